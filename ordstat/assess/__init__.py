@@ -1,0 +1,1 @@
+"""Errors, agreement, margins, bounds: arrays in, numbers out."""

@@ -1,0 +1,1 @@
+"""Loops that NumPy cannot express, compiled ahead of time."""

@@ -1,0 +1,105 @@
+"""What a formula and a frame become: a Sample with its names and the way to rebuild it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import pandas as pd
+
+from .._typing import BoolArray, IntArray
+from ..model.sample import Rows, Sample
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Levels:
+    """The ordered levels of a response, in the user's own labels.
+
+    Attributes
+    ----------
+    values : tuple
+        K labels, lowest first.
+    unused : tuple
+        Declared levels that no row (of positive weight) has; they are not among `values`.
+    """
+
+    values: tuple[Any, ...]
+    unused: tuple[Any, ...] = ()
+
+    def categorical(self, codes: IntArray, index: pd.Index, name: str | None = None) -> pd.Series:
+        """Ordered categorical series of codes 0..K-1; a code of -1 becomes NaN."""
+        dtype = pd.CategoricalDtype(list(self.values), ordered=True)
+        return pd.Series(pd.Categorical.from_codes(codes, dtype=dtype), index=index, name=name)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NewRows:
+    """Rows rebuilt from new data, one a row of that data.
+
+    Attributes
+    ----------
+    rows : Rows
+        Only the complete rows.
+    complete : (N,) mask
+        Which rows of the new data have all inputs.
+    index : pandas.Index
+        Of the new data, all rows.
+    """
+
+    rows: Rows
+    complete: BoolArray
+    index: pd.Index
+
+
+class Spec(Protocol):
+    """Rebuilds the same columns from new data."""
+
+    def rebuild(self, data: Any) -> NewRows:
+        """Model matrices of new data; unseen levels and missing columns raise DataError."""
+
+    def response(self, data: Any) -> IntArray:
+        """(N,) codes of the response in new data, -1 where missing; an unknown level raises DataError."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Design:
+    """A sample with the names that arrays cannot carry.
+
+    Attributes
+    ----------
+    sample : Sample
+    names : tuple of str
+        Location columns.
+    nominal_names, scale_names : tuple of str
+    terms : mapping of str to slice
+        Columns of X that belong to each term of the formula.
+    levels : Levels
+    response : str
+        Label of the response.
+    formula : str
+    index : pandas.Index
+        Of the rows used, in order.
+    n_given : int
+        Rows of the data before any were left out.
+    dropped : mapping of str to int
+        Rows left out for a missing value, by variable (a row may count under several), and
+        under "(weight 0)" for rows of zero weight.
+    notes : tuple of str
+        What was left out or changed, in words, for warnings and the summary.
+    spec : Spec
+    """
+
+    sample: Sample
+    names: tuple[str, ...]
+    levels: Levels
+    response: str
+    formula: str
+    index: pd.Index
+    n_given: int
+    spec: Spec
+    nominal_names: tuple[str, ...] = ()
+    scale_names: tuple[str, ...] = ()
+    terms: Mapping[str, slice] = field(default_factory=dict)
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()

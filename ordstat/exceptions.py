@@ -1,0 +1,36 @@
+"""What ordstat raises and warns with.
+
+Every message names the argument, column or row, says what was expected and what came, and what to do next.
+"""
+
+
+class OrdstatError(Exception):
+    """Base of all errors raised by ordstat."""
+
+
+class FormulaError(OrdstatError, ValueError):
+    """A formula that cannot be read, or that asks for something not allowed."""
+
+
+class DataError(OrdstatError, ValueError):
+    """Data that do not fit what was asked of them (a column, a row, a level)."""
+
+
+class OptionError(OrdstatError, ValueError):
+    """An unknown method or option, or a value outside its range."""
+
+
+class OrdstatWarning(UserWarning):
+    """Base of all warnings issued by ordstat."""
+
+
+class ConvergenceWarning(OrdstatWarning):
+    """A solver stopped before its certificate reached the tolerance."""
+
+
+class SeparationWarning(OrdstatWarning):
+    """Some coefficients have no finite maximum likelihood estimate."""
+
+
+class DataWarning(OrdstatWarning):
+    """Rows, columns or levels that were left out of a fit."""

@@ -1,0 +1,71 @@
+"""What every method is: a frozen value of hyper-parameters with one `fit`."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._typing import Progress
+from ..exceptions import DataError, OptionError
+from ..model.fit import Fit, Geometry
+from ..model.sample import Sample
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a method requires of a sample; `Method.check` refuses the rest by name."""
+
+    two_levels: bool = False
+    row_costs: bool = False  # takes Sample.costs
+    nominal: bool = False  # takes Rows.nominal
+    scale: bool = False  # takes Rows.scale
+    offset: bool = False  # takes Rows.offset
+    cluster: bool = False  # takes Sample.cluster
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Method:
+    """Base of all methods: the fields are the hyper-parameters, checked when the value is made.
+
+    Every concrete class has a field `cost` (what its predictions minimise), a `needs`, and `fit`.
+    `repr(method)` rebuilds it.
+    """
+
+    needs: ClassVar[Needs] = Needs()
+    results_class: ClassVar[type[Any]]
+
+    def check(self, sample: Sample) -> None:
+        """Raise where the sample holds something this method has no use for."""
+        present = {
+            "row costs": sample.costs is not None and not self.needs.row_costs,
+            "nominal=": sample.rows.nominal is not None and not self.needs.nominal,
+            "scale=": (sample.rows.scale is not None or sample.rows.scale_offset is not None) and not self.needs.scale,
+            "an offset": sample.rows.offset is not None and not self.needs.offset,
+            "cluster=": sample.cluster is not None and not self.needs.cluster,
+        }
+        for what, refused in present.items():
+            if refused:
+                raise OptionError(
+                    f"{type(self).__name__} has no use for {what}: remove it, or choose a method that takes it."
+                )
+        if self.needs.two_levels and sample.n_levels != 2:
+            raise DataError(f"{type(self).__name__} takes a response of 2 levels; this one has {sample.n_levels}.")
+
+    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> Fit:
+        """Fit to arrays; deterministic given `rng`."""
+        raise TypeError(f"{type(self).__name__} defines no fit")
+
+    def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
+        """Norms of the fitted potential for margins and bounds; None where they have no meaning."""
+        return None
+
+    def __repr__(self) -> str:
+        changed = []
+        for f in fields(self):
+            value = getattr(self, f.name)
+            default = f.default if f.default is not MISSING else f.default_factory()  # type: ignore[misc]
+            if value != default:
+                changed.append(f"{f.name}={value!r}")
+        return f"{type(self).__name__}({', '.join(changed)})"

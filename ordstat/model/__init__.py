@@ -1,0 +1,1 @@
+"""The shared idea in plain arrays: rows, rules, links, kernels, costs, fits."""

@@ -1,0 +1,146 @@
+"""What a fit returns: arrays and values only, with a certificate of optimality."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from .._typing import BoolArray, FloatArray, IntArray
+from .rules import Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """A number that proves how far a fit is from its optimum.
+
+    Attributes
+    ----------
+    name : str
+        "max |gradient|", "relative duality gap", ...
+    value, tolerance : float
+    details : tuple of (label, value)
+        Further figures for the summary.
+    """
+
+    name: str
+    value: float
+    tolerance: float
+    details: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def reached(self) -> bool:
+        """Whether value <= tolerance (false for NaN)."""
+        return bool(self.value <= self.tolerance)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Trace:
+    """How the solver went: iterations, the objective after each, and its last word."""
+
+    iterations: int
+    objective: FloatArray
+    message: str
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Geometry:
+    """What margins and their bounds need of a potential [formulas: l2 ball of a feature space].
+
+    Attributes
+    ----------
+    norm : float
+        |v|, the norm of the potential's coefficients in the feature space of the scaled columns.
+    squared_lengths : (N,)
+        k(x_n, x_n) of the training rows in that space.
+    theta : (K-1,)
+        Thresholds in the same units as <v, phi(x)> (offset b taken in).
+    radius : float
+        sqrt of the largest k(x, x) + 1 thought possible before seeing data; the largest Delta scanned.
+    """
+
+    norm: float
+    squared_lengths: FloatArray
+    theta: FloatArray
+    radius: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Fit:
+    """What a method returns: arrays and values only.
+
+    Attributes
+    ----------
+    rule : Rule
+    certificate : Certificate
+    trace : Trace
+    scores : (N,) training potential H
+    facts : tuple of (label, value)
+        Header lines of the summary that only this method has (kernel, support vectors, ...).
+    """
+
+    rule: Rule
+    certificate: Certificate
+    trace: Trace
+    scores: FloatArray
+    facts: tuple[tuple[str, Any], ...] = field(default=())
+
+
+class Information(Protocol):
+    """Inverse of the negative Hessian at the optimum, over the estimated (not aliased) parameters."""
+
+    def variances(self) -> FloatArray:
+        """(P',) diagonal of the covariance."""
+
+    def covariance(self) -> FloatArray:
+        """(P', P') covariance."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LikelihoodFit(Fit):
+    """A maximum likelihood fit of a cumulative link model, on the user's scale of the columns.
+
+    Attributes
+    ----------
+    coefficients : (P,)
+        alpha (K-1 thresholds; with q nominal columns (1 + q)(K - 1), intercepts first, then column by
+        column), beta (D), zeta (r); NaN where aliased.
+    n_alpha, n_beta, n_zeta : int
+        P = n_alpha + n_beta + n_zeta.
+    aliased : (P,) bool
+        Parameters dropped as linearly dependent on earlier columns.
+    information : Information
+        Standard errors and covariance of the estimated parameters, in the order of `coefficients`.
+    digits : (P,)
+        Estimated number of correct significant digits of each coefficient; NaN where aliased.
+    loglik, null_loglik : float
+        At the optimum; with thresholds only (plus offset).
+    n_obs : float
+        Sum of weights.
+    separation : (P,) or None
+        A direction along which the likelihood never falls, in the order of `coefficients`; None where
+        every estimate is finite.
+    """
+
+    coefficients: FloatArray
+    n_alpha: int
+    n_beta: int
+    n_zeta: int
+    aliased: BoolArray
+    information: Information
+    digits: FloatArray
+    loglik: float
+    null_loglik: float
+    n_obs: float
+    separation: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MarginFit(Fit):
+    """A large-margin fit.
+
+    Attributes
+    ----------
+    support : (S,) training rows with a nonzero coefficient, None for methods without support vectors
+    """
+
+    support: IntArray | None = None

@@ -1,0 +1,70 @@
+"""How scores become ranks.
+
+Larger H means higher rank; a tie H = theta_k goes to the lower rank; codes are 0..K-1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from .._typing import AnyArray, FloatArray, IntArray
+from .sample import Rows
+
+
+class Potential(Protocol):
+    """H as a value: a fitted real-valued function of the rows."""
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
+
+
+class Rule(Protocol):
+    """A fitted ranker."""
+
+    @property
+    def n_levels(self) -> int:
+        """K."""
+
+    def scores(self, rows: Rows) -> FloatArray:
+        """(N,) potential H(x), offset included."""
+
+    def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K-1) H(x) - theta_k, where theta_k may depend on x (nominal effects); `scores` saves recomputing H."""
+
+    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
+        """(N,) predicted codes 0..K-1."""
+
+
+def count_above(gaps: AnyArray) -> IntArray:
+    """(N,) codes from (N, K-1) gaps H - theta_k: the number of thresholds strictly below H."""
+    return np.count_nonzero(gaps > 0, axis=1).astype(np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdRule:
+    """rank(x) = 1 + #{k : H(x) > theta_k} [Lin 2008, eq. 3.1].
+
+    Attributes
+    ----------
+    potential : Potential
+    theta : (K-1,) thresholds
+    """
+
+    potential: Potential
+    theta: FloatArray
+
+    @property
+    def n_levels(self) -> int:
+        return int(self.theta.size) + 1
+
+    def scores(self, rows: Rows) -> FloatArray:
+        return self.potential(rows)
+
+    def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        return (self.scores(rows) if scores is None else scores)[:, None] - self.theta
+
+    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
+        return count_above(self.gaps(rows, scores))

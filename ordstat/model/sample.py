@@ -1,0 +1,96 @@
+"""The numbers a method is fitted to: arrays only, no frames, formulas or column names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from .._typing import AnyArray, FloatArray, IntArray
+
+
+def _take(value: AnyArray | None, index: AnyArray) -> AnyArray | None:
+    return None if value is None else value[index]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rows:
+    """Model matrices of some rows, without a response.
+
+    Attributes
+    ----------
+    X : (N, D) float64, C-contiguous
+        Location columns, no intercept (the thresholds are the intercepts).
+    offset : (N,) or None
+        Known part of the score H(x).
+    nominal : (N, q) or None
+        Columns whose effect differs per threshold, no intercept.
+    scale : (N, r) or None
+        Columns of the log scale, no intercept.
+    scale_offset : (N,) or None
+        Known part of the log scale.
+    """
+
+    X: FloatArray
+    offset: FloatArray | None = None
+    nominal: FloatArray | None = None
+    scale: FloatArray | None = None
+    scale_offset: FloatArray | None = None
+
+    @property
+    def n(self) -> int:
+        return int(self.X.shape[0])
+
+    def take(self, index: AnyArray) -> Rows:
+        """The rows at `index` (integers or a mask), in that order."""
+        return Rows(**{f.name: _take(getattr(self, f.name), index) for f in fields(self)})
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sample:
+    """Rows with their observed ranks.
+
+    Attributes
+    ----------
+    rows : Rows
+    y : (N,) codes 0..K-1
+    n_levels : int
+        K, at least 2.
+    weights : (N,) or None
+        Case (frequency) weights, >= 0; None means 1 for every row.
+    costs : (N, K) or None
+        A row's own price of each predicted rank; None where the method's own cost applies.
+    cluster : (N,) codes 0..G-1 or None
+        Rows of one cluster are not independent.
+    """
+
+    rows: Rows
+    y: IntArray
+    n_levels: int
+    weights: FloatArray | None = None
+    costs: FloatArray | None = None
+    cluster: IntArray | None = None
+
+    @property
+    def X(self) -> FloatArray:
+        return self.rows.X
+
+    @property
+    def n(self) -> int:
+        return self.rows.n
+
+    @property
+    def case_weights(self) -> FloatArray:
+        """(N,) weights, ones where none were given."""
+        return np.ones(self.n) if self.weights is None else self.weights
+
+    def take(self, index: AnyArray) -> Sample:
+        """The sample at `index` (integers or a mask); `n_levels` stays."""
+        return replace(
+            self,
+            rows=self.rows.take(index),
+            y=self.y[index],
+            weights=_take(self.weights, index),
+            costs=_take(self.costs, index),
+            cluster=_take(self.cluster, index),
+        )

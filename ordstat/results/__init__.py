@@ -1,0 +1,1 @@
+"""What a fit tells: results classes, reports and their renderer."""

@@ -1,0 +1,1 @@
+"""Optimisers: arrays in, small frozen dataclasses out."""
