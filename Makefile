@@ -1,0 +1,45 @@
+# Each target creates what it needs; no environment has to be active.
+PYTHON ?= python3
+BIN := .venv/bin
+SOURCES := $(wildcard ordstat/compiled/*.pyx) pyproject.toml setup.cfg
+
+.PHONY: demo test test-all lint doctest bench clean
+
+demo: .venv/installed
+	$(BIN)/python -m ordstat demo
+
+test: .venv/dev
+	$(BIN)/python -m pytest
+
+test-all: .venv/dev
+	$(BIN)/python -m pytest -m "slow or not slow"
+
+lint: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+doctest: .venv/dev
+	$(BIN)/python -m pytest --doctest-modules --doctest-glob="*.md" ordstat README.md
+
+bench: .venv/bench
+	$(BIN)/python -m benchmarks
+
+# Editable installs, made anew when a compiled source or the metadata changes.
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/installed: $(SOURCES) | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+.venv/dev: $(SOURCES) | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable ".[test,lint]"
+	touch $@ .venv/installed
+
+.venv/bench: .venv/installed
+	$(BIN)/python -m pip install --quiet skordinal mord pyarrow
+	touch $@
+
+clean:
+	rm -rf .venv build dist *.egg-info ordstat/compiled/*.c ordstat/compiled/*.so

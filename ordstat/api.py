@@ -1,0 +1,168 @@
+"""The one call: resolve the method, build the design, fit, hand over results. No arithmetic here."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._typing import Progress
+from .design.build import build
+from .design.design import Design
+from .exceptions import OptionError
+from .methods import Method
+from .progress import reporter
+from .registry import resolve
+from .results.base import OrdinalResults
+
+
+def ordfit(
+    formula: str,
+    data: Any,
+    method: str | Method = "clm",
+    *,
+    nominal: str | None = None,
+    scale: str | None = None,
+    weights: Any = None,
+    offset: Any = None,
+    cluster: Any = None,
+    cost: Any = None,
+    levels: Sequence[Any] | None = None,
+    subset: Any = None,
+    contrasts: Mapping[str, str] | None = None,
+    na_action: str = "omit",
+    safe: bool = True,
+    context: Mapping[str, Any] | None = None,
+    seed: int | np.random.Generator = 0,
+    callback: Progress | None = None,
+    **options: Any,
+) -> Any:
+    """Fit an ordinal model or ranker to a formula and a data frame.
+
+    Parameters
+    ----------
+    formula : str
+        R-style, "response ~ terms". The intercept is always implied (the thresholds are the intercepts).
+        Columns are looked up in `data` before functions, so a column may be named C or log.
+    data : pandas.DataFrame
+        Also a polars frame, a pyarrow table or a dict of columns. Never changed.
+    method : str or Method
+        "clm" (or a link: "logit", "probit", "cloglog", "loglog", "cauchit"), "redsvm", or a value
+        such as REDSVM(C=10).
+    nominal, scale : str, optional
+        One-sided formulas "~ terms" of effects that differ per threshold, and of effects on the log
+        scale (likelihood methods).
+    weights, offset, cluster : str or array of length N, optional
+        Case (frequency) weights >= 0, known part of the score, and groups of dependent rows; a string
+        names a column of `data`. Likelihood methods give cluster-robust standard errors; selection by
+        cross-validation keeps a cluster in one fold.
+    cost : str, (K, K) array, (N, K) array or list of K column names, optional
+        What predictions (and margin methods) minimise: "absolute", "classification", "squared", the
+        price of predicting column k at true rank row y, or every row's own prices.
+    levels : sequence, optional
+        Order of the response's values, lowest first; required for unordered strings.
+    subset : boolean array or str, optional
+        Rows to use; a string is an expression in the columns, such as 'judge != "1"'.
+    contrasts : mapping, optional
+        Column to coding: "treatment" (default), "sum", "helmert", "poly", ...
+    na_action : {"omit", "raise"}
+        Leave out incomplete rows (counted, by variable) or refuse them.
+    safe : bool
+        True evaluates only column names, known transforms, arithmetic and literals. False evaluates the
+        formula as Python code, with the names in `context`: never do that with a formula you did not write.
+    context : mapping, optional
+        Names that a formula may use when safe=False.
+    seed : int or numpy.random.Generator
+        Of whatever is random in the method (folds, sweeps). Same seed, same result.
+    callback : callable(step, total, message), optional
+        Hears of long work; without it a bar is shown in a terminal where tqdm is installed.
+    **options
+        Hyper-parameters of the method, such as C=1.0 or kernel="perceptron".
+
+    Returns
+    -------
+    LikelihoodResults or MarginResults
+        With .summary(), .predict(), .coef, .thresholds, .errors(), ...
+
+    Raises
+    ------
+    FormulaError, DataError, OptionError
+        For a formula, data or an option that cannot be used; the message says what to do.
+
+    Warns
+    -----
+    ConvergenceWarning, SeparationWarning, DataWarning
+        Where a certificate is not reached, an estimate is infinite, or rows or levels were left out.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> wine = datasets.load("wine")
+    >>> fit = ordfit("rating ~ temp + contact", data=wine)
+    >>> fit.coef.round(3).to_dict()
+    {'temp[T.warm]': 2.503, 'contact[T.yes]': 1.528}
+    >>> svm = ordfit("rating ~ temp + contact", data=wine, method="redsvm", C=10)
+    >>> svm.predict(wine.head(3)).tolist()
+    [2, 2, 3]
+    """
+    row_costs, cost_option = _split_cost(cost, data)
+    value = resolve(method, options if cost_option is None else {**options, "cost": cost_option})
+    design = build(
+        formula,
+        data,
+        nominal=nominal,
+        scale=scale,
+        weights=weights,
+        offset=offset,
+        cluster=cluster,
+        costs=row_costs,
+        levels=levels,
+        subset=subset,
+        contrasts=contrasts,
+        na_action=na_action,
+        safe=safe,
+        context=context,
+    )
+    return fit_design(design, value, seed=seed, callback=callback, stacklevel=3)
+
+
+def fit_design(
+    design: Design,
+    method: Method,
+    *,
+    seed: int | np.random.Generator = 0,
+    callback: Progress | None = None,
+    stacklevel: int = 2,
+) -> OrdinalResults:
+    """Fit a method to a design that is already built, and issue what the fit has to warn of."""
+    method.check(design.sample)
+    fit = method.fit(design.sample, np.random.default_rng(seed), reporter(callback))
+    results: OrdinalResults = method.results_class(_call(design, method), design, method, fit)
+    for category, message in results.alerts():
+        warnings.warn(message, category, stacklevel=stacklevel)
+    return results
+
+
+def _call(design: Design, method: Method) -> str:
+    return f"ordfit({design.formula!r}, method={method!r})"
+
+
+def _split_cost(cost: Any, data: Any) -> tuple[Any, Any]:
+    """(costs of every row, cost of all rows): at most one of them is not None."""
+    if cost is None or isinstance(cost, str):
+        return None, cost
+    if isinstance(cost, (list, tuple)) and all(isinstance(name, str) for name in cost):
+        return list(cost), None
+    table: npt.NDArray[Any] = np.asarray(cost, dtype=float)
+    if table.ndim != 2:
+        raise OptionError(
+            f"cost must be a name, a K x K table, an N x K table or a list of K column names; got shape {table.shape}."
+        )
+    if table.shape[0] == table.shape[1] and table.shape[0] != len(data):
+        return None, table
+    return cost, None
+
+

@@ -1,0 +1,35 @@
+"""Who hears of long work: the caller's function, a bar in a terminal, or nobody."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from typing import Any
+
+from ._typing import Progress
+
+
+class _Bar:
+    """A tqdm bar behind the callback signature."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+
+    def __call__(self, step: int, total: int, message: str) -> None:
+        if self._bar is None:
+            from tqdm import tqdm
+
+            self._bar = tqdm(total=total, leave=False, file=sys.stderr)
+        self._bar.set_description(message)
+        self._bar.update(step - self._bar.n)
+        if step >= total:
+            self._bar.close()
+            self._bar = None
+
+
+def reporter(callback: Progress | None) -> Progress | None:
+    """The caller's callback; else a bar where tqdm is installed and stderr is a terminal; else None."""
+    if callback is not None:
+        return callback
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    return _Bar() if terminal and find_spec("tqdm") else None

@@ -1,0 +1,77 @@
+"""From a method string and options to a Method value; unknown names and options fail here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from difflib import get_close_matches
+from typing import Any
+
+from .exceptions import OptionError
+from .methods import METHODS, Entry, Method
+
+
+def resolve(method: str | Method, options: Mapping[str, Any] | None = None) -> Method:
+    """The Method value that `method` and `options` stand for.
+
+    Parameters
+    ----------
+    method : str or Method
+        A name of the registry ("clm", "logit", "redsvm", ...) or a value such as REDSVM(C=10).
+    options : mapping, optional
+        Hyper-parameters by name; only with a string.
+
+    Raises
+    ------
+    OptionError
+        For an unknown method or option (the valid ones are listed), or a value outside its range.
+
+    Examples
+    --------
+    >>> from ordstat.registry import resolve
+    >>> resolve("redsvm", {"C": 10})
+    REDSVM(C=10.0)
+    """
+    options = dict(options or {})
+    if isinstance(method, Method):
+        return _check_value_alone(method, options)
+    entry = _find(method)
+    valid = option_names(entry)
+    for name in options:
+        if name not in valid:
+            raise OptionError(
+                f"method {method!r} has no option {name!r}.{_hint(name, valid)} Its options are: {', '.join(valid)}."
+            )
+    return entry.method(**entry.preset, **options)
+
+
+def option_names(entry: Entry) -> list[str]:
+    """Options that a user can set beside the method string (those the string fixes are left out)."""
+    return [f.name for f in fields(entry.method) if f.name not in entry.preset]
+
+
+def _check_value_alone(method: Method, options: Mapping[str, Any]) -> Method:
+    if options:
+        raise OptionError(
+            f"method={method!r} already carries its options: put {', '.join(options)} inside it, "
+            f"as in {type(method).__name__}({next(iter(options))}=...)."
+        )
+    return method
+
+
+def _find(method: Any) -> Entry:
+    if not isinstance(method, str):
+        raise OptionError(
+            f"method must be one of {', '.join(METHODS)} or a method value such as REDSVM(C=10); got {method!r}."
+        )
+    entry = METHODS.get(method.lower())
+    if entry is None:
+        raise OptionError(
+            f"there is no method {method!r}.{_hint(method, METHODS)} The methods are: {', '.join(METHODS)}."
+        )
+    return entry
+
+
+def _hint(name: str, valid: Iterable[str]) -> str:
+    close = get_close_matches(name, list(valid), n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
