@@ -1,0 +1,36 @@
+"""`python -m benchmarks [clm start svm selection] [--quick]`: run suites, print tables, write CSV files.
+
+One BLAS thread for everybody: the variables are set before NumPy is loaded, and R inherits them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[name] = "1"
+
+import pandas as pd  # noqa: E402
+
+from benchmarks import clm, start, svm  # noqa: E402
+
+SUITES = {"start": start.run, "clm": clm.run, "svm": svm.run, "selection": svm.selection}
+RESULTS = Path(__file__).parent / "results"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("suite", nargs="*", choices=[[], *SUITES], help="default: all of them")
+    parser.add_argument("--quick", action="store_true", help="small sizes and few rounds")
+    wanted = parser.parse_args()
+    RESULTS.mkdir(exist_ok=True)
+    for suite in wanted.suite or SUITES:
+        table = pd.DataFrame(SUITES[suite](quick=wanted.quick))
+        table.to_csv(RESULTS / f"{suite}.csv", index=False)
+        print(f"\n{suite}\n{table.to_string(index=False, float_format=lambda v: f'{v:.4g}')}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

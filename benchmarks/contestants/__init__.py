@@ -1,0 +1,1 @@
+"""One file a competitor, each giving Contestants of the same form."""

@@ -1,0 +1,31 @@
+"""From the start of a process to the first summary: Python with ordstat, and R with ordinal."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from benchmarks.contestants import r_clm
+from benchmarks.timing import Timed, ratio, rounds
+
+PYTHON = (
+    "from ordstat import datasets, ordfit;str(ordfit('rating ~ temp + contact', data=datasets.load('wine')).summary())"
+)
+R = "suppressMessages(library(ordinal)); invisible(capture.output(summary(clm(rating ~ temp + contact, data = wine))))"
+
+
+def run(quick: bool = False) -> list[dict[str, object]]:
+    """Median seconds of each, and the ratio to ordstat."""
+    field = [_process("ordstat", [sys.executable, "-c", PYTHON]), _process("Python alone", [sys.executable, "-c", ""])]
+    if r_clm.available():
+        field.append(_process("R clm", ["Rscript", "-e", R]))
+    taken = rounds(list(field), 3 if quick else 9)
+    return [
+        {"contestant": c.name, "seconds": sorted(taken[c.name])[len(taken[c.name]) // 2],
+         "over ordstat": ratio(taken, c.name, "ordstat")}
+        for c in field
+    ]  # fmt: skip
+
+
+def _process(name: str, command: list[str]) -> Timed:
+    return Timed(name, lambda: subprocess.run(command, check=True, capture_output=True))
