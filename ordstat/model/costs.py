@@ -1,0 +1,237 @@
+"""What a wrong rank costs: named costs, cost matrices, and the shape a method needs of them.
+
+Codes are 0..K-1. `costs` is always an (N, K) array: costs[n, k] is the price of predicting k for row n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ..exceptions import DataError, OptionError
+from .sample import Sample
+
+#: |i - j| -> cost of predicting j for a row of rank i.
+NAMED: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "absolute": lambda distance: distance,
+    "classification": lambda distance: np.minimum(distance, 1.0),
+    "squared": np.square,
+}
+
+#: A cost as a method's field holds it: a name or the rows of a K x K matrix.
+CostField = str | tuple[tuple[float, ...], ...]
+
+# Differences of costs below this share of a row's largest cost are rounding.
+_ROUNDING = 1e-12
+
+
+def _refuse(reason: str) -> NoReturn:
+    names = ", ".join(repr(name) for name in NAMED)
+    raise OptionError(f"cost must be one of {names}, or a K x K matrix of costs [true rank, predicted rank]; {reason}.")
+
+
+def _check_matrix(table: AnyArray) -> None:
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or table.shape[0] < 2:
+        _refuse(f"got an array of shape {table.shape}")
+    if not np.isfinite(table).all() or (table < 0).any():
+        i, j = np.argwhere(~(np.isfinite(table) & (table >= 0)))[0]
+        _refuse(f"entry [{i}, {j}] is {table[i, j]}, and costs are finite and not negative")
+    cheapest = table.min(axis=1)
+    if (wrong := np.flatnonzero(np.diagonal(table) > cheapest)).size:
+        i = int(wrong[0])
+        _refuse(f"row {i} prices the true rank at {table[i, i]:g} and rank code {int(table[i].argmin())} at less")
+
+
+@dataclass(frozen=True)
+class CostMatrix:
+    """The cost of every predicted rank given the true one: a name, or a K x K matrix.
+
+    Attributes
+    ----------
+    value : str or tuple of tuples
+        "absolute" |y - k|, "classification" [y != k], "squared" (y - k)^2; or the K rows of a matrix
+        whose entry [y, k] prices the prediction k of a row of rank y.
+
+    Raises
+    ------
+    OptionError
+        Unknown name; a matrix that is not square, finite, non-negative and cheapest on its diagonal.
+
+    Examples
+    --------
+    >>> CostMatrix.absolute().matrix(3)
+    array([[0., 1., 2.],
+           [1., 0., 1.],
+           [2., 1., 0.]])
+    >>> CostMatrix.parse([[0, 1], [5, 0]])
+    CostMatrix(value=((0.0, 1.0), (5.0, 0.0)))
+    """
+
+    value: CostField = "absolute"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.value, str):
+            if self.value not in NAMED:
+                _refuse(f"got {self.value!r}")
+        else:
+            _check_matrix(np.asarray(self.value, dtype=np.float64))
+
+    @classmethod
+    def absolute(cls) -> CostMatrix:
+        """|y - k|."""
+        return cls("absolute")
+
+    @classmethod
+    def classification(cls) -> CostMatrix:
+        """[y != k]."""
+        return cls("classification")
+
+    @classmethod
+    def squared(cls) -> CostMatrix:
+        """(y - k)^2."""
+        return cls("squared")
+
+    @classmethod
+    def parse(cls, cost: Any) -> CostMatrix:
+        """The cost a user means by a name, a K x K matrix (nested sequences, an array, a frame) or a CostMatrix.
+
+        Raises
+        ------
+        OptionError
+            Anything else, telling what is allowed.
+        """
+        if isinstance(cost, CostMatrix):
+            return cost
+        if isinstance(cost, str):
+            return cls(cost)
+        try:
+            table = np.asarray(cost, dtype=np.float64)
+        except (TypeError, ValueError):
+            _refuse(f"got {cost!r}")
+        _check_matrix(table)
+        return cls(tuple(tuple(float(c) for c in row) for row in table))
+
+    @property
+    def label(self) -> str:
+        """The name, or "K x K matrix"."""
+        return self.value if isinstance(self.value, str) else f"{len(self.value)} x {len(self.value)} matrix"
+
+    def matrix(self, n_levels: int) -> FloatArray:
+        """(K, K) costs [true code, predicted code].
+
+        Raises
+        ------
+        OptionError
+            The matrix given is not K x K.
+        """
+        if isinstance(self.value, str):
+            rank = np.arange(n_levels, dtype=np.float64)
+            return NAMED[self.value](np.abs(rank[:, None] - rank))
+        if len(self.value) != n_levels:
+            _refuse(f"got a {self.label} for a response of {n_levels} levels")
+        return np.array(self.value)
+
+    def rows(self, y: IntArray, n_levels: int) -> FloatArray:
+        """(N, K) costs of every prediction for rows of codes y (N,)."""
+        rows: FloatArray = self.matrix(n_levels)[y]
+        return rows
+
+
+def sample_costs(cost: CostMatrix, sample: Sample) -> FloatArray:
+    """(N, K) costs of a sample: the rows' own vectors where the sample has them, else `cost`.
+
+    Raises
+    ------
+    DataError
+        A row's own costs are not finite and non-negative, or their number is not K.
+    """
+    if sample.costs is None:
+        return cost.rows(sample.y, sample.n_levels)
+    costs = np.asarray(sample.costs, dtype=np.float64)
+    if costs.shape != (sample.n, sample.n_levels):
+        raise DataError(
+            f"costs must have one row per row of data and one column per level, shape {(sample.n, sample.n_levels)}; "
+            f"got shape {costs.shape}."
+        )
+    if (bad := np.argwhere(~(np.isfinite(costs) & (costs >= 0)))).size:
+        n, k = bad[0]
+        raise DataError(f"costs must be finite and not negative; row {n}, rank code {k} holds {costs[n, k]}.")
+    return costs
+
+
+def split_weights(costs: FloatArray) -> FloatArray:
+    """(N, K-1) W_nk = |c_n[k+1] - c_n[k]|, the weight of the question "rank above k?" [Lin 2008, eq. 4.4].
+
+    Examples
+    --------
+    >>> split_weights(CostMatrix.squared().rows(np.array([0, 2]), 3))
+    array([[1., 3.],
+           [3., 1.]])
+    """
+    weights: FloatArray = np.abs(np.diff(costs, axis=1))
+    return weights
+
+
+@dataclass(frozen=True)
+class Break:
+    """Where costs lose their shape: the first row (0-based) and, in it, the first rank code."""
+
+    row: int
+    rank: int
+
+
+def _first(broken: BoolArray) -> Break | None:
+    where = np.argwhere(broken)
+    return Break(int(where[0, 0]), int(where[0, 1])) if where.size else None
+
+
+def _slack(costs: FloatArray) -> FloatArray:
+    slack: FloatArray = _ROUNDING * np.abs(costs).max(axis=1, keepdims=True)
+    return slack
+
+
+def v_break(costs: FloatArray, y: IntArray) -> Break | None:
+    """None where every row of costs (N, K) falls up to its rank y and rises after, else the first place it does not.
+
+    The rank named is the k whose step from k to k + 1 goes the wrong way.
+    """
+    steps = np.diff(costs, axis=1)
+    below = np.arange(steps.shape[1]) < np.asarray(y)[:, None]
+    return _first(np.where(below, steps, -steps) > _slack(costs))
+
+
+def convex_break(costs: FloatArray) -> Break | None:
+    """None where every row of costs (N, K) is convex in the rank, else the first negative second difference.
+
+    A convex cost that is cheapest at y is V-shaped around y.
+    """
+    broken = _first(np.diff(costs, n=2, axis=1) < -2.0 * _slack(costs))
+    return None if broken is None else Break(broken.row, broken.rank + 1)
+
+
+def is_v_shaped(costs: FloatArray, y: IntArray) -> bool:
+    """Whether every row of costs (N, K) falls up to its rank y (N,) and rises after it."""
+    return v_break(costs, y) is None
+
+
+def is_convex(costs: FloatArray) -> bool:
+    """Whether every row of costs (N, K) has second differences >= 0."""
+    return convex_break(costs) is None
+
+
+def require_v_shaped(costs: FloatArray, y: IntArray, method: str) -> None:
+    """Raise DataError, naming row and rank, where `method` needs V-shaped costs and these are not."""
+    broken = v_break(costs, y)
+    if broken is None:
+        return
+    n, k = broken.row, broken.rank
+    direction = "fall" if k < y[n] else "rise"
+    raise DataError(
+        f"{method} needs V-shaped costs, cheapest at the true rank and never falling away from it: the costs of "
+        f"row {n} (rank code {y[n]}) must {direction} from rank code {k} to {k + 1}, and go from {costs[n, k]:g} to "
+        f"{costs[n, k + 1]:g}. Change them, or choose a method that takes any cost."
+    )
