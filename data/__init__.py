@@ -1,0 +1,1 @@
+"""Small data sets that ship with ordstat; read them with `ordstat.datasets.load`."""

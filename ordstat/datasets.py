@@ -1,0 +1,256 @@
+"""Data to try things on: small real sets, and seeded generators of the papers' artificial ones.
+
+Every generator returns numeric columns x1..xD and an ordered categorical `rank`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from ._typing import FloatArray, IntArray
+from .exceptions import OptionError
+
+Seed = int | np.random.Generator | None
+
+#: Thresholds of Herbrich, Graepel & Obermayer (2000), below eq. 7.29.
+HERBRICH_THRESHOLDS = (-1.0, -0.1, 0.25, 1.0)
+
+_PARTIES = (
+    "Strong Democrat",
+    "Weak Democrat",
+    "Independent-Democrat",
+    "Independent",
+    "Independent-Republican",
+    "Weak Republican",
+    "Strong Republican",
+)
+
+
+# Real data
+
+
+def load(name: str) -> pd.DataFrame:
+    """A small real data set, with its response as an ordered categorical.
+
+    Parameters
+    ----------
+    name : {"wine", "housing", "anes96"}
+        - "wine": 72 ratings of bitterness (`rating` 1..5) by temp, contact, bottle and judge; `response` is
+          the same judgement on a 0 to 100 scale [Randall 1989].
+        - "housing": satisfaction `Sat` (Low < Medium < High) by Infl, Type and Cont, as 72 cells with counts
+          `Freq`: pass weights="Freq" [Madsen 1976].
+        - "anes96": party identification `PID` (7 levels) of 944 respondents of the American National Election
+          Study 1996, with age, educ, income, TVnews, ...; read from statsmodels (public domain).
+
+    Returns
+    -------
+    pandas.DataFrame
+        A fresh copy at every call.
+
+    Raises
+    ------
+    OptionError
+        For an unknown name; the message lists the names.
+
+    Examples
+    --------
+    >>> from ordstat import datasets
+    >>> wine = datasets.load("wine")
+    >>> wine["rating"].cat.categories.tolist()
+    [1, 2, 3, 4, 5]
+    """
+    loader = _LOADERS.get(name)
+    if loader is None:
+        raise OptionError(f"there is no data set {name!r}. The data sets are: {', '.join(_LOADERS)}.")
+    return loader()
+
+
+def _read(file: str) -> pd.DataFrame:
+    with (files("ordstat.data") / file).open(encoding="utf-8") as stream:
+        return pd.read_csv(stream)
+
+
+def _categorical(values: Any, levels: Sequence[Any], *, ordered: bool = False) -> pd.Categorical:
+    return pd.Categorical(values, categories=list(levels), ordered=ordered)
+
+
+def _wine() -> pd.DataFrame:
+    raw = _read("wine.csv")
+    return raw.assign(
+        rating=_categorical(raw["rating"], range(1, 6), ordered=True),
+        temp=_categorical(raw["temp"], ["cold", "warm"]),
+        contact=_categorical(raw["contact"], ["no", "yes"]),
+        bottle=_categorical(raw["bottle"], range(1, 9)),
+        judge=_categorical(raw["judge"], range(1, 10)),
+    )
+
+
+def _housing() -> pd.DataFrame:
+    raw = _read("housing.csv")
+    return raw.assign(
+        Sat=_categorical(raw["Sat"], ["Low", "Medium", "High"], ordered=True),
+        Infl=_categorical(raw["Infl"], ["Low", "Medium", "High"]),
+        Type=_categorical(raw["Type"], ["Tower", "Apartment", "Atrium", "Terrace"]),
+        Cont=_categorical(raw["Cont"], ["Low", "High"]),
+    )
+
+
+def _anes96() -> pd.DataFrame:
+    from statsmodels.datasets import anes96  # a second to import, and only this set needs it
+
+    raw: pd.DataFrame = anes96.load_pandas().data
+    party = pd.Categorical.from_codes(raw["PID"].astype(int).tolist(), categories=list(_PARTIES), ordered=True)
+    vote = pd.Categorical.from_codes(raw["vote"].astype(int).tolist(), categories=["Clinton", "Dole"])
+    return raw.assign(PID=party, vote=vote)
+
+
+_LOADERS: dict[str, Callable[[], pd.DataFrame]] = {"wine": _wine, "housing": _housing, "anes96": _anes96}
+
+
+# Artificial data
+
+
+def herbrich(n: int = 1000, *, noise: float = 0.125, seed: Seed = None) -> pd.DataFrame:
+    """Five ranks of a saddle on the unit square [Herbrich, Graepel & Obermayer 2000, eq. 7.29].
+
+    x is uniform on [0, 1]^2, f(x) = 10 (x1 - 0.5)(x2 - 0.5), and rank i is where f(x) + e lies between
+    theta_{i-1} and theta_i of (-inf, -1, -0.1, 0.25, 1, inf), e ~ N(0, noise^2).
+
+    Parameters
+    ----------
+    n : int
+        Rows.
+    noise : float
+        Standard deviation of e. The paper writes N(0, 0.125); read as a standard deviation it moves 15 % of
+        the rows to another rank, read as a variance 38 %.
+    seed : int, numpy.random.Generator or None
+
+    Returns
+    -------
+    pandas.DataFrame
+        x1, x2, rank (1..5).
+
+    Examples
+    --------
+    >>> from ordstat import datasets
+    >>> datasets.herbrich(100, seed=1)["rank"].cat.categories.tolist()
+    [1, 2, 3, 4, 5]
+    """
+    rng = np.random.default_rng(seed)
+    x = rng.random((n, 2))
+    score = 10 * (x[:, 0] - 0.5) * (x[:, 1] - 0.5) + noise * rng.standard_normal(n)
+    return _frame(x, np.searchsorted(HERBRICH_THRESHOLDS, score), [1, 2, 3, 4, 5])
+
+
+def quadratic_bands(n: int = 500, *, seed: Seed = None) -> pd.DataFrame:
+    """Four ranks between three quadratic curves on the unit square [after Lin 2008, sec. 4.3.2].
+
+    x is uniform on [0, 1]^2 and rank(x) = 1 + #{k : x2 > a_k + (x1 - 1/2)^2}, a = (1/6, 5/12, 2/3); no noise.
+    The thesis says only "three quadratic boundaries"; these, of areas 1/4, 1/4, 1/4 and 1/4, are ours.
+
+    Parameters
+    ----------
+    n : int
+        Rows; the thesis has 500.
+    seed : int, numpy.random.Generator or None
+
+    Returns
+    -------
+    pandas.DataFrame
+        x1, x2, rank (1..4).
+    """
+    x = np.random.default_rng(seed).random((n, 2))
+    height = x[:, 1] - (x[:, 0] - 0.5) ** 2
+    return _frame(x, np.searchsorted([1 / 6, 5 / 12, 2 / 3], height), [1, 2, 3, 4])
+
+
+def twonorm(n: int = 300, *, features: int = 20, flip: float = 0.0, seed: Seed = None) -> pd.DataFrame:
+    """Two unit normals at a distance of 4 [Breiman 1996, Bias, variance, and arcing classifiers].
+
+    Class +1 is N((a, ..., a), I), class -1 is N((-a, ..., -a), I), a = 2 / sqrt(features); each class has
+    probability 1/2. The best possible error is Phi(-2) = 2.3 %.
+
+    Parameters
+    ----------
+    n : int
+        Rows; the papers train on 300 and test on 3000.
+    features : int
+        D, 20 in the papers.
+    flip : float in [0, 1]
+        Share of the rows whose class is turned round after the draw: 0.1 is the `-n` version of
+        Lin 2008, sec. 5.1.3.
+    seed : int, numpy.random.Generator or None
+
+    Returns
+    -------
+    pandas.DataFrame
+        x1..xD, rank (-1 < 1).
+
+    Examples
+    --------
+    >>> from ordstat import datasets
+    >>> datasets.twonorm(4, features=2, seed=0).shape
+    (4, 3)
+    """
+    rng = np.random.default_rng(seed)
+    code = rng.integers(0, 2, n)
+    centre = np.full(features, 2 / np.sqrt(features))
+    x = (2 * code - 1)[:, None] * centre + rng.standard_normal((n, features))
+    return _frame(x, _flipped(code, flip, rng), [-1, 1])
+
+
+def threenorm(n: int = 300, *, features: int = 20, flip: float = 0.0, seed: Seed = None) -> pd.DataFrame:
+    """One class of two normals, one class of a third [Breiman 1996, Bias, variance, and arcing classifiers].
+
+    Class +1 is N((a, ..., a), I) or N((-a, ..., -a), I) with equal probability, class -1 is
+    N((a, -a, a, -a, ...), I), a = 2 / sqrt(features); each class has probability 1/2. The best possible
+    error in 20 dimensions is 10.5 %.
+
+    Parameters and returned columns are those of `twonorm`.
+    """
+    rng = np.random.default_rng(seed)
+    code = rng.integers(0, 2, n)
+    sign = 2 * rng.integers(0, 2, n) - 1
+    a = 2 / np.sqrt(features)
+    alternating = a * (-1.0) ** np.arange(features)
+    centre = np.where((code == 1)[:, None], sign[:, None] * a, alternating)
+    x = centre + rng.standard_normal((n, features))
+    return _frame(x, _flipped(code, flip, rng), [-1, 1])
+
+
+def ringnorm(n: int = 300, *, features: int = 20, flip: float = 0.0, seed: Seed = None) -> pd.DataFrame:
+    """A tight normal inside a wide one [Breiman 1996, Bias, variance, and arcing classifiers].
+
+    Class +1 is N(0, 4 I), class -1 is N((a, ..., a), I), a = 2 / sqrt(features); each class has probability
+    1/2. The best possible error in 20 dimensions is 1.3 % (with a = 1 / sqrt(features), which some copies
+    have, it would be 1.5 %).
+
+    Parameters and returned columns are those of `twonorm`.
+    """
+    rng = np.random.default_rng(seed)
+    code = rng.integers(0, 2, n)
+    noise = rng.standard_normal((n, features))
+    x = np.where((code == 1)[:, None], 2 * noise, 2 / np.sqrt(features) + noise)
+    return _frame(x, _flipped(code, flip, rng), [-1, 1])
+
+
+def _flipped(code: IntArray, share: float, rng: np.random.Generator) -> IntArray:
+    """Codes 0 and 1 with round(share n) of them, chosen at random, exchanged."""
+    if not 0 <= share <= 1:
+        raise OptionError(f"flip must be a share between 0 and 1; got {share!r}.")
+    chosen = rng.permutation(code.size)[: round(share * code.size)]
+    turned = code.copy()
+    turned[chosen] = 1 - turned[chosen]
+    return turned
+
+
+def _frame(x: FloatArray, code: npt.NDArray[np.integer[Any]], levels: Sequence[int]) -> pd.DataFrame:
+    frame = pd.DataFrame(x, columns=[f"x{d + 1}" for d in range(x.shape[1])])
+    dtype = pd.CategoricalDtype(list(levels), ordered=True)
+    return frame.assign(rank=pd.Categorical.from_codes(code.tolist(), dtype=dtype))
