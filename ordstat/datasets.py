@@ -105,9 +105,12 @@ def _anes96() -> pd.DataFrame:
     from statsmodels.datasets import anes96  # a second to import, and only this set needs it
 
     raw: pd.DataFrame = anes96.load_pandas().data
-    party = pd.Categorical.from_codes(raw["PID"].astype(int).tolist(), categories=list(_PARTIES), ordered=True)
-    vote = pd.Categorical.from_codes(raw["vote"].astype(int).tolist(), categories=["Clinton", "Dole"])
-    return raw.assign(PID=party, vote=vote)
+    party = [_PARTIES[int(code)] for code in raw["PID"]]
+    vote = np.where(raw["vote"] == 1, "Dole", "Clinton")
+    return raw.assign(
+        PID=_categorical(party, _PARTIES, ordered=True),
+        vote=_categorical(vote, ["Clinton", "Dole"]),
+    )
 
 
 _LOADERS: dict[str, Callable[[], pd.DataFrame]] = {"wine": _wine, "housing": _housing, "anes96": _anes96}
@@ -252,5 +255,4 @@ def _flipped(code: IntArray, share: float, rng: np.random.Generator) -> IntArray
 
 def _frame(x: FloatArray, code: npt.NDArray[np.integer[Any]], levels: Sequence[int]) -> pd.DataFrame:
     frame = pd.DataFrame(x, columns=[f"x{d + 1}" for d in range(x.shape[1])])
-    dtype = pd.CategoricalDtype(list(levels), ordered=True)
-    return frame.assign(rank=pd.Categorical.from_codes(code.tolist(), dtype=dtype))
+    return frame.assign(rank=_categorical(np.asarray(levels)[code], levels, ordered=True))
