@@ -141,6 +141,8 @@ class MarginFit(Fit):
     Attributes
     ----------
     support : (S,) training rows with a nonzero coefficient, None for methods without support vectors
+    coefficients : (D,) effects of the columns on the user's scale where the potential is linear, else None
     """
 
     support: IntArray | None = None
+    coefficients: FloatArray | None = None

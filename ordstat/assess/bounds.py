@@ -1,0 +1,303 @@
+"""Margin bounds with explicit constants: what a threshold ranker's expected errors stay below.
+
+With probability at least 1 - delta over N independent rows, for every ranker of the class and every margin Delta in
+(0, r] at once (Mohri, Rostamizadeh and Talwalkar, Foundations of Machine Learning, 2nd ed., th. 5.9, lemma 9.1)
+
+    E_A <= E_A(Z, Delta) + (K-1) [ (4/Delta) R + sqrt(log log2(2r/Delta) / N) + 3 sqrt(log(4(K-1)/delta) / (2N)) ]
+    E_C <= E_C(Z, Delta) + (4/Delta) (R_left + R_right) + sqrt(log log2(2r/Delta) / N) + 3 sqrt(log(4/delta) / (2N))
+
+where E(Z, Delta) is the training error at normalised margin Delta and R the empirical Rademacher complexity of the
+class. They make explicit the constants of Lin & Li (2006, th. 1, cor. 1) and Lin (2008, th. 3.2, 4.8). A general cost
+weighs threshold k by |c[k+1] - c[k]|.
+
+The rows must be independent and alike. A whole-number case weight w is w such rows, N their sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ..model.costs import is_convex, is_v_shaped, split_weights
+from ..model.fit import Geometry
+from ..model.sample import Sample
+from .margins import Margins
+
+# Margins tried at most: the bound holds for all, so fewer only lose a little of its sharpness.
+_MOST_DELTAS = 2000
+_ROW_COSTS = "the bound of the cost takes the largest costs of the rows seen for the largest possible."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """An upper bound of an expected error.
+
+    Attributes
+    ----------
+    name : str
+        The error bounded.
+    source : str
+        Theorem.
+    value : float
+        Holds with probability >= 1 - delta over the training rows.
+    delta : float
+        Chance of failure allowed.
+    trivial : float
+        The largest value the error can take.
+    margin : float
+        Delta, the normalised margin at which the bound is smallest.
+    training : float
+        Training error at that margin; `value` is this plus the complexity terms.
+    """
+
+    name: str
+    source: str
+    value: float
+    delta: float
+    trivial: float
+    margin: float
+    training: float
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the bound says nothing: it is not below the trivial one."""
+        return not self.value < self.trivial
+
+
+@dataclass(frozen=True, kw_only=True)
+class Complexity:
+    """Empirical Rademacher complexities of a class of rankers on a sample.
+
+    Attributes
+    ----------
+    threshold : float
+        Of x -> f(x, k), for any one k.
+    left, right : float
+        Of the left and right margins as functions of (x, y).
+    name : str
+        How they were found.
+    """
+
+    threshold: float
+    left: float
+    right: float
+    name: str
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MarginBounds:
+    """Bounds, or why there are none.
+
+    Attributes
+    ----------
+    bounds : tuple of Bound
+    notes : tuple of str
+        Why a bound is missing, or what it assumes.
+    """
+
+    bounds: tuple[Bound, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Setting:
+    """What all bounds of one fit share; rows are weighted by their number of repetitions."""
+
+    rho: FloatArray  # normalised margins (N, K-1)
+    y: IntArray
+    weights: FloatArray
+    complexity: Complexity
+    radius: float
+    delta: float
+
+    @property
+    def n(self) -> float:
+        return float(self.weights.sum())
+
+
+def l2_complexity(lengths: FloatArray, y: IntArray, weights: FloatArray, n_levels: int) -> Complexity:
+    """Of kernel and linear rankers with |v|^2 + |theta|^2 <= 1: sqrt(sum_n (k(x_n, x_n) + 1)) / N.
+
+    Left margins are constant on the rows of the lowest rank, right margins on those of the highest: such rows add
+    nothing.
+
+    Parameters
+    ----------
+    lengths : (N,) k(x_n, x_n)
+    y : (N,) codes
+    weights : (N,) repetitions
+    n_levels : int
+    """
+    squares = weights * (lengths + 1.0)
+
+    def root(rows: BoolArray) -> float:
+        return float(np.sqrt(squares[rows].sum()) / weights.sum())
+
+    return Complexity(
+        threshold=root(np.ones(y.size, dtype=np.bool_)),
+        left=root(y > 0),
+        right=root(y < n_levels - 1),
+        name="l2 ball",
+    )
+
+
+def margin_bounds(
+    rows: Margins, geometry: Geometry, sample: Sample, costs: FloatArray | None = None, delta: float = 0.05
+) -> MarginBounds:
+    """Bounds of the expected classification and absolute error and of a cost, for rankers in an l2 ball.
+
+    Parameters
+    ----------
+    rows : Margins
+        Of the training rows.
+    geometry : Geometry
+    sample : Sample
+        Training rows.
+    costs : (N, K), optional
+        A cost whose expected excess over the true rank's is bounded too.
+    delta : float in (0, 1)
+        Chance that a bound fails; each bound by itself.
+
+    Returns
+    -------
+    MarginBounds
+    """
+    if reason := dependence(sample):
+        return MarginBounds(bounds=(), notes=(reason,))
+    weights = sample.case_weights
+    setting = _Setting(
+        rho=rows.normalised,
+        y=sample.y,
+        weights=weights,
+        complexity=l2_complexity(geometry.squared_lengths, sample.y, weights, sample.n_levels),
+        radius=geometry.radius,
+        delta=delta,
+    )
+    ordered = bool(np.all(np.diff(geometry.theta) >= 0))
+    missing = [_unordered(ordered), _unbounded_cost(setting, costs, ordered)]
+    bounds = [absolute_bound(setting)]
+    if not missing[0]:
+        bounds.insert(0, classification_bound(setting))
+    if costs is not None and not missing[1]:
+        bounds.append(cost_bound(setting, costs))
+    assumed = "" if costs is None or sample.costs is None else _ROW_COSTS
+    return MarginBounds(bounds=tuple(bounds), notes=tuple(note for note in (*missing, assumed) if note))
+
+
+def _unordered(ordered: bool) -> str:
+    return "" if ordered else "no bound of the classification error: the thresholds are not in order."
+
+
+def _unbounded_cost(setting: _Setting, costs: FloatArray | None, ordered: bool) -> str:
+    if costs is None or is_convex(costs) or (ordered and is_v_shaped(costs, setting.y)):
+        return ""
+    return "no bound of the cost: it is not convex, nor V-shaped with ordered thresholds."
+
+
+def dependence(sample: Sample) -> str:
+    """Why the rows cannot count as independent draws; empty where they can."""
+    if sample.cluster is not None:
+        return "margin bounds need independent rows; these come in clusters."
+    if sample.weights is not None and not np.array_equal(sample.weights, np.rint(sample.weights)):
+        return "margin bounds need independent rows; these have weights that are not whole numbers of rows."
+    return ""
+
+
+def classification_bound(setting: _Setting) -> Bound:
+    """E_C, by the smaller of the left and right margin [Lin & Li 2006, cor. 1, without its factor 2]."""
+    inner = np.arange(setting.rho.shape[1])
+    y = setting.y[:, None]
+    nearest = np.where((inner == y) | (inner == y - 1), setting.rho, np.inf).min(axis=1)
+    both = setting.complexity.left + setting.complexity.right
+    return _smallest(
+        setting,
+        nearest,
+        setting.weights,
+        lambda margin: _penalty(setting, margin, both, setting.delta),
+        name="classification error",
+        source="Lin & Li 2006, cor. 1",
+        trivial=1.0,
+    )
+
+
+def absolute_bound(setting: _Setting) -> Bound:
+    """E_A, one binary bound per threshold at delta / (K-1) [Lin & Li 2006, th. 1]."""
+    cuts = setting.rho.shape[1]
+    return _smallest(
+        setting,
+        setting.rho.ravel(),
+        np.repeat(setting.weights, cuts),
+        lambda margin: cuts * _penalty(setting, margin, setting.complexity.threshold, setting.delta / cuts),
+        name="absolute error",
+        source="Lin & Li 2006, th. 1",
+        trivial=float(cuts),
+    )
+
+
+def cost_bound(setting: _Setting, costs: FloatArray) -> Bound:
+    """Expected excess cost c[rank(x)] - c[y], threshold k weighing |c[k+1] - c[k]| [Lin 2008, th. 4.8].
+
+    The largest differences are those of the rows seen: with a cost that depends on y alone they are known before
+    the data are, with a row's own costs they are taken for the largest possible.
+    """
+    steps = split_weights(costs)
+    caps = steps.max(axis=0)
+    cuts = caps.size
+    excess = costs - costs[np.arange(costs.shape[0]), setting.y][:, None]
+    return _smallest(
+        setting,
+        setting.rho.ravel(),
+        (setting.weights[:, None] * steps).ravel(),
+        lambda margin: caps.sum() * _penalty(setting, margin, setting.complexity.threshold, setting.delta / cuts),
+        name="cost",
+        source="Lin 2008, th. 4.8",
+        trivial=float(excess.max()),
+    )
+
+
+def _penalty(setting: _Setting, margin: FloatArray, complexity: float, delta: float) -> FloatArray:
+    """The terms beside the training error, for all margins Delta (M,) in (0, r] at once."""
+    scan = np.log(np.log2(2.0 * setting.radius / margin))
+    terms: FloatArray = 4.0 / margin * complexity + np.sqrt(scan / setting.n)
+    terms += 3.0 * np.sqrt(np.log(4.0 / delta) / (2.0 * setting.n))
+    return terms
+
+
+def _smallest(
+    setting: _Setting,
+    rho: FloatArray,
+    weights: FloatArray,
+    penalty: Callable[[FloatArray], FloatArray],
+    *,
+    name: str,
+    source: str,
+    trivial: float,
+) -> Bound:
+    """The bound at its best margin; rho and weights (M,) are what the training error counts."""
+    order = np.argsort(rho)
+    rho, mass = rho[order], np.concatenate(([0.0], np.cumsum(weights[order]))) / setting.n
+    candidates = _candidates(rho, setting.radius)
+    training = mass[np.searchsorted(rho, candidates, side="right")]
+    values = training + penalty(candidates)
+    best = int(np.argmin(values))
+    return Bound(
+        name=name,
+        source=source,
+        value=float(values[best]),
+        delta=setting.delta,
+        trivial=trivial,
+        margin=float(candidates[best]),
+        training=float(training[best]),
+    )
+
+
+def _candidates(rho: FloatArray, radius: float) -> FloatArray:
+    """Margins worth trying: just below each margin in (0, r], where the training error is about to step up, and r."""
+    inside = np.unique(rho[(rho > 0) & (rho <= radius)])
+    if inside.size > _MOST_DELTAS:
+        inside = inside[np.linspace(0, inside.size - 1, _MOST_DELTAS).astype(np.intp)]
+    below = np.nextafter(inside, 0.0)
+    return np.append(below[below > 0], radius)

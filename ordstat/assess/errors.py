@@ -1,0 +1,289 @@
+"""Error tables: what predictions got wrong, in every way that the papers count it.
+
+A case weight w counts a row w times throughout.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from .._typing import AnyArray, FloatArray, IntArray
+from .agreement import (
+    PairOrder,
+    concordance,
+    inversions,
+    kendall_tau_b,
+    preference_risk,
+    somers_d,
+    spearman,
+    weighted_kappa,
+)
+
+#: Measures of predicted ranks, in the order of a table.
+RANK_MEASURES = (
+    "classification error",
+    "absolute error",
+    "squared error",
+    "macro classification error",
+    "macro absolute error",
+    "macro squared error",
+    "cost",
+)
+AGREEMENT_MEASURES = (
+    "R_pref",
+    "inversions",
+    "concordance",
+    "Somers' D",
+    "Kendall tau-b",
+    "Spearman",
+    "linear kappa",
+    "quadratic kappa",
+)
+PROBABILITY_MEASURES = ("log-loss", "ranked probability score", "Brier score")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Predictions:
+    """Observed ranks beside what a ranker says of them.
+
+    Attributes
+    ----------
+    y, codes : (N,) observed and predicted codes 0..K-1
+    scores : (N,) potential H; only its order is used
+    n_levels : int
+        K.
+    weights : (N,) case weights
+    paid : (N,) or None
+        What every prediction costs under the fit's own cost.
+    probabilities : (N, K) or None
+    """
+
+    y: IntArray
+    codes: IntArray
+    scores: FloatArray
+    n_levels: int
+    weights: FloatArray
+    paid: FloatArray | None = None
+    probabilities: FloatArray | None = None
+
+    def take(self, index: AnyArray) -> Predictions:
+        """The rows at `index`."""
+        return replace(
+            self,
+            y=self.y[index],
+            codes=self.codes[index],
+            scores=self.scores[index],
+            weights=self.weights[index],
+            paid=None if self.paid is None else self.paid[index],
+            probabilities=None if self.probabilities is None else self.probabilities[index],
+        )
+
+    @cached_property
+    def _rank_losses(self) -> FloatArray:
+        """(3 or 4, N) classification, absolute, squared loss and the fit's own cost of every row."""
+        distance = np.abs(self.y - self.codes).astype(np.float64)
+        losses = [(distance > 0).astype(np.float64), distance, distance**2]
+        return np.stack(losses if self.paid is None else [*losses, self.paid])
+
+    @cached_property
+    def _probability_losses(self) -> FloatArray:
+        """(3, N) log-loss, ranked probability score and Brier score of every row; (0, N) without probabilities."""
+        if self.probabilities is None:
+            return np.empty((0, self.y.size))
+        return np.stack(
+            [
+                log_losses(self.probabilities, self.y),
+                ranked_probability_scores(self.probabilities, self.y),
+                brier_scores(self.probabilities, self.y),
+            ]
+        )
+
+    @cached_property
+    def _rank_pairs(self) -> PairOrder:
+        return PairOrder.of(self.y, self.codes)
+
+    @cached_property
+    def _score_pairs(self) -> PairOrder:
+        return PairOrder.of(self.y, self.scores)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ErrorTable:
+    """Measures by name.
+
+    Attributes
+    ----------
+    names : tuple of str
+    values : (M,)
+        NaN where a measure has no meaning (all rows of one rank, for instance).
+    standard_errors : (M,) or None
+    """
+
+    names: tuple[str, ...]
+    values: FloatArray
+    standard_errors: FloatArray | None = None
+
+    def value(self, name: str) -> float:
+        """The measure called `name`."""
+        return float(self.values[self.names.index(name)])
+
+
+def log_losses(probabilities: FloatArray, y: IntArray) -> FloatArray:
+    """(N,) -log p of the observed rank, in nats; infinite where p = 0."""
+    with np.errstate(divide="ignore"):
+        losses: FloatArray = -np.log(probabilities[np.arange(y.size), y])
+    return losses
+
+
+def ranked_probability_scores(probabilities: FloatArray, y: IntArray) -> FloatArray:
+    """(N,) sum over the K-1 thresholds of (P(rank <= k) - [y <= k])^2 (Epstein 1969), not divided by K-1.
+
+    For a prediction without doubt it is the absolute error |y - code|.
+    """
+    cumulative = np.cumsum(probabilities[:, :-1], axis=1)
+    happened = y[:, None] <= np.arange(probabilities.shape[1] - 1)
+    scores: FloatArray = np.sum((cumulative - happened) ** 2, axis=1)
+    return scores
+
+
+def brier_scores(probabilities: FloatArray, y: IntArray) -> FloatArray:
+    """(N,) sum over all K ranks of (P(rank = k) - [y = k])^2, Brier's (1950) form: between 0 and 2."""
+    of_observed = probabilities[np.arange(y.size), y]
+    scores: FloatArray = np.sum(probabilities**2, axis=1) - 2.0 * of_observed + 1.0
+    return scores
+
+
+def confusion(y: IntArray, codes: IntArray, weights: FloatArray, n_levels: int) -> FloatArray:
+    """(K, K) weight of the rows of each observed rank (row) that are given each rank (column).
+
+    Examples
+    --------
+    >>> confusion(np.array([0, 1, 1]), np.array([0, 0, 1]), np.ones(3), 2)
+    array([[1., 0.],
+           [1., 1.]])
+    """
+    cells = np.bincount(y * n_levels + codes, weights=weights, minlength=n_levels**2)
+    return cells.astype(np.float64).reshape(n_levels, n_levels)
+
+
+def rank_means(losses: FloatArray, y: IntArray, weights: FloatArray, n_levels: int) -> FloatArray:
+    """(M, K) mean of each loss (M, N) over the rows of each observed rank; NaN for a rank that no row has."""
+    count = np.bincount(y, weights=weights, minlength=n_levels)
+    sums = np.array([np.bincount(y, weights=weights * loss, minlength=n_levels) for loss in losses])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means: FloatArray = sums.reshape(len(losses), n_levels) / count
+    return means
+
+
+def per_rank_errors(predictions: Predictions) -> FloatArray:
+    """(3, K) classification, absolute and squared error among the rows of each observed rank."""
+    return rank_means(predictions._rank_losses[:3], predictions.y, predictions.weights, predictions.n_levels)
+
+
+def error_table(predictions: Predictions) -> ErrorTable:
+    """Every measure of methods of ordinal regression that these predictions allow.
+
+    Classification error [y != code], absolute error |y - code| and squared error (y - code)^2; their macro averages,
+    the mean over the ranks observed of the mean within a rank; the fit's own cost. R_pref, inversions, Kendall's
+    tau-b, Spearman and kappa compare observed with predicted ranks; concordance and Somers' D use the scores. Of
+    probabilities: log-loss, ranked probability score and Brier score.
+
+    Parameters
+    ----------
+    predictions : Predictions
+
+    Returns
+    -------
+    ErrorTable
+        Without standard errors.
+
+    Examples
+    --------
+    >>> y, codes = np.array([0, 0, 1, 2]), np.array([0, 1, 1, 1])
+    >>> table = error_table(Predictions(y=y, codes=codes, scores=codes * 1.0, n_levels=3, weights=np.ones(4)))
+    >>> table.value("absolute error"), table.value("macro absolute error")
+    (0.5, 0.5)
+    """
+    return ErrorTable(names=_names(predictions), values=_values(predictions, predictions.weights))
+
+
+def _names(p: Predictions) -> tuple[str, ...]:
+    ranks = RANK_MEASURES if p.paid is not None else RANK_MEASURES[:-1]
+    return ranks + AGREEMENT_MEASURES + (PROBABILITY_MEASURES if p.probabilities is not None else ())
+
+
+def _values(p: Predictions, weights: FloatArray) -> FloatArray:
+    """All measures of `p` under other case weights (N,), in the order of `_names`."""
+    total = weights.sum()
+    means = p._rank_losses @ weights / total
+    macro = np.nanmean(rank_means(p._rank_losses[:3], p.y, weights, p.n_levels), axis=1)
+    # A row of weight zero may have an infinite log-loss: it must not turn the mean into NaN.
+    probability = np.where(weights > 0, p._probability_losses, 0.0) @ weights / total
+    return np.concatenate((means[:3], macro, means[3:], _agreement(p, weights), probability))
+
+
+def _agreement(p: Predictions, weights: FloatArray) -> FloatArray:
+    by_rank, by_score = p._rank_pairs.counts(weights), p._score_pairs.counts(weights)
+    return np.array(
+        [
+            preference_risk(by_rank),
+            inversions(by_rank),
+            concordance(by_score),
+            somers_d(by_score),
+            kendall_tau_b(by_rank, p.codes, weights),
+            spearman(p.y, p.codes, weights),
+            weighted_kappa(p.y, p.codes, weights, power=1),
+            weighted_kappa(p.y, p.codes, weights, power=2),
+        ]
+    )
+
+
+def bootstrap_table(
+    predictions: Predictions, resamples: int, rng: np.random.Generator, cluster: IntArray | None = None
+) -> ErrorTable:
+    """The error table with bootstrap standard errors: predictions stay, rows are drawn again.
+
+    Parameters
+    ----------
+    predictions : Predictions
+    resamples : int
+        Number of bootstrap samples, at least 2.
+    rng : numpy.random.Generator
+    cluster : (N,) codes 0..G-1, optional
+        Whole clusters are drawn instead of rows.
+
+    Returns
+    -------
+    ErrorTable
+        Values of the sample itself; standard errors from the resamples in which a measure has a meaning. They tell
+        how far the error of this fitted rule may be off, not how much a new fit would vary.
+    """
+    drawn = (_drawn_weights(predictions.weights, cluster, rng) for _ in range(resamples))
+    values = np.array([_values(predictions, weights) for weights in drawn])
+    return replace(error_table(predictions), standard_errors=deviations(values))
+
+
+def _drawn_weights(weights: FloatArray, cluster: IntArray | None, rng: np.random.Generator) -> FloatArray:
+    """(N,) case weights of one bootstrap sample: sum(weights) rows, or as many clusters as there are."""
+    if cluster is not None:
+        n_clusters = int(cluster.max()) + 1
+        times = np.bincount(rng.integers(n_clusters, size=n_clusters), minlength=n_clusters)
+        return weights * times[cluster]
+    total = float(weights.sum())
+    draws = max(round(total), 1)
+    drawn = rng.multinomial(draws, weights / total).astype(np.float64) * (total / draws)
+    return drawn
+
+
+def deviations(values: FloatArray) -> FloatArray:
+    """(M,) standard deviation of each column of (B, M), over the rows where it is finite; NaN below two of them."""
+    finite = np.isfinite(values)
+    count = finite.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(finite, values, 0.0).sum(axis=0) / count
+        squares = np.where(finite, (values - mean) ** 2, 0.0).sum(axis=0)
+        spread: FloatArray = np.where(count > 1, np.sqrt(squares / (count - 1)), np.nan)
+    return spread

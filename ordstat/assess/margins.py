@@ -1,0 +1,138 @@
+"""Margins of a threshold ranker and its errors at a margin [Lin & Li 2006, definition 1; Lin 2008, section 3.1].
+
+rho_k = H - theta_k for rows above rank k, theta_k - H for the others, so a margin <= 0 is a wrong answer to "rank
+above k?". Codes are 0..K-1: threshold k (0-based) lies between codes k and k + 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ..model.fit import Geometry
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Margins:
+    """Margins of some rows.
+
+    Attributes
+    ----------
+    all : (N, K-1)
+        rho_k of every row to every threshold, in units of the potential.
+    y : (N,) codes 0..K-1
+    norm : float
+        |(v, theta)|, the l2 norm of the potential's coefficients and the thresholds together: sqrt(|v|^2 + sum
+        theta_k^2). rho / norm is the normalised margin of Lin (2008, th. 4.8). NaN where the potential has no norm.
+    """
+
+    all: FloatArray
+    y: IntArray
+    norm: float
+
+    @property
+    def left(self) -> FloatArray:
+        """(N,) rho_{y-1}, the distance to the lower end of the row's own interval; infinite for the lowest rank."""
+        return _column(self.all, self.y - 1)
+
+    @property
+    def right(self) -> FloatArray:
+        """(N,) rho_y, the distance to the upper end of the row's own interval; infinite for the highest rank."""
+        return _column(self.all, self.y)
+
+    @property
+    def normalised(self) -> FloatArray:
+        """(N, K-1) rho_k / norm."""
+        return self.all / self.norm
+
+
+def margins(gaps: FloatArray, y: IntArray, geometry: Geometry | None = None) -> Margins:
+    """Margins of rows with codes y (N,) from their gaps H - theta_k (N, K-1).
+
+    Examples
+    --------
+    >>> m = margins(np.array([[2.0, 1.0, -1.0]]), np.array([2]))
+    >>> m.all, m.left, m.right
+    (array([[2., 1., 1.]]), array([1.]), array([1.]))
+    """
+    above = y[:, None] > np.arange(gaps.shape[1])
+    return Margins(all=np.where(above, gaps, -gaps), y=y, norm=float("nan") if geometry is None else norm(geometry))
+
+
+def norm(geometry: Geometry) -> float:
+    """sqrt(|v|^2 + sum_k theta_k^2)."""
+    return float(np.sqrt(geometry.norm**2 + np.sum(geometry.theta**2)))
+
+
+def _column(rho: FloatArray, threshold: IntArray) -> FloatArray:
+    """(N,) the margin to one threshold of each row, infinite beyond the ends."""
+    inside = (threshold >= 0) & (threshold < rho.shape[1])
+    chosen = rho[np.arange(rho.shape[0]), np.clip(threshold, 0, rho.shape[1] - 1)]
+    return np.where(inside, chosen, np.inf)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DeltaErrors:
+    """Errors at margin Delta, as shares of the rows (classification, boundary) and mean counts (absolute).
+
+    Attributes
+    ----------
+    deltas : (M,) in the units of the margins they were counted with
+    classification : (M,)
+        E_C: share of rows whose left or right margin is <= Delta.
+    boundary : (M,)
+        E_B: mean of the two; of the only one at the end ranks. E_C / 2 <= E_B <= E_C.
+    absolute : (M,)
+        E_A: mean number of thresholds k with rho_k <= Delta.
+    """
+
+    deltas: FloatArray
+    classification: FloatArray
+    boundary: FloatArray
+    absolute: FloatArray
+
+
+def delta_errors(rho: FloatArray, y: IntArray, weights: FloatArray, deltas: FloatArray) -> DeltaErrors:
+    """E_C, E_B and E_A at each of `deltas` (M,) >= 0, of margins rho (N, K-1) in the same units.
+
+    At Delta = 0 a tie H = theta_k is judged as the rule judges it (the lower rank), so that E_A(0) is the absolute
+    error of the threshold rule exactly, and E_C(0) its classification error where the thresholds are in order.
+    """
+    counts = np.array([_at(rho, y, weights, float(delta)) for delta in deltas]).reshape(-1, 3)
+    return DeltaErrors(
+        deltas=np.asarray(deltas, dtype=np.float64),
+        classification=counts[:, 0],
+        boundary=counts[:, 1],
+        absolute=counts[:, 2],
+    )
+
+
+def _at(rho: FloatArray, y: IntArray, weights: FloatArray, delta: float) -> tuple[float, float, float]:
+    within = _within(rho, y, delta)
+    left, right = _flag(within, y - 1), _flag(within, y)
+    ends = (y == 0) | (y == rho.shape[1])
+    boundary = (left.astype(np.float64) + right) / np.where(ends, 1.0, 2.0)
+    total = weights.sum()
+    return (
+        float(weights @ (left | right) / total),
+        float(weights @ boundary / total),
+        float(weights @ np.count_nonzero(within, axis=1) / total),
+    )
+
+
+def _within(rho: FloatArray, y: IntArray, delta: float) -> BoolArray:
+    """(N, K-1) rho_k <= Delta; at Delta = 0 a tie is right for the rows not above the threshold."""
+    within: BoolArray = rho <= delta
+    if delta == 0:
+        above = y[:, None] > np.arange(rho.shape[1])
+        within &= above | (rho < 0)
+    return within
+
+
+def _flag(within: BoolArray, threshold: IntArray) -> BoolArray:
+    """(N,) the entry of each row at one threshold, False beyond the ends."""
+    inside = (threshold >= 0) & (threshold < within.shape[1])
+    chosen: BoolArray = within[np.arange(within.shape[0]), np.clip(threshold, 0, within.shape[1] - 1)] & inside
+    return chosen
