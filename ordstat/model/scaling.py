@@ -1,0 +1,81 @@
+"""Affine maps of columns, learned on training rows and reused at prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import FloatArray
+
+# A column whose spread is below this share of its size holds rounding, not information.
+_CONSTANT = 1e-14
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """x -> (x - centre) * factor, column by column; a column that was constant on the training rows becomes 0.
+
+    Attributes
+    ----------
+    centre, factor : (D,)
+    """
+
+    centre: FloatArray
+    factor: FloatArray
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        """The mapped columns of X (n, D), a new array."""
+        mapped: FloatArray = (X - self.centre) * self.factor
+        return mapped
+
+
+def _factor(spread: FloatArray, size: FloatArray) -> FloatArray:
+    constant = spread <= _CONSTANT * size
+    factor: FloatArray = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, spread))
+    return factor
+
+
+def _identity(X: FloatArray, weights: FloatArray) -> Scaling:
+    return Scaling(np.zeros(X.shape[1]), np.ones(X.shape[1]))
+
+
+def _to_range(X: FloatArray, weights: FloatArray) -> Scaling:
+    # Halves first: the difference of two large numbers of opposite sign may overflow.
+    low, high = X.min(axis=0) / 2.0, X.max(axis=0) / 2.0
+    return Scaling(high + low, _factor(high - low, np.maximum(np.abs(low), np.abs(high))))
+
+
+def _standardised(X: FloatArray, weights: FloatArray) -> Scaling:
+    mean = np.average(X, axis=0, weights=weights)
+    deviation = np.sqrt(np.average(np.square(X - mean), axis=0, weights=weights))
+    return Scaling(mean, _factor(deviation, np.abs(X).max(axis=0)))
+
+
+#: How columns may be scaled: to [-1, 1], to mean 0 and deviation 1, or not at all.
+SCALINGS: dict[str | None, Callable[[FloatArray, FloatArray], Scaling]] = {
+    "range": _to_range,
+    "standard": _standardised,
+    None: _identity,
+}
+
+
+def fit_scaling(kind: str | None, X: FloatArray, weights: FloatArray) -> Scaling:
+    """Learn the map of the columns of X (N, D).
+
+    Parameters
+    ----------
+    kind : {"range", "standard", None}
+        Each column to [-1, 1] (the papers' setting), to weighted mean 0 and deviation 1, or unchanged.
+    X : (N, D), N >= 1
+    weights : (N,) positive case weights
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 5.0], [4.0, 5.0]])
+    >>> fit_scaling("range", X, np.ones(2))(X)
+    array([[-1.,  0.],
+           [ 1.,  0.]])
+    """
+    return SCALINGS[kind](X, weights)

@@ -1,0 +1,196 @@
+"""The dual problem of RED-SVM, and the proof of how far any point is from its optimum.
+
+With rows n, thresholds k, boxes C_nk = C W_nk and signed dual variables u_nk = Y_nk alpha_nk,
+beta_n = sum_k u_nk, s_k = sum_n u_nk, f = G beta:
+
+    primal  P = 1/2 |v|^2 + |theta|^2 / (2 gamma^2) + sum_nk C_nk [1 - Y_nk (f_n + b - theta_k)]_+
+    dual    D = sum_nk |u_nk| - 1/2 beta' G beta - (gamma^2 / 2) |s|^2,  sum_nk u_nk = 0,
+
+[Lin 2008, eq. 4.8]. Where theta must be ordered, the last term of D is |theta|^2 / (2 gamma^2) with theta the
+isotonic regression of -gamma^2 s. The (NQ) x (NQ) Hessian is never formed: it acts through beta and s alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import FloatArray
+from .isotonic import isotonic
+
+# Sums of box sizes that differ by less than this share are equal.
+_TIE = 1e-12
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ExtendedDual:
+    """Everything of the problem but C.
+
+    Attributes
+    ----------
+    gram : (N, N)
+        Symmetric and positive semi-definite: a kernel matrix centred in rows and columns.
+    labels : (N, Q)
+        Y_nk = +1 or -1; Q = K - 1.
+    weights : (N, Q)
+        W_nk >= 0.
+    gamma : float
+        Weight of the thresholds' penalty, > 0.
+    ordered : bool
+        Whether theta_1 <= ... <= theta_Q is a constraint (needed where costs are not convex).
+    """
+
+    gram: FloatArray
+    labels: FloatArray
+    weights: FloatArray
+    gamma: float
+    ordered: bool = False
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DualSolution:
+    """A dual feasible point with the primal point that goes with it.
+
+    Attributes
+    ----------
+    u : (N, Q) signed dual variables, within their boxes, summing to 0
+    beta : (N,) row sums of u
+    scores : (N,) f = gram @ beta, without b
+    offset : float, b for the centred kernel
+    theta : (Q,)
+    primal, dual : float
+        P >= optimum >= D.
+    """
+
+    u: FloatArray
+    beta: FloatArray
+    scores: FloatArray
+    offset: float
+    theta: FloatArray
+    primal: float
+    dual: float
+
+    @property
+    def gap(self) -> float:
+        """(P - D) / |P|, the relative duality gap; 0 where rounding makes D the larger."""
+        return max(self.primal - self.dual, 0.0) / max(abs(self.primal), float(np.finfo(float).tiny))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Outcome:
+    """What a solver hands back.
+
+    Attributes
+    ----------
+    solution : DualSolution
+        The certified point with the smallest gap seen.
+    solver : str
+    iterations : int
+    path : (I,) primal values at the points that were certified on the way
+    """
+
+    solution: DualSolution
+    solver: str
+    iterations: int
+    path: FloatArray
+
+
+def centred(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Remove row and column means from a symmetric matrix, in place.
+
+    A kernel that is positive definite only on coefficients summing to zero becomes positive semi-definite; the
+    objective is unchanged on such coefficients.
+
+    Returns
+    -------
+    gram : (N, N), the same array
+    means : (N,) the means taken away; b of the raw kernel is b - means'beta
+    """
+    means = gram.mean(axis=0)
+    gram -= means
+    gram -= (means - means.mean())[:, None]
+    return gram, means
+
+
+def feasible(u: FloatArray) -> FloatArray:
+    """The point moved inside its boxes so that it sums to zero: the larger of its two signs is scaled down."""
+    above, below = float(u[u > 0].sum()), float(-u[u < 0].sum())
+    if above == below:
+        return u
+    if above > below:
+        return np.where(u > 0, u * (below / above), u)
+    return np.where(u < 0, u * (above / below), u)
+
+
+def thresholds(problem: ExtendedDual, totals: FloatArray) -> FloatArray:
+    """(Q,) theta that minimises the Lagrangian, from the column sums s of u."""
+    theta = -(problem.gamma**2) * totals
+    return isotonic(theta) if problem.ordered else theta
+
+
+def hinge(problem: ExtendedDual, C: float, scores: FloatArray, theta: FloatArray) -> float:
+    """Sum of C_nk [1 - Y_nk (scores_n - theta_k)]_+."""
+    slack = 1.0 - problem.labels * (scores[:, None] - theta)
+    return C * float(np.vdot(problem.weights, np.maximum(slack, 0.0, out=slack)))
+
+
+def best_offset(problem: ExtendedDual, scores: FloatArray, theta: FloatArray) -> float:
+    """The b that minimises the hinge losses: a weighted quantile, the midpoint where it is an interval.
+
+    The loss is piecewise linear in b with knots Y_nk - f_n + theta_k; its slope starts at minus the weight of
+    the positive labels and grows by W_nk at each knot.
+    """
+    used = problem.weights > 0
+    if not used.any():
+        return 0.0
+    knots = (problem.labels - scores[:, None] + theta)[used]
+    weights = problem.weights[used]
+    order = np.argsort(knots)
+    reached = np.cumsum(weights[order])
+    target = weights[problem.labels[used] > 0].sum()
+    slack = _TIE * reached[-1]
+    first = min(int(np.searchsorted(reached, target - slack)), len(order) - 1)
+    last = min(int(np.searchsorted(reached, target + slack, side="right")), len(order) - 1)
+    if target <= slack:
+        last = first
+    return 0.5 * float(knots[order[first]] + knots[order[last]])
+
+
+def certify(
+    problem: ExtendedDual, C: float, u: FloatArray, primal_guess: tuple[float, FloatArray] | None = None
+) -> DualSolution:
+    """Turn any u (N, Q) into a feasible dual point and the best primal point at hand, and evaluate both.
+
+    Parameters
+    ----------
+    problem : ExtendedDual
+    C : float
+    u : (N, Q)
+        Clipped to the boxes and made feasible first; otherwise D would be no bound.
+    primal_guess : (b, theta), optional
+        A solver's own primal variables: the better of them and of theta(u) with its best b is returned.
+    """
+    caps = C * problem.weights
+    u = feasible(np.clip(u, np.where(problem.labels > 0, 0.0, -caps), np.where(problem.labels > 0, caps, 0.0)))
+    beta, totals = u.sum(axis=1), u.sum(axis=0)
+    scores = problem.gram @ beta
+    norm = max(float(beta @ scores), 0.0)
+    theta = thresholds(problem, totals)
+    dual = float(np.abs(u).sum()) - 0.5 * norm - 0.5 * float(theta @ theta) / problem.gamma**2
+    candidates = [(best_offset(problem, scores, theta), theta)]
+    if primal_guess is not None:
+        b, own = primal_guess
+        candidates.append((b, isotonic(own) if problem.ordered else own))
+
+    def value(candidate: tuple[float, FloatArray]) -> float:
+        b, theta = candidate
+        penalty = float(theta @ theta) / problem.gamma**2
+        return 0.5 * (norm + penalty) + hinge(problem, C, scores + b, theta)
+
+    values = [value(candidate) for candidate in candidates]
+    best = int(np.argmin(values))
+    b, theta = candidates[best]
+    return DualSolution(
+        u=u, beta=beta, scores=scores, offset=b, theta=theta, primal=values[best], dual=dual
+    )
