@@ -1,0 +1,176 @@
+"""A Design from arrays that are already numbers, for callers without a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray, IntArray
+from ..exceptions import DataError
+from ..model.sample import Rows, Sample
+from .columns import Column, read
+from .complete import ZERO_WEIGHT, kept_rows
+from .design import Design, Levels, NewRows
+from .frames import as_frame, find_column, row_name, shown_labels
+from .inputs import Given, check_costs, cluster_codes, weights_of
+from .response import check_levels, known_codes, read_response, used_levels
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ArraySpec:
+    """Takes the same columns from new arrays or frames [Spec].
+
+    Attributes
+    ----------
+    names : tuple of str
+    from_frame : bool
+        Whether frames are matched by column name, else by position.
+    response_name : str
+    levels : tuple
+    """
+
+    names: tuple[str, ...]
+    from_frame: bool
+    response_name: str
+    levels: tuple[Any, ...]
+
+    def rebuild(self, data: Any) -> NewRows:
+        """Rows of new data; those with a NaN are flagged as incomplete."""
+        X, index, _ = numeric_matrix(data, self.names if self.from_frame else None)
+        if X.shape[1] != len(self.names):
+            raise DataError(f"The fit had {len(self.names)} columns; the new data have {X.shape[1]}.")
+        complete = np.isfinite(X).all(axis=1)
+        return NewRows(rows=Rows(X=X if complete.all() else X[complete]), complete=complete, index=index)
+
+    def response(self, data: Any) -> IntArray:
+        """(N,) codes of labels given as an array, or of the response column of a frame."""
+        if isinstance(data, pd.DataFrame):
+            data = find_column(data, self.response_name, "the response")
+        return known_codes(_labels(data), self.response_name, self.levels)
+
+    def costs(self, data: Any) -> None:
+        """None: costs of arrays have no names."""
+
+
+def _labels(y: Any) -> Column:
+    return read(y if isinstance(y, pd.Series) else pd.Series(np.asarray(y)))
+
+
+def numeric_matrix(X: Any, columns: Sequence[str] | None) -> tuple[FloatArray, pd.Index, tuple[str, ...] | None]:
+    """(N, D) C-contiguous float64, its index, and the column names of a frame (None of an array)."""
+    if hasattr(X, "columns") or isinstance(X, dict):
+        frame = as_frame(X)
+        chosen = list(frame.columns) if columns is None else list(columns)
+        absent = [name for name in chosen if name not in frame.columns]
+        if absent:
+            raise DataError(f"The data have no columns {shown_labels(absent)}; the fit had {shown_labels(chosen, 30)}.")
+        matrix = np.ascontiguousarray(frame[chosen].to_numpy(dtype=float, na_value=np.nan))
+        return matrix, frame.index, tuple(str(name) for name in chosen)
+    matrix = np.ascontiguousarray(X, dtype=float)
+    if matrix.ndim != 2:
+        raise DataError(f"X has to have two dimensions (rows, columns); its shape is {matrix.shape}.")
+    return matrix, pd.RangeIndex(matrix.shape[0]), None
+
+
+def from_arrays(
+    X: Any,
+    y: Any,
+    *,
+    levels: Sequence[Any] | None = None,
+    weights: Any = None,
+    names: Sequence[str] | None = None,
+    cluster: Any = None,
+    costs: Any = None,
+    response: str = "y",
+) -> Design:
+    """A design of numeric columns.
+
+    Parameters
+    ----------
+    X : (N, D) array or frame of numbers, all finite
+    y : (N,) labels
+    levels : sequence, optional
+        Labels in order, lowest first; without it labels have to be numbers, booleans or an ordered categorical.
+    weights : (N,), optional
+        Case weights >= 0; rows of weight 0 are left out.
+    names : sequence of D str, optional
+        Column names; those of a frame, else x1, x2, ...
+    cluster : (N,), optional
+    costs : (N, K), optional
+    response : str
+        Label of the response.
+
+    Returns
+    -------
+    Design
+
+    Raises
+    ------
+    DataError
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ordstat.design.build import from_arrays
+    >>> design = from_arrays(np.eye(3), ["low", "high", "low"], levels=["low", "high"])
+    >>> design.sample.y, design.names
+    (array([0, 1, 0]), ('x1', 'x2', 'x3'))
+    """
+    matrix, index, found = numeric_matrix(X, None)
+    n, width = matrix.shape
+    if names is not None and len(names) != width:
+        raise DataError(f"names= has {len(names)} names for {width} columns.")
+    _check_finite(matrix, index)
+    labels = read_response(_labels(y), response, None if levels is None else check_levels(levels))
+    if labels.codes.size != n:
+        raise DataError(f"y has {labels.codes.size} values for {n} rows of X.")
+    if (labels.codes < 0).any():
+        raise DataError(f"y is missing in {row_name(index, int(np.argmax(labels.codes < 0)))}.")
+    case_weights = None if weights is None else weights_of(_vector(weights, "weights", n), index)
+    kept = kept_rows({}, case_weights, index)
+    rows = np.ones(n, dtype=bool) if kept.rows is None else kept.rows
+    used = used_levels(labels.codes[rows], labels.declared, response)
+    values = tuple(labels.declared[code] for code in used)
+    price = None if costs is None else check_costs(np.asarray(costs, dtype=float), len(labels.declared), used, index)
+    groups = None if cluster is None else _vector(cluster, "cluster", n).column.value
+    chosen = tuple(names) if names is not None else found or tuple(f"x{j + 1}" for j in range(width))
+    return Design(
+        sample=Sample(
+            rows=Rows(X=matrix if kept.rows is None else matrix[rows]),
+            y=np.searchsorted(used, labels.codes[rows]),
+            n_levels=used.size,
+            weights=None if case_weights is None else case_weights[rows],
+            costs=None if price is None else price[rows],
+            cluster=None if groups is None else cluster_codes(groups)[rows],
+        ),
+        names=chosen,
+        terms={name: slice(j, j + 1) for j, name in enumerate(chosen)},
+        levels=Levels(values=values, unused=tuple(label for label in labels.declared if label not in values)),
+        response=response,
+        formula=f"{response} ~ {' + '.join(chosen) if width <= 10 else '.'}",
+        index=index if kept.rows is None else index[rows],
+        n_given=n,
+        dropped={ZERO_WEIGHT: kept.dropped[ZERO_WEIGHT]} if kept.dropped else {},
+        notes=(*kept.notes, *labels.notes),
+        spec=ArraySpec(names=chosen, from_frame=found is not None, response_name=response, levels=values),
+    )
+
+
+def _check_finite(matrix: FloatArray, index: pd.Index) -> None:
+    if np.isfinite(matrix.sum()) or np.isfinite(matrix).all():
+        return
+    row, column = (int(k) for k in np.argwhere(~np.isfinite(matrix))[0])
+    raise DataError(
+        f"X is {matrix[row, column]:g} in {row_name(index, row)}, column {column}; all values have to be finite."
+    )
+
+
+def _vector(given: Any, role: str, n: int) -> Given:
+    values = np.asarray(given)
+    if values.shape != (n,):
+        raise DataError(f"{role}= takes {n} values, one per row; its shape is {values.shape}.")
+    return Given(read(pd.Series(values)), (role,))

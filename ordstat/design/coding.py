@@ -1,0 +1,182 @@
+"""From evaluated factors to model matrices: R's rule for coding factors, column names, and the filling of X."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from .._typing import AnyArray, FloatArray, IntArray
+from ..exceptions import DataError
+from .columns import Factor, Value
+from .contrasts import Contrast
+from .expressions import Expression, as_factor
+from .frames import shown_labels
+from .parse import Part, Term
+
+#: Name and values of a column of a model matrix.
+Named = tuple[str, AnyArray]
+
+_BLOCK = 1 << 16  # entries written between two looks at the next rows: stays in cache
+
+
+@dataclass(frozen=True)
+class NumberCoding:
+    """A factor of the formula that is a number, or the m columns of a spline or polynomial."""
+
+    label: str
+    width: int | None = None
+
+    def columns(self, value: Value, full: bool) -> list[Named]:
+        """The columns; `full` is of no account."""
+        if isinstance(value, Factor):
+            raise DataError(f"{self.label!r} was numeric at the fit; the new data hold {shown_labels(value.levels)}.")
+        if self.width is None:
+            return [(self.label, value)]
+        return [(f"{self.label}[{j + 1}]", value[:, j]) for j in range(self.width)]
+
+
+@dataclass(frozen=True, eq=False)
+class FactorCoding:
+    """A categorical factor with its levels and contrast.
+
+    Attributes
+    ----------
+    label : str
+    levels : tuple
+    matrix : (K, m)
+        Contrasts; used where the factor's margin is in the model.
+    suffixes : tuple of str
+        What each contrast adds to the name.
+    """
+
+    label: str
+    levels: tuple[Any, ...]
+    matrix: FloatArray
+    suffixes: tuple[str, ...]
+
+    def codes(self, value: Value) -> IntArray:
+        """(N,) codes by these levels, -1 where missing; an unseen level raises DataError."""
+        factor = as_factor(value, None, self.label)
+        if factor.levels == self.levels:
+            return factor.codes
+        position = {level: code for code, level in enumerate(self.levels)}
+        order = np.array([position.get(level, -2) for level in factor.levels] + [-1])
+        codes = order[factor.codes]
+        if (codes == -2).any():
+            present = np.unique(factor.codes[codes == -2])
+            unseen = shown_labels(factor.levels[code] for code in present)
+            raise DataError(
+                f"{self.label!r} has {'a level' if present.size == 1 else 'levels'} the fit has not seen: {unseen}; "
+                f"known levels are {shown_labels(self.levels, 30)}."
+            )
+        return codes
+
+    def columns(self, value: Value, full: bool) -> list[Named]:
+        """Indicators of all levels if `full`, else the contrasts."""
+        codes = self.codes(value)
+        if full:
+            return [(f"{self.label}[{level}]", codes == code) for code, level in enumerate(self.levels)]
+        return [(self.label + suffix, self._contrast(codes, j)) for j, suffix in enumerate(self.suffixes)]
+
+    def _contrast(self, codes: IntArray, j: int) -> AnyArray:
+        weights = self.matrix[:, j]
+        (chosen,) = np.nonzero(weights)
+        if chosen.size == 1 and weights[chosen[0]] == 1:  # an indicator: one comparison
+            return np.asarray(codes == chosen[0])
+        return np.append(weights, 0.0)[codes]
+
+
+Coding = NumberCoding | FactorCoding
+
+
+def fit_coding(expression: Expression, value: Value, contrast: Contrast | None) -> tuple[Coding, tuple[Any, ...]]:
+    """The coding of an evaluated factor, and its levels without rows, which it leaves out as R's clm does."""
+    if isinstance(value, np.ndarray) and value.dtype != bool:
+        if contrast is not None:
+            raise DataError(f"contrasts= names {expression.label!r}, which is numeric; write C({expression.label}).")
+        return NumberCoding(expression.label, None if value.ndim == 1 else value.shape[1]), ()
+    factor = as_factor(value, None, expression.label)
+    kept = set(np.unique(factor.codes).tolist()) if isinstance(value, Factor) else {0, 1}  # a condition keeps both
+    levels = tuple(level for code, level in enumerate(factor.levels) if code in kept)
+    unused = tuple(level for code, level in enumerate(factor.levels) if code not in kept)
+    if len(levels) < 2:
+        raise DataError(
+            f"{expression.label!r} has one level only in the rows used, {shown_labels(levels)}: drop the term."
+        )
+    matrix, suffixes = (factor.contrast or contrast or Contrast()).coding(levels)
+    return FactorCoding(expression.label, levels, matrix, suffixes), unused
+
+
+def full_codings(terms: Sequence[Term]) -> list[tuple[bool, ...]]:
+    """Per term and factor, whether it is coded by all its levels.
+
+    R's rule: a factor is coded by contrasts where the term without it is empty (the intercept) or lies within an
+    earlier term.
+    """
+    sets = [frozenset(factor.key for factor in term.factors) for term in terms]
+    flags = []
+    for position, term in enumerate(terms):
+        margins = [sets[position] - {factor.key} for factor in term.factors]
+        flags.append(tuple(bool(margin) and not any(margin <= s for s in sets[:position]) for margin in margins))
+    return flags
+
+
+def term_columns(
+    term: Term, full: Sequence[bool], values: Mapping[str, Value], codings: Mapping[str, Coding]
+) -> list[Named]:
+    """Columns of one term: products of its factors' columns, the first factor varying fastest."""
+    blocks = [
+        codings[factor.key].columns(values[factor.key], flag) for factor, flag in zip(term.factors, full, strict=True)
+    ]
+    if len(blocks) == 1:
+        return blocks[0]
+    columns = []
+    for combination in product(*reversed(blocks)):
+        parts = combination[::-1]
+        columns.append((":".join(name for name, _ in parts), _multiply([array for _, array in parts])))
+    return columns
+
+
+def _multiply(arrays: list[AnyArray]) -> FloatArray:
+    total = arrays[0].astype(float)
+    for array in arrays[1:]:
+        total *= array
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class Assembled:
+    """A model matrix with its names and the columns of each term."""
+
+    matrix: FloatArray
+    names: tuple[str, ...]
+    terms: dict[str, slice]
+
+
+def assemble(part: Part, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int) -> Assembled:
+    """The (n, columns) matrix of one part."""
+    columns: list[Named] = []
+    slices: dict[str, slice] = {}
+    for term, full in zip(part.terms, full_codings(part.terms), strict=True):
+        start = len(columns)
+        columns += term_columns(term, full, values, codings)
+        slices[term.label] = slice(start, len(columns))
+    return Assembled(stack([array for _, array in columns], n), tuple(name for name, _ in columns), slices)
+
+
+def stack(columns: Sequence[AnyArray], n: int) -> FloatArray:
+    """(n, D) C-contiguous float64 of D columns, written a block of rows at a time so that each line is in cache once."""
+    matrix = np.empty((n, len(columns)))
+    if not columns:
+        return matrix
+    step = max(256, _BLOCK // len(columns))
+    for start in range(0, n, step):
+        rows = slice(start, start + step)
+        block = matrix[rows]
+        for j, column in enumerate(columns):
+            block[:, j] = column[rows]
+    return matrix

@@ -1,0 +1,152 @@
+"""Columns of a frame as plain values: numbers, conditions or factors, with the rows where they are missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ..exceptions import DataError
+from .contrasts import Contrast
+from .frames import find_column, has_column, plain, row_name
+
+TEXT = ("string", "empty")
+NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Factor:
+    """A categorical column.
+
+    Attributes
+    ----------
+    codes : (N,) integers, -1 where missing
+    levels : tuple
+    ordered : bool
+        Whether the levels were declared to be in order.
+    contrast : Contrast or None
+        Coding asked for in the formula, as in C(f, Sum).
+    """
+
+    codes: IntArray
+    levels: tuple[Any, ...]
+    ordered: bool = False
+    contrast: Contrast | None = None
+
+    def take(self, keep: BoolArray) -> Factor:
+        """The rows of a mask."""
+        return replace(self, codes=self.codes[keep])
+
+
+#: Numbers (N,) or (N, m), a condition (N,) of booleans, or a factor.
+Value = AnyArray | Factor
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A value with its missing rows; None where no row is missing. Entries of missing rows mean nothing."""
+
+    value: Value
+    missing: BoolArray | None = None
+
+
+def take(value: Value, keep: BoolArray) -> Value:
+    """The rows of a mask."""
+    return value.take(keep) if isinstance(value, Factor) else value[keep]
+
+
+def read(column: pd.Series) -> Column:
+    """What a column holds: numbers, booleans, or a factor (categoricals and text; text sorts its levels).
+
+    Raises
+    ------
+    DataError
+        For dates, complex numbers and mixtures of text and numbers.
+    """
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        levels = tuple(plain(label) for label in dtype.categories)
+        return _factor(np.asarray(column.cat.codes), levels, bool(dtype.ordered))
+    if pd.api.types.is_bool_dtype(dtype):
+        return _booleans(column)
+    if pd.api.types.is_complex_dtype(dtype):
+        raise DataError(f"Column {column.name!r} holds complex numbers; a model takes real ones.")
+    if pd.api.types.is_numeric_dtype(dtype):
+        return _numbers(column)
+    return _objects(column)
+
+
+def _factor(codes: IntArray, levels: tuple[Any, ...], ordered: bool = False) -> Column:
+    missing = codes < 0
+    return Column(Factor(codes=codes, levels=levels, ordered=ordered), missing if missing.any() else None)
+
+
+def _booleans(column: pd.Series) -> Column:
+    missing = column.isna().to_numpy()
+    if not missing.any():
+        return Column(column.to_numpy(dtype=bool))
+    return Column(column.astype("boolean").to_numpy(dtype=bool, na_value=False), missing)
+
+
+def _numbers(column: pd.Series) -> Column:
+    plain_dtype = isinstance(column.dtype, np.dtype)
+    values = column.to_numpy() if plain_dtype else column.to_numpy(dtype=float, na_value=np.nan)
+    if values.dtype.kind in "iu":
+        return Column(values)
+    return Column(values, missing_numbers(values, str(column.name), column.index))
+
+
+def missing_numbers(values: FloatArray, name: str, index: pd.Index) -> BoolArray | None:
+    """Mask of NaN, None where all are finite; DataError where a value is infinite."""
+    with np.errstate(invalid="ignore", over="ignore"):  # one sum tells whether anything is not finite
+        if np.isfinite(np.add.reduce(values, dtype=float)):
+            return None
+    infinite = np.isinf(values)
+    if infinite.any():
+        position = int(np.argmax(infinite))
+        raise DataError(
+            f"Column {name!r} is infinite in {row_name(index, position)} ({int(infinite.sum())} such rows): "
+            "make it finite, or missing (NaN) to leave the row out."
+        )
+    missing = np.isnan(values)
+    return missing if missing.any() else None
+
+
+def _objects(column: pd.Series) -> Column:
+    kind = pd.api.types.infer_dtype(column, skipna=True)
+    if kind in TEXT:
+        codes, labels = pd.factorize(column, sort=True)
+        if not len(labels):
+            return Column(np.full(len(column), np.nan), np.ones(len(column), dtype=bool))
+        return _factor(codes, tuple(plain(label) for label in labels))
+    if kind == "boolean":
+        return _booleans(column)
+    if kind in NUMBERS:
+        return _numbers(pd.to_numeric(column).astype(float))
+    raise DataError(
+        f"Column {column.name!r} holds {kind} values; a model takes numbers, booleans, text or categoricals: "
+        "convert it (dates to a number of days, mixtures with .astype(str) or pd.to_numeric)."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The columns of a frame, read once each when first asked for."""
+
+    frame: pd.DataFrame
+    _read: dict[str, Column] = field(default_factory=dict)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._read or has_column(self.frame, name)
+
+    def __getitem__(self, name: str) -> Column:
+        if name not in self._read:
+            self._read[name] = read(find_column(self.frame, name, "the model"))
+        return self._read[name]
+
+    @property
+    def n(self) -> int:
+        return len(self.frame)

@@ -1,0 +1,102 @@
+"""The data argument: what is accepted, how it becomes a pandas frame, and how a column is found by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..exceptions import DataError
+
+ACCEPTED = "a pandas or polars DataFrame, a pyarrow Table or a mapping of column name to values"
+
+
+def as_frame(data: Any) -> pd.DataFrame:
+    """The data as a pandas frame; a pandas frame comes back as it is, and nothing is ever written to it."""
+    if isinstance(data, pd.DataFrame):
+        return data
+    if isinstance(data, Mapping):
+        return _from_mapping(data)
+    package = type(data).__module__.split(".")[0]
+    if package == "pyarrow" and hasattr(data, "to_pandas"):
+        frame: pd.DataFrame = data.to_pandas()
+        return frame
+    if package == "polars" and hasattr(data, "get_columns"):
+        return _from_polars(data)
+    hint = "; call .collect() first" if hasattr(data, "collect") else ""
+    raise DataError(f"data= takes {ACCEPTED}, not {type(data).__module__}.{type(data).__qualname__}{hint}.")
+
+
+def _from_mapping(data: Mapping[Any, Any]) -> pd.DataFrame:
+    try:
+        return pd.DataFrame(dict(data))
+    except ValueError as error:
+        raise DataError(f"data= is a mapping whose values do not form columns of one length: {error}.") from error
+
+
+def _from_polars(data: Any) -> pd.DataFrame:
+    import narwhals as nw  # a dependency of formulaic; spares pyarrow, which polars' own conversion needs
+
+    frame = nw.from_native(data, eager_only=True)
+    return pd.DataFrame({name: _polars_column(frame[name]) for name in frame.columns})
+
+
+def _polars_column(series: Any) -> Any:
+    import narwhals as nw
+
+    if isinstance(series.dtype, nw.Enum):  # an Enum declares its order
+        return pd.Categorical(series.to_list(), categories=list(series.dtype.categories), ordered=True)
+    if series.dtype == nw.Categorical:
+        return pd.Categorical(series.to_list())
+    return series.to_numpy()
+
+
+def suggest(name: str, names: Iterable[Any]) -> str:
+    """The tail of a message about an unknown name: the nearest known ones, else the first few."""
+    known = [str(other) for other in names]
+    folded = {other.casefold(): other for other in reversed(known)}
+    close = [folded[match] for match in get_close_matches(name.casefold(), folded, n=3, cutoff=0.6)]
+    if close:
+        return "did you mean " + " or ".join(repr(other) for other in close) + "?"
+    shown = ", ".join(repr(other) for other in known[:12])
+    return f"there are {shown}{', ...' if len(known) > 12 else ''}." if known else "there are none."
+
+
+def find_column(frame: pd.DataFrame, name: str, role: str) -> pd.Series:
+    """The column of that name, matched as text where it is not a string; DataError says what needs it."""
+    key: Any = name
+    if name not in frame.columns:
+        matches = [column for column in frame.columns if str(column) == name]
+        if not matches:
+            raise DataError(f"The data have no column {name!r}, needed for {role}; {suggest(name, frame.columns)}")
+        key = matches[0]
+    column = frame[key]
+    if isinstance(column, pd.DataFrame):
+        raise DataError(f"The data have {column.shape[1]} columns named {name!r}; rename them so that {role} is clear.")
+    return column
+
+
+def has_column(frame: pd.DataFrame, name: str) -> bool:
+    """Whether a column goes by that name."""
+    return name in frame.columns or any(str(column) == name for column in frame.columns)
+
+
+def row_name(index: pd.Index, position: int) -> str:
+    """A row in words: its label, and its position where the label does not tell it."""
+    label = index[position]
+    same = isinstance(label, (int, np.integer)) and int(label) == position
+    return f"row {position}" if same else f"row {label!r} (position {position})"
+
+
+def shown_labels(labels: Iterable[Any], limit: int = 10) -> str:
+    """Up to `limit` labels as Python writes them."""
+    listed = [repr(plain(label)) for label in labels]
+    return ", ".join(listed[:limit]) + (f", ... ({len(listed)} in all)" if len(listed) > limit else "")
+
+
+def plain(label: Any) -> Any:
+    """A label as a plain Python value, so that it prints and pickles as the user wrote it."""
+    return label.item() if isinstance(label, np.generic) else label

@@ -1,0 +1,145 @@
+"""Arguments beside the formula: weights, offset, cluster, costs and subset, by column name or as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ..exceptions import DataError
+from .columns import Column, Columns, Factor, read
+from .expressions import Interpreter, parse_expression
+from .frames import find_column, row_name
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """One argument as a column of the rows in the subset.
+
+    Attributes
+    ----------
+    column : Column
+    names : tuple of str
+        Under which its missing rows are counted.
+    """
+
+    column: Column
+    names: tuple[str, ...]
+
+
+def given_column(interpreter: Interpreter, name: str, role: str) -> Column:
+    """A column that has to be there; DataError says what for."""
+    if name not in interpreter.columns:
+        find_column(interpreter.columns.frame, name, role)
+    return interpreter.columns[name]
+
+
+def subset_mask(subset: Any, frame: pd.DataFrame, context: Mapping[str, Any] | None) -> BoolArray:
+    """(N,) rows to use, from a mask or a condition such as "judge != '1'"; a missing condition leaves the row out."""
+    if isinstance(subset, str):
+        interpreter = Interpreter(Columns(frame), {}, context)
+        value, _, missing = interpreter.evaluate(parse_expression(subset))
+        column = Column(value, missing)
+    else:
+        column = read(_series(subset, "subset", frame.index))
+    if isinstance(column.value, Factor) or column.value.dtype != bool:
+        raise DataError("subset= takes a condition or a mask of booleans, one per row.")
+    return column.value if column.missing is None else column.value & ~column.missing
+
+
+def _series(given: Any, role: str, index: pd.Index) -> pd.Series:
+    if isinstance(given, pd.Series):
+        if not given.index.equals(index):
+            raise DataError(
+                f"{role}= is a Series whose index is not that of the data: reindex it, or give {role}.to_numpy() to match "
+                "rows by position."
+            )
+        return given
+    values = given if hasattr(given, "dtype") else list(given)
+    if np.ndim(values) != 1 or len(values) != len(index):
+        raise DataError(
+            f"{role}= takes a column name or {len(index)} values, one per row; its shape is {np.shape(values)}."
+        )
+    return pd.Series(values, index=index, name=role)
+
+
+def vector(given: Any, role: str, interpreter: Interpreter, rows: BoolArray | None, index: pd.Index) -> Given:
+    """An argument by column name, by expression over the columns, or as N values (`rows` is the subset's mask)."""
+    if isinstance(given, str):
+        if given in interpreter.columns:
+            return Given(interpreter.columns[given], (given,))
+        if role == "cluster" or given.isidentifier():
+            given_column(interpreter, given, f"{role}=")  # raises, with the nearest names
+        value, names, missing = interpreter.evaluate(parse_expression(given))
+        return Given(Column(value, missing), names)
+    series = _series(given, role, index)
+    return Given(read(series if rows is None else series[rows]), (role,))
+
+
+def numbers(given: Given, role: str, index: pd.Index) -> FloatArray:
+    """The values of an argument that has to be numeric; where missing they mean nothing."""
+    value = given.column.value
+    if isinstance(value, Factor) or value.ndim != 1:
+        raise DataError(f"{role}= has to be one column of numbers.")
+    array = value.astype(float)
+    present = np.ones(array.size, dtype=bool) if given.column.missing is None else ~given.column.missing
+    bad = present & ~np.isfinite(array)
+    if bad.any():
+        raise DataError(f"{role}= is {array[bad][0]:g} in {row_name(index, int(np.argmax(bad)))}; it has to be finite.")
+    return array
+
+
+def weights_of(given: Given, index: pd.Index) -> FloatArray:
+    """Case weights: finite and not negative."""
+    weights = numbers(given, "weights", index)
+    negative = weights < 0
+    if negative.any():
+        position = int(np.argmax(negative))
+        raise DataError(
+            f"weights= is {weights[position]:g} in {row_name(index, position)} ({int(negative.sum())} such rows): weights "
+            "have to be 0 or more."
+        )
+    return weights
+
+
+def cluster_codes(values: AnyArray | Factor) -> IntArray:
+    """Codes 0..G-1 of clusters without missing rows."""
+    raw = values.codes if isinstance(values, Factor) else values
+    return np.unique(raw, return_inverse=True)[1].astype(np.intp)
+
+
+def cost_columns(costs: Any) -> tuple[str, ...] | None:
+    """The names, where costs= is a list of column names."""
+    if isinstance(costs, str) or not isinstance(costs, Sequence) or not costs:
+        return None
+    return tuple(costs) if all(isinstance(name, str) for name in costs) else None
+
+
+def cost_matrix(costs: Any, frame: pd.DataFrame, rows: BoolArray | None, n_given: int) -> FloatArray:
+    """(N, K) costs of the rows in the subset, NaN where missing."""
+    names = cost_columns(costs)
+    if names is not None:
+        columns = [read(find_column(frame, name, "costs=")).value for name in names]
+        if any(isinstance(column, Factor) for column in columns):
+            raise DataError("costs= has to name columns of numbers.")
+        return np.column_stack([np.asarray(column, dtype=float) for column in columns])
+    if isinstance(costs, str):
+        raise DataError(f"costs= takes a list of columns, one per level, not the single name {costs!r}.")
+    matrix = np.asarray(costs, dtype=float)
+    if matrix.ndim != 2 or matrix.shape[0] != n_given:
+        raise DataError(f"costs= takes {n_given} rows, one per row of the data; its shape is {matrix.shape}.")
+    return matrix if rows is None else matrix[rows]
+
+
+def check_costs(costs: FloatArray, declared: int, used: IntArray, index: pd.Index) -> FloatArray:
+    """Costs of the levels in use; one column per level, declared or used."""
+    if costs.shape[1] not in (declared, used.size):
+        raise DataError(f"costs= needs one column per level of the response, {used.size}; it has {costs.shape[1]}.")
+    infinite = np.isinf(costs).any(axis=1)
+    if infinite.any():
+        raise DataError(f"costs= is infinite in {row_name(index, int(np.argmax(infinite)))}.")
+    return costs if costs.shape[1] == used.size else costs[:, used]

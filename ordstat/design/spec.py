@@ -1,0 +1,212 @@
+"""The fitted recipe of a design: the same columns for new data."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ..exceptions import DataError
+from ..model.sample import Rows
+from .coding import Assembled, Coding, assemble
+from .columns import Columns, Factor, Value, read, take
+from .design import NewRows
+from .expressions import Expression, Interpreter
+from .frames import as_frame, find_column, row_name
+from .inputs import cost_matrix
+from .parse import Part
+from .response import known_codes
+from .transforms import Transform
+
+
+@dataclass(frozen=True)
+class Context:
+    """Names that unsafe formulas may use; modules pickle by their name."""
+
+    names: Mapping[str, Any]
+
+    def __getstate__(self) -> dict[str, Any]:
+        modules = {k: v.__name__ for k, v in self.names.items() if isinstance(v, ModuleType)}
+        return {"modules": modules, "values": {k: v for k, v in self.names.items() if k not in modules}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        modules = {name: importlib.import_module(module) for name, module in state["modules"].items()}
+        object.__setattr__(self, "names", {**state["values"], **modules})
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The right-hand sides of a model by role; None where not asked for."""
+
+    location: Part
+    nominal: Part | None = None
+    scale: Part | None = None
+
+    def all(self) -> list[Part]:
+        return [part for part in (self.location, self.nominal, self.scale) if part is not None]
+
+    def factors(self) -> dict[str, Expression]:
+        """Every factor of every term, once."""
+        return {factor.key: factor for part in self.all() for term in part.terms for factor in term.factors}
+
+    def offsets(self) -> dict[str, Expression]:
+        return {offset.key: offset for part in self.all() for offset in part.offsets}
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluated:
+    """Values of factors and offsets by key, the columns each came from, and the missing rows of each column."""
+
+    values: dict[str, Value]
+    missing: dict[str, BoolArray]
+
+    def take(self, keep: BoolArray) -> dict[str, Value]:
+        return {key: take(value, keep) for key, value in self.values.items()}
+
+
+def evaluate(expressions: Mapping[str, Expression], interpreter: Interpreter, index: pd.Index) -> Evaluated:
+    """All expressions; a NaN or infinity made from values that are neither raises DataError."""
+    values: dict[str, Value] = {}
+    missing: dict[str, BoolArray] = {}
+    for key, expression in expressions.items():
+        value, names, unknown = interpreter.evaluate(expression)
+        if key not in names:
+            _check_created(value, expression.label, unknown, index)
+        masks = {name: interpreter.columns[name].missing for name in names}
+        missing |= {name: mask for name, mask in masks.items() if mask is not None}
+        values[key] = value
+    return Evaluated(values, missing)
+
+
+def _check_created(value: Value, label: str, missing: BoolArray | None, index: pd.Index) -> None:
+    if isinstance(value, Factor) or value.dtype.kind != "f":
+        return
+    bad = ~np.isfinite(value if value.ndim == 1 else value.sum(axis=1))
+    if missing is not None:
+        bad &= ~missing
+    if bad.any():
+        position = int(np.argmax(bad))
+        raise DataError(
+            f"{label!r} is not finite in {row_name(index, position)} ({int(bad.sum())} such rows) although its columns "
+            "are: change the term, or set those rows missing (NaN) to leave them out."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Matrices:
+    """Model matrices of some rows, with their names."""
+
+    rows: Rows
+    location: Assembled
+    nominal: Assembled | None
+    scale: Assembled | None
+
+
+def matrices(parts: Parts, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int) -> Matrices:
+    """Rows of all roles from complete values."""
+
+    def role(part: Part | None) -> Assembled | None:
+        return assemble(part, values, codings, n) if part is not None and part.terms else None
+
+    location = assemble(parts.location, values, codings, n)
+    nominal, scale = role(parts.nominal), role(parts.scale)
+    rows = Rows(
+        X=location.matrix,
+        offset=_total(parts.location, values),
+        nominal=None if nominal is None else nominal.matrix,
+        scale=None if scale is None else scale.matrix,
+        scale_offset=None if parts.scale is None else _total(parts.scale, values),
+    )
+    return Matrices(rows, location, nominal, scale)
+
+
+def _total(part: Part, values: Mapping[str, Value]) -> FloatArray | None:
+    """Sum of the offsets of a part, None where it has none."""
+    if not part.offsets:
+        return None
+    found = [(offset, values[offset.key]) for offset in part.offsets]
+    for offset, value in found:
+        if isinstance(value, Factor) or value.ndim != 1:
+            raise DataError(f"offset({offset.label}) has to be one column of numbers.")
+    return np.asarray(sum(np.asarray(value, dtype=float) for _, value in found))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FormulaSpec:
+    """Rebuilds the columns of a formula [Spec].
+
+    Attributes
+    ----------
+    parts : Parts
+    codings : mapping of factor key to Coding
+    states : mapping of call to fitted transform
+    response_name : str
+    levels : tuple
+        Labels of the response, lowest first.
+    context : Context or None
+        Names open to an unsafe formula.
+    cost_names : tuple of str or None
+    array_offset : bool
+        Whether the fit had an offset given as an array, which new data cannot supply.
+    """
+
+    parts: Parts
+    codings: Mapping[str, Coding]
+    states: Mapping[str, Transform]
+    response_name: str
+    levels: tuple[Any, ...]
+    context: Context | None = None
+    cost_names: tuple[str, ...] | None = None
+    array_offset: bool = field(default=False)
+
+    def rebuild(self, data: Any) -> NewRows:
+        """Model matrices of new data, incomplete rows flagged.
+
+        Raises
+        ------
+        DataError
+            For a missing column, a level the fit has not seen, or a term that is not finite.
+        """
+        if self.array_offset:
+            raise DataError(
+                "The fit had offset= given as an array, which new data cannot supply: give it as a column name, or "
+                "write offset(...) in the formula."
+            )
+        frame = as_frame(data)
+        interpreter = Interpreter(
+            Columns(frame), dict(self.states), None if self.context is None else self.context.names
+        )
+        found = evaluate(self.parts.factors() | self.parts.offsets(), interpreter, frame.index)
+        complete = np.ones(len(frame), dtype=bool)
+        values: dict[str, Value] = found.values
+        if found.missing:
+            complete = ~reduce(or_, found.missing.values())
+            values = found.take(complete)
+        built = matrices(self.parts, values, self.codings, int(complete.sum()))
+        return NewRows(rows=built.rows, complete=complete, index=frame.index)
+
+    def response(self, data: Any) -> IntArray:
+        """(N,) codes of the response in new data, -1 where missing.
+
+        Raises
+        ------
+        DataError
+            For a missing column or a level the fit has not seen.
+        """
+        column = find_column(as_frame(data), self.response_name, "the response")
+        return known_codes(read(column), self.response_name, self.levels)
+
+    def costs(self, data: Any) -> FloatArray | None:
+        """(N, K) costs in new data, None where the fit did not take them by column name."""
+        if self.cost_names is None:
+            return None
+        frame = as_frame(data)
+        return cost_matrix(list(self.cost_names), frame, None, len(frame))
