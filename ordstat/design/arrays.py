@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._typing import FloatArray, IntArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from ..model.sample import Rows, Sample
 from .columns import Column, read
@@ -43,7 +43,7 @@ class ArraySpec:
         X, index, _ = numeric_matrix(data, self.names if self.from_frame else None)
         if X.shape[1] != len(self.names):
             raise DataError(f"The fit had {len(self.names)} columns; the new data have {X.shape[1]}.")
-        complete = np.isfinite(X).all(axis=1)
+        complete: BoolArray = np.asarray(np.isfinite(X).all(axis=1))
         return NewRows(rows=Rows(X=X if complete.all() else X[complete]), complete=complete, index=index)
 
     def response(self, data: Any) -> IntArray:

@@ -18,9 +18,10 @@ from .arrays import from_arrays
 from .columns import Columns
 from .complete import Arguments, complete
 from .design import Design
-from .expressions import Interpreter, column_expression, parse_expression
+from .expressions import column_expression, parse_expression
 from .frames import as_frame, has_column
 from .inputs import Given, cost_columns, cost_matrix, given_column, subset_mask, vector
+from .interpreter import Interpreter
 from .parse import Part, ResponseName, parse_formula, parse_one_sided, uses_dot
 from .response import Response, check_levels, read_response
 from .spec import Context, Parts, evaluate

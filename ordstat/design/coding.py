@@ -13,8 +13,9 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ..exceptions import DataError
 from .columns import Factor, Value
 from .contrasts import Contrast
-from .expressions import Expression, as_factor
+from .expressions import Expression
 from .frames import shown_labels
+from .operands import as_factor
 from .parse import Part, Term
 
 #: Name and values of a column of a model matrix.
@@ -169,7 +170,7 @@ def assemble(part: Part, values: Mapping[str, Value], codings: Mapping[str, Codi
 
 
 def stack(columns: Sequence[AnyArray], n: int) -> FloatArray:
-    """(n, D) C-contiguous float64 of D columns, written a block of rows at a time so that each line is in cache once."""
+    """(n, D) C-contiguous float64 of D columns, written a block of rows at a time to stay in cache."""
     matrix = np.empty((n, len(columns)))
     if not columns:
         return matrix

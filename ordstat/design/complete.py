@@ -104,8 +104,8 @@ def complete(arguments: Arguments, index: pd.Index, na_action: str) -> Design:
 
 def _missing(arguments: Arguments) -> dict[str, BoolArray]:
     """Missing rows by variable: the response, the formula's columns, then the other arguments."""
-    absent = arguments.response.codes < 0
-    masks = {arguments.response.name: absent} if absent.any() else {}
+    absent: BoolArray = np.asarray(arguments.response.codes < 0)
+    masks: dict[str, BoolArray] = {arguments.response.name: absent} if absent.any() else {}
     masks |= arguments.found.missing
     for given in (arguments.weights, arguments.offset, arguments.cluster):
         if given is not None and given.column.missing is not None:
@@ -129,8 +129,8 @@ def kept_rows(
         if na_action == "raise":
             first = ", ".join(row_name(index, int(position)) for position in np.flatnonzero(gone)[:5])
             raise DataError(
-                f"{int(gone.sum())} of {len(index)} rows have missing values: {counts}; first {first}. Fill or drop them, "
-                "or use na_action='omit'."
+                f"{int(gone.sum())} of {len(index)} rows have missing values: {counts}; first {first}. "
+                "Fill or drop them, or use na_action='omit'."
             )
         notes.append(f"{int(gone.sum())} of {len(index)} rows left out for missing values: {counts}.")
     if weights is not None and (zero := weights == 0).any():

@@ -73,10 +73,11 @@ def find_column(frame: pd.DataFrame, name: str, role: str) -> pd.Series:
         if not matches:
             raise DataError(f"The data have no column {name!r}, needed for {role}; {suggest(name, frame.columns)}")
         key = matches[0]
-    column = frame[key]
+    column: Any = frame[key]
     if isinstance(column, pd.DataFrame):
         raise DataError(f"The data have {column.shape[1]} columns named {name!r}; rename them so that {role} is clear.")
-    return column
+    series: pd.Series = column
+    return series
 
 
 def has_column(frame: pd.DataFrame, name: str) -> bool:

@@ -12,8 +12,9 @@ import pandas as pd
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from .columns import Column, Columns, Factor, read
-from .expressions import Interpreter, parse_expression
+from .expressions import parse_expression
 from .frames import find_column, row_name
+from .interpreter import Interpreter
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +56,8 @@ def _series(given: Any, role: str, index: pd.Index) -> pd.Series:
     if isinstance(given, pd.Series):
         if not given.index.equals(index):
             raise DataError(
-                f"{role}= is a Series whose index is not that of the data: reindex it, or give {role}.to_numpy() to match "
-                "rows by position."
+                f"{role}= is a Series whose index is not that of the data: reindex it, or give {role}.to_numpy() "
+                "to match rows by position."
             )
         return given
     values = given if hasattr(given, "dtype") else list(given)
@@ -100,8 +101,8 @@ def weights_of(given: Given, index: pd.Index) -> FloatArray:
     if negative.any():
         position = int(np.argmax(negative))
         raise DataError(
-            f"weights= is {weights[position]:g} in {row_name(index, position)} ({int(negative.sum())} such rows): weights "
-            "have to be 0 or more."
+            f"weights= is {weights[position]:g} in {row_name(index, position)} ({int(negative.sum())} such rows): "
+            "weights have to be 0 or more."
         )
     return weights
 

@@ -100,12 +100,13 @@ def _tokens(text: str) -> list[Any]:
 
 
 def _plain_message(error: Exception) -> str:
-    return " ".join(_COLOURS.sub("", str(error)).split())
+    """formulaic's message without the colours and the text it quotes, which is not the user's."""
+    return _COLOURS.sub("", str(error)).split("\n")[0].strip()
 
 
 def parse_response(text: str) -> ResponseName:
     """A column name, or factor(y), ordered(y), C(y), Q("y"), I(y) around one."""
-    expression = parse_expression(text.strip().removeprefix("(").removesuffix(")") if text.count("(") == 0 else text)
+    expression = parse_expression(text)
     node: Any = expression.tree
     name = dotted_name(node)
     if name is not None:
@@ -144,6 +145,8 @@ class _Reader:
             return self.name(column_expression(text))
         if kind == "python":
             return self.name(parse_expression(text))
+        if kind == "operator" and text.isalnum():
+            return f"%{text}%"
         if kind == "value" and text not in ("0", "1") and not text.isdigit():
             raise FormulaError(f"{text!r} stands alone in the formula; a term is a column, a function of columns or 1.")
         return f" {text} "
@@ -151,6 +154,7 @@ class _Reader:
 
 def parse_part(text: str, dot: tuple[str, ...]) -> Part:
     """Terms and offsets of one right-hand side."""
+    text = text.strip()
     reader = _Reader({})
     written = reader.text(_tokens(text), dot)
     if not written.strip():

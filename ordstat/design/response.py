@@ -83,8 +83,8 @@ def _check_numbers(labels: tuple[Any, ...], name: str) -> tuple[str, ...]:
         return ()
     if len(labels) > _FEW:
         raise DataError(
-            f"The response {name!r} looks continuous ({len(labels)} distinct values such as {labels[0]!r}): cut it into "
-            "ordered classes with pd.cut, or give levels=[...] to take every value as a rank."
+            f"The response {name!r} looks continuous ({len(labels)} distinct values such as {labels[0]!r}): "
+            "cut it into ordered classes with pd.cut, or give levels=[...] to take every value as a rank."
         )
     return (
         f"Response {name} holds {len(labels)} values that are not whole numbers; they were taken as ranks in order.",

@@ -19,9 +19,10 @@ from ..model.sample import Rows
 from .coding import Assembled, Coding, assemble
 from .columns import Columns, Factor, Value, read, take
 from .design import NewRows
-from .expressions import Expression, Interpreter
+from .expressions import Expression
 from .frames import as_frame, find_column, row_name
 from .inputs import cost_matrix
+from .interpreter import Interpreter
 from .parse import Part
 from .response import known_codes
 from .transforms import Transform
