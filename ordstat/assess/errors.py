@@ -132,8 +132,8 @@ class ErrorTable:
 
 
 def log_losses(probabilities: FloatArray, y: IntArray) -> FloatArray:
-    """(N,) -log p of the observed rank, in nats; infinite where p = 0."""
-    with np.errstate(divide="ignore"):
+    """(N,) -log p of the observed rank, in nats; infinite where p = 0, NaN where p < 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
         losses: FloatArray = -np.log(probabilities[np.arange(y.size), y])
     return losses
 

@@ -25,6 +25,8 @@ class Limit:
     value : float
         Holds with probability >= 1 - delta over the rows.
     delta : float
+    trivial : float
+        The largest value the error can take.
     """
 
     name: str
@@ -32,6 +34,12 @@ class Limit:
     estimate: float
     value: float
     delta: float
+    trivial: float
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the limit says nothing."""
+        return not self.value < self.trivial
 
 
 def clopper_pearson(errors: float, n: float, delta: float) -> float:
@@ -73,6 +81,7 @@ def holdout_limits(distance: FloatArray, weights: FloatArray, n_levels: int, del
             estimate=wrong / n,
             value=clopper_pearson(wrong, n, delta),
             delta=delta,
+            trivial=1.0,
         ),
         Limit(
             name="absolute error",
@@ -80,5 +89,6 @@ def holdout_limits(distance: FloatArray, weights: FloatArray, n_levels: int, del
             estimate=float(weights @ distance) / n,
             value=empirical_bernstein(distance, weights, largest, delta),
             delta=delta,
+            trivial=largest,
         ),
     )

@@ -19,16 +19,19 @@ class Table:
     frame : pandas.DataFrame
         Numbers unrounded; the index holds the row labels.
     formats : mapping of column to format
-        "estimate" (4 significant decimals), "p" (p-values), "int", "percent", "g" or a format spec;
+        "estimate" (4 decimals), "p" (p-values), "int", "percent", "g" or a format spec;
         columns not named follow their dtype.
     note : str
         One line under the table.
+    fold : int
+        Text only: how many pieces of a long narrow table stand side by side.
     """
 
     title: str
     frame: pd.DataFrame
-    formats: Mapping[str, str] = field(default_factory=dict)
+    formats: Mapping[Any, str] = field(default_factory=dict)
     note: str = ""
+    fold: int = 1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -1,0 +1,62 @@
+"""What a user must hear of a fit, in words: the api issues them as warnings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..exceptions import ConvergenceWarning, DataWarning, OrdstatWarning, SeparationWarning
+from ..model.fit import Fit, LikelihoodFit
+from .parameters import Parameters
+
+if TYPE_CHECKING:
+    from ..design.design import Design
+
+# Entries of a separating direction below this share of the largest are rounding.
+_STILL = 1e-6
+
+#: A warning category and its message.
+Alert = tuple[type[OrdstatWarning], str]
+
+
+def alerts(design: Design, fit: Fit) -> list[Alert]:
+    """Rows and levels left out, and a certificate not reached."""
+    found: list[Alert] = [(DataWarning, note) for note in design.notes]
+    if not fit.certificate.reached:
+        found.append((ConvergenceWarning, not_reached(fit)))
+    return found
+
+
+def not_reached(fit: Fit) -> str:
+    """The certificate that failed, and what to do."""
+    c, t = fit.certificate, fit.trace
+    return (
+        f"the fit did not reach its optimum: {c.name} is {c.value:.3g}, above the tolerance {c.tolerance:.3g}, after "
+        f"{t.iterations} iterations ({t.message}). The numbers may be off: allow more iterations, a larger tolerance, "
+        "or look for a nearly redundant or badly scaled column."
+    )
+
+
+def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters) -> list[Alert]:
+    """Aliased columns and infinite estimates."""
+    found: list[Alert] = []
+    if fit.aliased.any():
+        names = [name for name, aliased in zip(parameters.names, fit.aliased, strict=True) if aliased]
+        found.append((DataWarning, f"aliased with earlier columns, so not estimated (NA): {', '.join(names)}."))
+    if fit.separation is not None:
+        found.append((SeparationWarning, _separated(fit.separation, parameters)))
+    return found
+
+
+def _separated(direction: FloatArray, parameters: Parameters) -> str:
+    size = np.abs(direction)
+    moving = np.flatnonzero(size > _STILL * size.max())
+    effects = [i for i in moving if parameters.kinds[i] != "threshold"] or moving
+    ends = ", ".join(f"{parameters.names[i]} to {'+' if direction[i] > 0 else '-'}infinity" for i in effects)
+    return (
+        f"the response is separated: no finite maximum likelihood estimate exists, and the likelihood keeps rising as "
+        f"estimates move ({ends}). The numbers shown for them are where the solver stopped, and their standard errors "
+        "mean nothing: merge levels, drop the column, or use a margin method."
+    )

@@ -1,0 +1,404 @@
+"""What every fit can do: predict, and be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from .._typing import BoolArray, FloatArray
+from ..assess.bounds import MarginBounds, margin_bounds
+from ..assess.errors import ErrorTable, Predictions, bootstrap_table, confusion, error_table
+from ..assess.intervals import holdout_limits
+from ..assess.margins import DeltaErrors, Margins, delta_errors, margins
+from ..exceptions import DataError, OptionError
+from ..model.costs import CostMatrix, sample_costs
+from ..model.fit import Certificate, Fit, Geometry, Trace
+from ..model.sample import Rows, Sample
+from . import frames
+from .alerts import Alert, alerts
+from .evaluation import crossvalidate, evaluate, without_paid
+from .protocols import RankingMethod
+from .render import Summary
+from .report import Report
+from .target import Target
+
+if TYPE_CHECKING:
+    from ..design.design import Design
+
+#: Everything that some method predicts.
+PREDICTION_TYPES = ("class", "prob", "cum_prob", "score", "margin")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OrdinalResults:
+    """A fitted ranker with the names of its data.
+
+    Attributes
+    ----------
+    call : str
+        What was fitted.
+    design : Design
+    method : Method
+    fit : Fit
+        Arrays only.
+    """
+
+    call: str
+    design: Design
+    method: RankingMethod
+    fit: Fit
+
+    predicts: ClassVar[tuple[str, ...]] = ("class", "score", "margin")
+
+    def __repr__(self) -> str:
+        d = self.design
+        return (
+            f"<{type(self).__name__}: {d.formula}, {self.method!r}, n = {self.nobs:g}, {d.sample.n_levels} levels; "
+            ".summary() tells more>"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: what was computed from them is computed again."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    # Numbers
+
+    @property
+    def levels(self) -> tuple[Any, ...]:
+        """The K labels of the response, lowest first."""
+        return self.design.levels.values
+
+    @property
+    def nobs(self) -> float:
+        """Number of observations: the sum of the case weights."""
+        return float(self.design.sample.case_weights.sum())
+
+    @property
+    def certificate(self) -> Certificate:
+        """How far the fit is from its optimum, proven."""
+        return self.fit.certificate
+
+    @property
+    def trace(self) -> Trace:
+        """How the solver went."""
+        return self.fit.trace
+
+    @property
+    def threshold_names(self) -> list[str]:
+        """(K-1) names "low|high"."""
+        return [f"{low}|{high}" for low, high in zip(self.levels, self.levels[1:], strict=False)]
+
+    # Predictions
+
+    def predict(self, newdata: Any = None, type: str = "class") -> pd.Series | pd.DataFrame:
+        """Predict rows of new data, or the rows that were fitted.
+
+        Parameters
+        ----------
+        newdata : data frame, optional
+            With the columns of the formula. None means the rows of the fit.
+        type : str
+            "class": the predicted level. "score": the potential H, larger for higher levels. "margin": left and right
+            margin, raw and normalised; needs the response in `newdata`. Likelihood methods also have "prob",
+            P(response = level), and "cum_prob", P(response <= level), one column per level.
+
+        Returns
+        -------
+        pandas.Series or pandas.DataFrame
+            One row per row of `newdata`, on its index; NaN where an input is missing. Classes are an ordered
+            categorical of the levels of the response.
+
+        Raises
+        ------
+        OptionError
+            For a type that this method does not predict.
+        DataError
+            For a missing column or an unseen level in `newdata`.
+        """
+        if type not in self.predicts:
+            raise OptionError(self._unknown_type(type))
+        if type == "margin":
+            return self._margin_frame(newdata)
+        return self._predict(self._target(newdata), type)
+
+    def _unknown_type(self, type: str) -> str:
+        have = ", ".join(repr(t) for t in self.predicts)
+        if type in PREDICTION_TYPES:
+            return f"type={type!r} is not available: {self.method!r} is not a probability model. It predicts {have}."
+        return f"type must be one of {have}; got {type!r}."
+
+    def _predict(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
+        if type == "score":
+            return target.series(target.scores, "score")
+        codes = self.fit.rule.codes(target.rows, target.scores)
+        return target.classes(codes, self.design.levels, self.design.response)
+
+    def _target(self, newdata: Any) -> Target:
+        if newdata is None:
+            n = self.design.sample.n
+            return Target(
+                rows=self.design.sample.rows,
+                scores=self.fit.scores,
+                complete=np.ones(n, dtype=np.bool_),
+                index=self.design.index,
+            )
+        new = self.design.spec.rebuild(newdata)
+        return Target(rows=new.rows, scores=self.fit.rule.scores(new.rows), complete=new.complete, index=new.index)
+
+    def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
+        """(N, K) probabilities by a fit of this kind, None where it has none."""
+        return None
+
+    # Errors
+
+    def errors(
+        self,
+        newdata: Any = None,
+        *,
+        weights: Any = None,
+        cv: int | None = None,
+        bootstrap: int | None = None,
+        seed: int | np.random.Generator = 0,
+    ) -> pd.DataFrame:
+        """Every error measure, on the rows of the fit and on rows it has not seen.
+
+        Parameters
+        ----------
+        newdata : data frame, optional
+            With the response: gives a column "new data".
+        weights : str or (N,) array, optional
+            Case weights of `newdata`; a string names its column.
+        cv : int, optional
+            Number of folds of a cross-validation: gives columns "cv" and "cv se".
+        bootstrap : int, optional
+            Number of bootstrap samples of rows (of clusters, where the fit has them) behind columns "training se"
+            and "new data se".
+        seed : int or numpy.random.Generator
+            Of folds and bootstrap.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per measure (`ordstat.assess.errors.error_table`); NaN where a measure has no meaning.
+        """
+        rng = np.random.default_rng(seed)
+        sample = self.design.sample
+        columns = self._judged("training", self.training, bootstrap, rng, sample)
+        if newdata is not None:
+            new, predictions = self._new_predictions(newdata, weights)
+            columns |= self._judged("new data", predictions, bootstrap, rng, new)
+        if cv is not None:
+            result = crossvalidate(self.method, sample, cv, rng, self._probabilities)
+            columns |= frames.error_columns("cv", result.table)
+        return pd.DataFrame(columns, index=list(error_table(self.training).names))
+
+    def _judged(
+        self, label: str, predictions: Predictions, bootstrap: int | None, rng: np.random.Generator, sample: Sample
+    ) -> dict[str, pd.Series]:
+        if bootstrap is None:
+            return frames.error_columns(label, error_table(predictions))
+        return frames.error_columns(label, bootstrap_table(predictions, bootstrap, rng, sample.cluster))
+
+    @cached_property
+    def training(self) -> Predictions:
+        """Observed and predicted ranks of the rows of the fit, as arrays."""
+        sample = self.design.sample
+        return evaluate(self.fit, sample, self.method.cost, self._probabilities, self.fit.scores)
+
+    @cached_property
+    def training_errors(self) -> ErrorTable:
+        """Error table of the rows of the fit."""
+        return error_table(self.training)
+
+    def _new_sample(self, newdata: Any, weights: Any = None) -> tuple[Target, Sample]:
+        """The complete rows of new data with a known response."""
+        target = self._target(newdata)
+        codes = self.design.spec.response(newdata)
+        target = target.among(codes >= 0)
+        given = None if weights is None else _weights(newdata, weights, target.complete)
+        return target, Sample(
+            rows=target.rows, y=codes[target.complete], n_levels=self.design.sample.n_levels, weights=given
+        )
+
+    def _new_predictions(self, newdata: Any, weights: Any = None) -> tuple[Sample, Predictions]:
+        target, sample = self._new_sample(newdata, weights)
+        if sample.n == 0:
+            raise DataError("newdata has no row with the response and all inputs present.")
+        predictions = evaluate(self.fit, sample, self.method.cost, self._probabilities, target.scores)
+        return sample, predictions if self.design.sample.costs is None else without_paid(predictions)
+
+    def confusion(self, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
+        """Weight of the rows of each observed level (rows) that are given each level (columns)."""
+        p = self.training if newdata is None else self._new_predictions(newdata, weights)[1]
+        return frames.confusion_frame(confusion(p.y, p.codes, p.weights, p.n_levels), self.levels)
+
+    # Margins
+
+    @cached_property
+    def geometry(self) -> Geometry | None:
+        """Norms of the potential; None where margins cannot be normalised."""
+        return self.method.geometry(self.design.sample, self.fit)
+
+    @cached_property
+    def training_margins(self) -> Margins:
+        """Margins of the rows of the fit, as arrays."""
+        sample = self.design.sample
+        return margins(self.fit.rule.gaps(sample.rows, self.fit.scores), sample.y, self.geometry)
+
+    def margins(self) -> pd.DataFrame:
+        """Left and right margin of every row of the fit, raw and normalised.
+
+        The left margin is H - theta_{y-1}, the right margin theta_y - H; positive on the right side of the threshold,
+        infinite at the end levels. Normalised means divided by sqrt(|v|^2 + sum theta_k^2).
+        """
+        return self._margin_frame(None)
+
+    def _margin_frame(self, newdata: Any) -> pd.DataFrame:
+        if newdata is None:
+            return frames.margin_frame(self._target(None), self.training_margins)
+        target, sample = self._new_sample(newdata)
+        gaps = self.fit.rule.gaps(sample.rows, target.scores)
+        return frames.margin_frame(target, margins(gaps, sample.y, self.geometry))
+
+    def delta_errors(self, deltas: Sequence[float] | None = None, *, normalised: bool | None = None) -> pd.DataFrame:
+        """Training errors at margin Delta: E_C, E_B and E_A of Lin & Li (2006).
+
+        Parameters
+        ----------
+        deltas : sequence of float >= 0, optional
+            Margins; 0 and four around the median margin if not given.
+        normalised : bool, optional
+            Whether Delta is in units of the normalised margin; True where the potential has a norm.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns classification (share of rows with a margin <= Delta to an end of their interval), boundary (mean
+            of the two ends), absolute (mean number of margins <= Delta); the index is Delta.
+        """
+        use = self.geometry is not None if normalised is None else normalised
+        if use and self.geometry is None:
+            raise OptionError(f"{self.method!r} has no norm for its margins: use normalised=False.")
+        return frames.delta_frame(self.delta_values(deltas, use))
+
+    def delta_values(self, deltas: Sequence[float] | None, normalised: bool) -> DeltaErrors:
+        """`delta_errors` as arrays."""
+        m, sample = self.training_margins, self.design.sample
+        rho = m.normalised if normalised else m.all
+        chosen = frames.default_deltas(rho) if deltas is None else np.asarray(deltas, dtype=np.float64)
+        if (chosen < 0).any():
+            raise OptionError(f"deltas must not be negative; got {chosen.min():g}.")
+        return delta_errors(rho, sample.y, sample.case_weights, chosen)
+
+    def bounds(self, delta: float = 0.05, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
+        """Upper bounds of expected errors that hold with probability >= 1 - delta each.
+
+        Margin bounds from the training rows (`ordstat.assess.bounds`), of the threshold rule 1 + #{k : H > theta_k};
+        and, with `newdata`, limits from rows that the fit has not seen (`ordstat.assess.intervals`): those are
+        tighter by far, and of what `predict` gives.
+
+        Parameters
+        ----------
+        delta : float in (0, 1)
+        newdata : data frame, optional
+            Independent rows not used in the fit, with the response.
+        weights : str or (N,) array, optional
+            Whole-number case weights of `newdata`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns value, trivial (the largest value possible), vacuous (value not below trivial), observed (the
+            training error at that margin, or the error of the new data), margin (Delta), confidence, source.
+            `attrs["notes"]` says why a bound is missing.
+        """
+        if not 0.0 < delta < 1.0:
+            raise OptionError(f"delta must lie strictly between 0 and 1; got {delta!r}.")
+        found = self.margin_bounds if delta == 0.05 else self._bounds(delta)
+        if newdata is None:
+            return frames.bound_frame(found, ())
+        _, p = self._new_predictions(newdata, weights)
+        if not np.array_equal(p.weights, np.rint(p.weights)):
+            raise OptionError("weights of newdata must be whole numbers of rows for a limit to hold.")
+        distance = np.abs(p.y - p.codes).astype(np.float64)
+        return frames.bound_frame(found, holdout_limits(distance, p.weights, p.n_levels, delta))
+
+    @cached_property
+    def margin_bounds(self) -> MarginBounds:
+        """Margin bounds at confidence 0.95, as values."""
+        return self._bounds(0.05)
+
+    def _bounds(self, delta: float) -> MarginBounds:
+        if self.geometry is None:
+            return MarginBounds(
+                bounds=(), notes=("margin bounds need the norm of the potential, which has none here.",)
+            )
+        sample = self.design.sample
+        costs = sample_costs(CostMatrix.parse(self.method.cost), sample) if self.own_cost else None
+        return margin_bounds(self.training_margins, self.geometry, sample, costs, delta)
+
+    @property
+    def own_cost(self) -> bool:
+        """Whether the fit has a cost beside the classification and absolute errors shown anyway."""
+        named = CostMatrix.parse(self.method.cost).label in ("classification", "absolute")
+        return self.design.sample.costs is not None or not named
+
+    # Words
+
+    def alerts(self) -> list[Alert]:
+        """What the user must hear of: (warning category, message)."""
+        return alerts(self.design, self.fit)
+
+    def report(self) -> Report:
+        """The summary as data."""
+        raise TypeError(f"{type(self).__name__} defines no report")
+
+    def summary(self) -> Summary:
+        """The summary: its text is str(), its tables are in `.tables`."""
+        return Summary(self.report())
+
+    def augment(self, data: Any = None) -> pd.DataFrame:
+        """Data with columns of predictions beside them.
+
+        Parameters
+        ----------
+        data : data frame, optional
+            Gets the columns added, on its own index; the rows of the fit with their response alone if not given.
+
+        Returns
+        -------
+        pandas.DataFrame
+            `.fitted` level, `.score`, one `.prob_<level>` a level for probability models, and, where the
+            response is there, `.left_margin` and `.right_margin`.
+        """
+        target = self._target(data)
+        if data is None:
+            frame = self.design.levels.categorical(self.design.sample.y, target.index, self.design.response).to_frame()
+        else:
+            frame = frames.copied(data, target.index)
+        return self._augmented(frame, target, data)
+
+    def _augmented(self, frame: pd.DataFrame, target: Target, data: Any) -> pd.DataFrame:
+        frame[".fitted"] = self._predict(target, "class")
+        frame[".score"] = self._predict(target, "score")
+        if data is None or self.design.response in frame.columns:
+            both = self._margin_frame(data)
+            frame[".left_margin"], frame[".right_margin"] = both["left"], both["right"]
+        return frame
+
+
+def _weights(newdata: Any, weights: Any, complete: BoolArray) -> FloatArray:
+    """(n,) weights of the complete rows of new data."""
+    column = newdata[weights] if isinstance(weights, str) else weights
+    values = np.asarray(column, dtype=np.float64)
+    if values.shape != complete.shape:
+        raise DataError(f"weights must have one entry per row of newdata ({complete.size}); got shape {values.shape}.")
+    kept = values[complete]
+    if not (np.isfinite(kept).all() and (kept >= 0).all() and kept.sum() > 0):
+        raise DataError("weights of newdata must be finite, not negative, and not all zero.")
+    return kept

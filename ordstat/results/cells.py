@@ -1,0 +1,80 @@
+"""Numbers as the text of a table's cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+MISSING = "NA"
+
+# Below this a p-value is not told apart from zero.
+_SMALLEST_P = 1e-16
+
+
+def column_cells(values: pd.Series, spec: str | None) -> list[str]:
+    """The cells of one column under a format of `Table.formats`; None follows the dtype."""
+    if spec is None:
+        spec = _by_dtype(values)
+    if spec == "estimate":
+        spec = _decimals(values)
+    write = _WRITERS.get(spec, lambda x: format(x, spec))
+    return [_cell(value, write) for value in values]
+
+
+def p_value(p: float) -> str:
+    """A p-value: 4 decimals, then powers of ten, then "<1e-16".
+
+    Examples
+    --------
+    >>> p_value(0.04321), p_value(3.21e-6), p_value(0.0)
+    ('0.0432', '3.2e-06', '<1e-16')
+    """
+    if p < _SMALLEST_P:
+        return f"<{_SMALLEST_P:.0e}"
+    return f"{p:.4f}" if p >= 0.001 else f"{p:.1e}"
+
+
+def number(x: Any) -> str:
+    """A value of a header pair: numbers with 6 significant digits, the rest as they are."""
+    if isinstance(x, (bool, np.bool_)):
+        return "yes" if x else "no"
+    if isinstance(x, (float, np.floating)):
+        return _cell(x, lambda v: f"{v:.6g}")
+    return str(x)
+
+
+def _by_dtype(values: pd.Series) -> str:
+    if pd.api.types.is_bool_dtype(values):
+        return "bool"
+    if pd.api.types.is_integer_dtype(values):
+        return "int"
+    return "estimate" if pd.api.types.is_float_dtype(values) else "text"
+
+
+def _decimals(values: pd.Series) -> str:
+    """Four decimals where that shows every number of the column, else significant digits."""
+    sizes = np.abs(values.to_numpy(dtype=np.float64))
+    sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
+    if sizes.size and (sizes.min() < 5e-4 or sizes.max() >= 1e6):
+        return ".4g"
+    return ".4f"
+
+
+def _cell(value: Any, write: Callable[[Any], str]) -> str:
+    if value is None or (isinstance(value, (float, np.floating)) and math.isnan(value)):
+        return MISSING
+    return write(value)
+
+
+_WRITERS: dict[str, Callable[[Any], str]] = {
+    "p": p_value,
+    "int": lambda x: f"{x:.0f}" if float(x).is_integer() else f"{x:.6g}",
+    "percent": lambda x: f"{100 * x:.1f}%",
+    "g": lambda x: f"{x:.4g}",
+    "bool": lambda x: "yes" if x else "no",
+    "text": str,
+}

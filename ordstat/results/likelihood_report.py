@@ -1,0 +1,121 @@
+"""The summary of a cumulative link model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ..model.rules import count_above
+from .cells import p_value
+from .report import Report, Table
+from .sections import certificate_text, data_header, shared_tables, shortened
+
+if TYPE_CHECKING:
+    from .likelihood import LikelihoodResults
+
+#: Link -> (name of the ratio, sign of the coefficient in it, what it compares).
+_RATIOS = {
+    "logit": ("odds ratio", 1.0, "odds ratio: factor on the odds of a higher level, exp(estimate)."),
+    "cloglog": ("hazard ratio", -1.0, "hazard ratio: factor on the hazard of stopping at a level, exp(-estimate)."),
+    "loglog": (
+        "rev. hazard ratio",
+        1.0,
+        "rev. hazard ratio: factor on -log P(response <= k), the reversed hazard, exp(estimate).",
+    ),
+}
+_EXPONENT = ("exp(estimate)", 1.0, "exp(estimate) has no reading as odds or hazards under this link.")
+_COVARIANCE_WORDS = {"model": "observed information", "cluster": "cluster-robust, {} clusters"}
+
+
+def likelihood_report(r: LikelihoodResults, exponentiate: bool, level: float) -> Report:
+    """All sections of the summary."""
+    tables = [*_effect_tables(r, exponentiate, level), _threshold_table(r), *shared_tables(r)]
+    return Report(
+        title=f"Cumulative link model: {r.design.formula}",
+        header=(*data_header(r), *_fit_header(r), ("Certificate", _certificate(r))),
+        tables=tuple(tables),
+        notes=(*(message for _, message in r.alerts()), *r.margin_bounds.notes, _threshold_rule(r)),
+    )
+
+
+def _fit_header(r: LikelihoodResults) -> tuple[tuple[str, Any], ...]:
+    test = f"{r.lr_chi2:.4g} on {r.lr_df} df, p {_equals(p_value(r.lr_p_value))}" if r.lr_df else "none: thresholds only"
+    return (
+        ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"),
+        ("Log-likelihood", f"{r.loglik:.4f}"),
+        ("AIC, BIC", f"{r.aic:.2f}, {r.bic:.2f}"),
+        ("LR test", test),
+        ("McFadden R2", f"{r.mcfadden:.4f}"),
+        ("Nagelkerke R2", f"{r.nagelkerke:.4f}"),
+        ("Std. errors", _COVARIANCE_WORDS[r.covariance].format(_clusters(r))),
+    )
+
+
+def _threshold_rule(r: LikelihoodResults) -> str:
+    """Margins judge another rule than `predict` follows: on how many rows the two differ."""
+    p = r.training
+    by_thresholds = count_above(r.fit.rule.gaps(r.design.sample.rows, r.fit.scores))
+    same = float(p.weights[by_thresholds == p.codes].sum())
+    agreement = "all" if same == p.weights.sum() else f"{same:g} of {p.weights.sum():g}"
+    return (
+        "Margins, errors at a margin and bounds belong to the threshold rule (the level is the number of thresholds "
+        f"below the score); it gives the level of predict() for {agreement} training rows."
+    )
+
+
+def _clusters(r: LikelihoodResults) -> int:
+    cluster = r.design.sample.cluster
+    return 0 if cluster is None else int(np.unique(cluster).size)
+
+
+def _equals(p: str) -> str:
+    return p.replace("<", "< ") if p.startswith("<") else f"= {p}"
+
+
+def _certificate(r: LikelihoodResults) -> str:
+    digits = r.fit.digits[np.isfinite(r.fit.digits)]
+    text = certificate_text(r.certificate, r.trace)
+    return f"{text}; at least {digits.min():.0f} correct digits" if digits.size else text
+
+
+def _effect_tables(r: LikelihoodResults, exponentiate: bool, level: float) -> list[Table]:
+    titles = {
+        "location": "Location effects: a positive one raises the response",
+        "nominal": "Nominal effects, added to one threshold: a positive one lowers the response there",
+        "scale": "Scale effects on the log scale: a positive one widens the distribution of the response",
+    }
+    found = []
+    for kind, title in titles.items():
+        rows = r.parameters.of(kind)
+        if rows.size:
+            found.append(_effects(r, rows, title, exponentiate and kind == "location", level))
+    return found
+
+
+def _effects(r: LikelihoodResults, rows: Any, title: str, exponentiate: bool, level: float) -> Table:
+    tidy = r.tidy(level=level).iloc[rows].set_index("term")
+    low, high = (f"{100 * tail:.3g}%" for tail in ((1 - level) / 2, (1 + level) / 2))
+    frame = pd.DataFrame(
+        {
+            "estimate": tidy["estimate"],
+            "std. error": tidy["std_error"],
+            "z": tidy["statistic"],
+            "p": tidy["p_value"],
+            low: tidy["conf_low"],
+            high: tidy["conf_high"],
+        }
+    ).rename_axis(None)
+    note = ""
+    if exponentiate:
+        name, sign, note = _RATIOS.get(str(r.method.link), _EXPONENT)
+        limits = np.sort(np.exp(sign * tidy[["conf_low", "conf_high"]].to_numpy()), axis=1)
+        frame[name] = np.exp(sign * frame["estimate"])
+        frame["lower"], frame["upper"] = limits[:, 0], limits[:, 1]
+    return Table(title=title, frame=frame, formats={"z": ".2f", "p": "p"}, note=note)
+
+
+def _threshold_table(r: LikelihoodResults) -> Table:
+    frame = pd.DataFrame({"threshold": r.thresholds, "std. error": r.se.iloc[r.parameters.of("threshold")]})
+    return shortened(Table(title="Thresholds", frame=frame), ".thresholds")

@@ -1,0 +1,97 @@
+"""Results of a large-margin ranker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import pandas as pd
+
+from ..exceptions import OptionError
+from ..model.fit import MarginFit
+from ..model.rules import ThresholdRule
+from .base import OrdinalResults
+from .margin_report import margin_report
+from .report import Report
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MarginResults(OrdinalResults):
+    """A fitted large-margin ranker, rank(x) = 1 + #{k : H(x) > threshold_k}.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
+    >>> fit.thresholds.index.tolist()
+    ['1|2', '2|3', '3|4', '4|5']
+    """
+
+    fit: MarginFit
+
+    @property
+    def thresholds(self) -> pd.Series:
+        """(K-1,) thresholds "low|high", in units of the score."""
+        theta = cast(ThresholdRule, self.fit.rule).theta
+        return pd.Series(np.array(theta), index=self.threshold_names, name="threshold")
+
+    @property
+    def coef(self) -> pd.Series:
+        """Effects of the columns on the score, on their own scale; a linear potential only.
+
+        Raises
+        ------
+        OptionError
+            The potential is not linear.
+        """
+        if self.fit.coefficients is None:
+            raise OptionError(
+                f"{self.method!r} has no coefficients: its potential is not linear in the columns. Use "
+                ".predict(type='score') for its values, or kernel='linear'."
+            )
+        return pd.Series(np.array(self.fit.coefficients), index=list(self.design.names), name="estimate")
+
+    @property
+    def params(self) -> pd.Series:
+        """Thresholds, then coefficients where the potential is linear."""
+        parts = [self.thresholds] if self.fit.coefficients is None else [self.thresholds, self.coef]
+        params: pd.Series = pd.concat(parts).rename("estimate")
+        return params
+
+    @property
+    def support(self) -> pd.Index | None:
+        """Labels of the support rows; None for methods without support vectors."""
+        return None if self.fit.support is None else self.design.index[self.fit.support]
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per threshold and linear coefficient: term, estimate, coef_type."""
+        params = self.params
+        effects = len(params) - len(self.threshold_names)
+        return pd.DataFrame(
+            {
+                "term": params.index,
+                "estimate": params.to_numpy(),
+                "coef_type": ["threshold"] * len(self.threshold_names) + ["location"] * effects,
+            }
+        )
+
+    def glance(self) -> pd.DataFrame:
+        """One row of figures of the whole fit."""
+        return pd.DataFrame(
+            {
+                "nobs": [self.nobs],
+                "n_levels": [len(self.levels)],
+                "n_support": [np.nan if self.fit.support is None else self.fit.support.size],
+                "classification_error": [self.training_errors.value("classification error")],
+                "absolute_error": [self.training_errors.value("absolute error")],
+                "certificate": [self.certificate.name],
+                "certificate_value": [self.certificate.value],
+                "iterations": [self.trace.iterations],
+                "converged": [self.certificate.reached],
+            }
+        )
+
+    def report(self) -> Report:
+        """The summary as data."""
+        return margin_report(self)

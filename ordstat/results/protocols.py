@@ -1,0 +1,47 @@
+"""What results ask of a method and of a probability rule."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from ..model.fit import Fit, Geometry, LikelihoodFit
+from ..model.rules import Rule
+from ..model.sample import Rows, Sample
+
+
+class RankingMethod(Protocol):
+    """A method as results see it."""
+
+    @property
+    def cost(self) -> Any:
+        """What its predictions minimise."""
+
+    def fit(self, sample: Sample, rng: np.random.Generator) -> Fit:
+        """Fit to other rows."""
+
+    def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
+        """Norms of the fitted potential."""
+
+
+class LikelihoodMethod(RankingMethod, Protocol):
+    """A likelihood method as results see it."""
+
+    @property
+    def link(self) -> Any:
+        """Name of the link."""
+
+    def meat(self, sample: Sample, fit: LikelihoodFit, cluster: IntArray | None) -> FloatArray:
+        """(P', P') middle matrix of the sandwich: sum of outer products of scores, by row or by cluster."""
+
+
+class ProbabilityRule(Rule, Protocol):
+    """A rule with a probability of every rank."""
+
+    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) probabilities."""
+
+    def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(rank <= k)."""

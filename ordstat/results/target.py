@@ -1,0 +1,67 @@
+"""Rows to predict, and the way back from arrays to pandas on the index of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ..model.sample import Rows
+
+if TYPE_CHECKING:
+    from ..design.design import Levels
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Target:
+    """Rows of a frame with their scores; incomplete rows have a place on the index but no numbers.
+
+    Attributes
+    ----------
+    rows : Rows
+        The n complete rows.
+    scores : (n,) potential H
+    complete : (N,) mask
+    index : pandas.Index
+        Of all N rows.
+    """
+
+    rows: Rows
+    scores: FloatArray
+    complete: BoolArray
+    index: pd.Index
+
+    def series(self, values: FloatArray, name: str | None = None) -> pd.Series:
+        """Values (n,) on the index, NaN at incomplete rows."""
+        return pd.Series(self._placed(values), index=self.index, name=name)
+
+    def frame(self, values: FloatArray, columns: Sequence[Any]) -> pd.DataFrame:
+        """Values (n, M) on the index, NaN at incomplete rows."""
+        return pd.DataFrame(self._placed(values), index=self.index, columns=list(columns))
+
+    def classes(self, codes: IntArray, levels: Levels, name: str | None = None) -> pd.Series:
+        """Codes (n,) as an ordered categorical of the user's levels, NaN at incomplete rows."""
+        placed = np.full(self.complete.size, -1, dtype=np.intp)
+        placed[self.complete] = codes
+        return levels.categorical(placed, self.index, name)
+
+    def among(self, kept: BoolArray) -> Target:
+        """The same places, with numbers only where `kept` (N,) says so too."""
+        inside = kept[self.complete]
+        return Target(
+            rows=self.rows.take(inside),
+            scores=self.scores[inside],
+            complete=self.complete & kept,
+            index=self.index,
+        )
+
+    def _placed(self, values: FloatArray) -> FloatArray:
+        if self.complete.all():
+            return values
+        placed = np.full((self.complete.size, *values.shape[1:]), np.nan)
+        placed[self.complete] = values
+        return placed
