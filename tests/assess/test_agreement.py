@@ -1,0 +1,102 @@
+"""Agreement measures against brute force over pairs, scipy.stats and scikit-learn."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.metrics import cohen_kappa_score
+
+from ordstat.assess.agreement import (
+    PairOrder,
+    concordance,
+    inversions,
+    kendall_tau_b,
+    preference_risk,
+    somers_d,
+    spearman,
+    weighted_kappa,
+)
+
+# Sums of at most a few hundred products of small integers: only the division rounds.
+EXACT = 1e-13
+
+
+def _sample(seed, n, n_levels, distinct):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(n_levels, size=n)
+    scores = rng.integers(distinct, size=n) / 7.0 + 0.3 * y
+    codes = np.clip(np.rint(scores).astype(np.intp), 0, n_levels - 1)
+    return y, codes, scores, rng.integers(0, 4, size=n).astype(float)
+
+
+SAMPLES = [
+    _sample(1, 60, 2, 5),
+    _sample(2, 61, 5, 9),
+    _sample(3, 40, 7, 1000),
+    _sample(4, 50, 33, 12),
+    _sample(5, 30, 64, 3),
+]
+
+
+def _brute_force(y, scores, weights):
+    """(concordant, discordant, tied) by looking at every pair."""
+    i, j = np.triu_indices(y.size, 1)
+    w = weights[i] * weights[j] * (y[i] != y[j])
+    agreement = np.sign(scores[i] - scores[j]) * np.sign(y[i] - y[j])
+    return w[agreement > 0].sum(), w[agreement < 0].sum(), w[agreement == 0].sum()
+
+
+@pytest.mark.parametrize(("y", "codes", "scores", "weights"), SAMPLES)
+def test_pair_counts_match_every_pair(y, codes, scores, weights):
+    for values in (scores, codes, -scores):
+        pairs = PairOrder.of(y, values).counts(weights)
+        assert (pairs.concordant, pairs.discordant, pairs.tied) == _brute_force(y, values, weights)
+        assert pairs.weight == weights.sum()
+
+
+def test_pair_counts_with_real_weights():
+    y, _, scores, _ = SAMPLES[1]
+    weights = np.random.default_rng(0).random(y.size)
+    pairs = PairOrder.of(y, scores).counts(weights)
+    np.testing.assert_allclose(
+        (pairs.concordant, pairs.discordant, pairs.tied), _brute_force(y, scores, weights), rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize(("y", "codes", "scores", "weights"), SAMPLES)
+def test_pairwise_measures_by_their_definitions(y, codes, scores, weights):
+    repeated = np.repeat(np.arange(y.size), weights.astype(int))
+    m = repeated.size
+    # c_pref of (7.11) over all m^2 ordered pairs.
+    dy = y[repeated][:, None] - y[repeated]
+    dg = codes[repeated][:, None] - codes[repeated]
+    risk = np.sum((dy > 0) & (dg <= 0)) + np.sum((dy < 0) & (dg >= 0))
+    by_rank = PairOrder.of(y, codes).counts(weights)
+    assert preference_risk(by_rank) == pytest.approx(risk / m**2, rel=EXACT)
+    assert inversions(by_rank) == pytest.approx(risk / np.sum(dy != 0), rel=EXACT)
+    by_score = PairOrder.of(y, scores).counts(weights)
+    somers = stats.somersd(y[repeated], scores[repeated]).statistic
+    assert somers_d(by_score) == pytest.approx(somers, rel=1e-12)
+    assert concordance(by_score) == pytest.approx((1 + somers) / 2, rel=1e-12)
+
+
+@pytest.mark.parametrize(("y", "codes", "scores", "weights"), SAMPLES)
+def test_rank_measures_match_scipy_and_sklearn_on_repeated_rows(y, codes, scores, weights):
+    rows = np.repeat(np.arange(y.size), weights.astype(int))
+    pairs = PairOrder.of(y, codes).counts(weights)
+    expected = stats.kendalltau(y[rows], codes[rows], variant="b").statistic
+    assert kendall_tau_b(pairs, codes, weights) == pytest.approx(expected, rel=1e-12)
+    assert spearman(y, codes, weights) == pytest.approx(stats.spearmanr(y[rows], codes[rows]).statistic, rel=1e-12)
+    labels = np.arange(max(y.max(), codes.max()) + 1)
+    for power, name in ((1, "linear"), (2, "quadratic")):
+        kappa = cohen_kappa_score(y[rows], codes[rows], weights=name, labels=labels)
+        assert weighted_kappa(y, codes, weights, power=power) == pytest.approx(kappa, rel=1e-11, abs=1e-14)
+
+
+def test_undefined_measures_are_nan():
+    y, constant, weights = np.array([0, 1, 2, 2]), np.array([1, 1, 1, 1]), np.array([0.1, 0.2, 0.3, 0.7])
+    assert np.isnan(kendall_tau_b(PairOrder.of(y, constant).counts(weights), constant, weights))
+    assert np.isnan(spearman(y, constant, weights))
+    assert np.isnan(weighted_kappa(constant, constant, weights, power=1))
+    assert np.isnan(concordance(PairOrder.of(constant, y).counts(weights)))
+    # Constant predictions of ranks that differ: no better than chance.
+    assert weighted_kappa(y, constant, weights, power=2) == pytest.approx(0.0, abs=1e-15)
