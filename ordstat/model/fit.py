@@ -135,6 +135,30 @@ class LikelihoodFit(Fit):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class Selection:
+    """How C was chosen by cross-validation.
+
+    Attributes
+    ----------
+    C : (G,) values tried, growing
+    cost : (G,) mean cost of the held-out rows
+    error : (G,) its standard error over the folds
+    chosen : int
+        Position of the chosen C: the smallest cost, ties to the smaller C.
+    folds : int
+    gap : float
+        Largest relative duality gap among the fits behind the curve.
+    """
+
+    C: FloatArray
+    cost: FloatArray
+    error: FloatArray
+    chosen: int
+    folds: int
+    gap: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class MarginFit(Fit):
     """A large-margin fit.
 
@@ -142,7 +166,9 @@ class MarginFit(Fit):
     ----------
     support : (S,) training rows with a nonzero coefficient, None for methods without support vectors
     coefficients : (D,) effects of the columns on the user's scale where the potential is linear, else None
+    selection : Selection, None where C was given
     """
 
     support: IntArray | None = None
     coefficients: FloatArray | None = None
+    selection: Selection | None = None

@@ -49,12 +49,17 @@ class Kernel(ABC):
         """(N,) k(x, x) of the positive definite form, the squared length of x in feature space."""
 
     @abstractmethod
-    def radius(self, n_columns: int) -> float | None:
-        """The largest `diagonal` over the box [-1, 1]^D, None where it is not known."""
+    def radius(self, n_columns: int, half_width: float = 1.0) -> float:
+        """The largest `diagonal` over the box [-half_width, half_width]^D; infinite where that is not known."""
 
-    def gram(self, X: FloatArray) -> FloatArray:
-        """(N, N) kernel matrix of the training rows, a new array."""
-        return self(X, X)
+    def gram(self, X: FloatArray, rows: IntArray) -> FloatArray:
+        """(M, M) kernel matrix of the training rows at `rows`, a new array."""
+        chosen = X[rows]
+        return self(chosen, chosen)
+
+    def slopes(self, anchors: AnyArray, coef: FloatArray) -> FloatArray | None:
+        """(D,) effects of the columns on sum_s coef_s k(x_s, x), None where it is not linear in x."""
+        return None
 
     def origin(self, X: FloatArray) -> FloatArray:
         """(N,) k(x, 0) where `diagonal` is of the form moved to the origin, else zeros."""
@@ -102,8 +107,8 @@ class Perceptron(Kernel):
         length: FloatArray = np.sqrt(_squared_length(X))
         return -length
 
-    def radius(self, n_columns: int) -> float:
-        return 2.0 * float(np.sqrt(n_columns))
+    def radius(self, n_columns: int, half_width: float = 1.0) -> float:
+        return 2.0 * half_width * float(np.sqrt(n_columns))
 
 
 @dataclass(frozen=True)
@@ -124,8 +129,8 @@ class Stump(Kernel):
         length: FloatArray = np.abs(X).sum(axis=1)
         return -length
 
-    def radius(self, n_columns: int) -> float:
-        return 2.0 * n_columns
+    def radius(self, n_columns: int, half_width: float = 1.0) -> float:
+        return 2.0 * half_width * n_columns
 
 
 @dataclass(frozen=True)
@@ -145,7 +150,7 @@ class _Scaled(Kernel):
     def diagonal(self, X: FloatArray) -> FloatArray:
         return np.ones(X.shape[0])
 
-    def radius(self, n_columns: int) -> float:
+    def radius(self, n_columns: int, half_width: float = 1.0) -> float:
         return 1.0
 
 
@@ -198,8 +203,8 @@ class Polynomial(_Scaled):
     def diagonal(self, X: FloatArray) -> FloatArray:
         return self._power(_squared_length(X), X.shape[1])
 
-    def radius(self, n_columns: int) -> float:
-        return float((self.width(n_columns) * n_columns + self.coef0) ** self.degree)
+    def radius(self, n_columns: int, half_width: float = 1.0) -> float:
+        return float((self.width(n_columns) * n_columns * half_width**2 + self.coef0) ** self.degree)
 
 
 @dataclass(frozen=True)
@@ -215,8 +220,12 @@ class Linear(Kernel):
     def diagonal(self, X: FloatArray) -> FloatArray:
         return _squared_length(X)
 
-    def radius(self, n_columns: int) -> float:
-        return float(n_columns)
+    def radius(self, n_columns: int, half_width: float = 1.0) -> float:
+        return n_columns * half_width**2
+
+    def slopes(self, anchors: AnyArray, coef: FloatArray) -> FloatArray:
+        effects: FloatArray = coef @ anchors
+        return effects
 
 
 @dataclass(frozen=True)
@@ -253,8 +262,8 @@ class Custom(Kernel):
     def origin(self, X: FloatArray) -> FloatArray:
         return self(X, np.zeros((1, X.shape[1])))[:, 0]
 
-    def radius(self, n_columns: int) -> None:
-        return None
+    def radius(self, n_columns: int, half_width: float = 1.0) -> float:
+        return np.inf
 
 
 @dataclass(frozen=True)
@@ -273,13 +282,13 @@ class Precomputed(Kernel):
         """X (n, N) at the columns Z (m,), positions of training rows."""
         return X[:, Z]
 
-    def gram(self, X: FloatArray) -> FloatArray:
+    def gram(self, X: FloatArray, rows: IntArray) -> FloatArray:
         if X.shape[0] != X.shape[1]:
             raise DataError(
                 "kernel='precomputed' takes the square kernel matrix of the training rows in place of X, one row and "
                 f"one column for each; got shape {X.shape}."
             )
-        return X.copy()
+        return X[np.ix_(rows, rows)]
 
     def diagonal(self, X: FloatArray) -> FloatArray:
         lengths: FloatArray = np.diagonal(X) - 2.0 * self.origin(X) + X[0, 0]
@@ -288,8 +297,8 @@ class Precomputed(Kernel):
     def origin(self, X: FloatArray) -> FloatArray:
         return X[:, 0].copy()
 
-    def radius(self, n_columns: int) -> None:
-        return None
+    def radius(self, n_columns: int, half_width: float = 1.0) -> float:
+        return np.inf
 
     def anchors(self, X: FloatArray, support: IntArray) -> AnyArray:
         return support

@@ -26,7 +26,9 @@ class Scaling:
     factor: FloatArray
 
     def __call__(self, X: FloatArray) -> FloatArray:
-        """The mapped columns of X (n, D), a new array."""
+        """The mapped columns of X (n, D); X itself where nothing changes."""
+        if not self.centre.any() and (self.factor == 1.0).all():
+            return X
         mapped: FloatArray = (X - self.centre) * self.factor
         return mapped
 

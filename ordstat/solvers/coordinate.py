@@ -11,7 +11,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..compiled.rowascent import sweep
-from .extended_dual import DualSolution, ExtendedDual, Outcome, certify, thresholds
+from .extended_dual import DualSolution, ExtendedDual, Outcome, boxed, certify, thresholds
 
 # The multiplier b0 moves at the latest after so many epochs.
 _EPOCHS_A_STEP = 10
@@ -32,13 +32,16 @@ class CoordinateAscent:
     problem : ExtendedDual
     rng : numpy.random.Generator
         Order of the rows in each epoch.
+    max_epochs : int
+        Of one solve.
     """
 
     name = "coordinate"
 
-    def __init__(self, problem: ExtendedDual, rng: np.random.Generator) -> None:
+    def __init__(self, problem: ExtendedDual, rng: np.random.Generator, max_epochs: int = 10_000) -> None:
         self.problem = problem
         self.rng = rng
+        self.max_epochs = max_epochs
         self.u = np.zeros_like(problem.labels)
         self.b = 0.0
         self.penalty = float(np.diagonal(problem.gram).mean()) or 1.0
@@ -54,7 +57,7 @@ class CoordinateAscent:
     def _shuffled(self) -> IntArray:
         return self.rng.permutation(len(self.u)).astype(np.intp)
 
-    def solve(self, C: float, tol: float, max_epochs: int) -> Outcome:
+    def solve(self, C: float, tol: float) -> Outcome:
         """Ascend until the relative duality gap is at most `tol`, or for `max_epochs` epochs.
 
         Parameters
@@ -62,16 +65,15 @@ class CoordinateAscent:
         C : float
             Not below the C of the call before, or the start is cut back to the smaller boxes.
         tol : float
-        max_epochs : int
         """
         problem, caps = self.problem, C * self.problem.weights
-        self.u = np.clip(self.u, np.where(problem.labels > 0, 0.0, -caps), np.where(problem.labels > 0, caps, 0.0))
+        self.u = boxed(problem.labels, caps, self.u)
         beta, f, theta, mu = self._state()
         order, shrink, inner, check = self._shuffled(), np.inf, 1.0, 4
         best: DualSolution | None = None
         path: list[float] = []
         epoch = 0
-        while best is None or (best.gap > tol and epoch < max_epochs):
+        while best is None or (best.gap > tol and epoch < self.max_epochs):
             epoch += 1
             violation, kept = sweep(
                 problem.gram,
@@ -96,7 +98,7 @@ class CoordinateAscent:
                 order = self._shuffled()
             else:
                 order = self.rng.permutation(order[:kept])
-            if epoch >= check or epoch >= max_epochs:
+            if epoch >= check or epoch >= self.max_epochs:
                 check = _next_check(epoch)
                 point = certify(problem, C, self.u, (self.b, theta))
                 path.append(point.primal)

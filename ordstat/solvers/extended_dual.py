@@ -21,6 +21,9 @@ from .isotonic import isotonic
 
 # Sums of box sizes that differ by less than this share are equal.
 _TIE = 1e-12
+# A margin this many times clearer than the distance to a bound shows which of the two is rounding.
+_CLEAR = 1e-2
+_NO_COST = 1e-11
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -113,14 +116,27 @@ def centred(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
     return gram, means
 
 
-def feasible(u: FloatArray) -> FloatArray:
-    """The point moved inside its boxes so that it sums to zero: the larger of its two signs is scaled down."""
-    above, below = float(u[u > 0].sum()), float(-u[u < 0].sum())
-    if above == below:
+def boxed(labels: FloatArray, caps: FloatArray, u: FloatArray) -> FloatArray:
+    """u moved into its boxes, [0, C_nk] under a positive label and [-C_nk, 0] under a negative one."""
+    positive = labels > 0
+    return np.clip(u, np.where(positive, 0.0, -caps), np.where(positive, caps, 0.0))
+
+
+def balanced(labels: FloatArray, caps: FloatArray, u: FloatArray) -> FloatArray:
+    """u, inside its boxes, moved so that it sums to zero.
+
+    What is too much is taken from the variables strictly inside their boxes, in proportion to their room, so that
+    those at a bound stay there; only where that is not enough, from all of one sign.
+    """
+    excess = float(u.sum())
+    if excess == 0.0:
         return u
-    if above > below:
-        return np.where(u > 0, u * (below / above), u)
-    return np.where(u < 0, u * (above / below), u)
+    floor, ceiling = np.where(labels > 0, 0.0, -caps), np.where(labels > 0, caps, 0.0)
+    room = np.where((u > floor) & (u < ceiling), u - floor if excess > 0 else ceiling - u, 0.0)
+    if room.sum() < abs(excess):
+        # Towards zero, where room is never short: the other sign's total is what is left of this one's.
+        room = np.where(u > 0, u, 0.0) if excess > 0 else np.where(u < 0, -u, 0.0)
+    return boxed(labels, caps, u - room * (excess / room.sum()))
 
 
 def thresholds(problem: ExtendedDual, totals: FloatArray) -> FloatArray:
@@ -172,7 +188,7 @@ def certify(
         A solver's own primal variables: the better of them and of theta(u) with its best b is returned.
     """
     caps = C * problem.weights
-    u = feasible(np.clip(u, np.where(problem.labels > 0, 0.0, -caps), np.where(problem.labels > 0, caps, 0.0)))
+    u = balanced(problem.labels, caps, boxed(problem.labels, caps, u))
     beta, totals = u.sum(axis=1), u.sum(axis=0)
     scores = problem.gram @ beta
     norm = max(float(beta @ scores), 0.0)
@@ -182,6 +198,8 @@ def certify(
     if primal_guess is not None:
         b, own = primal_guess
         candidates.append((b, isotonic(own) if problem.ordered else own))
+    # Under convex costs thresholds in order cost no more than the same ones out of order.
+    candidates = [(b, np.sort(theta)) for b, theta in candidates if (np.diff(theta) < 0).any()] + candidates
 
     def value(candidate: tuple[float, FloatArray]) -> float:
         b, theta = candidate
@@ -191,6 +209,21 @@ def certify(
     values = [value(candidate) for candidate in candidates]
     best = int(np.argmin(values))
     b, theta = candidates[best]
-    return DualSolution(
-        u=u, beta=beta, scores=scores, offset=b, theta=theta, primal=values[best], dual=dual
-    )
+    return DualSolution(u=u, beta=beta, scores=scores, offset=b, theta=theta, primal=values[best], dual=dual)
+
+
+def snapped(problem: ExtendedDual, C: float, point: DualSolution, tol: float) -> DualSolution:
+    """The solution with every variable that is at a bound but for the solver's rounding put onto it.
+
+    A variable is taken to be at a bound where its distance, as a share of its box, is far below that of its margin
+    to 1: of the two one vanishes at the optimum. The point given is kept where the move would cost more than rounding
+    or, up to `tol`, double the gap.
+    """
+    caps = C * problem.weights
+    slack = _CLEAR * (problem.labels * (point.scores[:, None] + point.offset - point.theta) - 1.0)
+    share = np.divide(np.abs(point.u), caps, out=np.zeros_like(caps), where=caps > 0)
+    u = np.where(share < slack, 0.0, point.u)
+    u = np.where(1.0 - share < -slack, problem.labels * caps, u)
+    sparse = certify(problem, C, u, (point.offset, point.theta))
+    allowed = max(_NO_COST, point.gap, min(2.0 * point.gap, tol))
+    return sparse if sparse.gap <= allowed else point

@@ -19,7 +19,8 @@ from .extended_dual import DualSolution, ExtendedDual, Outcome, certify
 # Share of the way to the boundary that one step may take.
 _TO_BOUNDARY = 0.995
 _MAX_ITERATIONS = 100
-_LARGE = 1.0
+# Start of alpha in boxes too large to start from their middle.
+_LARGE = 100.0
 # Iterations without a better gap before giving up.
 _PATIENCE = 8
 # Far from the optimum the gap may stand still while the centring improves.
@@ -192,14 +193,13 @@ class InteriorPoint:
             best = point if point.gap < best.gap else best
         return Outcome(solution=best, solver=self.name, iterations=len(path) - 1, path=np.array(path))
 
-
     def _certified(self, C: float, x: _Point) -> DualSolution:
         # Cells without weight are clipped to their empty boxes there.
         return certify(self.problem, C, self.problem.labels * x.alpha, (x.b, x.theta))
 
 
 def _start(problem: ExtendedDual, C: float) -> _Point:
-    """The middle of the boxes (of large ones, 1), unit multipliers, and evenly spread thresholds."""
+    """The middle of the boxes (never above _LARGE), unit multipliers, and evenly spread thresholds."""
     middle = 0.5 * C * problem.weights
     n_thresholds = middle.shape[1]
     used = (middle > 0).astype(np.float64)

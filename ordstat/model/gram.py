@@ -1,0 +1,51 @@
+"""What a kernel matrix must be before a solver may rely on it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..exceptions import DataError
+
+# Asymmetry beyond this share of the largest entry, or an eigenvalue below minus this share of the trace, is no
+# rounding: a matrix computed in single precision still passes.
+_ASYMMETRY = 1e-6
+_NEGATIVE = 1e-7
+
+
+def require_symmetric(gram: FloatArray) -> FloatArray:
+    """The matrix (N, N), averaged with its transpose.
+
+    Raises
+    ------
+    DataError
+        It holds values that are not finite, or differs from its transpose, and where.
+    """
+    if not np.isfinite(gram).all():
+        i, j = np.argwhere(~np.isfinite(gram))[0]
+        raise DataError(f"the kernel of training rows {i} and {j} is {gram[i, j]}; kernel values must be finite.")
+    difference = np.abs(gram - gram.T)
+    if difference.max(initial=0.0) > _ASYMMETRY * np.abs(gram).max(initial=0.0):
+        i, j = np.unravel_index(int(difference.argmax()), gram.shape)
+        raise DataError(
+            f"the kernel is not symmetric: k(row {i}, row {j}) = {gram[i, j]:g}, but k(row {j}, row {i}) = "
+            f"{gram[j, i]:g}."
+        )
+    return 0.5 * (gram + gram.T)
+
+
+def require_definite(gram: FloatArray) -> None:
+    """Raise DataError where a centred kernel matrix (N, N) has an eigenvalue that is negative beyond rounding."""
+    from scipy.linalg import cholesky
+
+    trace = float(np.trace(gram))
+    lifted = gram + np.diag(np.full(len(gram), _NEGATIVE * abs(trace) + np.finfo(float).tiny))
+    try:
+        cholesky(lifted, lower=True, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        smallest = float(np.linalg.eigvalsh(gram)[0])
+        raise DataError(
+            "the kernel is not positive definite on coefficients that sum to zero: the centred kernel matrix of the "
+            f"training rows has the eigenvalue {smallest:g} (its trace is {trace:g}). Use another kernel, or remove "
+            "the negative eigenvalues of a precomputed matrix."
+        ) from None

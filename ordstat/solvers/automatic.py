@@ -1,0 +1,70 @@
+"""The choice between the routes to RED-SVM's dual, and the list of them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from .coordinate import CoordinateAscent
+from .cvx import CvxpyDual
+from .extended_dual import ExtendedDual, Outcome
+from .interior_point import InteriorPoint
+
+# Problems of no more rows are solved to this gap.
+_SMALL = 200
+_ROUNDING = 1e-12
+
+
+class DualSolver(Protocol):
+    """A route to the optimum of one problem: made from (problem, rng), then asked for growing values of C."""
+
+    def solve(self, C: float, tol: float) -> Outcome:
+        """The best certified point found, its relative duality gap at most `tol` where that was reached."""
+
+
+class DualRoute(Protocol):
+    """Makes a solver."""
+
+    def __call__(self, problem: ExtendedDual, rng: np.random.Generator) -> DualSolver: ...
+
+
+class Automatic:
+    """Coordinate ascent for about as long as an interior point would take, then the interior point.
+
+    Coordinate ascent wins wherever it converges; it crawls where C times the kernel is badly conditioned, and then
+    it does so for every larger C too. Small problems go to the interior point at once, and to rounding: that costs
+    milliseconds, and the answer depends neither on the seed nor on the order of the rows.
+
+    Parameters
+    ----------
+    problem : ExtendedDual
+    rng : numpy.random.Generator
+    """
+
+    def __init__(self, problem: ExtendedDual, rng: np.random.Generator) -> None:
+        epochs = max(300, len(problem.labels) // 5)
+        self.first = CoordinateAscent(problem, rng, max_epochs=epochs)
+        self.second = InteriorPoint(problem, rng)
+        self.hard = np.inf
+
+    def solve(self, C: float, tol: float) -> Outcome:
+        """The outcome of the first route that reaches `tol`, else the better of both."""
+        if len(self.first.u) <= _SMALL:
+            return self.second.solve(C, min(tol, _ROUNDING))
+        if self.hard <= C:
+            return self.second.solve(C, tol)
+        outcome = self.first.solve(C, tol)
+        if outcome.solution.gap <= tol:
+            return outcome
+        self.hard = C
+        return min(self.second.solve(C, tol), outcome, key=lambda found: found.solution.gap)
+
+
+#: Routes by the name a user gives.
+SOLVERS: dict[str, DualRoute] = {
+    "auto": Automatic,
+    CoordinateAscent.name: CoordinateAscent,
+    InteriorPoint.name: InteriorPoint,
+    CvxpyDual.name: CvxpyDual,
+}

@@ -1,0 +1,79 @@
+"""RED-SVM's dual through cvxpy: the reference route, against which the others are tested.
+
+The kernel enters as an N x N quadratic form of beta. The variables are tau = alpha / c with c = min(C, 1), so that
+small boxes do not vanish beside the solver's tolerances: minimise (c/2) (beta' G beta + gamma^2 |s|^2) - sum tau with
+0 <= tau <= (C/c) W. Both c and C/c are parameters, and a second C does not compile the problem again.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .extended_dual import ExtendedDual, Outcome, certify
+
+# Clarabel's own tolerance; the outcome's certificate is what counts.
+_TOLERANCE = 1e-10
+
+
+def _cvxpy() -> Any:
+    """The module, imported when used: it takes most of a second."""
+    import cvxpy
+
+    return cvxpy
+
+
+class CvxpyDual:
+    """Solves one problem for any C with Clarabel.
+
+    Parameters
+    ----------
+    problem : ExtendedDual
+    rng : numpy.random.Generator
+        Not used; every solver is made alike.
+    """
+
+    name = "cvxpy"
+
+    def __init__(self, problem: ExtendedDual, rng: np.random.Generator) -> None:
+        cp = _cvxpy()
+        n_rows, n_thresholds = problem.labels.shape
+        self.problem = problem
+        self.unit, self.ratio = cp.Parameter(nonneg=True), cp.Parameter(nonneg=True)
+        self.tau = cp.Variable((n_rows, n_thresholds), nonneg=True)
+        beta = cp.Variable(n_rows)
+        signed = cp.multiply(problem.labels, self.tau)
+        self.balance = cp.sum(beta) == 0
+        # Minus theta / (c gamma^2): the column sums of u, less the multipliers of an order that is asked for.
+        self.push = cp.sum(signed, axis=0)
+        if problem.ordered and n_thresholds > 1:
+            self.push -= np.diff(np.eye(n_thresholds), axis=0).T @ cp.Variable(n_thresholds - 1, nonneg=True)
+        penalty = cp.quad_form(beta, cp.psd_wrap(problem.gram)) + problem.gamma**2 * cp.sum_squares(self.push)
+        self.model = cp.Problem(
+            cp.Minimize(self.unit * 0.5 * penalty - cp.sum(self.tau)),
+            [self.tau <= self.ratio * problem.weights, beta == cp.sum(signed, axis=1), self.balance],
+        )
+
+    def solve(self, C: float, tol: float) -> Outcome:
+        """Solve to Clarabel's tolerance; the relative duality gap is that of the certified outcome.
+
+        Raises
+        ------
+        cvxpy.SolverError
+            Clarabel gave up without any iterate.
+        """
+        cp = _cvxpy()
+        c = min(C, 1.0)
+        self.unit.value, self.ratio.value = c, C / c
+        own = min(tol, _TOLERANCE)
+        with warnings.catch_warnings():
+            # "Solution may be inaccurate": the certificate below says by how much.
+            warnings.simplefilter("ignore", UserWarning)
+            self.model.solve(solver=cp.CLARABEL, tol_gap_abs=own, tol_gap_rel=own)
+        u = c * self.problem.labels * self.tau.value
+        theta = -c * self.problem.gamma**2 * self.push.value
+        solution = certify(self.problem, C, u, (float(self.balance.dual_value), theta))
+        iterations = int(self.model.solver_stats.num_iters)
+        return Outcome(solution=solution, solver=self.name, iterations=iterations, path=np.array([solution.primal]))

@@ -1,0 +1,105 @@
+"""The choice of C by cross-validation along a growing path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ..model.fit import Selection
+from ..model.reduction import Extended
+from ..model.rules import count_above
+from .automatic import DualRoute
+from .extended_dual import ExtendedDual, centred
+
+#: kappa of the papers [Lin 2008, sec. 2.4.2]: 2^-17, 2^-15, ..., 2^3.
+GRID: FloatArray = np.exp2(np.arange(-17.0, 4.0, 2.0))
+
+# Mean costs closer than this share are ties, which go to the smaller C.
+_TIE = 1e-12
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Candidate:
+    """A problem to select C for, with the raw kernel.
+
+    Attributes
+    ----------
+    gram : (N, N) kernel matrix, not centred
+    extended : Extended
+    costs : (N, K) price of every prediction
+    case_weights : (N,)
+    gamma : float
+    ordered : bool
+    """
+
+    gram: FloatArray
+    extended: Extended
+    costs: FloatArray
+    case_weights: FloatArray
+    gamma: float
+    ordered: bool
+
+    def part(self, rows: BoolArray) -> tuple[ExtendedDual, FloatArray]:
+        """The centred problem of some rows, and the means taken from their kernel matrix."""
+        extended = Extended(self.extended.labels[rows], self.extended.weights[rows])
+        return self._problem(self.gram[np.ix_(rows, rows)], extended)
+
+    def whole(self) -> tuple[ExtendedDual, FloatArray]:
+        """The centred problem of all rows; centres `gram` itself, so ask for it last."""
+        return self._problem(self.gram, self.extended)
+
+    def _problem(self, gram: FloatArray, extended: Extended) -> tuple[ExtendedDual, FloatArray]:
+        gram, means = centred(gram)
+        problem = ExtendedDual(
+            gram=gram, labels=extended.labels, weights=extended.weights, gamma=self.gamma, ordered=self.ordered
+        )
+        return problem, means
+
+
+def select(
+    candidate: Candidate,
+    fold: IntArray,
+    route: DualRoute,
+    tol: float,
+    rng: np.random.Generator,
+    tick: Callable[[str], None],
+) -> Selection:
+    """Mean held-out cost of every C of the grid, and the C with the smallest.
+
+    Each fold goes from small to large C, every solve starting where the last one ended.
+
+    Parameters
+    ----------
+    candidate : Candidate
+    fold : (N,) fold of each row, 0..F-1
+    route : DualRoute
+    tol : float
+        Relative duality gap of each solve.
+    rng : numpy.random.Generator
+    tick : callable(message)
+        Called after each solve.
+    """
+    n_folds = int(fold.max()) + 1
+    means, sizes, gaps = np.zeros((n_folds, GRID.size)), np.zeros(n_folds), np.zeros((n_folds, GRID.size))
+    for held in range(n_folds):
+        test = fold == held
+        problem, gram_means = candidate.part(~test)
+        solver = route(problem, rng)
+        across = candidate.gram[np.ix_(test, ~test)]
+        costs, weights = candidate.costs[test], candidate.case_weights[test]
+        sizes[held] = weights.sum()
+        for i, C in enumerate(GRID):
+            solution = solver.solve(float(C), tol).solution
+            scores = across @ solution.beta + (solution.offset - gram_means @ solution.beta)
+            codes = count_above(scores[:, None] - solution.theta)
+            means[held, i] = weights @ costs[np.arange(len(costs)), codes] / sizes[held]
+            gaps[held, i] = solution.gap
+            tick(f"fold {held + 1} of {n_folds}, C = {C:.3g}")
+    share = sizes / sizes.sum()
+    cost = share @ means
+    error = np.sqrt(share @ np.square(means - cost) / (n_folds - 1))
+    chosen = int(np.flatnonzero(cost <= cost.min() * (1.0 + _TIE))[0])
+    return Selection(C=GRID.copy(), cost=cost, error=error, chosen=chosen, folds=n_folds, gap=float(gaps.max()))
