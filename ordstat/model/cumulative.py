@@ -1,0 +1,100 @@
+"""The fitted cumulative link model as a rule: probabilities of every rank and the rank of least expected cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from .links import Link
+from .sample import Rows
+
+#: Expected costs closer than this share of the largest price are a tie, and the lower rank is taken.
+_TIE = 1e-12
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CumulativeRule:
+    """P(y <= k | x) = F(s(x) (theta_k(x) - H(x))) with H = x'beta + offset.
+
+    theta_k(x) = alpha_k0 + w'alpha_k for nominal columns w; s(x) = exp(-(z'zeta + scale offset)) for scale columns z.
+
+    Attributes
+    ----------
+    link : Link
+    alpha : (K-1, 1 + q) thresholds, then the effects of the nominal columns on each
+    beta : (D,)
+    zeta : (r,)
+    costs : (K, K)
+        Price of predicting column k for a row of rank y; `codes` minimise its expectation.
+    """
+
+    link: Link
+    alpha: FloatArray
+    beta: FloatArray
+    zeta: FloatArray
+    costs: FloatArray
+
+    @property
+    def n_levels(self) -> int:
+        return int(self.alpha.shape[0]) + 1
+
+    def scores(self, rows: Rows) -> FloatArray:
+        H = rows.X @ self.beta
+        return H if rows.offset is None else H + rows.offset
+
+    def thresholds(self, rows: Rows) -> FloatArray:
+        """(N, K-1) thresholds of each row; (1, K-1) where they are the same for all."""
+        if self.alpha.shape[1] == 1:
+            return self.alpha[:, 0][None, :]
+        assert rows.nominal is not None
+        return self.alpha[:, 0] + rows.nominal @ self.alpha[:, 1:].T
+
+    def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        return (self.scores(rows) if scores is None else scores)[:, None] - self.thresholds(rows)
+
+    def inverse_scale(self, rows: Rows) -> FloatArray:
+        """(N, 1) factor s of each row."""
+        log_scale = np.zeros(rows.n) if rows.scale is None else rows.scale @ self.zeta
+        if rows.scale_offset is not None:
+            log_scale = log_scale + rows.scale_offset
+        return np.exp(-log_scale)[:, None]
+
+    def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(y <= k); the last column is 1.
+
+        Thresholds out of order (nominal effects far outside the data) give probabilities that fall with k.
+        """
+        t = -self.inverse_scale(rows) * self.gaps(rows, scores)
+        return np.hstack([self.link.cdf(t), np.ones((rows.n, 1))])
+
+    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(y = k), each from its own interval, so that small ones keep their relative accuracy.
+
+        An interval whose thresholds are out of order (nominal effects far outside the data) has a negative probability.
+        """
+        s = self.inverse_scale(rows)
+        thresholds = np.broadcast_to(self.thresholds(rows), (rows.n, self.n_levels - 1))
+        t = -s * self.gaps(rows, scores)
+        out = np.empty((rows.n, self.n_levels))
+        out[:, 0] = self.link.cdf(t[:, 0])
+        out[:, -1] = self.link.sf(t[:, -1])
+        for k in range(1, self.n_levels - 1):
+            out[:, k] = self._interval(t[:, k], t[:, k - 1], s[:, 0] * (thresholds[:, k] - thresholds[:, k - 1]))
+        return out
+
+    def _interval(self, u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
+        """F(u) - F(lo): 0 where the ends meet, negative where they are out of order."""
+        out = np.zeros(u.size)
+        for sign, chosen in ((1.0, d > 0.0), (-1.0, d < 0.0)):
+            high, low = (u, lo) if sign > 0.0 else (lo, u)
+            out[chosen] = sign * np.exp(self.link.log_interval(high[chosen], low[chosen], np.abs(d[chosen])))
+        return out
+
+    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
+        """(N,) rank of least expected cost; ties go to the lower rank."""
+        expected = self.probabilities(rows, scores) @ self.costs
+        least = expected.min(axis=1, keepdims=True) + _TIE * self.costs.max()
+        codes: IntArray = np.argmax(expected <= least, axis=1)
+        return codes

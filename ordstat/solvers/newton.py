@@ -1,0 +1,150 @@
+"""Newton's method for the likelihood of a cumulative link model, with halving and damping.
+
+Step: J step = score, J = negative Hessian. Where J is not positive definite (cauchit, scale effects, separated data)
+its diagonal is raised until it is. The step is halved while it breaks the order of the thresholds or lowers the
+log-likelihood. The order needs no reparametrisation: log p is its own barrier.
+Stop: max |score| <= tol and decrement score' J^-1 score <= (tol / 1000)^2, which is the squared length of the step in
+standard errors. Decrements that no longer shrink by a quarter below 1e-10 mean rounding or separation: stop too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import FloatArray
+from .schur import Blocks, Factor
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evaluation:
+    """Log-likelihood, score and information at one point.
+
+    Attributes
+    ----------
+    loglik : float
+    score_alpha : (K-1, m)
+    score_rest : (q,)
+    information : Blocks
+    """
+
+    loglik: float
+    score_alpha: FloatArray
+    score_rest: FloatArray
+    information: Blocks
+
+    @property
+    def largest_score(self) -> float:
+        return float(max(np.abs(self.score_alpha).max(), np.abs(self.score_rest).max(initial=0.0)))
+
+
+#: (alpha (K-1, m), rest (q,)) -> Evaluation, or None outside the domain (thresholds out of order).
+Objective = Callable[[FloatArray, FloatArray], Evaluation | None]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Optimum:
+    """Where Newton's method stopped.
+
+    Attributes
+    ----------
+    alpha : (K-1, m)
+    rest : (q,)
+    at : Evaluation
+    factor : Factor
+        Of the information, its diagonal raised by the share `damping` where it is not positive definite.
+    damping : float
+    step_alpha, step_rest : the Newton step not taken any more, an estimate of the remaining error
+    logliks : (iterations + 1,)
+    decrements : (iterations + 1,)
+    message : str
+    """
+
+    alpha: FloatArray
+    rest: FloatArray
+    at: Evaluation
+    factor: Factor
+    damping: float
+    step_alpha: FloatArray
+    step_rest: FloatArray
+    logliks: FloatArray
+    decrements: FloatArray
+    message: str
+
+    @property
+    def iterations(self) -> int:
+        return int(self.logliks.size) - 1
+
+    @property
+    def slow(self) -> bool:
+        """Whether the last decrements shrank linearly, as they do on the way to an infinite estimate."""
+        last = self.decrements[-3:]
+        return bool(last.size == 3 and last[-1] > 1e-20 and np.all(last[1:] > 0.05 * last[:-1]))
+
+
+def positive_factor(blocks: Blocks) -> tuple[Factor, float]:
+    """Cholesky factors of the matrix, its diagonal raised as little as needed, and by what share."""
+    factor = blocks.factor()
+    damping = 0.0
+    while factor is None:
+        damping = 1e-10 if damping == 0.0 else 10.0 * damping
+        if damping > 1e6:
+            raise FloatingPointError("the information matrix holds values that are not finite")
+        factor = blocks.damped(damping).factor()
+    return factor, damping
+
+
+def maximise(objective: Objective, alpha: FloatArray, rest: FloatArray, *, tol: float, max_iter: int) -> Optimum:
+    """Maximise from a point inside the domain; formulas and stopping rule at the head of this file."""
+    at = objective(alpha, rest)
+    if at is None:
+        raise FloatingPointError("the starting thresholds are not in increasing order")
+    logliks, decrements = [at.loglik], []
+    message = f"stopped after {max_iter} iterations"
+    while True:
+        factor, damping = positive_factor(at.information)
+        step_alpha, step_rest = factor.solve(at.score_alpha, at.score_rest)
+        decrements.append(float(np.vdot(step_alpha, at.score_alpha) + step_rest @ at.score_rest))
+        if at.largest_score <= tol and decrements[-1] <= (1e-3 * tol) ** 2:
+            message = "converged"
+            break
+        if len(decrements) > 1 and decrements[-1] <= 1e-10 and decrements[-1] >= 0.25 * decrements[-2]:
+            message = "converged to rounding" if at.largest_score <= tol else "no further progress"
+            break
+        if len(decrements) > max_iter:
+            break
+        accepted = _search(objective, alpha, rest, at, step_alpha, step_rest)
+        if accepted is None:
+            message = "no step along the Newton direction improves the likelihood"
+            break
+        alpha, rest, at = accepted
+        logliks.append(at.loglik)
+    return Optimum(
+        alpha=alpha,
+        rest=rest,
+        at=at,
+        factor=factor,
+        damping=damping,
+        step_alpha=step_alpha,
+        step_rest=step_rest,
+        logliks=np.array(logliks),
+        decrements=np.array(decrements),
+        message=message,
+    )
+
+
+def _search(
+    objective: Objective, alpha: FloatArray, rest: FloatArray, at: Evaluation, d_alpha: FloatArray, d_rest: FloatArray
+) -> tuple[FloatArray, FloatArray, Evaluation] | None:
+    """The longest of the steps 1, 1/2, 1/4, ... that keeps the domain and does not lower the log-likelihood."""
+    slack = 1e-13 * (1.0 + abs(at.loglik))
+    length = 1.0
+    for _ in range(50):
+        trial_alpha, trial_rest = alpha + length * d_alpha, rest + length * d_rest
+        trial = objective(trial_alpha, trial_rest)
+        if trial is not None and trial.loglik >= at.loglik - slack:
+            return trial_alpha, trial_rest, trial
+        length *= 0.5
+    return None

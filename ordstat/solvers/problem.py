@@ -1,0 +1,172 @@
+"""A sample made ready for Newton's method: levels present, columns surveyed and scaled, starting values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ..exceptions import DataError
+from ..model.links import Link
+from ..model.sample import Rows, Sample
+from .likelihood import PartsRows, PlainRows
+from .rank import Columns, survey
+from .user_scale import UserScale
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Problem:
+    """What is maximised, on which columns, and the way back.
+
+    Attributes
+    ----------
+    sample : Sample
+        Rows of positive weight, codes over the levels present, columns not aliased.
+    present : (K,) bool
+        Levels of the original sample that have rows.
+    location, nominal, scale : Columns
+        Of the original sample's columns.
+    counts : (K',) weighted counts of the levels present
+    link : Link
+    """
+
+    sample: Sample
+    present: BoolArray
+    location: Columns
+    nominal: Columns
+    scale: Columns
+    counts: FloatArray
+    link: Link
+
+    @classmethod
+    def of(cls, sample: Sample, link: Link) -> Problem:
+        """Survey a sample.
+
+        Raises
+        ------
+        DataError
+            Fewer than two levels have rows of positive weight.
+        """
+        if sample.weights is not None and not np.all(sample.weights > 0.0):
+            sample = sample.take(np.flatnonzero(sample.weights > 0.0))
+        sample, present, counts = _levels_present(sample)
+        rows = sample.rows
+        empty = np.zeros((sample.n, 0))
+        wide = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
+        both = survey(np.ascontiguousarray(wide), sample.weights)
+        q = wide.shape[1] - rows.X.shape[1]
+        scale = survey(np.ascontiguousarray(empty if rows.scale is None else rows.scale), sample.weights)
+        nominal, location = both.part(slice(0, q)), both.part(slice(q, None))
+        kept = Rows(
+            X=_columns(rows.X, location.kept),
+            offset=rows.offset,
+            nominal=None if rows.nominal is None else _columns(rows.nominal, nominal.kept),
+            scale=None if rows.scale is None else _columns(rows.scale, scale.kept),
+            scale_offset=rows.scale_offset,
+        )
+        return cls(
+            sample=replace(sample, rows=kept),
+            present=present,
+            location=location,
+            nominal=nominal,
+            scale=scale,
+            counts=counts,
+            link=link,
+        )
+
+    @property
+    def plain(self) -> bool:
+        """Whether the model has neither nominal nor scale effects."""
+        rows = self.sample.rows
+        return rows.nominal is None and rows.scale is None and rows.scale_offset is None
+
+    def user_scale(self) -> UserScale:
+        """The way back, for the columns kept."""
+        location, nominal, scale = (c.part(c.kept) for c in (self.location, self.nominal, self.scale))
+        return UserScale.of((location.mean, location.deviation), (nominal.mean, nominal.deviation), scale.deviation)
+
+    def objective(self) -> PlainRows | PartsRows:
+        """The log-likelihood of the scaled columns."""
+        return self._plain_rows() if self.plain else self.parts_rows()
+
+    def _plain_rows(self) -> PlainRows:
+        sample, location = self.sample, self.location.part(self.location.kept)
+        return PlainRows(
+            X=sample.X,
+            y=sample.y,
+            weights=sample.weights,
+            offset=sample.rows.offset,
+            shift=location.mean,
+            scale=location.deviation,
+            counts=self.counts,
+            link=self.link,
+        )
+
+    def scaled(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Centred and scaled copies: location (N, p), nominal with its column of ones (N, m), scale (N, r)."""
+        rows, n = self.sample.rows, self.sample.n
+        location, nominal, scale = (c.part(c.kept) for c in (self.location, self.nominal, self.scale))
+        X = (rows.X - location.mean) / location.deviation
+        ones = np.ones((n, 1))
+        w = ones if rows.nominal is None else np.hstack([ones, (rows.nominal - nominal.mean) / nominal.deviation])
+        z = np.zeros((n, 0)) if rows.scale is None else rows.scale / scale.deviation
+        return X, w, z
+
+    def parts_rows(self) -> PartsRows:
+        """Sorted copies, for models with nominal or scale effects."""
+        sample = self.sample
+        X, w, z = self.scaled()
+        order = np.argsort(sample.y, kind="stable")
+        zero = np.zeros(sample.n)
+        offset, scale_offset = sample.rows.offset, sample.rows.scale_offset
+        return PartsRows(
+            X=X[order],
+            nominal=w[order],
+            scale=z[order],
+            y=sample.y[order],
+            weights=sample.case_weights[order],
+            offset=(zero if offset is None else offset)[order],
+            scale_offset=(zero if scale_offset is None else scale_offset)[order],
+            n_levels=sample.n_levels,
+            link=self.link,
+        )
+
+    def start(self) -> tuple[FloatArray, FloatArray]:
+        """Thresholds at the quantiles of the cumulative shares, moved by the mean offsets; all effects 0."""
+        rows, weights = self.sample.rows, self.sample.weights
+        shares = np.cumsum(self.counts)[:-1] / self.counts.sum()
+        theta = self.link.ppf(shares)
+        if rows.scale_offset is not None:
+            theta = theta * np.exp(np.average(rows.scale_offset, weights=weights))
+        if rows.offset is not None:
+            theta = theta + np.average(rows.offset, weights=weights)
+        alpha = np.zeros((theta.size, 1 + int(self.nominal.kept.sum())))
+        alpha[:, 0] = theta
+        return alpha, np.zeros(int(self.location.kept.sum() + self.scale.kept.sum()))
+
+    def without_effects(self) -> Problem:
+        """The same rows with thresholds and offsets alone."""
+        rows = self.sample.rows
+        bare = Rows(X=np.zeros((rows.n, 0)), offset=rows.offset, scale_offset=rows.scale_offset)
+        none = Columns(np.zeros(0), np.ones(0), np.zeros(0, dtype=bool))
+        return replace(self, sample=replace(self.sample, rows=bare), location=none, nominal=none, scale=none)
+
+
+def _columns(matrix: FloatArray, kept: BoolArray) -> FloatArray:
+    """The kept columns, C-contiguous; the matrix itself where all are kept."""
+    return np.ascontiguousarray(matrix if kept.all() else matrix[:, kept])
+
+
+def _levels_present(sample: Sample) -> tuple[Sample, BoolArray, FloatArray]:
+    """The sample over the levels that have rows (weights are positive), which those are, and their counts."""
+    counts = np.bincount(sample.y, weights=sample.weights, minlength=sample.n_levels).astype(np.float64)
+    present = counts > 0.0
+    if present.sum() < 2:
+        raise DataError(
+            f"The response must have rows in at least two levels; all {sample.n} rows of positive weight are in one."
+        )
+    y: IntArray = np.ascontiguousarray(sample.y, dtype=np.intp)
+    if not present.all():
+        y = (np.cumsum(present) - 1)[y].astype(np.intp)
+    return replace(sample, y=y, n_levels=int(present.sum())), present, counts[present]
