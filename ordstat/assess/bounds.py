@@ -28,7 +28,7 @@ from .margins import Margins
 
 # Margins tried at most: the bound holds for all, so fewer only lose a little of its sharpness.
 _MOST_DELTAS = 2000
-_ROW_COSTS = "the bound of the cost takes the largest costs of the rows seen for the largest possible."
+_ROW_COSTS = "The bound of the cost takes the largest costs of the rows seen for the largest possible."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,21 +188,21 @@ def margin_bounds(
 
 
 def _unordered(ordered: bool) -> str:
-    return "" if ordered else "no bound of the classification error: the thresholds are not in order."
+    return "" if ordered else "No bound of the classification error: the thresholds are not in order."
 
 
 def _unbounded_cost(setting: _Setting, costs: FloatArray | None, ordered: bool) -> str:
     if costs is None or is_convex(costs) or (ordered and is_v_shaped(costs, setting.y)):
         return ""
-    return "no bound of the cost: it is not convex, nor V-shaped with ordered thresholds."
+    return "No bound of the cost: it is not convex, nor V-shaped with ordered thresholds."
 
 
 def dependence(sample: Sample) -> str:
     """Why the rows cannot count as independent draws; empty where they can."""
     if sample.cluster is not None:
-        return "margin bounds need independent rows; these come in clusters."
+        return "No margin bounds: they need independent rows; these come in clusters."
     if sample.weights is not None and not np.array_equal(sample.weights, np.rint(sample.weights)):
-        return "margin bounds need independent rows; these have weights that are not whole numbers of rows."
+        return "No margin bounds: they need independent rows; these have weights that are not whole numbers of rows."
     return ""
 
 

@@ -33,6 +33,11 @@ if TYPE_CHECKING:
 #: Everything that some method predicts.
 PREDICTION_TYPES = ("class", "prob", "cum_prob", "score", "margin")
 
+_NO_NORM = (
+    "No margin bounds: they need the norm of the potential and its thresholds, and a model with nominal or scale "
+    "effects or an offset has none."
+)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OrdinalResults:
@@ -335,9 +340,7 @@ class OrdinalResults:
 
     def _bounds(self, delta: float) -> MarginBounds:
         if self.geometry is None:
-            return MarginBounds(
-                bounds=(), notes=("margin bounds need the norm of the potential, which has none here.",)
-            )
+            return MarginBounds(bounds=(), notes=(_NO_NORM,))
         sample = self.design.sample
         costs = sample_costs(CostMatrix.parse(self.method.cost), sample) if self.own_cost else None
         return margin_bounds(self.training_margins, self.geometry, sample, costs, delta)

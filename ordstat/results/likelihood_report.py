@@ -15,17 +15,14 @@ from .sections import certificate_text, data_header, shared_tables, shortened
 if TYPE_CHECKING:
     from .likelihood import LikelihoodResults
 
-#: Link -> (name of the ratio, sign of the coefficient in it, what it compares).
+#: Link -> (name of the ratio, sign of the coefficient in it, title of its table).
 _RATIOS = {
-    "logit": ("odds ratio", 1.0, "odds ratio: factor on the odds of a higher level, exp(estimate)."),
-    "cloglog": ("hazard ratio", -1.0, "hazard ratio: factor on the hazard of stopping at a level, exp(-estimate)."),
-    "loglog": (
-        "rev. hazard ratio",
-        1.0,
-        "rev. hazard ratio: factor on -log P(response <= k), the reversed hazard, exp(estimate).",
-    ),
+    "logit": ("odds ratio", 1.0, "Odds ratios: factors on the odds of a higher level, exp(estimate)"),
+    "cloglog": ("hazard ratio", -1.0, "Hazard ratios: factors on -log P(response > k), exp(-estimate)"),
+    "loglog": ("reversed hazard ratio", 1.0, "Reversed hazard ratios: factors on -log P(response <= k), exp(estimate)"),
 }
-_EXPONENT = ("exp(estimate)", 1.0, "exp(estimate) has no reading as odds or hazards under this link.")
+_EXPONENT = ("exp(estimate)", 1.0, "Exponents of the location effects; no odds or hazards under this link")
+_SCALED = ("exp(estimate)", 1.0, "Exponents of the location effects: ratios of odds or hazards only at scale 1")
 _COVARIANCE_WORDS = {"model": "observed information", "cluster": "cluster-robust, {} clusters"}
 
 
@@ -34,14 +31,16 @@ def likelihood_report(r: LikelihoodResults, exponentiate: bool, level: float) ->
     tables = [*_effect_tables(r, exponentiate, level), _threshold_table(r), *shared_tables(r)]
     return Report(
         title=f"Cumulative link model: {r.design.formula}",
-        header=(*data_header(r), *_fit_header(r), ("Certificate", _certificate(r))),
+        header=(*data_header(r), *_fit_header(r), ("Certificate", certificate_text(r.certificate, r.trace))),
         tables=tuple(tables),
         notes=(*(message for _, message in r.alerts()), *r.margin_bounds.notes, _threshold_rule(r)),
     )
 
 
 def _fit_header(r: LikelihoodResults) -> tuple[tuple[str, Any], ...]:
-    test = f"{r.lr_chi2:.4g} on {r.lr_df} df, p {_equals(p_value(r.lr_p_value))}" if r.lr_df else "none: thresholds only"
+    test = (
+        f"{r.lr_chi2:.4g} on {r.lr_df} df, p {_equals(p_value(r.lr_p_value))}" if r.lr_df else "none: thresholds only"
+    )
     return (
         ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"),
         ("Log-likelihood", f"{r.loglik:.4f}"),
@@ -74,46 +73,45 @@ def _equals(p: str) -> str:
     return p.replace("<", "< ") if p.startswith("<") else f"= {p}"
 
 
-def _certificate(r: LikelihoodResults) -> str:
-    digits = r.fit.digits[np.isfinite(r.fit.digits)]
-    text = certificate_text(r.certificate, r.trace)
-    return f"{text}; at least {digits.min():.0f} correct digits" if digits.size else text
-
-
 def _effect_tables(r: LikelihoodResults, exponentiate: bool, level: float) -> list[Table]:
     titles = {
         "location": "Location effects: a positive one raises the response",
         "nominal": "Nominal effects, added to one threshold: a positive one lowers the response there",
         "scale": "Scale effects on the log scale: a positive one widens the distribution of the response",
     }
-    found = []
+    found: list[Table] = []
     for kind, title in titles.items():
         rows = r.parameters.of(kind)
         if rows.size:
-            found.append(_effects(r, rows, title, exponentiate and kind == "location", level))
+            found.append(_effects(r, rows, title, level))
+    if exponentiate and r.design.names:
+        found.insert(1, _ratios(r, level))
     return found
 
 
-def _effects(r: LikelihoodResults, rows: Any, title: str, exponentiate: bool, level: float) -> Table:
-    tidy = r.tidy(level=level).iloc[rows].set_index("term")
-    low, high = (f"{100 * tail:.3g}%" for tail in ((1 - level) / 2, (1 + level) / 2))
-    frame = pd.DataFrame(
-        {
-            "estimate": tidy["estimate"],
-            "std. error": tidy["std_error"],
-            "z": tidy["statistic"],
-            "p": tidy["p_value"],
-            low: tidy["conf_low"],
-            high: tidy["conf_high"],
-        }
-    ).rename_axis(None)
-    note = ""
-    if exponentiate:
-        name, sign, note = _RATIOS.get(str(r.method.link), _EXPONENT)
-        limits = np.sort(np.exp(sign * tidy[["conf_low", "conf_high"]].to_numpy()), axis=1)
-        frame[name] = np.exp(sign * frame["estimate"])
-        frame["lower"], frame["upper"] = limits[:, 0], limits[:, 1]
-    return Table(title=title, frame=frame, formats={"z": ".2f", "p": "p"}, note=note)
+def _limit_names(level: float) -> tuple[str, str]:
+    return f"{50 * (1 - level):.3g}%", f"{50 * (1 + level):.3g}%"
+
+
+def _effects(r: LikelihoodResults, rows: Any, title: str, level: float) -> Table:
+    tidy = r.tidy(level=level).iloc[rows].set_index("term").rename_axis(None)
+    low, high = _limit_names(level)
+    frame = tidy.rename(
+        columns={"std_error": "std. error", "statistic": "z", "p_value": "p", "conf_low": low, "conf_high": high}
+    )
+    return Table(title=title, frame=frame.drop(columns="coef_type"), formats={"z": ".2f", "p": "p"})
+
+
+def _ratios(r: LikelihoodResults, level: float) -> Table:
+    """Odds ratios or what the link has in their place, with limits."""
+    rows = r.parameters.of("location")
+    scaled = r.design.sample.rows.scale is not None or r.design.sample.rows.scale_offset is not None
+    name, sign, title = _SCALED if scaled else _RATIOS.get(str(r.method.link), _EXPONENT)
+    limits = np.sort(np.exp(sign * r.confint(level).to_numpy()[rows]), axis=1)
+    ratios = np.exp(sign * r.fit.coefficients[rows])
+    low, high = _limit_names(level)
+    frame = pd.DataFrame({name: ratios, low: limits[:, 0], high: limits[:, 1]}, index=list(r.design.names))
+    return Table(title=title, frame=frame)
 
 
 def _threshold_table(r: LikelihoodResults) -> Table:

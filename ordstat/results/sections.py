@@ -38,7 +38,8 @@ def certificate_text(certificate: Certificate, trace: Trace) -> str:
     """Value against tolerance, iterations, the solver's last word and further figures."""
     sign = "<=" if certificate.reached else "> (NOT REACHED)"
     text = f"{certificate.name} {certificate.value:.2g} {sign} {certificate.tolerance:.2g}"
-    details = "".join(f"; {label} {_figure(value)}" for label, value in certificate.details)
+    # Some methods list their iterations once more.
+    details = "".join(f"; {label} {_figure(value)}" for label, value in certificate.details if label != "iterations")
     return f"{text}; {trace.iterations} iterations{details}"
 
 
@@ -165,7 +166,7 @@ def data_header(r: OrdinalResults) -> tuple[tuple[str, Any], ...]:
         ("Observations", f"{rows}; {left_out} rows left out" if left_out else rows),
         ("Levels", level_counts(r.levels, counts)),
         ("Cost", "each row's own" if sample.costs is not None else CostMatrix.parse(r.method.cost).label),
-        *r.fit.facts,
+        *((label[:1].upper() + label[1:], value) for label, value in r.fit.facts),
     )
 
 

@@ -1,0 +1,159 @@
+"""Margin bounds: their formulas by loops, their complexities by simulation, and that they hold."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ordstat.assess.bounds import l2_complexity, margin_bounds
+from ordstat.assess.margins import margins
+from ordstat.model.costs import CostMatrix
+from ordstat.model.fit import Geometry
+from ordstat.model.rules import count_above
+from ordstat.model.sample import Rows, Sample
+
+DELTA = 0.05
+
+
+def _fitted(rng, n, n_levels, dimension=2, noise=0.1):
+    """A sample on the box [-1, 1]^D and a ridge ranker with thresholds between the ranks' mean scores."""
+    w = np.ones(dimension) / dimension
+    X = rng.uniform(-1, 1, size=(n, dimension))
+    cuts = np.linspace(-0.5, 0.5, n_levels + 1)[1:-1]
+    y = np.searchsorted(cuts, X @ w + noise * rng.normal(size=n))
+    if np.unique(y).size < n_levels:
+        return _fitted(rng, n, n_levels, dimension, noise)
+    target = y - y.mean()
+    v = np.linalg.solve(X.T @ X + 1e-3 * np.eye(dimension), X.T @ target)
+    means = np.array([(X @ v)[y == k].mean() for k in range(n_levels)])
+    theta = np.sort((means[1:] + means[:-1]) / 2)
+    geometry = Geometry(
+        norm=float(np.linalg.norm(v)), squared_lengths=(X**2).sum(axis=1), theta=theta, radius=math.sqrt(dimension + 1)
+    )
+    return Sample(rows=Rows(X=X), y=y, n_levels=n_levels), v, theta, geometry
+
+
+def _bounds(sample, v, theta, geometry, costs=None):
+    m = margins((sample.X @ v)[:, None] - theta, sample.y, geometry)
+    return margin_bounds(m, geometry, sample, costs, DELTA)
+
+
+@pytest.mark.parametrize("n_levels", [2, 4])
+def test_bounds_are_the_smallest_value_of_their_formulas(n_levels):
+    """Straight from the formulas, one margin and one row at a time."""
+    sample, v, theta, geometry = _fitted(np.random.default_rng(n_levels), 60, n_levels)
+    costs = CostMatrix.squared().rows(sample.y, n_levels)
+    found = {b.name: b for b in _bounds(sample, v, theta, geometry, costs).bounds}
+    n, r, K = sample.n, geometry.radius, n_levels
+    norm = math.sqrt(v @ v + theta @ theta)
+    lengths = (sample.X**2).sum(axis=1) + 1
+
+    def rho(i, k):
+        gap = (sample.X[i] @ v - theta[k]) / norm
+        return gap if sample.y[i] > k else -gap
+
+    def penalty(margin, complexity, delta):
+        scan = math.sqrt(math.log(math.log2(2 * r / margin)) / n)
+        return 4 / margin * complexity + scan + 3 * math.sqrt(math.log(4 / delta) / (2 * n))
+
+    def own(i):
+        return [k for k in (sample.y[i] - 1, sample.y[i]) if 0 <= k < K - 1]
+
+    whole = math.sqrt(lengths.sum()) / n
+    ends = (math.sqrt(lengths[sample.y > 0].sum()) + math.sqrt(lengths[sample.y < K - 1].sum())) / n
+    steps = [max(abs(costs[i][k + 1] - costs[i][k]) for i in range(n)) for k in range(K - 1)]
+    best = {"classification error": math.inf, "absolute error": math.inf, "cost": math.inf}
+    for margin in np.linspace(1e-3, r, 4000):
+        low = [[k for k in range(K - 1) if rho(i, k) <= margin] for i in range(n)]
+        e_c = sum(bool(set(low[i]) & set(own(i))) for i in range(n)) / n
+        e_a = sum(map(len, low)) / n
+        e_cost = sum(abs(costs[i][k + 1] - costs[i][k]) for i in range(n) for k in low[i]) / n
+        each = penalty(margin, whole, DELTA / (K - 1))
+        for name, value in {
+            "classification error": e_c + penalty(margin, ends, DELTA),
+            "absolute error": e_a + (K - 1) * each,
+            "cost": e_cost + sum(steps) * each,
+        }.items():
+            best[name] = min(best[name], value)
+    for name, value in best.items():
+        # The grid of margins can only miss the minimum from above, by little.
+        assert found[name].value <= value
+        assert found[name].value == pytest.approx(value, rel=2e-3)
+    assert found["absolute error"].trivial == K - 1
+    assert found["cost"].trivial == (K - 1) ** 2
+
+
+def test_complexities_exceed_simulated_ones():
+    """E sup over the ball of the mean of sigma f is E |sum sigma feature| / N."""
+    rng = np.random.default_rng(0)
+    sample, _, _, geometry = _fitted(rng, 40, 3, dimension=3)
+    c = l2_complexity(geometry.squared_lengths, sample.y, np.ones(40), 3)
+    eye = np.vstack([np.zeros(2), np.eye(2), np.zeros(2)])
+    signs = rng.choice([-1.0, 1.0], size=(20000, 40))
+
+    def simulated(thresholds):
+        """Thresholds are 1-based, 0 and 3 standing for the infinite ends: a constant, which adds nothing."""
+        inside = ((thresholds > 0) & (thresholds < 3))[:, None]
+        features = np.hstack([sample.X, eye[thresholds]]) * inside
+        return np.linalg.norm(signs @ features, axis=1).mean() / 40
+
+    for bound, thresholds in (
+        (c.threshold, np.full(40, 1)),
+        (c.left, sample.y),
+        (c.right, sample.y + 1),
+    ):
+        value = simulated(thresholds)
+        assert value <= bound
+        # Jensen's inequality is all that is lost.
+        assert value > 0.85 * bound
+
+
+@pytest.mark.parametrize(
+    ("n", "n_levels", "dimension", "noise"), [(20000, 3, 2, 0.05), (300, 4, 2, 0.3), (60, 2, 50, 1.0)]
+)
+def test_bounds_hold_in_simulated_samples(n, n_levels, dimension, noise):
+    rng = np.random.default_rng(7)
+    held = []
+    informative = 0
+    for _ in range(30):
+        sample, v, theta, geometry = _fitted(rng, n, n_levels, dimension, noise)
+        costs = CostMatrix.squared().rows(sample.y, n_levels)
+        found = _bounds(sample, v, theta, geometry, costs)
+        fresh = _fitted(rng, 20000, n_levels, dimension, noise)[0]
+        distance = np.abs(count_above((fresh.X @ v)[:, None] - theta) - fresh.y)
+        truth = [np.mean(distance > 0), distance.mean(), np.mean(distance**2)]
+        held.append([b.value >= t for b, t in zip(found.bounds, truth, strict=True)])
+        informative += not found.bounds[0].vacuous
+    assert (np.mean(held, axis=0) >= 1 - DELTA).all()
+    assert informative == (30 if n == 20000 else 0)
+
+
+def test_whole_weights_are_repeated_rows():
+    rng = np.random.default_rng(3)
+    sample, v, theta, geometry = _fitted(rng, 50, 3)
+    weights = rng.integers(1, 5, size=50)
+    rows = np.repeat(np.arange(50), weights)
+    weighted = Sample(rows=sample.rows, y=sample.y, n_levels=3, weights=weights.astype(float))
+    longer = Geometry(
+        norm=geometry.norm, squared_lengths=geometry.squared_lengths[rows], theta=theta, radius=geometry.radius
+    )
+    for a, b in zip(
+        _bounds(weighted, v, theta, geometry).bounds, _bounds(sample.take(rows), v, theta, longer).bounds, strict=True
+    ):
+        assert a.value == pytest.approx(b.value, rel=1e-12)
+
+
+def test_missing_bounds_say_why():
+    sample, v, theta, geometry = _fitted(np.random.default_rng(1), 50, 4)
+    fractional = Sample(rows=sample.rows, y=sample.y, n_levels=4, weights=np.full(50, 0.5))
+    clustered = Sample(rows=sample.rows, y=sample.y, n_levels=4, cluster=np.arange(50) // 2)
+    for dependent, word in ((fractional, "whole numbers"), (clustered, "clusters")):
+        found = _bounds(dependent, v, theta, geometry)
+        assert found.bounds == () and word in found.notes[0]
+    disordered = Geometry(
+        norm=geometry.norm, squared_lengths=geometry.squared_lengths, theta=theta[::-1], radius=geometry.radius
+    )
+    costs = CostMatrix.classification().rows(sample.y, 4)
+    found = _bounds(sample, v, theta[::-1], disordered, costs)
+    assert [b.name for b in found.bounds] == ["absolute error"]
+    assert any("not in order" in note for note in found.notes) and any("not convex" in note for note in found.notes)
