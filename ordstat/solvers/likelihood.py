@@ -131,7 +131,7 @@ class _Sums:
         blocks = Blocks(
             diagonal=(upper[:, 2] + lower[:, 3]).reshape(-1, 1, 1),
             below=below.reshape(-1, 1, 1),
-            cross=(self.cross[1:n] / -scale).reshape(-1, 1, p),
+            cross=(self.cross[1:n] / -scale).reshape(n - 1, 1, p),
             rest=self.gram / np.outer(scale, scale),
         )
         return Evaluation(

@@ -86,7 +86,7 @@ class Blocks:
         if failed:
             return None
         q = self.rest.shape[0]
-        cross = self.cross.reshape(-1, q)
+        cross = self.cross.reshape(band.shape[1], q)
         if q == 0:
             return Factor(band=band, V=cross, schur=self.rest)
         V = dpbtrs(band, cross, lower=1)[0]

@@ -78,7 +78,7 @@ class InverseInformation:
     def _coupling(self) -> FloatArray:
         """(K-1, m, q): minus the regression of alpha on rest, alpha on the user's scale."""
         count, m, _ = self.blocks.diagonal.shape
-        V = self.factor.V.reshape(count, m, -1)
+        V = self.factor.V.reshape(count, m, self.user.scale.size)
         return np.asarray(np.einsum("ij,kjq->kiq", self.user.G, V) - self.user.A)
 
     def variances(self) -> FloatArray:
