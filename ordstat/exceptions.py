@@ -20,6 +20,10 @@ class OptionError(OrdstatError, ValueError):
     """An unknown method or option, or a value outside its range."""
 
 
+class UnavailableError(OptionError, AttributeError):
+    """A figure that this fit does not have; `hasattr` answers False."""
+
+
 class OrdstatWarning(UserWarning):
     """Base of all warnings issued by ordstat."""
 

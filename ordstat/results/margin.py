@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
-from ..exceptions import OptionError
+from ..exceptions import UnavailableError
 from ..model.fit import MarginFit
 from ..model.rules import ThresholdRule
 from .base import OrdinalResults
@@ -42,11 +42,11 @@ class MarginResults(OrdinalResults):
 
         Raises
         ------
-        OptionError
-            The potential is not linear.
+        UnavailableError
+            The potential is not linear (an OptionError; `hasattr` answers False).
         """
         if self.fit.coefficients is None:
-            raise OptionError(
+            raise UnavailableError(
                 f"{self.method!r} has no coefficients: its potential is not linear in the columns. Use "
                 ".predict(type='score') for its values, or kernel='linear'."
             )

@@ -1,0 +1,184 @@
+"""Likelihood results on R's own numbers."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from reference_cases import load_case
+from scipy import stats
+
+from ordstat.exceptions import ConvergenceWarning, DataError, DataWarning, OptionError, SeparationWarning
+from ordstat.results.likelihood import LikelihoodResults
+
+# R prints 17 digits; what is left is the rounding of a few operations.
+TIGHT = 1e-9
+
+# confint(type = "Wald") of the same fit in R.
+WALD = {
+    "1|2": (-2.3578847964322893, -0.33088202609714146),
+    "5th": (1.4669080509392252, 3.5392959648586286),
+}
+
+
+def _with(results, **changes):
+    return replace(results, fit=replace(results.fit, **changes))
+
+
+def test_numbers_match_r(wine_logit):
+    r, case = wine_logit, load_case("wine_logit")
+    assert r.params.index.tolist() == ["1|2", "2|3", "3|4", "4|5", "temp[T.warm]", "contact[T.yes]"]
+    np.testing.assert_allclose(r.se, case.std_errors, rtol=TIGHT)
+    np.testing.assert_allclose(r.z_values, list(case.raw["z_values"].values()), rtol=TIGHT)
+    np.testing.assert_allclose(r.p_values, list(case.raw["p_values"].values()), rtol=1e-7)
+    assert r.aic == pytest.approx(case.raw["AIC"], rel=1e-12)
+    assert r.bic == pytest.approx(case.raw["BIC"], rel=1e-12)
+    assert (r.edf, r.df_residual, r.nobs) == (6, 66, 72)
+    np.testing.assert_allclose(r.confint().loc["1|2"], WALD["1|2"], rtol=TIGHT)
+    np.testing.assert_allclose(r.confint().iloc[4], WALD["5th"], rtol=TIGHT)
+    fitted = r.predict(type="prob").to_numpy()[np.arange(72), r.design.sample.y]
+    np.testing.assert_allclose(fitted[:20], case.raw["fitted_head"], rtol=TIGHT)
+
+
+def test_tests_against_thresholds_only_match_rms(wine_logit):
+    # lrm(y ~ x1 + x2 + f + g, data = sim500): deviances, model L.R. and Nagelkerke's R2 as rms prints them.
+    r = _with(wine_logit, loglik=-1450.5241345299846 / 2, null_loglik=-1574.1028994271696 / 2, n_obs=500.0)
+    assert r.lr_chi2 == pytest.approx(123.57876489718501, rel=1e-12)
+    assert r.nagelkerke == pytest.approx(0.22880472639188787, rel=1e-9)
+    assert r.mcfadden == pytest.approx(1 - 1450.5241345299846 / 1574.1028994271696, rel=1e-12)
+    assert r.lr_p_value == pytest.approx(stats.chi2.sf(r.lr_chi2, 2), rel=1e-10)
+
+
+def test_thresholds_and_effects(wine_logit):
+    assert wine_logit.thresholds.index.tolist() == ["1|2", "2|3", "3|4", "4|5"]
+    assert wine_logit.coef.index.tolist() == ["temp[T.warm]", "contact[T.yes]"]
+    assert (np.diff(wine_logit.thresholds) > 0).all()
+
+
+def test_names_of_nominal_and_scale_effects(wine_logit):
+    design = replace(wine_logit.design, names=("a",), nominal_names=("b", "c"), scale_names=("a",))
+    fit = replace(wine_logit.fit, coefficients=np.arange(14.0), aliased=np.zeros(14, dtype=bool))
+    r = LikelihoodResults("", design, wine_logit.method, fit)
+    assert r.params.index[:6].tolist() == ["1|2", "2|3", "3|4", "4|5", "1|2.b", "2|3.b"]
+    assert r.params.index[-2:].tolist() == ["a", "scale.a"]
+    assert r.params["4|5.c"] == 11.0 and r.thresholds.tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert r.coef.size == 10 and r.params.index.is_unique
+
+
+def test_aliased_effects_stay_as_missing(wine_logit):
+    aliased = np.array([False] * 5 + [True])
+    kept = wine_logit.fit.information.covariance()[:5, :5]
+    r = _with(
+        wine_logit,
+        aliased=aliased,
+        coefficients=np.where(aliased, np.nan, wine_logit.fit.coefficients),
+        information=type(wine_logit.fit.information)(kept),
+    )
+    assert np.isnan(r.se["contact[T.yes]"]) and np.isnan(r.coef["contact[T.yes]"])
+    assert r.vcov().shape == (5, 5) and r.edf == 5 and r.lr_df == 1
+    assert [category for category, _ in r.alerts()] == [DataWarning]
+    assert "contact[T.yes]" in r.alerts()[0][1]
+    row = next(line for line in str(r.summary()).splitlines() if line.startswith("contact"))
+    assert row.split()[1:] == ["NA"] * 6
+
+
+@pytest.mark.parametrize(("type", "factor"), [("model", 1.0), ("HC0", 2.0), ("HC1", 2.0 * 72 / 66)])
+def test_covariances(wine_logit, type, factor):
+    np.testing.assert_allclose(wine_logit.vcov(type), factor * wine_logit.vcov(), rtol=1e-10)
+
+
+def test_cluster_covariance_by_series_or_values(wine_logit, wine):
+    for clusters in (wine["judge"], wine["judge"].to_numpy(), wine["judge"].iloc[::-1]):
+        sandwich = wine_logit.vcov({"cluster": clusters})
+        np.testing.assert_allclose(sandwich, 3.0 * 9 / 8 * wine_logit.vcov(), rtol=1e-10)
+
+
+def test_a_fit_with_clusters_uses_them(wine_logit, wine):
+    codes = pd.factorize(wine["judge"])[0]
+    design = replace(wine_logit.design, sample=replace(wine_logit.design.sample, cluster=codes))
+    r = replace(wine_logit, design=design)
+    np.testing.assert_allclose(r.se, np.sqrt(3.0 * 9 / 8) * wine_logit.se, rtol=1e-10)
+    np.testing.assert_allclose(r.vcov("model"), wine_logit.vcov(), rtol=1e-12)
+    text = str(r.summary())
+    assert "cluster-robust, 9 clusters" in text and "come in clusters" in text
+
+
+@pytest.mark.parametrize(
+    ("type", "error", "match"),
+    [
+        ("HC9", OptionError, "'model', 'HC0', 'HC1', 'cluster'"),
+        ("cluster", OptionError, "ordfit"),
+        ({"cluster": "judge"}, OptionError, "data\\['judge'\\]"),
+        ({"cluster": [1, 2]}, DataError, "72 rows"),
+        ({"cluster": np.ones(72)}, DataError, "2 clusters"),
+    ],
+)
+def test_covariances_that_cannot_be_had(wine_logit, type, error, match):
+    with pytest.raises(error, match=match):
+        wine_logit.vcov(type)
+
+
+def test_statsmodels_names(wine_logit):
+    r = wine_logit
+    for own, theirs in (("se", "bse"), ("z_values", "tvalues"), ("p_values", "pvalues")):
+        pd.testing.assert_series_equal(getattr(r, own), getattr(r, theirs))
+    assert (r.llf, r.llnull, r.df_resid) == (r.loglik, r.null_loglik, r.df_residual)
+    assert (r.llr, r.llr_pvalue, r.prsquared) == (r.lr_chi2, r.lr_p_value, r.mcfadden)
+    pd.testing.assert_frame_equal(r.conf_int(0.1), r.confint(0.9))
+    pd.testing.assert_frame_equal(r.cov_params(), r.vcov())
+
+
+def test_tidy(wine_logit):
+    tidy = wine_logit.tidy()
+    assert tidy.columns.tolist() == [
+        "term", "estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high", "coef_type"
+    ]  # fmt: skip
+    assert tidy["coef_type"].tolist() == ["threshold"] * 4 + ["location"] * 2
+    ratios = wine_logit.tidy(exponentiate=True)
+    np.testing.assert_allclose(
+        ratios.loc[4, ["estimate", "conf_low"]].astype(float), np.exp(tidy.iloc[4, [1, 5]].astype(float))
+    )
+    np.testing.assert_array_equal(ratios.loc[:3, "estimate"], tidy.loc[:3, "estimate"])
+    assert "conf_low" not in wine_logit.tidy(conf_int=False)
+    assert wine_logit.glance().shape[0] == 1 and wine_logit.glance()["converged"].item()
+
+
+@pytest.mark.parametrize(
+    ("link", "name", "sign"),
+    [("logit", "odds ratio", 1), ("cloglog", "hazard ratio", -1), ("probit", "exp(estimate)", 1)],
+)
+def test_ratios_in_the_summary(wine_logit, link, name, sign):
+    r = replace(wine_logit, method=replace(wine_logit.method, link=link))
+    tables = [t for t in r.summary(exponentiate=True).tables.values() if name in t]
+    expected = np.exp(sign * np.array([2.503102007898927, 1.4669080509392252, 3.5392959648586286]))
+    ratio, low, high = tables[0].iloc[0]
+    assert ratio == pytest.approx(expected[0]) and (low, high) == pytest.approx(tuple(sorted(expected[1:])))
+
+
+def test_alerts(wine_logit):
+    assert wine_logit.alerts() == []
+    late = _with(wine_logit, certificate=replace(wine_logit.certificate, value=0.5))
+    ((category, message),) = late.alerts()
+    assert category is ConvergenceWarning and "0.5" in message and "1e-06" in message
+    assert "NOT REACHED" in str(late.summary())
+    separated = _with(wine_logit, separation=np.array([-1.0, 0, 0, 0, 2.0, 0]))
+    ((category, message),) = separated.alerts()
+    assert category is SeparationWarning and "temp[T.warm] to +infinity" in message and "contact" not in message
+    noted = replace(wine_logit, design=replace(wine_logit.design, notes=("3 rows left out: temp missing.",)))
+    assert noted.alerts() == [(DataWarning, "3 rows left out: temp missing.")]
+    assert "3 rows left out: temp missing." in str(noted.summary())
+
+
+def test_pickle_keeps_the_numbers(wine_logit):
+    text = str(wine_logit.summary())
+    assert "training" in vars(wine_logit)
+    copy = pickle.loads(pickle.dumps(wine_logit))
+    assert "training" not in vars(copy)
+    assert str(copy.summary()) == text and repr(copy) == repr(wine_logit)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, 95])
+def test_levels_outside_the_range(wine_logit, level):
+    with pytest.raises(OptionError, match="level"):
+        wine_logit.confint(level)

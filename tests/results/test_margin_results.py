@@ -1,0 +1,50 @@
+"""What only margin results have."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ordstat.exceptions import OptionError
+
+
+def test_coefficients_of_a_linear_potential(wine_margin):
+    assert wine_margin.coef.to_dict() == {"temp[T.warm]": 2.0, "contact[T.yes]": 1.0}
+    assert wine_margin.params.index.tolist() == ["1|2", "2|3", "3|4", "4|5", "temp[T.warm]", "contact[T.yes]"]
+    assert wine_margin.tidy()["coef_type"].tolist() == ["threshold"] * 4 + ["location"] * 2
+    assert wine_margin.support.tolist() == [1, 5, 70]
+
+
+def test_other_potentials_have_none_and_say_why(wine_margin):
+    kernel = replace(wine_margin, fit=replace(wine_margin.fit, coefficients=None, support=None))
+    assert not hasattr(kernel, "coef")
+    with pytest.raises(OptionError, match="not linear"):
+        _ = kernel.coef
+    assert kernel.params.index.tolist() == ["1|2", "2|3", "3|4", "4|5"]
+    assert len(kernel.tidy()) == 4 and kernel.support is None
+    assert np.isnan(kernel.glance()["n_support"].item())
+    assert "Coefficients" not in str(kernel.summary())
+
+
+def test_pickle_and_repr(wine_margin):
+    text = str(wine_margin.summary())
+    copy = pickle.loads(pickle.dumps(wine_margin))
+    assert str(copy.summary()) == text
+    assert "72" in repr(wine_margin) and len(repr(wine_margin).splitlines()) == 1
+
+
+def test_summary_shows_what_the_method_tells(wine_margin):
+    text = str(wine_margin.summary())
+    for words in ("Support vectors", "3 of 72", "relative duality gap", "E_A", "Lin & Li 2006", "vacuous"):
+        assert words in text
+
+
+def test_row_costs_bound_and_header(wine_margin):
+    sample = wine_margin.design.sample
+    costs = np.abs(np.arange(5) - sample.y[:, None]) * (1.0 + np.arange(72) % 3)[:, None]
+    r = replace(wine_margin, design=replace(wine_margin.design, sample=replace(sample, costs=costs)))
+    assert r.errors().loc["cost", "training"] == pytest.approx(costs[np.arange(72), r.training.codes].mean())
+    assert r.bounds().loc["cost", "trivial"] == 12.0
+    assert "largest costs of the rows seen" in r.bounds().attrs["notes"][0]
+    assert "each row's own" in str(r.summary())

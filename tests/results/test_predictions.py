@@ -1,0 +1,176 @@
+"""What predict, errors, margins and augment give on frames, for both kinds of results."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordstat.exceptions import DataError, OptionError
+from ordstat.results.base import PREDICTION_TYPES
+
+
+@pytest.fixture(params=["wine_logit", "wine_margin"])
+def results(request):
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def new(wine):
+    """Four rows on an index of their own, the second without temp, the last without a rating."""
+    rows = wine.iloc[[0, 3, 13, 71]].set_index(pd.Index(list("abcd"), name="bottle_name")).copy()
+    rows.loc["b", "temp"] = None
+    rows.loc["d", "rating"] = None
+    return rows
+
+
+def test_every_type_keeps_the_rows_of_new_data(results, new):
+    before = new.copy(deep=True)
+    for type in results.predicts:
+        predicted = results.predict(new, type=type)
+        assert predicted.index.equals(new.index)
+        missing = predicted.isna() if predicted.ndim == 1 else predicted.isna().all(axis=1)
+        assert missing.tolist() == [False, True, False, type == "margin"]
+    pd.testing.assert_frame_equal(new, before)
+
+
+def test_new_data_equal_to_the_training_rows_give_the_same(results, wine):
+    for type in results.predicts:
+        a, b = results.predict(type=type), results.predict(wine, type=type)
+        (pd.testing.assert_series_equal if a.ndim == 1 else pd.testing.assert_frame_equal)(a, b, rtol=1e-12)
+
+
+def test_classes_are_the_users_ordered_levels(results):
+    predicted = results.predict()
+    assert predicted.name == "rating" and predicted.cat.ordered
+    assert predicted.cat.categories.tolist() == ["1", "2", "3", "4", "5"]
+
+
+def test_margin_ranker_by_hand(wine_margin, new):
+    # Scores 0 (cold, no), 1 (cold, yes), 2 (warm, no), 3 (warm, yes).
+    assert wine_margin.predict(new, type="score").tolist()[::2] == [0.0, 2.0]
+    assert wine_margin.predict(new).tolist()[::2] == ["2", "4"]
+    m = wine_margin.predict(new, type="margin")
+    norm = np.sqrt(4 + 1 + 0.25 + 0.25 + 2.25 + 6.25)
+    assert new["rating"].tolist()[::2] == ["2", "3"]
+    np.testing.assert_allclose(m.loc["a"], [0.5, 0.5, 0.5 / norm, 0.5 / norm])
+    np.testing.assert_allclose(m.loc["c"], [1.5, -0.5, 1.5 / norm, -0.5 / norm])
+
+
+def test_probabilities_add_up(wine_logit, new):
+    prob, cum = wine_logit.predict(new, type="prob"), wine_logit.predict(new, type="cum_prob")
+    assert prob.columns.tolist() == cum.columns.tolist() == ["1", "2", "3", "4", "5"]
+    np.testing.assert_allclose(prob.cumsum(axis=1).loc["a"], cum.loc["a"], rtol=1e-12)
+    assert wine_logit.predict(new)["a"] == prob.loc["a"].idxmax()
+
+
+@pytest.mark.parametrize("type", [*PREDICTION_TYPES, "linpred"])
+def test_types_a_method_lacks(wine_margin, wine, type):
+    if type in wine_margin.predicts:
+        wine_margin.predict(wine, type=type)
+        return
+    word = "probability" if type in PREDICTION_TYPES else "must be one of"
+    with pytest.raises(OptionError, match=word) as error:
+        wine_margin.predict(wine, type=type)
+    assert "'class', 'score', 'margin'" in str(error.value)
+
+
+def test_margins_need_the_response(results, new):
+    with pytest.raises(DataError, match="rating"):
+        results.predict(new.drop(columns="rating"), type="margin")
+
+
+def test_errors_of_new_data_and_their_weights(results, wine):
+    rows = wine.iloc[:30]
+    weights = np.arange(30) % 3 + 1
+    columns = results.errors(rows, weights=weights)
+    repeated = results.errors(rows.iloc[np.repeat(np.arange(30), weights)])
+    np.testing.assert_allclose(columns["new data"], repeated["new data"], rtol=1e-12)
+    by_name = results.errors(rows.assign(w=weights), weights="w")
+    pd.testing.assert_frame_equal(columns, by_name)
+    truth = wine["rating"].cat.codes - results.predict().cat.codes
+    assert columns.loc["absolute error", "training"] == np.abs(truth).mean()
+    assert columns.loc["absolute error", "new data"] == pytest.approx(np.average(np.abs(truth[:30]), weights=weights))
+
+
+def test_bootstrap_columns_repeat_with_the_seed(results, wine):
+    a, b = (results.errors(wine.iloc[:20], bootstrap=10, seed=3) for _ in range(2))
+    assert a.columns.tolist() == ["training", "training se", "new data", "new data se"]
+    pd.testing.assert_frame_equal(a, b)
+    assert (a["training se"].dropna() >= 0).all()
+
+
+def test_cost_is_the_fits_own(wine_margin):
+    errors = wine_margin.errors()["training"]
+    assert errors["cost"] == errors["absolute error"]
+
+
+def test_confusion(results, wine):
+    table = results.confusion()
+    expected = pd.crosstab(wine["rating"], results.predict(), dropna=False)
+    np.testing.assert_array_equal(table, expected)
+    assert (table.index.name, table.columns.name) == ("observed", "predicted")
+    assert results.confusion(wine.iloc[:10], weights=np.full(10, 0.5)).to_numpy().sum() == 5.0
+
+
+@pytest.mark.parametrize(
+    ("weights", "match"),
+    [([1.0], "one entry per row"), (-np.ones(72), "not negative"), (np.full(72, np.nan), "finite")],
+)
+def test_weights_that_cannot_be(wine_margin, wine, weights, match):
+    with pytest.raises(DataError, match=match):
+        wine_margin.errors(wine, weights=weights)
+
+
+def test_new_data_without_a_complete_row(results, new):
+    with pytest.raises(DataError, match="no row"):
+        results.errors(new.iloc[[1]])
+
+
+def test_margins_and_delta_errors(results):
+    m = results.margins()
+    assert np.isinf(m["left"]).sum() == 5 and np.isinf(m["right"]).sum() == 7
+    table = results.delta_errors()
+    assert table.index[0] == 0.0 and len(table) == 5
+    raw = results.delta_errors([0.0, 0.25], normalised=False)
+    share = ((m[["left", "right"]] <= 0.25).any(axis=1)).mean()
+    assert raw.loc[0.25, "classification"] == pytest.approx(share)
+    assert raw.loc[0.0, "absolute"] == table.loc[0.0, "absolute"]
+    with pytest.raises(OptionError, match="-1"):
+        results.delta_errors([-1.0])
+
+
+def test_delta_zero_is_the_training_error_of_the_ranker(wine_margin):
+    at_zero, errors = wine_margin.delta_errors([0.0]).iloc[0], wine_margin.errors()["training"]
+    assert at_zero["absolute"] == errors["absolute error"]
+    assert at_zero["classification"] == errors["classification error"]
+
+
+def test_bounds(results, wine):
+    table = results.bounds()
+    assert table.index.tolist() == ["classification error", "absolute error"]
+    assert (table["vacuous"] == (table["value"] >= table["trivial"])).all()
+    wider = results.bounds(delta=0.01)
+    assert (wider["value"] > table["value"]).all()
+    both = results.bounds(newdata=wine.iloc[:36])
+    limit = both.loc["classification error (new data)"]
+    assert limit["source"] == "Clopper-Pearson" and limit["observed"] < limit["value"] < 1
+    with pytest.raises(OptionError, match="delta"):
+        results.bounds(delta=0.0)
+
+
+def test_augment(results, new):
+    frame = results.augment(new)
+    assert frame.columns[: new.shape[1]].tolist() == new.columns.tolist()
+    assert frame.index.equals(new.index)
+    assert frame[".score"].isna().tolist() == [False, True, False, False]
+    assert frame[".left_margin"].isna().tolist() == [False, True, False, True]
+    assert (".prob_3" in frame) == ("prob" in results.predicts)
+    assert results.augment().shape[0] == 72 and "rating" in results.augment()
+    assert ".left_margin" not in results.augment(new.drop(columns="rating"))
+
+
+def test_augment_takes_polars(results, wine):
+    polars = pytest.importorskip("polars")
+    small = wine.iloc[:5][["rating", "temp", "contact"]].astype(str).reset_index(drop=True)
+    expected = results.predict(small, type="score")
+    frame = results.augment(polars.DataFrame(small.to_dict(orient="list")))
+    np.testing.assert_allclose(frame[".score"], expected)

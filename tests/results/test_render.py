@@ -1,0 +1,118 @@
+"""The renderer: widths, alignment, folding, escaping and the text of numbers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordstat.results.cells import column_cells, p_value
+from ordstat.results.render import WIDTH, Summary, as_html, as_text
+from ordstat.results.report import Report, Table
+
+
+def _report(**changes):
+    frame = pd.DataFrame({"estimate": [1.5, np.nan], "p": [1e-20, 0.5]}, index=["<b>", "x & y"])
+    table = Table(title="Effects <i>", frame=frame, formats={"p": "p"}, note="note <u>")
+    parts = {"title": "T", "header": (("Rows", 72), ("Method", "M<C>")), "tables": (table,), "notes": ("careful <s>",)}
+    return Report(**{**parts, **changes})
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.5, "0.5000"),
+        (0.04321, "0.0432"),
+        (0.001, "0.0010"),
+        (3.21e-6, "3.2e-06"),
+        (1e-16, "1.0e-16"),
+        (0.0, "<1e-16"),
+    ],
+)
+def test_p_values(p, text):
+    assert p_value(p) == text
+
+
+@pytest.mark.parametrize(
+    ("values", "spec", "cells"),
+    [
+        ([1.23456, -0.5, np.nan], None, ["1.2346", "-0.5000", "NA"]),
+        ([1e-7, 2.0], None, ["1e-07", "2"]),
+        ([3, 40], None, ["3", "40"]),
+        ([True, False], None, ["yes", "no"]),
+        ([0.1234], "percent", ["12.3%"]),
+        ([12.0, 0.5], "int", ["12", "0.5"]),
+        ([np.inf, 1.0], None, ["inf", "1.0000"]),
+        ([1.23456], ".1f", ["1.2"]),
+        (["a", None], None, ["a", "NA"]),
+    ],
+)
+def test_cells(values, spec, cells):
+    assert column_cells(pd.Series(values), spec) == cells
+
+
+def test_text_is_aligned():
+    lines = as_text(_report()).splitlines()
+    head = next(i for i, line in enumerate(lines) if line.startswith("Effects"))
+    assert lines[head + 1 : head + 5] == [
+        "       estimate       p",
+        "-----------------------",
+        "<b>      1.5000  <1e-16",
+        "x & y        NA  0.5000",
+    ]
+
+
+@pytest.mark.parametrize("n_columns", [1, 9, 30])
+@pytest.mark.parametrize("label", [5, 60, 300])
+def test_nothing_is_wider_than_the_page(n_columns, label):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        rng.normal(size=(3, n_columns)) * 1000,
+        index=[c * label for c in "abc"],
+        columns=[f"column {i}" for i in range(n_columns)],
+    )
+    words = "word " * 60
+    report = _report(
+        title=words,
+        header=(("Long", words), ("A", 1), ("B", "short"), ("C" * 40, "x" * 150)),
+        tables=(Table(title=words, frame=frame, note=words), Table(title="t", frame=frame.iloc[:, :1], fold=2)),
+        notes=(words,),
+    )
+    text = as_text(report)
+    assert max(map(len, text.splitlines())) <= WIDTH
+    for i in range(n_columns):
+        assert f"column {i}" in text
+
+
+def test_wide_tables_keep_every_number():
+    frame = pd.DataFrame(np.arange(120.0).reshape(2, 60), index=["r", "s"])
+    text = as_text(_report(tables=(Table(title="wide", frame=frame, formats=dict.fromkeys(frame.columns, ".1f")),)))
+    for i in range(120):
+        assert f" {i}.0" in text
+
+
+def test_folding_keeps_every_row_in_order():
+    frame = pd.DataFrame({"v": np.arange(5)}, index=list("abcde"))
+    lines = as_text(_report(header=(), notes=(), tables=(Table(title="t", frame=frame, fold=2),))).splitlines()
+    assert lines[-3:] == ["a  0    d  3", "b  1    e  4", "c  2"]
+
+
+def test_html_is_escaped_and_without_script():
+    html = as_html(_report(title="<script>alert(1)</script>"))
+    for raw in ("<b>", "<i>", "<u>", "<s>", "<script", "M<C>"):
+        assert raw not in html
+    assert "&lt;b&gt;" in html and "x &amp; y" in html and "&lt;1e-16" in html
+    assert html.count("<table") == html.count("</table>") == 2
+
+
+def test_summary_shows_the_report_everywhere():
+    summary = Summary(_report())
+    assert str(summary) == repr(summary) == as_text(summary.report)
+    assert summary._repr_html_() == as_html(summary.report)
+    assert summary.tables["Effects <i>"].loc["<b>", "estimate"] == 1.5
+
+
+@pytest.mark.parametrize("fixture", ["wine_logit", "wine_margin"])
+def test_summaries_fit_the_page(request, fixture):
+    text = str(request.getfixturevalue(fixture).summary())
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= WIDTH and len(lines) < 90
+    assert all(line == line.rstrip() for line in lines)
