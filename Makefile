@@ -20,7 +20,7 @@ lint: .venv/dev
 	$(BIN)/mypy
 
 doctest: .venv/dev
-	$(BIN)/python -m pytest --doctest-modules --doctest-glob="*.md" ordstat README.md
+	$(BIN)/python -m pytest --doctest-modules --doctest-glob="*.md" ordstat README.md vignettes
 
 bench: .venv/bench
 	$(BIN)/python -m benchmarks

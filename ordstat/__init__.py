@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 from . import datasets
@@ -28,8 +27,6 @@ from .model.kernels import Gaussian, Laplacian, Linear, Perceptron, Polynomial, 
 
 if TYPE_CHECKING:
     from .estimator import OrdinalClassifier
-
-__version__ = _version("ordstat")
 
 __all__ = [
     "REDSVM",
@@ -56,9 +53,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """OrdinalClassifier is imported when used: scikit-learn takes a second to load."""
+    """Names that cost time to find, looked up when used: scikit-learn takes a second to load."""
     if name == "OrdinalClassifier":
         from .estimator import OrdinalClassifier
 
         return OrdinalClassifier
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("ordstat")
     raise AttributeError(f"module 'ordstat' has no attribute {name!r}")
