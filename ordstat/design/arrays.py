@@ -13,8 +13,8 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from ..model.sample import Rows, Sample
 from .columns import Column, read
-from .complete import ZERO_WEIGHT, kept_rows
-from .design import Design, Levels, NewRows
+from .complete import kept_rows, levels_in_use, unused_note
+from .design import Design, NewRows
 from .frames import as_frame, find_column, row_name, shown_labels
 from .inputs import Given, check_costs, cluster_codes, weights_of
 from .response import check_levels, known_codes, read_response, used_levels
@@ -26,23 +26,24 @@ class ArraySpec:
 
     Attributes
     ----------
-    names : tuple of str
-    from_frame : bool
-        Whether frames are matched by column name, else by position.
+    width : int
+        Number of columns.
+    columns : tuple or None
+        Labels by which columns of a frame are found; None matches by position.
     response_name : str
     levels : tuple
     """
 
-    names: tuple[str, ...]
-    from_frame: bool
+    width: int
+    columns: tuple[Any, ...] | None
     response_name: str
     levels: tuple[Any, ...]
 
     def rebuild(self, data: Any) -> NewRows:
         """Rows of new data; those with a NaN are flagged as incomplete."""
-        X, index, _ = numeric_matrix(data, self.names if self.from_frame else None)
-        if X.shape[1] != len(self.names):
-            raise DataError(f"The fit had {len(self.names)} columns; the new data have {X.shape[1]}.")
+        X, index, _ = numeric_matrix(data, self.columns)
+        if X.shape[1] != self.width:
+            raise DataError(f"The fit had {self.width} columns; the new data have {X.shape[1]}.")
         complete: BoolArray = np.asarray(np.isfinite(X).all(axis=1))
         return NewRows(rows=Rows(X=X if complete.all() else X[complete]), complete=complete, index=index)
 
@@ -60,7 +61,7 @@ def _labels(y: Any) -> Column:
     return read(y if isinstance(y, pd.Series) else pd.Series(np.asarray(y)))
 
 
-def numeric_matrix(X: Any, columns: Sequence[str] | None) -> tuple[FloatArray, pd.Index, tuple[str, ...] | None]:
+def numeric_matrix(X: Any, columns: Sequence[Any] | None) -> tuple[FloatArray, pd.Index, tuple[Any, ...] | None]:
     """(N, D) C-contiguous float64, its index, and the column names of a frame (None of an array)."""
     if hasattr(X, "columns") or isinstance(X, dict):
         frame = as_frame(X)
@@ -68,12 +69,18 @@ def numeric_matrix(X: Any, columns: Sequence[str] | None) -> tuple[FloatArray, p
         absent = [name for name in chosen if name not in frame.columns]
         if absent:
             raise DataError(f"The data have no columns {shown_labels(absent)}; the fit had {shown_labels(chosen, 30)}.")
-        matrix = np.ascontiguousarray(frame[chosen].to_numpy(dtype=float, na_value=np.nan))
-        return matrix, frame.index, tuple(str(name) for name in chosen)
-    matrix = np.ascontiguousarray(X, dtype=float)
+        return _floats(frame[chosen].to_numpy(na_value=np.nan)), frame.index, tuple(chosen)
+    matrix = _floats(X)
     if matrix.ndim != 2:
         raise DataError(f"X has to have two dimensions (rows, columns); its shape is {matrix.shape}.")
     return matrix, pd.RangeIndex(matrix.shape[0]), None
+
+
+def _floats(X: Any) -> FloatArray:
+    try:
+        return np.ascontiguousarray(X, dtype=float)
+    except (ValueError, TypeError) as error:
+        raise DataError(f"X has to hold numbers only: {error}.") from error
 
 
 def from_arrays(
@@ -134,10 +141,11 @@ def from_arrays(
     kept = kept_rows({}, case_weights, index)
     rows = np.ones(n, dtype=bool) if kept.rows is None else kept.rows
     used = used_levels(labels.codes[rows], labels.declared, response)
-    values = tuple(labels.declared[code] for code in used)
     price = None if costs is None else check_costs(np.asarray(costs, dtype=float), len(labels.declared), used, index)
     groups = None if cluster is None else _vector(cluster, "cluster", n).column.value
-    chosen = tuple(names) if names is not None else found or tuple(f"x{j + 1}" for j in range(width))
+    given = found if names is None else names
+    chosen = tuple(f"x{j + 1}" for j in range(width)) if given is None else tuple(str(name) for name in given)
+    levels_found = levels_in_use(labels, used)
     return Design(
         sample=Sample(
             rows=Rows(X=matrix if kept.rows is None else matrix[rows]),
@@ -149,14 +157,14 @@ def from_arrays(
         ),
         names=chosen,
         terms={name: slice(j, j + 1) for j, name in enumerate(chosen)},
-        levels=Levels(values=values, unused=tuple(label for label in labels.declared if label not in values)),
+        levels=levels_found,
         response=response,
         formula=f"{response} ~ {' + '.join(chosen) if width <= 10 else '.'}",
         index=index if kept.rows is None else index[rows],
         n_given=n,
-        dropped={ZERO_WEIGHT: kept.dropped[ZERO_WEIGHT]} if kept.dropped else {},
-        notes=(*kept.notes, *labels.notes),
-        spec=ArraySpec(names=chosen, from_frame=found is not None, response_name=response, levels=values),
+        dropped=kept.dropped,
+        notes=(*labels.notes, *unused_note(levels_found)),
+        spec=ArraySpec(width=width, columns=found, response_name=response, levels=levels_found.values),
     )
 
 

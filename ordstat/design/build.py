@@ -12,15 +12,14 @@ from typing import Any
 
 import pandas as pd
 
-from .._typing import BoolArray
 from ..exceptions import FormulaError, OptionError
 from .arrays import from_arrays
 from .columns import Columns
 from .complete import Arguments, complete
 from .design import Design
 from .expressions import column_expression, parse_expression
-from .frames import as_frame, has_column
-from .inputs import Given, cost_columns, cost_matrix, given_column, subset_mask, vector
+from .frames import as_frame
+from .inputs import Given, cost_columns, cost_matrix, given_column, is_expression, subset_mask, vector
 from .interpreter import Interpreter
 from .parse import Part, ResponseName, parse_formula, parse_one_sided, uses_dot
 from .response import Response, check_levels, read_response
@@ -118,20 +117,22 @@ def build(
     def given(value: Any, role: str) -> Given | None:
         return None if value is None else vector(value, role, interpreter, rows, whole.index)
 
+    found = evaluate(parts.factors() | parts.offsets(), interpreter, frame.index)
     arguments = Arguments(
         formula=formula,
         parts=parts,
         response=_response(response, levels, interpreter),
-        found=evaluate(parts.factors() | parts.offsets(), interpreter, frame.index),
+        found=found,
         states=interpreter.states,
+        declared=interpreter.columns.declared(),
         weights=given(weights, "weights"),
         offset=None if isinstance(offset, str) else given(offset, "offset"),
         cluster=given(cluster, "cluster"),
-        costs=None if costs is None else cost_matrix(costs, frame, rows, len(whole)),
+        costs=None if costs is None else cost_matrix(costs, frame, rows, whole.index),
         cost_names=cost_columns(costs),
         contrasts=contrasts or {},
         context=opened,
-        notes=_parse_notes(parts, rows),
+        notes=_intercept_note(parts),
     )
     return complete(arguments, frame.index, na_action)
 
@@ -159,7 +160,7 @@ def _parse(
 
 def _with_offset(parts: Parts, offset: str, frame: pd.DataFrame) -> Parts:
     """offset= as one more offset() of the formula, so that new data are asked for it."""
-    expression = column_expression(offset) if has_column(frame, offset) else parse_expression(offset)
+    expression = parse_expression(offset) if is_expression(offset, frame) else column_expression(offset)
     location = Part(parts.location.terms, (*parts.location.offsets, expression), parts.location.intercept)
     return Parts(location, parts.nominal, parts.scale)
 
@@ -170,10 +171,7 @@ def _response(name: ResponseName, levels: Any, interpreter: Interpreter) -> Resp
     return read_response(column, name.column, None if declared is None else check_levels(declared))
 
 
-def _parse_notes(parts: Parts, rows: BoolArray | None) -> tuple[str, ...]:
-    notes = []
-    if any(not part.intercept for part in parts.all()):
-        notes.append("A formula removes the intercept; it stays, as the thresholds are the intercepts.")
-    if rows is not None and not rows.all():
-        notes.append(f"{int(rows.size - rows.sum())} rows are outside subset=.")
-    return tuple(notes)
+def _intercept_note(parts: Parts) -> tuple[str, ...]:
+    if all(part.intercept for part in parts.all()):
+        return ()
+    return ("A formula removes the intercept; it stays, as the thresholds are the intercepts.",)

@@ -11,11 +11,10 @@ import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
 from ..exceptions import DataError
-from .columns import Factor, Value
+from .columns import Factor, Value, factor_of, recode
 from .contrasts import Contrast
 from .expressions import Expression
 from .frames import shown_labels
-from .operands import as_factor
 from .parse import Part, Term
 
 #: Name and values of a column of a model matrix.
@@ -59,26 +58,9 @@ class FactorCoding:
     matrix: FloatArray
     suffixes: tuple[str, ...]
 
-    def codes(self, value: Value) -> IntArray:
-        """(N,) codes by these levels, -1 where missing; an unseen level raises DataError."""
-        factor = as_factor(value, None, self.label)
-        if factor.levels == self.levels:
-            return factor.codes
-        position = {level: code for code, level in enumerate(self.levels)}
-        order = np.array([position.get(level, -2) for level in factor.levels] + [-1])
-        codes = order[factor.codes]
-        if (codes == -2).any():
-            present = np.unique(factor.codes[codes == -2])
-            unseen = shown_labels(factor.levels[code] for code in present)
-            raise DataError(
-                f"{self.label!r} has {'a level' if present.size == 1 else 'levels'} the fit has not seen: {unseen}; "
-                f"known levels are {shown_labels(self.levels, 30)}."
-            )
-        return codes
-
     def columns(self, value: Value, full: bool) -> list[Named]:
         """Indicators of all levels if `full`, else the contrasts."""
-        codes = self.codes(value)
+        codes = recode(value, self.levels, self.label)
         if full:
             return [(f"{self.label}[{level}]", codes == code) for code, level in enumerate(self.levels)]
         return [(self.label + suffix, self._contrast(codes, j)) for j, suffix in enumerate(self.suffixes)]
@@ -100,7 +82,7 @@ def fit_coding(expression: Expression, value: Value, contrast: Contrast | None) 
         if contrast is not None:
             raise DataError(f"contrasts= names {expression.label!r}, which is numeric; write C({expression.label}).")
         return NumberCoding(expression.label, None if value.ndim == 1 else value.shape[1]), ()
-    factor = as_factor(value, None, expression.label)
+    factor = factor_of(value, expression.label)
     kept = set(np.unique(factor.codes).tolist()) if isinstance(value, Factor) else {0, 1}  # a condition keeps both
     levels = tuple(level for code, level in enumerate(factor.levels) if code in kept)
     unused = tuple(level for code, level in enumerate(factor.levels) if code not in kept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..exceptions import DataError
+from ..exceptions import DataError, FormulaError
 from .contrasts import Contrast
-from .frames import find_column, has_column, plain, row_name
+from .frames import find_column, has_column, plain, row_name, shown_labels
 
 TEXT = ("string", "empty")
 NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
@@ -132,11 +133,60 @@ def _objects(column: pd.Series) -> Column:
     )
 
 
+def factor_of(value: Value, label: str) -> Factor:
+    """A factor of numbers (levels sorted) or of a condition (levels False, True)."""
+    if isinstance(value, Factor):
+        return value
+    if value.ndim != 1:
+        raise FormulaError(f"{label!r} has several columns; a factor is made of one.")
+    if value.dtype == bool:
+        return Factor(codes=value.astype(np.intp), levels=(False, True))
+    present = ~np.isnan(value)
+    labels, inverse = np.unique(value[present], return_inverse=True)
+    codes = np.full(value.shape, -1)
+    codes[present] = inverse
+    whole = np.all(labels == np.floor(labels))
+    return Factor(codes=codes, levels=tuple(labels.astype(int).tolist() if whole else labels.tolist()))
+
+
+def recode(value: Value, levels: tuple[Any, ...], name: str) -> IntArray:
+    """(N,) codes by the levels of a fit, -1 where missing; DataError names levels the fit has not seen."""
+    factor = factor_of(value, name)
+    if factor.levels == levels:
+        return factor.codes
+    position = {level: code for code, level in enumerate(levels)}
+    order = np.array([position.get(level, -2) for level in factor.levels] + [-1])
+    codes = order[factor.codes]
+    if (codes == -2).any():
+        present = np.unique(factor.codes[codes == -2])
+        raise DataError(
+            f"{name!r} has {'a level' if present.size == 1 else 'levels'} the fit has not seen: "
+            f"{shown_labels(factor.levels[code] for code in present)}; known levels are {shown_labels(levels, 30)}."
+        )
+    return codes
+
+
+@dataclass(frozen=True)
+class Declared:
+    """Levels of a factor column at the fit; new data are read by them."""
+
+    levels: tuple[Any, ...]
+    ordered: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The columns of a frame, read once each when first asked for."""
+    """The columns of a frame, read once each when first asked for.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+    known : mapping of column name to Declared
+        Factor columns of a fit; their levels hold for this frame too.
+    """
 
     frame: pd.DataFrame
+    known: Mapping[str, Declared] = field(default_factory=dict)
     _read: dict[str, Column] = field(default_factory=dict)
 
     def __contains__(self, name: str) -> bool:
@@ -144,8 +194,18 @@ class Columns:
 
     def __getitem__(self, name: str) -> Column:
         if name not in self._read:
-            self._read[name] = read(find_column(self.frame, name, "the model"))
+            column = read(find_column(self.frame, name, "the model"))
+            self._read[name] = self._as_known(name, column) if name in self.known else column
         return self._read[name]
+
+    def _as_known(self, name: str, column: Column) -> Column:
+        declared = self.known[name]
+        return _factor(recode(column.value, declared.levels, name), declared.levels, declared.ordered)
+
+    def declared(self) -> dict[str, Declared]:
+        """The factor columns read so far."""
+        values = {name: column.value for name, column in self._read.items()}
+        return {name: Declared(v.levels, v.ordered) for name, v in values.items() if isinstance(v, Factor)}
 
     @property
     def n(self) -> int:

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, FormulaError
 from ..model.sample import Rows, Sample
 from .coding import Coding, fit_coding
-from .columns import Value, take
+from .columns import Declared, Value, take
 from .contrasts import Contrast, contrast
 from .design import Design, Levels
 from .frames import row_name, shown_labels
@@ -36,6 +36,7 @@ class Arguments:
     response: Response
     found: Evaluated
     states: Mapping[str, Transform]
+    declared: Mapping[str, Declared]
     weights: Given | None
     offset: Given | None
     cluster: Given | None
@@ -64,7 +65,7 @@ def complete(arguments: Arguments, index: pd.Index, na_action: str) -> Design:
     values = arguments.found.values if kept.rows is None else arguments.found.take(kept.rows)
     codes = arguments.response.codes[rows]
     used = used_levels(codes, arguments.response.declared, arguments.response.name)
-    levels = _levels(arguments.response, used)
+    levels = levels_in_use(arguments.response, used)
     codings, coding_notes = fit_codings(arguments, values)
     built = matrices(arguments.parts, values, codings, int(rows.sum()))
     costs = arguments.costs
@@ -88,11 +89,13 @@ def complete(arguments: Arguments, index: pd.Index, na_action: str) -> Design:
         index=index if kept.rows is None else index[kept.rows],
         n_given=n,
         dropped=kept.dropped,
-        notes=(*arguments.notes, *kept.notes, *arguments.response.notes, *_unused_note(levels), *coding_notes),
+        notes=(*arguments.notes, *kept.notes, *arguments.response.notes, *unused_note(levels), *coding_notes),
         spec=FormulaSpec(
             parts=arguments.parts,
             codings=codings,
             states=dict(arguments.states),
+            columns=arguments.found.columns,
+            declared=arguments.declared,
             response_name=arguments.response.name,
             levels=levels.values,
             context=arguments.context,
@@ -105,13 +108,15 @@ def complete(arguments: Arguments, index: pd.Index, na_action: str) -> Design:
 def _missing(arguments: Arguments) -> dict[str, BoolArray]:
     """Missing rows by variable: the response, the formula's columns, then the other arguments."""
     absent: BoolArray = np.asarray(arguments.response.codes < 0)
-    masks: dict[str, BoolArray] = {arguments.response.name: absent} if absent.any() else {}
+    masks: dict[str, BoolArray] = {}
+    if absent.any():
+        masks[arguments.response.name] = absent
     masks |= arguments.found.missing
     for given in (arguments.weights, arguments.offset, arguments.cluster):
         if given is not None and given.column.missing is not None:
             masks |= {" + ".join(given.names): given.column.missing}
     if arguments.costs is not None:
-        unpriced = np.isnan(arguments.costs).any(axis=1)
+        unpriced: BoolArray = np.asarray(np.isnan(arguments.costs).any(axis=1))
         masks |= {"costs": unpriced} if unpriced.any() else {}
     return masks
 
@@ -136,7 +141,6 @@ def kept_rows(
     if weights is not None and (zero := weights == 0).any():
         reasons[ZERO_WEIGHT] = zero
         dropped[ZERO_WEIGHT] = int(zero.sum())
-        notes.append(f"{dropped[ZERO_WEIGHT]} rows of weight 0 left out.")
     rows = ~reduce(or_, reasons.values()) if reasons else None
     if not len(index) or (rows is not None and not rows.any()):
         why = ", ".join(f"{name} ({count})" for name, count in dropped.items())
@@ -144,7 +148,8 @@ def kept_rows(
     return Kept(rows, dropped, tuple(notes))
 
 
-def _levels(response: Response, used: Any) -> Levels:
+def levels_in_use(response: Response, used: IntArray) -> Levels:
+    """The declared labels split into those with rows and those without."""
     chosen = set(used.tolist())
     return Levels(
         values=tuple(response.declared[code] for code in used),
@@ -152,7 +157,8 @@ def _levels(response: Response, used: Any) -> Levels:
     )
 
 
-def _unused_note(levels: Levels) -> tuple[str, ...]:
+def unused_note(levels: Levels) -> tuple[str, ...]:
+    """A note on declared labels without rows."""
     if not levels.unused:
         return ()
     return (f"Levels of the response without rows were left out: {shown_labels(levels.unused)}.",)

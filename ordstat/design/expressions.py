@@ -6,6 +6,7 @@ import ast
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from keyword import iskeyword
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,8 @@ def _encode(piece: re.Match[str]) -> str:
 
 def quoted(name: str) -> str:
     """A Python identifier that stands for a column of any name."""
-    return name if name.isidentifier() else _QUOTED + name.encode().hex()
+    usable = name.isascii() and name.isidentifier() and not iskeyword(name) and not name.startswith(_QUOTED)
+    return name if usable else _QUOTED + name.encode().hex()
 
 
 def unquoted(identifier: str) -> str:

@@ -13,7 +13,7 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from .columns import Column, Columns, Factor, read
 from .expressions import parse_expression
-from .frames import find_column, row_name
+from .frames import find_column, has_column, row_name
 from .interpreter import Interpreter
 
 
@@ -60,6 +60,8 @@ def _series(given: Any, role: str, index: pd.Index) -> pd.Series:
                 "to match rows by position."
             )
         return given
+    if hasattr(given, "to_numpy"):
+        given = given.to_numpy()
     values = given if hasattr(given, "dtype") else list(given)
     if np.ndim(values) != 1 or len(values) != len(index):
         raise DataError(
@@ -68,12 +70,17 @@ def _series(given: Any, role: str, index: pd.Index) -> pd.Series:
     return pd.Series(values, index=index, name=role)
 
 
+def is_expression(text: str, frame: pd.DataFrame) -> bool:
+    """Whether a text is arithmetic over columns, such as "w - 1", rather than the name of one."""
+    return not has_column(frame, text) and any(mark in text for mark in "+-*/^(<>=&|")
+
+
 def vector(given: Any, role: str, interpreter: Interpreter, rows: BoolArray | None, index: pd.Index) -> Given:
     """An argument by column name, by expression over the columns, or as N values (`rows` is the subset's mask)."""
     if isinstance(given, str):
         if given in interpreter.columns:
             return Given(interpreter.columns[given], (given,))
-        if role == "cluster" or given.isidentifier():
+        if role == "cluster" or not is_expression(given, interpreter.columns.frame):
             given_column(interpreter, given, f"{role}=")  # raises, with the nearest names
         value, names, missing = interpreter.evaluate(parse_expression(given))
         return Given(Column(value, missing), names)
@@ -120,8 +127,8 @@ def cost_columns(costs: Any) -> tuple[str, ...] | None:
     return tuple(costs) if all(isinstance(name, str) for name in costs) else None
 
 
-def cost_matrix(costs: Any, frame: pd.DataFrame, rows: BoolArray | None, n_given: int) -> FloatArray:
-    """(N, K) costs of the rows in the subset, NaN where missing."""
+def cost_matrix(costs: Any, frame: pd.DataFrame, rows: BoolArray | None, index: pd.Index) -> FloatArray:
+    """(N, K) costs of the rows in the subset, NaN where missing; `index` is that of all rows."""
     names = cost_columns(costs)
     if names is not None:
         columns = [read(find_column(frame, name, "costs=")).value for name in names]
@@ -130,7 +137,10 @@ def cost_matrix(costs: Any, frame: pd.DataFrame, rows: BoolArray | None, n_given
         return np.column_stack([np.asarray(column, dtype=float) for column in columns])
     if isinstance(costs, str):
         raise DataError(f"costs= takes a list of columns, one per level, not the single name {costs!r}.")
+    if isinstance(costs, pd.DataFrame) and not costs.index.equals(index):
+        raise DataError("costs= is a frame whose index is not that of the data: reindex it, or give costs.to_numpy().")
     matrix = np.asarray(costs, dtype=float)
+    n_given = len(index)
     if matrix.ndim != 2 or matrix.shape[0] != n_given:
         raise DataError(f"costs= takes {n_given} rows, one per row of the data; its shape is {matrix.shape}.")
     return matrix if rows is None else matrix[rows]

@@ -35,6 +35,7 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Pow: operator.pow,
 }
 _LOGIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {ast.BitAnd: operator.and_, ast.BitOr: operator.or_}
+_LARGEST = float(np.finfo(float).max)
 _CODED = ("C", "factor", "ordered")
 
 
@@ -90,7 +91,7 @@ class Interpreter:
     def _constant(self, node: ast.Constant) -> Any:
         if isinstance(node.value, (bool, str)):
             return node.value
-        if isinstance(node.value, (int, float)):
+        if isinstance(node.value, (int, float)) and abs(node.value) <= _LARGEST:
             return np.float64(node.value)
         raise refusal(node)
 
@@ -235,7 +236,8 @@ def bound(function: Callable[..., Any], node: ast.Call, *arguments: Any, **keywo
         try:
             signature.bind(*arguments, **keywords)
         except TypeError as error:
-            raise FormulaError(f"{source(node)!r}: {error}; the arguments are {signature}.") from error
+            known = ", ".join(str(p.replace(annotation=p.empty)) for p in signature.parameters.values())
+            raise FormulaError(f"{source(node)!r}: {error}; the arguments are ({known}).") from error
     elif len(arguments) != 1 or keywords:
         raise FormulaError(f"{source(node)!r} takes one variable.")
     return function(*arguments, **keywords)

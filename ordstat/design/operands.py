@@ -11,7 +11,7 @@ import numpy as np
 
 from .._typing import BoolArray
 from ..exceptions import DataError, FormulaError
-from .columns import Factor
+from .columns import Factor, factor_of
 from .contrasts import Contrast, contrast
 from .expressions import dotted_name, literal, options, refusal, source
 
@@ -85,7 +85,9 @@ def contrast_of(node: ast.expr) -> Contrast:
 
 def as_factor(value: Any, levels: tuple[Any, ...] | None, label: str) -> Factor:
     """A factor from numbers (sorted levels), conditions (False, True) or a factor; `levels` sets the order."""
-    factor = value if isinstance(value, Factor) else _factor_of(value, label)
+    if not isinstance(value, (Factor, np.ndarray)):
+        raise FormulaError(f"{label!r}: a factor is made of a column, not of {value!r}.")
+    factor = factor_of(value, label)
     if levels is None:
         return factor
     missing = [known for known in factor.levels if known not in levels]
@@ -93,16 +95,3 @@ def as_factor(value: Any, levels: tuple[Any, ...] | None, label: str) -> Factor:
         raise DataError(f"{label!r}: the data have values outside levels=: {missing[:10]!r}.")
     order = np.array([levels.index(known) for known in factor.levels] + [-1])
     return Factor(codes=order[factor.codes], levels=tuple(levels), ordered=factor.ordered)
-
-
-def _factor_of(value: Any, label: str) -> Factor:
-    if not isinstance(value, np.ndarray) or value.ndim != 1:
-        raise FormulaError(f"{label!r} needs one column.")
-    if value.dtype == bool:
-        return Factor(codes=value.astype(np.intp), levels=(False, True))
-    present = ~np.isnan(value)
-    labels, inverse = np.unique(value[present], return_inverse=True)
-    codes = np.full(value.shape, -1)
-    codes[present] = inverse
-    whole = np.all(labels == np.floor(labels))
-    return Factor(codes=codes, levels=tuple(labels.astype(int).tolist() if whole else labels.tolist()))

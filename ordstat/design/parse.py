@@ -145,8 +145,8 @@ class _Reader:
             return self.name(column_expression(text))
         if kind == "python":
             return self.name(parse_expression(text))
-        if kind == "operator" and text.isalnum():
-            return f"%{text}%"
+        if kind == "operator" and text == "in":  # a %in% b is a:b in R
+            return ":"
         if kind == "value" and text not in ("0", "1") and not text.isdigit():
             raise FormulaError(f"{text!r} stands alone in the formula; a term is a column, a function of columns or 1.")
         return f" {text} "

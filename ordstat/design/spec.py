@@ -17,10 +17,10 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from ..model.sample import Rows
 from .coding import Assembled, Coding, assemble
-from .columns import Columns, Factor, Value, read, take
+from .columns import Columns, Declared, Factor, Value, read, take
 from .design import NewRows
 from .expressions import Expression
-from .frames import as_frame, find_column, row_name
+from .frames import as_frame, find_column, has_column, row_name, shown_labels
 from .inputs import cost_matrix
 from .interpreter import Interpreter
 from .parse import Part
@@ -64,10 +64,11 @@ class Parts:
 
 @dataclass(frozen=True, eq=False)
 class Evaluated:
-    """Values of factors and offsets by key, the columns each came from, and the missing rows of each column."""
+    """Values of factors and offsets by key, the missing rows of each column they came from, and those columns."""
 
     values: dict[str, Value]
     missing: dict[str, BoolArray]
+    columns: tuple[str, ...]
 
     def take(self, keep: BoolArray) -> dict[str, Value]:
         return {key: take(value, keep) for key, value in self.values.items()}
@@ -77,6 +78,7 @@ def evaluate(expressions: Mapping[str, Expression], interpreter: Interpreter, in
     """All expressions; a NaN or infinity made from values that are neither raises DataError."""
     values: dict[str, Value] = {}
     missing: dict[str, BoolArray] = {}
+    columns: dict[str, None] = {}
     for key, expression in expressions.items():
         value, names, unknown = interpreter.evaluate(expression)
         if key not in names:
@@ -84,7 +86,8 @@ def evaluate(expressions: Mapping[str, Expression], interpreter: Interpreter, in
         masks = {name: interpreter.columns[name].missing for name in names}
         missing |= {name: mask for name, mask in masks.items() if mask is not None}
         values[key] = value
-    return Evaluated(values, missing)
+        columns |= dict.fromkeys(names)
+    return Evaluated(values, missing, tuple(columns))
 
 
 def _check_created(value: Value, label: str, missing: BoolArray | None, index: pd.Index) -> None:
@@ -149,6 +152,10 @@ class FormulaSpec:
     parts : Parts
     codings : mapping of factor key to Coding
     states : mapping of call to fitted transform
+    columns : tuple of str
+        What the right-hand sides need of new data.
+    declared : mapping of column to Declared
+        Levels of the factor columns.
     response_name : str
     levels : tuple
         Labels of the response, lowest first.
@@ -162,6 +169,8 @@ class FormulaSpec:
     parts: Parts
     codings: Mapping[str, Coding]
     states: Mapping[str, Transform]
+    columns: tuple[str, ...]
+    declared: Mapping[str, Declared]
     response_name: str
     levels: tuple[Any, ...]
     context: Context | None = None
@@ -182,8 +191,9 @@ class FormulaSpec:
                 "write offset(...) in the formula."
             )
         frame = as_frame(data)
+        self._check_columns(frame)
         interpreter = Interpreter(
-            Columns(frame), dict(self.states), None if self.context is None else self.context.names
+            Columns(frame, self.declared), dict(self.states), None if self.context is None else self.context.names
         )
         found = evaluate(self.parts.factors() | self.parts.offsets(), interpreter, frame.index)
         complete = np.ones(len(frame), dtype=bool)
@@ -193,6 +203,13 @@ class FormulaSpec:
             values = found.take(complete)
         built = matrices(self.parts, values, self.codings, int(complete.sum()))
         return NewRows(rows=built.rows, complete=complete, index=frame.index)
+
+    def _check_columns(self, frame: pd.DataFrame) -> None:
+        absent = [name for name in self.columns if not has_column(frame, name)]
+        if absent:
+            raise DataError(
+                f"The new data have no column {shown_labels(absent)}; the model needs {shown_labels(self.columns, 60)}."
+            )
 
     def response(self, data: Any) -> IntArray:
         """(N,) codes of the response in new data, -1 where missing.
@@ -210,4 +227,4 @@ class FormulaSpec:
         if self.cost_names is None:
             return None
         frame = as_frame(data)
-        return cost_matrix(list(self.cost_names), frame, None, len(frame))
+        return cost_matrix(list(self.cost_names), frame, None, frame.index)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -38,11 +40,29 @@ def interior_knots(x: FloatArray, boundary: tuple[float, float], count: int) -> 
     return tuple(np.quantile(inside, np.linspace(0, 1, count + 2)[1:-1]).tolist())
 
 
-def _boundary(x: FloatArray, given: tuple[float, float] | None, name: str) -> tuple[float, float]:
-    low, high = (float(x.min()), float(x.max())) if given is None else (float(min(given)), float(max(given)))
+def _boundary(x: FloatArray, given: Any, name: str) -> tuple[float, float]:
+    """The range of x, or the boundary knots given."""
+    if given is not None and np.shape(given) != (2,):
+        raise FormulaError(f"{name}() takes boundary_knots=[low, high], not {given!r}.")
+    low, high = (float(v) for v in ((x.min(), x.max()) if given is None else sorted(given)))
     if not low < high:
         raise DataError(f"{name}() needs values that differ; all are {low:g}. Drop the term.")
     return low, high
+
+
+def _knots(
+    x: FloatArray, df: Any, given: Any, least: int, boundary: tuple[float, float], name: str
+) -> tuple[float, ...]:
+    """Inner knots: those given, else as many quantiles as `df` columns leave room for beside the `least` number."""
+    if given is not None:
+        knots = tuple(sorted(float(knot) for knot in np.atleast_1d(given)))
+        if not all(boundary[0] < knot < boundary[1] for knot in knots):
+            raise FormulaError(f"The knots of {name}() have to lie inside {boundary}; they are {knots}.")
+        return knots
+    most = int(np.unique(x).size) + 1
+    if df is not None and not (isinstance(df, int) and least <= df <= most):
+        raise FormulaError(f"{name}() takes a whole number df from {least} to {most} here, not {df!r}.")
+    return interior_knots(x, boundary, 0 if df is None else df - least)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,18 +83,16 @@ class BSpline:
         cls,
         x: FloatArray,
         df: int | None = None,
-        knots: tuple[float, ...] | None = None,
+        knots: Sequence[float] | float | None = None,
         degree: int = 3,
         intercept: bool = False,
-        boundary_knots: tuple[float, float] | None = None,
+        boundary_knots: Sequence[float] | None = None,
     ) -> BSpline:
         boundary = _boundary(x, boundary_knots, "bs")
-        if knots is None:
-            least = degree + int(intercept)
-            if df is not None and df < least:
-                raise FormulaError(f"bs() of degree {degree} has at least {least} columns; df={df} was asked for.")
-            knots = interior_knots(x, boundary, 0 if df is None else df - least)
-        return cls(knots=tuple(sorted(knots)), boundary=boundary, degree=degree, intercept=intercept)
+        if not (isinstance(degree, int) and 1 <= degree <= 9):
+            raise FormulaError(f"bs() takes a degree from 1 to 9, not {degree!r}.")
+        inner = _knots(x, df, knots, degree + int(intercept), boundary, "bs")
+        return cls(knots=inner, boundary=boundary, degree=degree, intercept=bool(intercept))
 
     def __call__(self, x: FloatArray) -> FloatArray:
         low, high = self.boundary
@@ -107,17 +125,13 @@ class NaturalSpline:
         cls,
         x: FloatArray,
         df: int | None = None,
-        knots: tuple[float, ...] | None = None,
+        knots: Sequence[float] | float | None = None,
         intercept: bool = False,
-        boundary_knots: tuple[float, float] | None = None,
+        boundary_knots: Sequence[float] | None = None,
     ) -> NaturalSpline:
         boundary = _boundary(x, boundary_knots, "ns")
-        if knots is None:
-            least = 1 + int(intercept)
-            if df is not None and df < least:
-                raise FormulaError(f"ns() has at least {least} columns; df={df} was asked for.")
-            knots = interior_knots(x, boundary, 0 if df is None else df - least)
-        return cls(knots=tuple(sorted(knots)), boundary=boundary, intercept=intercept)
+        inner = _knots(x, df, knots, 1 + int(intercept), boundary, "ns")
+        return cls(knots=inner, boundary=boundary, intercept=bool(intercept))
 
     def __call__(self, x: FloatArray) -> FloatArray:
         low, high = self.boundary

@@ -81,8 +81,10 @@ class Powers:
 def fit_poly(x: FloatArray, degree: int = 1, raw: bool = False) -> Polynomial | Powers:
     """poly(x, degree=1, raw=False)."""
     distinct = np.unique(x).size
-    if not 1 <= degree < distinct:
-        raise FormulaError(f"poly() takes a degree from 1 to {distinct - 1} (distinct values less one), not {degree}.")
+    if not (isinstance(degree, int) and 1 <= degree < distinct):
+        raise FormulaError(
+            f"poly() takes a degree from 1 to {distinct - 1} (distinct values less one), not {degree!r}."
+        )
     if raw:
         return Powers(degree)
     before, current, norms, alphas = np.zeros_like(x), np.ones_like(x), [float(x.size)], []
@@ -124,7 +126,6 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
 #: Functions fitted to a column of numbers: name to a fitting function of (x, options) -> Transform.
 FITTED: dict[str, Callable[..., Transform]] = {
     "scale": fit_scale,
-    "standardize": fit_scale,
     "center": fit_center,
     "poly": fit_poly,
     "bs": BSpline.fit,

@@ -1,0 +1,197 @@
+"""Splines, polynomials, scaling and contrasts against values computed in R 4.2.2 (splines, stats, MASS)."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordstat.design.build import build
+from ordstat.design.contrasts import contrast
+from ordstat.exceptions import DataError, FormulaError
+
+CLOSE = {"rtol": 1e-12, "atol": 1e-14}  # R's own Householder and recurrences, other order of sums
+
+X = np.arange(25) ** 1.3 / 5
+NEW = np.array([-2, 0.1, 3.7, 9, 12.5, 15])  # X spans 0 to 12.45: the first and last lie outside
+INSIDE = np.array([0.1, 3.7, 9, 12.3])
+
+FROM_R = {
+    "ns(x, df=4)": (
+        NEW,
+        [
+            [0.0000000000000000e00, 2.2434694099885497e-01, -6.5135918709401930e-01, 4.2701224609516436e-01],
+            [1.1233717830047247e-05, -1.1210760768879606e-02, 3.2548837031658978e-02, -2.1338076262779376e-02],
+            [4.3617786059151620e-01, -1.1771365755680152e-01, 4.0538026955675671e-01, -2.6575558133811616e-01],
+            [1.3785437617920027e-01, 5.7301254034402449e-01, 2.3370145964520447e-01, 5.5431623831570770e-02],
+            [0.0000000000000000e00, -1.5893931089133420e-01, 4.2584930933365145e-01, 7.3309000155768267e-01],
+            [0.0000000000000000e00, -8.6973636274718535e-01, 5.5943398799107591e-01, 1.3103023747561091e00],
+        ],
+    ),
+    "ns(x, knots=c(2, 7), boundary_knots=c(1, 11), intercept=TRUE)": (
+        NEW,
+        [
+            [-1.523111966616389701, -0.407562000338020203, 1.324576501098565506, -0.917014500760545581],
+            [-0.532416531227323797, -0.251856970161511318, 0.818535153024911755, -0.566678182863400548],
+            [0.587239302519440454, 0.157603256030963312, 0.171829695677147037, -0.110560729485888132],
+            [0.022065331839653611, 0.321368079037073706, 0.327775965351732590, 0.328633733388971505],
+            [0.0, -0.507518796992481258, 0.524436090225564033, 0.983082706766917003],
+            [0.0, -1.127819548872180500, 0.665413533834586346, 1.462406015037593487],
+        ],
+    ),
+    "bs(x, df=5, degree=2)": (
+        INSIDE,
+        [
+            [0.09403260660955437, 0.00096251556948893859, 0, 0, 0],
+            [0.12136004745615674993, 0.74019130214274797552, 0.13844865040109533005, 0, 0],
+            [0, 0, 0.41508460933807755922, 0.57256103520730738943, 0.01235435545461497156],
+            [0, 0, 0.00082390314051596395, 0.07680845916692960462, 0.92236763769255447620],
+        ],
+    ),
+    "bs(x, knots=[3, 5], intercept=True)": (
+        INSIDE,
+        [
+            [9.0329629629629604e-01, 9.4739259259259259e-02, 1.9590913595481331e-03, 5.3530848963114810e-06, 0, 0],
+            [0, 4.3939999999999979e-02, 6.9095709194098442e-01, 2.6318404434803205e-01, 1.9188637109834289e-03, 0],
+            [0, 0, 4.6948759133896012e-02, 3.2062142447706382e-01, 4.7789258806826346e-01, 1.5453722832077665e-01],
+            [0, 0, 4.1517711770926804e-06, 9.9149323550264687e-04, 5.9666715154826654e-02, 9.3933763983849361e-01],
+        ],
+    ),
+    "poly(x, 3)": (
+        NEW,
+        [
+            [-0.386936411394655844, 0.746629022844638057, -1.529877069653019506],
+            [-0.277854186343994947, 0.294802492571496100, -0.284699587650447616],
+            [-0.090856086257147556, -0.158436349209786914, 0.222925020641650790],
+            [0.184446672204044343, -0.087073649707143999, -0.260164569503108123],
+            [0.366250380621812588, 0.442347226175926977, 0.464567922998753102],
+            [0.496110172348789902, 1.055388711331412432, 2.310348431051259421],
+        ],
+    ),
+}
+
+
+def data(**columns):
+    return pd.DataFrame({"y": np.arange(25) % 3, "x": X, **columns})
+
+
+@pytest.mark.parametrize("term", FROM_R)
+def test_bases_of_new_data_are_those_of_r(term):
+    new, expected = FROM_R[term]
+    rows = build(f"y ~ {term}", data()).spec.rebuild(pd.DataFrame({"x": new})).rows
+    np.testing.assert_allclose(rows.X, expected, **CLOSE)
+
+
+@pytest.mark.parametrize("df", [1, 2, 3, 6])
+def test_natural_spline_is_a_straight_line_outside_and_smooth_inside(df):
+    spec = build(f"y ~ ns(x, df={df})", data()).spec
+    outside = spec.rebuild({"x": [-30.0, -20, -10, 20, 30, 40]}).rows.X
+    np.testing.assert_allclose(np.diff(outside[:3], 2, axis=0), 0, atol=1e-11)
+    np.testing.assert_allclose(np.diff(outside[3:], 2, axis=0), 0, atol=1e-11)
+    step = 1e-4
+    grid = X.max() + step * np.arange(-2, 3)
+    np.testing.assert_allclose(np.diff(spec.rebuild({"x": grid}).rows.X, 2, axis=0) / step**2, 0, atol=1e-3)
+
+
+def test_scale_and_center_keep_the_mean_and_deviation_of_the_fit():
+    spec = build("y ~ scale(x) + center(x) + scale(x, center=False) + poly(x, 2, raw=True)", data()).spec
+    new = np.array([-1.0, 0.5, 100])
+    rms = np.sqrt(np.sum(X**2) / 24)
+    expected = np.column_stack([(new - X.mean()) / X.std(ddof=1), new - X.mean(), new / rms, new, new**2])
+    np.testing.assert_allclose(spec.rebuild({"x": new}).rows.X, expected, **CLOSE)
+
+
+@pytest.mark.parametrize(
+    ("term", "value"),
+    [
+        ("I(x^2 + 1)", X**2 + 1),
+        ("I(-x^2)", -(X**2)),
+        ("I(2^x^0.5)", 2**X**0.5),
+        ("log(x + 1, 2)", np.log2(X + 1)),
+        ("log(x + 1, base=10)", np.log10(X + 1)),
+        ("exp(x / 2)", np.exp(X / 2)),
+        ("I(x * (x > 2))", X * (X > 2)),
+        ("I(x // 2 + x % 2)", X // 2 + X % 2),
+        ("{x + 1}", X + 1),
+        ("I(sqrt(abs(x - 3)))", np.sqrt(np.abs(X - 3))),
+        ("I((x > 2) & (x < 5) | (x == 0))", ((X > 2) & (X < 5)) | (X == 0)),
+        ("I(2 < x < 5)", (X > 2) & (X < 5)),
+        ("I(g != 'a')", np.arange(25) % 2 == 1),
+        ("I(o >= 'mid')", np.arange(25) % 3 > 0),
+    ],
+)
+def test_arithmetic(term, value):
+    ordered = pd.Categorical.from_codes(np.arange(25) % 3, ["low", "mid", "high"], ordered=True)
+    frame = data(g=np.where(np.arange(25) % 2, "b", "a"), o=ordered)
+    np.testing.assert_allclose(build(f"y ~ {term}", frame).sample.X[:, 0], value.astype(float), rtol=1e-15)
+
+
+def test_transforms_are_fitted_to_the_rows_that_have_a_value():
+    holes = data(z=np.where(np.arange(25) % 5, 1.0, np.nan))
+    holes.loc[3, "x"] = np.nan
+    design = build("y ~ scale(x) + z", holes)
+    seen = np.delete(X, 3)  # as in R, a row without z still counts for the mean of x
+    assert design.spec.states["scale(x)"].center == pytest.approx(seen.mean(), rel=1e-15)
+    assert design.sample.n == 19
+
+
+@pytest.mark.parametrize(
+    ("kind", "matrix", "suffixes"),
+    [
+        ("contr.treatment", [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], ["[T.b]", "[T.c]", "[T.d]"]),
+        ("contr.SAS", [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]], ["[T.a]", "[T.b]", "[T.c]"]),
+        ("Sum", [[1, 0, 0], [0, 1, 0], [0, 0, 1], [-1, -1, -1]], ["[S.a]", "[S.b]", "[S.c]"]),
+        ("helmert", [[-1, -1, -1], [1, -1, -1], [0, 2, -1], [0, 0, 3]], ["[H.b]", "[H.c]", "[H.d]"]),
+        ("contr.sdif", np.array([[-3, -2, -1], [1, -2, -1], [1, 2, -1], [1, 2, 3]]) / 4, ["[D.b]", "[D.c]", "[D.d]"]),
+        (
+            "Poly",
+            np.array([[-3, 1, -1], [-1, -1, 3], [1, -1, -3], [3, 1, 1]]) / np.sqrt([20, 4, 20]),
+            [".L", ".Q", ".C"],
+        ),
+        (np.array([[1, 0], [0, 1], [0, 0], [2, 3]]), [[1, 0], [0, 1], [0, 0], [2, 3]], ["[1]", "[2]"]),
+    ],
+)
+def test_contrasts_are_those_of_r(kind, matrix, suffixes):
+    found, names = contrast(kind).coding(("a", "b", "c", "d"))
+    np.testing.assert_allclose(found, matrix, rtol=1e-14, atol=1e-15)
+    assert list(names) == suffixes
+    frame = pd.DataFrame({"y": [1, 2, 3, 1], "g": list("abcd")})
+    design = build("y ~ g", frame, contrasts={"g": kind})
+    np.testing.assert_allclose(design.sample.X, matrix, rtol=1e-14, atol=1e-15)
+    assert list(design.names) == [f"g{suffix}" for suffix in suffixes]
+
+
+@pytest.mark.parametrize(
+    ("term", "error", "message"),
+    [
+        ("log(x - 1)", DataError, r"'log\(x - 1\)' is not finite in row 0 \(4 such rows\)"),
+        ("scale(one)", DataError, "values that differ"),
+        ("ns(one, df=2)", DataError, "values that differ"),
+        ("ns(x, df=0)", FormulaError, "whole number df from 1 to 26 here, not 0"),
+        ("ns(x, dff=3)", FormulaError, "unexpected keyword argument 'dff'; the arguments are \\(x, df=None"),
+        ("ns(x, knots=99)", FormulaError, "have to lie inside"),
+        ("poly(x, 25)", FormulaError, "degree from 1 to 24"),
+        ("bs(x, boundary_knots=c(1, 2))", DataError, "use ns"),
+        ("C(g, Foo)", FormulaError, "'Foo' is no known contrast"),
+        ("C(g, Treatment('zz'))", FormulaError, "base level 'zz'"),
+        ("I(g + 1)", FormulaError, "'g' is not numeric"),
+        ("I(g == 'zz')", FormulaError, "one of its levels"),
+        ("I(x > 1 & x < 2)", FormulaError, "put comparisons in parentheses"),
+        ("factor(one)", DataError, "one level only"),
+        ("lgo(x)", FormulaError, "did you mean 'log'"),
+        ("agee", DataError, "no column 'agee'.*did you mean 'age'"),
+        ("2:x", FormulaError, "multiplies a term by a number"),
+        ("y", FormulaError, "stands on the right"),
+        ("x +", FormulaError, "Cannot read the formula"),
+        ("x | g", FormulaError, "Cannot read the formula"),
+        ("log(x", FormulaError, "Cannot read the formula"),
+        ("offset(x):g", FormulaError, "An offset stands alone"),
+    ],
+)
+def test_what_cannot_be_done_says_so(term, error, message):
+    with pytest.raises(error, match=message):
+        build(f"y ~ {term}", data(one=1.0, g=["a", "b"] * 12 + ["a"], age=X))
+
+
+def test_bsplines_refuse_values_outside_at_prediction():
+    spec = build("y ~ bs(x, df=5)", data()).spec
+    with pytest.raises(DataError, match=r"outside, such as 99"):
+        spec.rebuild({"x": [1.0, 99]})
