@@ -1,0 +1,377 @@
+"""OrdinalClassifier: every method of the registry as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from ._typing import AnyArray, FloatArray
+from .api import fit_design
+from .design.build import from_arrays
+from .exceptions import DataError, DataWarning, OptionError
+from .methods import METHODS, Entry, Method
+from .registry import option_names, resolve
+
+_OWN = ("method", "levels", "random_state")
+
+
+class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Any ordinal method as a scikit-learn classifier.
+
+    It works in Pipeline, GridSearchCV, cross_val_score, clone and pickle. X is numeric: encode text first, or
+    use `ordfit`, which takes a formula. Sparse matrices and missing values are refused.
+
+    Parameters
+    ----------
+    method : str or Method
+        A method string of `ordfit` ("logit", "probit", "redsvm", ...) or a value such as REDSVM(C=10).
+    levels : sequence, optional
+        The labels in order, lowest first. Needed for strings: without it an ordered pandas Categorical (or
+        polars Enum) keeps its own order, numbers and booleans are sorted, and strings are sorted with a DataWarning.
+    random_state : int, numpy.random.Generator, numpy.random.RandomState or None
+        Seed of whatever is random in the method; None draws a fresh one at every fit.
+    **options
+        Hyper-parameters of the method, such as C=1.0 or kernel="perceptron"; `get_params` lists all of them with
+        their current values, `set_params` (and so GridSearchCV) sets them. Setting another `method` forgets
+        the options that the new one does not have. Values are checked by `fit`.
+
+    Attributes
+    ----------
+    results_ : OrdinalResults
+        What `ordfit` returns: `results_.summary()`, `.errors()`, `.predict(X, type="prob")`, ...
+    levels_ : (K,) array
+        Labels in order, lowest first.
+    classes_ : (K,) array
+        The same labels sorted, as scikit-learn's scorers assume; columns of `predict_proba`.
+    thresholds_ : (K-1,) array
+    coef_ : (D,) array
+        Coefficients of the columns; only methods with a linear potential have it.
+    n_features_in_ : int
+    feature_names_in_ : (D,) array
+        Where X has column names.
+
+    Notes
+    -----
+    `score` is the accuracy, as for every classifier. scoring="neg_mean_absolute_error" works for numeric labels
+    alone and takes their values for distances; `mean_absolute_rank_error` counts ranks, for any labels.
+    Meta-estimators that replace labels by sorted codes (VotingClassifier, StackingClassifier) lose the order
+    of strings: give them integers.
+
+    Examples
+    --------
+    >>> from ordstat import OrdinalClassifier, datasets
+    >>> data = datasets.herbrich(200, seed=0)
+    >>> model = OrdinalClassifier("redsvm", C=10).fit(data[["x1", "x2"]], data["rank"])
+    >>> model.levels_
+    array([1, 2, 3, 4, 5])
+    """
+
+    def __init__(
+        self,
+        method: str | Method = "logit",
+        *,
+        levels: Sequence[Any] | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+        **options: Any,
+    ) -> None:
+        self.method = method
+        self.levels = levels
+        self.random_state = random_state
+        self._options = options
+
+    # Parameters
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """method, levels, random_state and every option of the method, with their current values."""
+        own = {name: getattr(self, name) for name in _OWN}
+        return {**own, **(_defaults(self.method) or {}), **self._options}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; an unknown name raises OptionError (a ValueError) that lists the known ones."""
+        own = {name: value for name, value in params.items() if name in _OWN}
+        options = {name: value for name, value in params.items() if name not in _OWN}
+        method = own.get("method", self.method)
+        defaults = _defaults(method)
+        kept = self._options
+        if defaults is not None:
+            _check_names(method, options, defaults)
+            kept = {name: value for name, value in kept.items() if name in defaults}
+        for name, value in own.items():
+            setattr(self, name, value)
+        self._options = {**kept, **options}
+        return self
+
+    def __sklearn_clone__(self) -> Self:
+        """A copy in which the options left at their defaults stay so, also when `method` is set later."""
+        twin: Self = super().__sklearn_clone__()
+        twin._options = {name: twin._options[name] for name in self._options}
+        return twin
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        own = {"levels": (self.levels, None), "random_state": (self.random_state, 0)}
+        changed = {name: value for name, (value, default) in own.items() if value is not default}
+        return f"OrdinalClassifier({', '.join([repr(self.method)] + _keywords(changed | self._options))})"
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        kind = _class_of(self.method)
+        tags.classifier_tags.multi_class = kind is None or not kind.needs.two_levels
+        # Means "no promise on three blobs in a plane": they have no order along a line, which linear potentials need.
+        tags.classifier_tags.poor_score = True
+        kernel = self._options.get("kernel", getattr(self.method, "kernel", None))
+        tags.input_tags.pairwise = getattr(kernel, "name", kernel) == "precomputed"
+        return tags
+
+    # Fit and predict
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the method.
+
+        Parameters
+        ----------
+        X : (N, D) numeric array, pandas or polars frame
+        y : (N,) labels
+        sample_weight : (N,) array, optional
+            Case weights >= 0: a weight of 2 counts a row twice, 0 leaves it out.
+
+        Raises
+        ------
+        DataError
+            For columns of text, labels outside `levels`, or fewer than two classes.
+        OptionError
+            For an unknown method or option, or a value outside its range.
+        """
+        method = resolve(self.method, self._options)
+        _refuse_text(X)
+        order = _declared_order(y) if self.levels is None else _listed(self.levels)
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
+        if order is None:
+            check_classification_targets(y)
+            order = _sorted_order(y)
+        weights = None if sample_weight is None else _case_weights(sample_weight, X)
+        _check_two_classes(y if weights is None else y[weights > 0])
+        design = from_arrays(self._named(X), pd.Series(_ranked(y, order)), weights=weights)
+        self.results_: Any = fit_design(design, method, seed=_generator(self.random_state), stacklevel=3)
+        self.levels_ = _array(design.levels.values, y.dtype)
+        self.classes_ = np.sort(self.levels_)
+        return self
+
+    def predict(self, X: Any) -> AnyArray:
+        """(N,) predicted labels."""
+        codes = self._predict(X, "class").cat.codes.to_numpy()
+        found: AnyArray = self.levels_[codes]
+        return found
+
+    @available_if(lambda self: self._has_probabilities())  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> FloatArray:
+        """(N, K) probabilities, one column per label of `classes_`; only methods that are probability models."""
+        probabilities: FloatArray = self._predict(X, "prob").to_numpy()
+        return probabilities[:, np.argsort(self.levels_)]
+
+    @property
+    def thresholds_(self) -> FloatArray:
+        """(K-1,) thresholds."""
+        check_is_fitted(self)
+        return np.asarray(self.results_.thresholds, dtype=np.float64)
+
+    @property
+    def coef_(self) -> FloatArray:
+        """(D,) coefficients of the columns; AttributeError where the potential is not linear."""
+        check_is_fitted(self)
+        try:
+            return np.asarray(self.results_.coef, dtype=np.float64)
+        except OptionError as error:
+            raise AttributeError(str(error)) from error
+
+    def _predict(self, X: Any, type: str) -> Any:
+        check_is_fitted(self)
+        _refuse_text(X)
+        X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
+        return self.results_.predict(self._named(X), type=type)
+
+    def _named(self, X: FloatArray) -> FloatArray | pd.DataFrame:
+        """X under its column names, where it came with any."""
+        names = getattr(self, "feature_names_in_", None)
+        return X if names is None else pd.DataFrame(X, columns=names)
+
+    def _has_probabilities(self) -> bool:
+        kind = _class_of(self.method)
+        if kind is None or "prob" not in kind.results_class.predicts:
+            raise AttributeError(f"method {self.method!r} is not a probability model, so it has no predict_proba")
+        return True
+
+
+def mean_absolute_rank_error(y_true: Any, y_pred: Any, *, levels: Sequence[Any] | None = None) -> float:
+    """Mean number of ranks between true and predicted labels.
+
+    Parameters
+    ----------
+    y_true : (N,) labels
+    y_pred : (N,) labels
+    levels : sequence, optional
+        All labels in order, lowest first; not needed where y_true is an ordered categorical or holds all levels
+        as numbers.
+
+    Returns
+    -------
+    float
+        Between 0 and K - 1.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import make_scorer
+    >>> levels = ["low", "medium", "high"]
+    >>> mean_absolute_rank_error(["low", "high"], ["low", "low"], levels=levels)
+    1.0
+    >>> scorer = make_scorer(mean_absolute_rank_error, greater_is_better=False, levels=levels)
+    """
+    order = _listed(levels) if levels is not None else _declared_order(y_true) or _sorted_order(np.asarray(y_true))
+    true, predicted = (_ranked(np.asarray(y), order).codes.astype(np.int64) for y in (y_true, y_pred))
+    return float(np.abs(true - predicted).mean())
+
+
+# Parameters
+
+
+def _class_of(method: Any) -> type[Method] | None:
+    """The class behind a method string or value, None for an unknown one."""
+    if isinstance(method, Method):
+        return type(method)
+    entry = _entry(method)
+    return None if entry is None else entry.method
+
+
+def _entry(method: Any) -> Entry | None:
+    return METHODS.get(method.lower()) if isinstance(method, str) else None
+
+
+def _defaults(method: Any) -> dict[str, Any] | None:
+    """Default of every option of a method; empty for a value, which carries its own; None for an unknown one."""
+    if isinstance(method, Method):
+        return {}
+    entry = _entry(method)
+    if entry is None:
+        return None
+    value = entry.method(**entry.preset)
+    return {name: getattr(value, name) for name in option_names(entry)}
+
+
+def _check_names(method: Any, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
+    for name in options:
+        if name not in defaults:
+            known = ", ".join([*_OWN, *defaults])
+            raise OptionError(f"OrdinalClassifier({method!r}) has no parameter {name!r}. Its parameters are: {known}.")
+
+
+def _keywords(values: Mapping[str, Any]) -> list[str]:
+    return [f"{name}={value!r}" for name, value in values.items()]
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    """scikit-learn's kinds of random_state, and NumPy's, as a Generator."""
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(2**31)
+    return np.random.default_rng(random_state)
+
+
+# Labels
+
+
+def _declared_order(y: Any) -> list[Any] | None:
+    """The order that labels carry themselves: an ordered pandas Categorical or a polars Enum."""
+    if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
+        y = y.iloc[:, 0]
+    dtype = getattr(y, "dtype", None)
+    if isinstance(dtype, pd.CategoricalDtype):
+        return list(dtype.categories) if dtype.ordered else None
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series) and isinstance(series.dtype, nw.Enum):
+        return list(series.dtype.categories)
+    return None
+
+
+def _listed(levels: Any) -> list[Any]:
+    """The levels argument as a list of different labels."""
+    if isinstance(levels, str) or np.ndim(levels) != 1:
+        raise OptionError(f"levels must list the labels in order, lowest first; got {levels!r}.")
+    listed = list(levels)
+    if len(set(listed)) < len(listed):
+        raise OptionError(f"levels names a label twice: {listed}.")
+    return listed
+
+
+def _sorted_order(y: AnyArray) -> list[Any]:
+    """Labels sorted; a DataWarning where they are strings, whose order nobody has given."""
+    order = list(np.unique(y))
+    if any(isinstance(label, str) for label in order):
+        shown = [repr(str(label)) for label in order]
+        warnings.warn(
+            f"y holds strings, and no order was given: they were sorted, {' < '.join(shown)}. Say which is lowest with "
+            f"levels=[{', '.join(shown)}] put in order, or pass an ordered pandas Categorical.",
+            DataWarning,
+            stacklevel=3,
+        )
+    return order
+
+
+def _ranked(y: AnyArray, order: list[Any]) -> pd.Categorical:
+    """Labels as an ordered categorical; DataError where one is not in `order`."""
+    codes = pd.Index(order).get_indexer(pd.Index(y))
+    if (codes < 0).any():
+        unknown = pd.unique(y[codes < 0]).tolist()
+        raise DataError(f"y has labels that are not among the levels {order}: {unknown[:5]}.")
+    return pd.Categorical.from_codes(codes, categories=pd.Index(order), ordered=True)
+
+
+def _check_two_classes(y: AnyArray) -> None:
+    found = pd.unique(y)
+    if found.size < 2:
+        only = f", {found.tolist()[0]!r}" if found.size else ""
+        raise DataError(f"y has {found.size} class{only}, in the rows of positive weight; at least 2 are needed.")
+
+
+def _array(labels: Sequence[Any], dtype: npt.DTypeLike) -> AnyArray:
+    """(K,) labels in the data type they came in."""
+    listed: AnyArray = np.empty(len(labels), dtype=object)
+    listed[:] = labels
+    return listed.astype(dtype)
+
+
+# Rows
+
+
+def _refuse_text(X: Any) -> None:
+    """DataError naming the columns of a frame that are not numeric: codes of categories are no numbers."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return
+    kinds = {name: dtype for name, dtype in frame.schema.items() if not _is_numeric(dtype)}
+    if kinds:
+        shown = ", ".join(f"{name!r} ({dtype})" for name, dtype in kinds.items())
+        raise DataError(
+            f"X has columns that are not numeric: {shown}. Encode them (such as OneHotEncoder in a Pipeline), or use "
+            "ordfit with a formula, which codes categories itself."
+        )
+
+
+def _is_numeric(dtype: Any) -> bool:
+    # Objects may be numbers; scikit-learn tries them one by one.
+    return bool(dtype.is_numeric()) or isinstance(dtype, (nw.Boolean, nw.Object, nw.Unknown))
+
+
+def _case_weights(sample_weight: Any, X: FloatArray) -> FloatArray:
+    weights: FloatArray = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if not weights.any():
+        raise DataError("sample_weight is zero for every row: at least one weight must be positive.")
+    return weights

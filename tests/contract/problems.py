@@ -1,0 +1,79 @@
+"""One small problem a method string; the contract tests walk the registry with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ordstat import ordfit
+from ordstat.methods import METHODS
+
+FORMULA = "y ~ x1 + x2 + g"
+N = 60
+
+
+def latent_frame(n_levels: int, seed: int = 0) -> pd.DataFrame:
+    """Ranks 1..K, in equal numbers, of a noisy linear score of two numbers and a factor."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((N, 2))
+    g = rng.integers(0, 3, N)
+    score = x @ [1.0, -0.7] + 0.5 * g + rng.logistic(size=N)
+    codes = np.argsort(np.argsort(score)) * n_levels // N
+    return pd.DataFrame(
+        {
+            "x1": x[:, 0],
+            "x2": x[:, 1],
+            "g": pd.Categorical.from_codes(g, ["a", "b", "c"]),
+            "w": rng.integers(1, 4, N),
+            "y": pd.Categorical(codes + 1, categories=range(1, n_levels + 1), ordered=True),
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A method with data that it takes."""
+
+    name: str
+    frame: pd.DataFrame
+
+    @classmethod
+    def of(cls, name: str) -> Problem:
+        return cls(name, latent_frame(2 if METHODS[name].method.needs.two_levels else 4))
+
+    @property
+    def tight(self) -> dict[str, Any]:
+        """Options that bring an iterative method so near to its optimum that two runs can be compared."""
+        known = {f.name for f in fields(METHODS[self.name].method)}
+        return {"tol": 1e-9} if "tol" in known else {}
+
+    def fit(self, frame: pd.DataFrame | None = None, **arguments: Any) -> Any:
+        return ordfit(FORMULA, self.frame if frame is None else frame, self.name, **(self.tight | arguments))
+
+
+def scores(fit: Any, frame: pd.DataFrame | None = None) -> np.ndarray:
+    """(N,) potential H."""
+    return np.asarray(fit.predict(frame, type="score"))
+
+
+def score_tolerance(fit: Any) -> float:
+    """What a certificate of 1e-9 proves of a score.
+
+    |v - v*|^2 <= 2 gap P: a relative gap of 1e-9 leaves up to 1e-3; likelihoods converge quadratically.
+    """
+    return 1e-7 if hasattr(fit, "loglik") else 1e-3
+
+
+def assert_same_ranker(fit: Any, other: Any, frame: pd.DataFrame) -> None:
+    """Same scores, thresholds and ranks of `frame`, ranks of rows on a threshold left out."""
+    atol = score_tolerance(fit)
+    h, theta = scores(fit, frame), np.asarray(fit.thresholds)
+    np.testing.assert_allclose(h, scores(other, frame), atol=atol)
+    np.testing.assert_allclose(theta, other.thresholds, atol=atol)
+    clear = np.abs(h[:, None] - theta).min(axis=1) > 2 * atol
+    ranks, others = (np.asarray(f.predict(frame).cat.codes) for f in (fit, other))
+    assert clear.mean() > 0.5
+    assert (ranks[clear] == others[clear]).all()

@@ -1,0 +1,153 @@
+"""What every method owes: answers that depend on the data and the options, and on nothing else."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from problems import FORMULA, Problem, assert_same_ranker, score_tolerance, scores
+
+from ordstat import ordfit
+from ordstat.methods import METHODS
+
+#: The link of the mirrored response; every other method is its own mirror.
+MIRROR = {"cloglog": "loglog", "loglog": "cloglog"}
+
+
+def test_row_order_does_not_matter(problem):
+    shuffled = problem.frame.sample(frac=1.0, random_state=3)
+    assert_same_ranker(problem.fit(), problem.fit(shuffled), problem.frame)
+
+
+def test_integer_weights_equal_repeated_rows(problem):
+    repeated = problem.frame.loc[problem.frame.index.repeat(problem.frame["w"])].reset_index(drop=True)
+    weighted, plain = problem.fit(weights="w"), problem.fit(repeated)
+    assert_same_ranker(weighted, plain, problem.frame)
+    assert weighted.nobs == plain.nobs == problem.frame["w"].sum()
+    pd.testing.assert_frame_equal(weighted.confusion(), plain.confusion(), check_dtype=False)
+
+
+@pytest.mark.filterwarnings("ignore:.*weight 0:ordstat.DataWarning")
+def test_weight_zero_equals_a_removed_row(problem):
+    zero = problem.frame.assign(w=(np.arange(len(problem.frame)) % 3 > 0).astype(int))
+    kept = zero[zero["w"] == 1]
+    assert_same_ranker(problem.fit(zero, weights="w"), problem.fit(kept), problem.frame)
+
+
+def test_labels_are_only_names(problem):
+    names = {level: chr(ord("z") - level) for level in problem.frame["y"].cat.categories}  # alphabetically reversed
+    renamed = problem.frame.assign(y=problem.frame["y"].cat.rename_categories(names))
+    fit, other = problem.fit(), problem.fit(renamed)
+    np.testing.assert_array_equal(scores(fit), scores(other))
+    np.testing.assert_array_equal(fit.thresholds, other.thresholds)
+    assert fit.predict().map(names).tolist() == other.predict().tolist()
+    assert other.predict().cat.categories.tolist() == list(names.values())
+
+
+def test_reversed_ranks_mirror_the_fit(problem):
+    levels = problem.frame["y"].cat.categories[::-1]
+    reverse = problem.frame.assign(y=problem.frame["y"].cat.reorder_categories(levels))
+    fit = problem.fit()
+    other = Problem(MIRROR.get(problem.name, problem.name), reverse).fit()
+    atol = score_tolerance(fit)
+    centred = [np.asarray(f.thresholds) - np.asarray(f.thresholds).mean() for f in (fit, other)]
+    np.testing.assert_allclose(centred[0], -centred[1][::-1], atol=atol)
+    moved = [scores(f) - np.asarray(f.thresholds).mean() for f in (fit, other)]
+    np.testing.assert_allclose(moved[0], -moved[1], atol=atol)
+    assert fit.predict().tolist() == other.predict().tolist()
+
+
+def test_two_levels_are_enough(problem):
+    binary = problem.frame.assign(y=pd.Categorical(problem.frame["y"].cat.codes > 0, ordered=True))
+    fit = problem.fit(binary)
+    assert len(fit.thresholds) == 1
+    assert fit.predict().cat.categories.tolist() == [False, True]
+    assert (fit.predict() == binary["y"]).mean() > 0.7  # two thirds of the rows are above; the score separates well
+
+
+def test_thresholds_are_in_order(problem):
+    assert (np.diff(problem.fit().thresholds) >= 0).all()
+
+
+def test_new_data_equal_to_the_training_data_gives_the_training_predictions(problem):
+    fit = problem.fit()
+    for type in ("class", "score"):
+        pd.testing.assert_series_equal(fit.predict(problem.frame, type=type), fit.predict(type=type), rtol=1e-12)
+    by_row = pd.concat([fit.predict(problem.frame.iloc[[row]], type="score") for row in (0, 17, 59)])
+    np.testing.assert_allclose(by_row, fit.predict(type="score").iloc[[0, 17, 59]], rtol=1e-9, atol=1e-12)
+
+
+def test_missing_inputs_keep_their_place(problem):
+    fit = problem.fit()
+    gaps = problem.frame.set_index(np.arange(60) + 100)
+    gaps.loc[103, "x1"] = np.nan
+    gaps.loc[105, "g"] = np.nan
+    for type in ("class", "score"):
+        with_gaps = fit.predict(gaps, type=type)
+        assert with_gaps.index.equals(gaps.index)
+        assert with_gaps.index[with_gaps.isna()].tolist() == [103, 105]
+        complete = fit.predict(problem.frame, type=type).drop([3, 5])
+        pd.testing.assert_series_equal(with_gaps.dropna(), complete.set_axis(complete.index + 100), rtol=1e-9)
+
+
+def test_pickle_keeps_everything(problem):
+    fit = problem.fit()
+    twin = pickle.loads(pickle.dumps(fit))
+    pd.testing.assert_series_equal(twin.predict(problem.frame, type="score"), fit.predict(problem.frame, type="score"))
+    assert str(twin.summary()) == str(fit.summary())
+    assert twin.method == fit.method
+
+
+def test_same_seed_same_result(problem):
+    first, second = problem.fit(seed=5), problem.fit(seed=5)
+    np.testing.assert_array_equal(scores(first), scores(second))
+    np.testing.assert_array_equal(first.thresholds, second.thresholds)
+    assert str(first.summary()) == str(second.summary())
+
+
+def test_another_seed_finds_the_same_optimum(problem):
+    assert_same_ranker(problem.fit(seed=1), problem.fit(seed=2), problem.frame)
+
+
+def test_the_global_random_state_is_left_alone(problem):
+    before = np.random.get_state()[1].tolist()  # noqa: NPY002 - the very thing that must not be touched
+    problem.fit()
+    assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
+
+
+def test_the_users_data_are_never_changed(problem):
+    frame = problem.frame.copy()
+    before = frame.copy(deep=True)
+    fit = problem.fit(frame, weights="w")
+    fit.predict(frame)
+    fit.augment(frame)
+    str(fit.summary())
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_a_copy_of_the_results_cannot_reach_the_fit(problem):
+    """Writing into what a result hands out leaves the fit as it was."""
+    fit = problem.fit()
+    before = fit.thresholds.copy()
+    handed = fit.thresholds
+    handed.iloc[0] += 1.0
+    pd.testing.assert_series_equal(fit.thresholds, before)
+
+
+@pytest.mark.parametrize("name", [name for name, entry in METHODS.items() if entry.method.needs.row_costs])
+def test_row_costs_of_the_absolute_kind_change_nothing(name):
+    problem = Problem.of(name)
+    y = problem.frame["y"].cat.codes.to_numpy()
+    costs = np.abs(y[:, None] - np.arange(y.max() + 1))
+    assert_same_ranker(problem.fit(cost="absolute"), problem.fit(cost=costs), problem.frame)
+
+
+def test_formula_and_estimator_agree(problem):
+    from ordstat import OrdinalClassifier
+    from ordstat.design.build import build
+
+    design = build(FORMULA, problem.frame)
+    fit = ordfit(FORMULA, problem.frame, problem.name)
+    model = OrdinalClassifier(problem.name).fit(design.sample.X, problem.frame["y"])
+    assert model.predict(design.sample.X).tolist() == fit.predict().tolist()
+    np.testing.assert_allclose(model.thresholds_, fit.thresholds, rtol=1e-9)

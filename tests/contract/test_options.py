@@ -1,0 +1,149 @@
+"""Methods are values: their repr rebuilds them, every option counts, and what is wrong is said helpfully."""
+
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from problems import FORMULA, Problem, scores
+
+import ordstat
+from ordstat import DataError, OptionError, ordfit
+from ordstat.methods import METHODS
+from ordstat.registry import option_names, resolve
+
+#: Another value of every option of every method; a new option needs a line here.
+OTHER = {
+    "C": 0.01,
+    "cost": "squared",
+    "folds": 3,
+    "gamma": 0.1,
+    "kernel": "gaussian",
+    "link": "probit",
+    "max_iter": 1,
+    "scaling": "standard",
+    "solver": "cvxpy",
+    "tol": 1e-8,
+}
+
+#: Options that matter only beside another one.
+BESIDE = {"folds": {"C": "cv"}}
+
+OPTIONS = [(name, option) for name, entry in METHODS.items() for option in option_names(entry)]
+
+
+def test_every_method_file_is_registered():
+    folder = ordstat.methods.__path__[0]
+    files = {path.stem for path in Path(folder).glob("*.py")} - {"__init__", "base"}
+    registered = {entry.method.__module__.rsplit(".", 1)[1] for entry in METHODS.values()}
+    assert files == registered
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_is_a_public_value(name):
+    entry = METHODS[name]
+    assert getattr(ordstat, entry.method.__name__) is entry.method
+    assert {f.name for f in fields(entry.method)} >= {"cost", *entry.preset}
+    assert entry.method.__doc__
+    value = resolve(name)
+    assert value == resolve(name.upper())
+    assert hash(value) == hash(resolve(name))
+    with pytest.raises(AttributeError):  # frozen
+        value.cost = "squared"
+
+
+@pytest.mark.parametrize(("name", "option"), [*[(name, None) for name in METHODS], *OPTIONS])
+def test_repr_rebuilds_the_method(name, option):
+    method = resolve(name, {} if option is None else {option: OTHER[option]})
+    rebuilt = eval(repr(method), vars(ordstat))
+    assert rebuilt == method
+    assert repr(rebuilt) == repr(method)
+    if option is not None:
+        assert f"{option}=" in repr(method)
+
+
+def _everything(fit) -> tuple[bytes, list[int], bytes, str]:
+    """All that a fit shows, apart from the method's own name for itself."""
+    ranks = fit.predict().cat.codes.tolist()
+    return scores(fit).tobytes(), ranks, np.asarray(fit.trace.objective).tobytes(), repr(fit.certificate)
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.ConvergenceWarning")
+@pytest.mark.parametrize(("name", "option"), OPTIONS)
+def test_every_option_counts(name, option):
+    beside, frame = BESIDE.get(option, {}), Problem.of(name).frame
+    plain = ordfit(FORMULA, frame, name, **beside)
+    other = ordfit(FORMULA, frame, name, **beside, **{option: OTHER[option]})
+    assert _everything(plain) != _everything(other)
+
+
+@pytest.mark.parametrize(("name", "option"), OPTIONS)
+def test_every_option_is_checked(name, option):
+    with pytest.raises(OptionError, match=option):
+        resolve(name, {option: object()})
+
+
+@pytest.mark.parametrize(("name", "option"), [pair for pair in OPTIONS if pair[1] != "max_iter"])
+def test_string_and_value_are_the_same_call(name, option):
+    given, frame = {option: OTHER[option]}, Problem.of(name).frame
+    by_string = ordfit(FORMULA, frame, name, **given)
+    by_value = ordfit(FORMULA, frame, resolve(name, given))
+    assert by_string.method == by_value.method
+    np.testing.assert_array_equal(scores(by_string), scores(by_value))
+    np.testing.assert_array_equal(by_string.thresholds, by_value.thresholds)
+
+
+# What is said when something is wrong
+
+
+def test_an_unknown_method_is_named_with_the_known_ones():
+    with pytest.raises(OptionError, match=r"'redsmv'.*Did you mean 'redsvm'\?.*clm.*logit.*redsvm"):
+        ordfit(FORMULA, pd.DataFrame(), "redsmv")
+    with pytest.raises(OptionError, match=r"method must be one of clm.*got 3"):
+        ordfit(FORMULA, pd.DataFrame(), 3)
+
+
+def test_an_unknown_option_is_named_with_the_known_ones(problem):
+    known = option_names(METHODS[problem.name])
+    with pytest.raises(OptionError, match=rf"{problem.name}.*'costt'.*Did you mean 'cost'\?.*{', '.join(known)}"):
+        problem.fit(costt=1)
+    with pytest.raises(OptionError, match=r"already carries its options.*costt"):
+        ordfit(FORMULA, problem.frame, resolve(problem.name), costt=1)
+
+
+def test_an_unseen_level_at_predict_is_named(problem):
+    fit = problem.fit()
+    unseen = problem.frame.assign(g="d")
+    with pytest.raises(DataError, match=r"(?s)'?g'?.*'d'.*'a', 'b', 'c'"):
+        fit.predict(unseen)
+
+
+def test_a_missing_column_at_predict_is_named(problem):
+    with pytest.raises(DataError, match=r"no column 'x2'"):
+        problem.fit().predict(problem.frame[["x1", "g"]])
+
+
+def test_an_unknown_type_of_prediction_is_named_with_the_known_ones(problem):
+    fit = problem.fit()
+    with pytest.raises(OptionError, match=r"'class', .*'score'.*'probs'"):
+        fit.predict(type="probs")
+
+
+def test_a_response_of_one_level_is_refused(problem):
+    with pytest.raises(DataError, match=r"'y' needs rows of at least 2 levels.*only 1"):
+        problem.fit(problem.frame.assign(y=1))
+
+
+def test_no_rows_are_refused(problem):
+    with pytest.raises(DataError, match=r"No row of the 0 given"):
+        problem.fit(problem.frame.iloc[:0])
+
+
+def test_what_a_method_has_no_use_for_is_refused(problem):
+    needs = METHODS[problem.name].method.needs
+    given = {"nominal": "~ x1", "scale": "~ x1", "offset": "x2", "cluster": "g"}
+    for argument, value in given.items():
+        if not getattr(needs, argument):
+            with pytest.raises(OptionError, match=rf"has no use for .*{argument}"):
+                problem.fit(**{argument: value})

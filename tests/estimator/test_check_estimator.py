@@ -1,0 +1,29 @@
+"""scikit-learn's own checks, for every method of the registry, none of them excused."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+from sklearn.utils.estimator_checks import check_estimator
+
+from ordstat import OrdinalClassifier
+from ordstat.methods import METHODS
+
+# The checks fit strings, odd shapes, iterations cut short: the warnings are due.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_scikit_learn_checks(method):
+    outcomes = check_estimator(OrdinalClassifier(method), on_skip=None, on_fail=None)
+    failed = {o["check_name"]: repr(o["exception"]) for o in outcomes if o["status"] not in ("passed", "skipped")}
+    assert not failed
+    assert sum(o["status"] == "passed" for o in outcomes) > 50
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_accuracy_that_the_poor_score_tag_leaves_unchecked(method):
+    """Three blobs in a plane have no order along a line; two blobs, and blobs in a row, have."""
+    X, y = make_blobs(n_samples=300, random_state=0)
+    assert OrdinalClassifier(method).fit(X[y < 2], y[y < 2]).score(X[y < 2], y[y < 2]) > 0.83
+    X, y = make_blobs(n_samples=300, centers=np.array([[0, 0], [3, 2], [6, 4]]), random_state=0)
+    assert OrdinalClassifier(method).fit(X, y).score(X, y) > 0.83

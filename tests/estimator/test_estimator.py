@@ -1,0 +1,379 @@
+"""OrdinalClassifier: labels, parameters and data of every kind, inside scikit-learn's own tools."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss, make_scorer
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from ordstat import REDSVM, CumulativeLink, DataError, DataWarning, OptionError, OrdinalClassifier, datasets, ordfit
+from ordstat.estimator import mean_absolute_rank_error
+from ordstat.methods import METHODS
+
+LEVELS = ["low", "medium", "high"]  # not in alphabetical order
+CODES = {"low": 0, "medium": 1, "high": 2}
+
+
+@pytest.fixture(scope="module")
+def X():
+    return np.random.default_rng(0).standard_normal((90, 2))
+
+
+@pytest.fixture(scope="module")
+def codes(X):
+    noise = np.random.default_rng(1).logistic(size=90)
+    return np.searchsorted([-1.0, 1.0], X @ [2.0, -1.0] + noise)
+
+
+@pytest.fixture(scope="module")
+def strings(codes):
+    return np.array(LEVELS)[codes]
+
+
+# Labels
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        lambda codes: pd.Series(pd.Categorical.from_codes(codes, LEVELS, ordered=True)),
+        lambda codes: pd.Categorical.from_codes(codes, LEVELS, ordered=True),
+        lambda codes: pl.Series(np.array(LEVELS)[codes], dtype=pl.Enum(LEVELS)),
+        lambda codes: pd.DataFrame({"y": pd.Categorical.from_codes(codes, LEVELS, ordered=True)}),
+    ],
+    ids=["Series", "Categorical", "polars Enum", "frame of one column"],
+)
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
+def test_declared_orders_are_kept(X, codes, labels):
+    model = OrdinalClassifier().fit(X, labels(codes))
+    reference = OrdinalClassifier().fit(X, codes)
+    assert model.levels_.tolist() == LEVELS
+    assert model.classes_.tolist() == sorted(LEVELS)
+    assert [CODES[label] for label in model.predict(X)] == reference.predict(X).tolist()
+    np.testing.assert_array_equal(model.thresholds_, reference.thresholds_)
+
+
+@pytest.mark.parametrize("dtype", [object, "str", "list"])
+def test_levels_order_strings(X, codes, strings, dtype):
+    y = strings.tolist() if dtype == "list" else strings.astype(dtype)
+    model = OrdinalClassifier(levels=LEVELS).fit(X, y)
+    np.testing.assert_array_equal(model.thresholds_, OrdinalClassifier().fit(X, codes).thresholds_)
+    assert model.predict(X).dtype == np.asarray(y).dtype
+
+
+def test_strings_without_an_order_are_sorted_with_a_warning(X, strings):
+    with pytest.warns(DataWarning, match=r"sorted, 'high' < 'low' < 'medium'.*levels=\["):
+        model = OrdinalClassifier().fit(X, strings)
+    assert model.levels_.tolist() == ["high", "low", "medium"]
+
+
+@pytest.mark.parametrize("labels", [[10, 20, 50], [-1.0, 0.0, 7.0], [2**40, 2**41, 2**50]])
+def test_numbers_are_sorted(X, codes, labels):
+    model = OrdinalClassifier().fit(X, np.array(labels)[codes])
+    assert model.levels_.tolist() == model.classes_.tolist() == labels
+    assert model.levels_.dtype == np.array(labels).dtype
+    assert set(model.predict(X)) <= set(labels)
+
+
+def test_levels_may_reverse_numbers(X, codes):
+    forward = OrdinalClassifier().fit(X, codes)
+    backward = OrdinalClassifier(levels=[2, 1, 0]).fit(X, codes)
+    np.testing.assert_allclose(backward.coef_, -forward.coef_, rtol=1e-6)
+    np.testing.assert_allclose(backward.predict_proba(X), forward.predict_proba(X), rtol=1e-6)
+
+
+def test_booleans_are_fine(X, codes):
+    model = OrdinalClassifier().fit(X, codes > 1)
+    assert model.predict(X).dtype == bool
+    assert model.classes_.tolist() == [False, True]
+
+
+def test_intervals_of_a_cut_are_fine(X):
+    cut = pd.cut(pd.Series(X[:, 0]), [-9, -0.5, 0.5, 9])
+    model = OrdinalClassifier("redsvm").fit(X, cut)
+    assert model.levels_.tolist() == cut.cat.categories.tolist()
+    assert (model.predict(X) == cut.to_numpy()).mean() > 0.8
+
+
+def test_unused_levels_are_no_classes(X, codes):
+    with pytest.warns(DataWarning, match="without rows were left out: 3"):
+        model = OrdinalClassifier(levels=[0, 1, 2, 3]).fit(X, codes)
+    assert model.levels_.tolist() == [0, 1, 2]
+    assert model.predict_proba(X).shape == (90, 3)
+
+
+@pytest.mark.parametrize(
+    ("levels", "error", "message"),
+    [
+        (["low", "high"], DataError, r"not among the levels \['low', 'high'\]: \['medium'\]"),
+        (["low", "low", "high"], OptionError, r"names a label twice"),
+        ("low", OptionError, r"levels must list the labels.*'low'"),
+    ],
+)
+def test_wrong_levels_are_refused(X, strings, levels, error, message):
+    with pytest.raises(error, match=message):
+        OrdinalClassifier(levels=levels).fit(X, strings)
+
+
+def test_probabilities_follow_the_sorted_classes(X, strings):
+    """scikit-learn's scorers take the columns to be sorted labels; ours in rank order would score the wrong ones."""
+    model = OrdinalClassifier(levels=LEVELS).fit(X, strings)
+    frame = model.results_.predict(X, type="prob")
+    np.testing.assert_array_equal(model.predict_proba(X), frame[["high", "low", "medium"]])
+    by_hand = -np.log([frame.loc[n, label] for n, label in enumerate(strings)]).mean()
+    assert log_loss(strings, model.predict_proba(X)) == pytest.approx(by_hand)
+    assert make_scorer(log_loss, response_method="predict_proba")(model, X, strings) == pytest.approx(by_hand)
+
+
+# Rows
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", ["pandas", "polars", "list", "integers", "fortran", "objects"])
+def test_kinds_of_x_agree(X, codes, method, kind):
+    whole = np.round(10 * X)
+    make = {
+        "pandas": lambda: pd.DataFrame(whole, columns=["a", "b"]),
+        "polars": lambda: pl.DataFrame(whole, schema=["a", "b"]),
+        "list": lambda: whole.tolist(),
+        "integers": lambda: whole.astype(int),
+        "fortran": lambda: np.asfortranarray(whole),
+        "objects": lambda: whole.astype(object),
+    }[kind]
+    model = OrdinalClassifier(method).fit(make(), codes)
+    reference = OrdinalClassifier(method).fit(whole, codes)
+    assert model.predict(make()).tolist() == reference.predict(whole).tolist()
+    np.testing.assert_array_equal(model.thresholds_, reference.thresholds_)
+    if kind in ("pandas", "polars"):
+        assert model.feature_names_in_.tolist() == ["a", "b"]
+        assert model.results_.design.names == ("a", "b")
+    else:
+        assert not hasattr(model, "feature_names_in_")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(["1", "2", "3"] * 30),
+        pd.Series(pd.Categorical([1, 2, 3] * 30)),
+        pd.Series(pd.Timestamp("2020-01-01"), index=range(90)),
+    ],
+    ids=["text", "category of numbers", "date"],
+)
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_that_are_no_numbers_are_named(X, codes, column, library):
+    frame = pd.DataFrame({"a": X[:, 0], "b": column})
+    if library == "polars":
+        kinds = {"category": pl.Categorical}
+        values = [str(v) for v in column] if column.dtype == "category" else column.to_list()
+        frame = pl.DataFrame({"a": X[:, 0], "b": pl.Series(values, dtype=kinds.get(str(column.dtype)))})
+    with pytest.raises(DataError, match=r"not numeric: 'b' .*OneHotEncoder.*ordfit"):
+        OrdinalClassifier().fit(frame, codes)
+
+
+def test_boolean_columns_are_numbers(X, codes):
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1] > 0})
+    model = OrdinalClassifier().fit(frame, codes)
+    np.testing.assert_array_equal(model.coef_, OrdinalClassifier().fit(frame.astype(float), codes).coef_)
+
+
+def test_sparse_matrices_are_refused(X, codes):
+    with pytest.raises(TypeError, match=r"[Ss]parse data was passed"):
+        OrdinalClassifier().fit(csr_array(X), codes)
+    assert not OrdinalClassifier().__sklearn_tags__().input_tags.sparse
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_missing_and_infinite_values_are_refused(X, codes, value):
+    holed = X.copy()
+    holed[3, 1] = value
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
+        OrdinalClassifier().fit(holed, codes)
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
+        OrdinalClassifier().fit(X, codes).predict(holed)
+
+
+@pytest.mark.parametrize("method", ["logit", "redsvm"])
+def test_sample_weight_counts_rows(X, codes, method):
+    weight = np.random.default_rng(2).integers(1, 4, 90)
+    model = OrdinalClassifier(method, tol=1e-9).fit(X, codes, sample_weight=weight)
+    repeated = OrdinalClassifier(method, tol=1e-9).fit(X.repeat(weight, axis=0), codes.repeat(weight))
+    np.testing.assert_allclose(model.thresholds_, repeated.thresholds_, atol=1e-3 if method == "redsvm" else 1e-8)
+    assert model.results_.nobs == weight.sum()
+
+
+# Parameters
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_get_params_lists_every_option(method):
+    entry = METHODS[method]
+    value = entry.method(**entry.preset)
+    params = OrdinalClassifier(method).get_params()
+    assert {"method", "levels", "random_state", "cost"} <= set(params)
+    for name in set(params) - {"method", "levels", "random_state"}:
+        assert params[name] == getattr(value, name)
+    assert not set(params) & set(entry.preset)
+
+
+def test_options_reach_the_method(X, codes):
+    model = OrdinalClassifier("redsvm", C=3.0, kernel="gaussian", cost="squared").fit(X, codes)
+    assert model.results_.method == REDSVM(C=3.0, kernel="gaussian", cost="squared")
+
+
+def test_a_method_value_is_a_method(X, codes):
+    model = OrdinalClassifier(CumulativeLink(link="probit")).fit(X, codes)
+    np.testing.assert_array_equal(model.thresholds_, OrdinalClassifier("probit").fit(X, codes).thresholds_)
+    with pytest.raises(OptionError, match="already carries its options"):
+        OrdinalClassifier(REDSVM(), C=3).fit(X, codes)
+
+
+def test_set_params_and_clone():
+    model = OrdinalClassifier("redsvm", C=3.0)
+    assert model.set_params(kernel="gaussian", random_state=7) is model
+    assert clone(model).get_params() == model.get_params()
+    assert model.get_params()["kernel"] == "gaussian"
+    assert repr(model) == "OrdinalClassifier('redsvm', random_state=7, C=3.0, kernel='gaussian')"
+    assert eval(repr(model)).get_params() == model.get_params()
+
+
+def test_an_unknown_parameter_is_refused_with_the_known_ones():
+    model = OrdinalClassifier("redsvm", C=3.0)
+    before = model.get_params()
+    with pytest.raises(OptionError, match=r"no parameter 'D'.*method, levels, random_state, C, kernel"):
+        model.set_params(C=5.0, D=1)
+    assert model.get_params() == before
+    with pytest.raises(OptionError, match=r"no option 'D'"):
+        OrdinalClassifier("redsvm", D=1).fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(OptionError, match=r"no method 'redsmv'.*Did you mean 'redsvm'"):
+        OrdinalClassifier("redsmv").fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(OptionError, match=r"C of REDSVM"):
+        OrdinalClassifier("redsvm", C=-1).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_another_method_forgets_the_options_it_does_not_have():
+    model = clone(OrdinalClassifier("redsvm", C=3.0, cost="squared")).set_params(method="probit")
+    assert "C" not in model.get_params()
+    assert model.get_params()["cost"] == "squared"  # both have it, and it was asked for
+    assert clone(OrdinalClassifier("redsvm")).set_params(method="probit").get_params()["cost"] == "classification"
+
+
+@pytest.mark.parametrize("make", [lambda: 7, lambda: np.random.RandomState(7), lambda: np.random.default_rng(7)])
+def test_random_state_fixes_the_answer(X, codes, make):
+    chosen = [
+        OrdinalClassifier("redsvm", C="cv", folds=3, random_state=make()).fit(X, codes).thresholds_ for _ in range(2)
+    ]
+    np.testing.assert_array_equal(*chosen)
+
+
+def test_default_seed_is_that_of_ordfit(X, codes):
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(y=codes)
+    fit = ordfit("y ~ a + b", frame, "redsvm", C="cv", folds=3)
+    np.testing.assert_array_equal(
+        OrdinalClassifier("redsvm", C="cv", folds=3).fit(X, codes).thresholds_, fit.thresholds
+    )
+
+
+# Inside scikit-learn's tools
+
+
+def test_pipeline_and_grid_search(X, strings):
+    pipe = make_pipeline(StandardScaler(), OrdinalClassifier("redsvm", levels=LEVELS))
+    grid = [
+        {"ordinalclassifier__C": [0.01, 1.0], "ordinalclassifier__kernel": ["linear", "gaussian"]},
+        {"ordinalclassifier__method": ["logit", "probit"]},
+        {"ordinalclassifier__method": [REDSVM(C=0.1)]},
+    ]
+    search = GridSearchCV(pipe, grid, cv=3, error_score="raise").fit(X, strings)
+    assert len(search.cv_results_["params"]) == 7
+    assert search.best_score_ > 0.6
+    assert search.best_estimator_[-1].results_.nobs == 90
+    assert set(search.predict(X)) <= set(LEVELS)
+
+
+def test_set_output_and_named_columns(X, codes):
+    wine = datasets.load("wine")
+    encode = make_column_transformer((OneHotEncoder(drop="first", sparse_output=False), ["temp", "contact"]))
+    pipe = make_pipeline(encode, OrdinalClassifier()).set_output(transform="pandas").fit(wine, wine["rating"])
+    fit = ordfit("rating ~ temp + contact", wine)
+    np.testing.assert_allclose(pipe[-1].coef_, fit.coef, rtol=1e-9)
+    assert pipe[-1].results_.design.names == ("onehotencoder__temp_warm", "onehotencoder__contact_yes")
+    assert pipe.predict(wine).tolist() == fit.predict().tolist()
+    assert pipe.score(wine, wine["rating"]) == (fit.predict() == wine["rating"]).mean()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_cross_validation_of_strings(X, strings, method):
+    ordered = pd.Series(pd.Categorical(strings, categories=LEVELS, ordered=True))
+    folds = StratifiedKFold(3)
+    model = OrdinalClassifier(method)
+    by_levels = cross_val_predict(model.set_params(levels=LEVELS), X, strings, cv=folds)
+    by_category = cross_val_predict(clone(model).set_params(levels=None), X, ordered, cv=folds)
+    by_hand = np.empty(90, dtype=object)
+    for train, test in folds.split(X, strings):
+        by_hand[test] = OrdinalClassifier(method, levels=LEVELS).fit(X[train], strings[train]).predict(X[test])
+    assert by_levels.tolist() == by_category.tolist() == by_hand.tolist()
+    assert cross_val_score(model, X, strings, cv=folds).mean() == pytest.approx((by_hand == strings).mean(), abs=1e-12)
+
+
+def test_scorer_of_ranks(X, strings):
+    scorer = make_scorer(mean_absolute_rank_error, greater_is_better=False, levels=LEVELS)
+    model = OrdinalClassifier(levels=LEVELS).fit(X, strings)
+    error = np.mean([abs(CODES[a] - CODES[b]) for a, b in zip(strings, model.predict(X), strict=True)])
+    assert scorer(model, X, strings) == pytest.approx(-error)
+    assert mean_absolute_rank_error([10, 20, 50], [10, 10, 10]) == 1.0
+    ordered = pd.Series(pd.Categorical(strings, categories=LEVELS, ordered=True))
+    assert mean_absolute_rank_error(ordered, model.predict(X)) == pytest.approx(error)
+
+
+def test_precomputed_kernels_are_sliced_on_both_sides(X, codes):
+    from ordstat import Linear
+
+    gram = X @ X.T
+    precomputed = OrdinalClassifier("redsvm", kernel="precomputed", scaling=None, tol=1e-8)
+    direct = OrdinalClassifier("redsvm", kernel=Linear(), scaling=None, tol=1e-8)
+    assert precomputed.__sklearn_tags__().input_tags.pairwise
+    assert not direct.__sklearn_tags__().input_tags.pairwise
+    scores = [cross_val_predict(m, Z, codes, cv=3) for m, Z in ((precomputed, gram), (direct, X))]
+    assert scores[0].tolist() == scores[1].tolist()
+
+
+def test_only_probability_models_have_probabilities(X, codes):
+    assert hasattr(OrdinalClassifier("logit"), "predict_proba")
+    svm = OrdinalClassifier("redsvm").fit(X, codes)
+    with pytest.raises(AttributeError, match="predict_proba"):
+        svm.predict_proba(X)
+    assert not hasattr(OrdinalClassifier(REDSVM()), "predict_proba")
+
+
+def test_coefficients_where_the_potential_is_linear(X, codes):
+    assert hasattr(OrdinalClassifier().fit(X, codes), "coef_")
+    assert OrdinalClassifier("redsvm", kernel="linear").fit(X, codes).coef_.shape == (2,)
+    assert not hasattr(OrdinalClassifier("redsvm").fit(X, codes), "coef_")
+    assert not hasattr(OrdinalClassifier(), "coef_")
+
+
+def test_two_classes_equal_logistic_regression(X, codes):
+    y = codes > 0
+    model = OrdinalClassifier().fit(X, y)
+    other = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000).fit(X, y)
+    np.testing.assert_allclose(model.coef_, other.coef_[0], rtol=1e-4)
+    np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_pickle(X, codes, method):
+    model = OrdinalClassifier(method).fit(X, codes)
+    twin = pickle.loads(pickle.dumps(model))
+    assert twin.predict(X).tolist() == model.predict(X).tolist()
+    assert twin.get_params() == model.get_params()
+    assert str(twin.results_.summary()) == str(model.results_.summary())

@@ -1,0 +1,212 @@
+"""The house rules that a reader cannot see in one file: layers, start-up imports, sizes, what is kept out."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import ordstat
+
+PACKAGE = Path(ordstat.__file__).parent
+TESTS = Path(__file__).parent
+
+#: What each layer may import; `_typing` and `exceptions` are open to all.
+BELOW = {
+    "_typing": set(),
+    "exceptions": set(),
+    "compiled": set(),
+    "model": {"compiled"},
+    "solvers": {"model", "compiled"},
+    "assess": {"model"},
+    "design": {"model"},
+    "results": {"assess", "model"},
+    "methods": {"results", "assess", "solvers", "model"},
+    "registry": {"methods"},
+    "progress": set(),
+    "datasets": set(),
+    "api": {"design", "methods", "registry", "results", "progress"},
+    "estimator": {"api", "design", "methods", "registry", "results"},
+    "__init__": {"api", "datasets", "estimator", "methods", "model"},
+    "__main__": {"api", "datasets"},
+}
+FRAME_FREE = ("compiled", "model", "solvers", "methods", "assess")
+FRAME_LIBRARIES = {"pandas", "polars", "narwhals", "pyarrow", "formulaic"}
+HEAVY = ("scipy.stats", "scipy.optimize", "sklearn", "cvxpy", "statsmodels", "matplotlib", "joblib")
+MAX_LINES = 500
+MAX_STATEMENT_LINES = 80  # of one function, docstring apart: only a solver's iteration loop comes near
+
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+
+
+def _label(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def _layer(path: Path) -> str:
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def _typing_only(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def _run_time_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes except those under `if TYPE_CHECKING:`."""
+    for child in ast.iter_child_nodes(node):
+        if not _typing_only(child):
+            yield child
+            yield from _run_time_nodes(child)
+
+
+def _parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _absolute(path: Path, node: ast.ImportFrom) -> str:
+    """The module that `from X import ...` names, written from the top."""
+    if node.level == 0:
+        return node.module or ""
+    package = ("ordstat", *path.relative_to(PACKAGE).parent.parts)
+    base = package[: len(package) - node.level + 1]
+    return ".".join((*base, *([node.module] if node.module else [])))
+
+
+def _imports(path: Path) -> Iterator[str]:
+    """Dotted names of everything a file imports at run time, inside functions too."""
+    for node in _run_time_nodes(_parse(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = _absolute(path, node)
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def _own_layer(dotted: str) -> str | None:
+    parts = dotted.split(".")
+    if parts[0] != "ordstat" or len(parts) < 2:
+        return None
+    return parts[1]
+
+
+def test_every_module_has_a_layer():
+    assert {_layer(path) for path in SOURCES} <= set(BELOW)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=_label)
+def test_imports_point_down(path):
+    layer = _layer(path)
+    allowed = BELOW[layer] | {layer, "_typing", "exceptions"}
+    reached = {name for dotted in _imports(path) if (name := _own_layer(dotted)) in BELOW}
+    assert reached <= allowed, f"{_label(path)} reaches up to {sorted(reached - allowed)}"
+
+
+def test_the_import_reader_sees_what_it_should(tmp_path, monkeypatch):
+    """The rule above rests on this reader: relative forms, function bodies and TYPE_CHECKING."""
+    source = """
+from typing import TYPE_CHECKING
+from ..exceptions import DataError
+from . import fit
+if TYPE_CHECKING:
+    from ..results.base import OrdinalResults
+def solve():
+    from ..api import ordfit
+"""
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "x.py").write_text(source)
+    monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
+    assert {name for d in _imports(folder / "x.py") if (name := _own_layer(d))} == {"exceptions", "model", "api"}
+
+
+def test_no_method_file_imports_another():
+    for path in (PACKAGE / "methods").glob("*.py"):
+        siblings = {d.split(".")[2] for d in _imports(path) if d.startswith("ordstat.methods.")}
+        assert path.name == "__init__.py" or siblings <= {"base"}, path.name
+
+
+@pytest.mark.parametrize("path", [p for p in SOURCES if _layer(p) in FRAME_FREE], ids=_label)
+def test_no_frame_below_design_and_results(path):
+    assert not {dotted.split(".")[0] for dotted in _imports(path)} & FRAME_LIBRARIES
+    for node in ast.walk(_parse(path)):
+        if isinstance(node, ast.arg) and node.annotation is not None:
+            assert "DataFrame" not in ast.unparse(node.annotation), f"{_label(path)}:{node.lineno}"
+
+
+@pytest.mark.parametrize("path", [*SOURCES, *sorted(PACKAGE.rglob("*.pyx")), *sorted(TESTS.rglob("*.py"))], ids=str)
+def test_files_stay_short(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_LINES
+
+
+def _functions(path: Path) -> Iterator[ast.FunctionDef]:
+    return (node for node in ast.walk(_parse(path)) if isinstance(node, ast.FunctionDef))
+
+
+def _body_lines(node: ast.FunctionDef) -> int:
+    body = node.body[1:] if ast.get_docstring(node) else node.body
+    return body[-1].end_lineno - body[0].lineno + 1 if body else 0
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=_label)
+def test_functions_stay_short(path):
+    long = {node.name: lines for node in _functions(path) if (lines := _body_lines(node)) > MAX_STATEMENT_LINES}
+    assert not long
+
+
+def _catches_everything(node: ast.AST) -> bool:
+    if not isinstance(node, ast.ExceptHandler):
+        return False
+    names = {n.id for n in ast.walk(node.type) if isinstance(n, ast.Name)} if node.type else {"Exception"}
+    return bool(names & {"Exception", "BaseException"})
+
+
+def _global_random_state(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Attribute) or ast.unparse(node.value) not in ("np.random", "numpy.random"):
+        return False
+    return node.attr.islower() and node.attr != "default_rng"
+
+
+FORBIDDEN = {
+    "catches everything": _catches_everything,
+    "NotImplementedError": lambda node: isinstance(node, ast.Name) and node.id == "NotImplementedError",
+    "global variable": lambda node: isinstance(node, ast.Global),
+    "prints": lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) == "print",
+    "NumPy's global random state": _global_random_state,
+}
+EXCUSED = {("__main__.py", "prints")}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=_label)
+def test_nothing_forbidden_in_library_code(path):
+    rules = {name: rule for name, rule in FORBIDDEN.items() if (path.name, name) not in EXCUSED}
+    nodes = list(ast.walk(_parse(path)))
+    assert not [(name, node.lineno) for node in nodes for name, rule in rules.items() if rule(node)]
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("catches everything", "try:\n    f()\nexcept (OSError, Exception):\n    pass"),
+        ("NotImplementedError", "raise NotImplementedError('later')"),
+        ("global variable", "def f():\n    global x"),
+        ("prints", "print(1)"),
+        ("NumPy's global random state", "np.random.shuffle(x)"),
+    ],
+)
+def test_the_rules_find_what_they_forbid(name, source):
+    assert any(FORBIDDEN[name](node) for node in ast.walk(ast.parse(source)))
+
+
+FIRST_SUMMARY = """
+from ordstat import datasets, ordfit
+str(ordfit("rating ~ temp + contact", data=datasets.load("wine")).summary())
+"""
+
+
+@pytest.mark.parametrize("program", ["import ordstat", FIRST_SUMMARY], ids=["import", "first summary"])
+def test_start_up_imports_nothing_heavy(program):
+    report = f"import sys\n{program}\nprint([m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", report], capture_output=True, text=True, check=True, cwd=TESTS)
+    assert done.stdout.strip() == "[]"
