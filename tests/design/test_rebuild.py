@@ -1,0 +1,170 @@
+"""The same columns for new data, and designs from arrays."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from reference_cases import case_names, load_case, load_data
+
+from ordstat.design.build import build, from_arrays
+from ordstat.exceptions import DataError, OrdstatError
+
+FORMULA = (
+    "y ~ ns(age, df=3)*f + bs(x1, df=4) + poly(x2, 2):g + scale(x3) + C(g, Sum) + factor(w) + I(x1 > 0) + offset(x4)"
+)
+
+
+@pytest.fixture(scope="module")
+def design():
+    return build(FORMULA, load_data("sim500"), nominal="~ center(x1)", scale="~ f + offset(age / 100)")
+
+
+def test_rebuilding_the_training_data_gives_the_sample(design):
+    new = pickle.loads(pickle.dumps(design.spec)).rebuild(load_data("sim500"))
+    assert new.complete.all()
+    for field in ("X", "offset", "nominal", "scale", "scale_offset"):
+        np.testing.assert_array_equal(getattr(new.rows, field), getattr(design.sample.rows, field))
+
+
+@pytest.mark.parametrize("rows", [[7], [499, 3, 3, 250], list(range(40, 60))])
+def test_rows_do_not_depend_on_their_company(design, rows):
+    data = load_data("sim500").iloc[rows].drop(columns="y")
+    plain = data.assign(f=data["f"].astype(str), g=data["g"].astype(str), w=data["w"].astype(float))
+    for new in (design.spec.rebuild(data), design.spec.rebuild(plain)):
+        np.testing.assert_array_equal(new.index, data.index)
+        for field in ("X", "offset", "nominal", "scale", "scale_offset"):
+            expected = getattr(design.sample.rows, field)[rows]
+            np.testing.assert_allclose(getattr(new.rows, field), expected, rtol=1e-13, atol=1e-15)
+
+
+def test_incomplete_rows_are_flagged_in_place():
+    case = load_case("simna_predict")
+    design = build(case.spec["formula"], case.frame())
+    head = case.frame().iloc[:20]
+    new = design.spec.rebuild(head)
+    expected = case.matrix("predict_with_missing").notna().all(axis=1).to_numpy()  # R gives NA for incomplete rows
+    np.testing.assert_array_equal(new.complete, expected)
+    assert new.rows.n == expected.sum() and len(new.index) == 20
+    filled = design.spec.rebuild(head[["x1", "f"]].fillna({"x1": 0.0, "f": "lo"}))
+    np.testing.assert_array_equal(new.rows.X, filled.rows.X[expected])
+
+
+def test_no_row_need_be_complete():
+    spec = build("y ~ x1 + f", load_data("sim500")).spec
+    new = spec.rebuild(pd.DataFrame({"x1": [None, 1.0], "f": ["lo", None]}))
+    assert not new.complete.any() and new.rows.X.shape == (0, 3)
+    assert spec.rebuild(pd.DataFrame({"x1": [], "f": []})).rows.X.shape == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"f": ["lo", "top", "odd"]},
+            r"'f' has levels the fit has not seen: 'odd', 'top'; known levels are 'lo', 'mid', 'hi'",
+        ),
+        ({"f": [1, 2, 3]}, "'f' has levels the fit has not seen: 1, 2, 3"),
+        ({"w": [1, 2, 9]}, r"'factor\(w\)' has a level the fit has not seen: 9; known levels are 1, 2, 3, 4"),
+        ({"age": ["a", "b", "c"]}, "'age' is not numeric"),
+        ({"x4": ["a", "b", "c"]}, r"offset\(x4\) has to be one column of numbers"),
+        ({"x1": np.inf}, "infinite in row 0"),
+        ({"x1": 1e3}, "outside, such as 1000"),
+    ],
+)
+def test_unusable_new_data_are_refused_by_name(design, change, message):
+    data = load_data("sim500").iloc[:3]
+    with pytest.raises(OrdstatError, match=message):
+        design.spec.rebuild(data.assign(**change).reset_index(drop=True))
+
+
+@pytest.mark.parametrize("column", ["age", "f", "x4", "w"])
+def test_a_missing_column_is_named_with_what_the_model_needs(design, column):
+    with pytest.raises(DataError, match=f"no column '{column}'; the model needs 'age', 'f', 'x1'"):
+        design.spec.rebuild(load_data("sim500").drop(columns=column))
+
+
+def test_a_level_that_only_appears_in_a_comparison_is_known_later():
+    data = pd.DataFrame({"y": [1, 2, 3, 1], "f": list("abca"), "x": range(4)})
+    spec = build("y ~ I(f == 'b') + x", data).spec
+    np.testing.assert_array_equal(spec.rebuild({"f": ["a", "a"], "x": [1, 2]}).rows.X, [[0, 1], [0, 2]])
+    with pytest.raises(DataError, match="'f' has a level the fit has not seen: 'q'"):
+        spec.rebuild({"f": ["q"], "x": [1]})
+
+
+def test_a_level_left_out_at_the_fit_is_unseen_later():
+    data = pd.DataFrame({"y": [1, 2, 1, 2], "f": pd.Categorical(list("abab"), categories=list("abc"))})
+    with pytest.raises(DataError, match="'f' has a level the fit has not seen: 'c'; known levels are 'a', 'b'"):
+        build("y ~ f", data).spec.rebuild({"f": ["c", "a"]})
+
+
+def test_an_offset_given_as_an_array_cannot_be_rebuilt():
+    data = load_data("sim500")
+    spec = build("y ~ x1", data, offset=data["x2"].to_numpy()).spec
+    with pytest.raises(DataError, match="offset= given as an array"):
+        spec.rebuild(data)
+    by_name = build("y ~ x1", data, offset="x2").spec
+    np.testing.assert_array_equal(by_name.rebuild(data).rows.offset, data["x2"])
+    with pytest.raises(DataError, match="no column 'x2'"):
+        by_name.rebuild(data[["x1"]])
+
+
+@pytest.mark.parametrize("name", case_names("basic", "formula", "rank", "housing"))
+def test_every_reference_design_rebuilds(name):
+    case = load_case(name)
+    design = build(case.spec["formula"], case.frame())
+    new = pickle.loads(pickle.dumps(design.spec)).rebuild(case.frame())
+    np.testing.assert_array_equal(new.rows.X, design.sample.X)
+    assert set(design.spec.response(case.frame())) <= set(range(design.sample.n_levels))
+
+
+X = np.array([[1.0, 2], [3, 4], [5, 6], [7, 8]])
+
+
+@pytest.mark.parametrize("frame", [False, True])
+def test_designs_from_arrays(frame):
+    given = pd.DataFrame(X, columns=["u", "v"], index=list("abcd")) if frame else X
+    design = from_arrays(
+        given, ["lo", "hi", "lo", "hi"], levels=["lo", "hi"], weights=[1, 0, 2, 3], cluster=list("ppqq")
+    )
+    np.testing.assert_array_equal(design.sample.X, X[[0, 2, 3]])
+    assert design.names == (("u", "v") if frame else ("x1", "x2"))
+    assert design.sample.y.tolist() == [0, 0, 1] and design.levels.values == ("lo", "hi")
+    assert design.sample.weights.tolist() == [1, 2, 3] and design.sample.cluster.tolist() == [0, 1, 1]
+    assert dict(design.dropped) == {"(weight 0)": 1} and design.n_given == 4
+    assert list(design.index) == (list("acd") if frame else [0, 2, 3])
+    spec = pickle.loads(pickle.dumps(design.spec))
+    np.testing.assert_array_equal(spec.rebuild(given).rows.X, X)
+    assert spec.response(["hi", "lo"]).tolist() == [1, 0]
+    holes = X.copy()
+    holes[1, 0] = np.nan
+    new = spec.rebuild(pd.DataFrame(holes, columns=["u", "v"])[["v", "u"]] if frame else holes)
+    assert new.complete.tolist() == [True, False, True, True]
+    np.testing.assert_array_equal(new.rows.X, X[[0, 2, 3]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"X": X[:, 0]}, "two dimensions"),
+        ({"X": np.where(X == 5, np.nan, X)}, "X is nan in row 2, column 0"),
+        ({"X": pd.DataFrame({"a": list("pqrs")})}, "numbers only"),
+        ({"y": ["lo", "hi", "lo", "hi"]}, "without an order"),
+        ({"y": [1, 2]}, "2 values for 4 rows"),
+        ({"y": [1, 2, np.nan, 2]}, "y is missing in row 2"),
+        ({"y": [1, 1, 1, 1]}, "at least 2 levels"),
+        ({"weights": [1, 2]}, "weights= takes 4 values"),
+        ({"weights": [1, -2, 1, 1]}, "weights= is -2 in row 1"),
+        ({"names": ["a"]}, "1 names for 2 columns"),
+    ],
+)
+def test_refused_arrays(arguments, message):
+    with pytest.raises(DataError, match=message):
+        from_arrays(**{"X": X, "y": [1, 2, 1, 2], **arguments})
+
+
+def test_new_arrays_need_the_columns_of_the_fit():
+    with pytest.raises(DataError, match="had 2 columns; the new data have 1"):
+        from_arrays(X, [1, 2, 1, 2]).spec.rebuild(X[:, :1])
+    with pytest.raises(DataError, match="no columns 'v'"):
+        from_arrays(pd.DataFrame(X, columns=["u", "v"]), [1, 2, 1, 2]).spec.rebuild(pd.DataFrame({"u": [1.0]}))

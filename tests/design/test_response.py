@@ -1,0 +1,116 @@
+"""Every kind of response, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordstat.design.build import build
+from ordstat.exceptions import DataError, FormulaError
+
+WORDS = ["mid", "low", "high", "low", "mid", "high"]
+
+
+def ordered(values, categories):
+    return pd.Categorical(values, categories=categories, ordered=True)
+
+
+@pytest.mark.parametrize(
+    ("values", "levels", "labels", "codes", "unused"),
+    [
+        (ordered(WORDS, ["low", "mid", "high"]), None, ("low", "mid", "high"), [1, 0, 2, 0, 1, 2], ()),
+        (ordered(WORDS, ["low", "none", "mid", "high"]), None, ("low", "mid", "high"), [1, 0, 2, 0, 1, 2], ("none",)),
+        (
+            ordered(WORDS, ["low", "mid", "high"]),
+            ["high", "mid", "low"],
+            ("high", "mid", "low"),
+            [1, 2, 0, 2, 1, 0],
+            (),
+        ),
+        (WORDS, ["low", "mid", "high"], ("low", "mid", "high"), [1, 0, 2, 0, 1, 2], ()),
+        (WORDS, ("low", "mid", "high", "top"), ("low", "mid", "high"), [1, 0, 2, 0, 1, 2], ("top",)),
+        (pd.Categorical(WORDS), ["low", "mid", "high"], ("low", "mid", "high"), [1, 0, 2, 0, 1, 2], ()),
+        ([3, 1, 10, 1, 3, 10], None, (1, 3, 10), [1, 0, 2, 0, 1, 2], ()),
+        (np.array([3, 1, 10, 1, 3, 10], dtype=np.uint8), None, (1, 3, 10), [1, 0, 2, 0, 1, 2], ()),
+        ([3.0, 1.0, 10.0, 1.0, 3.0, 10.0], None, (1, 3, 10), [1, 0, 2, 0, 1, 2], ()),
+        (pd.array([3, 1, 10, 1, 3, 10], dtype="Int64"), None, (1, 3, 10), [1, 0, 2, 0, 1, 2], ()),
+        (pd.Series([3, 1, 10, 1, 3, 10], dtype=object), None, (1, 3, 10), [1, 0, 2, 0, 1, 2], ()),
+        ([3, 1, 10, 1, 3, 10], [10, 5, 3, 1], (10, 3, 1), [1, 2, 0, 2, 1, 0], (5,)),
+        ([1.5, -0.5, 2.5, -0.5, 1.5, 2.5], None, (-0.5, 1.5, 2.5), [1, 0, 2, 0, 1, 2], ()),
+        ([True, False, True, False, False, True], None, (False, True), [1, 0, 1, 0, 0, 1], ()),
+        (ordered([2, 1, 3, 1, 2, 3], [3, 2, 1]), None, (3, 2, 1), [1, 2, 0, 2, 1, 0], ()),
+    ],
+)
+def test_levels_and_codes(values, levels, labels, codes, unused):
+    frame = pd.DataFrame({"y": values, "x": range(6)})
+    design = build("y ~ x", frame, levels=levels)
+    assert design.levels.values == labels and design.levels.unused == unused
+    assert [type(label) for label in design.levels.values] == [type(label) for label in labels]
+    assert design.sample.y.tolist() == codes and design.sample.y.dtype == np.intp
+    assert design.sample.n_levels == len(labels)
+    assert any("without rows" in note for note in design.notes) == bool(unused)
+    np.testing.assert_array_equal(design.spec.response(frame), codes)
+    shown = design.levels.categorical(design.sample.y, design.index, design.response)
+    assert shown.tolist() == frame["y"].tolist() and shown.cat.ordered
+
+
+@pytest.mark.parametrize(
+    "side", ["ordered(y, levels=c('low', 'mid', 'high'))", "factor(y, levels=['low', 'mid', 'high'])"]
+)
+def test_levels_in_the_formula(side):
+    design = build(f"{side} ~ x", {"y": WORDS, "x": range(6)})
+    assert design.levels.values == ("low", "mid", "high") and design.response == "y"
+
+
+@pytest.mark.parametrize("side", ["`my y`", "Q('my y')", "factor(`my y`)", " ( `my y` ) "])
+def test_ways_to_name_the_response(side):
+    assert build(f"{side} ~ x", {"my y": [1, 2, 1], "x": range(3)}).response == "my y"
+
+
+@pytest.mark.parametrize(
+    ("values", "levels", "message"),
+    [
+        (WORDS, None, r"without an order: 'high', 'low', 'mid'.*levels=\[.*pd.Categorical\(.*ordered=True"),
+        (pd.Categorical(WORDS), None, "without an order"),
+        (WORDS, ["low", "mid"], "outside the levels 'low', 'mid': 'high'"),
+        ([1, 2, 3, 1, 2, 3], ["1", "2", "3"], "outside the levels '1', '2', '3': 1, 2, 3"),
+        (WORDS, ["low", "low", "mid"], "names a label twice"),
+        (WORDS, "low", "a list of labels"),
+        ([1] * 6, None, "at least 2 levels; the rows used have only 1"),
+        ([np.nan] * 6, None, "No row of the 6 given can be used; left out for y \\(6\\)"),
+        ([1, 2, np.inf, 1, 1, 2], None, "infinite in row 2"),
+        (pd.date_range("2020", periods=6), None, "holds datetime64 values"),
+        ([1, "a"] * 3, None, "holds mixed-integer values"),
+        ([1j] * 6, None, "complex"),
+    ],
+)
+def test_refused_responses(values, levels, message):
+    with pytest.raises(DataError, match=message):
+        build("y ~ x", pd.DataFrame({"y": values, "x": range(6)}), levels=levels)
+
+
+def test_a_continuous_response_is_refused_and_halves_are_noted():
+    with pytest.raises(DataError, match="looks continuous"):
+        build("y ~ x", {"y": np.linspace(0, 1, 50), "x": np.arange(50)})
+    assert "not whole numbers" in build("y ~ x", {"y": [0.5, 1.5, 0.5], "x": range(3)}).notes[0]
+
+
+@pytest.mark.parametrize("formula", ["log(y) ~ x", "y + z ~ x", "y", "~ x", "y ~ x ~ z", "ordered(y, x) ~ x", ""])
+def test_refused_left_sides(formula):
+    with pytest.raises(FormulaError):
+        build(formula, {"y": [1, 2], "x": [1, 2], "z": [1, 2]})
+
+
+def test_missing_levels_after_dropping_rows_are_unused():
+    frame = {"y": [1, 2, 3, 1], "x": [1.0, 2, np.nan, 4], "w": [1, 1, 1, 0]}
+    design = build("y ~ x", frame, weights="w")
+    assert design.levels.values == (1, 2) and design.levels.unused == (3,)
+    assert dict(design.dropped) == {"x": 1, "(weight 0)": 1} and design.sample.y.tolist() == [0, 1]
+
+
+def test_responses_of_new_data():
+    spec = build("y ~ x", {"y": WORDS, "x": range(6)}, levels=["low", "mid", "high"]).spec
+    assert spec.response({"y": ["high", None, "low"]}).tolist() == [2, -1, 0]
+    with pytest.raises(DataError, match=r"outside the levels.*'top'"):
+        spec.response({"y": ["high", "top"]})
+    with pytest.raises(DataError, match="no column 'y', needed for the response"):
+        spec.response({"x": [1]})

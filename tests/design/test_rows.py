@@ -1,0 +1,219 @@
+"""Which rows are used: missing values, weights, subsets; offsets, clusters, costs; what data may be."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from ordstat.design.build import build
+from ordstat.exceptions import DataError, FormulaError, OptionError
+
+
+def frame():
+    """Ten rows with a label index and holes in four columns."""
+    data = pd.DataFrame(
+        {
+            "y": [1, 2, 3, 1, 2, 3, 1, 2, 3, None],
+            "x": [0.5, None, 2, 3, 4, 5, 6, 7, 8, 9],
+            "f": ["a", "b", "a", None, "b", "a", "b", "a", "b", "a"],
+            "w": [1, 2, 3, 4, 0, 0, 1, 2, 3, 4],
+            "o": [0.1] * 9 + [None],
+            "id": ["p", "p", "q", "q", "r", "r", None, "s", "s", "t"],
+            "t": pd.array([True, False, True, True, False, None, True, False, True, False], dtype="boolean"),
+        },
+        index=list("ABCDEFGHIJ"),
+    )
+    return data
+
+
+@pytest.mark.parametrize(
+    ("formula", "arguments", "kept", "dropped"),
+    [
+        ("y ~ x", {}, "ACDEFGHI", {"y": 1, "x": 1}),
+        ("y ~ x + f", {}, "ACEFGHI", {"y": 1, "x": 1, "f": 1}),
+        ("y ~ x*f + I(x^2)", {}, "ACEFGHI", {"y": 1, "x": 1, "f": 1}),
+        ("y ~ I(x > 3)", {}, "ACDEFGHI", {"y": 1, "x": 1}),  # NaN > 3 is missing, not False
+        ("y ~ I(f == 'a')", {}, "ABCEFGHI", {"y": 1, "f": 1}),
+        ("y ~ t", {}, "ABCDEGHI", {"y": 1, "t": 1}),
+        ("y ~ 1", {"nominal": "~ x", "scale": "~ f"}, "ACEFGHI", {"y": 1, "x": 1, "f": 1}),
+        ("y ~ f", {"weights": "w"}, "ABCGHI", {"y": 1, "f": 1, "(weight 0)": 2}),
+        ("y ~ f", {"weights": "w - 1"}, None, "weights= is -1 in row 'E'"),
+        ("y ~ f", {"offset": "o"}, "ABCEFGHI", {"y": 1, "f": 1, "o": 1}),
+        ("y ~ f", {"offset": [np.nan, *range(9)]}, "BCEFGHI", {"y": 1, "f": 1, "offset": 1}),
+        ("y ~ f", {"cluster": "id"}, "ABCEFHI", {"y": 1, "f": 1, "id": 1}),
+        ("y ~ f + offset(x)", {}, "ACEFGHI", {"y": 1, "f": 1, "x": 1}),
+        ("y ~ f", {"costs": np.where(np.eye(10, 3, k=-1), np.nan, 1)}, "AEFGHI", {"y": 1, "f": 1, "costs": 3}),
+        ("y ~ f", {"subset": "x > 2.5"}, "EFGHI", {"y": 1, "f": 1}),  # B has no x: outside the subset, as in R
+        ("y ~ f", {"subset": [True] * 5 + [False] * 5}, "ABCE", {"f": 1}),
+        ("y ~ x", {"subset": "t"}, "ACDGI", {}),
+        ("y ~ x", {"subset": "(f == 'a') | (w >= 3)"}, "ACFHI", {"y": 1}),
+    ],
+)
+def test_rows_used_and_counted(formula, arguments, kept, dropped):
+    data = frame()
+    before = data.copy(deep=True)
+    if kept is None:
+        with pytest.raises(DataError, match=dropped):
+            build(formula, data, **arguments)
+        return
+    design = build(formula, data, **arguments)
+    assert "".join(design.index) == kept
+    assert dict(design.dropped) == dropped
+    assert design.sample.n == len(kept) == design.sample.y.size
+    outside = design.n_given - design.sample.n
+    assert max(dropped.values(), default=0) <= outside <= sum(dropped.values())
+    pd.testing.assert_frame_equal(data, before)
+    x = data["x"].to_numpy()[[data.index.get_loc(label) for label in kept]]
+    if design.names[:1] == ("x",):
+        np.testing.assert_array_equal(design.sample.X[:, 0], x)
+
+
+def test_missing_rows_can_be_refused():
+    with pytest.raises(DataError, match=r"2 of 10 rows.*y \(1\), x \(1\); first row 'B' \(position 1\), row 'J'"):
+        build("y ~ x", frame(), na_action="raise")
+    assert build("y ~ w", frame().iloc[:9], na_action="raise").sample.n == 9
+    with pytest.raises(OptionError, match="'omit' or 'raise', not 'drop'"):
+        build("y ~ x", frame(), na_action="drop")
+
+
+def test_subset_is_as_if_the_other_rows_were_not_there():
+    data = frame().assign(z=np.arange(10.0))
+    formula = "y ~ ns(z, df=2) + scale(z) + f"
+    by_subset = build(formula, data, subset=data["w"] > 0)
+    by_hand = build(formula, data[data["w"] > 0])
+    np.testing.assert_array_equal(by_subset.sample.X, by_hand.sample.X)
+    assert by_subset.n_given == by_hand.n_given == 8
+
+
+def test_weights_offset_cluster_and_costs_follow_the_rows():
+    data = frame()
+    price = pd.DataFrame(np.arange(30.0).reshape(10, 3), index=data.index, columns=["c1", "c2", "c3"])
+    design = build("y ~ f + offset(x)", data.join(price), weights="w", offset="o", cluster="id", costs=list(price))
+    assert "".join(design.index) == "ACHI"
+    rows = data.loc[design.index]
+    np.testing.assert_array_equal(design.sample.weights, rows["w"])
+    np.testing.assert_allclose(design.sample.rows.offset, rows["x"] + rows["o"], rtol=1e-15)
+    np.testing.assert_array_equal(design.sample.cluster, [0, 1, 2, 2])
+    np.testing.assert_array_equal(design.sample.costs, price.loc[design.index])
+    np.testing.assert_array_equal(design.spec.costs(data.join(price)), price)
+    arrays = build(
+        "y ~ f",
+        data.dropna(),
+        weights=data.dropna()["w"],
+        offset=data.dropna()["o"].to_numpy(),
+        cluster=data.dropna()["id"].tolist(),
+        costs=price.loc[data.dropna().index],
+    )
+    assert arrays.sample.cluster.tolist() == [0, 1, 2, 2] and arrays.sample.weights.tolist() == [1, 3, 2, 3]
+    np.testing.assert_array_equal(arrays.sample.rows.offset, [0.1] * 4)
+    assert arrays.spec.costs(data) is None
+
+
+def test_costs_of_unused_levels_go_with_them():
+    data = pd.DataFrame({"y": pd.Categorical(list("acac"), categories=list("abc"), ordered=True), "x": range(4)})
+    costs = np.arange(12.0).reshape(4, 3)
+    np.testing.assert_array_equal(build("y ~ x", data, costs=costs).sample.costs, costs[:, [0, 2]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"weights": "ww"}, DataError, "no column 'ww', needed for weights=; did you mean 'w'"),
+        ({"weights": "my weights"}, DataError, "no column 'my weights'"),
+        ({"cluster": "ids"}, DataError, "did you mean 'id'"),
+        ({"offset": "off"}, DataError, "no column 'off'"),
+        ({"costs": ["c1", "c2"]}, DataError, "no column 'c1'"),
+        ({"costs": "w"}, DataError, "list of columns"),
+        ({"costs": ["w", "w"]}, DataError, "one column per level of the response, 3; it has 2"),
+        ({"costs": ["w", "f", "w"]}, DataError, "columns of numbers"),
+        ({"costs": np.full((10, 3), np.inf)}, DataError, "costs= is infinite in row 'A'"),
+        ({"costs": pd.DataFrame(np.ones((10, 3)))}, DataError, "index is not that of the data"),
+        ({"weights": [1, 2]}, DataError, "10 values, one per row"),
+        ({"weights": pd.Series(np.ones(10))}, DataError, "index is not that of the data"),
+        ({"weights": -np.ones(10)}, DataError, r"weights= is -1 in row 'A' \(position 0\) \(10 such rows\)"),
+        ({"weights": np.full(10, np.inf)}, DataError, "infinite in row 'A'"),
+        ({"weights": "f"}, DataError, "one column of numbers"),
+        ({"weights": np.zeros(10)}, DataError, r"No row of the 10 given can be used"),
+        ({"subset": "w"}, DataError, "a condition or a mask"),
+        ({"subset": np.arange(10)}, DataError, "a condition or a mask"),
+        ({"subset": "f == 'zz'"}, FormulaError, "one of its levels"),
+        ({"contrasts": {"g": "sum"}}, FormulaError, "contrasts= names 'g', which is no factor"),
+        ({"contrasts": {"x": "sum"}}, DataError, "which is numeric"),
+        ({"contrasts": {"f": "summ"}}, FormulaError, "'summ' is no known contrast; did you mean 'sum'"),
+        ({"nominal": "y ~ x"}, FormulaError, "one-sided formula"),
+        ({"nominal": "~ offset(x)"}, FormulaError, "no offset"),
+        ({"levels": ["1", "2"]}, DataError, "outside the levels"),
+    ],
+)
+def test_refused_arguments(arguments, error, message):
+    with pytest.raises(error, match=message):
+        build("y ~ x + f", frame(), **arguments)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+@pytest.mark.parametrize("term", ["x", "log(x + 1)", "scale(x)", "x:w"])
+def test_infinite_values_are_refused(value, term):
+    data = frame().assign(x=[0.5, None, value, *range(3, 10)])
+    with pytest.raises(DataError, match="Column 'x' is infinite in row 'C'"):
+        build(f"y ~ {term}", data)
+
+
+def test_levels_without_rows_are_left_out_as_r_does():
+    data = pd.DataFrame({"y": [1, 2, 3, 1], "f": pd.Categorical(list("bdbd"), categories=list("abcd"))})
+    design = build("y ~ f", data)
+    assert design.names == ("f[T.d]",) and design.notes == ("Levels of f without rows were left out: 'a', 'c'.",)
+
+
+def test_a_dot_leaves_out_what_is_named_elsewhere():
+    data = frame().drop(columns="t")
+    assert build("y ~ .", data, weights="w", offset="o", cluster="id").names == ("x", "f[T.b]")
+    assert build("y ~ . - f", data, cluster="id").names == ("x", "w", "o")
+    assert build("y ~ 1", data[["y", "x", "w"]], scale="~ .").scale_names == ("x", "w")
+
+
+@pytest.mark.parametrize("formula", ["y ~ 0 + x", "y ~ x - 1", "y ~ -1 + x"])
+def test_the_intercept_stays(formula):
+    design = build(formula, frame())
+    assert design.names == ("x",) and any("intercept" in note for note in design.notes)
+
+
+def converted():
+    pandas = pd.DataFrame({"y": [1, 2, 3, 2], "x": [1.0, 2, 3, 4], "f": list("abab"), "b": [True, False, False, True]})
+    yield "mapping", {name: pandas[name].tolist() for name in pandas}
+    yield "polars", pl.DataFrame({name: pandas[name].tolist() for name in pandas})
+    yield (
+        "polars, categorical",
+        pl.DataFrame(dict(pandas.to_dict("list"), f=pl.Series(list("abab"), dtype=pl.Categorical))),
+    )
+    yield "pandas, nullable", pandas.convert_dtypes()
+    yield "pandas, categorical", pandas.astype({"f": "category"})
+    yield "pandas, objects", pandas.astype(object)
+    yield (
+        "pandas, strided",
+        pd.DataFrame(np.asfortranarray(pandas[["y", "x"]].to_numpy()).T.T)
+        .set_axis(["y", "x"], axis=1)
+        .join(pandas[["f", "b"]]),
+    )
+
+
+@pytest.mark.parametrize(("kind", "data"), list(converted()), ids=[kind for kind, _ in converted()])
+def test_every_kind_of_frame_gives_the_same(kind, data):
+    design = build("y ~ x*f + b", data)
+    assert design.names == ("x", "f[T.b]", "b[T.True]", "x:f[T.b]")
+    np.testing.assert_array_equal(design.sample.X, [[1, 0, 1, 0], [2, 1, 0, 2], [3, 0, 0, 0], [4, 1, 1, 4]])
+    np.testing.assert_array_equal(design.spec.rebuild(data).rows.X, design.sample.X)
+    assert design.sample.y.tolist() == [0, 1, 2, 1] and design.levels.values == (1, 2, 3)
+
+
+def test_polars_enums_are_in_order_and_nulls_are_missing():
+    data = pl.DataFrame({"y": pl.Series(["b", "a", "b", None], dtype=pl.Enum(["b", "a"])), "x": [1, None, 3, 4]})
+    design = build("y ~ x", pl.concat([data, data.with_columns(x=pl.lit(5, pl.Int64))]))
+    assert design.levels.values == ("b", "a") and dict(design.dropped) == {"y": 2, "x": 1}
+
+
+@pytest.mark.parametrize(
+    "data", [None, 5, np.ones((3, 2)), "y", pl.DataFrame({"y": [1]}).lazy(), {"y": [1, 2], "x": [1]}]
+)
+def test_other_data_are_refused(data):
+    with pytest.raises(DataError, match="data="):
+        build("y ~ x", data)
