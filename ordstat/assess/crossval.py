@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._typing import IntArray
+from .._typing import IntArray, Progress
 from ..exceptions import DataError, OptionError
 from ..model.folds import stratified_folds
 from ..model.sample import Sample
@@ -51,7 +51,13 @@ class CrossValidation:
         return ErrorTable(names=self.tables[0].names, values=means, standard_errors=errors)
 
 
-def cross_validate(sample: Sample, n_folds: int, rng: np.random.Generator, fit_predict: FitPredict) -> CrossValidation:
+def cross_validate(
+    sample: Sample,
+    n_folds: int,
+    rng: np.random.Generator,
+    fit_predict: FitPredict,
+    progress: Progress | None = None,
+) -> CrossValidation:
     """Predict every row by a fit that has not seen it.
 
     Parameters
@@ -62,6 +68,8 @@ def cross_validate(sample: Sample, n_folds: int, rng: np.random.Generator, fit_p
     rng : numpy.random.Generator
         Of the folds.
     fit_predict : callable(training sample, test sample) -> Predictions
+    progress : callable(step, total, message), optional
+        Hears of every fold.
 
     Raises
     ------
@@ -75,6 +83,8 @@ def cross_validate(sample: Sample, n_folds: int, rng: np.random.Generator, fit_p
     for fold in range(n_folds):
         test = folds == fold
         predictions.append(fit_predict(sample.take(~test), sample.take(test)))
+        if progress is not None:
+            progress(fold + 1, n_folds, "cross-validation")
     return CrossValidation(
         folds=folds, predictions=tuple(predictions), tables=tuple(error_table(p) for p in predictions)
     )

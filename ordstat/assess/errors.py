@@ -10,7 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import AnyArray, FloatArray, IntArray, Progress
+from ..exceptions import OptionError
 from .agreement import (
     PairOrder,
     concordance,
@@ -242,7 +243,11 @@ def _agreement(p: Predictions, weights: FloatArray) -> FloatArray:
 
 
 def bootstrap_table(
-    predictions: Predictions, resamples: int, rng: np.random.Generator, cluster: IntArray | None = None
+    predictions: Predictions,
+    resamples: int,
+    rng: np.random.Generator,
+    cluster: IntArray | None = None,
+    progress: Progress | None = None,
 ) -> ErrorTable:
     """The error table with bootstrap standard errors: predictions stay, rows are drawn again.
 
@@ -254,16 +259,28 @@ def bootstrap_table(
     rng : numpy.random.Generator
     cluster : (N,) codes 0..G-1, optional
         Whole clusters are drawn instead of rows.
+    progress : callable(step, total, message), optional
+        Hears of every resample.
 
     Returns
     -------
     ErrorTable
         Values of the sample itself; standard errors from the resamples in which a measure has a meaning. They tell
         how far the error of this fitted rule may be off, not how much a new fit would vary.
+
+    Raises
+    ------
+    OptionError
+        Fewer than 2 resamples.
     """
-    drawn = (_drawn_weights(predictions.weights, cluster, rng) for _ in range(resamples))
-    values = np.array([_values(predictions, weights) for weights in drawn])
-    return replace(error_table(predictions), standard_errors=deviations(values))
+    if resamples < 2:
+        raise OptionError(f"the number of bootstrap samples must be 2 or more; got {resamples}.")
+    values = []
+    for step in range(resamples):
+        values.append(_values(predictions, _drawn_weights(predictions.weights, cluster, rng)))
+        if progress is not None:
+            progress(step + 1, resamples, "bootstrap")
+    return replace(error_table(predictions), standard_errors=deviations(np.array(values)))
 
 
 def _drawn_weights(weights: FloatArray, cluster: IntArray | None, rng: np.random.Generator) -> FloatArray:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._typing import FloatArray
+from .._typing import BoolArray, FloatArray
 from ..exceptions import ConvergenceWarning, DataWarning, OrdstatWarning, SeparationWarning
 from ..model.fit import Fit, LikelihoodFit
 from .parameters import Parameters
@@ -50,13 +50,19 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters) -> list[Alert]
     return found
 
 
-def _separated(direction: FloatArray, parameters: Parameters) -> str:
+def infinite_estimates(direction: FloatArray) -> BoolArray:
+    """(P,) which parameters move along a separating direction."""
     size = np.abs(direction)
-    moving = np.flatnonzero(size > _STILL * size.max())
+    moving: BoolArray = size > _STILL * size.max()
+    return moving
+
+
+def _separated(direction: FloatArray, parameters: Parameters) -> str:
+    moving = np.flatnonzero(infinite_estimates(direction))
     effects = [i for i in moving if parameters.kinds[i] != "threshold"] or moving
     ends = ", ".join(f"{parameters.names[i]} to {'+' if direction[i] > 0 else '-'}infinity" for i in effects)
     return (
         f"the response is separated: no finite maximum likelihood estimate exists, and the likelihood keeps rising as "
-        f"estimates move ({ends}). The numbers shown for them are where the solver stopped, and their standard errors "
-        "mean nothing: merge levels, drop the column, or use a margin method."
+        f"estimates move ({ends}). The numbers shown for them are where the solver stopped, and they have no standard "
+        "errors: merge levels, drop the column, or use a margin method."
     )

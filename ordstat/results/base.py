@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray
+from .._typing import BoolArray, FloatArray, IntArray, Progress
 from ..assess.bounds import MarginBounds, margin_bounds
 from ..assess.errors import ErrorTable, Predictions, bootstrap_table, confusion, error_table
 from ..assess.intervals import holdout_limits
@@ -169,6 +169,7 @@ class OrdinalResults:
         cv: int | None = None,
         bootstrap: int | None = None,
         seed: int | np.random.Generator = 0,
+        callback: Progress | None = None,
     ) -> pd.DataFrame:
         """Every error measure, on the rows of the fit and on rows it has not seen.
 
@@ -185,6 +186,8 @@ class OrdinalResults:
             and "new data se".
         seed : int or numpy.random.Generator
             Of folds and bootstrap.
+        callback : callable(step, total, message), optional
+            Hears of every fold and bootstrap sample.
 
         Returns
         -------
@@ -193,21 +196,19 @@ class OrdinalResults:
         """
         rng = np.random.default_rng(seed)
         sample = self.design.sample
-        columns = self._judged("training", self.training, bootstrap, rng, sample)
-        if newdata is not None:
-            new, predictions = self._new_predictions(newdata, weights)
-            columns |= self._judged("new data", predictions, bootstrap, rng, new)
-        if cv is not None:
-            result = crossvalidate(self.method, sample, cv, rng, self._probabilities)
-            columns |= frames.error_columns("cv", result.table)
-        return pd.DataFrame(columns, index=list(error_table(self.training).names))
 
-    def _judged(
-        self, label: str, predictions: Predictions, bootstrap: int | None, rng: np.random.Generator, sample: Sample
-    ) -> dict[str, pd.Series]:
-        if bootstrap is None:
-            return frames.error_columns(label, error_table(predictions))
-        return frames.error_columns(label, bootstrap_table(predictions, bootstrap, rng, sample.cluster))
+        def table(predictions: Predictions, cluster: IntArray | None) -> ErrorTable:
+            if bootstrap is None:
+                return error_table(predictions)
+            return bootstrap_table(predictions, bootstrap, rng, cluster, callback)
+
+        columns = frames.error_columns("training", table(self.training, sample.cluster))
+        if newdata is not None:
+            columns |= frames.error_columns("new data", table(self._new_predictions(newdata, weights), None))
+        if cv is not None:
+            result = crossvalidate(self.method, sample, cv, rng, self._probabilities, callback)
+            columns |= frames.error_columns("cv", result.table)
+        return pd.DataFrame(columns, index=list(self.training_errors.names))
 
     @cached_property
     def training(self) -> Predictions:
@@ -230,16 +231,16 @@ class OrdinalResults:
             rows=target.rows, y=codes[target.complete], n_levels=self.design.sample.n_levels, weights=given
         )
 
-    def _new_predictions(self, newdata: Any, weights: Any = None) -> tuple[Sample, Predictions]:
+    def _new_predictions(self, newdata: Any, weights: Any = None) -> Predictions:
         target, sample = self._new_sample(newdata, weights)
         if sample.n == 0:
             raise DataError("newdata has no row with the response and all inputs present.")
         predictions = evaluate(self.fit, sample, self.method.cost, self._probabilities, target.scores)
-        return sample, predictions if self.design.sample.costs is None else without_paid(predictions)
+        return predictions if self.design.sample.costs is None else without_paid(predictions)
 
     def confusion(self, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
         """Weight of the rows of each observed level (rows) that are given each level (columns)."""
-        p = self.training if newdata is None else self._new_predictions(newdata, weights)[1]
+        p = self.training if newdata is None else self._new_predictions(newdata, weights)
         return frames.confusion_frame(confusion(p.y, p.codes, p.weights, p.n_levels), self.levels)
 
     # Margins
@@ -327,7 +328,7 @@ class OrdinalResults:
         found = self.margin_bounds if delta == 0.05 else self._bounds(delta)
         if newdata is None:
             return frames.bound_frame(found, ())
-        _, p = self._new_predictions(newdata, weights)
+        p = self._new_predictions(newdata, weights)
         if not np.array_equal(p.weights, np.rint(p.weights)):
             raise OptionError("weights of newdata must be whole numbers of rows for a limit to hold.")
         distance = np.abs(p.y - p.codes).astype(np.float64)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import FloatArray
+from .._typing import FloatArray, Progress
 from ..assess.crossval import CrossValidation, cross_validate
 from ..assess.errors import Predictions
 from ..exceptions import ConvergenceWarning
@@ -49,10 +49,14 @@ def _paid(cost: Any, sample: Sample, codes: Any) -> FloatArray:
 
 
 def crossvalidate(
-    method: RankingMethod, sample: Sample, folds: int, seed: int | np.random.Generator, probabilities: Probabilities
+    method: RankingMethod,
+    sample: Sample,
+    folds: int,
+    rng: np.random.Generator,
+    probabilities: Probabilities,
+    progress: Progress | None = None,
 ) -> CrossValidation:
     """Refit the method on all folds but one, in turn; warns where a refit did not reach its tolerance."""
-    rng = np.random.default_rng(seed)
     missed = []
 
     def fit_predict(train: Sample, test: Sample) -> Predictions:
@@ -60,13 +64,13 @@ def crossvalidate(
         missed.append(not fit.certificate.reached)
         return evaluate(fit, test, method.cost, probabilities)
 
-    result = cross_validate(sample, folds, rng, fit_predict)
+    result = cross_validate(sample, folds, rng, fit_predict, progress)
     if any(missed):
         warnings.warn(
             f"{sum(missed)} of the {folds} refits of the cross-validation did not reach the solver's tolerance; "
             "its errors may be off.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
     return result
 

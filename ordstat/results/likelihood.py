@@ -14,7 +14,7 @@ from .._typing import FloatArray
 from ..exceptions import OptionError
 from ..model.fit import Fit, LikelihoodFit
 from ..model.sample import Rows
-from .alerts import Alert, likelihood_alerts
+from .alerts import Alert, infinite_estimates, likelihood_alerts
 from .base import OrdinalResults
 from .likelihood_report import likelihood_report
 from .parameters import Parameters, covariance_choice, parameters, robust_factor, spread
@@ -87,7 +87,7 @@ class LikelihoodResults(OrdinalResults):
 
     @property
     def se(self) -> pd.Series:
-        """(P,) standard errors of `params`: cluster-robust where the fit has clusters."""
+        """(P,) standard errors of `params`: cluster-robust where the fit has clusters; NaN of infinite estimates."""
         return self._series(self._standard_errors, "std_error")
 
     @cached_property
@@ -96,7 +96,10 @@ class LikelihoodResults(OrdinalResults):
             variances = self.fit.information.variances()
         else:
             variances = np.diagonal(self._covariance(None))
-        return spread(np.sqrt(variances), self.fit)
+        errors = spread(np.sqrt(variances), self.fit)
+        if self.fit.separation is not None:
+            errors[infinite_estimates(self.fit.separation)] = np.nan
+        return errors
 
     @property
     def covariance(self) -> str:

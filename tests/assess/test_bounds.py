@@ -3,8 +3,10 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from ordstat import ordfit
 from ordstat.assess.bounds import l2_complexity, margin_bounds
 from ordstat.assess.margins import margins
 from ordstat.model.costs import CostMatrix
@@ -157,3 +159,32 @@ def test_missing_bounds_say_why():
     found = _bounds(sample, v, theta[::-1], disordered, costs)
     assert [b.name for b in found.bounds] == ["absolute error"]
     assert any("not in order" in note for note in found.notes) and any("not convex" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(("method", "n"), [("logit", 4000), ("cloglog", 200), ("redsvm", 120), ("redsvm-linear", 150)])
+def test_bounds_of_fitted_methods_hold(method, n):
+    """The whole way through a fit, its scaling and its geometry, for each family of rankers."""
+    rng = np.random.default_rng(11)
+    name, options = ("redsvm", {"kernel": "linear"}) if method == "redsvm-linear" else (method, {})
+
+    def draw(size):
+        X = rng.uniform(-1, 1, size=(size, 2))
+        y = np.searchsorted([-0.4, 0.4], X.sum(axis=1) + 0.1 * rng.normal(size=size))
+        return pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y})
+
+    held = []
+    for _ in range(20):
+        results = ordfit("y ~ a + b", draw(n), method=name, **options)
+        test = draw(5000)
+        m = results.predict(test, type="margin")[["left", "right"]].to_numpy()
+        wrong = np.mean((m <= 0).any(axis=1))
+        scores = results.predict(test, type="score").to_numpy()
+        distance = np.abs(count_above(scores[:, None] - results.thresholds.to_numpy()) - test["y"].to_numpy())
+        table = results.bounds()
+        held.append(
+            [
+                table.loc["classification error", "value"] >= wrong,
+                table.loc["absolute error", "value"] >= distance.mean(),
+            ]
+        )
+    assert (np.mean(held, axis=0) >= 1 - DELTA).all()

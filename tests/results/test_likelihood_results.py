@@ -165,6 +165,7 @@ def test_alerts(wine_logit):
     separated = _with(wine_logit, separation=np.array([-1.0, 0, 0, 0, 2.0, 0]))
     ((category, message),) = separated.alerts()
     assert category is SeparationWarning and "temp[T.warm] to +infinity" in message and "contact" not in message
+    assert separated.se.isna().tolist() == [True, False, False, False, True, False]
     noted = replace(wine_logit, design=replace(wine_logit.design, notes=("3 rows left out: temp missing.",)))
     assert noted.alerts() == [(DataWarning, "3 rows left out: temp missing.")]
     assert "3 rows left out: temp missing." in str(noted.summary())

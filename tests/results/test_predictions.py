@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat.exceptions import DataError, OptionError
+from ordstat import ordfit
+from ordstat.assess.crossval import draw_folds
+from ordstat.exceptions import ConvergenceWarning, DataError, OptionError
 from ordstat.results.base import PREDICTION_TYPES
 
 
@@ -174,3 +176,34 @@ def test_augment_takes_polars(results, wine):
     expected = results.predict(small, type="score")
     frame = results.augment(polars.DataFrame(small.to_dict(orient="list")))
     np.testing.assert_allclose(frame[".score"], expected)
+
+
+@pytest.mark.parametrize("method", ["logit", "redsvm"])
+def test_cross_validated_errors_of_real_fits(wine, method):
+    results = ordfit("rating ~ temp + contact", wine, method=method)
+    heard = []
+    errors = results.errors(cv=4, seed=1, callback=lambda step, total, message: heard.append((step, total)))
+    assert heard == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert errors.columns.tolist() == ["training", "cv", "cv se"]
+    pd.testing.assert_frame_equal(errors, results.errors(cv=4, seed=1))
+    # By hand: the same folds, each predicted by a fit to the others.
+    folds = draw_folds(results.design.sample, 4, np.random.default_rng(1))
+    wrong = []
+    for fold in range(4):
+        fitted = ordfit("rating ~ temp + contact", wine[folds != fold], method=method)
+        wrong.append(
+            np.mean(fitted.predict(wine[folds == fold]).astype(str) != wine["rating"][folds == fold].astype(str))
+        )
+    assert errors.loc["classification error", "cv"] == pytest.approx(np.average(wrong, weights=np.bincount(folds)))
+
+
+def test_refits_that_do_not_converge_are_told(wine):
+    with pytest.warns(ConvergenceWarning):
+        results = ordfit("rating ~ temp + contact", wine, max_iter=1)
+    with pytest.warns(ConvergenceWarning, match="3 of the 3 refits"):
+        results.errors(cv=3)
+
+
+def test_one_bootstrap_sample_is_too_few(wine_margin):
+    with pytest.raises(OptionError, match="bootstrap"):
+        wine_margin.errors(bootstrap=1)
