@@ -22,7 +22,7 @@ from ..model.sample import Sample
 from ..model.scaling import SCALINGS, Scaling, fit_scaling
 from ..results.margin import MarginResults
 from ..solvers.automatic import SOLVERS
-from ..solvers.extended_dual import DualSolution, Outcome, centred, snapped
+from ..solvers.extended_dual import DualSolution, Outcome, centred
 from ..solvers.selection import GRID, Candidate, select
 from .base import Method, Needs
 
@@ -164,7 +164,7 @@ class REDSVM(Method):
         C = float(self.C) if selection is None else float(selection.C[selection.chosen])
         problem, means = candidate.whole()
         outcome = SOLVERS[self.solver](problem, rng).solve(C, self.tol)
-        point = snapped(problem, C, outcome.solution, self.tol)
+        point = outcome.solution
         expansion, support = _expansion(kernel, scaling, X, rows, point, means, C * problem.weights)
         rule = ThresholdRule(expansion, point.theta)
         scores = np.empty(sample.n)

@@ -43,7 +43,7 @@ class Automatic:
     """
 
     def __init__(self, problem: ExtendedDual, rng: np.random.Generator) -> None:
-        epochs = max(300, len(problem.labels) // 5)
+        epochs = max(500, len(problem.labels) // 4)
         self.first = CoordinateAscent(problem, rng, max_epochs=epochs)
         self.second = InteriorPoint(problem, rng)
         self.hard = np.inf

@@ -17,6 +17,8 @@ from .extended_dual import DualSolution, ExtendedDual, Outcome, boxed, certify, 
 _EPOCHS_A_STEP = 10
 # Rows with a violation below this share of the inner tolerance wait for a later epoch.
 _SKIP = 0.1
+# Updates of single scores that a small problem may spend beyond 10 000 epochs.
+_STEPS = 10**9
 
 
 def _next_check(epoch: int) -> int:
@@ -32,16 +34,16 @@ class CoordinateAscent:
     problem : ExtendedDual
     rng : numpy.random.Generator
         Order of the rows in each epoch.
-    max_epochs : int
-        Of one solve.
+    max_epochs : int, optional
+        Of one solve; as many as take seconds if not given, and at least 10 000.
     """
 
     name = "coordinate"
 
-    def __init__(self, problem: ExtendedDual, rng: np.random.Generator, max_epochs: int = 10_000) -> None:
+    def __init__(self, problem: ExtendedDual, rng: np.random.Generator, max_epochs: int | None = None) -> None:
         self.problem = problem
         self.rng = rng
-        self.max_epochs = max_epochs
+        self.max_epochs = 10_000 + _STEPS // len(problem.labels) ** 2 if max_epochs is None else max_epochs
         self.u = np.zeros_like(problem.labels)
         self.b = 0.0
         self.penalty = float(np.diagonal(problem.gram).mean()) or 1.0

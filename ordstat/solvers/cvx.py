@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .extended_dual import ExtendedDual, Outcome, certify
+from .extended_dual import ExtendedDual, Outcome, certify, snapped
 
 # Clarabel's own tolerance; the outcome's certificate is what counts.
 _TOLERANCE = 1e-10
@@ -75,5 +75,7 @@ class CvxpyDual:
         u = c * self.problem.labels * self.tau.value
         theta = -c * self.problem.gamma**2 * self.push.value
         solution = certify(self.problem, C, u, (float(self.balance.dual_value), theta))
+        sparse = snapped(self.problem, C, solution)
+        solution = sparse if sparse.gap <= max(tol, solution.gap) else solution
         iterations = int(self.model.solver_stats.num_iters)
         return Outcome(solution=solution, solver=self.name, iterations=iterations, path=np.array([solution.primal]))

@@ -21,9 +21,8 @@ from .isotonic import isotonic
 
 # Sums of box sizes that differ by less than this share are equal.
 _TIE = 1e-12
-# A margin this many times clearer than the distance to a bound shows which of the two is rounding.
+# Below this share of the margin's distance to 1 the distance to a bound is rounding.
 _CLEAR = 1e-2
-_NO_COST = 1e-11
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -212,18 +211,16 @@ def certify(
     return DualSolution(u=u, beta=beta, scores=scores, offset=b, theta=theta, primal=values[best], dual=dual)
 
 
-def snapped(problem: ExtendedDual, C: float, point: DualSolution, tol: float) -> DualSolution:
-    """The solution with every variable that is at a bound but for the solver's rounding put onto it.
+def snapped(problem: ExtendedDual, C: float, point: DualSolution) -> DualSolution:
+    """The solution with every variable that is at a bound but for the solver's rounding put onto it, evaluated anew.
 
-    A variable is taken to be at a bound where its distance, as a share of its box, is far below that of its margin
-    to 1: of the two one vanishes at the optimum. The point given is kept where the move would cost more than rounding
-    or, up to `tol`, double the gap.
+    Distance to the bound, as a share of the box, and distance of the margin to 1: at the optimum one of the two
+    vanishes. The first must be far below the second to count, the farther the better the point is.
     """
+    clear = min(_CLEAR, float(np.sqrt(point.gap)))
     caps = C * problem.weights
-    slack = _CLEAR * (problem.labels * (point.scores[:, None] + point.offset - point.theta) - 1.0)
+    slack = clear * (problem.labels * (point.scores[:, None] + point.offset - point.theta) - 1.0)
     share = np.divide(np.abs(point.u), caps, out=np.zeros_like(caps), where=caps > 0)
     u = np.where(share < slack, 0.0, point.u)
     u = np.where(1.0 - share < -slack, problem.labels * caps, u)
-    sparse = certify(problem, C, u, (point.offset, point.theta))
-    allowed = max(_NO_COST, point.gap, min(2.0 * point.gap, tol))
-    return sparse if sparse.gap <= allowed else point
+    return certify(problem, C, u, (point.offset, point.theta))

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from .._typing import FloatArray
-from .extended_dual import DualSolution, ExtendedDual, Outcome, certify
+from .extended_dual import DualSolution, ExtendedDual, Outcome, certify, snapped
 
 # Share of the way to the boundary that one step may take.
 _TO_BOUNDARY = 0.995
@@ -179,9 +179,10 @@ class InteriorPoint:
     def _solve(self, C: float, tol: float) -> Outcome:
         x = _start(self.problem, C)
         best = self._certified(C, x)
+        sparse: DualSolution | None = None
         path = [best.primal]
         stalled = 0
-        while best.gap > tol and stalled < _PATIENCE and len(path) <= _MAX_ITERATIONS:
+        while (sparse is None or sparse.gap > tol) and stalled < _PATIENCE and len(path) <= _MAX_ITERATIONS:
             try:
                 x = _advance(_Newton(self.problem, x))
             except np.linalg.LinAlgError:
@@ -190,8 +191,12 @@ class InteriorPoint:
             point = self._certified(C, x)
             path.append(point.primal)
             stalled = 0 if point.gap < 0.99 * best.gap or best.gap > _FAR else stalled + 1
-            best = point if point.gap < best.gap else best
-        return Outcome(solution=best, solver=self.name, iterations=len(path) - 1, path=np.array(path))
+            if point.gap < best.gap:
+                best = point
+                # An interior point has no zeros; the optimum has, and support vectors are counted by them.
+                sparse = snapped(self.problem, C, point) if point.gap <= tol else None
+        found = best if sparse is None or sparse.gap > max(tol, best.gap) else sparse
+        return Outcome(solution=found, solver=self.name, iterations=len(path) - 1, path=np.array(path))
 
     def _certified(self, C: float, x: _Point) -> DualSolution:
         # Cells without weight are clipped to their empty boxes there.

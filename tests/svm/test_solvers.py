@@ -1,0 +1,138 @@
+"""Three solvers and an independent one find the same optimum."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from ordstat.solvers.automatic import SOLVERS
+from ordstat.solvers.coordinate import CoordinateAscent
+from ordstat.solvers.interior_point import InteriorPoint
+
+from .problems import COSTS, KERNELS, problem, rows
+
+AGREE = 1e-6
+
+
+def _solve(name, p, C, tol=1e-7):
+    return SOLVERS[name](p, np.random.default_rng(0)).solve(C, tol).solution
+
+
+def _weights(n, kind):
+    return np.ones(n) if kind == "equal" else np.random.default_rng(9).integers(0, 4, n).astype(float)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("cost", COSTS)
+@pytest.mark.parametrize(("C", "weights"), [(2.0**-9, "equal"), (0.5, "equal"), (0.5, "cases"), (20.0, "equal")])
+def test_solvers_agree(kernel, cost, C, weights):
+    p = problem(KERNELS[kernel], COSTS[cost], weights=_weights(50, weights))
+    found = {name: _solve(name, p, C) for name in SOLVERS}
+    best = min(s.primal for s in found.values())
+    for name, s in found.items():
+        assert s.primal == pytest.approx(best, rel=AGREE), name
+        assert s.gap <= AGREE, name
+        assert (np.diff(s.theta) >= 0).all(), name
+        assert abs(s.beta.sum()) < 1e-9 * max(C, 1.0)
+
+
+@pytest.mark.parametrize("name", ["coordinate", "interior-point"])
+@pytest.mark.parametrize("C", [2.0**-17, 256.0, 2.0**14])
+def test_extreme_C(name, C):
+    """Far outside the usual range of C, against cvxpy."""
+    p = problem(KERNELS["perceptron"], "squared")
+    assert _solve(name, p, C).primal == pytest.approx(_solve("cvxpy", p, C).primal, rel=AGREE)
+
+
+@pytest.mark.parametrize(("kernel", "seed", "C"), [("gaussian", 0, 0.1), ("perceptron", 3, 0.3), ("linear", 8, 1.0)])
+def test_order_constraint_binds_and_is_solved_jointly(kernel, seed, C):
+    """Cases where the unconstrained thresholds cross; the optimum by an unrelated formulation (primal, cvxpy)."""
+    import cvxpy as cp
+
+    p = problem(KERNELS[kernel], COSTS["matrix"], n=40, seed=seed)
+    free = replace(p, ordered=False)
+    value, vectors = np.linalg.eigh(p.gram)
+    F = vectors * np.sqrt(value.clip(0.0))
+    a, b, theta = cp.Variable(len(F)), cp.Variable(), cp.Variable(3)
+    slack = [cp.pos(1 - cp.multiply(p.labels[:, k], F @ a + b - theta[k])) for k in range(3)]
+    hinge = sum(p.weights[:, k] @ slack[k] for k in range(3))
+    objective = cp.Minimize(0.5 * cp.sum_squares(a) + 0.5 * cp.sum_squares(theta) / p.gamma**2 + C * hinge)
+    unordered = cp.Problem(objective)
+    unordered.solve(solver=cp.CLARABEL)
+    crossing = np.diff(theta.value).min()
+    ordered = cp.Problem(objective, [cp.diff(theta) >= 0])
+    ordered.solve(solver=cp.CLARABEL)
+    assert crossing < -1e-3, "the case does not test the constraint"
+    for name in SOLVERS:
+        assert _solve(name, p, C).primal == pytest.approx(ordered.value, rel=AGREE), name
+        assert _solve(name, free, C).primal == pytest.approx(unordered.value, rel=AGREE), name
+
+
+def _explicit(p, C):
+    """SVC on the NQ extended examples: Gram K(x, x') + gamma^2 [k = k'] (dual objective, scores + b)."""
+    n, q = p.labels.shape
+    gram = np.kron(p.gram, np.ones((q, q))) + p.gamma**2 * np.kron(np.ones((n, n)), np.eye(q))
+    labels, weights = p.labels.ravel(), p.weights.ravel()
+    used = weights > 0
+    machine = SVC(kernel="precomputed", C=C, tol=1e-5, max_iter=1_000_000)
+    machine.fit(gram[np.ix_(used, used)], labels[used], sample_weight=weights[used])
+    u = np.zeros(n * q)
+    u[np.flatnonzero(used)[machine.support_]] = machine.dual_coef_.ravel()
+    dual = np.abs(u).sum() - 0.5 * u @ gram @ u
+    return dual, (gram @ u + machine.intercept_).reshape(n, q)
+
+
+@pytest.mark.parametrize("kernel", ["perceptron", "gaussian", "linear"])
+@pytest.mark.parametrize("cost", ["absolute", "squared"])
+@pytest.mark.parametrize("C", [0.1, 2.0])
+@pytest.mark.parametrize("gamma", [1.0, 0.5])
+def test_against_sklearn_on_explicit_extended_examples(kernel, cost, C, gamma):
+    p = problem(KERNELS[kernel], cost, gamma=gamma, weights=_weights(50, "cases"))
+    s = _solve("auto", p, C)
+    dual, answers = _explicit(p, C)
+    assert s.dual == pytest.approx(dual, rel=1e-5)
+    np.testing.assert_allclose(s.scores[:, None] + s.offset - s.theta, answers, atol=2e-3)
+
+
+def test_two_levels_are_a_plain_svm():
+    """K = 2: a support vector machine with kernel G + gamma^2, whose constant a free b absorbs."""
+    X, y = rows(60, n_levels=2)
+    p = problem(KERNELS["gaussian"], "absolute")
+    gram = KERNELS["gaussian"](X, X)
+    labels = np.where(y > 0, 1.0, -1.0)
+    p = type(p)(gram=gram, labels=labels[:, None], weights=np.ones((60, 1)), gamma=1.5, ordered=False)
+    machine = SVC(kernel="precomputed", C=3.0, tol=1e-7).fit(gram + 1.5**2, labels)
+    for name in SOLVERS:
+        s = _solve(name, p, 3.0, tol=1e-10)
+        np.testing.assert_allclose(s.scores + s.offset - s.theta, machine.decision_function(gram + 1.5**2), atol=1e-4)
+        assert s.theta == pytest.approx([0.0], abs=1e-6)
+
+
+@pytest.mark.parametrize("cost", ["absolute", "squared"])
+def test_thresholds_sum_to_zero(cost):
+    s = _solve("auto", problem(KERNELS["perceptron"], cost), 1.0)
+    assert s.theta.sum() == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_path_over_C_is_the_same_as_single_solves():
+    p = problem(KERNELS["stump"], "absolute")
+    warm = CoordinateAscent(p, np.random.default_rng(1))
+    for C in (0.01, 0.1, 1.0, 4.0):
+        assert warm.solve(C, 1e-8).solution.primal == pytest.approx(_solve("interior-point", p, C).primal, rel=AGREE)
+
+
+def test_smaller_C_after_a_larger_one():
+    p = problem(KERNELS["stump"], "absolute")
+    solver = CoordinateAscent(p, np.random.default_rng(1))
+    solver.solve(4.0, 1e-6)
+    assert solver.solve(0.1, 1e-8).solution.primal == pytest.approx(_solve("cvxpy", p, 0.1).primal, rel=AGREE)
+
+
+def test_auto_hands_over_what_coordinate_ascent_cannot_finish():
+    p = problem(KERNELS["gaussian"], "absolute", n=230)
+    first = CoordinateAscent(p, np.random.default_rng(0), max_epochs=500).solve(2.0**10, 1e-6)
+    assert first.solution.gap > 1e-6
+    outcome = SOLVERS["auto"](p, np.random.default_rng(0)).solve(2.0**10, 1e-6)
+    assert outcome.solver == InteriorPoint.name
+    assert outcome.solution.gap <= 1e-6
