@@ -169,8 +169,9 @@ def from_arrays(
 
 
 def _check_finite(matrix: FloatArray, index: pd.Index) -> None:
-    if np.isfinite(matrix.sum()) or np.isfinite(matrix).all():
-        return
+    with np.errstate(invalid="ignore", over="ignore"):
+        if np.isfinite(matrix.sum()) or np.isfinite(matrix).all():
+            return
     row, column = (int(k) for k in np.argwhere(~np.isfinite(matrix))[0])
     raise DataError(
         f"X is {matrix[row, column]:g} in {row_name(index, row)}, column {column}; all values have to be finite."

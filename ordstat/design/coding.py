@@ -83,7 +83,8 @@ def fit_coding(expression: Expression, value: Value, contrast: Contrast | None) 
             raise DataError(f"contrasts= names {expression.label!r}, which is numeric; write C({expression.label}).")
         return NumberCoding(expression.label, None if value.ndim == 1 else value.shape[1]), ()
     factor = factor_of(value, expression.label)
-    kept = set(np.unique(factor.codes).tolist()) if isinstance(value, Factor) else {0, 1}  # a condition keeps both
+    found = np.flatnonzero(np.bincount(factor.codes, minlength=len(factor.levels))).tolist()
+    kept = set(found) if isinstance(value, Factor) else {0, 1}  # a condition keeps both
     levels = tuple(level for code, level in enumerate(factor.levels) if code in kept)
     unused = tuple(level for code, level in enumerate(factor.levels) if code not in kept)
     if len(levels) < 2:
