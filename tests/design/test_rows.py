@@ -213,3 +213,13 @@ def test_polars_enums_are_in_order_and_nulls_are_missing():
 def test_other_data_are_refused(data):
     with pytest.raises(DataError, match="data="):
         build("y ~ x", data)
+
+
+def test_arrow_tables_keep_their_dictionaries():
+    pa = pytest.importorskip("pyarrow")
+    codes = pa.array([0, 1, 0, None], pa.int8())
+    words = pa.DictionaryArray.from_arrays(codes, ["b", "a"], ordered=True)
+    table = pa.table({"y": words, "x": [1.5, 2.5, 3.5, 4.5]})
+    design = build("y ~ x", table)
+    assert design.levels.values == ("b", "a") and dict(design.dropped) == {"y": 1}
+    np.testing.assert_array_equal(design.spec.rebuild(table).rows.X[:, 0], [1.5, 2.5, 3.5, 4.5])
