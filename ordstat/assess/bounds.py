@@ -10,7 +10,9 @@ where E(Z, Delta) is the training error at normalised margin Delta and R the emp
 class. They make explicit the constants of Lin & Li (2006, th. 1, cor. 1) and Lin (2008, th. 3.2, 4.8). A general cost
 weighs threshold k by |c[k+1] - c[k]|.
 
-The rows must be independent and alike. A whole-number case weight w is w such rows, N their sum.
+The rows must be independent and alike, and the feature map (kernel, scaling of the columns) and the radius r fixed
+before they are seen: a map scaled on the training rows themselves is taken as if it had been. A whole-number case
+weight w is w such rows, N their sum.
 """
 
 from __future__ import annotations

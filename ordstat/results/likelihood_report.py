@@ -10,7 +10,7 @@ import pandas as pd
 from ..model.rules import count_above
 from .cells import p_value
 from .report import Report, Table
-from .sections import certificate_text, data_header, shared_tables, shortened
+from .sections import alert_notes, certificate_text, data_header, shared_tables, shortened
 
 if TYPE_CHECKING:
     from .likelihood import LikelihoodResults
@@ -33,7 +33,7 @@ def likelihood_report(r: LikelihoodResults, exponentiate: bool, level: float) ->
         title=f"Cumulative link model: {r.design.formula}",
         header=(*data_header(r), *_fit_header(r), ("Certificate", certificate_text(r.certificate, r.trace))),
         tables=tuple(tables),
-        notes=(*(message for _, message in r.alerts()), *r.margin_bounds.notes, _threshold_rule(r)),
+        notes=(*alert_notes(r), *r.margin_bounds.notes, _threshold_rule(r)),
     )
 
 

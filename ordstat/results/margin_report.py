@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..model.fit import Selection
 from .report import Report, Table
-from .sections import certificate_text, data_header, shared_tables, shortened
+from .sections import alert_notes, certificate_text, data_header, shared_tables, shortened
 
 if TYPE_CHECKING:
     from .margin import MarginResults
@@ -27,7 +27,7 @@ def margin_report(r: MarginResults) -> Report:
         title=f"Large-margin ranker: {r.design.formula}",
         header=(*data_header(r), ("Certificate", certificate_text(r.certificate, r.trace))),
         tables=(*tables, *shared_tables(r)),
-        notes=(*(message for _, message in r.alerts()), *r.margin_bounds.notes),
+        notes=(*alert_notes(r), *r.margin_bounds.notes),
     )
 
 

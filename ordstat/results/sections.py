@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # A confusion matrix of more levels than this is left to `.confusion()`.
 _MOST_LEVELS = 12
-_MOST_ROWS = 30
+_MOST_ROWS = 20
 _QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
@@ -58,12 +58,13 @@ def confusion_table(p: Predictions, levels: Sequence[Any]) -> Table:
     formats = dict.fromkeys([*frame.columns, "all"], "int")
     frame["all"] = cells.sum(axis=1)
     frame["error"], frame["abs. error"] = errors[0], errors[1]
-    return Table(
+    table = Table(
         title="Observed levels (rows) by predicted levels (columns), training rows",
         frame=frame,
         formats={**formats, "error": ".3f", "abs. error": ".3f"},
         note="" if len(levels) <= _MOST_LEVELS else "The full matrix is in .confusion().",
     )
+    return shortened(table, ".confusion()")
 
 
 def error_table_of(table: ErrorTable, own_cost: bool) -> Table:
@@ -153,6 +154,11 @@ def shortened(table: Table, where: str) -> Table:
         return table
     frame = pd.concat([table.frame.iloc[: _MOST_ROWS // 2], table.frame.iloc[-(_MOST_ROWS // 2) :]])
     return replace(table, frame=frame, note=f"The first and last {_MOST_ROWS // 2} of {n} rows; all are in {where}.")
+
+
+def alert_notes(r: OrdinalResults) -> tuple[str, ...]:
+    """The alerts as sentences."""
+    return tuple(message[:1].upper() + message[1:] for _, message in r.alerts())
 
 
 def data_header(r: OrdinalResults) -> tuple[tuple[str, Any], ...]:

@@ -2,54 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from reference_cases import load_case, load_data
+from stand_ins import REACHED, TRACE, KnownCovariance, LinearPotential, StandInMethod
 
 from ordstat.design.build import build
 from ordstat.model.costs import CostMatrix
 from ordstat.model.cumulative import CumulativeRule
-from ordstat.model.fit import Certificate, Geometry, LikelihoodFit, MarginFit, Trace
+from ordstat.model.fit import LikelihoodFit, MarginFit
 from ordstat.model.links import LINKS
 from ordstat.model.rules import ThresholdRule
 from ordstat.results.likelihood import LikelihoodResults
 from ordstat.results.margin import MarginResults
-
-TRACE = Trace(iterations=6, objective=np.zeros(6), message="both criteria met")
-REACHED = Certificate(name="max |gradient|", value=4e-12, tolerance=1e-6, details=(("condition number", 26.6),))
-
-
-@dataclass(frozen=True, eq=False)
-class KnownCovariance:
-    """An information whose inverse is given."""
-
-    matrix: np.ndarray
-
-    def variances(self):
-        return np.diagonal(self.matrix)
-
-    def covariance(self):
-        return self.matrix
-
-
-@dataclass(frozen=True)
-class StandInMethod:
-    """A method that cannot fit: what results ask of one is answered by hand."""
-
-    cost: object = "classification"
-    link: str = "logit"
-
-    def geometry(self, sample, fit):
-        lengths = np.sum(sample.X**2, axis=1)
-        slopes = np.array([2.0, 1.0])
-        theta = fit.coefficients[:4] if isinstance(fit, LikelihoodFit) else fit.rule.theta
-        return Geometry(norm=float(np.linalg.norm(slopes)), squared_lengths=lengths, theta=theta, radius=3.0**0.5)
-
-    def meat(self, sample, fit, cluster):
-        """Twice the information for rows, three times for clusters."""
-        return (2.0 if cluster is None else 3.0) * np.linalg.inv(fit.information.covariance())
 
 
 @pytest.fixture
@@ -87,14 +54,6 @@ def wine_logit(wine):
         n_obs=72.0,
     )
     return LikelihoodResults("ordfit('rating ~ temp + contact')", design, StandInMethod(), fit)
-
-
-@dataclass(frozen=True, eq=False)
-class LinearPotential:
-    slopes: np.ndarray
-
-    def __call__(self, rows):
-        return rows.X @ self.slopes
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 from reference_cases import load_case
 from scipy import stats
 
+from ordstat import ordfit
 from ordstat.exceptions import ConvergenceWarning, DataError, DataWarning, OptionError, SeparationWarning
 from ordstat.results.likelihood import LikelihoodResults
 
@@ -168,7 +169,7 @@ def test_alerts(wine_logit):
     assert separated.se.isna().tolist() == [True, False, False, False, True, False]
     noted = replace(wine_logit, design=replace(wine_logit.design, notes=("3 rows left out: temp missing.",)))
     assert noted.alerts() == [(DataWarning, "3 rows left out: temp missing.")]
-    assert "3 rows left out: temp missing." in str(noted.summary())
+    assert "* 3 rows left out: temp missing." in str(noted.summary())
 
 
 def test_pickle_keeps_the_numbers(wine_logit):
@@ -183,3 +184,21 @@ def test_pickle_keeps_the_numbers(wine_logit):
 def test_levels_outside_the_range(wine_logit, level):
     with pytest.raises(OptionError, match="level"):
         wine_logit.confint(level)
+
+
+def test_thresholds_alone(wine):
+    r = ordfit("rating ~ 1", wine)
+    assert r.loglik == pytest.approx(load_case("wine_null").loglik, rel=1e-12)
+    assert r.lr_df == 0 and np.isnan(r.lr_p_value) and r.coef.empty
+    assert "thresholds only" in str(r.summary(exponentiate=True))
+
+
+def test_summary_of_very_many_levels_stays_short():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=300)})
+    data["y"] = np.floor(10 * (data["x"] + rng.normal(size=300))).astype(int)
+    r = ordfit("y ~ x", data, levels=sorted(data["y"].unique()))
+    assert len(r.levels) > 40
+    lines = str(r.summary()).splitlines()
+    assert len(lines) < 120 and max(map(len, lines)) <= 100
+    assert any(".thresholds" in line for line in lines) and any(".confusion()" in line for line in lines)

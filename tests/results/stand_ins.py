@@ -1,0 +1,51 @@
+"""Stand-ins for a method, an information and a potential, whose answers are given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ordstat.model.fit import Certificate, Geometry, LikelihoodFit, Trace
+
+TRACE = Trace(iterations=6, objective=np.zeros(6), message="both criteria met")
+REACHED = Certificate(name="max |gradient|", value=4e-12, tolerance=1e-6, details=(("condition number", 26.6),))
+
+
+@dataclass(frozen=True, eq=False)
+class KnownCovariance:
+    """An information whose inverse is given."""
+
+    matrix: np.ndarray
+
+    def variances(self):
+        return np.diagonal(self.matrix)
+
+    def covariance(self):
+        return self.matrix
+
+
+@dataclass(frozen=True)
+class StandInMethod:
+    """A method that cannot fit: what results ask of one is answered by hand."""
+
+    cost: object = "classification"
+    link: str = "logit"
+
+    def geometry(self, sample, fit):
+        lengths = np.sum(sample.X**2, axis=1)
+        slopes = np.array([2.0, 1.0])
+        theta = fit.coefficients[:4] if isinstance(fit, LikelihoodFit) else fit.rule.theta
+        return Geometry(norm=float(np.linalg.norm(slopes)), squared_lengths=lengths, theta=theta, radius=3.0**0.5)
+
+    def meat(self, sample, fit, cluster):
+        """Twice the information for rows, three times for clusters."""
+        return (2.0 if cluster is None else 3.0) * np.linalg.inv(fit.information.covariance())
+
+
+@dataclass(frozen=True, eq=False)
+class LinearPotential:
+    slopes: np.ndarray
+
+    def __call__(self, rows):
+        return rows.X @ self.slopes
