@@ -65,8 +65,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     -----
     `score` is the accuracy, as for every classifier. scoring="neg_mean_absolute_error" works for numeric labels
     alone and takes their values for distances; `mean_absolute_rank_error` counts ranks, for any labels.
-    Meta-estimators that replace labels by sorted codes (VotingClassifier, StackingClassifier) lose the order
-    of strings: give them integers.
+
+    Some of scikit-learn's tools (BaggingClassifier, VotingClassifier, StackingClassifier and
+    cross_val_predict(method="predict_proba")) hand on numbers in place of labels, sorted by alphabet, and the order
+    of strings is lost before it gets here. With `levels` that is an error; better give them ranks as integers.
 
     Examples
     --------
@@ -330,8 +332,18 @@ def _ranked(y: AnyArray, order: list[Any]) -> pd.Categorical:
     codes = pd.Index(order).get_indexer(pd.Index(y))
     if (codes < 0).any():
         unknown = pd.unique(y[codes < 0]).tolist()
-        raise DataError(f"y has labels that are not among the levels {order}: {unknown[:5]}.")
+        raise DataError(f"y has labels that are not among the levels {order}: {unknown[:5]}.{_encoded(order, unknown)}")
     return pd.Categorical.from_codes(codes, categories=pd.Index(order), ordered=True)
+
+
+def _encoded(order: list[Any], unknown: list[Any]) -> str:
+    """The likely reason where numbers came for strings."""
+    if not isinstance(order[0], str) or not isinstance(unknown[0], int):
+        return ""
+    return (
+        " Where scikit-learn has put numbers in place of the labels (BaggingClassifier, VotingClassifier, "
+        "StackingClassifier, cross_val_predict of probabilities), give it ranks as integers instead of strings."
+    )
 
 
 def _check_two_classes(y: AnyArray) -> None:

@@ -325,6 +325,13 @@ def test_cross_validation_of_strings(X, strings, method):
     assert cross_val_score(model, X, strings, cv=folds).mean() == pytest.approx((by_hand == strings).mean(), abs=1e-12)
 
 
+def test_labels_replaced_by_sorted_codes_are_noticed(X, codes, strings):
+    with pytest.raises(DataError, match=r"not among the levels.*cross_val_predict of probabilities.*integers"):
+        cross_val_predict(OrdinalClassifier(levels=LEVELS), X, strings, cv=3, method="predict_proba")
+    by_code = cross_val_predict(OrdinalClassifier(), X, codes, cv=3, method="predict_proba")
+    assert log_loss(codes, by_code) < log_loss(codes, np.tile(np.bincount(codes) / 90, (90, 1)))
+
+
 def test_scorer_of_ranks(X, strings):
     scorer = make_scorer(mean_absolute_rank_error, greater_is_better=False, levels=LEVELS)
     model = OrdinalClassifier(levels=LEVELS).fit(X, strings)
