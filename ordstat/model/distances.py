@@ -20,12 +20,11 @@ def squared_euclidean(X: FloatArray, Z: FloatArray) -> FloatArray:
     array([[1.e-06]])
     """
     centre = Z.mean(axis=0) if len(Z) else 0.0
-    same = X is Z
-    Z = Z - centre
     # One product of a matrix with itself is symmetric to the last bit.
-    X = Z if same else X - centre
-    x, z = np.einsum("nd,nd->n", X, X), np.einsum("nd,nd->n", Z, Z)
-    distance: FloatArray = X @ Z.T
+    Zc = Z - centre
+    Xc = Zc if X is Z else X - centre
+    x, z = np.einsum("nd,nd->n", Xc, Xc), np.einsum("nd,nd->n", Zc, Zc)
+    distance: FloatArray = Xc @ Zc.T
     for i in _blocks(len(X), len(Z)):
         rows = distance[i]
         total = x[i, None] + z

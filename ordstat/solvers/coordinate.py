@@ -102,7 +102,7 @@ class CoordinateAscent:
                 order = self.rng.permutation(order[:kept])
             if epoch >= check or epoch >= self.max_epochs:
                 check = _next_check(epoch)
-                point = certify(problem, C, self.u, (self.b, theta))
+                point = certify(problem, C, self.u, theta)
                 path.append(point.primal)
                 best = point if best is None or point.gap < best.gap else best
                 beta, f, theta, mu = self._state()

@@ -45,7 +45,6 @@ class CvxpyDual:
         self.tau = cp.Variable((n_rows, n_thresholds), nonneg=True)
         beta = cp.Variable(n_rows)
         signed = cp.multiply(problem.labels, self.tau)
-        self.balance = cp.sum(beta) == 0
         # Minus theta / (c gamma^2): the column sums of u, less the multipliers of an order that is asked for.
         self.push = cp.sum(signed, axis=0)
         if problem.ordered and n_thresholds > 1:
@@ -53,7 +52,7 @@ class CvxpyDual:
         penalty = cp.quad_form(beta, cp.psd_wrap(problem.gram)) + problem.gamma**2 * cp.sum_squares(self.push)
         self.model = cp.Problem(
             cp.Minimize(self.unit * 0.5 * penalty - cp.sum(self.tau)),
-            [self.tau <= self.ratio * problem.weights, beta == cp.sum(signed, axis=1), self.balance],
+            [self.tau <= self.ratio * problem.weights, beta == cp.sum(signed, axis=1), cp.sum(beta) == 0],
         )
 
     def solve(self, C: float, tol: float) -> Outcome:
@@ -74,7 +73,7 @@ class CvxpyDual:
             self.model.solve(solver=cp.CLARABEL, tol_gap_abs=own, tol_gap_rel=own)
         u = c * self.problem.labels * self.tau.value
         theta = -c * self.problem.gamma**2 * self.push.value
-        solution = certify(self.problem, C, u, (float(self.balance.dual_value), theta))
+        solution = certify(self.problem, C, u, theta)
         sparse = snapped(self.problem, C, solution)
         solution = sparse if sparse.gap <= max(tol, solution.gap) else solution
         iterations = int(self.model.solver_stats.num_iters)

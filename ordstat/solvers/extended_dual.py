@@ -172,9 +172,7 @@ def best_offset(problem: ExtendedDual, scores: FloatArray, theta: FloatArray) ->
     return 0.5 * float(knots[order[first]] + knots[order[last]])
 
 
-def certify(
-    problem: ExtendedDual, C: float, u: FloatArray, primal_guess: tuple[float, FloatArray] | None = None
-) -> DualSolution:
+def certify(problem: ExtendedDual, C: float, u: FloatArray, own_theta: FloatArray | None = None) -> DualSolution:
     """Turn any u (N, Q) into a feasible dual point and the best primal point at hand, and evaluate both.
 
     Parameters
@@ -183,8 +181,9 @@ def certify(
     C : float
     u : (N, Q)
         Clipped to the boxes and made feasible first; otherwise D would be no bound.
-    primal_guess : (b, theta), optional
-        A solver's own primal variables: the better of them and of theta(u) with its best b is returned.
+    own_theta : (Q,), optional
+        Thresholds of the solver: better than those recomputed from u where the sums of u cancel. Either comes with
+        its best b, so that where b is not unique all solvers give the same.
     """
     caps = C * problem.weights
     u = balanced(problem.labels, caps, boxed(problem.labels, caps, u))
@@ -193,22 +192,30 @@ def certify(
     norm = max(float(beta @ scores), 0.0)
     theta = thresholds(problem, totals)
     dual = float(np.abs(u).sum()) - 0.5 * norm - 0.5 * float(theta @ theta) / problem.gamma**2
-    candidates = [(best_offset(problem, scores, theta), theta)]
-    if primal_guess is not None:
-        b, own = primal_guess
-        candidates.append((b, isotonic(own) if problem.ordered else own))
-    # Under convex costs thresholds in order cost no more than the same ones out of order.
-    candidates = [(b, np.sort(theta)) for b, theta in candidates if (np.diff(theta) < 0).any()] + candidates
+    points = [
+        _primal(problem, C, scores, norm, candidate)
+        for guess in (theta, own_theta)
+        if guess is not None
+        for candidate in _candidates(problem, guess)
+    ]
+    primal, b, theta = min(points, key=lambda point: point[0])
+    return DualSolution(u=u, beta=beta, scores=scores, offset=b, theta=theta, primal=primal, dual=dual)
 
-    def value(candidate: tuple[float, FloatArray]) -> float:
-        b, theta = candidate
-        penalty = float(theta @ theta) / problem.gamma**2
-        return 0.5 * (norm + penalty) + hinge(problem, C, scores + b, theta)
 
-    values = [value(candidate) for candidate in candidates]
-    best = int(np.argmin(values))
-    b, theta = candidates[best]
-    return DualSolution(u=u, beta=beta, scores=scores, offset=b, theta=theta, primal=values[best], dual=dual)
+def _candidates(problem: ExtendedDual, theta: FloatArray) -> list[FloatArray]:
+    """theta in order; where the order is no constraint also as it is, though under convex costs that is no better."""
+    if (np.diff(theta) >= 0).all():
+        return [theta]
+    return [isotonic(theta)] if problem.ordered else [np.sort(theta), theta]
+
+
+def _primal(
+    problem: ExtendedDual, C: float, scores: FloatArray, norm: float, theta: FloatArray
+) -> tuple[float, float, FloatArray]:
+    """P with the best b for these scores and thresholds, that b, and theta."""
+    b = best_offset(problem, scores, theta)
+    penalty = float(theta @ theta) / problem.gamma**2
+    return 0.5 * (norm + penalty) + hinge(problem, C, scores + b, theta), b, theta
 
 
 def snapped(problem: ExtendedDual, C: float, point: DualSolution) -> DualSolution:
@@ -223,4 +230,4 @@ def snapped(problem: ExtendedDual, C: float, point: DualSolution) -> DualSolutio
     share = np.divide(np.abs(point.u), caps, out=np.zeros_like(caps), where=caps > 0)
     u = np.where(share < slack, 0.0, point.u)
     u = np.where(1.0 - share < -slack, problem.labels * caps, u)
-    return certify(problem, C, u, (point.offset, point.theta))
+    return certify(problem, C, u, point.theta)

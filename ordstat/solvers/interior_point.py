@@ -200,7 +200,7 @@ class InteriorPoint:
 
     def _certified(self, C: float, x: _Point) -> DualSolution:
         # Cells without weight are clipped to their empty boxes there.
-        return certify(self.problem, C, self.problem.labels * x.alpha, (x.b, x.theta))
+        return certify(self.problem, C, self.problem.labels * x.alpha, x.theta)
 
 
 def _start(problem: ExtendedDual, C: float) -> _Point:

@@ -1,0 +1,107 @@
+"""The parts around the solver: scaling, reduction, folds, centring."""
+
+import numpy as np
+import pytest
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+from ordstat.exceptions import OptionError
+from ordstat.model.costs import CostMatrix
+from ordstat.model.folds import stratified_folds
+from ordstat.model.kernels import Perceptron
+from ordstat.model.potentials import KernelExpansion
+from ordstat.model.reduction import extend
+from ordstat.model.sample import Rows
+from ordstat.model.scaling import fit_scaling
+from ordstat.solvers.extended_dual import centred
+
+from .problems import rows
+
+
+@pytest.mark.parametrize(("kind", "reference"), [("range", MinMaxScaler((-1, 1))), ("standard", StandardScaler())])
+def test_scaling_is_the_usual_one(kind, reference):
+    rng = np.random.default_rng(0)
+    X, new = 1e3 + 5.0 * rng.normal(size=(40, 3)), rng.normal(size=(6, 3))
+    np.testing.assert_allclose(fit_scaling(kind, X, np.ones(40))(new), reference.fit(X).transform(new), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["range", "standard"])
+def test_constant_columns_become_zero_for_good(kind):
+    X = np.column_stack([np.full(5, 0.1), np.arange(5.0)])
+    scaling = fit_scaling(kind, X, np.ones(5))
+    np.testing.assert_array_equal(scaling(X)[:, 0], np.zeros(5))
+    np.testing.assert_array_equal(scaling(np.array([[7.0, 2.0]]))[:, 0], [0.0])
+
+
+def test_scaling_of_the_largest_numbers():
+    X = np.array([[-1.5e308], [1.5e308], [0.0]])
+    np.testing.assert_allclose(fit_scaling("range", X, np.ones(3))(X), [[-1.0], [1.0], [0.0]], atol=1e-15)
+
+
+def test_weights_count_as_repeated_rows_and_none_changes_nothing():
+    X, weights = np.array([[0.0], [1.0], [5.0]]), np.array([1.0, 2.0, 3.0])
+    repeated = np.repeat(X, [1, 2, 3], axis=0)
+    for kind in ("range", "standard"):
+        np.testing.assert_allclose(
+            fit_scaling(kind, X, weights)(X), fit_scaling(kind, repeated, np.ones(6))(X), rtol=1e-14
+        )
+    np.testing.assert_array_equal(fit_scaling(None, X, weights)(X), X)
+
+
+def test_extended_examples_price_a_ranker():
+    """Theorem 4.1 of Lin (2008): for a ranker's own answers the weighted error is its cost, whatever the rank."""
+    y = np.array([0, 1, 2, 3, 1])
+    costs = CostMatrix.squared().rows(y, 4)
+    case = np.array([1.0, 2.0, 1.0, 0.0, 3.0])
+    extended = extend(y, costs, case)
+    for predicted in range(4):
+        answers = np.where(predicted > np.arange(3), 1.0, -1.0)
+        wrong = (answers != extended.labels) * extended.weights
+        np.testing.assert_allclose(wrong.sum(axis=1), case * costs[:, predicted])
+
+
+def test_centring():
+    X, _ = rows(30)
+    raw = Perceptron()(X, X)
+    gram, means = centred(raw.copy())
+    J = np.eye(30) - 1.0 / 30
+    np.testing.assert_allclose(gram, J @ raw @ J, atol=1e-13)
+    beta = np.random.default_rng(0).normal(size=30)
+    beta -= beta.mean()
+    np.testing.assert_allclose(gram @ beta + means @ beta, raw @ beta, atol=1e-12)
+
+
+def test_expansions_predict_in_blocks(monkeypatch):
+    X, _ = rows(30)
+    expansion = KernelExpansion(
+        kernel=Perceptron(), scaling=fit_scaling(None, X, np.ones(30)), anchors=X, coef=np.ones(30), offset=2.0
+    )
+    whole = expansion(Rows(X=X))
+    monkeypatch.setattr("ordstat.model.potentials._BLOCK", 70)
+    np.testing.assert_allclose(expansion(Rows(X=X)), whole, rtol=1e-13)
+    assert expansion(Rows(X=X[:0])).shape == (0,)
+
+
+@pytest.mark.parametrize("folds", [2, 5])
+def test_folds_spread_every_level(folds):
+    y = np.repeat([0, 1, 2, 3], [3, 17, 40, 1])
+    fold = stratified_folds(y, 4, folds, np.random.default_rng(0))
+    for level in range(4):
+        counts = np.bincount(fold[y == level], minlength=folds)
+        assert np.ptp(counts) <= 1
+    assert np.ptp(np.bincount(fold, minlength=folds)) <= 4
+    assert (fold == stratified_folds(y, 4, folds, np.random.default_rng(0))).all()
+    assert (fold != stratified_folds(y, 4, folds, np.random.default_rng(1))).any()
+
+
+def test_clusters_stay_together():
+    rng = np.random.default_rng(0)
+    y, cluster = rng.integers(0, 3, 90), rng.integers(0, 20, 90)
+    fold = stratified_folds(y, 3, 4, rng, cluster)
+    for group in np.unique(cluster):
+        assert np.unique(fold[cluster == group]).size == 1
+    assert np.bincount(fold, minlength=4).min() >= 15
+
+
+def test_more_folds_than_rows():
+    with pytest.raises(OptionError, match="clusters, 2; got 3"):
+        stratified_folds(np.zeros(9, dtype=int), 2, 3, np.random.default_rng(0), np.repeat([4, 9, 9], 3))
