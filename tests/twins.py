@@ -67,3 +67,50 @@ def sweep(gram, labels, caps, u, beta, f, theta, mu, order, weight, offset, pena
             theta[j] -= weight * moved
             theta[j + 1] += weight * moved
     return violation, kept
+
+
+def moments(X, weights, shift, sums, gram):
+    """Twin of `ordstat.compiled.cumulative.moments`: first and second moments about `shift`."""
+    v = np.ones(len(X)) if weights is None else weights
+    x = X - shift
+    sums += v @ x
+    gram += (x * v[:, None]).T @ x
+
+
+def project(X, shift, beta, eta):
+    """Twin of `ordstat.compiled.cumulative.project`."""
+    eta += (X - shift) @ beta
+
+
+def logit_pass(X, y, weights, offset, shift, beta, theta, levels, score, cross, gram):
+    """Twin of `ordstat.compiled.cumulative.logit_pass`: sums over rows of the plain cumulative logit model.
+
+    With u = theta_y - s and l = theta_{y-1} - s: by level, v F(-u), v F(l), v f(u), v f(l); the score of beta; the
+    columns weighted by v f(u) (row y + 1 of `cross`) and v f(l) (row y); their Gram matrix by v (f(u) + f(l)).
+    """
+    v = np.ones(len(X)) if weights is None else weights
+    x = X - shift
+    s = x @ beta + (0.0 if offset is None else offset)
+    ends = np.concatenate([[-np.inf], theta, [np.inf]])
+    u, low = ends[y + 1] - s, ends[y] - s
+    if np.abs(s).max() > 300.0 or np.abs(theta).max() > 300.0:
+        return np.nan
+    above, below = 1.0 / (1.0 + np.exp(u)), 1.0 / (1.0 + np.exp(-low))
+    f_u, f_l = above * (1.0 - above), below * (1.0 - below)
+    np.add.at(levels, y, np.column_stack([above, below, f_u, f_l]) * v[:, None])
+    score -= (v * (above - below)) @ x
+    np.add.at(cross, y + 1, x * (v * f_u)[:, None])
+    np.add.at(cross, y, x * (v * f_l)[:, None])
+    gram += (x * (v * (f_u + f_l))[:, None]).T @ x
+    return float(v @ (np.logaddexp(0.0, -u) + np.logaddexp(0.0, low)))
+
+
+def accumulate(X, y, shift, parts, levels, score, cross, gram):
+    """Twin of `ordstat.compiled.cumulative.accumulate`: the same sums for any link, from given row quantities."""
+    x = X - shift
+    c, r_u, r_l = parts[5:]
+    np.add.at(levels, y, parts[:5].T)
+    score -= c @ x
+    np.add.at(cross, y + 1, -x * r_u[:, None])
+    np.add.at(cross, y, -x * r_l[:, None])
+    gram -= (x * (r_u + r_l)[:, None]).T @ x

@@ -21,6 +21,7 @@ from ..solvers.newton import Optimum, maximise
 from ..solvers.problem import Problem
 from ..solvers.schur import condition_number
 from ..solvers.separation import infinite_direction
+from ..solvers.threads import one_blas_thread
 from ..solvers.user_scale import InverseInformation, Unknown, in_order
 from .base import Method, Needs
 
@@ -81,10 +82,13 @@ class CumulativeLink(Method):
             raise OptionError(f"tol must be a positive number; got {self.tol!r}.")
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> LikelihoodFit:
+        with one_blas_thread(float(sample.n) * sample.X.shape[1] ** 2):
+            return self._fit(sample)
+
+    def _fit(self, sample: Sample) -> LikelihoodFit:
         costs = CostMatrix(self.cost).matrix(sample.n_levels)
         problem = Problem.of(sample, LINKS[self.link])
-        objective = problem.objective()
-        optimum = maximise(objective.evaluate, *problem.start(), tol=self.tol, max_iter=self.max_iter)
+        optimum = self._maximise(problem)
         layout = _Layout.of(problem)
         user = problem.user_scale()
         alpha, rest = user.coefficients(optimum.alpha, optimum.rest)
@@ -96,7 +100,7 @@ class CumulativeLink(Method):
             certificate=_certificate(optimum, self.tol, digits),
             trace=Trace(iterations=optimum.iterations, objective=optimum.logliks, message=optimum.message),
             scores=rule.scores(sample.rows),
-            facts=(("link", self.link), ("threshold", "flexible")),
+            facts=(("link", self.link), ("threshold", "flexible"), *_crossings(rule, sample)),
             coefficients=layout.spread(in_order(alpha, rest)),
             n_alpha=layout.n_alpha,
             n_beta=layout.n_beta,
@@ -105,10 +109,20 @@ class CumulativeLink(Method):
             information=_information(problem, optimum),
             digits=layout.spread(digits),
             loglik=optimum.at.loglik,
-            null_loglik=_null_loglik(problem, self.tol, self.max_iter),
+            null_loglik=self._null_loglik(problem),
             n_obs=float(problem.counts.sum()),
             separation=None if direction is None else np.nan_to_num(layout.spread(direction)),
         )
+
+    def _maximise(self, problem: Problem) -> Optimum:
+        return maximise(problem.objective().evaluate, *problem.start(), tol=self.tol, max_iter=self.max_iter)
+
+    def _null_loglik(self, problem: Problem) -> float:
+        """With thresholds and offsets alone; in closed form where there are no offsets."""
+        rows = problem.sample.rows
+        if rows.offset is None and rows.scale_offset is None:
+            return float(problem.counts @ np.log(problem.counts / problem.counts.sum()))
+        return self._maximise(problem.without_effects()).at.loglik
 
     def geometry(self, sample: Sample, fit: LikelihoodFit) -> Geometry | None:  # type: ignore[override]
         """Linear kernel on the columns centred and divided by their deviation; None with other parts or an offset."""
@@ -116,8 +130,8 @@ class CumulativeLink(Method):
         parts = (rows.nominal, rows.scale, rows.offset, rows.scale_offset)
         if any(part is not None for part in parts) or not isinstance(rule, CumulativeRule):
             return None
-        mean = np.average(rows.X, axis=0, weights=sample.weights)
-        deviation = np.sqrt(np.average((rows.X - mean) ** 2, axis=0, weights=sample.weights))
+        mean = np.average(rows.X, axis=0, weights=sample.case_weights)
+        deviation = np.sqrt(np.average((rows.X - mean) ** 2, axis=0, weights=sample.case_weights))
         used = (rule.beta != 0.0) & (deviation > 0.0)
         scaled = (rows.X[:, used] - mean[used]) / deviation[used]
         lengths = np.einsum("np,np->n", scaled, scaled)
@@ -125,7 +139,8 @@ class CumulativeLink(Method):
             norm=float(np.linalg.norm(rule.beta[used] * deviation[used])),
             squared_lengths=lengths,
             theta=rule.alpha[:, 0] - float(mean @ rule.beta),
-            radius=math.sqrt(float(lengths.max(initial=0.0)) + 1.0),
+            # The mean squared length of standardised columns: known before the data are, as the bounds require.
+            radius=math.sqrt(rows.X.shape[1] + 1.0),
         )
 
     def meat(self, sample: Sample, fit: LikelihoodFit, cluster: IntArray | None) -> FloatArray:
@@ -223,7 +238,7 @@ def _certificate(optimum: Optimum, tol: float, digits: FloatArray) -> Certificat
         value=optimum.at.largest_score,
         tolerance=tol,
         details=(
-            ("condition number", condition_number(optimum.at.information, optimum.factor)),
+            ("condition number", condition_number(optimum.information, optimum.factor)),
             ("iterations", optimum.iterations),
             ("correct digits", int(digits.min())),
         ),
@@ -233,13 +248,12 @@ def _certificate(optimum: Optimum, tol: float, digits: FloatArray) -> Certificat
 def _information(problem: Problem, optimum: Optimum) -> Information:
     if optimum.damping > _INDEFINITE:
         return Unknown(optimum.alpha.size + optimum.rest.size)
-    return InverseInformation(blocks=optimum.at.information, factor=optimum.factor, user=problem.user_scale())
+    return InverseInformation(shape=optimum.alpha.shape, factor=optimum.factor, user=problem.user_scale())
 
 
-def _null_loglik(problem: Problem, tol: float, max_iter: int) -> float:
-    """With thresholds and offsets alone; in closed form where there are no offsets."""
-    rows = problem.sample.rows
-    if rows.offset is None and rows.scale_offset is None:
-        return float(problem.counts @ np.log(problem.counts / problem.counts.sum()))
-    bare = problem.without_effects()
-    return maximise(bare.objective().evaluate, *bare.start(), tol=tol, max_iter=max_iter).at.loglik
+def _crossings(rule: CumulativeRule, sample: Sample) -> tuple[tuple[str, Any], ...]:
+    """A fact where nominal effects put the thresholds of some rows out of order, so that a probability is negative."""
+    if sample.rows.nominal is None:
+        return ()
+    crossed = int(np.count_nonzero((np.diff(rule.thresholds(sample.rows), axis=1) < 0.0).any(axis=1)))
+    return (("rows with thresholds out of order", crossed),) if crossed else ()

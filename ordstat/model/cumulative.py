@@ -80,8 +80,10 @@ class CumulativeRule:
         out = np.empty((rows.n, self.n_levels))
         out[:, 0] = self.link.cdf(t[:, 0])
         out[:, -1] = self.link.sf(t[:, -1])
+        with np.errstate(invalid="ignore"):  # both ends infinite: a level that no training row had
+            widths = s * np.diff(thresholds, axis=1)
         for k in range(1, self.n_levels - 1):
-            out[:, k] = self._interval(t[:, k], t[:, k - 1], s[:, 0] * (thresholds[:, k] - thresholds[:, k - 1]))
+            out[:, k] = self._interval(t[:, k], t[:, k - 1], widths[:, k - 1])
         return out
 
     def _interval(self, u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:

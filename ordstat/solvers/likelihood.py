@@ -12,7 +12,7 @@ w = (1, nominal columns). Both classes work on centred (location, nominal) and s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from .schur import Blocks
 
 #: Rows handled at once: the temporaries of one chunk stay in cache.
 _CHUNK = 4096
+#: Log scales beyond this are outside the domain: estimates that run away stop here instead of overflowing.
+_LARGEST_LOG_SCALE = 100.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -171,13 +173,17 @@ class PartsRows:
         names = ("X", "nominal", "scale", "y", "weights", "offset", "scale_offset")
         return replace(self, **{name: getattr(self, name)[index] for name in names})
 
+    def log_scale(self, rows: slice, rest: FloatArray) -> FloatArray:
+        """z'zeta + scale offset of some rows."""
+        return np.asarray(self.scale[rows] @ rest[self.X.shape[1] :] + self.scale_offset[rows])
+
     def ends(
         self, rows: slice, alpha: FloatArray, rest: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """s, u, lo and d of some rows."""
         y, w, p = self.y[rows], self.nominal[rows], self.X.shape[1]
         top, bottom = y == self.n_levels - 1, y == 0
-        s = np.exp(-(self.scale[rows] @ rest[p:] + self.scale_offset[rows]))
+        s = np.exp(-self.log_scale(rows, rest))
         H = self.X[rows] @ rest[:p] + self.offset[rows]
         high, low = alpha[np.minimum(y, self.n_levels - 2)], alpha[np.maximum(y - 1, 0)]
         u = np.where(top, np.inf, s * (np.einsum("nm,nm->n", w, high) - H))
@@ -191,14 +197,16 @@ class PartsRows:
         loglik = 0.0
         for start in range(0, self.y.size, _CHUNK):
             rows = slice(start, start + _CHUNK)
-            with np.errstate(over="ignore"):
-                s, u, lo, d = self.ends(rows, alpha, rest)
-            if not (np.all(d > 0.0) and np.all(np.isfinite(s))):
+            if not np.all(np.abs(self.log_scale(rows, rest)) <= _LARGEST_LOG_SCALE):
+                return None
+            s, u, lo, d = self.ends(rows, alpha, rest)
+            if not np.all(d > 0.0):
                 return None
             q = self.link.interval(u, lo, d)
             loglik += float(self.weights[rows] @ q.log_p)
-            self._add(sums, rows, s, u, lo, d, q)
-        return sums.evaluation(loglik) if np.isfinite(loglik) else None
+            with np.errstate(over="ignore", invalid="ignore"):
+                self._add(sums, rows, s, u, lo, d, q)
+        return sums.evaluation(loglik) if np.isfinite(loglik) and sums.finite() else None
 
     def _add(
         self, sums: _PartSums, rows: slice, s: FloatArray, u: FloatArray, lo: FloatArray, d: FloatArray, q: Interval
@@ -270,6 +278,10 @@ class _PartSums:
         self.below[levels] += np.add.reduceat(ww * curvature[2][:, None, None], starts)
         self.cross[levels + 1] += np.add.reduceat(w[:, :, None] * cross[0][:, None, :], starts)
         self.cross[levels] += np.add.reduceat(w[:, :, None] * cross[1][:, None, :], starts)
+
+    def finite(self) -> bool:
+        """Whether nothing has overflowed."""
+        return all(np.all(np.isfinite(getattr(self, f.name))) for f in fields(self))
 
     def evaluation(self, loglik: float) -> Evaluation:
         """Without the spare levels; the location-scale block is mirrored."""

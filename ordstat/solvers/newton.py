@@ -53,8 +53,10 @@ class Optimum:
     alpha : (K-1, m)
     rest : (q,)
     at : Evaluation
+    information : Blocks
+        Negative Hessian, its diagonal raised by the share `damping` where it was not positive definite.
     factor : Factor
-        Of the information, its diagonal raised by the share `damping` where it is not positive definite.
+        Of `information`.
     damping : float
     step_alpha, step_rest : the Newton step not taken any more, an estimate of the remaining error
     logliks : (iterations + 1,)
@@ -65,6 +67,7 @@ class Optimum:
     alpha: FloatArray
     rest: FloatArray
     at: Evaluation
+    information: Blocks
     factor: Factor
     damping: float
     step_alpha: FloatArray
@@ -79,21 +82,22 @@ class Optimum:
 
     @property
     def slow(self) -> bool:
-        """Whether the last decrements shrank linearly, as they do on the way to an infinite estimate."""
-        last = self.decrements[-3:]
-        return bool(last.size == 3 and last[-1] > 1e-20 and np.all(last[1:] > 0.05 * last[:-1]))
+        """Whether decrements below 1 shrank only linearly for a while, as on the way to an infinite estimate."""
+        before, after = self.decrements[:-1], self.decrements[1:]
+        linear = (before < 1.0) & (after > 1e-20) & (after > 0.05 * before)
+        return bool(np.any(linear[:-1] & linear[1:]))
 
 
-def positive_factor(blocks: Blocks) -> tuple[Factor, float]:
-    """Cholesky factors of the matrix, its diagonal raised as little as needed, and by what share."""
-    factor = blocks.factor()
-    damping = 0.0
+def positive_factor(blocks: Blocks) -> tuple[Blocks, Factor, float]:
+    """The matrix with its diagonal raised as little as needed, its Cholesky factors, and the share it was raised by."""
+    used, factor, damping = blocks, blocks.factor(), 0.0
     while factor is None:
         damping = 1e-10 if damping == 0.0 else 10.0 * damping
         if damping > 1e6:
             raise FloatingPointError("the information matrix holds values that are not finite")
-        factor = blocks.damped(damping).factor()
-    return factor, damping
+        used = blocks.damped(damping)
+        factor = used.factor()
+    return used, factor, damping
 
 
 def maximise(objective: Objective, alpha: FloatArray, rest: FloatArray, *, tol: float, max_iter: int) -> Optimum:
@@ -104,7 +108,7 @@ def maximise(objective: Objective, alpha: FloatArray, rest: FloatArray, *, tol: 
     logliks, decrements = [at.loglik], []
     message = f"stopped after {max_iter} iterations"
     while True:
-        factor, damping = positive_factor(at.information)
+        information, factor, damping = positive_factor(at.information)
         step_alpha, step_rest = factor.solve(at.score_alpha, at.score_rest)
         decrements.append(float(np.vdot(step_alpha, at.score_alpha) + step_rest @ at.score_rest))
         if at.largest_score <= tol and decrements[-1] <= (1e-3 * tol) ** 2:
@@ -125,6 +129,7 @@ def maximise(objective: Objective, alpha: FloatArray, rest: FloatArray, *, tol: 
         alpha=alpha,
         rest=rest,
         at=at,
+        information=information,
         factor=factor,
         damping=damping,
         step_alpha=step_alpha,

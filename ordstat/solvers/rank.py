@@ -42,7 +42,7 @@ def survey(X: FloatArray, weights: FloatArray | None) -> Columns:
     Raises
     ------
     DataError
-        If a column holds values that are not finite or whose squares overflow.
+        If a column holds values that are not finite, or so large or small that their squares are not.
     """
     n, p = X.shape
     if p == 0:
@@ -50,12 +50,7 @@ def survey(X: FloatArray, weights: FloatArray | None) -> Columns:
     shift = X[:: max(1, n // 512)].mean(axis=0)
     sums, gram = np.zeros(p), np.zeros((p, p))
     moments(X, weights, shift, sums, gram)
-    if not np.all(np.isfinite(gram)):
-        column = int(np.flatnonzero(~np.isfinite(np.diag(gram)))[0])
-        raise DataError(
-            f"Column {column} of the model matrix must hold finite numbers below 1e150; found a value that is not: "
-            "drop or rescale it."
-        )
+    _check_size(X, np.diag(gram))
     total = float(n) if weights is None else float(weights.sum())
     offset = sums / total
     gram -= total * np.outer(offset, offset)
@@ -67,6 +62,17 @@ def survey(X: FloatArray, weights: FloatArray | None) -> Columns:
         return Columns(mean, deviation, np.ones(p, dtype=bool))
     kept = _sweep(X, weights, mean)
     return Columns(mean, deviation, kept)
+
+
+def _check_size(X: FloatArray, squares: FloatArray) -> None:
+    """Raise where sums of squares (p,) are not finite, or vanish for a column that is not constant."""
+    suspects = np.flatnonzero(~np.isfinite(squares) | (squares == 0.0))
+    for column in suspects:
+        if squares[column] != 0.0 or np.any(X[:, column] != X[0, column]):
+            raise DataError(
+                f"Column {column} of the model matrix must hold finite numbers whose squares neither overflow nor "
+                "vanish (about 1e-150 to 1e150 in size): rescale it."
+            )
 
 
 def _well_conditioned(correlation: FloatArray) -> bool:

@@ -38,6 +38,27 @@ class Factor:
         """(A, A) inverse of T."""
         return np.asarray(dpbtrs(self.band, np.eye(self.V.shape[0]), lower=1)[0])
 
+    def inverse_diagonal_blocks(self) -> FloatArray:
+        """(K-1, m, m) diagonal blocks of T^-1, from the last row up [Takahashi, Fagan and Chen 1973].
+
+        `window` is the part of T^-1 that the next row couples to; only squares are added, so nothing cancels.
+        """
+        bandwidth, size = self.band.shape[0] - 1, self.band.shape[1]
+        m = (bandwidth + 1) // 2
+        blocks = np.empty((size // m, m, m))
+        window = np.zeros((bandwidth, bandwidth))
+        for j in range(size - 1, -1, -1):
+            ratio = self.band[1:, j] / self.band[0, j]
+            column = -window @ ratio
+            own = 1.0 / self.band[0, j] ** 2 - ratio @ column
+            block, place = divmod(j, m)
+            inside = column[: m - 1 - place]
+            blocks[block, place, place] = own
+            blocks[block, place + 1 :, place] = blocks[block, place, place + 1 :] = inside
+            window[1:, 1:] = window[:-1, :-1].copy()
+            window[0, 0], window[0, 1:], window[1:, 0] = own, column[:-1], column[:-1]
+        return blocks
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Blocks:
@@ -116,19 +137,6 @@ class Blocks:
         full[size:, :size] = full[:size, size:].T
         full[size:, size:] = self.rest
         return full
-
-    def inverse_diagonal_blocks(self) -> FloatArray:
-        """(K-1, m, m) diagonal blocks of T^-1, by block elimination down and back up."""
-        count = self.diagonal.shape[0]
-        pivots = np.empty_like(self.diagonal)
-        links = np.empty_like(self.below)
-        pivots[0] = np.linalg.inv(self.diagonal[0])
-        for k in range(count - 1):
-            links[k] = self.below[k] @ pivots[k]
-            pivots[k + 1] = np.linalg.inv(self.diagonal[k + 1] - links[k] @ self.below[k].T)
-        for k in range(count - 2, -1, -1):
-            pivots[k] += links[k].T @ pivots[k + 1] @ links[k]
-        return pivots
 
 
 #: Eigenvalues are computed up to this size; above it the condition number is an estimate in the 1-norm.

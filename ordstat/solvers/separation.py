@@ -83,7 +83,7 @@ def _suspicious(optimum: Optimum) -> bool:
     errors = np.sqrt(np.diag(optimum.factor.schur_inverse()))
     return (
         optimum.slow
-        or not optimum.message.startswith("converged")
+        or optimum.message != "converged"
         or optimum.damping > 0.0
         or bool(np.any(np.abs(optimum.rest) > _LARGE_EFFECT))
         or bool(np.any(errors > _LARGE_ERROR))
@@ -102,7 +102,7 @@ def infinite_direction(problem: Problem, optimum: Optimum) -> FloatArray | None:
     found = separating_direction(X, w, problem.sample.y, problem.sample.n_levels)
     if found is not None:
         return _on_user_scale(problem, found[0], np.concatenate([found[1], np.zeros(z.shape[1])]))
-    if z.shape[1] and optimum.slow and _rises_for_ever(problem, optimum):
+    if z.shape[1] and _rises_for_ever(problem, optimum):
         rest = np.where(np.arange(optimum.rest.size) < X.shape[1], 0.0, optimum.step_rest)
         return _on_user_scale(problem, np.zeros_like(optimum.alpha), rest)
     return None

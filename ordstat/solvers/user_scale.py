@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import FloatArray
-from .schur import Blocks, Factor
+from .schur import Factor
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -66,31 +66,32 @@ class InverseInformation:
 
     Attributes
     ----------
-    blocks : Blocks
+    shape : tuple of int
+        (K-1, m), of the thresholds.
     factor : Factor
     user : UserScale
     """
 
-    blocks: Blocks
+    shape: tuple[int, int]
     factor: Factor
     user: UserScale
 
     def _coupling(self) -> FloatArray:
         """(K-1, m, q): minus the regression of alpha on rest, alpha on the user's scale."""
-        count, m, _ = self.blocks.diagonal.shape
+        count, m = self.shape
         V = self.factor.V.reshape(count, m, self.user.scale.size)
         return np.asarray(np.einsum("ij,kjq->kiq", self.user.G, V) - self.user.A)
 
     def variances(self) -> FloatArray:
         """(P',) without ever forming the covariance of the thresholds."""
         G, coupling, schur = self.user.G, self._coupling(), self.factor.schur_inverse()
-        own = np.einsum("ij,kjl,il->ki", G, self.blocks.inverse_diagonal_blocks(), G)
-        alpha = own + np.einsum("kiq,qr,kir->ki", coupling, schur, coupling, optimize=True)
+        own = np.einsum("ij,kjl,il->ki", G, self.factor.inverse_diagonal_blocks(), G)
+        alpha = own + ((coupling @ schur) * coupling).sum(axis=2)
         return in_order(alpha, np.diag(schur) / self.user.scale**2)
 
     def covariance(self) -> FloatArray:
         """(P', P')."""
-        count, m, _ = self.blocks.diagonal.shape
+        count, m = self.shape
         schur, q = self.factor.schur_inverse(), self.user.scale.size
         order = np.arange(count * m).reshape(count, m).T.reshape(-1)
         coupling = self._coupling().reshape(count * m, q)[order]

@@ -105,7 +105,7 @@ def test_against_r(name: str) -> None:
     ],
 )
 def test_separation_is_found_with_its_direction(name: str, infinite: dict[str, int]) -> None:
-    """Signs: those of the estimates that R lets run away; the others are finite and the limit of the likelihood known."""
+    """Signs: of the estimates that R lets run away; the others and the limit of the likelihood are finite."""
     found = fitted(name)
     labels = list(found.case.raw["coefficients"])
     direction = found.fit.separation

@@ -1,0 +1,84 @@
+"""The compiled passes against their NumPy twins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import twins
+
+from ordstat.compiled import cumulative
+
+#: Sums of a few thousand terms of size one, in another order.
+ROUNDING = {"rtol": 1e-11, "atol": 1e-10}
+
+
+def inputs(n: int, p: int, K: int, *, weighted: bool, shifted: bool) -> tuple:
+    rng = np.random.default_rng(n + p)
+    X = rng.normal(size=(n, p)) + 1e3
+    y = rng.integers(0, K, size=n)
+    weights = rng.random(n) + 0.5 if weighted else None
+    offset = rng.normal(size=n) if shifted else None
+    return X, y, weights, offset, np.full(p, 1e3), 0.3 * rng.normal(size=p), np.linspace(-2.0, 2.0, K - 1)
+
+
+def outputs(p: int, K: int, width: int) -> tuple:
+    """Sums that already hold something: the passes add."""
+    return np.ones((K, width)), np.ones(p), np.ones((K + 1, p)), np.ones((p, p))
+
+
+SIZES = [(1, 1, 2), (700, 3, 5), (3000, 0, 4), (3000, 17, 3), (5000, 10, 60), (400, 420, 2)]
+
+
+@pytest.mark.parametrize(("n", "p", "K"), SIZES)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shifted", [False, True])
+def test_logit_pass(n: int, p: int, K: int, weighted: bool, shifted: bool) -> None:
+    given = inputs(n, p, K, weighted=weighted, shifted=shifted)
+    one, other = outputs(p, K, 4), outputs(p, K, 4)
+    value = cumulative.logit_pass(*given, *one)
+    assert value == pytest.approx(twins.logit_pass(*given, *other), rel=1e-12)
+    for got, want in zip(one, other, strict=True):
+        np.testing.assert_allclose(got, want, **ROUNDING)
+
+
+def test_logit_pass_refuses_what_would_overflow() -> None:
+    X, *given = inputs(50, 2, 3, weighted=False, shifted=False)
+    X[7] += 1e6
+    assert np.isnan(cumulative.logit_pass(X, *given, *outputs(2, 3, 4)))
+    assert np.isnan(twins.logit_pass(X, *given, *outputs(2, 3, 4)))
+
+
+def test_logit_pass_at_the_edge_of_its_range() -> None:
+    """Scores of +-299 against thresholds of -+299: the sums stay finite and exact."""
+    X = np.array([[299.0], [-299.0], [0.0], [299.0]])
+    given = X, np.array([0, 2, 1, 1]), None, None, np.zeros(1), np.ones(1), np.array([-299.0, 299.0])
+    one, other = outputs(1, 3, 4), outputs(1, 3, 4)
+    assert cumulative.logit_pass(*given, *one) == pytest.approx(twins.logit_pass(*given, *other), rel=1e-12)
+    for got, want in zip(one, other, strict=True):
+        np.testing.assert_allclose(got, want, **ROUNDING)
+
+
+@pytest.mark.parametrize(("n", "p", "K"), SIZES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_moments_and_projection(n: int, p: int, K: int, weighted: bool) -> None:
+    X, _, weights, _, shift, beta, _ = inputs(n, p, K, weighted=weighted, shifted=False)
+    one, other = (np.zeros(p), np.zeros((p, p))), (np.zeros(p), np.zeros((p, p)))
+    cumulative.moments(X, weights, shift, *one)
+    twins.moments(X, weights, shift, *other)
+    for got, want in zip(one, other, strict=True):
+        np.testing.assert_allclose(got, want, **ROUNDING)
+    eta, expected = np.ones(n), np.ones(n)
+    cumulative.project(X, shift, beta, eta)
+    twins.project(X, shift, beta, expected)
+    np.testing.assert_allclose(eta, expected, **ROUNDING)
+
+
+@pytest.mark.parametrize(("n", "p", "K"), SIZES)
+def test_accumulate_takes_curvatures_of_both_signs(n: int, p: int, K: int) -> None:
+    X, y, _, _, shift, _, _ = inputs(n, p, K, weighted=False, shifted=False)
+    parts = np.random.default_rng(0).normal(size=(8, n))
+    one, other = outputs(p, K, 5), outputs(p, K, 5)
+    cumulative.accumulate(X, y, shift, parts, *one)
+    twins.accumulate(X, y, shift, parts, *other)
+    for got, want in zip(one, other, strict=True):
+        np.testing.assert_allclose(got, want, **ROUNDING)

@@ -1,0 +1,356 @@
+"""What a maximum likelihood fit must satisfy whatever the data: invariances, special cases, brute force."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+
+from ordstat.exceptions import DataError, OptionError
+from ordstat.methods.clm import CumulativeLink
+from ordstat.model.cumulative import CumulativeRule
+from ordstat.model.fit import LikelihoodFit
+from ordstat.model.links import LINKS
+from ordstat.model.sample import Rows, Sample
+
+from .samples import PARTS, make
+
+#: Two routes to one optimum, each with a Newton decrement below 1e-18.
+SAME = 1e-8
+
+
+def fit(sample: Sample, link: str = "logit", **options: object) -> LikelihoodFit:
+    return CumulativeLink(link=link, **options).fit(sample, np.random.default_rng(0))
+
+
+def assert_same(one: LikelihoodFit, other: LikelihoodFit) -> None:
+    np.testing.assert_allclose(one.coefficients, other.coefficients, rtol=SAME, atol=SAME)
+    np.testing.assert_allclose(one.information.covariance(), other.information.covariance(), rtol=SAME, atol=SAME)
+    assert one.loglik == pytest.approx(other.loglik, rel=1e-12)
+    assert one.null_loglik == pytest.approx(other.null_loglik, rel=1e-12)
+
+
+@pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
+@pytest.mark.parametrize("link", LINKS)
+def test_optimum_and_covariance(link: str, parts: tuple[str, ...]) -> None:
+    """The certificate is reached, and variances are the diagonal of the covariance."""
+    found = fit(make(parts), link)
+    assert found.certificate.reached and found.separation is None
+    assert found.loglik > found.null_loglik
+    covariance = found.information.covariance()
+    np.testing.assert_allclose(found.information.variances(), np.diag(covariance), rtol=1e-10)
+    assert np.linalg.eigvalsh(covariance)[0] > 0
+    assert found.digits.min() >= 6
+    assert found.coefficients.size == found.n_alpha + found.n_beta + found.n_zeta
+
+
+@pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
+def test_row_order_does_not_matter(parts: tuple[str, ...]) -> None:
+    sample = make(parts)
+    assert_same(fit(sample), fit(sample.take(np.random.default_rng(1).permutation(sample.n))))
+
+
+@pytest.mark.parametrize("parts", [("weights",), PARTS["all"]], ids=["plain", "all"])
+def test_weights_are_repetitions(parts: tuple[str, ...]) -> None:
+    sample = make(parts)
+    repeated = sample.take(np.repeat(np.arange(sample.n), sample.weights.astype(int)))
+    assert_same(fit(sample), fit(replace(repeated, weights=None)))
+
+
+def test_rows_of_weight_zero_are_not_there() -> None:
+    sample = make()
+    weights = np.where(np.arange(sample.n) % 3 == 0, 0.0, 1.0)
+    used = sample.take(weights > 0)
+    one = fit(replace(sample, weights=weights))
+    assert_same(one, fit(used))
+    assert one.scores.shape == (sample.n,) and one.n_obs == used.n
+
+
+@pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
+@pytest.mark.parametrize("link", LINKS)
+def test_reversed_levels_mirror_the_fit(link: str, parts: tuple[str, ...]) -> None:
+    sample = make(parts)
+    offset = sample.rows.offset
+    rows = replace(sample.rows, offset=None if offset is None else -offset)
+    mirrored = replace(sample, rows=rows, y=sample.n_levels - 1 - sample.y)
+    one, other = fit(sample, link), fit(mirrored, LINKS[link].mirror)
+    K, m = sample.n_levels, one.n_alpha // (sample.n_levels - 1)
+    alpha = -other.coefficients[: other.n_alpha].reshape(m, K - 1)[:, ::-1].reshape(-1)
+    beta = -other.coefficients[other.n_alpha : other.n_alpha + other.n_beta]
+    zeta = other.coefficients[other.n_alpha + other.n_beta :]
+    np.testing.assert_allclose(one.coefficients, np.concatenate([alpha, beta, zeta]), rtol=SAME, atol=SAME)
+    assert one.loglik == pytest.approx(other.loglik, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("link", "binary"),
+    [("logit", "Logit"), ("probit", "Probit"), ("cloglog", "LogLog"), ("loglog", "CLogLog"), ("cauchit", "Cauchy")],
+)
+def test_two_levels_are_a_binary_regression(link: str, binary: str) -> None:
+    """P(y = 1) = 1 - F(theta - x'beta): the mirrored link of a binomial GLM with intercept -theta."""
+    sample = make(("offset",), n_levels=2)
+    rows = sample.rows
+    model = sm.GLM(
+        sample.y,
+        sm.add_constant(rows.X),
+        offset=rows.offset,
+        family=sm.families.Binomial(getattr(sm.families.links, binary)()),
+    )
+    glm = model.fit(method="newton", tol=1e-14, maxiter=200)
+    found = fit(sample, link)
+    sign = np.array([-1.0, 1.0, 1.0])
+    np.testing.assert_allclose(found.coefficients, sign * glm.params, rtol=1e-6)
+    assert found.loglik == pytest.approx(glm.llf, rel=1e-10)
+    covariance = np.linalg.inv(-model.hessian(glm.params, observed=True))
+    np.testing.assert_allclose(found.information.covariance(), covariance * np.outer(sign, sign), rtol=1e-5)
+
+
+@pytest.mark.parametrize("mean", [1e3, 1e6])
+@pytest.mark.parametrize("parts", [(), ("nominal",)], ids=["plain", "nominal"])
+def test_large_column_means_cost_no_digits(mean: float, parts: tuple[str, ...]) -> None:
+    sample = make(parts, n=400)
+    X = np.round(sample.X * 2.0**20) / 2.0**20  # so that adding the mean is exact
+    near = replace(sample, rows=replace(sample.rows, X=X))
+    far = replace(sample, rows=replace(sample.rows, X=X + mean))
+    one, other = fit(near), fit(far)
+    beta = slice(one.n_alpha, None)
+    np.testing.assert_allclose(one.coefficients[beta], other.coefficients[beta], rtol=1e-9)
+    np.testing.assert_allclose(one.information.variances()[beta], other.information.variances()[beta], rtol=1e-9)
+    assert one.loglik == pytest.approx(other.loglik, rel=1e-12)
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_one_level_a_row(link: str) -> None:
+    """A continuous response: as many thresholds as rows, intervals of every width."""
+    sample = make(n=300)
+    order = np.argsort(sample.X @ [0.8, 0.8] + np.random.default_rng(5).logistic(size=sample.n))
+    y = np.empty(sample.n, dtype=np.intp)
+    y[order] = np.arange(sample.n)
+    found = fit(replace(sample, y=y, n_levels=sample.n), link)
+    assert found.certificate.reached
+    assert np.all(np.diff(found.coefficients[: found.n_alpha]) > 0)
+    variances = found.information.variances()
+    np.testing.assert_allclose(variances, np.diag(found.information.covariance()), rtol=1e-8)
+
+
+def test_levels_without_rows_get_no_parameter() -> None:
+    """Levels 0, 2 and 5 of 6 are empty: the others are fitted as if alone, and the empty ones have probability 0."""
+    sample = make(n_levels=3)
+    gaps = replace(sample, y=np.array([1, 3, 4])[sample.y], n_levels=6)
+    one, other = fit(sample), fit(gaps)
+    # thresholds 0|1 (-inf), 1|2, 2|3 (as 1|2), 3|4, 4|5 (+inf)
+    np.testing.assert_array_equal(other.aliased, [True, False, True, False, True, False, False])
+    np.testing.assert_allclose(other.coefficients[~other.aliased], one.coefficients)
+    assert np.all(np.isnan(other.coefficients[other.aliased]))
+    assert other.loglik == one.loglik
+    expected = np.zeros((sample.n, 6))
+    expected[:, [1, 3, 4]] = one.rule.probabilities(sample.rows)
+    np.testing.assert_allclose(other.rule.probabilities(gaps.rows), expected)
+    np.testing.assert_array_equal(other.rule.codes(gaps.rows), np.array([1, 3, 4])[one.rule.codes(sample.rows)])
+
+
+@pytest.mark.parametrize(
+    ("columns", "aliased"),
+    [
+        ((lambda X: X[:, 0], lambda X: X[:, 1], lambda X: X[:, 0] + 2 * X[:, 1]), [False, False, True]),
+        ((lambda X: 0 * X[:, 0] + 3.7, lambda X: X[:, 0], lambda X: 5 - X[:, 0]), [True, False, True]),
+        ((lambda X: X[:, 0], lambda X: X[:, 0] * (1 + 1e-9), lambda X: X[:, 1]), [False, True, False]),
+        ((lambda X: X[:, 0], lambda X: X[:, 0] + 1e-5 * X[:, 1], lambda X: 1e8 + X[:, 0] ** 2), [False, False, False]),
+        ((lambda X: 1e-9 * X[:, 0], lambda X: 1e9 * X[:, 1], lambda X: X[:, 0] * X[:, 1]), [False, False, False]),
+    ],
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_aliased_columns_are_the_later_ones(columns: tuple, aliased: list[bool], weighted: bool) -> None:
+    sample = make(("weights",))
+    X = np.column_stack([column(sample.X) for column in columns])
+    weights = sample.weights if weighted else None
+    found = fit(replace(sample, rows=Rows(X=X), weights=weights))
+    np.testing.assert_array_equal(found.aliased[found.n_alpha :], aliased)
+    alone = fit(replace(sample, rows=Rows(X=X[:, ~np.array(aliased)]), weights=weights))
+    np.testing.assert_allclose(found.coefficients[~found.aliased], alone.coefficients)
+    np.testing.assert_allclose(
+        found.rule.probabilities(Rows(X=X)), alone.rule.probabilities(Rows(X=X[:, ~np.array(aliased)]))
+    )
+
+
+def test_a_location_column_that_is_also_nominal_is_aliased() -> None:
+    sample = make(("nominal",))
+    X = np.column_stack([sample.X, sample.rows.nominal])
+    found = fit(replace(sample, rows=replace(sample.rows, X=X)))
+    assert_same_values = fit(sample)
+    np.testing.assert_array_equal(np.flatnonzero(found.aliased), [found.n_alpha + 2])
+    assert found.loglik == pytest.approx(assert_same_values.loglik, rel=1e-13)
+
+
+def numeric_scores(sample: Sample, found: LikelihoodFit, link: str) -> np.ndarray:
+    """(N, P) derivatives of log p of each row by central differences of the rule's probabilities."""
+    K, m = sample.n_levels, found.n_alpha // (sample.n_levels - 1)
+
+    def log_p(values: np.ndarray) -> np.ndarray:
+        alpha, beta, zeta = np.split(values, [found.n_alpha, found.n_alpha + found.n_beta])
+        rule = CumulativeRule(link=LINKS[link], alpha=alpha.reshape(m, K - 1).T, beta=beta, zeta=zeta, costs=np.eye(K))
+        return np.log(rule.probabilities(sample.rows)[np.arange(sample.n), sample.y])
+
+    steps = 1e-5 * np.eye(found.coefficients.size)
+    rows = [(log_p(found.coefficients + h) - log_p(found.coefficients - h)) / 2e-5 for h in steps]
+    return np.array(rows).T
+
+
+@pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
+@pytest.mark.parametrize("link", ["logit", "cloglog"])
+def test_meat_of_the_sandwich_against_differences(link: str, parts: tuple[str, ...]) -> None:
+    sample = make(parts)
+    method = CumulativeLink(link=link)
+    found = fit(sample, link)
+    scores, v = numeric_scores(sample, found, link), sample.case_weights
+    np.testing.assert_allclose(method.meat(sample, found, None), (scores * v[:, None]).T @ scores, rtol=1e-5, atol=1e-5)
+    cluster = np.random.default_rng(2).integers(0, 20, size=sample.n)
+    sums = np.zeros((20, scores.shape[1]))
+    np.add.at(sums, cluster, scores * v[:, None])
+    np.testing.assert_allclose(method.meat(sample, found, cluster), sums.T @ sums, rtol=1e-5, atol=1e-4)
+
+
+def test_meat_does_not_depend_on_how_rows_are_cut_into_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    sample = make()
+    found = fit(sample)
+    cluster = np.arange(sample.n) // 40
+    whole = CumulativeLink().meat(sample, found, cluster)
+    monkeypatch.setattr("ordstat.solvers.meat._BUFFER", 7 * found.coefficients.size)
+    np.testing.assert_allclose(CumulativeLink().meat(sample, found, cluster), whole, rtol=1e-12)
+
+
+@pytest.mark.parametrize("parts", [("offset",), ("scale", "scale_offset"), ("offset", "weights")])
+def test_null_model_keeps_the_offsets(parts: tuple[str, ...]) -> None:
+    """The null log-likelihood is that of a fit without columns."""
+    sample = make(parts)
+    rows = replace(sample.rows, X=np.zeros((sample.n, 0)), scale=None)
+    assert fit(sample).null_loglik == pytest.approx(fit(replace(sample, rows=rows)).loglik, rel=1e-13)
+
+
+def test_null_model_in_closed_form() -> None:
+    sample = make(("weights",))
+    counts = np.bincount(sample.y, weights=sample.weights)
+    assert fit(sample).null_loglik == pytest.approx(float(counts @ np.log(counts / counts.sum())), rel=1e-14)
+
+
+def test_geometry_of_the_scaled_columns() -> None:
+    sample = make(("weights",))
+    method, found = CumulativeLink(), fit(sample)
+    geometry = method.geometry(sample, found)
+    assert geometry is not None
+    mean = np.average(sample.X, axis=0, weights=sample.weights)
+    scaled = (sample.X - mean) / np.sqrt(np.average((sample.X - mean) ** 2, axis=0, weights=sample.weights))
+    # H - theta_k is the same number on both scales, and H is linear with that norm
+    v = np.linalg.lstsq(np.column_stack([scaled, np.ones(sample.n)]), found.scores, rcond=None)[0]
+    assert geometry.norm == pytest.approx(np.linalg.norm(v[:-1]))
+    np.testing.assert_allclose((scaled @ v[:-1])[:, None] - geometry.theta, found.rule.gaps(sample.rows), atol=1e-12)
+    np.testing.assert_allclose(geometry.squared_lengths, (scaled**2).sum(axis=1))
+    assert method.geometry(make(("nominal",)), fit(make(("nominal",)))) is None
+
+
+def test_fits_pickle() -> None:
+    found = fit(make(PARTS["all"]))
+    again = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(again.information.covariance(), found.information.covariance())
+    np.testing.assert_array_equal(again.rule.codes(make(PARTS["all"]).rows), found.rule.codes(make(PARTS["all"]).rows))
+
+
+def test_inputs_are_not_changed() -> None:
+    sample = make(PARTS["all"])
+    copies = [getattr(sample.rows, name).copy() for name in ("X", "offset", "nominal", "scale", "scale_offset")]
+    fit(sample)
+    for copy, name in zip(copies, ("X", "offset", "nominal", "scale", "scale_offset"), strict=True):
+        np.testing.assert_array_equal(copy, getattr(sample.rows, name))
+
+
+@pytest.mark.parametrize(
+    "cost", ["classification", "absolute", "squared", ((0, 1, 9, 9), (1, 0, 1, 1), (4, 2, 0, 1), (3, 2, 1, 0))]
+)
+def test_codes_minimise_expected_cost(cost: object) -> None:
+    sample = make(PARTS["all"])
+    found = fit(sample, cost=cost)
+    p = found.rule.probabilities(sample.rows)
+    distance = np.abs(np.subtract.outer(np.arange(4), np.arange(4))).astype(float)
+    table = {"classification": distance > 0, "absolute": distance, "squared": distance**2}.get(
+        str(cost), np.array(cost, ndmin=2)
+    )
+    by_hand = [min(range(4), key=lambda k: float(row @ np.asarray(table, dtype=float)[:, k])) for row in p]
+    np.testing.assert_array_equal(found.rule.codes(sample.rows), by_hand)
+    if cost == "absolute":  # the median: the first rank with at least half of the probability
+        cumulative = found.rule.cum_probabilities(sample.rows)
+        np.testing.assert_array_equal(by_hand, (cumulative < 0.5).sum(axis=1))
+
+
+def test_ties_go_to_the_lower_rank() -> None:
+    rule = CumulativeRule(
+        link=LINKS["logit"],
+        alpha=np.array([[-1.0], [1.0]]),
+        beta=np.ones(1),
+        zeta=np.zeros(0),
+        costs=np.array([[0.0, 5.0, 1.0], [5.0, 0.0, 5.0], [1.0, 5.0, 0.0]]),
+    )
+    assert rule.codes(Rows(X=np.zeros((1, 1))))[0] == 0
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_probabilities_sum_to_one_and_cumulate(link: str) -> None:
+    sample = make(("offset", "scale", "scale_offset"))
+    rows = replace(sample.rows, X=sample.X * 20.0)  # far into both tails
+    rule = fit(sample, link).rule
+    p, cumulative = rule.probabilities(rows), rule.cum_probabilities(rows)
+    assert np.all(p >= 0)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0, atol=4e-16 * 4)
+    np.testing.assert_allclose(np.cumsum(p, axis=1), cumulative, atol=4e-16 * 4)
+
+
+def test_crossing_thresholds_are_counted_and_keep_the_formula() -> None:
+    """Nominal effects can put a row's thresholds out of order: a probability is negative there, as in R."""
+    sample = make(PARTS["all"])
+    found = fit(sample)
+    p, cumulative = (getattr(found.rule, name)(sample.rows) for name in ("probabilities", "cum_probabilities"))
+    crossed = int(np.any(p < 0, axis=1).sum())
+    assert crossed > 0 and dict(found.facts)["rows with thresholds out of order"] == crossed
+    np.testing.assert_allclose(p.sum(axis=1), 1.0, atol=1e-15)
+    np.testing.assert_allclose(np.cumsum(p, axis=1), cumulative, atol=1e-15)
+
+
+def test_probabilities_keep_their_relative_accuracy_in_the_tail() -> None:
+    rule = CumulativeRule(
+        link=LINKS["probit"], alpha=np.array([[0.0], [1.0]]), beta=np.ones(1), zeta=np.zeros(0), costs=np.eye(3)
+    )
+    # Phi(-8.5) - Phi(-9.5) = exp(-39.1975) to the figures published with the naive difference's failure
+    p = rule.probabilities(Rows(X=np.array([[-8.5]])))[0]
+    assert np.log(p[1]) == pytest.approx(-39.1975, abs=5e-5)
+    assert p[2] > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"link": "logistic"}, "link must be one of logit, probit, cloglog, loglog, cauchit"),
+        ({"cost": "hinge"}, "cost"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"tol": 0.0}, "tol"),
+    ],
+)
+def test_options_are_checked_when_the_method_is_made(options: dict[str, object], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        CumulativeLink(**options)
+
+
+def test_data_that_cannot_be_fitted() -> None:
+    sample = make()
+    with pytest.raises(DataError, match="at least two levels"):
+        fit(replace(sample, y=np.zeros(sample.n, dtype=np.intp)))
+    for factor in (1e200, 1e-200):
+        with pytest.raises(DataError, match="rescale"):
+            fit(replace(sample, rows=Rows(X=sample.X * [1.0, factor])))
+
+
+def test_the_iteration_limit_is_obeyed_and_told() -> None:
+    found = fit(make(), max_iter=1)
+    assert found.trace.iterations == 1 and not found.certificate.reached
+    assert "1 iteration" in found.trace.message
