@@ -60,8 +60,8 @@ class CumulativeLink(Method):
     >>> from ordstat.model.sample import Rows, Sample
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]])
     >>> sample = Sample(rows=Rows(X=X), y=np.array([0, 0, 1, 0, 1, 1]), n_levels=2)
-    >>> CumulativeLink().fit(sample, np.random.default_rng(0)).coefficients.round(4)
-    array([2.5934, 1.0374])
+    >>> fit = CumulativeLink().fit(sample, np.random.default_rng(0))
+    >>> fit.coefficients.round(4), round(fit.loglik, 4)
     """
 
     link: str = "logit"
@@ -73,12 +73,12 @@ class CumulativeLink(Method):
     results_class: ClassVar[type[Any]] = LikelihoodResults
 
     def __post_init__(self) -> None:
-        if self.link not in LINKS:
+        if not isinstance(self.link, str) or self.link not in LINKS:
             raise OptionError(f"link must be one of {', '.join(LINKS)}; got {self.link!r}.")
         object.__setattr__(self, "cost", CostMatrix.parse(self.cost).value)
-        if isinstance(self.max_iter, bool) or int(self.max_iter) != self.max_iter or self.max_iter < 1:
+        if isinstance(self.max_iter, bool) or not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
             raise OptionError(f"max_iter must be a whole number, 1 or more; got {self.max_iter!r}.")
-        if not 0.0 < self.tol < math.inf:
+        if not isinstance(self.tol, (int, float, np.number)) or not 0.0 < self.tol < math.inf:
             raise OptionError(f"tol must be a positive number; got {self.tol!r}.")
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> LikelihoodFit:
@@ -93,11 +93,12 @@ class CumulativeLink(Method):
         user = problem.user_scale()
         alpha, rest = user.coefficients(optimum.alpha, optimum.rest)
         rule = layout.rule(alpha, rest, LINKS[self.link], costs)
-        digits = _digits(problem, optimum)
+        information = _information(problem, optimum)
+        digits = _digits(problem, optimum, information)
         direction = infinite_direction(problem, optimum)
         return LikelihoodFit(
             rule=rule,
-            certificate=_certificate(optimum, self.tol, digits),
+            certificate=_certificate(optimum, digits),
             trace=Trace(iterations=optimum.iterations, objective=optimum.logliks, message=optimum.message),
             scores=rule.scores(sample.rows),
             facts=(("link", self.link), ("threshold", "flexible"), *_crossings(rule, sample)),
@@ -106,7 +107,7 @@ class CumulativeLink(Method):
             n_beta=layout.n_beta,
             n_zeta=layout.n_zeta,
             aliased=~layout.estimated,
-            information=_information(problem, optimum),
+            information=information,
             digits=layout.spread(digits),
             loglik=optimum.at.loglik,
             null_loglik=self._null_loglik(problem),
@@ -115,7 +116,13 @@ class CumulativeLink(Method):
         )
 
     def _maximise(self, problem: Problem) -> Optimum:
-        return maximise(problem.objective().evaluate, *problem.start(), tol=self.tol, max_iter=self.max_iter)
+        return maximise(
+            problem.objective().evaluate,
+            *problem.start(),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            total_weight=float(problem.counts.sum()),
+        )
 
     def _null_loglik(self, problem: Problem) -> float:
         """With thresholds and offsets alone; in closed form where there are no offsets."""
@@ -221,22 +228,24 @@ class _Layout:
         return CumulativeRule(link=link, alpha=full, beta=beta, zeta=zeta, costs=costs)
 
 
-def _digits(problem: Problem, optimum: Optimum) -> FloatArray:
-    """(P',) correct significant digits of each estimate: from the Newton step left over and rounding, at most 15."""
+def _digits(problem: Problem, optimum: Optimum, information: Information) -> FloatArray:
+    """(P',) correct significant digits of each estimate, at most 15: from the Newton step left over and rounding.
+
+    An estimate smaller than its standard error is measured against that.
+    """
     user = problem.user_scale()
     estimate = in_order(*user.coefficients(optimum.alpha, optimum.rest))
     step = in_order(*user.coefficients(optimum.step_alpha, optimum.step_rest))
     error = np.abs(step) + in_order(*user.rounding(optimum.alpha, optimum.rest))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        digits = np.floor(-np.log10(error / np.abs(estimate)))
-    return np.asarray(np.clip(np.nan_to_num(digits, nan=0.0), 0.0, 15.0))
+    size = np.fmax(np.abs(estimate), np.sqrt(information.variances()))
+    return np.asarray(np.clip(np.floor(-np.log10(np.maximum(error / size, 1e-16))), 0.0, 15.0))
 
 
-def _certificate(optimum: Optimum, tol: float, digits: FloatArray) -> Certificate:
+def _certificate(optimum: Optimum, digits: FloatArray) -> Certificate:
     return Certificate(
         name="max |gradient|",
         value=optimum.at.largest_score,
-        tolerance=tol,
+        tolerance=optimum.tolerance,
         details=(
             ("condition number", condition_number(optimum.information, optimum.factor)),
             ("iterations", optimum.iterations),
