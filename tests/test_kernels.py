@@ -7,7 +7,7 @@ from mpmath import mp, mpf
 from ordstat.exceptions import DataError, OptionError
 from ordstat.model import kernels as module
 from ordstat.model.distances import squared_euclidean
-from ordstat.model.gram import require_definite, require_symmetric
+from ordstat.model.gram import require_definite, require_finite, require_symmetric
 from ordstat.model.kernels import (
     KERNELS,
     Custom,
@@ -170,7 +170,7 @@ def test_kernel_matrices_that_no_solver_can_use():
         require_symmetric(lopsided)
     gram[2, 3] = np.nan
     with pytest.raises(DataError, match="rows 2 and 3 is nan"):
-        require_symmetric(gram)
+        require_finite(gram)
     require_definite(np.eye(4) - 0.25)
     with pytest.raises(DataError, match="eigenvalue -1"):
         require_definite(np.diag([1.0, 2.0, -1.0]))

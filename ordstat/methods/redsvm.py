@@ -13,7 +13,7 @@ from ..exceptions import DataError, OptionError
 from ..model.costs import CostField, CostMatrix, is_convex, require_v_shaped, sample_costs
 from ..model.fit import Certificate, Fit, Geometry, MarginFit, Selection, Trace
 from ..model.folds import stratified_folds
-from ..model.gram import require_definite, require_symmetric
+from ..model.gram import require_definite, require_finite, require_symmetric
 from ..model.kernels import Kernel, parse_kernel
 from ..model.potentials import KernelExpansion
 from ..model.reduction import extend
@@ -113,6 +113,7 @@ class REDSVM(Method):
         _one_of("solver", self.solver, SOLVERS)
         if isinstance(self.folds, bool) or not isinstance(self.folds, (int, np.integer)) or self.folds < 2:
             raise OptionError(f"folds of REDSVM must be an integer of 2 or more; got {self.folds!r}.")
+        object.__setattr__(self, "folds", int(self.folds))
         kernel = parse_kernel(self.kernel)
         if self.scaling is not None and not kernel.scalable:
             raise OptionError(
@@ -149,7 +150,8 @@ class REDSVM(Method):
         Raises
         ------
         DataError
-            Costs that are not V-shaped around the rank; a kernel matrix that is not symmetric or not definite.
+            Costs that are not V-shaped around the rank, or all alike; a kernel matrix that is not finite, symmetric
+            and (conditionally) positive definite.
         """
         self.check(sample)
         kernel = parse_kernel(self.kernel)
@@ -184,14 +186,19 @@ class REDSVM(Method):
         )
 
     def _candidate(self, used: Sample, kernel: Kernel, X: FloatArray, rows: IntArray) -> Candidate:
-        gram = kernel.gram(X, rows)
+        with np.errstate(over="ignore", invalid="ignore"):
+            gram = kernel.gram(X, rows)
+        require_finite(gram)
         if not kernel.trusted:
             gram = require_symmetric(gram)
             require_definite(centred(gram.copy())[0])
         costs = sample_costs(CostMatrix(self.cost), used)
+        extended = extend(used.y, costs, used.case_weights)
+        if not extended.weights.any():
+            raise DataError("the costs price every rank alike, so there is nothing to learn: give costs that differ.")
         return Candidate(
             gram=gram,
-            extended=extend(used.y, costs, used.case_weights),
+            extended=extended,
             costs=costs,
             case_weights=used.case_weights,
             gamma=self.gamma,

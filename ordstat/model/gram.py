@@ -13,17 +13,25 @@ _ASYMMETRY = 1e-6
 _NEGATIVE = 1e-7
 
 
+def require_finite(gram: FloatArray) -> None:
+    """Raise DataError, naming the rows, where a kernel matrix (N, N) overflowed or holds NaN."""
+    finite = np.isfinite(gram)
+    if not finite.all():
+        i, j = np.argwhere(~finite)[0]
+        raise DataError(
+            f"the kernel of training rows {i} and {j} is {gram[i, j]}, and kernel values must be finite: scale the "
+            "columns, or look at these rows."
+        )
+
+
 def require_symmetric(gram: FloatArray) -> FloatArray:
     """The matrix (N, N), averaged with its transpose.
 
     Raises
     ------
     DataError
-        It holds values that are not finite, or differs from its transpose, and where.
+        It differs from its transpose, and where.
     """
-    if not np.isfinite(gram).all():
-        i, j = np.argwhere(~np.isfinite(gram))[0]
-        raise DataError(f"the kernel of training rows {i} and {j} is {gram[i, j]}; kernel values must be finite.")
     difference = np.abs(gram - gram.T)
     if difference.max(initial=0.0) > _ASYMMETRY * np.abs(gram).max(initial=0.0):
         i, j = np.unravel_index(int(difference.argmax()), gram.shape)

@@ -204,12 +204,19 @@ def test_wrong_options_are_named(options, words):
         ({"kernel": lambda A, B: -Gaussian()(A, B)}, {}, DataError, "not positive definite"),
         ({"kernel": lambda A, B: A @ np.triu(np.ones((3, 3))) @ B.T}, {}, DataError, "not symmetric"),
         ({"kernel": Precomputed(), "scaling": None}, {}, DataError, "square"),
+        (
+            {"kernel": "linear", "scaling": None},
+            {"rows": Rows(X=1e200 * X)},
+            DataError,
+            "kernel of training rows .* inf",
+        ),
+        ({}, {"costs": np.ones((70, 4))}, DataError, "price every rank alike"),
         ({"C": "cv", "folds": 71}, {}, OptionError, "rows, 70; got 71"),
     ],
 )
 def test_samples_it_cannot_use(options, more, kind, message):
     with pytest.raises(kind, match=message):
-        _fit(options, sample(X, Y, **more))
+        _fit(options, replace(sample(X, Y), **more))
 
 
 def test_offsets_are_refused():
@@ -225,6 +232,15 @@ def test_inputs_are_not_changed():
     np.testing.assert_array_equal(data.X, X)
     np.testing.assert_array_equal(data.y, Y)
     np.testing.assert_array_equal(gram, Gaussian()(X, X))
+
+
+def test_no_columns_and_an_unused_level():
+    """Without columns every row gets one rank, the cheapest; a level without rows is no obstacle."""
+    y = np.array([0, 0, 0, 2, 2])
+    for options in ({}, {"kernel": "gaussian"}, {"cost": "classification"}, {"kernel": "stump"}):
+        fit = _fit({"C": 100, **options}, sample(np.zeros((5, 0)), y, 4))
+        assert (fit.rule.codes(Rows(X=np.zeros((2, 0)))) == 0).all()
+        assert fit.certificate.reached
 
 
 @pytest.mark.parametrize("n_levels", [2, 3])
