@@ -15,9 +15,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("method", METHODS)
 def test_scikit_learn_checks(method):
     outcomes = check_estimator(OrdinalClassifier(method), on_skip=None, on_fail=None)
-    failed = {o["check_name"]: repr(o["exception"]) for o in outcomes if o["status"] not in ("passed", "skipped")}
-    assert not failed
-    assert sum(o["status"] == "passed" for o in outcomes) > 50
+    amiss = {o["check_name"]: repr(o["exception"]) for o in outcomes if o["status"] != "passed"}
+    assert set(amiss) <= {"check_array_api_input"}, amiss  # skipped unless SCIPY_ARRAY_API is set
+    assert len(outcomes) > 50
 
 
 @pytest.mark.parametrize("method", METHODS)
