@@ -139,11 +139,18 @@ def fit_design(
 ) -> OrdinalResults:
     """Fit a method to a design that is already built, and issue what the fit has to warn of."""
     method.check(design.sample)
-    fit = method.fit(design.sample, np.random.default_rng(seed), reporter(callback))
+    fit = method.fit(design.sample, _generator(seed), reporter(callback))
     results: OrdinalResults = method.results_class(_call(design, method), design, method, fit)
     for category, message in results.alerts():
         warnings.warn(message, category, stacklevel=stacklevel)
     return results
+
+
+def _generator(seed: int | np.random.Generator) -> np.random.Generator:
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError) as problem:
+        raise OptionError(f"seed must be a whole number >= 0 or a numpy Generator; got {seed!r}.") from problem
 
 
 def _call(design: Design, method: Method) -> str:
