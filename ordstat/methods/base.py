@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,8 +29,8 @@ class Needs:
 class Method:
     """Base of all methods: the fields are the hyper-parameters, checked when the value is made.
 
-    Every concrete class has a field `cost` (what its predictions minimise), a `needs`, and `fit`.
-    `repr(method)` rebuilds it.
+    Every concrete class has a field `cost` (what its predictions minimise), a `needs`, and `fit`; every
+    field has a default. `repr(method)` rebuilds it.
     """
 
     needs: ClassVar[Needs] = Needs()
@@ -62,10 +62,6 @@ class Method:
         return None
 
     def __repr__(self) -> str:
-        changed = []
-        for f in fields(self):
-            value = getattr(self, f.name)
-            default = f.default if f.default is not MISSING else f.default_factory()  # type: ignore[misc]
-            if value != default:
-                changed.append(f"{f.name}={value!r}")
+        values = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}
+        changed = [f"{name}={value!r}" for name, (value, default) in values.items() if value != default]
         return f"{type(self).__name__}({', '.join(changed)})"

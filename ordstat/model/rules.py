@@ -40,7 +40,8 @@ class Rule(Protocol):
 
 def count_above(gaps: AnyArray) -> IntArray:
     """(N,) codes from (N, K-1) gaps H - theta_k: the number of thresholds strictly below H."""
-    return np.count_nonzero(gaps > 0, axis=1).astype(np.intp)
+    codes: IntArray = np.count_nonzero(gaps > 0, axis=1).astype(np.intp)
+    return codes
 
 
 @dataclass(frozen=True, eq=False)

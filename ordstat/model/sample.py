@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
 
 
-def _take(value: AnyArray | None, index: AnyArray) -> AnyArray | None:
+def _take(value: AnyArray | None, index: AnyArray | slice) -> Any:
     return None if value is None else value[index]
 
 
@@ -41,9 +42,9 @@ class Rows:
     def n(self) -> int:
         return int(self.X.shape[0])
 
-    def take(self, index: AnyArray) -> Rows:
-        """The rows at `index` (integers or a mask), in that order."""
-        return Rows(**{f.name: _take(getattr(self, f.name), index) for f in fields(self)})
+    def take(self, index: AnyArray | slice) -> Rows:
+        """The rows at `index` (integers, a mask or a slice), in that order."""
+        return replace(self, **{f.name: _take(getattr(self, f.name), index) for f in fields(self)})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -84,8 +85,8 @@ class Sample:
         """(N,) weights, ones where none were given."""
         return np.ones(self.n) if self.weights is None else self.weights
 
-    def take(self, index: AnyArray) -> Sample:
-        """The sample at `index` (integers or a mask); `n_levels` stays."""
+    def take(self, index: AnyArray | slice) -> Sample:
+        """The sample at `index` (integers, a mask or a slice); `n_levels` stays."""
         return replace(
             self,
             rows=self.rows.take(index),
