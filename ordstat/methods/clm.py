@@ -62,6 +62,7 @@ class CumulativeLink(Method):
     >>> sample = Sample(rows=Rows(X=X), y=np.array([0, 0, 1, 0, 1, 1]), n_levels=2)
     >>> fit = CumulativeLink().fit(sample, np.random.default_rng(0))
     >>> fit.coefficients.round(4), round(fit.loglik, 4)
+    (array([3.0351, 1.214 ]), -2.478)
     """
 
     link: str = "logit"
@@ -86,13 +87,15 @@ class CumulativeLink(Method):
             return self._fit(sample)
 
     def _fit(self, sample: Sample) -> LikelihoodFit:
-        costs = CostMatrix(self.cost).matrix(sample.n_levels)
+        cost = CostMatrix(self.cost)
+        if not isinstance(cost.value, str):
+            cost.matrix(sample.n_levels)  # raises where its size is not K x K
         problem = Problem.of(sample, LINKS[self.link])
         optimum = self._maximise(problem)
         layout = _Layout.of(problem)
         user = problem.user_scale()
         alpha, rest = user.coefficients(optimum.alpha, optimum.rest)
-        rule = layout.rule(alpha, rest, LINKS[self.link], costs)
+        rule = layout.rule(alpha, rest, LINKS[self.link], cost)
         information = _information(problem, optimum)
         digits = _digits(problem, optimum, information)
         direction = infinite_direction(problem, optimum)
@@ -214,7 +217,7 @@ class _Layout:
         out[self.estimated] = values
         return out
 
-    def rule(self, alpha: FloatArray, rest: FloatArray, link: Link, costs: FloatArray) -> CumulativeRule:
+    def rule(self, alpha: FloatArray, rest: FloatArray, link: Link, cost: CostMatrix) -> CumulativeRule:
         """The rule over all K levels and all columns, aliased effects 0."""
         full = np.zeros((self.present.size - 1, 1 + self.nominal.size))
         kept = np.concatenate([[True], self.nominal])
@@ -225,7 +228,7 @@ class _Layout:
         beta, zeta = np.zeros(self.n_beta), np.zeros(self.n_zeta)
         beta[self.location] = rest[: int(self.location.sum())]
         zeta[self.scale] = rest[int(self.location.sum()) :]
-        return CumulativeRule(link=link, alpha=full, beta=beta, zeta=zeta, costs=costs)
+        return CumulativeRule(link=link, alpha=full, beta=beta, zeta=zeta, cost=cost)
 
 
 def _digits(problem: Problem, optimum: Optimum, information: Information) -> FloatArray:

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import FloatArray, IntArray
+from .costs import CostMatrix
 from .links import Link
 from .sample import Rows
 
-#: Expected costs closer than this share of the largest price are a tie, and the lower rank is taken.
+#: Expected costs closer than this share of the largest one are a tie, and the lower rank is taken.
 _TIE = 1e-12
+#: Probabilities held at once while ranks are chosen.
+_BUFFER = 1 << 22
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -26,15 +29,15 @@ class CumulativeRule:
     alpha : (K-1, 1 + q) thresholds, then the effects of the nominal columns on each
     beta : (D,)
     zeta : (r,)
-    costs : (K, K)
-        Price of predicting column k for a row of rank y; `codes` minimise its expectation.
+    cost : CostMatrix
+        What `codes` minimise in expectation.
     """
 
     link: Link
     alpha: FloatArray
     beta: FloatArray
     zeta: FloatArray
-    costs: FloatArray
+    cost: CostMatrix
 
     @property
     def n_levels(self) -> int:
@@ -96,7 +99,19 @@ class CumulativeRule:
 
     def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
         """(N,) rank of least expected cost; ties go to the lower rank."""
-        expected = self.probabilities(rows, scores) @ self.costs
-        least = expected.min(axis=1, keepdims=True) + _TIE * self.costs.max()
-        codes: IntArray = np.argmax(expected <= least, axis=1)
+        codes = np.empty(rows.n, dtype=np.intp)
+        step = max(1, _BUFFER // self.n_levels)
+        for start in range(0, rows.n, step):
+            some = np.arange(start, min(start + step, rows.n))
+            expected = self._expected_cost(
+                self.probabilities(rows.take(some), None if scores is None else scores[some])
+            )
+            largest = np.abs(expected).max(axis=1, keepdims=True)
+            codes[some] = np.argmax(expected <= expected.min(axis=1, keepdims=True) + _TIE * largest, axis=1)
         return codes
+
+    def _expected_cost(self, probabilities: FloatArray) -> FloatArray:
+        """(n, K) expected cost of predicting each rank; the classification cost needs no K x K matrix."""
+        if self.cost == CostMatrix.classification():
+            return 1.0 - probabilities
+        return np.asarray(probabilities @ self.cost.matrix(self.n_levels))

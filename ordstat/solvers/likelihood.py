@@ -12,7 +12,7 @@ w = (1, nominal columns). Both classes work on centred (location, nominal) and s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -58,11 +58,11 @@ class PlainRows:
         theta, beta = alpha[:, 0], rest / self.scale
         if not np.all(theta[1:] > theta[:-1]):
             return None
-        if self.link.name == "logit":
-            found = self._logit(theta, beta)
-            if found is not None:
-                return found
-        return self._any_link(theta, beta)
+        found = self._logit(theta, beta) if self.link.name == "logit" else None
+        if found is None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = self._any_link(theta, beta)
+        return found if found.finite else None
 
     def _logit(self, theta: FloatArray, beta: FloatArray) -> Evaluation | None:
         """The compiled pass: what depends on thresholds alone is added once a level, not once a row."""
@@ -206,7 +206,8 @@ class PartsRows:
             loglik += float(self.weights[rows] @ q.log_p)
             with np.errstate(over="ignore", invalid="ignore"):
                 self._add(sums, rows, s, u, lo, d, q)
-        return sums.evaluation(loglik) if np.isfinite(loglik) and sums.finite() else None
+        found = sums.evaluation(loglik)
+        return found if found.finite else None
 
     def _add(
         self, sums: _PartSums, rows: slice, s: FloatArray, u: FloatArray, lo: FloatArray, d: FloatArray, q: Interval
@@ -278,10 +279,6 @@ class _PartSums:
         self.below[levels] += np.add.reduceat(ww * curvature[2][:, None, None], starts)
         self.cross[levels + 1] += np.add.reduceat(w[:, :, None] * cross[0][:, None, :], starts)
         self.cross[levels] += np.add.reduceat(w[:, :, None] * cross[1][:, None, :], starts)
-
-    def finite(self) -> bool:
-        """Whether nothing has overflowed."""
-        return all(np.all(np.isfinite(getattr(self, f.name))) for f in fields(self))
 
     def evaluation(self, loglik: float) -> Evaluation:
         """Without the spare levels; the location-scale block is mirrored."""

@@ -4,7 +4,9 @@ Step: J step = score, J = negative Hessian. Where J is not positive definite (ca
 its diagonal is raised until it is. The step is halved while it breaks the order of the thresholds or lowers the
 log-likelihood. The order needs no reparametrisation: log p is its own barrier.
 Stop: max |score| <= tol and decrement score' J^-1 score <= (tol / 1000)^2, which is the squared length of the step in
-standard errors. Decrements that no longer shrink by a quarter below 1e-10 mean rounding or separation: stop too.
+standard errors. Decrements below 1e-10 that no longer shrink to a quarter mean rounding or separation: stop too.
+The score is a sum over the cases; where they weigh W < 1 together, tol and the decrements count in units of W, and
+beyond W = 1e-14 tol^-1 rounding allows no more than max |score| = 1e-14 W.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import FloatArray
+from ..exceptions import DataError
 from .schur import Blocks, Factor
 
 
@@ -36,9 +39,18 @@ class Evaluation:
     information: Blocks
 
     @property
+    def finite(self) -> bool:
+        """Whether nothing has overflowed."""
+        parts = (self.score_alpha, self.score_rest, self.information.diagonal, self.information.rest)
+        return bool(np.isfinite(self.loglik)) and all(np.isfinite(part).all() for part in parts)
+
+    @property
     def largest_score(self) -> float:
         return float(max(np.abs(self.score_alpha).max(), np.abs(self.score_rest).max(initial=0.0)))
 
+
+#: Share of the total weight that is rounding in a sum of scores.
+_ROUNDING = 1e-14
 
 #: (alpha (K-1, m), rest (q,)) -> Evaluation, or None outside the domain (thresholds out of order).
 Objective = Callable[[FloatArray, FloatArray], Evaluation | None]
@@ -61,6 +73,10 @@ class Optimum:
     step_alpha, step_rest : the Newton step not taken any more, an estimate of the remaining error
     logliks : (iterations + 1,)
     decrements : (iterations + 1,)
+    unit : float
+        min(1, total weight), the unit of the decrements.
+    tolerance : float
+        Of max |score|.
     message : str
     """
 
@@ -74,6 +90,8 @@ class Optimum:
     step_rest: FloatArray
     logliks: FloatArray
     decrements: FloatArray
+    unit: float
+    tolerance: float
     message: str
 
     @property
@@ -83,39 +101,62 @@ class Optimum:
     @property
     def slow(self) -> bool:
         """Whether decrements below 1 shrank only linearly for a while, as on the way to an infinite estimate."""
-        before, after = self.decrements[:-1], self.decrements[1:]
+        before, after = self.decrements[:-1] / self.unit, self.decrements[1:] / self.unit
         linear = (before < 1.0) & (after > 1e-20) & (after > 0.05 * before)
         return bool(np.any(linear[:-1] & linear[1:]))
 
 
 def positive_factor(blocks: Blocks) -> tuple[Blocks, Factor, float]:
-    """The matrix with its diagonal raised as little as needed, its Cholesky factors, and the share it was raised by."""
+    """The matrix with its diagonal raised as little as needed, its Cholesky factors, and the share it was raised by.
+
+    Raises
+    ------
+    DataError
+        The matrix holds values that are not finite.
+    """
     used, factor, damping = blocks, blocks.factor(), 0.0
     while factor is None:
         damping = 1e-10 if damping == 0.0 else 10.0 * damping
         if damping > 1e6:
-            raise FloatingPointError("the information matrix holds values that are not finite")
+            raise DataError(
+                "The information matrix must be finite; it is not at the values reached: "
+                "rescale the columns, weights or offsets."
+            )
         used = blocks.damped(damping)
         factor = used.factor()
     return used, factor, damping
 
 
-def maximise(objective: Objective, alpha: FloatArray, rest: FloatArray, *, tol: float, max_iter: int) -> Optimum:
-    """Maximise from a point inside the domain; formulas and stopping rule at the head of this file."""
+def maximise(
+    objective: Objective, alpha: FloatArray, rest: FloatArray, *, tol: float, max_iter: int, total_weight: float
+) -> Optimum:
+    """Maximise from a point inside the domain; formulas and stopping rule at the head of this file.
+
+    Raises
+    ------
+    DataError
+        The log-likelihood has no finite value at the starting point.
+    """
     at = objective(alpha, rest)
     if at is None:
-        raise FloatingPointError("the starting thresholds are not in increasing order")
-    logliks, decrements = [at.loglik], []
+        raise DataError(
+            "The log-likelihood must be finite at the starting values (cumulative shares, no effects); it is not: "
+            "weights or offsets are too large or too different in size; rescale them."
+        )
+    unit = min(1.0, total_weight)
+    tolerance = max(tol * unit, _ROUNDING * total_weight)
+    logliks: list[float] = [at.loglik]
+    decrements: list[float] = []
     message = f"stopped after {max_iter} iterations"
     while True:
         information, factor, damping = positive_factor(at.information)
         step_alpha, step_rest = factor.solve(at.score_alpha, at.score_rest)
         decrements.append(float(np.vdot(step_alpha, at.score_alpha) + step_rest @ at.score_rest))
-        if at.largest_score <= tol and decrements[-1] <= (1e-3 * tol) ** 2:
+        if at.largest_score <= tolerance and decrements[-1] <= (1e-3 * tol) ** 2 * unit:
             message = "converged"
             break
-        if len(decrements) > 1 and decrements[-1] <= 1e-10 and decrements[-1] >= 0.25 * decrements[-2]:
-            message = "converged to rounding" if at.largest_score <= tol else "no further progress"
+        if len(decrements) > 1 and decrements[-1] <= 1e-10 * unit and decrements[-1] >= 0.25 * decrements[-2]:
+            message = "converged to rounding" if at.largest_score <= tolerance else "no further progress"
             break
         if len(decrements) > max_iter:
             break
@@ -136,6 +177,8 @@ def maximise(objective: Objective, alpha: FloatArray, rest: FloatArray, *, tol: 
         step_rest=step_rest,
         logliks=np.array(logliks),
         decrements=np.array(decrements),
+        unit=unit,
+        tolerance=tolerance,
         message=message,
     )
 

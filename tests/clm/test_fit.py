@@ -11,6 +11,7 @@ import statsmodels.api as sm
 
 from ordstat.exceptions import DataError, OptionError
 from ordstat.methods.clm import CumulativeLink
+from ordstat.model.costs import CostMatrix
 from ordstat.model.cumulative import CumulativeRule
 from ordstat.model.fit import LikelihoodFit
 from ordstat.model.links import LINKS
@@ -191,7 +192,9 @@ def numeric_scores(sample: Sample, found: LikelihoodFit, link: str) -> np.ndarra
 
     def log_p(values: np.ndarray) -> np.ndarray:
         alpha, beta, zeta = np.split(values, [found.n_alpha, found.n_alpha + found.n_beta])
-        rule = CumulativeRule(link=LINKS[link], alpha=alpha.reshape(m, K - 1).T, beta=beta, zeta=zeta, costs=np.eye(K))
+        rule = CumulativeRule(
+            link=LINKS[link], alpha=alpha.reshape(m, K - 1).T, beta=beta, zeta=zeta, cost=CostMatrix()
+        )
         return np.log(rule.probabilities(sample.rows)[np.arange(sample.n), sample.y])
 
     steps = 1e-5 * np.eye(found.coefficients.size)
@@ -290,7 +293,7 @@ def test_ties_go_to_the_lower_rank() -> None:
         alpha=np.array([[-1.0], [1.0]]),
         beta=np.ones(1),
         zeta=np.zeros(0),
-        costs=np.array([[0.0, 5.0, 1.0], [5.0, 0.0, 5.0], [1.0, 5.0, 0.0]]),
+        cost=CostMatrix.parse([[0.0, 5.0, 1.0], [5.0, 0.0, 5.0], [1.0, 5.0, 0.0]]),
     )
     assert rule.codes(Rows(X=np.zeros((1, 1))))[0] == 0
 
@@ -319,7 +322,7 @@ def test_crossing_thresholds_are_counted_and_keep_the_formula() -> None:
 
 def test_probabilities_keep_their_relative_accuracy_in_the_tail() -> None:
     rule = CumulativeRule(
-        link=LINKS["probit"], alpha=np.array([[0.0], [1.0]]), beta=np.ones(1), zeta=np.zeros(0), costs=np.eye(3)
+        link=LINKS["probit"], alpha=np.array([[0.0], [1.0]]), beta=np.ones(1), zeta=np.zeros(0), cost=CostMatrix()
     )
     # Phi(-8.5) - Phi(-9.5) = exp(-39.1975) to the figures published with the naive difference's failure
     p = rule.probabilities(Rows(X=np.array([[-8.5]])))[0]
@@ -343,6 +346,8 @@ def test_options_are_checked_when_the_method_is_made(options: dict[str, object],
 
 def test_data_that_cannot_be_fitted() -> None:
     sample = make()
+    with pytest.raises(OptionError, match="2 x 2 matrix for a response of 4 levels"):
+        fit(sample, cost=((0, 1), (1, 0)))
     with pytest.raises(DataError, match="at least two levels"):
         fit(replace(sample, y=np.zeros(sample.n, dtype=np.intp)))
     for factor in (1e200, 1e-200):
@@ -354,3 +359,22 @@ def test_the_iteration_limit_is_obeyed_and_told() -> None:
     found = fit(make(), max_iter=1)
     assert found.trace.iterations == 1 and not found.certificate.reached
     assert "1 iteration" in found.trace.message
+
+
+@pytest.mark.parametrize("factor", [1e-14, 1e-6, 1e12])
+@pytest.mark.parametrize("parts", [(), ("scale",)], ids=["plain", "scale"])
+def test_the_size_of_the_weights_does_not_matter(factor: float, parts: tuple[str, ...]) -> None:
+    """Normalised or population weights: same estimates, covariance in proportion, same verdict."""
+    sample = make(parts)
+    one, other = fit(sample), fit(replace(sample, weights=np.full(sample.n, factor)))
+    assert other.certificate.reached and other.separation is None
+    np.testing.assert_allclose(one.coefficients, other.coefficients, rtol=SAME)
+    np.testing.assert_allclose(
+        one.information.covariance(), other.information.covariance() * factor, rtol=SAME, atol=SAME
+    )
+
+
+def test_starting_values_without_a_likelihood_are_an_error() -> None:
+    sample = make()
+    with pytest.raises(DataError, match="rescale"):
+        fit(replace(sample, weights=np.where(sample.y == 3, 1e-30, 1.0)))

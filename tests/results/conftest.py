@@ -35,7 +35,7 @@ def wine_logit(wine):
         alpha=coefficients[:4, None],
         beta=coefficients[4:],
         zeta=np.zeros(0),
-        costs=CostMatrix.classification().matrix(5),
+        cost=CostMatrix.classification(),
     )
     fit = LikelihoodFit(
         rule=rule,
