@@ -21,6 +21,7 @@ from ..solvers.newton import Optimum, maximise
 from ..solvers.problem import Problem
 from ..solvers.schur import condition_number
 from ..solvers.separation import infinite_direction
+from ..solvers.start import starting_values
 from ..solvers.threads import one_blas_thread
 from ..solvers.user_scale import InverseInformation, Unknown, in_order
 from .base import Method, Needs
@@ -121,7 +122,7 @@ class CumulativeLink(Method):
     def _maximise(self, problem: Problem) -> Optimum:
         return maximise(
             problem.objective().evaluate,
-            *problem.start(),
+            *starting_values(problem),
             tol=self.tol,
             max_iter=self.max_iter,
             total_weight=float(problem.counts.sum()),

@@ -378,3 +378,17 @@ def test_starting_values_without_a_likelihood_are_an_error() -> None:
     sample = make()
     with pytest.raises(DataError, match="rescale"):
         fit(replace(sample, weights=np.where(sample.y == 3, 1e-30, 1.0)))
+
+
+@pytest.mark.parametrize("link", ["logit", "cauchit"])
+@pytest.mark.parametrize("rare", [False, True])
+def test_starting_from_a_small_sample_changes_nothing(monkeypatch: pytest.MonkeyPatch, link: str, rare: bool) -> None:
+    """With a level that the small sample misses, the ordinary start is used."""
+    sample = make(("weights", "offset"), n=12_000)
+    if rare:
+        sample = replace(sample, y=np.where(np.arange(sample.n) == 1, 4, sample.y), n_levels=5)
+    one = fit(sample, link)
+    monkeypatch.setattr("ordstat.solvers.start._ENOUGH", 10**9)
+    other = fit(sample, link)
+    assert_same(one, other)
+    assert (one.trace.objective[0] > other.trace.objective[0]) == (not rare)
