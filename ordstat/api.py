@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+import pandas as pd
 
-from ._typing import Progress
+from ._typing import AnyArray, Progress
 from .design.build import build
 from .design.design import Design
 from .exceptions import OptionError
@@ -159,11 +159,11 @@ def _call(design: Design, method: Method) -> str:
 
 def _split_cost(cost: Any, data: Any) -> tuple[Any, Any]:
     """(costs of every row, cost of all rows): at most one of them is not None."""
-    if cost is None or isinstance(cost, str):
+    if not isinstance(cost, (list, tuple, np.ndarray, pd.DataFrame)):
         return None, cost
     if isinstance(cost, (list, tuple)) and all(isinstance(name, str) for name in cost):
         return list(cost), None
-    table: npt.NDArray[Any] = np.asarray(cost, dtype=float)
+    table: AnyArray = np.asarray(cost)
     if table.ndim != 2:
         raise OptionError(
             f"cost must be a name, a K x K table, an N x K table or a list of K column names; got shape {table.shape}."
