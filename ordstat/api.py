@@ -171,5 +171,3 @@ def _split_cost(cost: Any, data: Any) -> tuple[Any, Any]:
     if table.shape[0] == table.shape[1] and table.shape[0] != len(data):
         return None, table
     return cost, None
-
-
