@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import product
 
 import mpmath as mp
@@ -84,3 +85,31 @@ def test_interval_and_derivatives_against_exact_arithmetic(name: str) -> None:
         worst = int(np.argmax(error))
         assert error[worst] <= limit, f"{field}: {error[worst]:.2g} at u={u[worst]}, l={lo[worst]}, d={d[worst]}"
     np.testing.assert_allclose(LINKS[name].log_interval(u, lo, d), got.log_p, rtol=1e-15, atol=0)
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_curves_against_exact_arithmetic(name: str) -> None:
+    """cdf, sf and pdf keep their relative accuracy in both tails; ppf inverts cdf."""
+    link, low, high = LINKS[name], *RANGE[name]
+    t = np.round(np.linspace(low, high, 29) * 8) / 8
+    with mp.workdps(50):
+        cdf = [float(MP_CDF[name](mp.mpf(x))) for x in t]
+        pdf = [float(mp.exp(MP_LOG_PDF[name](mp.mpf(x)))) for x in t]
+    with mp.workdps(800):
+        sf = [float(1 - MP_CDF[name](mp.mpf(x))) for x in t]
+    for curve, want in ((link.cdf, cdf), (link.sf, sf), (link.pdf, pdf)):
+        np.testing.assert_allclose(curve(t), want, rtol=2e-13)  # exp of numbers near 600 has an error of 600 ulp
+    p = np.array([1e-12, 1e-3, 0.2, 0.25, 0.5, 0.7, 0.999])
+    np.testing.assert_allclose(link.cdf(link.ppf(p)), p, rtol=1e-13)
+    ends = np.array([-np.inf, np.inf])
+    np.testing.assert_array_equal(link.cdf(ends), [0.0, 1.0])
+    np.testing.assert_array_equal(link.sf(ends), [1.0, 0.0])
+    np.testing.assert_array_equal(link.pdf(ends), [0.0, 0.0])
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_links_pickle_and_name_their_mirror(name: str) -> None:
+    link = pickle.loads(pickle.dumps(LINKS[name]))
+    t = np.linspace(-3.0, 3.0, 13)
+    np.testing.assert_array_equal(link.cdf(t), LINKS[name].cdf(t))
+    np.testing.assert_allclose(LINKS[link.mirror].cdf(-t), link.sf(t), rtol=1e-15)

@@ -268,5 +268,6 @@ def _crossings(rule: CumulativeRule, sample: Sample) -> tuple[tuple[str, Any], .
     """A fact where nominal effects put the thresholds of some rows out of order, so that a probability is negative."""
     if sample.rows.nominal is None:
         return ()
-    crossed = int(np.count_nonzero((np.diff(rule.thresholds(sample.rows), axis=1) < 0.0).any(axis=1)))
+    theta = rule.thresholds(sample.rows)
+    crossed = int(np.count_nonzero((theta[:, 1:] < theta[:, :-1]).any(axis=1)))
     return (("rows with thresholds out of order", crossed),) if crossed else ()

@@ -63,7 +63,8 @@ class Interval:
 def log1mexp(x: FloatArray) -> FloatArray:
     """log(1 - exp(-x)) for x > 0."""
     near = x < _LN2
-    return np.where(near, np.log(-np.expm1(-np.where(near, x, 1.0))), np.log1p(-np.exp(-x)))
+    small, large = np.where(near, x, 1.0), np.where(near, 1.0, x)
+    return np.where(near, np.log(-np.expm1(-small)), np.log1p(-np.exp(-large)))
 
 
 def _zero_times(weight: FloatArray, value: FloatArray) -> FloatArray:

@@ -117,7 +117,7 @@ def positive_factor(blocks: Blocks) -> tuple[Blocks, Factor, float]:
     used, factor, damping = blocks, blocks.factor(), 0.0
     while factor is None:
         damping = 1e-10 if damping == 0.0 else 10.0 * damping
-        if damping > 1e6:
+        if damping > 1e20:
             raise DataError(
                 "The information matrix must be finite; it is not at the values reached: "
                 "rescale the columns, weights or offsets."

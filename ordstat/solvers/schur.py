@@ -60,6 +60,10 @@ class Factor:
         return blocks
 
 
+#: Diagonal entries below this share of the largest count as that share when the diagonal is raised.
+_VANISHING = 1e-12
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Blocks:
     """A symmetric matrix of the shape above.
@@ -79,11 +83,13 @@ class Blocks:
     rest: FloatArray
 
     def damped(self, factor: float) -> Blocks:
-        """This matrix plus `factor` times the absolute value of its diagonal."""
+        """This matrix plus `factor` times the absolute value of its diagonal, entries that vanish a little raised."""
         m, q = self.diagonal.shape[1], self.rest.shape[0]
         diagonal, rest = self.diagonal.copy(), self.rest.copy()
-        diagonal[:, range(m), range(m)] += factor * np.abs(diagonal[:, range(m), range(m)])
-        rest[range(q), range(q)] += factor * np.abs(rest[range(q), range(q)])
+        of_alpha, of_rest = np.abs(diagonal[:, range(m), range(m)]), np.abs(rest[range(q), range(q)])
+        least = _VANISHING * max(of_alpha.max(), of_rest.max(initial=0.0))
+        diagonal[:, range(m), range(m)] += factor * np.maximum(of_alpha, least)
+        rest[range(q), range(q)] += factor * np.maximum(of_rest, least)
         return Blocks(diagonal=diagonal, below=self.below, cross=self.cross, rest=rest)
 
     def banded(self) -> FloatArray:
