@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import datasets
@@ -22,11 +23,22 @@ from .exceptions import (
     OrdstatWarning,
     SeparationWarning,
 )
-from .methods import REDSVM, CumulativeLink
-from .model.kernels import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Precomputed, Stump
 
 if TYPE_CHECKING:
     from .estimator import OrdinalClassifier
+    from .methods.clm import CumulativeLink
+    from .methods.redsvm import REDSVM
+    from .model.kernels import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Precomputed, Stump
+
+#: Names imported when they are used: a script pays for the methods it fits, and for scikit-learn only with its adapter.
+_LATER = {
+    "OrdinalClassifier": "estimator",
+    "CumulativeLink": "methods.clm",
+    "REDSVM": "methods.redsvm",
+    **dict.fromkeys(
+        ("Gaussian", "Laplacian", "Linear", "Perceptron", "Polynomial", "Precomputed", "Stump"), "model.kernels"
+    ),
+}
 
 __all__ = [
     "REDSVM",
@@ -53,13 +65,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Names that cost time to find, looked up when used: scikit-learn takes a second to load."""
-    if name == "OrdinalClassifier":
-        from .estimator import OrdinalClassifier
-
-        return OrdinalClassifier
+    if name in _LATER:
+        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
     if name == "__version__":
         from importlib.metadata import version
 
         return version("ordstat")
     raise AttributeError(f"module 'ordstat' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
