@@ -56,7 +56,7 @@ def test_every_method_is_a_public_value(name):
 @pytest.mark.parametrize(("name", "option"), [*[(name, None) for name in METHODS], *OPTIONS])
 def test_repr_rebuilds_the_method(name, option):
     method = resolve(name, {} if option is None else {option: OTHER[option]})
-    rebuilt = eval(repr(method), vars(ordstat))
+    rebuilt = eval(repr(method), {name: getattr(ordstat, name) for name in ordstat.__all__})
     assert rebuilt == method
     assert repr(rebuilt) == repr(method)
     if option is not None:
