@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+
 from .._typing import BoolArray, FloatArray, IntArray
 from .rules import Rule
 
@@ -102,10 +104,11 @@ class LikelihoodFit(Fit):
     Attributes
     ----------
     coefficients : (P,)
-        alpha (K-1 thresholds; with q nominal columns (1 + q)(K - 1), intercepts first, then column by
-        column), beta (D), zeta (r); NaN where aliased.
-    n_alpha, n_beta, n_zeta : int
-        P = n_alpha + n_beta + n_zeta.
+        alpha (t threshold parameters; with q nominal columns (1 + q) t, intercepts first, then column by
+        column), beta (D), zeta (r), lambda of a flexible link; NaN where aliased. t = K - 1 and alpha are the
+        thresholds themselves unless `jacobian` says otherwise.
+    n_alpha, n_beta, n_zeta, n_lambda : int
+        P = n_alpha + n_beta + n_zeta + n_lambda.
     aliased : (P,) bool
         Parameters dropped as linearly dependent on earlier columns.
     information : Information
@@ -119,6 +122,13 @@ class LikelihoodFit(Fit):
     separation : (P,) or None
         A direction along which the likelihood never falls, in the order of `coefficients`; None where
         every estimate is finite.
+    null_edf : int
+        Parameters behind `null_loglik`.
+    threshold_names : tuple of str
+        Names of the t threshold parameters of a structure ("central.1", "spacing"); empty for flexible thresholds.
+    jacobian : (K-1, t) or None
+        Thresholds theta = jacobian @ alpha of a structure (0 at thresholds that are infinite beside levels without
+        rows); None for flexible thresholds.
     """
 
     coefficients: FloatArray
@@ -132,6 +142,23 @@ class LikelihoodFit(Fit):
     null_loglik: float
     n_obs: float
     separation: FloatArray | None = None
+    null_edf: int = 0
+    n_lambda: int = 0
+    threshold_names: tuple[str, ...] = ()
+    jacobian: FloatArray | None = None
+
+    def on_flexible_scale(self) -> FloatArray | None:
+        """(F, P) map from `coefficients` to (thresholds and nominal effects threshold by threshold of each column,
+        beta, zeta, lambda), F = (1 + q)(K-1) + ...; None where that is the identity (flexible thresholds)."""
+        if self.jacobian is None:
+            return None
+        n, t = self.jacobian.shape
+        columns = self.n_alpha // t
+        rest = self.coefficients.size - self.n_alpha
+        out = np.zeros((columns * n + rest, self.coefficients.size))
+        out[: columns * n, : self.n_alpha] = np.kron(np.eye(columns), self.jacobian)
+        out[columns * n :, self.n_alpha :] = np.eye(rest)
+        return out
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
