@@ -140,10 +140,15 @@ def fit_design(
     """Fit a method to a design that is already built, and issue what the fit has to warn of."""
     method.check(design.sample)
     fit = method.fit(design.sample, _generator(seed), reporter(callback))
-    results: OrdinalResults = method.results_class(_call(design, method), design, method, fit)
+    results: OrdinalResults = method.results_class(_call(design, method), design, method, fit, fitter=refit)
     for category, message in results.alerts():
         warnings.warn(message, category, stacklevel=stacklevel)
     return results
+
+
+def refit(design: Design, method: str | Method, options: Mapping[str, Any]) -> OrdinalResults:
+    """Fit a method, by name or as a value, to a design; what results use to fit again."""
+    return fit_design(design, resolve(method, options), stacklevel=5)
 
 
 def _generator(seed: int | np.random.Generator) -> np.random.Generator:

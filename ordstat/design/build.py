@@ -8,6 +8,7 @@ evaluates any Python in it; never do that with a formula from somebody else.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -22,6 +23,7 @@ from .frames import as_frame
 from .inputs import Given, cost_columns, cost_matrix, given_column, is_expression, subset_mask, vector
 from .interpreter import Interpreter
 from .parse import Part, ResponseName, parse_formula, parse_one_sided, uses_dot
+from .recipe import Recipe
 from .response import Response, check_levels, read_response
 from .spec import Context, Parts, evaluate
 
@@ -134,7 +136,22 @@ def build(
         context=opened,
         notes=_intercept_note(parts),
     )
-    return complete(arguments, frame.index, na_action)
+    recipe = Recipe(
+        formula=formula,
+        nominal=nominal,
+        scale=scale,
+        weights=weights,
+        offset=offset,
+        cluster=cluster,
+        costs=costs,
+        levels=levels,
+        subset=subset,
+        contrasts=contrasts,
+        na_action=na_action,
+        safe=safe,
+        context=opened,
+    )
+    return replace(complete(arguments, frame.index, na_action), data=data, recipe=recipe)
 
 
 def _parse(

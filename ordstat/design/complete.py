@@ -14,12 +14,13 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, FormulaError
 from ..model.sample import Rows, Sample
-from .coding import Coding, fit_coding
+from .coding import Coding, FactorCoding, fit_coding
 from .columns import Declared, Value, take
 from .contrasts import Contrast, contrast
 from .design import Design, Levels
 from .frames import row_name, shown_labels
 from .inputs import Given, check_costs, cluster_codes, numbers, weights_of
+from .parse import Part
 from .response import Response, used_levels
 from .spec import Context, Evaluated, FormulaSpec, Parts, matrices
 from .transforms import Transform
@@ -83,6 +84,9 @@ def complete(arguments: Arguments, index: pd.Index, na_action: str) -> Design:
         nominal_names=() if built.nominal is None else built.nominal.names,
         scale_names=() if built.scale is None else built.scale.names,
         terms=built.location.terms,
+        categorical=categorical_terms(arguments.parts.location, codings),
+        nominal_terms={} if built.nominal is None else built.nominal.terms,
+        scale_terms={} if built.scale is None else built.scale.terms,
         levels=levels,
         response=arguments.response.name,
         formula=arguments.formula,
@@ -102,6 +106,15 @@ def complete(arguments: Arguments, index: pd.Index, na_action: str) -> Design:
             cost_names=arguments.cost_names,
             array_offset=arguments.offset is not None,
         ),
+    )
+
+
+def categorical_terms(part: Part, codings: Mapping[str, Coding]) -> tuple[str, ...]:
+    """Labels of the terms made of categorical factors alone."""
+    return tuple(
+        term.label
+        for term in part.terms
+        if all(isinstance(codings[factor.key], FactorCoding) for factor in term.factors)
     )
 
 

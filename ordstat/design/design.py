@@ -9,7 +9,9 @@ from typing import Any, Protocol
 import pandas as pd
 
 from .._typing import BoolArray, IntArray
+from ..exceptions import DataError
 from ..model.sample import Rows, Sample
+from .recipe import Recipe, check_unchanged
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -72,8 +74,8 @@ class Design:
     names : tuple of str
         Location columns.
     nominal_names, scale_names : tuple of str
-    terms : mapping of str to slice
-        Columns of X that belong to each term of the formula.
+    terms, nominal_terms, scale_terms : mapping of str to slice
+        Columns of X, and of the nominal and scale columns, that belong to each term of their formula.
     levels : Levels
     response : str
         Label of the response.
@@ -88,6 +90,10 @@ class Design:
     notes : tuple of str
         What was left out or changed, in words, for warnings and the summary.
     spec : Spec
+    data : the frame the design was made of, or None
+        A reference, neither copied nor pickled.
+    recipe : Recipe or None
+        How to make the design again; None where it was made from arrays.
     """
 
     sample: Sample
@@ -101,5 +107,42 @@ class Design:
     nominal_names: tuple[str, ...] = ()
     scale_names: tuple[str, ...] = ()
     terms: Mapping[str, slice] = field(default_factory=dict)
+    categorical: tuple[str, ...] = ()
+    nominal_terms: Mapping[str, slice] = field(default_factory=dict)
+    scale_terms: Mapping[str, slice] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    data: Any = field(default=None, repr=False)
+    recipe: Recipe | None = field(default=None, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the data."""
+        return {**self.__dict__, "data": None}
+
+    def updated(self, data: Any = None, **changes: Any) -> Design:
+        """The design of a changed formula, or of other arguments of `ordfit` that make a design.
+
+        Parameters
+        ----------
+        data : data frame, optional
+            The data of the fit if not given; they must still be those.
+        **changes
+            `formula`, `nominal`, `scale` (a dot stands for the old one), `weights`, `cluster`, ...; None changes
+            nothing.
+
+        Raises
+        ------
+        DataError
+            The data are not at hand, or not what they were.
+        """
+        if self.recipe is None:
+            raise DataError("The fit was made from arrays, without a formula: fit again with the arrays to use.")
+        changed = self.recipe.updated(changes)
+        if data is not None:
+            return changed.build(data)
+        if self.data is None:
+            raise DataError(
+                "The data of the fit are not at hand (a fit is pickled without them): pass data= with the data."
+            )
+        check_unchanged(self, self.recipe.build(self.data))
+        return changed.build(self.data)

@@ -39,6 +39,11 @@ class Expression:
     def tree(self) -> ast.expr:
         return _tree(self.key)
 
+    @property
+    def text(self) -> str:
+        """As a formula writes it: column names of any characters in backticks."""
+        return f"`{self.label}`" if self.key.startswith(_QUOTED) and self.key.isidentifier() else self.label
+
 
 def _encode(piece: re.Match[str]) -> str:
     text = piece.group()

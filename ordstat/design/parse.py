@@ -55,7 +55,7 @@ class ResponseName:
 @lru_cache(maxsize=256)
 def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[ResponseName, Part]:
     """Response and location part; `columns` stand for a dot on the right (the response is left out)."""
-    left, tilde, right = _split(text)
+    left, tilde, right = split_formula(text)
     if not tilde or not left.strip():
         raise FormulaError(f"{text!r} has no response: a formula reads 'response ~ x1 + x2'.")
     response = parse_response(left)
@@ -65,7 +65,7 @@ def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[ResponseName, Pa
 @lru_cache(maxsize=256)
 def parse_one_sided(text: str, columns: tuple[str, ...], argument: str) -> Part:
     """The part in nominal="~ x" or scale="~ x"."""
-    left, tilde, right = _split(text)
+    left, tilde, right = split_formula(text)
     if tilde and left.strip():
         raise FormulaError(f"{argument}= takes a one-sided formula such as '~ x1 + x2', not {text!r}.")
     return parse_part(right if tilde else left, columns)
@@ -76,7 +76,7 @@ def uses_dot(text: str) -> bool:
     return any(token.token == "." for token in _tokens(text))
 
 
-def _split(text: str) -> tuple[str, str, str]:
+def split_formula(text: str) -> tuple[str, str, str]:
     """Left, tilde and right, where a tilde in quotes or calls does not count."""
     tildes = [t.source_start for t in _tokens(text) if t.kind.value == "operator" and "~" in t.token]
     if not tildes:
@@ -85,6 +85,16 @@ def _split(text: str) -> tuple[str, str, str]:
     if len(tildes) > 1:
         raise FormulaError(f"{text!r} has more than one '~'.")
     return text[:position], "~", text[position + 1 :]
+
+
+def substitute_dot(text: str, replacement: str) -> str:
+    """The right-hand side with every dot that stands alone replaced by another right-hand side, in parentheses."""
+    pieces, end = [], 0
+    for token in _tokens(text):
+        if token.token == ".":
+            pieces += [text[end : token.source_start], f"({replacement.strip()})"]
+            end = token.source_start + 1
+    return "".join([*pieces, text[end:]]).strip()
 
 
 def _tokens(text: str) -> list[Any]:

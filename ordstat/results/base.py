@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,7 +22,8 @@ from ..model.sample import Rows, Sample
 from . import frames
 from .alerts import Alert, alerts
 from .evaluation import crossvalidate, evaluate, without_paid
-from .protocols import RankingMethod
+from .protocols import Fitter, RankingMethod
+from .refit import updated
 from .render import Summary
 from .report import Report
 from .target import Target
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from ..design.design import Design
 
 #: Everything that some method predicts.
-PREDICTION_TYPES = ("class", "prob", "cum_prob", "score", "margin")
+PREDICTION_TYPES = ("class", "prob", "cum_prob", "score", "linear_predictor", "mean", "margin")
 
 _NO_NORM = (
     "No margin bounds: they need the norm of the potential and its thresholds, and a model with nominal or scale "
@@ -51,12 +52,15 @@ class OrdinalResults:
     method : Method
     fit : Fit
         Arrays only.
+    fitter : Fitter or None
+        Fits again, for `update`.
     """
 
     call: str
     design: Design
     method: RankingMethod
     fit: Fit
+    fitter: Fitter | None = field(default=None, kw_only=True)
 
     predicts: ClassVar[tuple[str, ...]] = ("class", "score", "margin")
 
@@ -97,6 +101,55 @@ class OrdinalResults:
     def threshold_names(self) -> list[str]:
         """(K-1) names "low|high"."""
         return [f"{low}|{high}" for low, high in zip(self.levels, self.levels[1:], strict=False)]
+
+    # Other fits
+
+    def update(
+        self,
+        formula: str | None = None,
+        *,
+        nominal: str | None = None,
+        scale: str | None = None,
+        method: Any = None,
+        data: Any = None,
+        **changes: Any,
+    ) -> Any:
+        """Fit again with something changed, as R's update().
+
+        Parameters
+        ----------
+        formula : str, optional
+            A dot stands for that side of the old formula: "~ . - contact", "~ . + x3", ". ~ x1".
+        nominal, scale : str, optional
+            A dot stands for the old one; "~ 1" takes the effects away.
+        method : str or Method, optional
+        data : data frame, optional
+            The data of the fit if not given; they must still be what they were.
+        **changes
+            Other arguments of `ordfit` (weights, cluster, subset, contrasts, ...) and options of the method (link,
+            cost, C, ...).
+
+        Returns
+        -------
+        LikelihoodResults or MarginResults
+
+        Raises
+        ------
+        DataError
+            The data are not at hand (a fit is pickled without them) or have changed.
+        OptionError, FormulaError
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.update("~ . - contact").design.formula
+        'rating ~ temp'
+        >>> round(fit.update(method="probit").loglik, 3)
+        -85.761
+        """
+        design = {"formula": formula, "nominal": nominal, "scale": scale}
+        return updated(self, design, method, data, changes)
 
     # Predictions
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -10,6 +10,17 @@ from .._typing import FloatArray, IntArray
 from ..model.fit import Fit, Geometry, LikelihoodFit
 from ..model.rules import Rule
 from ..model.sample import Rows, Sample
+
+if TYPE_CHECKING:
+    from ..design.design import Design
+    from .base import OrdinalResults
+
+
+class Fitter(Protocol):
+    """Fits a method, by name or as a value, to a design; warns as `ordfit` does."""
+
+    def __call__(self, design: Design, method: Any, options: dict[str, Any]) -> OrdinalResults:
+        """Results of the fit."""
 
 
 class RankingMethod(Protocol):

@@ -1,0 +1,142 @@
+"""How a design was asked for, so that it can be asked for again: with another formula, or other data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..exceptions import DataError, OptionError
+from ..model.sample import Sample
+from .parse import Part, Term, parse_formula, parse_one_sided, split_formula, substitute_dot, uses_dot
+
+if TYPE_CHECKING:
+    from .design import Design
+    from .spec import Context
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Recipe:
+    """The arguments of `design.build.build`, data apart."""
+
+    formula: str
+    nominal: str | None = None
+    scale: str | None = None
+    weights: Any = None
+    offset: Any = None
+    cluster: Any = None
+    costs: Any = None
+    levels: Any = None
+    subset: Any = None
+    contrasts: Mapping[str, Any] | None = None
+    na_action: str = "omit"
+    safe: bool = True
+    context: Context | None = None
+
+    def build(self, data: Any) -> Design:
+        """The design of some data."""
+        from .build import build
+
+        arguments = {field.name: getattr(self, field.name) for field in fields(self)}
+        names = None if self.context is None else self.context.names
+        return build(data=data, **{**arguments, "context": names})
+
+    def updated(self, changes: Mapping[str, Any]) -> Recipe:
+        """With some arguments changed; None leaves an argument as it is, and a dot stands for the old formula.
+
+        Raises
+        ------
+        OptionError
+            For a name that is no argument.
+        """
+        known = {field.name for field in fields(self)}
+        unknown = [name for name in changes if name not in known]
+        if unknown:
+            raise OptionError(f"update takes {', '.join(sorted(known))}; got {', '.join(unknown)}.")
+        given = {name: value for name, value in changes.items() if value is not None}
+        if "formula" in given:
+            given["formula"] = updated_formula(self.formula, given["formula"])
+        for role in ("nominal", "scale"):
+            old = getattr(self, role)
+            if role in given and old is not None:
+                given[role] = updated_side(old, given[role], role)
+        return replace(self, **given)
+
+
+def updated_formula(old: str, new: str) -> str:
+    """R's update of a formula: a dot on either side of `new` stands for that side of `old`.
+
+    Examples
+    --------
+    >>> updated_formula("rating ~ temp * contact", "~ . - temp:contact")
+    'rating ~ temp + contact'
+    >>> updated_formula("rating ~ temp", ". ~ . + log(x3)")
+    'rating ~ temp + log(x3)'
+    """
+    old_left, _, old_right = split_formula(old)
+    left, tilde, right = split_formula(new)
+    if not tilde:
+        left, right = "", left
+    left = old_left if left.strip() in ("", ".") else left
+    text = f"{left.strip()} ~ {substitute_dot(right, old_right)}"
+    if uses_dot(text):
+        return text
+    part = parse_formula(text, ())[1]
+    plain = f"{left.strip()} ~ {_side_text(part)}"
+    return plain if parse_formula(plain, ())[1] == part else text
+
+
+def updated_side(old: str, new: str, role: str) -> str:
+    """`updated_formula` of a one-sided formula."""
+    text = substitute_dot(_right(new), _right(old))
+    return f"~ {text}" if uses_dot(text) else f"~ {_side_text(parse_one_sided(text, (), role))}"
+
+
+def _right(text: str) -> str:
+    left, tilde, right = split_formula(text)
+    return right if tilde else left
+
+
+def _side_text(part: Part) -> str:
+    """The terms and offsets of a part, written out."""
+    pieces = [term_text(term) for term in part.terms]
+    pieces += [f"offset({offset.text})" for offset in part.offsets]
+    return " + ".join(pieces) if pieces else "1"
+
+
+def term_text(term: Term) -> str:
+    """A term as a formula writes it."""
+    return ":".join(factor.text for factor in term.factors)
+
+
+def check_unchanged(stored: Design, rebuilt: Design) -> None:
+    """DataError where the data no longer give the design that was fitted."""
+    changed = _difference(stored.sample, rebuilt.sample)
+    if stored.levels.values != rebuilt.levels.values:
+        changed = "the levels of the response"
+    if changed is not None:
+        raise DataError(
+            f"The data have changed since the fit ({changed}): fit again, or pass data= with the data to use."
+        )
+
+
+def _difference(one: Sample, other: Sample) -> str | None:
+    """What differs between two samples, in words."""
+    if one.n != other.n:
+        return f"{one.n} rows were used, now there are {other.n}"
+    pairs: dict[str, tuple[Any, Any]] = {
+        "the response": (one.y, other.y),
+        "the columns of the formula": (one.X, other.X),
+        "the nominal columns": (one.rows.nominal, other.rows.nominal),
+        "the scale columns": (one.rows.scale, other.rows.scale),
+        "the offset": (one.rows.offset, other.rows.offset),
+        "the offset of the scale": (one.rows.scale_offset, other.rows.scale_offset),
+        "the weights": (one.weights, other.weights),
+        "the clusters": (one.cluster, other.cluster),
+    }
+    for what, (before, now) in pairs.items():
+        if (before is None) != (now is None) or (before is not None and not np.array_equal(before, now)):
+            return what
+    return None

@@ -1,0 +1,42 @@
+"""The same data again with something changed: another formula, other columns, another method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+from ..exceptions import OptionError
+
+if TYPE_CHECKING:
+    from .base import OrdinalResults
+
+#: Arguments of `ordfit` that make a design.
+DESIGN_ARGUMENTS = ("weights", "offset", "cluster", "levels", "subset", "contrasts", "na_action", "safe", "context")
+
+
+def updated(
+    results: OrdinalResults, design: Mapping[str, Any], method: Any, data: Any, changes: Mapping[str, Any]
+) -> OrdinalResults:
+    """`OrdinalResults.update`: `design` are changes of formulas, `changes` what else was given."""
+    if results.fitter is None:
+        raise OptionError("These results were made by hand: fit with ordfit() to use update().")
+    given = {name: value for name, value in design.items() if value is not None}
+    given |= {name: changes[name] for name in DESIGN_ARGUMENTS if name in changes}
+    options = {name: value for name, value in changes.items() if name not in DESIGN_ARGUMENTS}
+    new = results.design if data is None and not given else results.design.updated(data, **given)
+    if method is not None:
+        return results.fitter(new, method, options)
+    return results.fitter(new, _changed(results.method, options), {})
+
+
+def _changed(method: Any, options: Mapping[str, Any]) -> Any:
+    """The method with other hyper-parameters."""
+    valid = [field.name for field in fields(method)]
+    for name in options:
+        if name not in valid:
+            known = ", ".join(("formula", "nominal", "scale", "method", "data", *DESIGN_ARGUMENTS))
+            raise OptionError(
+                f"update takes no {name!r}: it takes {known}, and options of the method: {', '.join(valid)}."
+            )
+    return replace(method, **options)
