@@ -75,7 +75,7 @@ class Fit:
     rule : Rule
     certificate : Certificate
     trace : Trace
-    scores : (N,) training potential H
+    scores : (N,) training potential H, or (N, K) votes of a rule without thresholds
     facts : tuple of (label, value)
         Header lines of the summary that only this method has (kernel, support vectors, ...).
     """
@@ -183,6 +183,38 @@ class Selection:
     chosen: int
     folds: int
     gap: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CostBound:
+    """A bound on the training cost that holds exactly, by the costs of the binary classifiers behind a rule.
+
+    Attributes
+    ----------
+    value : float
+        Mean training cost above the least possible one of each row.
+    limit : float
+        What the theorem allows for these binary classifiers.
+    source : str
+    """
+
+    value: float
+    limit: float
+    source: str
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class VoteFit(Fit):
+    """A fit that scores every rank.
+
+    Attributes
+    ----------
+    selection : Selection, None where C was given or there is none
+    bound : CostBound, None where no theorem bounds the training cost
+    """
+
+    selection: Selection | None = None
+    bound: CostBound | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

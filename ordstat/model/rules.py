@@ -29,13 +29,17 @@ class Rule(Protocol):
         """K."""
 
     def scores(self, rows: Rows) -> FloatArray:
-        """(N,) potential H(x), offset included."""
+        """(N,) potential H(x), offset included; (N, K) votes of a rule without thresholds."""
+
+    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
+        """(N,) predicted codes 0..K-1; `scores` saves computing them again."""
+
+
+class GapRule(Rule, Protocol):
+    """A fitted ranker with thresholds, and so with margins."""
 
     def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         """(N, K-1) H(x) - theta_k, where theta_k may depend on x (nominal effects); `scores` saves recomputing H."""
-
-    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
-        """(N,) predicted codes 0..K-1."""
 
 
 def count_above(gaps: AnyArray) -> IntArray:
@@ -69,3 +73,48 @@ class ThresholdRule:
 
     def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
         return count_above(self.gaps(rows, scores))
+
+
+class Votes(Protocol):
+    """A fitted score of every rank."""
+
+    @property
+    def n_levels(self) -> int:
+        """K."""
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N, K) scores, larger for the better rank."""
+
+
+def most_votes(votes: AnyArray) -> IntArray:
+    """(N,) codes of the rank with the largest of its (N, K) votes, ties to the lower rank.
+
+    Examples
+    --------
+    >>> most_votes(np.array([[1, 2, 2], [3, 0, 3]]))
+    array([1, 0])
+    """
+    codes: IntArray = np.argmax(votes, axis=1).astype(np.intp)
+    return codes
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreRule:
+    """rank(x) = argmax_k of a score of every rank, ties to the lower rank.
+
+    Attributes
+    ----------
+    votes : Votes
+    """
+
+    votes: Votes
+
+    @property
+    def n_levels(self) -> int:
+        return self.votes.n_levels
+
+    def scores(self, rows: Rows) -> FloatArray:
+        return self.votes(rows)
+
+    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
+        return most_votes(self.scores(rows) if scores is None else scores)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -15,9 +15,10 @@ from ..assess.bounds import MarginBounds, margin_bounds
 from ..assess.errors import ErrorTable, Predictions, bootstrap_table, confusion, error_table
 from ..assess.intervals import holdout_limits
 from ..assess.margins import DeltaErrors, Margins, delta_errors, margins
-from ..exceptions import DataError, OptionError
+from ..exceptions import DataError, OptionError, UnavailableError
 from ..model.costs import CostMatrix, sample_costs
 from ..model.fit import Certificate, Fit, Geometry, Trace
+from ..model.rules import GapRule
 from ..model.sample import Rows, Sample
 from . import frames
 from .alerts import Alert, alerts
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from ..design.design import Design
 
 #: Everything that some method predicts.
-PREDICTION_TYPES = ("class", "prob", "cum_prob", "score", "linear_predictor", "mean", "margin")
+PREDICTION_TYPES = ("class", "prob", "cum_prob", "score", "linear_predictor", "mean", "margin", "votes")
 
 _NO_NORM = (
     "No margin bounds: they need the norm of the potential and its thresholds, and a model with nominal or scale "
@@ -63,6 +64,8 @@ class OrdinalResults:
     fitter: Fitter | None = field(default=None, kw_only=True)
 
     predicts: ClassVar[tuple[str, ...]] = ("class", "score", "margin")
+    #: Why there may be no margin bounds.
+    no_bounds: ClassVar[str] = _NO_NORM
 
     def __repr__(self) -> str:
         d = self.design
@@ -163,7 +166,8 @@ class OrdinalResults:
         type : str
             "class": the predicted level. "score": the potential H, larger for higher levels. "margin": left and right
             margin, raw and normalised; needs the response in `newdata`. Likelihood methods also have "prob",
-            P(response = level), and "cum_prob", P(response <= level), one column per level.
+            P(response = level), and "cum_prob", P(response <= level), one column per level; voting methods have "votes"
+            of every level in place of score and margin.
 
         Returns
         -------
@@ -187,7 +191,7 @@ class OrdinalResults:
     def _unknown_type(self, type: str) -> str:
         have = ", ".join(repr(t) for t in self.predicts)
         if type in PREDICTION_TYPES:
-            return f"type={type!r} is not available: {self.method!r} is not a probability model. It predicts {have}."
+            return f"type={type!r} is not available from {self.method!r}: it predicts {have}."
         return f"type must be one of {have}; got {type!r}."
 
     def _predict(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
@@ -303,11 +307,26 @@ class OrdinalResults:
         """Norms of the potential; None where margins cannot be normalised."""
         return self.method.geometry(self.design.sample, self.fit)
 
+    def gaps(self, rows: Rows, scores: FloatArray) -> FloatArray:
+        """(N, K-1) H - theta_k as arrays.
+
+        Raises
+        ------
+        UnavailableError
+            The rule votes and has no thresholds.
+        """
+        if "margin" not in self.predicts:
+            raise UnavailableError(
+                f"{self.method!r} chooses the level with the most votes: it has no thresholds, and so no margins. "
+                "Use .predict(type='votes')."
+            )
+        return cast(GapRule, self.fit.rule).gaps(rows, scores)
+
     @cached_property
     def training_margins(self) -> Margins:
         """Margins of the rows of the fit, as arrays."""
         sample = self.design.sample
-        return margins(self.fit.rule.gaps(sample.rows, self.fit.scores), sample.y, self.geometry)
+        return margins(self.gaps(sample.rows, self.fit.scores), sample.y, self.geometry)
 
     def margins(self) -> pd.DataFrame:
         """Left and right margin of every row of the fit, raw and normalised.
@@ -321,7 +340,7 @@ class OrdinalResults:
         if newdata is None:
             return frames.margin_frame(self._target(None), self.training_margins)
         target, sample = self._new_sample(newdata)
-        gaps = self.fit.rule.gaps(sample.rows, target.scores)
+        gaps = self.gaps(sample.rows, target.scores)
         return frames.margin_frame(target, margins(gaps, sample.y, self.geometry))
 
     def delta_errors(self, deltas: Sequence[float] | None = None, *, normalised: bool | None = None) -> pd.DataFrame:
@@ -394,7 +413,7 @@ class OrdinalResults:
 
     def _bounds(self, delta: float) -> MarginBounds:
         if self.geometry is None:
-            return MarginBounds(bounds=(), notes=(_NO_NORM,))
+            return MarginBounds(bounds=(), notes=(self.no_bounds,))
         sample = self.design.sample
         costs = sample_costs(CostMatrix.parse(self.method.cost), sample) if self.own_cost else None
         return margin_bounds(self.training_margins, self.geometry, sample, costs, delta)

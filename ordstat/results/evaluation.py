@@ -25,13 +25,14 @@ Probabilities = Callable[[Fit, Rows, FloatArray], FloatArray | None]
 def evaluate(
     fit: Fit, sample: Sample, cost: Any, probabilities: Probabilities, scores: FloatArray | None = None
 ) -> Predictions:
-    """What a fit says of a sample, beside what is true; `scores` (N,) saves computing them again."""
+    """What a fit says of a sample, beside what is true; `scores` of the rule saves computing them again."""
     scores = fit.rule.scores(sample.rows) if scores is None else scores
     codes = fit.rule.codes(sample.rows, scores)
     return Predictions(
         y=sample.y,
         codes=codes,
-        scores=scores,
+        # Votes have no order among rows: the predicted ranks give it.
+        scores=scores if scores.ndim == 1 else codes.astype(np.float64),
         n_levels=sample.n_levels,
         weights=sample.case_weights,
         paid=_paid(cost, sample, codes),

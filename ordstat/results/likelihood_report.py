@@ -55,7 +55,7 @@ def _fit_header(r: LikelihoodResults) -> tuple[tuple[str, Any], ...]:
 def _threshold_rule(r: LikelihoodResults) -> str:
     """Margins judge another rule than `predict` follows: on how many rows the two differ."""
     p = r.training
-    by_thresholds = count_above(r.fit.rule.gaps(r.design.sample.rows, r.fit.scores))
+    by_thresholds = count_above(r.gaps(r.design.sample.rows, r.fit.scores))
     same = float(p.weights[by_thresholds == p.codes].sum())
     agreement = "all" if same == p.weights.sum() else f"{same:g} of {p.weights.sum():g}"
     return (

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pandas as pd
-
-from ..model.fit import Selection
 from .report import Report, Table
-from .sections import alert_notes, certificate_text, data_header, shared_tables, shortened
+from .sections import alert_notes, certificate_text, data_header, selection_table, shared_tables, shortened
 
 if TYPE_CHECKING:
     from .margin import MarginResults
@@ -22,18 +18,10 @@ def margin_report(r: MarginResults) -> Report:
         title = "Coefficients of the score: a positive one raises the response"
         tables.insert(0, Table(title=title, frame=r.coef.to_frame()))
     if r.fit.selection is not None:
-        tables.append(_selection_table(r.fit.selection))
+        tables.append(selection_table(r.fit.selection))
     return Report(
         title=f"Large-margin ranker: {r.design.formula}",
         header=(*data_header(r), ("Certificate", certificate_text(r.certificate, r.trace))),
         tables=(*tables, *shared_tables(r)),
         notes=(*alert_notes(r), *r.margin_bounds.notes),
     )
-
-
-def _selection_table(selection: Selection) -> Table:
-    """Cross-validated cost of every C tried."""
-    names = [f"2^{np.log2(C):g}" for C in selection.C]
-    names[selection.chosen] += " chosen"
-    frame = pd.DataFrame({"cost": selection.cost, "std. error": selection.error}, index=pd.Index(names, name="C"))
-    return Table(title=f"Cost by {selection.folds}-fold cross-validation", frame=frame, fold=2)

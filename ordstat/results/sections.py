@@ -14,7 +14,7 @@ from ..assess.bounds import MarginBounds
 from ..assess.errors import ErrorTable, Predictions, confusion, per_rank_errors
 from ..assess.margins import DeltaErrors, Margins
 from ..model.costs import CostMatrix
-from ..model.fit import Certificate, Trace
+from ..model.fit import Certificate, Selection, Trace
 from .report import Table
 
 if TYPE_CHECKING:
@@ -176,13 +176,25 @@ def data_header(r: OrdinalResults) -> tuple[tuple[str, Any], ...]:
     )
 
 
+def error_tables(r: OrdinalResults) -> list[Table]:
+    """Confusion and errors: the same for every ranker."""
+    return [confusion_table(r.training, r.levels), error_table_of(r.training_errors, r.own_cost)]
+
+
+def selection_table(selection: Selection) -> Table:
+    """Cross-validated cost of every C tried."""
+    names = [f"2^{np.log2(C):g}" for C in selection.C]
+    names[selection.chosen] += " chosen"
+    frame = pd.DataFrame({"cost": selection.cost, "std. error": selection.error}, index=pd.Index(names, name="C"))
+    return Table(title=f"Cost by {selection.folds}-fold cross-validation", frame=frame, fold=2)
+
+
 def shared_tables(r: OrdinalResults) -> list[Table]:
     """Errors, margins and bounds: the same for every threshold ranker."""
     normalised = r.geometry is not None
     weights = r.design.sample.case_weights
     return [
-        confusion_table(r.training, r.levels),
-        error_table_of(r.training_errors, r.own_cost),
+        *error_tables(r),
         margin_table(r.training_margins, weights),
         delta_table(r.delta_values(None, normalised), normalised),
         *bound_table(r.margin_bounds),

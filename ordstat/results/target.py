@@ -24,7 +24,7 @@ class Target:
     ----------
     rows : Rows
         The n complete rows.
-    scores : (n,) potential H
+    scores : (n,) potential H, or (n, K) votes
     complete : (N,) mask
     index : pandas.Index
         Of all N rows.
