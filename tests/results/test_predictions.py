@@ -69,7 +69,7 @@ def test_types_a_method_lacks(wine_margin, wine, type):
     if type in wine_margin.predicts:
         wine_margin.predict(wine, type=type)
         return
-    word = "probability" if type in PREDICTION_TYPES else "must be one of"
+    word = "not available" if type in PREDICTION_TYPES else "must be one of"
     with pytest.raises(OptionError, match=word) as error:
         wine_margin.predict(wine, type=type)
     assert "'class', 'score', 'margin'" in str(error.value)
