@@ -1,0 +1,104 @@
+"""Standard errors and limits of what a likelihood fit predicts: the delta method, or draws of the parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import expit, ndtri
+
+from .._typing import FloatArray
+from ..exceptions import OptionError
+from ..model.cumulative import CumulativeRule
+from ..model.fit import LikelihoodFit
+from .alerts import infinite_estimates
+
+
+def places(fit: LikelihoodFit, rule: CumulativeRule) -> FloatArray:
+    """(F, P') the parameters of the rule as linear functions of the estimated ones.
+
+    Aliased effects are 0; a flexible threshold beside a level without rows equals the one before it.
+    """
+    structured = fit.on_flexible_scale()
+    if structured is not None:
+        return structured[:, ~fit.aliased]
+    count = rule.alpha.shape[0]
+    jacobian: FloatArray = np.eye(fit.aliased.size)[:, ~fit.aliased]
+    for block, aliased in enumerate(fit.aliased[: rule.alpha.size].reshape(-1, count)):
+        for k in np.flatnonzero(aliased[1:]) + 1 if not aliased.all() else ():
+            jacobian[block * count + k] = jacobian[block * count + k - 1]
+    return jacobian
+
+
+def rule_covariance(fit: LikelihoodFit, rule: CumulativeRule, covariance: FloatArray) -> FloatArray:
+    """(F, F) covariance of all parameters of the rule, from that of the estimated ones (P', P')."""
+    if fit.jacobian is None and not fit.aliased.any():
+        return covariance
+    jacobian = places(fit, rule)
+    return np.asarray(jacobian @ covariance @ jacobian.T)
+
+
+def infinite_direction(fit: LikelihoodFit) -> FloatArray | None:
+    """(F,) the direction along which the likelihood never falls, rounding set to 0; None where there is none."""
+    if fit.separation is None:
+        return None
+    direction = np.where(infinite_estimates(fit.separation), fit.separation, 0.0)
+    structured = fit.on_flexible_scale()
+    return direction if structured is None else np.asarray(structured @ direction)
+
+
+def normal_quantile(level: float) -> float:
+    """z with P(|N(0, 1)| < z) = level."""
+    if not 0.0 < level < 1.0:
+        raise OptionError(f"level must lie strictly between 0 and 1; got {level!r}.")
+    return float(ndtri(0.5 + level / 2.0))
+
+
+def symmetric_limits(value: FloatArray, std_error: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """value -+ z std_error."""
+    half = normal_quantile(level) * std_error
+    return value - half, value + half
+
+
+def logit_limits(
+    share: FloatArray, complement: FloatArray, std_error: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Limits of p in [0, 1], formed on the logit scale and taken back [R: ordinal, predict.clm].
+
+    Parameters
+    ----------
+    share, complement : arrays
+        p and 1 - p; where p is exactly 0 or 1 without error so are its limits, and they are NaN outside [0, 1].
+    std_error : array
+        Of p.
+    level : float in (0, 1)
+    """
+    z = normal_quantile(level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        centre = np.log(share) - np.log(complement)
+        half = z * (std_error / share / complement)
+        lower, upper = expit(centre - half), expit(centre + half)
+    certain = std_error == 0.0
+    return np.where(certain, share, lower), np.where(certain, share, upper)
+
+
+def drawn_rules(
+    rule: CumulativeRule, covariance: FloatArray, draws: int, rng: np.random.Generator
+) -> Iterator[CumulativeRule]:
+    """The rule at parameters drawn from their asymptotic normal distribution.
+
+    Parameters
+    ----------
+    rule : CumulativeRule
+    covariance : (P, P) of all its parameters
+    draws : int
+    rng : numpy.random.Generator
+    """
+    m, D = rule.alpha.shape[1], rule.beta.size
+    values, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    for _ in range(draws):
+        change = root @ rng.standard_normal(values.size)
+        alpha, rest = change[: rule.alpha.size].reshape(m, -1).T, change[rule.alpha.size :]
+        yield replace(rule, alpha=rule.alpha + alpha, beta=rule.beta + rest[:D], zeta=rule.zeta + rest[D:])
