@@ -1,0 +1,83 @@
+"""Residuals of a cumulative link model, one number a row.
+
+Each has mean zero under the true model; a positive one means a higher level than expected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..model.cumulative import CumulativeRule
+from ..model.links import LINKS, Link
+from ..model.sample import Sample
+from .rowterms import RowTerms
+
+#: Means of the latent distributions; that of cauchit does not exist: its median.
+_EULER = 0.5772156649015329
+LATENT_MEANS = {"logit": 0.0, "probit": 0.0, "cloglog": -_EULER, "loglog": _EULER, "cauchit": 0.0}
+
+
+def surrogate(terms: RowTerms, rng: np.random.Generator) -> FloatArray:
+    """Latent errors drawn from F given that they fall into the observed interval, less the mean of F.
+
+    Liu and Zhang (2018, JASA 113, 845-854): under the true model a sample from F, centred; here divided by the scale of
+    the row, where the model has scale effects.
+    """
+    return drawn(terms.link, terms.upper, terms.lower, rng.random(terms.s.size)) - LATENT_MEANS[terms.link.name]
+
+
+def drawn(link: Link, upper: FloatArray, lower: FloatArray, shares: FloatArray) -> FloatArray:
+    """(N,) points of the intervals that have the share `shares` of their probability below; in the nearer tail."""
+    low, high = link.cdf(lower), link.cdf(upper)
+    below = link.ppf(low + shares * (high - low))
+    over_low, over_high = link.sf(lower), link.sf(upper)
+    above = -LINKS[link.mirror].ppf(over_low - shares * (over_low - over_high))
+    points = np.where(over_low < 0.5, above, below)
+    return np.asarray(np.clip(points, lower, upper))
+
+
+def probability_scale(terms: RowTerms) -> FloatArray:
+    """P(Y < y) - P(Y > y), between -1 and 1 [Li and Shepherd 2012, Biometrika 99, 473-480]."""
+    return np.asarray(terms.link.cdf(terms.lower) - terms.link.sf(terms.upper))
+
+
+def generalised(terms: RowTerms) -> FloatArray:
+    """Derivative of log p by the row's score H; for probit the mean latent error given the observed level, times s.
+
+    Gourieroux, Monfort, Renault and Trognon (1987, J. Econometrics 34, 5-32).
+    """
+    return -terms.s * terms.interval.c
+
+
+def deviance(terms: RowTerms) -> FloatArray:
+    """sqrt(-2 log p) with the sign of P(Y < y) - P(Y > y): the weighted sum of squares is the deviance."""
+    return np.asarray(np.copysign(np.sqrt(-2.0 * terms.log_p), probability_scale(terms)))
+
+
+def pearson(rule: CumulativeRule, sample: Sample) -> FloatArray:
+    """(rank - expected rank) / standard deviation of the rank."""
+    probabilities = rule.probabilities(sample.rows)
+    ranks = np.arange(sample.n_levels, dtype=np.float64)
+    mean = probabilities @ ranks
+    variance = (probabilities * (ranks - mean[:, None]) ** 2).sum(axis=1)
+    return np.asarray((sample.y - mean) / np.sqrt(variance))
+
+
+#: Residuals that need no random numbers, by name.
+FIXED: dict[str, Callable[[RowTerms], FloatArray]] = {
+    "probability-scale": probability_scale,
+    "generalised": generalised,
+    "deviance": deviance,
+}
+RESIDUAL_TYPES = ("surrogate", *FIXED, "pearson")
+
+
+def residuals(rule: CumulativeRule, sample: Sample, type: str, rng: np.random.Generator) -> FloatArray:
+    """(N,) residuals of one of `RESIDUAL_TYPES`; `rng` serves "surrogate" alone."""
+    if type == "pearson":
+        return pearson(rule, sample)
+    terms = RowTerms.of(rule, sample)
+    return surrogate(terms, rng) if type == "surrogate" else FIXED[type](terms)
