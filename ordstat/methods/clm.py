@@ -8,22 +8,28 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray, IntArray, Progress
+from .._typing import FloatArray, IntArray, Progress
 from ..exceptions import OptionError
 from ..model.costs import CostField, CostMatrix
 from ..model.cumulative import CumulativeRule
 from ..model.fit import Certificate, Geometry, Information, LikelihoodFit, Trace
-from ..model.links import LINKS, Link
+from ..model.flexible import FlexibleLink, link_of
+from ..model.links import Link
 from ..model.sample import Sample
+from ..model.thresholds import THRESHOLDS
 from ..results.likelihood import LikelihoodResults
+from ..solvers.jeffreys import Jeffreys
+from ..solvers.layout import Layout
 from ..solvers.meat import score_products
 from ..solvers.newton import Optimum, maximise
+from ..solvers.penalty import Likelihood, Ridge
 from ..solvers.problem import Problem
-from ..solvers.schur import condition_number
+from ..solvers.schur import Blocks, condition_number
 from ..solvers.separation import infinite_direction
 from ..solvers.start import starting_values
+from ..solvers.structured import Structured
 from ..solvers.threads import one_blas_thread
-from ..solvers.user_scale import InverseInformation, Unknown, in_order
+from ..solvers.user_scale import InverseInformation, RestrictedInformation, Unknown, in_order
 from .base import Method, Needs
 
 #: An information matrix that needed more damping than this is not that of a maximum.
@@ -40,8 +46,19 @@ class CumulativeLink(Method):
 
     Parameters
     ----------
-    link : {"logit", "probit", "cloglog", "loglog", "cauchit"}
-        The latent distribution F.
+    link : {"logit", "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz", "log-gamma"} or (name, lambda)
+        The latent distribution F. The last two have a parameter lambda, which is estimated unless it is given, as in
+        ("log-gamma", 0.5); see `model/flexible.py`.
+    threshold : {"flexible", "symmetric", "symmetric2", "equidistant"}
+        Structure of the thresholds: each free; symmetric about a free middle; symmetric about 0; equally spaced.
+    penalty : float, "jeffreys" or None
+        A number w > 0 subtracts w/2 times the sum of squared effects (location, nominal, log-scale), each per standard
+        deviation of its column: ridge. "jeffreys" adds half the log determinant of the expected information, which
+        keeps estimates finite under separation (Firth's bias reduction where K = 2 and the link is logit). Standard
+        errors come from the penalised, or the expected, information; the log-likelihood shown is without the penalty.
+    start : sequence of float, optional
+        Where Newton's method begins: one value for every estimated parameter, in the order of `params`. By default the
+        cumulative shares, and no effects.
     cost : str or K x K matrix
         What predicted ranks minimise in expectation: "classification" gives the most probable rank, "absolute" the
         median rank; ties go to the lower rank. The estimates do not depend on it.
@@ -53,7 +70,8 @@ class CumulativeLink(Method):
     Raises
     ------
     OptionError
-        An unknown link or cost, max_iter < 1, or tol that is not positive.
+        An unknown link, threshold, penalty or cost, max_iter < 1, tol that is not positive, start of the wrong length
+        or outside the domain, or "jeffreys" with a parameter lambda to estimate.
 
     Examples
     --------
@@ -66,7 +84,10 @@ class CumulativeLink(Method):
     (array([3.0351, 1.214 ]), -2.478)
     """
 
-    link: str = "logit"
+    link: str | tuple[str, float] = "logit"
+    threshold: str = "flexible"
+    penalty: float | str | None = None
+    start: tuple[float, ...] | None = None
     cost: CostField = "classification"
     max_iter: int = 100
     tol: float = 1e-6
@@ -75,8 +96,13 @@ class CumulativeLink(Method):
     results_class: ClassVar[type[Any]] = LikelihoodResults
 
     def __post_init__(self) -> None:
-        if not isinstance(self.link, str) or self.link not in LINKS:
-            raise OptionError(f"link must be one of {', '.join(LINKS)}; got {self.link!r}.")
+        latent = self._latent()
+        if not isinstance(latent, FlexibleLink) and latent.lam is not None:
+            object.__setattr__(self, "link", (latent.name, latent.lam))
+        if not isinstance(self.threshold, str) or self.threshold not in THRESHOLDS:
+            raise OptionError(f"threshold must be one of {', '.join(THRESHOLDS)}; got {self.threshold!r}.")
+        object.__setattr__(self, "penalty", _checked_penalty(self.penalty, latent))
+        object.__setattr__(self, "start", _checked_start(self.start))
         object.__setattr__(self, "cost", CostMatrix.parse(self.cost).value)
         if isinstance(self.max_iter, bool) or not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
             raise OptionError(f"max_iter must be a whole number, 1 or more; got {self.max_iter!r}.")
@@ -87,53 +113,118 @@ class CumulativeLink(Method):
         with one_blas_thread(float(sample.n) * sample.X.shape[1] ** 2):
             return self._fit(sample)
 
+    def _latent(self) -> Link | FlexibleLink:
+        """The link, or the family of links whose parameter is estimated."""
+        if isinstance(self.link, (tuple, list)) and len(self.link) == 2:
+            return link_of(*self.link)
+        return link_of(self.link, None)
+
+    def _problem(self, sample: Sample) -> Problem:
+        return Problem.of(sample, self._latent(), self.threshold)
+
     def _fit(self, sample: Sample) -> LikelihoodFit:
         cost = CostMatrix(self.cost)
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
-        problem = Problem.of(sample, LINKS[self.link])
-        optimum = self._maximise(problem)
-        layout = _Layout.of(problem)
-        user = problem.user_scale()
-        alpha, rest = user.coefficients(optimum.alpha, optimum.rest)
-        rule = layout.rule(alpha, rest, LINKS[self.link], cost)
-        information = _information(problem, optimum)
+        problem = self._problem(sample)
+        optimum = self._maximise(problem, self._start(problem))
+        layout = Layout.of(problem)
+        alpha, rest = problem.user_scale().coefficients(optimum.alpha, optimum.rest)
+        link = problem.link if problem.family is None else problem.family.at(float(rest[-1]))
+        rule = layout.rule(alpha, rest, link, cost)
+        direction = None if self.penalty is not None else infinite_direction(problem, optimum)
+        information = self._information(problem, optimum, direction)
         digits = _digits(problem, optimum, information)
-        direction = infinite_direction(problem, optimum)
+        loglik, null = self._logliks(problem, optimum)
         return LikelihoodFit(
             rule=rule,
             certificate=_certificate(optimum, digits),
             trace=Trace(iterations=optimum.iterations, objective=optimum.logliks, message=optimum.message),
             scores=rule.scores(sample.rows),
-            facts=(("link", self.link), ("threshold", "flexible"), *_crossings(rule, sample)),
+            facts=(*self._facts(), *_crossings(rule, sample)),
             coefficients=layout.spread(in_order(alpha, rest)),
             n_alpha=layout.n_alpha,
             n_beta=layout.n_beta,
             n_zeta=layout.n_zeta,
+            n_lambda=layout.n_lambda,
             aliased=~layout.estimated,
             information=information,
             digits=layout.spread(digits),
-            loglik=optimum.at.loglik,
-            null_loglik=self._null_loglik(problem),
+            loglik=loglik,
+            null_loglik=null,
+            null_edf=problem.without_effects().n_parameters,
             n_obs=float(problem.counts.sum()),
             separation=None if direction is None else np.nan_to_num(layout.spread(direction)),
+            threshold_names=() if layout.structure is None else layout.structure.names,
+            jacobian=layout.jacobian,
         )
 
-    def _maximise(self, problem: Problem) -> Optimum:
+    def _facts(self) -> tuple[tuple[str, Any], ...]:
+        link = self.link if isinstance(self.link, str) else f"{self.link[0]}, lambda = {self.link[1]:g}"
+        facts: tuple[tuple[str, Any], ...] = (("link", link), ("threshold", self.threshold))
+        if self.penalty is None:
+            return facts
+        text = self.penalty if isinstance(self.penalty, str) else f"ridge, {self.penalty:g}"
+        return (*facts, ("penalty", text))
+
+    def _start(self, problem: Problem) -> tuple[FloatArray, FloatArray]:
+        """(alpha, rest) where Newton's method begins, for the scaled columns."""
+        if self.start is None:
+            return starting_values(problem) if self.penalty is None else problem.start()
+        start = problem.from_user(np.array(self.start))
+        if problem.objective().evaluate(*start) is None:
+            raise OptionError(
+                "start must give a finite likelihood: thresholds increasing at every row, lambda inside its range."
+            )
+        return start
+
+    def _objective(self, problem: Problem) -> Likelihood:
+        """What is maximised: the log-likelihood, penalised where asked."""
+        likelihood = problem.objective()
+        if self.penalty is None:
+            return likelihood
+        if isinstance(self.penalty, str):
+            return _jeffreys(problem)
+        m, n_effects = problem.user_scale().A.shape
+        n_effects -= int(problem.family is not None)
+        return Ridge(likelihood=likelihood, weight=self.penalty, m=m, n_effects=n_effects)
+
+    def _maximise(self, problem: Problem, start: tuple[FloatArray, FloatArray]) -> Optimum:
         return maximise(
-            problem.objective().evaluate,
-            *starting_values(problem),
+            self._objective(problem).evaluate,
+            *start,
             tol=self.tol,
             max_iter=self.max_iter,
             total_weight=float(problem.counts.sum()),
         )
 
-    def _null_loglik(self, problem: Problem) -> float:
-        """With thresholds and offsets alone; in closed form where there are no offsets."""
+    def _logliks(self, problem: Problem, optimum: Optimum) -> tuple[float, float]:
+        """Log-likelihood, without the penalty, at the estimates and with thresholds and offsets alone."""
+        loglik = optimum.at.loglik
+        if self.penalty is not None:
+            at = problem.objective().evaluate(optimum.alpha, optimum.rest)
+            assert at is not None
+            loglik = at.loglik
         rows = problem.sample.rows
-        if rows.offset is None and rows.scale_offset is None:
-            return float(problem.counts @ np.log(problem.counts / problem.counts.sum()))
-        return self._maximise(problem.without_effects()).at.loglik
+        if rows.offset is None and rows.scale_offset is None and problem.structure is None:
+            return loglik, float(problem.counts @ np.log(problem.counts / problem.counts.sum()))
+        null = problem.without_effects()
+        return loglik, replace(self, penalty=None)._maximise(null, null.start()).at.loglik
+
+    def _information(self, problem: Problem, optimum: Optimum, direction: FloatArray | None) -> Information:
+        user = problem.user_scale()
+        shape, factor = (user.c.size, user.G.shape[0]), optimum.factor
+        if direction is not None:
+            return RestrictedInformation(blocks=optimum.at.information, shape=shape, user=user, infinite=direction != 0)
+        if isinstance(self.penalty, str):
+            expected = _jeffreys(problem).information(optimum.alpha, optimum.rest)
+            found = Blocks.of_dense(expected, optimum.alpha.size).factor()
+            if found is None:
+                return Unknown(expected.shape[0])
+            factor = found
+        elif optimum.damping > _INDEFINITE:
+            return Unknown(optimum.alpha.size + optimum.rest.size)
+        return InverseInformation(shape=shape, factor=factor, user=user)
 
     def geometry(self, sample: Sample, fit: LikelihoodFit) -> Geometry | None:  # type: ignore[override]
         """Linear kernel on the columns centred and divided by their deviation; None with other parts or an offset."""
@@ -165,71 +256,7 @@ class CumulativeLink(Method):
         cluster : (N,) codes or None
             Scores are summed within clusters first; None takes each row (each of its copies, by its weight) alone.
         """
-        problem = Problem.of(replace(sample, cluster=cluster), LINKS[self.link])
-        return score_products(problem, fit.coefficients[~fit.aliased])
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Layout:
-    """Which of the user's parameters were estimated, and where they go.
-
-    A threshold beside a level without rows is not a parameter of its own: it is -inf or +inf at the ends, and equal
-    to the next one inside; the rule uses that value, `coefficients` show NaN.
-    """
-
-    present: BoolArray
-    nominal: BoolArray
-    location: BoolArray
-    scale: BoolArray
-
-    @classmethod
-    def of(cls, problem: Problem) -> _Layout:
-        kept = problem.location.kept, problem.nominal.kept, problem.scale.kept
-        return cls(present=problem.present, location=kept[0], nominal=kept[1], scale=kept[2])
-
-    @property
-    def n_alpha(self) -> int:
-        return (self.present.size - 1) * (1 + self.nominal.size)
-
-    @property
-    def n_beta(self) -> int:
-        return int(self.location.size)
-
-    @property
-    def n_zeta(self) -> int:
-        return int(self.scale.size)
-
-    @property
-    def _thresholds(self) -> BoolArray:
-        """(K-1,) thresholds that end a level with rows and have rows above."""
-        later = np.cumsum(self.present[::-1])[::-1]
-        return self.present[:-1] & (later[1:] > 0)
-
-    @property
-    def estimated(self) -> BoolArray:
-        """(P,) parameters that are not aliased."""
-        columns = np.concatenate([[True], self.nominal])
-        alpha = columns[:, None] & self._thresholds
-        return np.concatenate([alpha.reshape(-1), self.location, self.scale])
-
-    def spread(self, values: FloatArray) -> FloatArray:
-        """(P,) with NaN where not estimated."""
-        out = np.full(self.estimated.size, np.nan)
-        out[self.estimated] = values
-        return out
-
-    def rule(self, alpha: FloatArray, rest: FloatArray, link: Link, cost: CostMatrix) -> CumulativeRule:
-        """The rule over all K levels and all columns, aliased effects 0."""
-        full = np.zeros((self.present.size - 1, 1 + self.nominal.size))
-        kept = np.concatenate([[True], self.nominal])
-        below = np.cumsum(self.present)[:-1]  # levels with rows up to each threshold
-        inner = (below > 0) & (below < self.present.sum())
-        full[np.ix_(inner, kept)] = alpha[below[inner] - 1]
-        full[below == 0, 0], full[below == self.present.sum(), 0] = -np.inf, np.inf
-        beta, zeta = np.zeros(self.n_beta), np.zeros(self.n_zeta)
-        beta[self.location] = rest[: int(self.location.sum())]
-        zeta[self.scale] = rest[int(self.location.sum()) :]
-        return CumulativeRule(link=link, alpha=full, beta=beta, zeta=zeta, cost=cost)
+        return score_products(self._problem(replace(sample, cluster=cluster)), fit.coefficients[~fit.aliased])
 
 
 def _digits(problem: Problem, optimum: Optimum, information: Information) -> FloatArray:
@@ -258,10 +285,38 @@ def _certificate(optimum: Optimum, digits: FloatArray) -> Certificate:
     )
 
 
-def _information(problem: Problem, optimum: Optimum) -> Information:
-    if optimum.damping > _INDEFINITE:
-        return Unknown(optimum.alpha.size + optimum.rest.size)
-    return InverseInformation(shape=optimum.alpha.shape, factor=optimum.factor, user=problem.user_scale())
+def _jeffreys(problem: Problem) -> Jeffreys:
+    likelihood = problem.objective()
+    structured = likelihood if isinstance(likelihood, Structured) else None
+    return Jeffreys(likelihood=likelihood, rows=problem.parts_rows(), structured=structured)
+
+
+def _checked_penalty(given: Any, link: Link | FlexibleLink) -> float | str | None:
+    if given is None:
+        return None
+    if isinstance(given, str) and given.lower() == "jeffreys":
+        if isinstance(link, FlexibleLink):
+            raise OptionError(
+                f"penalty='jeffreys' needs a link without a parameter to estimate: give it, as in ({link.name!r}, 0.5), "
+                "or choose another link or a ridge penalty."
+            )
+        return "jeffreys"
+    number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
+    if not number or not 0.0 < given < math.inf:
+        raise OptionError(f"penalty must be a positive number (ridge), 'jeffreys' or None; got {given!r}.")
+    return float(given)
+
+
+def _checked_start(given: Any) -> tuple[float, ...] | None:
+    if given is None:
+        return None
+    try:
+        values = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.array(np.nan)
+    if values.ndim != 1 or not np.all(np.isfinite(values)):
+        raise OptionError(f"start must be a sequence of finite numbers; got {given!r}.")
+    return tuple(values.tolist())
 
 
 def _crossings(rule: CumulativeRule, sample: Sample) -> tuple[tuple[str, Any], ...]:

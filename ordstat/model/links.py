@@ -30,7 +30,9 @@ class Link:
     interval : callable (u, lo, d) -> Interval
         The same with its derivatives.
     mirror : str
-        Name of the link of the latent variable with its sign changed (itself where symmetric).
+        Name of the link of the latent variable with its sign changed (itself where symmetric, "" where there is none).
+    lam : float or None
+        The parameter of a flexible link (see `flexible.py`).
 
     Examples
     --------
@@ -47,9 +49,10 @@ class Link:
     log_interval: Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
     interval: Callable[[FloatArray, FloatArray, FloatArray], Interval]
     mirror: str
+    lam: float | None = None
 
     def __repr__(self) -> str:
-        return f"LINKS[{self.name!r}]"
+        return f"LINKS[{self.name!r}]" if self.lam is None else f"FLEXIBLE[{self.name!r}].at({self.lam!r})"
 
 
 def _logit_sf(t: FloatArray) -> FloatArray:

@@ -20,7 +20,7 @@ from .._typing import FloatArray, IntArray
 from ..compiled.cumulative import accumulate, logit_pass, project
 from ..model.intervals import Interval, log1mexp
 from ..model.links import Link
-from .newton import Evaluation
+from .newton import Evaluation, Objective
 from .schur import Blocks
 
 #: Rows handled at once: the temporaries of one chunk stay in cache.
@@ -52,6 +52,10 @@ class PlainRows:
     scale: FloatArray
     counts: FloatArray
     link: Link
+
+    def at_link(self, link: Link) -> Objective:
+        """The log-likelihood of another link."""
+        return replace(self, link=link).evaluate
 
     def evaluate(self, alpha: FloatArray, rest: FloatArray) -> Evaluation | None:
         """At thresholds alpha (K-1, 1) and location coefficients (p,), both for the scaled columns."""
@@ -167,6 +171,10 @@ class PartsRows:
     scale_offset: FloatArray
     n_levels: int
     link: Link
+
+    def at_link(self, link: Link) -> Objective:
+        """The log-likelihood of another link."""
+        return replace(self, link=link).evaluate
 
     def take(self, index: IntArray) -> PartsRows:
         """Some of the rows, in the order of `index`."""

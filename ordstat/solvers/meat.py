@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from .._typing import FloatArray, IntArray
+from .flexible import lambda_slope
 from .likelihood import PartsRows, stretch
 from .problem import Problem
 
@@ -20,6 +23,8 @@ def score_products(problem: Problem, estimates: FloatArray) -> FloatArray:
     problem : Problem
     estimates : (P',) on the user's scale, in the order of `LikelihoodFit.coefficients` without the aliased
     """
+    if problem.family is not None:
+        problem = replace(problem, link=problem.family.at(float(estimates[-1])))
     sample = problem.sample
     rows = _user_rows(problem)
     order = np.arange(sample.n) if sample.cluster is None else np.argsort(sample.cluster, kind="stable")
@@ -28,7 +33,7 @@ def score_products(problem: Problem, estimates: FloatArray) -> FloatArray:
     step = max(1, _BUFFER // estimates.size)
     for start in range(0, sample.n, step):
         index = order[start : start + step]
-        scores, weights = _scores(rows, index, estimates), rows.weights[index]
+        scores, weights = _scores(rows, index, problem, estimates), rows.weights[index]
         if sample.cluster is None:
             total += (scores * weights[:, None]).T @ scores
         else:
@@ -73,20 +78,23 @@ def _user_rows(problem: Problem) -> PartsRows:
     )
 
 
-def _scores(rows: PartsRows, index: IntArray, estimates: FloatArray) -> FloatArray:
+def _scores(rows: PartsRows, index: IntArray, problem: Problem, estimates: FloatArray) -> FloatArray:
     """(n, P') derivatives of the rows' log-probabilities, weights not multiplied in."""
-    K, m, p = rows.n_levels, rows.nominal.shape[1], rows.X.shape[1]
-    n_alpha = (K - 1) * m
-    alpha, rest = estimates[:n_alpha].reshape(m, K - 1).T, estimates[n_alpha:]
+    K, m, p, r = rows.n_levels, rows.nominal.shape[1], rows.X.shape[1], rows.scale.shape[1]
+    jacobian = np.eye(K - 1) if problem.structure is None else problem.structure.jacobian
+    t = jacobian.shape[1]
+    alpha, rest = jacobian @ estimates[: t * m].reshape(m, t).T, estimates[t * m :]
     chunk = rows.take(index)
-    s, u, lo, d = chunk.ends(slice(None), alpha, rest)
+    s, u, lo, d = chunk.ends(slice(None), alpha, rest[: p + r])
     q = rows.link.interval(u, lo, d)
     out = np.zeros((index.size, estimates.size))
-    below, above = np.flatnonzero(chunk.y < K - 1), np.flatnonzero(chunk.y > 0)
+    # a row's thresholds move with the parameters as the rows of the Jacobian; infinite ends do not
+    upper = np.vstack([jacobian, np.zeros(t)])[chunk.y] * (s * q.a)[:, None]
+    lower = np.vstack([np.zeros(t), jacobian])[chunk.y] * (s * q.b)[:, None]
     for column in range(m):
-        w = chunk.nominal[:, column]
-        out[below, column * (K - 1) + chunk.y[below]] = (s * q.a * w)[below]
-        out[above, column * (K - 1) + chunk.y[above] - 1] -= (s * q.b * w)[above]
-    out[:, n_alpha : n_alpha + p] = chunk.X * -(s * q.c)[:, None]
-    out[:, n_alpha + p :] = chunk.scale * -stretch(q, u, lo, d)[:, None]
+        out[:, column * t : (column + 1) * t] = chunk.nominal[:, column, None] * (upper - lower)
+    out[:, t * m : t * m + p] = chunk.X * -(s * q.c)[:, None]
+    out[:, t * m + p : t * m + p + r] = chunk.scale * -stretch(q, u, lo, d)[:, None]
+    if problem.family is not None:
+        out[:, -1] = lambda_slope(problem.family, float(rest[-1]), lambda link: link.log_interval(u, lo, d))
     return out

@@ -7,11 +7,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..exceptions import DataError
+from ..exceptions import DataError, OptionError
+from ..model.flexible import FlexibleLink
 from ..model.links import Link
 from ..model.sample import Rows, Sample
+from ..model.thresholds import ThresholdMap, threshold_map
+from .flexible import FlexibleObjective
 from .likelihood import PartsRows, PlainRows
+from .newton import Objective
 from .rank import Columns, survey
+from .structured import Structured
 from .user_scale import UserScale
 
 
@@ -29,6 +34,10 @@ class Problem:
         Of the original sample's columns.
     counts : (K',) weighted counts of the levels present
     link : Link
+    family : FlexibleLink or None
+        Where the parameter of the link is estimated; `link` is where the search begins then.
+    structure : ThresholdMap or None
+        Of the thresholds between the levels present.
     """
 
     sample: Sample
@@ -38,16 +47,19 @@ class Problem:
     scale: Columns
     counts: FloatArray
     link: Link
+    family: FlexibleLink | None = None
+    structure: ThresholdMap | None = None
 
     @classmethod
-    def of(cls, sample: Sample, link: Link) -> Problem:
+    def of(cls, sample: Sample, link: Link | FlexibleLink, threshold: str = "flexible") -> Problem:
         """Survey a sample.
 
         Raises
         ------
         DataError
-            Fewer than two levels have rows of positive weight.
+            Fewer than two levels have rows of positive weight, or fewer than a threshold structure needs.
         """
+        family = link if isinstance(link, FlexibleLink) else None
         if sample.weights is not None and not np.all(sample.weights > 0.0):
             sample = sample.take(np.flatnonzero(sample.weights > 0.0))
         sample, present, counts = _levels_present(sample)
@@ -72,7 +84,9 @@ class Problem:
             nominal=nominal,
             scale=scale,
             counts=counts,
-            link=link,
+            link=link.at(link.start) if isinstance(link, FlexibleLink) else link,
+            family=family,
+            structure=threshold_map(threshold, sample.n_levels - 1),
         )
 
     @property
@@ -84,11 +98,29 @@ class Problem:
     def user_scale(self) -> UserScale:
         """The way back, for the columns kept."""
         location, nominal, scale = (c.part(c.kept) for c in (self.location, self.nominal, self.scale))
-        return UserScale.of((location.mean, location.deviation), (nominal.mean, nominal.deviation), scale.deviation)
+        c = np.ones(self.counts.size - 1)
+        if self.structure is not None:
+            intercept = self.structure.intercept
+            c = np.zeros(self.structure.jacobian.shape[1]) if intercept is None else intercept
+        deviations = scale.deviation if self.family is None else np.append(scale.deviation, 1.0)
+        return UserScale.of((location.mean, location.deviation), (nominal.mean, nominal.deviation), deviations, c)
 
-    def objective(self) -> PlainRows | PartsRows:
-        """The log-likelihood of the scaled columns."""
+    def rows(self) -> PlainRows | PartsRows:
+        """The log-likelihood of the scaled columns at the link, in all thresholds."""
         return self._plain_rows() if self.plain else self.parts_rows()
+
+    def objective(self) -> PlainRows | PartsRows | FlexibleObjective | Structured:
+        """The log-likelihood in the parameters that are estimated."""
+        rows = self.rows()
+        whole = rows if self.family is None else FlexibleObjective(at=rows.at_link, family=self.family)
+        return whole if self.structure is None else self.structured(whole.evaluate)
+
+    def structured(self, objective: Objective) -> Structured:
+        """An objective in all thresholds as one in the parameters of the structure."""
+        assert self.structure is not None
+        user = self.user_scale()
+        shift = np.zeros_like(user.A) if np.any(user.c) else -np.linalg.solve(user.G, user.A)
+        return Structured(objective=objective, jacobian=self.structure.jacobian, shift=shift)
 
     def _plain_rows(self) -> PlainRows:
         sample, location = self.sample, self.location.part(self.location.kept)
@@ -133,7 +165,7 @@ class Problem:
         )
 
     def start(self) -> tuple[FloatArray, FloatArray]:
-        """Thresholds at the quantiles of the cumulative shares, moved by the mean offsets; all effects 0."""
+        """Thresholds at (or near) the quantiles of the cumulative shares, moved by the mean offsets; all effects 0."""
         rows, weights = self.sample.rows, self.sample.weights
         shares = np.cumsum(self.counts)[:-1] / self.counts.sum()
         theta = self.link.ppf(shares)
@@ -143,7 +175,34 @@ class Problem:
             theta = theta + np.average(rows.offset, weights=weights)
         alpha = np.zeros((theta.size, 1 + int(self.nominal.kept.sum())))
         alpha[:, 0] = theta
-        return alpha, np.zeros(int(self.location.kept.sum() + self.scale.kept.sum()))
+        if self.structure is not None:
+            alpha = self.structured(_nowhere).start(alpha)
+        rest = np.zeros(int(self.location.kept.sum() + self.scale.kept.sum()))
+        return alpha, rest if self.family is None else np.append(rest, self.family.start)
+
+    @property
+    def n_parameters(self) -> int:
+        """How many parameters are estimated."""
+        user = self.user_scale()
+        return int(user.c.size * user.G.shape[0] + user.scale.size)
+
+    def from_user(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(alpha, rest) of the scaled columns from the parameters on the user's scale, in their order.
+
+        Raises
+        ------
+        OptionError
+            Not as many values as there are parameters.
+        """
+        user = self.user_scale()
+        t, m = user.c.size, user.G.shape[0]
+        if values.size != self.n_parameters:
+            raise OptionError(
+                f"start must have {self.n_parameters} values, one for each estimated parameter ({t * m} of the "
+                f"thresholds, then {user.scale.size} others); got {values.size}."
+            )
+        alpha, rest = user.scaled(values[: t * m].reshape(m, t).T, values[t * m :])
+        return (alpha if self.structure is None else alpha.reshape(1, -1)), rest
 
     def without_effects(self) -> Problem:
         """The same rows with thresholds and offsets alone."""
@@ -151,6 +210,10 @@ class Problem:
         bare = Rows(X=np.zeros((rows.n, 0)), offset=rows.offset, scale_offset=rows.scale_offset)
         none = Columns(np.zeros(0), np.ones(0), np.zeros(0, dtype=bool))
         return replace(self, sample=replace(self.sample, rows=bare), location=none, nominal=none, scale=none)
+
+
+def _nowhere(alpha: FloatArray, rest: FloatArray) -> None:
+    """An objective without a domain."""
 
 
 def _columns(matrix: FloatArray, kept: BoolArray) -> FloatArray:

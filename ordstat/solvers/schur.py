@@ -38,13 +38,15 @@ class Factor:
         """(A, A) inverse of T."""
         return np.asarray(dpbtrs(self.band, np.eye(self.V.shape[0]), lower=1)[0])
 
-    def inverse_diagonal_blocks(self) -> FloatArray:
-        """(K-1, m, m) diagonal blocks of T^-1, from the last row up [Takahashi, Fagan and Chen 1973].
+    def inverse_diagonal_blocks(self, m: int) -> FloatArray:
+        """(A / m, m, m) diagonal blocks of T^-1, from the last row up [Takahashi, Fagan and Chen 1973].
 
         `window` is the part of T^-1 that the next row couples to; only squares are added, so nothing cancels.
         """
         bandwidth, size = self.band.shape[0] - 1, self.band.shape[1]
-        m = (bandwidth + 1) // 2
+        if bandwidth + 1 >= 2 * size:  # one dense block
+            split = self.threshold_inverse().reshape(size // m, m, size // m, m)
+            return np.ascontiguousarray(np.einsum("kikj->kij", split))
         blocks = np.empty((size // m, m, m))
         window = np.zeros((bandwidth, bandwidth))
         for j in range(size - 1, -1, -1):
@@ -126,6 +128,26 @@ class Blocks:
         out[1:] += np.einsum("kij,kj->ki", self.below, alpha[:-1])
         out[:-1] += np.einsum("kij,ki->kj", self.below, alpha[1:])
         return out, np.einsum("kiq,ki->q", self.cross, alpha) + self.rest @ rest
+
+    def congruent(self, alpha: FloatArray, rest: FloatArray) -> FloatArray:
+        """(B, B) products b'J b of B vectors, given as alpha (B, K-1, m) and rest (B, q)."""
+        out = np.einsum("kij,bkj->bki", self.diagonal, alpha) + np.einsum("kiq,bq->bki", self.cross, rest)
+        out[:, 1:] += np.einsum("kij,bkj->bki", self.below, alpha[:, :-1])
+        out[:, :-1] += np.einsum("kij,bki->bkj", self.below, alpha[:, 1:])
+        of_rest = np.einsum("kiq,bki->bq", self.cross, alpha) + rest @ self.rest
+        products = np.tensordot(alpha, out, axes=([1, 2], [1, 2])) + rest @ of_rest.T
+        return np.asarray(0.5 * (products + products.T))
+
+    @classmethod
+    def of_dense(cls, matrix: FloatArray, n_alpha: int) -> Blocks:
+        """A dense matrix whose first `n_alpha` rows belong to the thresholds, as one block."""
+        top = matrix[:n_alpha]
+        return cls(
+            diagonal=top[None, :, :n_alpha],
+            below=np.zeros((0, n_alpha, n_alpha)),
+            cross=top[None, :, n_alpha:],
+            rest=matrix[n_alpha:, n_alpha:],
+        )
 
     def dense(self) -> FloatArray:
         """(A + q, A + q), thresholds first, threshold by threshold."""

@@ -26,7 +26,7 @@ _ROUNDING = 1e-7
 
 
 def separating_direction(
-    X: FloatArray, nominal: FloatArray, y: IntArray, n_levels: int
+    X: FloatArray, nominal: FloatArray, y: IntArray, n_levels: int, basis: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray] | None:
     """A direction of infinite estimates, largest component 1, or None.
 
@@ -35,14 +35,19 @@ def separating_direction(
     X : (N, p), nominal : (N, m)
         Centred and scaled; the first column of `nominal` is 1.
     y : (N,) codes 0..n_levels-1
+    basis : ((K-1) m + p, B) or None
+        Directions that a threshold structure allows, as columns; the last p of them move beta.
 
     Returns
     -------
-    (alpha (K-1, m), beta (p,)) or None
+    (alpha (K-1, m), beta (p,)) or None; with a basis (its first coefficients (1, B - p), beta (p,))
     """
     from scipy.optimize import linprog
+    from scipy.sparse import csr_array
 
     slack = _slack_matrix(X, nominal, y, n_levels)
+    if basis is not None:
+        slack = csr_array(slack @ basis)
     total = np.asarray(slack.sum(axis=0), dtype=np.float64).reshape(-1)
     found = linprog(  # type: ignore[call-overload]  # the stubs know no sparse arrays
         -total, A_ub=-slack, b_ub=np.zeros(slack.shape[0]), bounds=(-1.0, 1.0), method="highs"
@@ -53,8 +58,8 @@ def separating_direction(
     slacks = slack @ direction
     if slacks.max() <= _STRICT or slacks.min() < -_ROUNDING:
         return None
-    size = (n_levels - 1) * nominal.shape[1]
-    return direction[:size].reshape(n_levels - 1, -1), direction[size:]
+    size = slack.shape[1] - X.shape[1]
+    return direction[:size].reshape(n_levels - 1 if basis is None else 1, -1), direction[size:]
 
 
 def _slack_matrix(X: FloatArray, nominal: FloatArray, y: IntArray, n_levels: int) -> csr_array:
@@ -99,13 +104,24 @@ def infinite_direction(problem: Problem, optimum: Optimum) -> FloatArray | None:
     if not _suspicious(optimum):
         return None
     X, w, z = problem.scaled()
-    found = separating_direction(X, w, problem.sample.y, problem.sample.n_levels)
+    p, r = X.shape[1], z.shape[1]
+    found = separating_direction(X, w, problem.sample.y, problem.sample.n_levels, _basis(problem, p))
     if found is not None:
-        return _on_user_scale(problem, found[0], np.concatenate([found[1], np.zeros(z.shape[1])]))
-    if z.shape[1] and _rises_for_ever(problem, optimum):
-        rest = np.where(np.arange(optimum.rest.size) < X.shape[1], 0.0, optimum.step_rest)
+        return _on_user_scale(problem, found[0], np.concatenate([found[1], np.zeros(optimum.rest.size - p)]))
+    if r and _rises_for_ever(problem, optimum, slice(p, p + r)):
+        rest = np.zeros_like(optimum.rest)
+        rest[p : p + r] = optimum.step_rest[p : p + r]
         return _on_user_scale(problem, np.zeros_like(optimum.alpha), rest)
     return None
+
+
+def _basis(problem: Problem, p: int) -> FloatArray | None:
+    """What a threshold structure allows of (alpha, beta), log-scale effects and lambda left out."""
+    if problem.structure is None:
+        return None
+    alpha, rest = problem.structured(problem.rows().evaluate).basis()
+    chosen = np.arange(alpha.shape[0]) < alpha.shape[0] - rest.shape[1] + p
+    return np.hstack([alpha.reshape(alpha.shape[0], -1), rest[:, :p]])[chosen].T
 
 
 def _on_user_scale(problem: Problem, alpha: FloatArray, rest: FloatArray) -> FloatArray:
@@ -117,11 +133,10 @@ def _on_user_scale(problem: Problem, alpha: FloatArray, rest: FloatArray) -> Flo
     return np.asarray(direction / np.abs(direction).max())
 
 
-def _rises_for_ever(problem: Problem, optimum: Optimum) -> bool:
+def _rises_for_ever(problem: Problem, optimum: Optimum, log_scale: slice) -> bool:
     """Whether the log-likelihood does not fall far along the log-scale part of the last step."""
-    p = problem.scaled()[0].shape[1]
-    step = optimum.step_rest.copy()
-    step[:p] = 0.0
+    step = np.zeros_like(optimum.rest)
+    step[log_scale] = optimum.step_rest[log_scale]
     if not np.any(step):
         return False
     objective, previous = problem.objective(), optimum.at.loglik

@@ -24,7 +24,8 @@ def starting_values(problem: Problem) -> tuple[FloatArray, FloatArray]:
     """
     start = problem.start()
     n_parameters = start[0].size + start[1].size
-    if not problem.plain or problem.sample.n < _STRIDE * _ENOUGH * n_parameters:
+    special = not problem.plain or problem.structure is not None or problem.family is not None
+    if special or problem.sample.n < _STRIDE * _ENOUGH * n_parameters:
         return start
     small = problem.sample.take(np.arange(0, problem.sample.n, _STRIDE))
     counts = np.bincount(small.y, weights=small.weights, minlength=problem.counts.size).astype(np.float64)

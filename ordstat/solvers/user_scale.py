@@ -1,7 +1,8 @@
 """From centred and scaled columns back to the user's: coefficients, their covariance, their digits.
 
 With x~ = (x - mx)/dx, w~ = (w - mw)/dw, z~ = z/dz:  beta = beta~/dx,  zeta = zeta~/dz,  gamma_k = gamma~_k/dw and
-theta_k = theta~_k - mw'gamma_k + mx'beta: linear maps, so the covariance follows exactly.
+theta_k = theta~_k - mw'gamma_k + mx'beta: linear maps, so the covariance follows exactly. With a threshold structure
+theta = J a the last term enters through c, J c = 1, or not at all (see `structured.py`).
 """
 
 from __future__ import annotations
@@ -10,24 +11,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._typing import FloatArray
-from .schur import Factor
+from .._typing import BoolArray, FloatArray
+from .schur import Blocks, Factor
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class UserScale:
-    """The maps alpha_k = G alpha~_k + A rest~ and rest = rest~ / scale.
+    """The maps alpha_k = G alpha~_k + c_k A rest~ and rest = rest~ / scale, k over the t threshold parameters.
 
     Attributes
     ----------
     G : (m, m)
     A : (m, q)
     scale : (q,)
+    c : (t,)
+        How a common move of all thresholds moves their parameters: ones without a structure.
     """
 
     G: FloatArray
     A: FloatArray
     scale: FloatArray
+    c: FloatArray
 
     @classmethod
     def of(
@@ -35,28 +39,36 @@ class UserScale:
         location: tuple[FloatArray, FloatArray],
         nominal: tuple[FloatArray, FloatArray],
         scale: FloatArray,
+        c: FloatArray,
     ) -> UserScale:
-        """From (mean, deviation) of the location and nominal columns and the deviation of the scale columns."""
+        """From (mean, deviation) of the location and nominal columns, the deviation of the scale columns, and c."""
         (mx, dx), (mw, dw) = location, nominal
         m, p, r = 1 + mw.size, mx.size, scale.size
         G = np.diag(np.concatenate([[1.0], 1.0 / dw]))
         G[0, 1:] = -mw / dw
         A = np.zeros((m, p + r))
         A[0, :p] = mx / dx
-        return cls(G=G, A=A, scale=np.concatenate([dx, scale]))
+        return cls(G=G, A=A, scale=np.concatenate([dx, scale]), c=c)
 
     def coefficients(self, alpha: FloatArray, rest: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """User's (K-1, m) and (q,) from those of the scaled columns."""
-        return alpha @ self.G.T + self.A @ rest, rest / self.scale
+        """User's (t, m) and (q,) from those of the scaled columns."""
+        m = self.G.shape[0]
+        return alpha.reshape(-1, m) @ self.G.T + np.outer(self.c, self.A @ rest), rest / self.scale
+
+    def scaled(self, alpha: FloatArray, rest: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The inverse of `coefficients`."""
+        own = rest * self.scale
+        return np.linalg.solve(self.G, (alpha - np.outer(self.c, self.A @ own)).T).T, own
 
     def rounding(self, alpha: FloatArray, rest: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Rounding error of `coefficients`, from the size of the terms they are sums of."""
-        eps = 2.0**-53
-        return eps * (np.abs(alpha) @ np.abs(self.G).T + np.abs(self.A) @ np.abs(rest)), eps * np.abs(rest / self.scale)
+        eps, alpha = 2.0**-53, np.abs(alpha).reshape(-1, self.G.shape[0])
+        moved = np.outer(np.abs(self.c), np.abs(self.A) @ np.abs(rest))
+        return eps * (alpha @ np.abs(self.G).T + moved), eps * np.abs(rest / self.scale)
 
 
 def in_order(alpha: FloatArray, rest: FloatArray) -> FloatArray:
-    """(K-1, m) and (q,) as one vector: intercepts of the thresholds, then column by column, then the rest."""
+    """(t, m) and (q,) as one vector: intercepts of the thresholds, then column by column, then the rest."""
     return np.concatenate([alpha.T.reshape(-1), rest])
 
 
@@ -67,7 +79,7 @@ class InverseInformation:
     Attributes
     ----------
     shape : tuple of int
-        (K-1, m), of the thresholds.
+        (t, m), of the threshold parameters.
     factor : Factor
     user : UserScale
     """
@@ -77,15 +89,15 @@ class InverseInformation:
     user: UserScale
 
     def _coupling(self) -> FloatArray:
-        """(K-1, m, q): minus the regression of alpha on rest, alpha on the user's scale."""
+        """(t, m, q): minus the regression of alpha on rest, alpha on the user's scale."""
         count, m = self.shape
         V = self.factor.V.reshape(count, m, self.user.scale.size)
-        return np.asarray(np.einsum("ij,kjq->kiq", self.user.G, V) - self.user.A)
+        return np.asarray(np.einsum("ij,kjq->kiq", self.user.G, V) - np.multiply.outer(self.user.c, self.user.A))
 
     def variances(self) -> FloatArray:
         """(P',) without ever forming the covariance of the thresholds."""
         G, coupling, schur = self.user.G, self._coupling(), self.factor.schur_inverse()
-        own = np.einsum("ij,kjl,il->ki", G, self.factor.inverse_diagonal_blocks(), G)
+        own = np.einsum("ij,kjl,il->ki", G, self.factor.inverse_diagonal_blocks(self.shape[1]), G)
         alpha = own + ((coupling @ schur) * coupling).sum(axis=2)
         return in_order(alpha, np.diag(schur) / self.user.scale**2)
 
@@ -118,3 +130,44 @@ class Unknown:
 
     def covariance(self) -> FloatArray:
         return np.full((self.size, self.size), np.nan)
+
+
+#: Curvature along a direction, as a share of the largest, below which the likelihood is flat there.
+_FLAT = 1e-6
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RestrictedInformation:
+    """Covariance where some estimates are infinite: that of the finite ones, NaN for the others.
+
+    In the limit the separated rows say nothing more and the information is singular along the directions to infinity;
+    its pseudo-inverse gives the finite estimates the covariance that they have in the problem that is left.
+
+    Attributes
+    ----------
+    blocks : Blocks
+    shape : (t, m)
+    user : UserScale
+    infinite : (P',) bool
+        Which estimates, on the user's scale, are infinite.
+    """
+
+    blocks: Blocks
+    shape: tuple[int, int]
+    user: UserScale
+    infinite: BoolArray
+
+    def variances(self) -> FloatArray:
+        return np.asarray(np.diag(self.covariance()))
+
+    def covariance(self) -> FloatArray:
+        values, vectors = np.linalg.eigh(self.blocks.dense())
+        steep = values > _FLAT * values[-1]
+        size = self.shape[0] * self.shape[1]
+        root = (vectors[:, steep] / np.sqrt(values[steep])).T
+        rows = [
+            in_order(*self.user.coefficients(row[:size].reshape(self.shape), row[size:])) for row in root
+        ]
+        full = np.array(rows).T @ np.array(rows)
+        full[self.infinite], full[:, self.infinite] = np.nan, np.nan
+        return np.asarray(full)

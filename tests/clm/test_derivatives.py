@@ -109,4 +109,4 @@ def test_block_algebra_against_dense(parts: tuple[str, ...]) -> None:
     inverse = np.linalg.inv(dense[:size, :size])
     m = alpha.shape[1]
     expected = [inverse[k * m : k * m + m, k * m : k * m + m] for k in range(alpha.shape[0])]
-    np.testing.assert_allclose(factor.inverse_diagonal_blocks(), expected, rtol=1e-11)
+    np.testing.assert_allclose(factor.inverse_diagonal_blocks(alpha.shape[1]), expected, rtol=1e-11)

@@ -1,0 +1,323 @@
+"""Links with a parameter lambda: Aranda-Ordaz and log-gamma [Aranda-Ordaz 1983; Genter and Farewell 1985].
+
+Aranda-Ordaz: F(t) = 1 - (1 + lambda e^t)^(-1/lambda), lambda > 0: logit at 1, cloglog as lambda -> 0.
+Log-gamma: with a = lambda^-2, F(t) = P(a, a e^(lambda t)) for lambda > 0 (P the regularised gamma function), probit at 0
+and 1 - F(-t; -lambda) for lambda < 0: cloglog at 1, loglog at -1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammaln, ndtr, ndtri
+
+from .._typing import FloatArray
+from ..exceptions import OptionError
+from .intervals import Interval, _assemble, _with_series, log1mexp
+from .links import LINKS, Link
+
+_HALF_LOG_2PI = 0.5 * float(np.log(2.0 * np.pi))
+
+
+@dataclass(frozen=True)
+class FlexibleLink:
+    """A family of links.
+
+    Attributes
+    ----------
+    name : str
+    at : callable
+        lambda -> Link.
+    start : float
+        Where the search for lambda begins.
+    lower, upper : float
+        Open ends of the range of lambda.
+    relative : bool
+        Whether the family varies with log lambda rather than lambda.
+    """
+
+    name: str
+    at: Callable[[float], Link]
+    start: float
+    lower: float
+    upper: float
+    relative: bool
+
+    def check(self, lam: float) -> None:
+        """Raise OptionError outside the range."""
+        if not self.lower < lam < self.upper:
+            raise OptionError(f"lam must lie between {self.lower:g} and {self.upper:g} with {self.name}; got {lam!r}.")
+
+
+# --------------------------------------------------------------------------------------- Aranda-Ordaz
+
+
+def _log1p_exp(t: FloatArray, lam: float) -> FloatArray:
+    """log(1 + lambda e^t)."""
+    return np.logaddexp(0.0, t + np.log(lam))
+
+
+def _share(t: FloatArray, lam: float) -> FloatArray:
+    """The hazard e^t / (1 + lambda e^t)."""
+    return np.exp(t - _log1p_exp(t, lam))
+
+
+def ao_cdf(t: FloatArray, lam: float) -> FloatArray:
+    return -np.expm1(-_log1p_exp(np.asarray(t), lam) / lam)
+
+
+def ao_sf(t: FloatArray, lam: float) -> FloatArray:
+    return np.exp(-_log1p_exp(np.asarray(t), lam) / lam)
+
+
+def ao_pdf(t: FloatArray, lam: float) -> FloatArray:
+    with np.errstate(invalid="ignore"):
+        log_density = t - (1.0 + 1.0 / lam) * _log1p_exp(np.asarray(t), lam)
+    return np.nan_to_num(np.exp(log_density), nan=0.0)
+
+
+def ao_ppf(p: FloatArray, lam: float) -> FloatArray:
+    with np.errstate(divide="ignore"):
+        return np.log(np.expm1(-lam * np.log1p(-np.asarray(p))) / lam)
+
+
+def _ao_mass(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> tuple[FloatArray, FloatArray]:
+    """D, the cumulative hazard of the interval, and log D; small D keeps its relative accuracy."""
+    low = lo - _log1p_exp(lo, lam)  # log hazard of the lower end
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        # lambda e^lo expm1(d) / (1 + lambda e^lo), by logarithms: d may be large
+        log_rise = np.where(np.isneginf(lo), u, low + d + log1mexp(d)) + np.log(lam)
+        mass = np.where(np.isposinf(u), np.inf, np.logaddexp(0.0, log_rise) / lam)
+        log_mass = np.where(log_rise < -30.0, log_rise - np.log(lam), np.log(mass))
+    return mass, log_mass
+
+
+def ao_log(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> FloatArray:
+    """log p = -H(lo) + log(1 - exp(-D)), H the cumulative hazard."""
+    mass, log_mass = _ao_mass(u, lo, d, lam)
+    with np.errstate(divide="ignore"):
+        inner = np.where(mass < 1e-8, log_mass - 0.5 * np.minimum(mass, 1.0), log1mexp(np.clip(mass, 1e-300, 1e300)))
+    return inner - _log1p_exp(lo, lam) / lam
+
+
+def ao_interval(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> Interval:
+    mass, log_mass = _ao_mass(u, lo, d, lam)
+    h_u, h_l = _share(np.where(np.isposinf(u), 0.0, u), lam), _share(lo, lam)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        small = mass < 1e-8
+        rise = np.where(small, np.exp(log_mass), np.expm1(mass))
+        a = np.where(np.isposinf(u), 0.0, h_u / rise)
+        b = np.where(np.isneginf(lo), 0.0, h_l / np.where(small, rise, -np.expm1(-mass)))
+        # h_u - h_l = h_l expm1(d) / (1 + lambda e^u) without cancellation
+        difference = np.where(np.isneginf(lo), h_u, h_u * -np.expm1(-d) * np.exp(-_log1p_exp(lo, lam)))
+        c = np.where(np.isposinf(u), 0.0, difference / rise) - h_l
+    s_u, s_l = 1.0 - (1.0 + lam) * h_u, 1.0 - (1.0 + lam) * h_l
+    direct = _assemble(ao_log(u, lo, d, lam), a, b, c, s_u, s_l, (1.0 + lam) * difference)
+    return _with_series(direct, u, d, partial(_ao_phi, lam=lam))
+
+
+def _ao_phi(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
+    r = _share(m, lam)
+    s = lam * r
+    first, second = r * (1.0 - s), r * (1.0 - s) * (1.0 - 2.0 * s)
+    third = r * (1.0 - s) * (1.0 - 6.0 * s * (1.0 - s))
+    return 1.0 - (1.0 + lam) * r, -(1.0 + lam) * first, -(1.0 + lam) * second, -(1.0 + lam) * third
+
+
+# ------------------------------------------------------------------------------------------ log-gamma
+
+#: Below this |lambda| the distribution function is a power series in lambda about the probit.
+_NEAR_PROBIT = 1e-4
+
+
+def _log_density(t: FloatArray, lam: float) -> FloatArray:
+    """log f, analytic in lambda: -t^2 psi(lambda t) plus a constant, psi(x) = (e^x - 1 - x) / x^2."""
+    x = lam * np.asarray(t)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        psi = np.where(np.abs(x) < 0.02, _psi_series(x), (np.expm1(x) - x) / (x * x))
+        return np.where(np.isinf(t), -np.inf, -t * t * psi + _log_constant(lam))
+
+
+def _psi_series(x: FloatArray) -> FloatArray:
+    return 0.5 + x * (1 / 6 + x * (1 / 24 + x * (1 / 120 + x * (1 / 720 + x * (1 / 5040 + x / 40320)))))
+
+
+def _log_constant(lam: float) -> float:
+    """log |lambda| + a log a - a - log Gamma(a), a = lambda^-2; by Stirling's series where lambda is small."""
+    square = lam * lam
+    if square < 0.01:
+        stirling = square * (1 / 12 - square**2 * (1 / 360 - square**2 * (1 / 1260 - square**2 / 1680)))
+        return -_HALF_LOG_2PI - stirling
+    a = 1.0 / square
+    return float(np.log(abs(lam)) + a * np.log(a) - a - gammaln(a))
+
+
+def _expansion() -> list[FloatArray]:
+    """F = Phi + phi sum_j lambda^j P_j for j = 1..4: coefficients (ascending) of the P_j."""
+    poly = np.polynomial.polynomial
+    # log(f / phi) = sum_j lambda^j E_j, from -t^2 psi(lambda t) and the constant -lambda^2 / 12
+    E = [np.array([0.0]), -np.eye(4)[3] / 6, -np.eye(5)[4] / 24, -np.eye(6)[5] / 120, -np.eye(7)[6] / 720]
+    E[2][0] -= 1.0 / 12.0
+    D = [np.array([1.0])]  # exp of the series: j D_j = sum_i i E_i D_{j-i}
+    for j in range(1, 5):
+        terms = [i * poly.polymul(E[i], D[j - i]) for i in range(1, j + 1)]
+        total = np.zeros(1)
+        for term in terms:
+            total = poly.polyadd(total, term)
+        D.append(total / j)
+    return [_antiderivative(d) for d in D[1:]]
+
+
+def _antiderivative(coefficients: FloatArray) -> FloatArray:
+    """P with (P phi)' = D phi, for a polynomial D whose normal mean is 0: P' - t P = D."""
+    left = np.array(coefficients, dtype=np.float64)
+    out = np.zeros(max(left.size - 1, 1))
+    for n in range(left.size - 1, 0, -1):
+        out[n - 1] = -left[n]
+        if n >= 2:
+            left[n - 2] += (n - 1) * left[n]
+    return out
+
+
+_SERIES = _expansion()
+
+
+def _near_probit(t: FloatArray, lam: float) -> FloatArray:
+    """F - Phi for |lambda| < 1e-4."""
+    t = np.clip(np.asarray(t, dtype=np.float64), -40.0, 40.0)
+    total = sum(lam ** (j + 1) * np.polynomial.polynomial.polyval(t, P) for j, P in enumerate(_SERIES))
+    return np.asarray(total * np.exp(-0.5 * t * t - _HALF_LOG_2PI))
+
+
+def lg_cdf(t: FloatArray, lam: float) -> FloatArray:
+    if lam < 0.0:
+        return lg_sf(-np.asarray(t), -lam)
+    if lam < _NEAR_PROBIT:
+        return np.asarray(ndtr(t) + _near_probit(t, lam))
+    a = lam**-2.0
+    with np.errstate(over="ignore"):
+        return np.asarray(gammainc(a, a * np.exp(lam * np.asarray(t))))
+
+
+def lg_sf(t: FloatArray, lam: float) -> FloatArray:
+    if lam < 0.0:
+        return lg_cdf(-np.asarray(t), -lam)
+    if lam < _NEAR_PROBIT:
+        return np.asarray(ndtr(-np.asarray(t)) - _near_probit(t, lam))
+    a = lam**-2.0
+    with np.errstate(over="ignore"):
+        return np.asarray(gammaincc(a, a * np.exp(lam * np.asarray(t))))
+
+
+def lg_pdf(t: FloatArray, lam: float) -> FloatArray:
+    return np.asarray(np.exp(_log_density(np.asarray(t), lam)))
+
+
+def lg_ppf(p: FloatArray, lam: float) -> FloatArray:
+    p = np.asarray(p)
+    if lam < 0.0:
+        return -_lg_isf(p, -lam)
+    if lam < _NEAR_PROBIT:
+        t = np.asarray(ndtri(p))
+        return np.where(np.isinf(t), t, t - _near_probit(t, lam) / np.maximum(lg_pdf(t, lam), 1e-300))
+    a = lam**-2.0
+    with np.errstate(divide="ignore"):
+        return np.log(gammaincinv(a, p) / a) / lam
+
+
+def _lg_isf(p: FloatArray, lam: float) -> FloatArray:
+    if lam < _NEAR_PROBIT:
+        return -lg_ppf(p, -0.0) if lam == 0.0 else lg_ppf(1.0 - p, lam)
+    a = lam**-2.0
+    with np.errstate(divide="ignore"):
+        return np.log(gammainccinv(a, p) / a) / lam
+
+
+def lg_log(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> FloatArray:
+    """log p: a difference of tails on the smaller side, or f d (1 + curvature) where the interval is narrow."""
+    upper = np.where(np.isinf(d), np.where(np.isneginf(lo), u, lo), 0.5 * (u + lo)) > 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        below = lg_cdf(u, lam) - lg_cdf(lo, lam)
+        above = lg_sf(lo, lam) - lg_sf(u, lam)
+        log_p = np.log(np.where(upper, above, below))
+    narrow = np.flatnonzero(d < 1e-3)
+    if narrow.size:
+        width, middle = d[narrow], u[narrow] - 0.5 * d[narrow]
+        phi1, phi2 = _lg_phi(middle, lam)[:2]
+        log_p[narrow] = (
+            _log_density(middle, lam) + np.log(width) + np.log1p(width * width / 24.0 * (phi2 + phi1 * phi1))
+        )
+    return log_p
+
+
+def lg_interval(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> Interval:
+    log_p = lg_log(u, lo, d, lam)
+    log_u, log_l = _log_density(u, lam), _log_density(lo, lam)
+    with np.errstate(over="ignore", invalid="ignore"):
+        a, b = np.exp(log_u - log_p), np.exp(log_l - log_p)
+        c = np.where(np.isinf(d), a - b, np.where(log_l > log_u, b * np.expm1(log_u - log_l), -a * np.expm1(log_l - log_u)))
+        s_u, s_l = _slope(u, lam), _slope(lo, lam)
+        gap = np.where(np.isinf(d), 0.0, s_l - s_u)
+    return _with_series(_assemble(log_p, a, b, c, s_u, s_l, gap), u, d, partial(_lg_phi, lam=lam))
+
+
+def _slope(t: FloatArray, lam: float) -> FloatArray:
+    """f'/f = -expm1(lambda t) / lambda, 0 at infinity."""
+    t = np.where(np.isinf(t), 0.0, t)
+    return -t if lam == 0.0 else -np.expm1(lam * t) / lam
+
+
+def _lg_phi(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
+    e = np.exp(lam * m)
+    return _slope(m, lam), -e, -lam * e, -lam * lam * e
+
+
+# ---------------------------------------------------------------------------------------------- links
+
+
+def aranda_ordaz(lam: float) -> Link:
+    """The Aranda-Ordaz link at lambda > 0."""
+    curves = (ao_cdf, ao_sf, ao_pdf, ao_ppf)
+    return Link("aranda-ordaz", *(partial(c, lam=lam) for c in curves), partial(ao_log, lam=lam),
+                partial(ao_interval, lam=lam), "", lam)  # fmt: skip
+
+
+def log_gamma(lam: float) -> Link:
+    """The log-gamma link at any lambda; its mirror is that at -lambda."""
+    curves = (lg_cdf, lg_sf, lg_pdf, lg_ppf)
+    return Link("log-gamma", *(partial(c, lam=lam) for c in curves), partial(lg_log, lam=lam),
+                partial(lg_interval, lam=lam), "log-gamma", lam)  # fmt: skip
+
+
+FLEXIBLE: dict[str, FlexibleLink] = {
+    "aranda-ordaz": FlexibleLink("aranda-ordaz", aranda_ordaz, 1.0, 0.0, 1e6, relative=True),
+    "log-gamma": FlexibleLink("log-gamma", log_gamma, 0.0, -30.0, 30.0, relative=False),
+}
+
+#: Every name that a link can have.
+LINK_NAMES = (*LINKS, *FLEXIBLE)
+
+
+def link_of(name: str, lam: float | None) -> Link | FlexibleLink:
+    """The link of a name; of a flexible one the family, or its member at `lam`.
+
+    Raises
+    ------
+    OptionError
+        An unknown name, lam for a link without a parameter, or lam outside its range.
+    """
+    if not isinstance(name, str) or name not in LINK_NAMES:
+        raise OptionError(f"link must be one of {', '.join(LINK_NAMES)}; got {name!r}.")
+    if name in LINKS:
+        if lam is not None:
+            raise OptionError(f"lam is the parameter of {' or '.join(FLEXIBLE)}; link={name!r} has none.")
+        return LINKS[name]
+    if lam is None:
+        return FLEXIBLE[name]
+    if isinstance(lam, bool) or not isinstance(lam, (int, float, np.number)):
+        raise OptionError(f"lam must be a number, or None to estimate it; got {lam!r}.")
+    FLEXIBLE[name].check(float(lam))
+    return FLEXIBLE[name].at(float(lam))
