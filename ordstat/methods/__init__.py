@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from ..model.links import LINKS
+from ..model.flexible import LINK_NAMES
 from .base import Method
 
 
@@ -40,8 +40,11 @@ class Entry:
 
 METHODS: dict[str, Entry] = {
     "clm": Entry("clm.CumulativeLink"),
-    **{name: Entry("clm.CumulativeLink", {"link": name}) for name in LINKS},
+    **{name: Entry("clm.CumulativeLink", {"link": name}) for name in LINK_NAMES},
     "redsvm": Entry("redsvm.REDSVM"),
+    "osvm": Entry("redsvm.REDSVM", {"cost": "absolute"}),
+    "svor-imc": Entry("svorimc.SVORIMC"),
+    "svor-exc": Entry("svorexc.SVOREXC"),
 }
 
 __all__ = ["METHODS", "Entry", "Method"]
