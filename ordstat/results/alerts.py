@@ -64,5 +64,6 @@ def _separated(direction: FloatArray, parameters: Parameters) -> str:
     return (
         f"the response is separated: no finite maximum likelihood estimate exists, and the likelihood keeps rising as "
         f"estimates move ({ends}). The numbers shown for them are where the solver stopped, and they have no standard "
-        "errors: merge levels, drop the column, or use a margin method."
+        "errors; the other estimates and their standard errors hold. For finite estimates fit with penalty='jeffreys' "
+        "(Firth's bias reduction) or a ridge penalty such as penalty=1.0, merge levels, or drop the column."
     )

@@ -16,8 +16,17 @@ from ..model.fit import Fit, LikelihoodFit
 from ..model.sample import Rows
 from .alerts import Alert, infinite_estimates, likelihood_alerts
 from .base import OrdinalResults
+from .diagnostics import Diagnostics
 from .likelihood_report import likelihood_report
-from .parameters import Parameters, covariance_choice, parameters, robust_factor, spread
+from .parameters import (
+    Parameters,
+    covariance_choice,
+    parameters,
+    robust_factor,
+    spread,
+    threshold_errors,
+    threshold_values,
+)
 from .protocols import LikelihoodMethod, ProbabilityRule
 from .render import Summary
 from .report import Report
@@ -25,7 +34,7 @@ from .target import Target
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LikelihoodResults(OrdinalResults):
+class LikelihoodResults(Diagnostics, OrdinalResults):
     """A fitted cumulative link model, P(response <= k) = F(threshold_k - H).
 
     A positive coefficient raises the response. Standard errors are cluster-robust where the fit was given clusters.
@@ -171,17 +180,24 @@ class LikelihoodResults(OrdinalResults):
     @cached_property
     def parameters(self) -> Parameters:
         """Names and kinds of the parameters."""
-        return parameters(self.design, self.threshold_names)
+        return parameters(self.design, self.threshold_names, self.fit)
 
     @property
     def params(self) -> pd.Series:
-        """(P,) thresholds, then nominal, location and scale effects, as R's coef(); NaN where aliased."""
+        """(P,) thresholds (or the parameters of their structure), then nominal, location and scale effects, then lambda
+        of a flexible link, as R's coef(); NaN where aliased."""
         return self._series(self.fit.coefficients, "estimate")
 
     @property
     def thresholds(self) -> pd.Series:
         """(K-1,) thresholds "low|high"; with nominal effects, at zero of the nominal columns."""
-        return self.params.iloc[self.parameters.of("threshold")].rename("threshold")
+        return pd.Series(np.array(threshold_values(self.fit)), index=self.threshold_names, name="threshold")
+
+    @property
+    def threshold_se(self) -> pd.Series:
+        """(K-1,) standard errors of `thresholds`."""
+        errors = threshold_errors(self.fit, self._standard_errors, lambda: self._covariance(None))
+        return pd.Series(np.array(errors), index=self.threshold_names, name="std_error")
 
     @property
     def coef(self) -> pd.Series:
@@ -313,7 +329,7 @@ class LikelihoodResults(OrdinalResults):
     @property
     def lr_df(self) -> int:
         """Degrees of freedom of `lr_chi2`."""
-        return self.edf - (len(self.levels) - 1)
+        return self.edf - self.fit.null_edf
 
     @property
     def lr_p_value(self) -> float:

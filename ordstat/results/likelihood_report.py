@@ -79,6 +79,9 @@ def _effect_tables(r: LikelihoodResults, exponentiate: bool, level: float) -> li
         "nominal": "Nominal effects, added to one threshold: a positive one lowers the response there",
         "scale": "Scale effects on the log scale: a positive one widens the distribution of the response",
     }
+    if r.fit.jacobian is not None:
+        titles["threshold"] = "Parameters of the thresholds"
+    titles["lambda"] = "Parameter of the link"
     found: list[Table] = []
     for kind, title in titles.items():
         rows = r.parameters.of(kind)
@@ -115,5 +118,5 @@ def _ratios(r: LikelihoodResults, level: float) -> Table:
 
 
 def _threshold_table(r: LikelihoodResults) -> Table:
-    frame = pd.DataFrame({"threshold": r.thresholds, "std. error": r.se.iloc[r.parameters.of("threshold")]})
+    frame = pd.DataFrame({"threshold": r.thresholds, "std. error": r.threshold_se})
     return shortened(Table(title="Thresholds", frame=frame), ".thresholds")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray, IntArray
 from ..exceptions import DataError, OptionError
+from ..model.cumulative import CumulativeRule
 from ..model.fit import LikelihoodFit
 
 if TYPE_CHECKING:
@@ -21,14 +22,15 @@ COVARIANCES = ("model", "HC0", "HC1", "cluster")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Parameters:
-    """The P parameters in their order: thresholds, nominal, location, scale.
+    """The P parameters in their order: thresholds, nominal, location, scale, lambda of a flexible link.
 
     Attributes
     ----------
     names : list of str
-        "1|2" for thresholds, "1|2.column" for nominal effects, "column", "scale.column".
+        "1|2" for thresholds ("central.1", "spacing.1", ... of a threshold structure), "1|2.column" for nominal
+        effects, "column", "scale.column", "lambda".
     kinds : list of str
-        "threshold", "nominal", "location" or "scale".
+        "threshold", "nominal", "location", "scale" or "lambda".
     """
 
     names: list[str]
@@ -39,15 +41,37 @@ class Parameters:
         return np.flatnonzero(np.isin(self.kinds, kinds))
 
 
-def parameters(design: Design, thresholds: list[str]) -> Parameters:
-    """Names and kinds of a design's parameters; `thresholds` are the K-1 names "low|high"."""
-    nominal = [f"{threshold}.{name}" for name in design.nominal_names for threshold in thresholds]
-    scale = [f"scale.{name}" for name in design.scale_names]
-    kinds = {"threshold": thresholds, "nominal": nominal, "location": list(design.names), "scale": scale}
+def parameters(design: Design, thresholds: list[str], fit: LikelihoodFit) -> Parameters:
+    """Names and kinds of a fit's parameters; `thresholds` are the K-1 names "low|high"."""
+    own = list(fit.threshold_names) or thresholds
+    kinds = {
+        "threshold": own,
+        "nominal": [f"{threshold}.{name}" for name in design.nominal_names for threshold in own],
+        "location": list(design.names),
+        "scale": [f"scale.{name}" for name in design.scale_names],
+        "lambda": ["lambda"] * fit.n_lambda,
+    }
     return Parameters(
         names=[name for names in kinds.values() for name in names],
         kinds=[kind for kind, names in kinds.items() for _ in names],
     )
+
+
+def threshold_values(fit: LikelihoodFit) -> FloatArray:
+    """(K-1,) thresholds, at zero of the nominal columns; NaN beside a level without rows."""
+    theta = cast(CumulativeRule, fit.rule).alpha[:, 0]
+    return fit.coefficients[: theta.size] if fit.jacobian is None else np.where(np.isfinite(theta), theta, np.nan)
+
+
+def threshold_errors(fit: LikelihoodFit, errors: FloatArray, covariance: Callable[[], FloatArray]) -> FloatArray:
+    """(K-1,) standard errors of `threshold_values`, by the delta method where a structure makes them of others."""
+    theta = threshold_values(fit)
+    if fit.jacobian is None:
+        return errors[: theta.size]
+    t = fit.jacobian.shape[1]
+    own = covariance()[:t, :t]
+    variances = np.einsum("ki,ij,kj->k", fit.jacobian, own, fit.jacobian)
+    return np.asarray(np.where(np.isnan(theta), np.nan, np.sqrt(variances)))
 
 
 def spread(values: FloatArray, fit: LikelihoodFit) -> FloatArray:

@@ -52,6 +52,7 @@ def wine_logit(wine):
         loglik=case.loglik,
         null_loglik=load_case("wine_null").loglik,
         n_obs=72.0,
+        null_edf=4,
     )
     return LikelihoodResults("ordfit('rating ~ temp + contact')", design, StandInMethod(), fit)
 
