@@ -1,4 +1,4 @@
-"""`python -m benchmarks [clm start svm selection] [--quick]`: run suites, print tables, write CSV files.
+"""`python -m benchmarks [start clm profiles svm selection] [--quick]`: run suites, print tables, write CSV files.
 
 One BLAS thread for everybody: the variables are set before NumPy is loaded, and R inherits them.
 """
@@ -16,7 +16,7 @@ import pandas as pd  # noqa: E402
 
 from benchmarks import clm, start, svm  # noqa: E402
 
-SUITES = {"start": start.run, "clm": clm.run, "svm": svm.run, "selection": svm.selection}
+SUITES = {"start": start.run, "clm": clm.run, "profiles": clm.profiles, "svm": svm.run, "selection": svm.selection}
 RESULTS = Path(__file__).parent / "results"
 
 

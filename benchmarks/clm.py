@@ -8,28 +8,28 @@ from benchmarks.data import cumulative_logit
 from benchmarks.timing import Contestant, ratio, rounds
 
 #: (n, p, K, rounds)
-SIZES = ((72, 2, 5, 7), (1_000, 10, 5, 7), (10_000, 10, 5, 5), (100_000, 10, 5, 5), (100_000, 50, 5, 3),
+SIZES = ((72, 2, 5, 9), (1_000, 10, 5, 9), (10_000, 10, 5, 5), (100_000, 10, 5, 5), (100_000, 50, 5, 3),
          (100_000, 10, 50, 3), (1_000_000, 10, 5, 3), (1_000_000, 50, 5, 2))  # fmt: skip
 QUICK = SIZES[:3]
 #: Peers that would take minutes are left out above these sizes (n * p).
 STATSMODELS_UP_TO = 100_000
-R_UP_TO = 50_000_000
+SLOW_R_UP_TO = 1_000_000
 
 
 def run(quick: bool = False) -> list[dict[str, object]]:
     """One row a size and contestant: median seconds, and ratios to the limit, to ordstat and to ordstat's fit."""
     rows: list[dict[str, object]] = []
-    with_r = r_clm.available()
-    if not with_r:
-        print("Rscript with the package ordinal is not here: R's columns are left out.")
+    if not r_clm.has("ordinal"):
+        print("Rscript with the package ordinal is not here: R's rows are left out.")
     for n, p, K, n_rounds in QUICK if quick else SIZES:
-        rows += _size(n, p, K, n_rounds, with_r)
+        rows += _size(n, p, K, n_rounds)
     return rows
 
 
-def _size(n: int, p: int, K: int, n_rounds: int, with_r: bool) -> list[dict[str, object]]:
+def _size(n: int, p: int, K: int, n_rounds: int) -> list[dict[str, object]]:
     frame = cumulative_logit(n, p, K)
-    clm = r_clm.contestants(frame) if with_r and n * p <= R_UP_TO else []
+    slow = ("polr", "orm", "vglm") if n * p <= SLOW_R_UP_TO and K <= 5 else ()
+    clm = r_clm.contestants(frame, ("clm", "clm.fit", *slow))
     field: list[Contestant] = [py.limit(frame), py.ordstat_call(frame), py.ordstat_fit(frame), py.skordinal_pom(frame)]
     if n * p <= STATSMODELS_UP_TO:
         field.append(py.statsmodels_bfgs(frame))
@@ -45,3 +45,19 @@ def _size(n: int, p: int, K: int, n_rounds: int, with_r: bool) -> list[dict[str,
         }
         for name, seconds in taken.items()
     ]  # fmt: skip
+
+
+def profiles(quick: bool = False) -> list[dict[str, object]]:
+    """Profile-likelihood intervals of all location coefficients, the fit itself not counted."""
+    rows: list[dict[str, object]] = []
+    for n, p in ((1_000, 10),) if quick else ((1_000, 10), (10_000, 10)):
+        frame = cumulative_logit(n, p, 5)
+        clm = r_clm.contestants(frame, ("profile",))
+        taken = rounds([py.ordstat_profiles(frame), *clm], 3)
+        r_clm.close(clm)
+        rows += [
+            {"n": n, "p": p, "contestant": name, "seconds": sorted(seconds)[1],
+             "over ordstat": ratio(taken, name, "ordstat profiles")}
+            for name, seconds in taken.items()
+        ]  # fmt: skip
+    return rows

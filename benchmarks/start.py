@@ -17,7 +17,7 @@ R = "suppressMessages(library(ordinal)); invisible(capture.output(summary(clm(ra
 def run(quick: bool = False) -> list[dict[str, object]]:
     """Median seconds of each, and the ratio to ordstat."""
     field = [_process("ordstat", [sys.executable, "-c", PYTHON]), _process("Python alone", [sys.executable, "-c", ""])]
-    if r_clm.available():
+    if r_clm.has("ordinal"):
         field.append(_process("R clm", ["Rscript", "-e", R]))
     taken = rounds(list(field), 3 if quick else 9)
     return [

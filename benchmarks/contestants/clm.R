@@ -1,5 +1,5 @@
-# Times clm and clm.fit on request: arguments are a file of doubles (column-major X), a file of integer
-# ranks, n and p; each line on standard input is "NAME REPEATS", each answer the mean seconds of a call.
+# Times R's packages on request: arguments are a file of doubles (column-major X), a file of integer ranks, n and p;
+# each line on standard input is "NAME REPEATS", each answer the mean seconds of a call.
 suppressPackageStartupMessages(library(ordinal))
 args <- commandArgs(trailingOnly = TRUE)
 n <- as.integer(args[3]); p <- as.integer(args[4])
@@ -8,12 +8,21 @@ y <- factor(readBin(args[2], "integer", n), ordered = TRUE)
 frame <- data.frame(y = y, X)
 form <- as.formula(paste("y ~", paste(colnames(X), collapse = " + ")))
 Xi <- cbind("(Intercept)" = 1, X)
-calls <- list(clm = function() clm(form, data = frame), clm.fit = function() clm.fit(y, Xi))
+fitted <- NULL
+calls <- list(
+  clm = function() clm(form, data = frame),
+  clm.fit = function() clm.fit(y, Xi),
+  polr = function() MASS::polr(form, data = frame, Hess = TRUE),
+  orm = function() rms::orm(form, data = frame),
+  vglm = function() VGAM::vglm(form, VGAM::cumulative(parallel = TRUE, reverse = TRUE), data = frame),
+  profile = function() confint(fitted)
+)
 input <- file("stdin"); open(input)
 cat("ready\n")
 while (length(line <- readLines(input, 1)) > 0) {
   words <- strsplit(line, " ")[[1]]
   repeats <- as.integer(words[2])
+  if (words[1] == "profile" && is.null(fitted)) fitted <- clm(form, data = frame)
   taken <- system.time(for (i in seq_len(repeats)) calls[[words[1]]]())[["elapsed"]]
   cat(format(taken / repeats, digits = 15), "\n")
 }

@@ -56,6 +56,15 @@ def ordstat_fit(frame: pd.DataFrame, link: str = "logit") -> Timed:
     return Timed("ordstat fit", lambda: method.fit(sample, np.random.default_rng(0)).information.variances())
 
 
+def ordstat_profiles(frame: pd.DataFrame) -> Timed:
+    """Profile intervals of every location coefficient of a fit made before."""
+    from ordstat import ordfit
+
+    names = list(frame.columns.drop("y"))
+    fit = ordfit(formula_of(frame), frame)
+    return Timed("ordstat profiles", lambda: fit.confint(type="profile", parm=names))
+
+
 def statsmodels_bfgs(frame: pd.DataFrame) -> Timed:
     """OrderedModel, its own standard errors included (they come with the result)."""
     from statsmodels.miscmodels.ordinal_model import OrderedModel

@@ -1,20 +1,31 @@
-"""R's ordinal::clm and clm.fit, in one R process that stays up between rounds."""
+"""R's clm, polr, orm and vglm, in one R process that stays up between rounds."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 SCRIPT = Path(__file__).with_name("clm.R")
+#: Calls of the script, and where R finds them.
+PACKAGES = {
+    "clm": "ordinal",
+    "clm.fit": "ordinal",
+    "profile": "ordinal",
+    "polr": "MASS",
+    "orm": "rms",
+    "vglm": "VGAM",
+}
 
 
 class RClm:
-    """One of R's two calls; both share a process."""
+    """One of R's calls; all share a process."""
 
     def __init__(self, name: str, call: str, process: subprocess.Popen[str]) -> None:
         self.name, self.call, self.process = name, call, process
@@ -26,16 +37,22 @@ class RClm:
         return float(self.process.stdout.readline())
 
 
-def available() -> bool:
-    """Whether Rscript with the package ordinal is on this machine."""
+@lru_cache
+def has(package: str) -> bool:
+    """Whether Rscript with this package is on this machine."""
     if shutil.which("Rscript") is None:
         return False
-    probe = ["Rscript", "-e", "q(status = !requireNamespace('ordinal', quietly = TRUE))"]
+    probe = ["Rscript", "-e", f"q(status = !requireNamespace('{package}', quietly = TRUE))"]
     return subprocess.run(probe, capture_output=True, check=False).returncode == 0
 
 
-def contestants(frame: pd.DataFrame) -> list[RClm]:
-    """`clm` (the whole call) and `clm.fit` (the engine) on this frame; columns x1..xp and y."""
+def contestants(frame: pd.DataFrame, calls: Iterable[str]) -> list[RClm]:
+    """R's calls on this frame of columns x1..xp and y; those whose package is missing are left out."""
+    wanted = [call for call in calls if has("ordinal") and has(PACKAGES[call])]
+    return _started(frame, wanted) if wanted else []
+
+
+def _started(frame: pd.DataFrame, calls: list[str]) -> list[RClm]:
     folder = Path(tempfile.mkdtemp(prefix="ordstat-bench-"))
     X = frame.drop(columns="y").to_numpy()
     np.asfortranarray(X).T.tofile(folder / "X.bin")
@@ -44,11 +61,11 @@ def contestants(frame: pd.DataFrame) -> list[RClm]:
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout and process.stdout.readline().strip() == "ready"
     shutil.rmtree(folder)
-    return [RClm("R clm", "clm", process), RClm("R clm.fit", "clm.fit", process)]
+    return [RClm(f"R {call}", call, process) for call in calls]
 
 
 def close(clm: list[RClm]) -> None:
-    """End the R process that these contestants share."""
+    """End the R process that these contestants share, if there is one."""
     for contestant in clm[:1]:
         assert contestant.process.stdin
         contestant.process.stdin.close()
