@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from .estimator import OrdinalClassifier
     from .methods.clm import CumulativeLink
     from .methods.redsvm import REDSVM
+    from .methods.svorexc import SVOREXC
+    from .methods.svorimc import SVORIMC
     from .model.kernels import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Precomputed, Stump
 
 #: Names imported when they are used: a script pays for the methods it fits, and for scikit-learn only with its adapter.
@@ -35,6 +37,8 @@ _LATER = {
     "OrdinalClassifier": "estimator",
     "CumulativeLink": "methods.clm",
     "REDSVM": "methods.redsvm",
+    "SVOREXC": "methods.svorexc",
+    "SVORIMC": "methods.svorimc",
     **dict.fromkeys(
         ("Gaussian", "Laplacian", "Linear", "Perceptron", "Polynomial", "Precomputed", "Stump"), "model.kernels"
     ),
@@ -42,6 +46,8 @@ _LATER = {
 
 __all__ = [
     "REDSVM",
+    "SVOREXC",
+    "SVORIMC",
     "ConvergenceWarning",
     "CumulativeLink",
     "DataError",

@@ -63,5 +63,10 @@ class Method:
 
     def __repr__(self) -> str:
         values = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}
-        changed = [f"{name}={value!r}" for name, (value, default) in values.items() if value != default]
+        changed = [f"{name}={_code(value)}" for name, (value, default) in values.items() if value != default]
         return f"{type(self).__name__}({', '.join(changed)})"
+
+
+def _code(value: Any) -> str:
+    """Python code of an option's value."""
+    return f"float('{value}')" if isinstance(value, float) and np.isinf(value) else repr(value)

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from functools import partial
 
 import numpy as np
 
 from .coordinate import CoordinateAscent
 from .cvx import CvxpyDual
-from .extended_dual import ExtendedDual, Outcome
+from .extended_dual import DualRoute, DualSolver, ExtendedDual, Outcome
 from .interior_point import InteriorPoint
+from .live import LiveColumns, live_columns
 
 # Problems of no more rows are solved to this gap.
 _SMALL = 200
 _ROUNDING = 1e-12
-
-
-class DualSolver(Protocol):
-    """A route to the optimum of one problem: made from (problem, rng), then asked for growing values of C."""
-
-    def solve(self, C: float, tol: float) -> Outcome:
-        """The best certified point found, its relative duality gap at most `tol` where that was reached."""
-
-
-class DualRoute(Protocol):
-    """Makes a solver."""
-
-    def __call__(self, problem: ExtendedDual, rng: np.random.Generator) -> DualSolver: ...
 
 
 class Automatic:
@@ -61,10 +49,17 @@ class Automatic:
         return min(self.second.solve(C, tol), outcome, key=lambda found: found.solution.gap)
 
 
-#: Routes by the name a user gives.
-SOLVERS: dict[str, DualRoute] = {
+def _made(route: DualRoute, problem: ExtendedDual, rng: np.random.Generator) -> DualSolver:
+    """A solver for all thresholds, or for those that can be held."""
+    return route(problem, rng) if live_columns(problem).all() else LiveColumns(route, problem, rng)
+
+
+_ROUTES: dict[str, DualRoute] = {
     "auto": Automatic,
     CoordinateAscent.name: CoordinateAscent,
     InteriorPoint.name: InteriorPoint,
     CvxpyDual.name: CvxpyDual,
 }
+
+#: Routes by the name a user gives.
+SOLVERS: dict[str, DualRoute] = {name: partial(_made, route) for name, route in _ROUTES.items()}

@@ -1,8 +1,11 @@
-"""Row-exact block coordinate ascent: the main route of RED-SVM.
+"""Row-exact block coordinate ascent: the main route to the thresholded SVMs.
 
 One step solves the Q dual variables of a row exactly against the N x N kernel. The equality sum(beta) = 0 is kept
 by a method of multipliers: maximise D - b0 S - (rho/2) S^2 with S = sum(beta), and move b0 by rho S. Where theta
 must be ordered, a sweep over the multipliers mu of theta_k <= theta_{k+1} follows each row.
+
+Free thresholds need s = A' mu instead (A the first differences, mu = 0 without an order), by proximal steps: theta =
+theta_0 - tau (s - A' mu) within an epoch, tau in the place of gamma^2, and then theta_0 moves to theta.
 """
 
 from __future__ import annotations
@@ -11,10 +14,12 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..compiled.rowascent import sweep
-from .extended_dual import DualSolution, ExtendedDual, Outcome, boxed, certify, thresholds
+from .extended_dual import DualSolution, ExtendedDual, Outcome, certify, thresholds
+from .feasible import boxed
 
-# The multiplier b0 moves at the latest after so many epochs.
+# The multiplier b0, or the centre theta_0, moves at the latest after so many epochs.
 _EPOCHS_A_STEP = 10
+_EPOCHS_A_FREE_STEP = 5
 # Rows with a violation below this share of the inner tolerance wait for a later epoch.
 _SKIP = 0.1
 # Updates of single scores that a small problem may spend beyond 10 000 epochs.
@@ -45,16 +50,32 @@ class CoordinateAscent:
         self.rng = rng
         self.max_epochs = 10_000 + _STEPS // len(problem.labels) ** 2 if max_epochs is None else max_epochs
         self.u = np.zeros_like(problem.labels)
-        self.b = 0.0
-        self.penalty = float(np.diagonal(problem.gram).mean()) or 1.0
+        n_thresholds = self.u.shape[1]
+        scale = float(np.diagonal(problem.gram).mean()) or 1.0
+        # b0 and rho for sum(beta) = 0; tau or gamma^2; theta_0, which stays 0 where theta is penalised.
+        self.b, self.penalty = 0.0, 0.0 if problem.free else scale
+        self.weight = scale if problem.free else problem.gamma**2
+        self.centre = np.zeros(n_thresholds)
+        self.mu = np.zeros(n_thresholds - 1 if problem.ordered else 0)
 
     def _state(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """beta, f, theta and mu that belong to u, free of the drift of updates."""
         beta, totals = self.u.sum(axis=1), self.u.sum(axis=0)
+        f = self.problem.gram @ beta
+        if self.problem.free:
+            pull = -np.diff(self.mu, prepend=0.0, append=0.0) if self.problem.ordered else 0.0
+            return beta, f, self.centre - self.weight * (totals - pull), self.mu
         theta = thresholds(self.problem, totals)
         # theta / gamma^2 + s = A' mu with A the first differences.
-        mu = -np.cumsum(theta / self.problem.gamma**2 + totals)[:-1] if self.problem.ordered else np.zeros(0)
-        return beta, self.problem.gram @ beta, theta, np.maximum(mu, 0.0)
+        mu = -np.cumsum(theta / self.problem.gamma**2 + totals)[:-1] if self.problem.ordered else self.mu
+        return beta, f, theta, np.maximum(mu, 0.0)
+
+    def _step(self, beta: FloatArray, theta: FloatArray) -> None:
+        """Move the multiplier of the constraint that the epochs keep softly: b0, or theta_0 (theta with it)."""
+        if self.problem.free:
+            self.centre, theta[:] = theta.copy(), 2.0 * theta - self.centre
+        else:
+            self.b += self.penalty * float(beta.sum())
 
     def _shuffled(self) -> IntArray:
         return self.rng.permutation(len(self.u)).astype(np.intp)
@@ -74,7 +95,7 @@ class CoordinateAscent:
         order, shrink, inner, check = self._shuffled(), np.inf, 1.0, 4
         best: DualSolution | None = None
         path: list[float] = []
-        epoch = 0
+        epoch, patience = 0, _EPOCHS_A_FREE_STEP if problem.free else _EPOCHS_A_STEP
         while best is None or (best.gap > tol and epoch < self.max_epochs):
             epoch += 1
             violation, kept = sweep(
@@ -87,15 +108,15 @@ class CoordinateAscent:
                 theta,
                 mu,
                 order,
-                problem.gamma**2,
+                self.weight,
                 self.b,
                 self.penalty,
                 _SKIP * inner,
                 shrink,
             )
             shrink = max(1.0, 2.0 * violation)
-            if violation < inner or kept == 0 or epoch % _EPOCHS_A_STEP == 0:
-                self.b += self.penalty * float(beta.sum())
+            if violation < inner or kept == 0 or epoch % patience == 0:
+                self._step(beta, theta)
                 inner *= 0.7
                 order = self._shuffled()
             else:

@@ -1,8 +1,9 @@
-"""RED-SVM's dual through cvxpy: the reference route, against which the others are tested.
+"""The dual of the thresholded SVMs through cvxpy: the reference route, against which the others are tested.
 
 The kernel enters as an N x N quadratic form of beta. The variables are tau = alpha / c with c = min(C, 1), so that
 small boxes do not vanish beside the solver's tolerances: minimise (c/2) (beta' G beta + gamma^2 |s|^2) - sum tau with
-0 <= tau <= (C/c) W. Both c and C/c are parameters, and a second C does not compile the problem again.
+0 <= tau <= (C/c) W. Both c and C/c are parameters, and a second C does not compile the problem again. Free thresholds
+ask for s = 0 (less the multipliers of an order) in the place of gamma^2 |s|^2.
 """
 
 from __future__ import annotations
@@ -49,11 +50,13 @@ class CvxpyDual:
         self.push = cp.sum(signed, axis=0)
         if problem.ordered and n_thresholds > 1:
             self.push -= np.diff(np.eye(n_thresholds), axis=0).T @ cp.Variable(n_thresholds - 1, nonneg=True)
-        penalty = cp.quad_form(beta, cp.psd_wrap(problem.gram)) + problem.gamma**2 * cp.sum_squares(self.push)
-        self.model = cp.Problem(
-            cp.Minimize(self.unit * 0.5 * penalty - cp.sum(self.tau)),
-            [self.tau <= self.ratio * problem.weights, beta == cp.sum(signed, axis=1), cp.sum(beta) == 0],
-        )
+        penalty = cp.quad_form(beta, cp.psd_wrap(problem.gram))
+        constraints = [self.tau <= self.ratio * problem.weights, beta == cp.sum(signed, axis=1), cp.sum(beta) == 0]
+        if problem.free:
+            constraints[-1] = self.push == 0
+        else:
+            penalty += problem.gamma**2 * cp.sum_squares(self.push)
+        self.model = cp.Problem(cp.Minimize(self.unit * 0.5 * penalty - cp.sum(self.tau)), constraints)
 
     def solve(self, C: float, tol: float) -> Outcome:
         """Solve to Clarabel's tolerance; the relative duality gap is that of the certified outcome.
@@ -72,7 +75,7 @@ class CvxpyDual:
             warnings.simplefilter("ignore", UserWarning)
             self.model.solve(solver=cp.CLARABEL, tol_gap_abs=own, tol_gap_rel=own)
         u = c * self.problem.labels * self.tau.value
-        theta = -c * self.problem.gamma**2 * self.push.value
+        theta = None if self.problem.free else -c * self.problem.gamma**2 * self.push.value
         solution = certify(self.problem, C, u, theta)
         sparse = snapped(self.problem, C, solution)
         solution = sparse if sparse.gap <= max(tol, solution.gap) else solution

@@ -8,19 +8,24 @@ beta_n = sum_k u_nk, s_k = sum_n u_nk, f = G beta:
 
 [Lin 2008, eq. 4.8]. Where theta must be ordered, the last term of D is |theta|^2 / (2 gamma^2) with theta the
 isotonic regression of -gamma^2 s. The (NQ) x (NQ) Hessian is never formed: it acts through beta and s alone.
+
+gamma = inf leaves theta without a penalty and needs no b. The last term of D is gone, and s has to vanish: column by
+column, or, where theta must be ordered, in sum, with no partial sum s_1 + ... + s_j above 0 (minus the multipliers of
+theta_j <= theta_{j+1}) [Chu & Keerthi 2007].
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from .._typing import FloatArray
+from .feasible import balanced, boxed
 from .isotonic import isotonic
+from .quantiles import best_offset, best_thresholds
 
-# Sums of box sizes that differ by less than this share are equal.
-_TIE = 1e-12
 # Below this share of the margin's distance to 1 the distance to a bound is rounding.
 _CLEAR = 1e-2
 
@@ -38,7 +43,7 @@ class ExtendedDual:
     weights : (N, Q)
         W_nk >= 0.
     gamma : float
-        Weight of the thresholds' penalty, > 0.
+        Scale of the thresholds' penalty |theta|^2 / (2 gamma^2), > 0; inf leaves them free.
     ordered : bool
         Whether theta_1 <= ... <= theta_Q is a constraint (needed where costs are not convex).
     """
@@ -48,6 +53,16 @@ class ExtendedDual:
     weights: FloatArray
     gamma: float
     ordered: bool = False
+
+    @property
+    def free(self) -> bool:
+        """Whether theta has no penalty."""
+        return bool(np.isinf(self.gamma))
+
+    @property
+    def ridge(self) -> float:
+        """1 / gamma^2."""
+        return 1.0 / self.gamma**2
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -59,7 +74,7 @@ class DualSolution:
     u : (N, Q) signed dual variables, within their boxes, summing to 0
     beta : (N,) row sums of u
     scores : (N,) f = gram @ beta, without b
-    offset : float, b for the centred kernel
+    offset : float, b for the centred kernel (0 where theta is free)
     theta : (Q,)
     primal, dual : float
         P >= optimum >= D.
@@ -115,31 +130,8 @@ def centred(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
     return gram, means
 
 
-def boxed(labels: FloatArray, caps: FloatArray, u: FloatArray) -> FloatArray:
-    """u moved into its boxes, [0, C_nk] under a positive label and [-C_nk, 0] under a negative one."""
-    positive = labels > 0
-    return np.clip(u, np.where(positive, 0.0, -caps), np.where(positive, caps, 0.0))
-
-
-def balanced(labels: FloatArray, caps: FloatArray, u: FloatArray) -> FloatArray:
-    """u, inside its boxes, moved so that it sums to zero.
-
-    What is too much is taken from the variables strictly inside their boxes, in proportion to their room, so that
-    those at a bound stay there; only where that is not enough, from all of one sign.
-    """
-    excess = float(u.sum())
-    if excess == 0.0:
-        return u
-    floor, ceiling = np.where(labels > 0, 0.0, -caps), np.where(labels > 0, caps, 0.0)
-    room = np.where((u > floor) & (u < ceiling), u - floor if excess > 0 else ceiling - u, 0.0)
-    if room.sum() < abs(excess):
-        # Towards zero, where room is never short: the other sign's total is what is left of this one's.
-        room = np.where(u > 0, u, 0.0) if excess > 0 else np.where(u < 0, -u, 0.0)
-    return boxed(labels, caps, u - room * (excess / room.sum()))
-
-
 def thresholds(problem: ExtendedDual, totals: FloatArray) -> FloatArray:
-    """(Q,) theta that minimises the Lagrangian, from the column sums s of u."""
+    """(Q,) penalised theta that minimises the Lagrangian, from the column sums s of u."""
     theta = -(problem.gamma**2) * totals
     return isotonic(theta) if problem.ordered else theta
 
@@ -148,28 +140,6 @@ def hinge(problem: ExtendedDual, C: float, scores: FloatArray, theta: FloatArray
     """Sum of C_nk [1 - Y_nk (scores_n - theta_k)]_+."""
     slack = 1.0 - problem.labels * (scores[:, None] - theta)
     return C * float(np.vdot(problem.weights, np.maximum(slack, 0.0, out=slack)))
-
-
-def best_offset(problem: ExtendedDual, scores: FloatArray, theta: FloatArray) -> float:
-    """The b that minimises the hinge losses: a weighted quantile, the midpoint where it is an interval.
-
-    The loss is piecewise linear in b with knots Y_nk - f_n + theta_k; its slope starts at minus the weight of
-    the positive labels and grows by W_nk at each knot.
-    """
-    used = problem.weights > 0
-    if not used.any():
-        return 0.0
-    knots = (problem.labels - scores[:, None] + theta)[used]
-    weights = problem.weights[used]
-    order = np.argsort(knots)
-    reached = np.cumsum(weights[order])
-    target = weights[problem.labels[used] > 0].sum()
-    slack = _TIE * reached[-1]
-    first = min(int(np.searchsorted(reached, target - slack)), len(order) - 1)
-    last = min(int(np.searchsorted(reached, target + slack, side="right")), len(order) - 1)
-    if target <= slack:
-        last = first
-    return 0.5 * float(knots[order[first]] + knots[order[last]])
 
 
 def certify(problem: ExtendedDual, C: float, u: FloatArray, own_theta: FloatArray | None = None) -> DualSolution:
@@ -183,21 +153,23 @@ def certify(problem: ExtendedDual, C: float, u: FloatArray, own_theta: FloatArra
         Clipped to the boxes and made feasible first; otherwise D would be no bound.
     own_theta : (Q,), optional
         Thresholds of the solver: better than those recomputed from u where the sums of u cancel. Either comes with
-        its best b, so that where b is not unique all solvers give the same.
+        its best b, so that where b is not unique all solvers give the same. Free thresholds are always the best ones
+        for the scores.
     """
     caps = C * problem.weights
-    u = balanced(problem.labels, caps, boxed(problem.labels, caps, u))
-    beta, totals = u.sum(axis=1), u.sum(axis=0)
+    u = boxed(problem.labels, caps, u)
+    u = balanced(problem.labels, caps, u, by_column=problem.free, ordered=problem.ordered)
+    beta = u.sum(axis=1)
     scores = problem.gram @ beta
     norm = max(float(beta @ scores), 0.0)
-    theta = thresholds(problem, totals)
-    dual = float(np.abs(u).sum()) - 0.5 * norm - 0.5 * float(theta @ theta) / problem.gamma**2
-    points = [
-        _primal(problem, C, scores, norm, candidate)
-        for guess in (theta, own_theta)
-        if guess is not None
-        for candidate in _candidates(problem, guess)
-    ]
+    dual = float(np.abs(u).sum()) - 0.5 * norm
+    if problem.free:
+        guesses = [best_thresholds(problem.labels, problem.weights, scores, ordered=problem.ordered)]
+    else:
+        theta = thresholds(problem, u.sum(axis=0))
+        dual -= 0.5 * float(theta @ theta) * problem.ridge
+        guesses = [theta] if own_theta is None else [theta, own_theta]
+    points = [_primal(problem, C, scores, norm, theta) for guess in guesses for theta in _candidates(problem, guess)]
     primal, b, theta = min(points, key=lambda point: point[0])
     return DualSolution(u=u, beta=beta, scores=scores, offset=b, theta=theta, primal=primal, dual=dual)
 
@@ -213,8 +185,8 @@ def _primal(
     problem: ExtendedDual, C: float, scores: FloatArray, norm: float, theta: FloatArray
 ) -> tuple[float, float, FloatArray]:
     """P with the best b for these scores and thresholds, that b, and theta."""
-    b = best_offset(problem, scores, theta)
-    penalty = float(theta @ theta) / problem.gamma**2
+    b = 0.0 if problem.free else best_offset(problem.labels, problem.weights, scores, theta)
+    penalty = float(theta @ theta) * problem.ridge
     return 0.5 * (norm + penalty) + hinge(problem, C, scores + b, theta), b, theta
 
 
@@ -231,3 +203,16 @@ def snapped(problem: ExtendedDual, C: float, point: DualSolution) -> DualSolutio
     u = np.where(share < slack, 0.0, point.u)
     u = np.where(1.0 - share < -slack, problem.labels * caps, u)
     return certify(problem, C, u, point.theta)
+
+
+class DualSolver(Protocol):
+    """A route to the optimum of one problem: made from (problem, rng), then asked for growing values of C."""
+
+    def solve(self, C: float, tol: float) -> Outcome:
+        """The best certified point found, its relative duality gap at most `tol` where that was reached."""
+
+
+class DualRoute(Protocol):
+    """Makes a solver."""
+
+    def __call__(self, problem: ExtendedDual, rng: np.random.Generator) -> DualSolver: ...

@@ -1,9 +1,10 @@
-"""Structured primal-dual interior point for RED-SVM: hard instances, with NumPy and SciPy alone.
+"""Structured primal-dual interior point for the thresholded SVMs: hard instances, with NumPy and SciPy alone.
 
 Variables alpha = |u| in (0, C_nk) with multipliers z (of alpha >= 0) and w (of alpha <= C_nk), b and theta. Newton's
 system in alpha is diagonal plus kernel, so it reduces to one N x N Cholesky of S = I + L G L, L^2 = Lambda the row
 sums of the diagonal, and a system of 1 + Q unknowns for (b, theta); Mehrotra's predictor and corrector share both.
-Ordered thresholds add slacks sigma_j = theta_{j+1} - theta_j with multipliers mu_j to the small system only.
+Ordered thresholds add slacks sigma_j = theta_{j+1} - theta_j with multipliers mu_j to the small system only; free ones
+need no b.
 """
 
 from __future__ import annotations
@@ -80,22 +81,25 @@ class _Newton:
         S *= self.L[:, None]
         S[np.diag_indices_from(S)] += 1.0
         self.factor = cho_factor(S.T, lower=True, overwrite_a=True, check_finite=False)
-        self.H = self.L[:, None] * np.column_stack([-np.ones_like(total), self.share])
+        # Unknowns of the small system: b, unless theta is free and takes its place, then theta.
+        self.n_b = 0 if problem.free else 1
+        self.H = self.L[:, None] * np.column_stack([-np.ones((len(total), self.n_b)), self.share])
         self.SH = self._solve(self.H)
         A = self.H.T @ self.SH
+        T = A[self.n_b :, self.n_b :]
         # diag(sum_n P_nk) - P' Lambda^-1 P as the Laplacian it is: rows sum to zero, and nothing cancels.
         links = -self.P.T @ self.share
         np.fill_diagonal(links, 0.0)
-        A[1:, 1:] += links - np.diag(links.sum(axis=1)) + np.eye(len(links)) / problem.gamma**2
+        T += links - np.diag(links.sum(axis=1)) + np.eye(len(links)) * problem.ridge
         D = np.diff(np.eye(len(links)), axis=0)[: point.mu.size]
-        A[1:, 1:] += (D.T * (point.mu / point.sigma)) @ D
+        T += (D.T * (point.mu / point.sigma)) @ D
         self.A, self.D = A, D
         u = Y * point.alpha
         beta = u.sum(axis=1)
         # Taken anew at each point: a sum of steps would keep the rounding of the first, largest ones.
         f = problem.gram @ beta
         self.r_d = Y * ((f + point.b)[:, None] - point.theta) - 1.0 - point.z + point.w
-        self.r_theta = point.theta / problem.gamma**2 + u.sum(axis=0) - D.T @ point.mu
+        self.r_theta = point.theta * problem.ridge + u.sum(axis=0) - D.T @ point.mu
         self.r_b = float(beta.sum())
         self.r_sigma = D @ point.theta - point.sigma
 
@@ -117,11 +121,11 @@ class _Newton:
         mean = (self.share * goal).sum(axis=1)
         Sm = self._solve(self.L * mean)
         right = -self.H.T @ Sm
-        right[0] += self.r_b
-        right[1:] += (self.P * (mean[:, None] - goal)).sum(axis=0) - self.r_theta
-        right[1:] += self.D.T @ (t_mu - x.mu / x.sigma * self.r_sigma)
+        right[: self.n_b] += self.r_b
+        right[self.n_b :] += (self.P * (mean[:, None] - goal)).sum(axis=0) - self.r_theta
+        right[self.n_b :] += self.D.T @ (t_mu - x.mu / x.sigma * self.r_sigma)
         small = np.linalg.solve(self.A, right)
-        db, dtheta = float(small[0]), small[1:]
+        db, dtheta = float(small[: self.n_b].sum()), small[self.n_b :]
         dbeta = self.L * (Sm + self.SH @ small)
         df = self.problem.gram @ dbeta
         du = self.P * (goal - (df + db)[:, None] + dtheta)

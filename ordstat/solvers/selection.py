@@ -11,8 +11,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..model.fit import Selection
 from ..model.reduction import Extended
 from ..model.rules import count_above
-from .automatic import DualRoute
-from .extended_dual import ExtendedDual, centred
+from .extended_dual import DualRoute, ExtendedDual, centred
 
 #: kappa of the papers [Lin 2008, sec. 2.4.2]: 2^-17, 2^-15, ..., 2^3.
 GRID: FloatArray = np.exp2(np.arange(-17.0, 4.0, 2.0))

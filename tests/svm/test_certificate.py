@@ -5,8 +5,10 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from ordstat.solvers.automatic import SOLVERS
-from ordstat.solvers.extended_dual import balanced, best_offset, certify
+from ordstat.solvers.extended_dual import certify
+from ordstat.solvers.feasible import balanced
 from ordstat.solvers.isotonic import isotonic
+from ordstat.solvers.quantiles import best_offset
 
 from .problems import COSTS, KERNELS, problem
 
@@ -65,7 +67,7 @@ def test_offset_is_the_best_one(seed):
         return (p.weights * slack.clip(0.0)).sum()
 
     found = minimize_scalar(loss, bounds=(-10, 10), method="bounded", options={"xatol": 1e-10})
-    assert loss(best_offset(p, scores, theta)) <= found.fun + 1e-9
+    assert loss(best_offset(p.labels, p.weights, scores, theta)) <= found.fun + 1e-9
 
 
 def test_offset_is_the_midpoint_of_an_interval_of_minimisers():
@@ -73,10 +75,10 @@ def test_offset_is_the_midpoint_of_an_interval_of_minimisers():
     labels = np.array([[1.0], [-1.0]])
     p = type(p)(gram=p.gram, labels=labels, weights=np.ones((2, 1)), gamma=1.0, ordered=False)
     # Knots at 1 - 3 = -2 and -1 - (-5) = 4: any b between costs the same, nothing.
-    assert best_offset(p, np.array([3.0, -5.0]), np.zeros(1)) == pytest.approx(1.0)
+    assert best_offset(p.labels, p.weights, np.array([3.0, -5.0]), np.zeros(1)) == pytest.approx(1.0)
     # One label alone: the nearest b without loss.
     one = type(p)(gram=p.gram, labels=np.abs(labels), weights=np.ones((2, 1)), gamma=1.0, ordered=False)
-    assert best_offset(one, np.array([3.0, -5.0]), np.zeros(1)) == pytest.approx(6.0)
+    assert best_offset(one.labels, one.weights, np.array([3.0, -5.0]), np.zeros(1)) == pytest.approx(6.0)
 
 
 def test_balancing_leaves_bounds_alone_where_it_can():

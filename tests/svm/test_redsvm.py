@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ordstat.exceptions import DataError, OptionError
-from ordstat.methods import redsvm as module
+from ordstat.methods import base_svm as module
 from ordstat.methods.redsvm import REDSVM
 from ordstat.model import kernels
 from ordstat.model.kernels import Custom, Gaussian, Perceptron, Precomputed

@@ -1,0 +1,219 @@
+"""SVOR-IMC, SVOR-EXC and the hard margin: free thresholds, against primal problems in cvxpy."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from ordstat.exceptions import DataError
+from ordstat.methods.redsvm import REDSVM
+from ordstat.methods.svorexc import SVOREXC
+from ordstat.methods.svorimc import SVORIMC
+from ordstat.model.costs import CostMatrix
+from ordstat.model.reduction import extend
+from ordstat.solvers.automatic import SOLVERS
+from ordstat.solvers.extended_dual import certify
+from ordstat.solvers.hard_margin import HardMargin
+from ordstat.solvers.quantiles import best_thresholds
+
+from .problems import COSTS, KERNELS, problem, rows, sample
+
+AGREE = 1e-6
+#: Which terms count and whether theta is held in order: SVOR-IMC, SVOR-EXC, and both under other costs.
+FORMS = {
+    "imc": ("absolute", False),
+    "exc": ("classification", True),
+    "squared": ("squared", False),
+    "v-shaped": (COSTS["matrix"], True),
+}
+
+
+def _free(kernel, form, weights=None, seed=0, n=50):
+    cost, ordered = FORMS[form]
+    return replace(problem(KERNELS[kernel], cost, n=n, weights=weights, seed=seed), gamma=np.inf, ordered=ordered)
+
+
+def _primal_by_cvxpy(p, C):
+    """min 1/2 |v|^2 + C sum of hinges over (v, theta), with v in the span of the rows; C None for no slack at all."""
+    import cvxpy as cp
+
+    value, vectors = np.linalg.eigh(p.gram)
+    F = vectors * np.sqrt(value.clip(0.0))
+    a, theta = cp.Variable(len(F)), cp.Variable(p.labels.shape[1])
+    held = [cp.diff(theta) >= 0] if p.ordered else []
+    gaps = [cp.multiply(p.labels[:, k], F @ a - theta[k]) for k in range(p.labels.shape[1])]
+    loss = 0.0
+    for k, gap in enumerate(gaps):
+        if C is None:
+            held += [gap[p.weights[:, k] > 0] >= 1]
+        else:
+            loss += C * (p.weights[:, k] @ cp.pos(1 - gap))
+    model = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(a) + loss), held)
+    model.solve(solver=cp.CLARABEL, tol_gap_rel=1e-10, tol_gap_abs=1e-10)
+    return model.value
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("C", "weighted"), [(2.0**-9, False), (0.5, True), (20.0, False)])
+def test_solvers_find_the_primal_optimum(kernel, form, C, weighted):
+    weights = np.random.default_rng(9).integers(0, 4, 50).astype(float) if weighted else None
+    p = _free(kernel, form, weights)
+    optimum = _primal_by_cvxpy(p, C)
+    for name in SOLVERS:
+        s = SOLVERS[name](p, np.random.default_rng(0)).solve(C, 1e-7).solution
+        assert s.primal == pytest.approx(optimum, rel=AGREE), name
+        assert s.gap <= AGREE, name
+        assert (np.diff(s.theta) >= 0).all(), name
+
+
+@pytest.mark.parametrize("name", ["coordinate", "interior-point"])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("C", [2.0**-17, 256.0, 2.0**14])
+def test_extreme_C(name, form, C):
+    p = _free("perceptron", form)
+    solve = {n: SOLVERS[n](p, np.random.default_rng(0)).solve(C, 1e-7).solution.primal for n in (name, "cvxpy")}
+    assert solve[name] == pytest.approx(solve["cvxpy"], rel=AGREE)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("C", [0.05, 3.0])
+def test_any_point_is_certified_honestly(form, C):
+    """Random u: dual feasible after repair, D never above the optimum and P never below it."""
+    p = _free("gaussian", form, n=30)
+    optimum = _primal_by_cvxpy(p, C)
+    rng = np.random.default_rng(5)
+    for scale in (0.1, 1.0, 3.0):
+        s = certify(p, C, scale * C * rng.normal(size=p.labels.shape))
+        totals = s.u.sum(axis=0)
+        assert totals.sum() == pytest.approx(0.0, abs=1e-9)
+        assert np.cumsum(totals).max() <= 1e-9 if p.ordered else np.abs(totals).max() <= 1e-9
+        assert (p.labels * s.u >= 0).all()
+        assert (np.abs(s.u) <= C * p.weights * (1 + 1e-12)).all()
+        slack = 1.0 - p.labels * ((p.gram @ s.beta)[:, None] - s.theta)
+        primal = 0.5 * s.beta @ p.gram @ s.beta + C * (p.weights * slack.clip(0.0)).sum()
+        assert s.primal == pytest.approx(primal, rel=1e-10)
+        assert s.dual == pytest.approx(np.abs(s.u).sum() - 0.5 * s.beta @ p.gram @ s.beta, rel=1e-9, abs=1e-12)
+        assert s.dual <= optimum * (1 + 1e-8)
+        assert s.primal >= optimum * (1 - 1e-8)
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("cost", COSTS)
+@pytest.mark.parametrize("seed", range(4))
+def test_best_thresholds_against_a_linear_programme(ordered, cost, seed):
+    p = problem(KERNELS["linear"], COSTS[cost], n=20, seed=seed, weights=np.random.default_rng(seed).integers(0, 3, 20))
+    scores = np.random.default_rng(seed).normal(size=20)
+    n, q = p.labels.shape
+    # Variables theta, then one slack a cell: slack >= 1 - Y (f - theta), slack >= 0.
+    one_cell = np.eye(n * q)
+    to_theta = -p.labels.ravel()[:, None] * np.tile(np.eye(q), (n, 1))
+    A = [np.hstack([-to_theta, -one_cell])]
+    b = [(p.labels * scores[:, None]).ravel() - 1.0]
+    if ordered:
+        A.append(np.hstack([-np.diff(np.eye(q), axis=0), np.zeros((q - 1, n * q))]))
+        b.append(np.zeros(q - 1))
+    found = linprog(
+        np.concatenate([np.zeros(q), p.weights.ravel()]),
+        A_ub=np.vstack(A),
+        b_ub=np.concatenate(b),
+        bounds=[(None, None)] * q + [(0, None)] * (n * q),
+    )
+    theta = best_thresholds(p.labels, p.weights, scores, ordered=ordered)
+    loss = (p.weights * (1.0 - p.labels * (scores[:, None] - theta)).clip(0.0)).sum()
+    assert loss == pytest.approx(found.fun, abs=1e-9)
+    if ordered:
+        assert (np.diff(theta) >= 0).all()
+
+
+def test_an_order_that_binds():
+    """A case of the classification cost where free thresholds would cross."""
+    p = replace(problem(KERNELS["linear"], "classification", n=40), gamma=np.inf)
+    free, held = (replace(p, ordered=ordered) for ordered in (False, True))
+    optimum = _primal_by_cvxpy(held, 0.1)
+    assert optimum > 1.001 * _primal_by_cvxpy(free, 0.1), "the case does not test the constraint"
+    for name in SOLVERS:
+        s = SOLVERS[name](held, np.random.default_rng(0)).solve(0.1, 1e-7).solution
+        assert s.primal == pytest.approx(optimum, rel=AGREE), name
+        assert np.diff(s.theta).min() == pytest.approx(0.0, abs=1e-9), name
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("kernel", ["perceptron", "gaussian"])
+def test_hard_margin(name, kernel):
+    p = _free(kernel, "exc", n=40)
+    s = HardMargin(SOLVERS[name], p, np.random.default_rng(0)).solve(1e-6).solution
+    assert s.gap <= 1e-6
+    assert s.primal == pytest.approx(_primal_by_cvxpy(p, None), rel=AGREE)
+    margins = p.labels * (s.scores[:, None] - s.theta)
+    assert margins[p.weights > 0].min() >= 1.0 - 1e-12
+    np.testing.assert_allclose(p.gram @ s.beta, s.scores, atol=1e-9)
+
+
+def test_levels_that_cannot_be_separated_are_refused():
+    X, y = rows(40)
+    with pytest.raises(DataError, match=r"C = inf .* finite C"):
+        SVOREXC(C=np.inf, kernel="linear").fit(sample(X, y), np.random.default_rng(0))
+    twice = sample(np.vstack([X, X[:1]]), np.append(y, 3 - y[0]))
+    with pytest.raises(DataError, match=r"C = inf .* finite C"):
+        SVOREXC(C=np.inf).fit(twice, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("method", [SVORIMC, SVOREXC])
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("levels", [(0, 1, 2, 3), (0, 2, 3), (1, 2), (1, 3), (2,), (0, 3)])
+def test_levels_without_rows(method, solver, levels):
+    """A threshold that rows hold from one side only, or not at all: as in a fold that misses a rare level."""
+    X, y = rows(60)
+    kept = np.isin(y, levels)
+    data = sample(X[kept], y[kept])
+    fit = method(solver=solver, C=2, tol=1e-6).fit(data, np.random.default_rng(0))
+    assert fit.certificate.reached
+    assert (np.diff(fit.rule.theta) >= 0).all()
+    codes = fit.rule.codes(data.rows)
+    assert codes.min() >= min(levels)
+    assert codes.max() <= max(levels)
+    costs = CostMatrix(method().cost).rows(data.y, 4)
+    extended = extend(data.y, costs, np.ones(data.n))
+    slack = 1.0 - extended.labels * (fit.scores[:, None] - fit.rule.theta)
+    norm = method().geometry(data, fit).norm
+    primal = 0.5 * norm**2 + 2.0 * (extended.weights * slack.clip(0.0)).sum()
+    assert dict(fit.certificate.details)["primal value"] == pytest.approx(primal, rel=1e-6, abs=1e-12)
+
+
+def test_two_levels_are_a_plain_svm():
+    from sklearn.svm import SVC
+
+    X, y = rows(60, n_levels=2)
+    gram = KERNELS["gaussian"](X, X)
+    machine = SVC(kernel="precomputed", C=3.0, tol=1e-7).fit(gram, np.where(y > 0, 1.0, -1.0))
+    for method in (SVORIMC, SVOREXC):
+        fit = method(C=3.0, kernel=KERNELS["gaussian"], scaling=None).fit(sample(X, y, 2), np.random.default_rng(0))
+        np.testing.assert_allclose(fit.scores - fit.rule.theta[0], machine.decision_function(gram), atol=1e-4)
+
+
+def test_a_very_weak_penalty_is_nearly_none():
+    """RED-SVM tends to SVOR-IMC as gamma grows."""
+    data = sample(*rows(60))
+    weak = REDSVM(gamma=1e4, C=2, kernel="gaussian").fit(data, np.random.default_rng(0))
+    none = SVORIMC(C=2, kernel="gaussian").fit(data, np.random.default_rng(0))
+    np.testing.assert_allclose(
+        weak.scores[:, None] - weak.rule.theta, none.scores[:, None] - none.rule.theta, atol=1e-4
+    )
+
+
+def test_data_replication_is_redsvm():
+    from ordstat.registry import resolve
+
+    assert resolve("osvm", {"gamma": 3}) == REDSVM(gamma=3)
+
+
+@pytest.mark.parametrize("method", [SVORIMC, SVOREXC])
+def test_selection_of_C_by_the_own_cost(method):
+    data = sample(*rows(90, seed=3))
+    fit = method(C="cv", folds=3).fit(data, np.random.default_rng(1))
+    chosen = fit.selection
+    refit = method(C=chosen.C[chosen.chosen]).fit(data, np.random.default_rng(0))
+    np.testing.assert_allclose(fit.scores, refit.scores, atol=1e-5)
+    assert chosen.chosen == int(np.argmin(chosen.cost))
