@@ -34,7 +34,7 @@ OTHER = {
 BESIDE = {"folds": {"C": "cv"}}
 
 
-def other(name, option):
+def another(name, option):
     """Another value of an option; starting values are one for each of the parameters."""
     if option == "start":
         return (-1.0, 0.0, 1.2, 0.1, 0.1, 0.1, 0.1) + ((0.4,) if name in FLEXIBLE else ())
@@ -66,7 +66,7 @@ def test_every_method_is_a_public_value(name):
 
 @pytest.mark.parametrize(("name", "option"), [*[(name, None) for name in METHODS], *OPTIONS])
 def test_repr_rebuilds_the_method(name, option):
-    method = resolve(name, {} if option is None else {option: other(name, option)})
+    method = resolve(name, {} if option is None else {option: another(name, option)})
     rebuilt = eval(repr(method), {name: getattr(ordstat, name) for name in ordstat.__all__})
     assert rebuilt == method
     assert repr(rebuilt) == repr(method)
@@ -87,7 +87,7 @@ def _everything(fit) -> tuple[bytes, list[int], bytes, bytes, str]:
 def test_every_option_counts(name, option):
     beside, frame = BESIDE.get(option, {}), Problem.of(name).frame
     plain = ordfit(FORMULA, frame, name, **beside)
-    other = ordfit(FORMULA, frame, name, **beside, **{option: other(name, option)})
+    other = ordfit(FORMULA, frame, name, **beside, **{option: another(name, option)})
     assert _everything(plain) != _everything(other)
 
 
@@ -99,7 +99,7 @@ def test_every_option_is_checked(name, option):
 
 @pytest.mark.parametrize(("name", "option"), [pair for pair in OPTIONS if pair[1] != "max_iter"])
 def test_string_and_value_are_the_same_call(name, option):
-    given, frame = {option: other(name, option)}, Problem.of(name).frame
+    given, frame = {option: another(name, option)}, Problem.of(name).frame
     by_string = ordfit(FORMULA, frame, name, **given)
     by_value = ordfit(FORMULA, frame, resolve(name, given))
     assert by_string.method == by_value.method
