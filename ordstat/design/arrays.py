@@ -53,6 +53,10 @@ class ArraySpec:
             data = find_column(data, self.response_name, "the response")
         return known_codes(_labels(data), self.response_name, self.levels)
 
+    def categories(self) -> dict[str, tuple[Any, ...]]:
+        """None: all columns are numbers."""
+        return {}
+
     def costs(self, data: Any) -> None:
         """None: costs of arrays have no names."""
 

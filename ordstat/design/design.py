@@ -57,6 +57,13 @@ class NewRows:
 class Spec(Protocol):
     """Rebuilds the same columns from new data."""
 
+    @property
+    def columns(self) -> tuple[Any, ...] | None:
+        """Columns that new data need; None where they are found by position."""
+
+    def categories(self) -> dict[str, tuple[Any, ...]]:
+        """Levels of the columns that are coded as factors."""
+
     def rebuild(self, data: Any) -> NewRows:
         """Model matrices of new data; unseen levels and missing columns raise DataError."""
 

@@ -218,6 +218,13 @@ class Interpreter:
         return eval(code, {**(self.context or {}), **local})
 
 
+def coded_column(tree: ast.expr) -> str | None:
+    """The column that is a factor of the formula itself or inside C(); None of any other expression."""
+    if isinstance(tree, ast.Call) and dotted_name(tree.func) in _CODED and tree.args:
+        tree = tree.args[0]
+    return unquoted(tree.id) if isinstance(tree, ast.Name) else None
+
+
 def unknown_function(node: ast.Call, name: str | None) -> FormulaError:
     """The error for a call of something that is no known function."""
     if name is None or "__" in name or "." in name:

@@ -16,13 +16,13 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from ..model.sample import Rows
-from .coding import Assembled, Coding, assemble
+from .coding import Assembled, Coding, FactorCoding, assemble
 from .columns import Columns, Declared, Factor, Value, read, take
 from .design import NewRows
 from .expressions import Expression
 from .frames import as_frame, find_column, has_column, row_name, shown_labels
 from .inputs import cost_matrix
-from .interpreter import Interpreter
+from .interpreter import Interpreter, coded_column
 from .parse import Part
 from .response import known_codes
 from .transforms import Transform
@@ -176,6 +176,15 @@ class FormulaSpec:
     context: Context | None = None
     cost_names: tuple[str, ...] | None = None
     array_offset: bool = field(default=False)
+
+    def categories(self) -> dict[str, tuple[Any, ...]]:
+        """Levels of the columns that are factors of the formula, alone or by C()."""
+        found: dict[str, tuple[Any, ...]] = {}
+        for key, expression in self.parts.factors().items():
+            coding, name = self.codings[key], coded_column(expression.tree)
+            if isinstance(coding, FactorCoding) and name is not None:
+                found.setdefault(name, coding.levels)
+        return found
 
     def rebuild(self, data: Any) -> NewRows:
         """Model matrices of new data, incomplete rows flagged.

@@ -6,7 +6,8 @@ theta_k = alpha_k'(1, w), H = x'beta + offset and s = exp(-(z'zeta + scale offse
     d eta_k / d alpha_k = s (1, w),   d eta_k / d beta = -s x,   d eta_k / d zeta = -eta_k z.
 
 The parameters stand in the order of `LikelihoodFit.coefficients`: thresholds, then the effects of the nominal columns
-on each, column by column, then beta, then zeta; all of them, aliased or not.
+on each, column by column, then beta, then zeta, then the lambda of a flexible link (given or estimated); all of them,
+aliased or not.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray
 from .cumulative import CumulativeRule
+from .flexible import FLEXIBLE
 from .links import Link
 from .sample import Rows
 
@@ -25,6 +27,27 @@ from .sample import Rows
 _BUFFER = 1 << 21
 #: A change of eta below this share of the terms it is the sum of is rounding.
 _STILL = 1e-5
+#: Distance of the points for the derivative by a link's parameter.
+_LINK_STEP = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Slopes:
+    """Derivatives of a curve of eta.
+
+    Attributes
+    ----------
+    eta : (n, K-1)
+    lam : list of (n, K-1)
+        By the parameter of the link, where it has one; else empty.
+    """
+
+    eta: FloatArray
+    lam: list[FloatArray]
+
+    def times(self, factors: FloatArray) -> Slopes:
+        """Multiplied by (K-1,) factors."""
+        return Slopes(self.eta * factors, [value * factors for value in self.lam])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -58,50 +81,51 @@ class Standardised:
             z=np.zeros((rows.n, 0)) if rows.scale is None else rows.scale,
         )
 
-    @property
-    def size(self) -> int:
-        """Number of parameters."""
-        return int(self.w.shape[1] * self.eta.shape[1] + self.x.shape[1] + self.z.shape[1])
-
-    def totals(self, c: FloatArray) -> FloatArray:
-        """(n, P) gradient of sum_k c_k eta_k of each row, for c (n, K-1)."""
+    def totals(self, slopes: Slopes) -> FloatArray:
+        """(n, F) gradient of the sum over k of each row, by the chain rule."""
+        c = slopes.eta
         alpha = self.w[:, :, None] * (c * self.s)[:, None, :]
         beta = -(c.sum(axis=1, keepdims=True) * self.s) * self.x
         zeta = -_product(c, self.eta).sum(axis=1, keepdims=True) * self.z
-        return np.hstack([alpha.reshape(len(c), -1), beta, zeta])
+        return np.hstack(
+            [alpha.reshape(len(c), -1), beta, zeta, *(lam.sum(axis=1, keepdims=True) for lam in slopes.lam)]
+        )
 
-    def averages(self, c: FloatArray, weights: FloatArray) -> FloatArray:
-        """(K-1, P) sum over rows of weight times the gradient of c_k eta_k, for c (n, K-1)."""
+    def averages(self, slopes: Slopes, weights: FloatArray) -> FloatArray:
+        """(K-1, F) sum over rows of weight times the gradient for each k."""
         count, m = self.eta.shape[1], self.w.shape[1]
-        weighted = c * (weights[:, None] * self.s)
-        stretched = _product(c, self.eta) * weights[:, None]
+        weighted = slopes.eta * (weights[:, None] * self.s)
+        stretched = _product(slopes.eta, self.eta) * weights[:, None]
         alpha = np.zeros((count, m, count))
         alpha[np.arange(count), :, np.arange(count)] = weighted.T @ self.w
-        return np.hstack([alpha.reshape(count, -1), -weighted.T @ self.x, -stretched.T @ self.z])
+        lam = [(weights @ value)[:, None] for value in slopes.lam]
+        return np.hstack([alpha.reshape(count, -1), -weighted.T @ self.x, -stretched.T @ self.z, *lam])
 
-    def pair(self, upper: int | None, lower: int | None, c: FloatArray) -> tuple[FloatArray, list[int]]:
-        """Gradient of c_upper eta_upper - c_lower eta_lower where it is not zero, and the places of its columns."""
-        count, m = self.eta.shape[1], self.w.shape[1]
+    def pair(self, upper: int | None, lower: int | None, slopes: Slopes) -> tuple[FloatArray, list[int]]:
+        """Gradient of the upper less the lower threshold's part where it is not zero, and the places of its columns."""
+        (n, count), m = self.eta.shape, self.w.shape[1]
         blocks, places = [], []
-        net, stretched = np.zeros((len(c), 1)), np.zeros((len(c), 1))
+        net, stretched, lam = np.zeros((n, 1)), np.zeros((n, 1)), np.zeros((n, len(slopes.lam)))
         for sign, k in ((1.0, upper), (-1.0, lower)):
             if k is not None:
-                own = sign * c[:, k : k + 1]
+                own = sign * slopes.eta[:, k : k + 1]
                 blocks.append(own * self.s * self.w)
                 places += [j * count + k for j in range(m)]
                 net += own
                 stretched += _product(own, self.eta[:, k : k + 1])
-        rest = [-net * self.s * self.x, -stretched * self.z]
-        return np.hstack([*blocks, *rest]), [*places, *range(m * count, self.size)]
+                lam += sign * np.array([value[:, k] for value in slopes.lam]).T.reshape(n, -1)
+        gradient = np.hstack([*blocks, -net * self.s * self.x, -stretched * self.z, lam])
+        return gradient, [*places, *range(m * count, m * count + gradient.shape[1] - len(places))]
 
     def along(self, direction: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(n, K-1) derivative of each eta along a direction (P,) of the parameters, and the size of its terms."""
+        """(n, K-1) derivative of each eta along a direction (F,) of the parameters, and the size of its terms."""
         count, m, D = self.eta.shape[1], self.w.shape[1], self.x.shape[1]
         alpha, rest = direction[: m * count].reshape(m, count), direction[m * count :]
+        zeta = rest[D : D + self.z.shape[1]]
         with np.errstate(invalid="ignore"):
-            value = self.s * (self.w @ alpha - (self.x @ rest[:D])[:, None]) - self.eta * (self.z @ rest[D:])[:, None]
+            value = self.s * (self.w @ alpha - (self.x @ rest[:D])[:, None]) - self.eta * (self.z @ zeta)[:, None]
             sizes = np.abs(self.w) @ np.abs(alpha) + (np.abs(self.x) @ np.abs(rest[:D]))[:, None]
-            size = self.s * sizes + np.abs(self.eta) * (np.abs(self.z) @ np.abs(rest[D:]))[:, None]
+            size = self.s * sizes + np.abs(self.eta) * (np.abs(self.z) @ np.abs(zeta))[:, None]
         return value, size
 
 
@@ -116,6 +140,16 @@ class Curve:
 
     value: Callable[[Link, FloatArray], FloatArray]
     slope: Callable[[Link, FloatArray], FloatArray]
+
+    def slopes(self, link: Link, eta: FloatArray) -> Slopes:
+        """Derivatives by eta, and by the parameter of the link from five points."""
+        if link.lam is None:
+            return Slopes(self.slope(link, eta), [])
+        family = FLEXIBLE[link.name]
+        h = _LINK_STEP * (link.lam if family.relative else max(1.0, abs(link.lam)))
+        near, far = ([self.value(family.at(link.lam + j * h), eta) for j in (-k, k)] for k in (1, 2))
+        by_lam = (8.0 * (near[1] - near[0]) - (far[1] - far[0])) / (12.0 * h)
+        return Slopes(self.slope(link, eta), [np.where(np.isfinite(eta), by_lam, 0.0)])
 
 
 def _above_log_odds(link: Link, eta: FloatArray) -> FloatArray:
@@ -164,13 +198,13 @@ class Quantity:
     touches: Callable[[int], list[Ends]] | None = None
 
     def averages(self, rule: CumulativeRule, rows: Rows, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(M,) weighted sums over rows and their (M, P) Jacobian; the weights should sum to what 1 stands for."""
+        """(M,) weighted sums over rows and their (M, F) Jacobian; the weights should sum to what 1 stands for."""
         values: FloatArray = np.zeros(rule.n_levels - 1)
         jacobian: FloatArray = np.zeros((rule.n_levels - 1, parameter_count(rule)))
         for part in chunks(rows.n, rule.n_levels):
             some = Standardised.of(rule, rows.take(part))
             values = values + weights[part] @ self.curve.value(rule.link, some.eta)
-            jacobian = jacobian + some.averages(self.curve.slope(rule.link, some.eta), weights[part])
+            jacobian = jacobian + some.averages(self.curve.slopes(rule.link, some.eta), weights[part])
         return self.combine(values, float(weights.sum())), self.combine(jacobian, 0.0)
 
 
@@ -215,8 +249,8 @@ QUANTITIES: dict[str, Quantity] = {
 
 
 def parameter_count(rule: CumulativeRule) -> int:
-    """P, of alpha, beta and zeta together."""
-    return int(rule.alpha.size + rule.beta.size + rule.zeta.size)
+    """F, of alpha, beta, zeta and lambda together."""
+    return int(rule.alpha.size + rule.beta.size + rule.zeta.size + (rule.link.lam is not None))
 
 
 def chunks(n: int, per_row: int) -> Iterator[slice]:
@@ -233,7 +267,7 @@ def standard_errors(rule: CumulativeRule, rows: Rows, quantity: Quantity, covari
     rule : CumulativeRule
     rows : Rows
     quantity : Quantity
-    covariance : (P, P) of all parameters, zero where aliased
+    covariance : (F, F) of all parameters, zero where aliased
     """
     width = parameter_count(rule) + 2 * rule.n_levels
     parts = [Standardised.of(rule, rows.take(part)) for part in chunks(rows.n, width)] or [Standardised.of(rule, rows)]
@@ -242,14 +276,14 @@ def standard_errors(rule: CumulativeRule, rows: Rows, quantity: Quantity, covari
 
 
 def _variances(link: Link, some: Standardised, quantity: Quantity, covariance: FloatArray) -> FloatArray:
-    c = quantity.curve.slope(link, some.eta)
-    count = c.shape[1]
+    slopes = quantity.curve.slopes(link, some.eta)
+    count = some.eta.shape[1]
     if quantity.touches is None:
-        gradient = some.totals(quantity.combine(np.eye(count), 0.0)[0] * c)
+        gradient = some.totals(slopes.times(quantity.combine(np.eye(count), 0.0)[0]))
         return np.asarray(((gradient @ covariance) * gradient).sum(axis=1, keepdims=True))
     columns = []
     for ends in quantity.touches(count):
-        gradient, places = some.pair(*ends, c)
+        gradient, places = some.pair(*ends, slopes)
         columns.append(((gradient @ covariance[np.ix_(places, places)]) * gradient).sum(axis=1))
     return np.column_stack(columns)
 
@@ -271,7 +305,7 @@ def complements(rule: CumulativeRule, rows: Rows) -> FloatArray:
 
 
 def unbounded(rule: CumulativeRule, rows: Rows, quantity: Quantity, direction: FloatArray) -> BoolArray:
-    """(N, M) whether an output depends on a threshold that moves along a direction (P,) of the parameters."""
+    """(N, M) whether an output depends on a threshold that moves along a direction (F,) of the parameters."""
     moves, size = Standardised.of(rule, rows).along(direction)
     moving: BoolArray = np.asarray(~(np.abs(moves) <= _STILL * size))
     if quantity.touches is None:
@@ -282,6 +316,6 @@ def unbounded(rule: CumulativeRule, rows: Rows, quantity: Quantity, direction: F
 
 
 def score_unbounded(rule: CumulativeRule, rows: Rows, direction: FloatArray) -> BoolArray:
-    """(N,) whether H moves along a direction (P,) of the parameters."""
+    """(N,) whether H moves along a direction (F,) of the parameters."""
     beta = direction[_beta(rule)]
     return np.asarray(~(np.abs(rows.X @ beta) <= _STILL * (np.abs(rows.X) @ np.abs(beta))))

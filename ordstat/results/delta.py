@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -12,6 +13,9 @@ from .._typing import FloatArray
 from ..exceptions import OptionError
 from ..model.cumulative import CumulativeRule
 from ..model.fit import LikelihoodFit
+from ..model.flexible import FLEXIBLE
+from ..model.links import Link
+from ..model.sensitivity import parameter_count
 from .alerts import infinite_estimates
 
 
@@ -33,10 +37,12 @@ def places(fit: LikelihoodFit, rule: CumulativeRule) -> FloatArray:
 
 def rule_covariance(fit: LikelihoodFit, rule: CumulativeRule, covariance: FloatArray) -> FloatArray:
     """(F, F) covariance of all parameters of the rule, from that of the estimated ones (P', P')."""
-    if fit.jacobian is None and not fit.aliased.any():
-        return covariance
-    jacobian = places(fit, rule)
-    return np.asarray(jacobian @ covariance @ jacobian.T)
+    full = covariance
+    if fit.jacobian is not None or fit.aliased.any():
+        jacobian = places(fit, rule)
+        full = jacobian @ covariance @ jacobian.T
+    given = parameter_count(rule) - len(full)  # the parameter of a link, where it was given
+    return np.pad(full, (0, given))
 
 
 def infinite_direction(fit: LikelihoodFit) -> FloatArray | None:
@@ -95,10 +101,23 @@ def drawn_rules(
     draws : int
     rng : numpy.random.Generator
     """
-    m, D = rule.alpha.shape[1], rule.beta.size
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
+    ends = np.cumsum([rule.alpha.size, rule.beta.size, rule.zeta.size])
     for _ in range(draws):
-        change = root @ rng.standard_normal(values.size)
-        alpha, rest = change[: rule.alpha.size].reshape(m, -1).T, change[rule.alpha.size :]
-        yield replace(rule, alpha=rule.alpha + alpha, beta=rule.beta + rest[:D], zeta=rule.zeta + rest[D:])
+        alpha, beta, zeta, lam = np.split(root @ rng.standard_normal(values.size), ends)
+        yield replace(
+            rule,
+            link=_moved(rule.link, lam),
+            alpha=rule.alpha + alpha.reshape(rule.alpha.shape[::-1]).T,
+            beta=rule.beta + beta,
+            zeta=rule.zeta + zeta,
+        )
+
+
+def _moved(link: Link, change: FloatArray) -> Link:
+    """The link with its parameter changed; on the log scale where the parameter is positive."""
+    if link.lam is None:
+        return link
+    family, step = FLEXIBLE[link.name], float(change[0])
+    return family.at(link.lam * math.exp(step / link.lam) if family.relative else link.lam + step)

@@ -82,8 +82,8 @@ def bound_frame(found: MarginBounds, limits: Sequence[Limit]) -> pd.DataFrame:
     return frame
 
 
-def copied(data: Any, index: pd.Index) -> pd.DataFrame:
-    """A pandas copy of the user's data on `index`."""
+def copied(data: Any, index: pd.Index | None) -> pd.DataFrame:
+    """A pandas copy of the user's data on `index`; None numbers the rows of data that have no index."""
     if isinstance(data, pd.DataFrame):
         return data.copy()
     if not isinstance(data, dict):

@@ -27,6 +27,7 @@ from .parameters import (
     threshold_errors,
     threshold_values,
 )
+from .predictive import Predictive
 from .protocols import LikelihoodMethod, ProbabilityRule
 from .render import Summary
 from .report import Report
@@ -34,7 +35,7 @@ from .target import Target
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LikelihoodResults(Diagnostics, OrdinalResults):
+class LikelihoodResults(Diagnostics, Predictive, OrdinalResults):
     """A fitted cumulative link model, P(response <= k) = F(threshold_k - H).
 
     A positive coefficient raises the response. Standard errors are cluster-robust where the fit was given clusters.
@@ -63,96 +64,6 @@ class LikelihoodResults(Diagnostics, OrdinalResults):
     )
 
     # Predictions
-
-    def predict(
-        self,
-        newdata: Any = None,
-        type: str = "class",
-        *,
-        se: bool = False,
-        interval: str | None = None,
-        level: float = 0.95,
-        method: str = "delta",
-        draws: int = 1000,
-        seed: int | np.random.Generator = 0,
-        vcov: Any = None,
-        cost: Any = None,
-    ) -> pd.Series | pd.DataFrame:
-        """Predict rows of new data, or the rows that were fitted, with standard errors and limits where asked for.
-
-        Parameters
-        ----------
-        newdata : data frame, optional
-            With the columns of the formula; the response is not looked at (but for "margin"): all levels are always
-            given. None means the rows of the fit.
-        type : str
-            "class": the level of least expected cost. "prob": P(response = level). "cum_prob": P(response <= level).
-            "score": H, larger for higher levels. "linear_predictor": s (threshold - H), one column per threshold,
-            whose F is the cumulative probability. "mean": the expected rank, in 1..K whatever the labels are.
-            "margin": left and right margin; needs the response.
-        se : bool
-            Add the standard errors.
-        interval : "confidence", optional
-            Add confidence limits (of the probability, score or expected rank, not of the response itself).
-        level : float in (0, 1)
-            Of the limits.
-        method : {"delta", "simulation"}
-            Delta method: limits of probabilities (and of the expected rank, as a share of 1..K) are formed on the
-            logit scale and taken back, so they stay in range; symmetric for the other types. Simulation: deviation
-            and quantiles of the predictions at parameters drawn from their asymptotic normal distribution.
-        draws : int
-        seed : int or numpy.random.Generator
-            Of the simulation.
-        vcov : str or dict, optional
-            Covariance of the parameters, as in `vcov`.
-        cost : str or K x K matrix, optional
-            What the predicted class is to minimise instead of the cost of the fit; nothing is fitted again.
-
-        Returns
-        -------
-        pandas.Series or pandas.DataFrame
-            One row per row of `newdata`, on its index; NaN where an input is missing. With `se` or `interval` the
-            columns are "estimate", "std_error", "lower", "upper" for "score" and "mean", and pairs of those and a
-            level (or threshold) for the rest, so that `out["lower"]` is a frame like `out["estimate"]`. Errors and
-            limits are NaN where a prediction hangs on an infinite estimate.
-
-        Raises
-        ------
-        OptionError
-            For an unknown type, or errors of a type that has none.
-        DataError
-            For a missing column or an unseen level in `newdata`.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> wine = datasets.load("wine")
-        >>> fit = ordfit("rating ~ temp + contact", data=wine)
-        >>> out = fit.predict(wine.head(2), type="prob", se=True, interval="confidence")
-        >>> out["std_error"].round(4).loc[0].tolist()
-        [0.0688, 0.0727, 0.0579, 0.0197, 0.0051]
-        >>> fit.predict(wine.head(3), cost="absolute").tolist()
-        [2, 2, 3]
-        """
-        from .uncertainty import Uncertainty, with_uncertainty
-
-        how = Uncertainty(se=se, interval=interval, level=level, method=method, draws=draws, seed=seed, vcov=vcov)
-        if cost is not None:
-            return self._predict_under(newdata, type, cost)
-        if not how.asked:
-            return super().predict(newdata, type)
-        if type not in self.predicts:
-            raise OptionError(self._unknown_type(type))
-        return with_uncertainty(self, self._target(newdata), type, how)
-
-    def _predict_under(self, newdata: Any, type: str, cost: Any) -> pd.Series | pd.DataFrame:
-        if type != "class":
-            raise OptionError(f"cost goes with type='class'; got type={type!r}.")
-        from .uncertainty import classes_under
-
-        target = self._target(newdata)
-        codes = classes_under(self.fit, target, cost)
-        return target.classes(codes, self.design.levels, self.design.response)
 
     def _predict(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
         rule = cast(ProbabilityRule, self.fit.rule)

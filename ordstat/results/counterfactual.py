@@ -1,0 +1,166 @@
+"""Rows of data with some of their variables set to other values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray, IntArray
+from ..exceptions import DataError, OptionError
+from ..model.sample import Rows
+from . import frames
+
+if TYPE_CHECKING:
+    from .likelihood import LikelihoodResults
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Complete rows that effects are averaged over.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        n rows with (at least) the variables of the formula; never changed.
+    weights : (n,) summing to 1
+    variables : tuple of str
+        Of the right-hand sides.
+    categories : mapping of str to tuple
+        Levels of the variables that are factors.
+    """
+
+    frame: pd.DataFrame
+    weights: FloatArray
+    variables: tuple[str, ...]
+    categories: Mapping[str, tuple[Any, ...]]
+
+    def check(self, name: str) -> None:
+        """OptionError where the formula has no such variable."""
+        if name not in self.variables:
+            raise OptionError(f"the formula has no variable {name!r}; it has {', '.join(map(repr, self.variables))}.")
+
+    def check_level(self, name: str, value: Any) -> None:
+        """OptionError where a factor has no such level, or a number is asked for and not given."""
+        self.check(name)
+        levels = self.categories.get(name)
+        if levels is not None and value not in levels:
+            raise OptionError(f"{name!r} has no level {value!r}; it has {', '.join(map(repr, levels))}.")
+        if levels is None and (isinstance(value, str) or not np.isfinite(value)):
+            raise OptionError(f"{name!r} is a number; got the value {value!r}.")
+
+    def setting(self, name: str, value: Any) -> pd.DataFrame:
+        """The frame with one variable set: to one value, or to (n,) numbers."""
+        return self.frame.assign(**{name: _column(self.frame[name], value)})
+
+    def at(self, values: Mapping[str, Any]) -> Population:
+        """With variables set for all rows."""
+        changed = self
+        for name, value in values.items():
+            self.check_level(name, value)
+            changed = replace(changed, frame=changed.setting(name, value))
+        return changed
+
+    def among(self, rows: IntArray) -> Population:
+        """Some of the rows."""
+        weights = self.weights[rows]
+        return replace(self, frame=self.frame.iloc[rows], weights=weights / weights.sum())
+
+    def mean(self, name: str) -> float:
+        """Weighted mean of a number."""
+        return float(self.weights @ self.frame[name].to_numpy(dtype=np.float64))
+
+    def grid(self, values: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+        """Every combination of values, the last variable running fastest; columns of the types of the frame."""
+        rows = list(product(*values.values()))
+        template = self.frame.iloc[np.zeros(len(rows), dtype=np.intp)].reset_index(drop=True)
+        columns = {name: list(column) for name, column in zip(values, zip(*rows, strict=True), strict=True)}
+        return template.assign(**{name: _like(template[name], column) for name, column in columns.items()})
+
+
+def _column(old: pd.Series, value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value
+    return _like(old, [value] * len(old))
+
+
+def _like(old: pd.Series, values: list[Any]) -> Any:
+    """Values as a column of the kind of another."""
+    if isinstance(old.dtype, pd.CategoricalDtype):
+        return pd.Categorical(values, dtype=old.dtype)
+    return pd.Series(values, index=old.index)
+
+
+def population(results: LikelihoodResults, newdata: Any, weights: Any, data: Any) -> Population:
+    """The complete rows of new data, or the rows of the fit (from `data` where given) with its weights."""
+    design = results.design
+    variables = design.spec.columns
+    if variables is None:
+        raise DataError("The fit was made from arrays without column names: fit a formula, or a frame.")
+    if newdata is None:
+        if weights is not None:
+            raise OptionError("weights= are those of newdata; the rows of the fit have the weights of the fit.")
+        frame, w = _training_frame(results, data), design.sample.case_weights
+    else:
+        rebuilt = design.spec.rebuild(newdata)
+        frame = frames.copied(newdata, rebuilt.index)[rebuilt.complete]
+        w = np.ones(len(frame)) if weights is None else _given_weights(weights, newdata, rebuilt.complete)
+    if not len(frame) or not w.sum() > 0:
+        raise DataError("newdata has no complete row of positive weight.")
+    return Population(frame, w / w.sum(), tuple(variables), _categories(results, frame, variables))
+
+
+def _given_weights(weights: Any, newdata: Any, complete: Any) -> FloatArray:
+    values = np.asarray(newdata[weights] if isinstance(weights, str) else weights, dtype=np.float64)
+    if values.shape != complete.shape:
+        raise DataError(f"weights must have one entry per row of newdata ({complete.size}); got shape {values.shape}.")
+    kept: FloatArray = values[complete]
+    if not (np.isfinite(kept).all() and (kept >= 0).all()):
+        raise DataError("weights of newdata must be finite and not negative.")
+    return kept
+
+
+def _training_frame(results: LikelihoodResults, data: Any) -> pd.DataFrame:
+    """The rows of the fit, in its order, checked against what was fitted."""
+    design = results.design
+    given = design.data if data is None else data
+    if given is None:
+        raise DataError("The data of the fit are not at hand: pass data= with the data that were fitted.")
+    frame = frames.copied(given, None)
+    if len(frame) != design.sample.n or not frame.index.equals(design.index):
+        if not (frame.index.is_unique and design.index.isin(frame.index).all()):
+            raise DataError(
+                "The rows of the fit cannot be found in the data by their index: fit data with a unique index, or pass "
+                "the rows as newdata=."
+            )
+        frame = frame.loc[design.index]
+    _check_unchanged(design.sample.rows, design.spec.rebuild(frame))
+    return frame
+
+
+def _check_unchanged(fitted: Rows, rebuilt: Any) -> None:
+    same = rebuilt.complete.all() and all(
+        np.array_equal(getattr(fitted, part), getattr(rebuilt.rows, part))
+        for part in ("X", "nominal", "scale")
+        if getattr(fitted, part) is not None
+    )
+    if not same:
+        raise DataError("The data are not what they were at the fit: pass data= with the data that were fitted.")
+
+
+def _categories(
+    results: LikelihoodResults, frame: pd.DataFrame, variables: Sequence[str]
+) -> dict[str, tuple[Any, ...]]:
+    """Levels of the factors: those of the fit's coding, else those of the rows."""
+    coded = results.design.spec.categories()
+    found = {}
+    for name in variables:
+        if name in coded:
+            found[name] = coded[name]
+        elif not pd.api.types.is_numeric_dtype(frame[name]) or pd.api.types.is_bool_dtype(frame[name]):
+            found[name] = tuple(pd.unique(frame[name].sort_values()))
+    return found
