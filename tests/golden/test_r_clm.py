@@ -14,6 +14,7 @@ from ordstat.design.build import build
 from ordstat.design.design import Design
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.fit import LikelihoodFit
+from ordstat.model.links import LINKS
 
 #: `tight` fits agree to about 1e-10; covariances are those of R's default stopping rule.
 ESTIMATE, COVARIANCE, LOGLIK = 1e-8, 1e-6, 1e-8
@@ -33,10 +34,12 @@ GROUPS = (
     "predict",
     "confint",
     "convergence",
+    "threshold",
+    "tests",
 )
 NOT_COMPARABLE = {
-    "wine_predict_equidistant",  # structured thresholds
-    "wine_nominal_both",  # separated: see test_separated_nominal_effects
+    "wine_nominal_both",  # separated: see test_separation_is_found_with_its_direction
+    "wine_confint_cauchit_scale",  # R's cauchit stands in +-1e5 for infinity: see test_cauchit_with_scale_effects
 }
 #: R stopped early, or gave no covariance at all.
 WITHOUT_COVARIANCE = {"wine_iteration_limit", "sim_bad_scaling"}
@@ -67,7 +70,7 @@ def fitted(name: str) -> Fitted:
     if "contrasts" in case.spec:
         arguments["contrasts"] = dict(re.findall(r'(\w+) = "([\w.]+)"', case.spec["contrasts"]))
     design = build(case.spec["formula"], case.frame(), **arguments)
-    method = CumulativeLink(link=case.link)
+    method = CumulativeLink(link=case.link.lower(), threshold=case.spec.get("threshold", "flexible").strip('"'))
     return Fitted(case, design, method, method.fit(design.sample, np.random.default_rng(0)))
 
 
@@ -88,6 +91,13 @@ def test_against_r(name: str) -> None:
     assert np.all(np.abs(distance) <= ESTIMATE * np.maximum(np.abs(expected[~fit.aliased]), errors))
     assert fit.loglik == pytest.approx(case.loglik, abs=LOGLIK)
     assert fit.certificate.reached and fit.separation is None
+    if fit.threshold_names:
+        np.testing.assert_array_equal(
+            fit.threshold_names,
+            [name.replace(".(Intercept)", "") for name in case.raw["alpha"]][: len(fit.threshold_names)],
+        )
+        theta = np.array(case.raw["Theta"]["values"], dtype=object)[0][-fit.rule.alpha.shape[0] :].astype(float)
+        np.testing.assert_allclose(fit.rule.alpha[:, 0], theta, rtol=1e-6)
     expected_errors = best(name, "std_errors")
     np.testing.assert_allclose(errors, expected_errors[~np.isnan(expected_errors)], rtol=ESTIMATE)
     covariance = case.matrix("vcov").to_numpy(dtype=float)
@@ -128,3 +138,70 @@ def test_columns_of_very_different_size() -> None:
     errors = [np.sqrt(fit.information.variances()[-2:]) for fit in (one, other)]
     np.testing.assert_allclose(errors[0] * units, errors[1], rtol=1e-10)
     assert one.digits.min() >= 10
+
+
+def test_cauchit_with_scale_effects() -> None:
+    """R puts +-1e5 for the infinite thresholds: 1e-3, and our likelihood is the larger one."""
+    found = fitted("wine_confint_cauchit_scale")
+    np.testing.assert_allclose(found.fit.coefficients, best(found.case.name, "coefficients"), atol=1e-3)
+    assert 0.0 < found.fit.loglik - found.case.loglik < 1e-2
+
+
+@pytest.mark.parametrize("name", case_names("flexlink"))
+def test_flexible_links(name: str) -> None:
+    """R stops early, with a numeric gradient: 1e-3, and never above our likelihood."""
+    found = fitted(name)
+    assert found.fit.certificate.reached and found.fit.n_lambda == 1
+    np.testing.assert_allclose(found.fit.coefficients, found.case.coefficients, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(np.sqrt(found.fit.information.variances()), found.case.std_errors, rtol=1e-3)
+    assert -1e-9 <= found.fit.loglik - found.case.loglik <= 1e-6
+
+
+def other_package(name: str) -> tuple[LikelihoodFit, np.ndarray, dict[str, float]]:
+    """Our fit, theirs in our order and signs (run to the limit), and the standard errors that they give."""
+    case, tight = load_case(name), load_case(name).raw["tight"]
+    arguments = {key: case.spec[key] for key in ("weights",) if key in case.spec}
+    theirs = {label: number(value) for label, value in tight["coefficients"].items()}
+    formula, link = (
+        case.spec["formula"],
+        case.spec.get("method", case.spec.get("family", '"logit"')).strip('"').replace("logistic", "logit"),
+    )
+    parallel = re.search(r"parallel = (TRUE|FALSE)(?: ~ (\w+))?", case.spec.get("family", ""))
+    model = case.raw["model"]
+    if model == "polr":
+        values = [*list(theirs.values())[-len(case.raw["zeta"]) :], *list(theirs.values())[: -len(case.raw["zeta"])]]
+    elif model in (
+        "orm",
+        "lrm",
+    ):  # P(y >= j) = F(intercept + x'b): the mirrored link, thresholds with their sign changed
+        values = [-value if label.startswith("y>=") else value for label, value in theirs.items()]
+        link = LINKS[link].mirror
+    else:  # P(y <= j) = F(intercept + x'b): nominal effects as ours, location effects with their sign changed
+        link, nominal = "logit", [label for label in theirs if re.search(r":\d$", label)]
+        values = [*(theirs[label] for label in nominal), *(-theirs[k] for k in theirs if k not in nominal)]
+        if parallel is not None and parallel.group(1) == "FALSE":
+            left, right = formula.split("~")
+            arguments["nominal"] = "~" + (parallel.group(2) or right)
+            rest = [
+                term.strip() for term in right.split("+") if parallel.group(2) and term.strip() != parallel.group(2)
+            ]
+            formula = f"{left} ~ {' + '.join(rest) or '1'}"
+    if name == "sim500_orm_continuous":
+        arguments["levels"] = sorted(case.frame()["age"].unique())
+    design = build(formula, case.frame(), **arguments)
+    fit = CumulativeLink(link=link).fit(design.sample, np.random.default_rng(0))
+    assert fit.loglik == pytest.approx(tight["logLik"], abs=1e-6)
+    return fit, np.array(values), tight.get("std_errors", {})
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in case_names("polr", "housing_polr", "rms", "vgam") if "acat" not in n and "ratio" not in n]
+)
+def test_against_other_packages(name: str) -> None:
+    """polr's and vglm's tight fits are good to 1e-6; orm and lrm also give standard errors, of the middle threshold."""
+    fit, expected, errors = other_package(name)
+    exact = load_case(name).raw["model"] in ("orm", "lrm")
+    np.testing.assert_allclose(fit.coefficients, expected, rtol=1e-7 if exact else 1e-5, atol=1e-6)
+    if exact:
+        slopes = np.sqrt(fit.information.variances()[fit.n_alpha :])
+        np.testing.assert_allclose(slopes, list(errors.values())[-slopes.size :], rtol=1e-7)
