@@ -298,7 +298,7 @@ def _checked_penalty(given: Any, link: Link | FlexibleLink) -> float | str | Non
         if isinstance(link, FlexibleLink):
             raise OptionError(
                 f"penalty='jeffreys' needs a link without a parameter to estimate: give it, as in ({link.name!r}, 0.5), "
-                "or choose another link or a ridge penalty."
+                "choose another link, or a ridge penalty."
             )
         return "jeffreys"
     number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)

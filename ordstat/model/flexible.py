@@ -1,8 +1,8 @@
 """Links with a parameter lambda: Aranda-Ordaz and log-gamma [Aranda-Ordaz 1983; Genter and Farewell 1985].
 
 Aranda-Ordaz: F(t) = 1 - (1 + lambda e^t)^(-1/lambda), lambda > 0: logit at 1, cloglog as lambda -> 0.
-Log-gamma: with a = lambda^-2, F(t) = P(a, a e^(lambda t)) for lambda > 0 (P the regularised gamma function), probit at 0
-and 1 - F(-t; -lambda) for lambda < 0: cloglog at 1, loglog at -1.
+Log-gamma: with a = lambda^-2, F(t) = P(a, a e^(lambda t)) for lambda > 0 (P the regularised gamma function), the probit
+at 0, and 1 - F(-t; -lambda) for lambda < 0: cloglog at 1, loglog at -1.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammal
 
 from .._typing import FloatArray
 from ..exceptions import OptionError
-from .intervals import Interval, _assemble, _with_series, log1mexp
+from .intervals import Interval, assemble, log1mexp, with_series
 from .links import LINKS, Link
 
 _HALF_LOG_2PI = 0.5 * float(np.log(2.0 * np.pi))
@@ -57,12 +57,12 @@ class FlexibleLink:
 
 def _log1p_exp(t: FloatArray, lam: float) -> FloatArray:
     """log(1 + lambda e^t)."""
-    return np.logaddexp(0.0, t + np.log(lam))
+    return np.asarray(np.logaddexp(0.0, t + np.log(lam)))
 
 
 def _share(t: FloatArray, lam: float) -> FloatArray:
     """The hazard e^t / (1 + lambda e^t)."""
-    return np.exp(t - _log1p_exp(t, lam))
+    return np.asarray(np.exp(t - _log1p_exp(t, lam)))
 
 
 def ao_cdf(t: FloatArray, lam: float) -> FloatArray:
@@ -115,8 +115,8 @@ def ao_interval(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> Int
         difference = np.where(np.isneginf(lo), h_u, h_u * -np.expm1(-d) * np.exp(-_log1p_exp(lo, lam)))
         c = np.where(np.isposinf(u), 0.0, difference / rise) - h_l
     s_u, s_l = 1.0 - (1.0 + lam) * h_u, 1.0 - (1.0 + lam) * h_l
-    direct = _assemble(ao_log(u, lo, d, lam), a, b, c, s_u, s_l, (1.0 + lam) * difference)
-    return _with_series(direct, u, d, partial(_ao_phi, lam=lam))
+    direct = assemble(ao_log(u, lo, d, lam), a, b, c, s_u, s_l, (1.0 + lam) * difference)
+    return with_series(direct, u, d, partial(_ao_phi, lam=lam))
 
 
 def _ao_phi(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
@@ -135,8 +135,8 @@ _NEAR_PROBIT = 1e-4
 
 def _log_density(t: FloatArray, lam: float) -> FloatArray:
     """log f, analytic in lambda: -t^2 psi(lambda t) plus a constant, psi(x) = (e^x - 1 - x) / x^2."""
-    x = lam * np.asarray(t)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        x = lam * np.asarray(t)
         psi = np.where(np.abs(x) < 0.02, _psi_series(x), (np.expm1(x) - x) / (x * x))
         return np.where(np.isinf(t), -np.inf, -t * t * psi + _log_constant(lam))
 
@@ -225,7 +225,7 @@ def lg_ppf(p: FloatArray, lam: float) -> FloatArray:
         return np.where(np.isinf(t), t, t - _near_probit(t, lam) / np.maximum(lg_pdf(t, lam), 1e-300))
     a = lam**-2.0
     with np.errstate(divide="ignore"):
-        return np.log(gammaincinv(a, p) / a) / lam
+        return np.asarray(np.log(gammaincinv(a, p) / a) / lam)
 
 
 def _lg_isf(p: FloatArray, lam: float) -> FloatArray:
@@ -233,7 +233,7 @@ def _lg_isf(p: FloatArray, lam: float) -> FloatArray:
         return -lg_ppf(p, -0.0) if lam == 0.0 else lg_ppf(1.0 - p, lam)
     a = lam**-2.0
     with np.errstate(divide="ignore"):
-        return np.log(gammainccinv(a, p) / a) / lam
+        return np.asarray(np.log(gammainccinv(a, p) / a) / lam)
 
 
 def lg_log(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> FloatArray:
@@ -258,10 +258,11 @@ def lg_interval(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> Int
     log_u, log_l = _log_density(u, lam), _log_density(lo, lam)
     with np.errstate(over="ignore", invalid="ignore"):
         a, b = np.exp(log_u - log_p), np.exp(log_l - log_p)
-        c = np.where(np.isinf(d), a - b, np.where(log_l > log_u, b * np.expm1(log_u - log_l), -a * np.expm1(log_l - log_u)))
+        inner = np.where(log_l > log_u, b * np.expm1(log_u - log_l), -a * np.expm1(log_l - log_u))
+        c = np.where(np.isinf(d), a - b, inner)
         s_u, s_l = _slope(u, lam), _slope(lo, lam)
         gap = np.where(np.isinf(d), 0.0, s_l - s_u)
-    return _with_series(_assemble(log_p, a, b, c, s_u, s_l, gap), u, d, partial(_lg_phi, lam=lam))
+    return with_series(assemble(log_p, a, b, c, s_u, s_l, gap), u, d, partial(_lg_phi, lam=lam))
 
 
 def _slope(t: FloatArray, lam: float) -> FloatArray:
@@ -280,16 +281,32 @@ def _lg_phi(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
 
 def aranda_ordaz(lam: float) -> Link:
     """The Aranda-Ordaz link at lambda > 0."""
-    curves = (ao_cdf, ao_sf, ao_pdf, ao_ppf)
-    return Link("aranda-ordaz", *(partial(c, lam=lam) for c in curves), partial(ao_log, lam=lam),
-                partial(ao_interval, lam=lam), "", lam)  # fmt: skip
+    return Link(
+        name="aranda-ordaz",
+        cdf=partial(ao_cdf, lam=lam),
+        sf=partial(ao_sf, lam=lam),
+        pdf=partial(ao_pdf, lam=lam),
+        ppf=partial(ao_ppf, lam=lam),
+        log_interval=partial(ao_log, lam=lam),
+        interval=partial(ao_interval, lam=lam),
+        mirror="",
+        lam=lam,
+    )
 
 
 def log_gamma(lam: float) -> Link:
     """The log-gamma link at any lambda; its mirror is that at -lambda."""
-    curves = (lg_cdf, lg_sf, lg_pdf, lg_ppf)
-    return Link("log-gamma", *(partial(c, lam=lam) for c in curves), partial(lg_log, lam=lam),
-                partial(lg_interval, lam=lam), "log-gamma", lam)  # fmt: skip
+    return Link(
+        name="log-gamma",
+        cdf=partial(lg_cdf, lam=lam),
+        sf=partial(lg_sf, lam=lam),
+        pdf=partial(lg_pdf, lam=lam),
+        ppf=partial(lg_ppf, lam=lam),
+        log_interval=partial(lg_log, lam=lam),
+        interval=partial(lg_interval, lam=lam),
+        mirror="log-gamma",
+        lam=lam,
+    )
 
 
 FLEXIBLE: dict[str, FlexibleLink] = {

@@ -72,7 +72,7 @@ def _zero_times(weight: FloatArray, value: FloatArray) -> FloatArray:
     return weight * np.where(weight == 0.0, 0.0, value)
 
 
-def _assemble(
+def assemble(
     log_p: FloatArray, a: FloatArray, b: FloatArray, c: FloatArray, s_u: FloatArray, s_l: FloatArray, gap: FloatArray
 ) -> Interval:
     """Derivatives from a, b, c, the scores S of the density at both ends, and gap = S(lo) - S(u).
@@ -106,7 +106,7 @@ def _narrow_series(log_p: FloatArray, d: FloatArray, phi: tuple[FloatArray, ...]
     )
 
 
-def _with_series(
+def with_series(
     direct: Interval, u: FloatArray, d: FloatArray, derivatives: Callable[[FloatArray], tuple[FloatArray, ...]]
 ) -> Interval:
     """`direct`, with the series wherever the interval is narrow on the scale of the density."""
@@ -195,7 +195,7 @@ def probit(u: FloatArray, lo: FloatArray, d: FloatArray) -> Interval:
         density = np.exp(-0.5 * np.stack([upper[far], lower[far]]) ** 2 - _HALF_LOG_2PI) / (1.0 - missing[far])
         a[far], b[far] = density
         c[far] = density[0] - density[1]
-    left = _with_series(_assemble(log_p, a, b, c, -upper, -lower, d), upper, d, _probit_phi)
+    left = with_series(assemble(log_p, a, b, c, -upper, -lower, d), upper, d, _probit_phi)
     return left.mirrored_where(flip)
 
 
@@ -231,8 +231,8 @@ def cloglog(u: FloatArray, lo: FloatArray, d: FloatArray) -> Interval:
         shrink = np.where(np.isposinf(mass), 0.0, shrink)
         a = shrink / share
         b = np.where(mass > 700.0, e_l, np.where(mass > 0.0, mass / -np.expm1(-mass), 1.0) / np.expm1(d))
-        direct = _assemble(cloglog_log(u, lo, d), a, b, shrink - e_l, 1.0 - e_u, 1.0 - e_l, mass)
-    return _with_series(direct, u, d, _cloglog_phi)
+        direct = assemble(cloglog_log(u, lo, d), a, b, shrink - e_l, 1.0 - e_u, 1.0 - e_l, mass)
+    return with_series(direct, u, d, _cloglog_phi)
 
 
 def _cloglog_phi(m: FloatArray) -> tuple[FloatArray, ...]:
@@ -273,7 +273,7 @@ def cauchit(u: FloatArray, lo: FloatArray, d: FloatArray) -> Interval:
         s_u = np.where(np.isinf(u), 0.0, -2.0 * u / q_u)
         s_l = np.where(np.isinf(lo), 0.0, -2.0 * lo / q_l)
         gap = np.where(inner, 2.0 * d * ((1.0 - u * lo) / q_u) / q_l, 0.0)
-    return _with_series(_assemble(log_p, a, b, c, s_u, s_l, gap), u, d, _cauchit_phi)
+    return with_series(assemble(log_p, a, b, c, s_u, s_l, gap), u, d, _cauchit_phi)
 
 
 def _cauchit_phi(m: FloatArray) -> tuple[FloatArray, ...]:

@@ -29,8 +29,8 @@ class ThresholdMap:
     def intercept(self) -> FloatArray | None:
         """(t,) c with jacobian @ c = 1, so that all thresholds can move together; None where they cannot."""
         one = np.ones(self.jacobian.shape[0])
-        c = np.linalg.lstsq(self.jacobian, one, rcond=None)[0]
-        return np.asarray(c) if np.allclose(self.jacobian @ c, one, atol=1e-12) else None
+        c = np.round(np.linalg.lstsq(self.jacobian, one, rcond=None)[0])  # whole numbers, as the map itself
+        return c if np.array_equal(self.jacobian @ c, one) else None
 
 
 def _mirrored(n: int) -> FloatArray:
@@ -51,9 +51,7 @@ def _symmetric(n: int) -> ThresholdMap:
     spacing = _mirrored(n)
     if n % 2:
         central = np.ones((n, 1))
-        return ThresholdMap(
-            names=("central", *_numbered("spacing", n // 2)), jacobian=np.hstack([central, spacing])
-        )
+        return ThresholdMap(names=("central", *_numbered("spacing", n // 2)), jacobian=np.hstack([central, spacing]))
     lower = np.arange(n) < n // 2
     central = np.column_stack([lower, ~lower]).astype(np.float64)
     outer = _mirrored(n)[:, 1:]

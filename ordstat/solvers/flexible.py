@@ -53,7 +53,7 @@ class FlexibleObjective:
 def _points(family: FlexibleLink, lam: float) -> tuple[FloatArray, float]:
     """Seven values of lambda about one, and their distance."""
     h = _STEP * lam if family.relative else _STEP
-    return lam + h * np.arange(-3, 4), h
+    return lam + h * np.arange(-3.0, 4.0), h
 
 
 def lambda_slope(family: FlexibleLink, lam: float, curve: Callable[[Link], FloatArray]) -> FloatArray:

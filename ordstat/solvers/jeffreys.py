@@ -166,7 +166,7 @@ class _Piece:
         by_end += 0.5 * f * (ratio[:, 1:] - ratio[:, :-1])
         by_end *= self.v[:, None]
         total = np.einsum("nk,nkf->f", by_end, self.D)
-        return total + self._of_scale(Q) if self.z.shape[1] else total
+        return np.asarray(total + self._of_scale(Q) if self.z.shape[1] else total)
 
     def _of_scale(self, Q: FloatArray) -> FloatArray:
         """sum v dD_k . E_k with E = Q D'W: dD_k = -(z d zeta) D_k, and -z dt_k in the log-scale part of D_k."""

@@ -119,7 +119,9 @@ class Problem:
         """An objective in all thresholds as one in the parameters of the structure."""
         assert self.structure is not None
         user = self.user_scale()
-        shift = np.zeros_like(user.A) if np.any(user.c) else -np.linalg.solve(user.G, user.A)
+        shift = np.zeros_like(user.A)
+        if not np.any(user.c):
+            shift -= np.linalg.solve(user.G, user.A)
         return Structured(objective=objective, jacobian=self.structure.jacobian, shift=shift)
 
     def _plain_rows(self) -> PlainRows:

@@ -121,7 +121,7 @@ def _basis(problem: Problem, p: int) -> FloatArray | None:
         return None
     alpha, rest = problem.structured(problem.rows().evaluate).basis()
     chosen = np.arange(alpha.shape[0]) < alpha.shape[0] - rest.shape[1] + p
-    return np.hstack([alpha.reshape(alpha.shape[0], -1), rest[:, :p]])[chosen].T
+    return np.asarray(np.hstack([alpha.reshape(alpha.shape[0], -1), rest[:, :p]])[chosen].T)
 
 
 def _on_user_scale(problem: Problem, alpha: FloatArray, rest: FloatArray) -> FloatArray:

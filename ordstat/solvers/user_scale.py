@@ -58,7 +58,7 @@ class UserScale:
     def scaled(self, alpha: FloatArray, rest: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The inverse of `coefficients`."""
         own = rest * self.scale
-        return np.linalg.solve(self.G, (alpha - np.outer(self.c, self.A @ own)).T).T, own
+        return np.asarray(np.linalg.solve(self.G, (alpha - np.outer(self.c, self.A @ own)).T).T, dtype=np.float64), own
 
     def rounding(self, alpha: FloatArray, rest: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Rounding error of `coefficients`, from the size of the terms they are sums of."""
@@ -165,9 +165,7 @@ class RestrictedInformation:
         steep = values > _FLAT * values[-1]
         size = self.shape[0] * self.shape[1]
         root = (vectors[:, steep] / np.sqrt(values[steep])).T
-        rows = [
-            in_order(*self.user.coefficients(row[:size].reshape(self.shape), row[size:])) for row in root
-        ]
+        rows = [in_order(*self.user.coefficients(row[:size].reshape(self.shape), row[size:])) for row in root]
         full = np.array(rows).T @ np.array(rows)
         full[self.infinite], full[:, self.infinite] = np.nan, np.nan
         return np.asarray(full)

@@ -1,0 +1,194 @@
+"""Threshold structures: their maps, their fits with every other part of the model, starting values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ordstat.exceptions import DataError, OptionError
+from ordstat.methods.clm import CumulativeLink
+from ordstat.model.fit import LikelihoodFit
+from ordstat.model.sample import Rows, Sample
+from ordstat.model.thresholds import THRESHOLDS, threshold_map
+from ordstat.solvers.problem import Problem
+
+from .samples import PARTS, make
+
+STRUCTURES = [name for name in THRESHOLDS if name != "flexible"]
+
+
+def fit(sample: Sample, **options: object) -> LikelihoodFit:
+    return CumulativeLink(**options).fit(sample, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "names", "jacobian"),
+    [  # as printed by makeThresholds of R's ordinal
+        ("symmetric", 4, "central.1 central.2 spacing.1", [[1, 0, -1], [1, 0, 0], [0, 1, 0], [0, 1, 1]]),
+        ("symmetric", 3, "central spacing.1", [[1, -1], [1, 0], [1, 1]]),
+        ("symmetric", 2, "central.1 central.2", [[1, 0], [0, 1]]),
+        ("symmetric2", 5, "spacing.1 spacing.2", [[0, -1], [-1, 0], [0, 0], [1, 0], [0, 1]]),
+        ("symmetric2", 4, "spacing.1 spacing.2", [[0, -1], [-1, 0], [1, 0], [0, 1]]),
+        ("symmetric2", 2, "spacing.1", [[-1], [1]]),
+        ("equidistant", 3, "threshold.1 spacing", [[1, 0], [1, 1], [1, 2]]),
+    ],
+)
+def test_maps_are_those_of_r(name: str, n: int, names: str, jacobian: list[list[int]]) -> None:
+    found = threshold_map(name, n)
+    assert found is not None and found.names == tuple(names.split())
+    np.testing.assert_array_equal(found.jacobian, jacobian)
+
+
+def log_likelihood(sample: Sample, found: LikelihoodFit, values: np.ndarray) -> float:
+    """From the rule with its thresholds made of the parameters, by hand."""
+    m = found.rule.alpha.shape[1]
+    a = values[: found.n_alpha].reshape(m, -1).T
+    rest = values[found.n_alpha :]
+    beta, zeta = rest[: found.n_beta], rest[found.n_beta : found.n_beta + found.n_zeta]
+    rule = replace(found.rule, alpha=found.jacobian @ a, beta=beta, zeta=zeta)
+    p = rule.probabilities(sample.rows)[np.arange(sample.n), sample.y]
+    return float(sample.case_weights @ np.log(p))
+
+
+@pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
+@pytest.mark.parametrize("link", ["logit", "cauchit"])
+@pytest.mark.parametrize("threshold", STRUCTURES)
+def test_optimum_and_covariance_on_the_users_scale(threshold: str, link: str, parts: tuple[str, ...]) -> None:
+    """The gradient of the log-likelihood written down by hand vanishes; its Hessian is the inverse covariance."""
+    sample = make(parts, n_levels=5, seed=3)
+    sample = replace(sample, rows=replace(sample.rows, X=sample.X + [0.3, -2.0]))  # the centring has something to undo
+    found = fit(sample, link=link, threshold=threshold, tol=1e-9)
+    assert found.certificate.reached and found.separation is None
+    size = found.coefficients.size
+    h = 1e-4 * np.eye(size)
+
+    def at(move: np.ndarray) -> float:
+        return log_likelihood(sample, found, found.coefficients + move)
+
+    assert at(np.zeros(size)) == pytest.approx(found.loglik, rel=1e-12)
+    gradient = [(at(s) - at(-s)) / 2e-4 for s in h]
+    np.testing.assert_allclose(gradient, 0.0, atol=2e-5)  # rounding of a log-likelihood near 200 over 2e-4, h^2 f'''
+    hessian = np.array([[(at(s + t) - at(s - t) - at(t - s) + at(-s - t)) / 4e-8 for t in h] for s in h])
+    covariance = found.information.covariance()
+    np.testing.assert_allclose(-hessian @ covariance, np.eye(size), atol=2e-3)
+    np.testing.assert_allclose(found.information.variances(), np.diag(covariance), rtol=1e-9)
+    theta = found.jacobian @ found.coefficients[: found.jacobian.shape[1]]
+    np.testing.assert_allclose(theta, found.rule.alpha[:, 0], rtol=1e-12)
+    assert np.all(np.diff(theta) > 0)
+
+
+def test_a_structure_that_restricts_nothing() -> None:
+    """Two thresholds, equally spaced or about a centre, are two free thresholds: same likelihood, mapped estimates."""
+    sample = make(("nominal", "scale"), n_levels=3)
+    free = fit(sample)
+    for threshold in ("symmetric", "equidistant"):
+        found = fit(sample, threshold=threshold)
+        to_flexible = found.on_flexible_scale()
+        assert found.loglik == pytest.approx(free.loglik, rel=1e-13)
+        assert (found.null_edf, free.null_edf) == (2, 2)
+        np.testing.assert_allclose(to_flexible @ found.coefficients, free.coefficients, rtol=1e-7)
+        covariance = to_flexible @ found.information.covariance() @ to_flexible.T
+        np.testing.assert_allclose(covariance, free.information.covariance(), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("threshold", STRUCTURES)
+def test_levels_without_rows_are_left_out_of_the_structure(threshold: str) -> None:
+    sample = make(n_levels=4)
+    gaps = replace(sample, y=np.array([1, 2, 4, 5])[sample.y], n_levels=7)
+    one, other = fit(sample, threshold=threshold), fit(gaps, threshold=threshold)
+    np.testing.assert_allclose(other.coefficients, one.coefficients)
+    np.testing.assert_array_equal(np.isinf(other.rule.alpha[:, 0]), [True, False, False, False, False, True])
+    expected = np.zeros((sample.n, 7))
+    expected[:, [1, 2, 4, 5]] = one.rule.probabilities(sample.rows)
+    np.testing.assert_allclose(other.rule.probabilities(gaps.rows), expected)
+    np.testing.assert_allclose((other.jacobian @ other.coefficients[: other.n_alpha])[1:5][[0, 2, 3]],
+                               one.jacobian @ one.coefficients[: one.n_alpha])  # fmt: skip
+
+
+@pytest.mark.parametrize("threshold", STRUCTURES)
+def test_null_model_has_the_structure_too(threshold: str) -> None:
+    sample = make(n_levels=5)
+    bare = replace(sample, rows=replace(sample.rows, X=np.zeros((sample.n, 0))))
+    found, null = fit(sample, threshold=threshold), fit(bare, threshold=threshold)
+    assert found.null_loglik == pytest.approx(null.loglik, rel=1e-13)
+    assert found.null_edf == null.coefficients.size == found.n_alpha
+
+
+@pytest.mark.parametrize("threshold", STRUCTURES)
+def test_separation_within_a_structure(threshold: str) -> None:
+    sample = make(n_levels=5)
+    column = (sample.y == 4) & (np.arange(sample.n) % 3 == 0)
+    tied = replace(sample, rows=replace(sample.rows, X=np.column_stack([sample.X, column])))
+    found = fit(tied, threshold=threshold)
+    expected = np.append(np.zeros(found.coefficients.size - 1), 1.0)
+    np.testing.assert_array_equal(np.sign(found.separation), expected)
+
+
+@pytest.mark.parametrize("link", ["probit", "cloglog"])
+def test_many_levels(link: str) -> None:
+    """A thousand levels and two parameters: the structure costs next to nothing."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(3000, 1))
+    latent = x[:, 0] + rng.normal(size=3000)
+    y = np.clip(np.floor((latent + 5.0) * 100.0), 0, 999).astype(np.intp)
+    _, y = np.unique(y, return_inverse=True)
+    sample = Sample(rows=Rows(X=x), y=y, n_levels=int(y.max()) + 1)
+    found = fit(sample, link=link, threshold="equidistant")
+    assert found.certificate.reached and found.coefficients.size == 3
+
+
+@pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+def test_starting_at_the_optimum_there_is_nothing_to_do(threshold: str, parts: tuple[str, ...]) -> None:
+    sample = make(parts, n_levels=5)
+    found = fit(sample, threshold=threshold)
+    again = fit(sample, threshold=threshold, start=tuple(found.coefficients))
+    assert again.trace.iterations <= 1
+    np.testing.assert_allclose(again.coefficients, found.coefficients, rtol=1e-9)
+    assert again.trace.objective[0] == pytest.approx(found.loglik, rel=1e-12)
+
+
+def test_starting_values_are_checked() -> None:
+    with pytest.raises(OptionError, match=r"start must have 5 values.*3 of the thresholds.*got 2"):
+        fit(make(), start=(0.0, 1.0))
+    with pytest.raises(OptionError, match="start must give a finite likelihood"):
+        fit(make(), start=(1.0, 0.0, 2.0, 0.0, 0.0))
+    for wrong in ("abc", [np.nan], [[1.0]], 3.0):
+        with pytest.raises(OptionError, match="start must be a sequence of finite numbers"):
+            CumulativeLink(start=wrong)
+
+
+def test_structures_need_three_levels() -> None:
+    with pytest.raises(OptionError, match="threshold must be one of flexible, symmetric"):
+        CumulativeLink(threshold="equal")
+    with pytest.raises(DataError, match="at least 3 levels; this one has 2"):
+        fit(make(n_levels=2), threshold="equidistant")
+
+
+@pytest.mark.parametrize("threshold", ["symmetric2", "equidistant"])
+def test_meat_of_the_sandwich(threshold: str) -> None:
+    """Against score rows by central differences of the log-probabilities."""
+    sample = make(PARTS["all"], n_levels=4)
+    method = CumulativeLink(threshold=threshold)
+    found = fit(sample, threshold=threshold)
+    h = 1e-5 * np.eye(found.coefficients.size)
+
+    def rows(values: np.ndarray) -> np.ndarray:
+        parts = [sample.take(np.array([i])) for i in range(sample.n)]
+        one = [replace(part, weights=None) for part in parts]
+        return np.array([log_likelihood(part, found, values) for part in one])
+
+    scores = np.array([(rows(found.coefficients + s) - rows(found.coefficients - s)) / 2e-5 for s in h]).T
+    expected = (scores * sample.weights[:, None]).T @ scores
+    np.testing.assert_allclose(method.meat(sample, found, None), expected, rtol=1e-5, atol=1e-4)
+
+
+def test_the_problem_maps_users_values_there_and_back() -> None:
+    sample = make(PARTS["all"], n_levels=5)
+    for threshold in THRESHOLDS:
+        problem = Problem.of(sample, CumulativeLink()._latent(), threshold)
+        values = np.random.default_rng(0).normal(size=problem.n_parameters)
+        alpha, rest = problem.user_scale().coefficients(*problem.from_user(values))
+        np.testing.assert_allclose(np.concatenate([alpha.T.reshape(-1), rest]), values, rtol=1e-12)
