@@ -31,6 +31,7 @@ from .target import Target
 
 if TYPE_CHECKING:
     from ..design.design import Design
+    from ..plots.accessor import Plots
 
 #: Everything that some method predicts.
 PREDICTION_TYPES = ("class", "prob", "cum_prob", "score", "linear_predictor", "mean", "margin", "votes")
@@ -423,6 +424,13 @@ class OrdinalResults:
         """Whether the fit has a cost beside the classification and absolute errors shown anyway."""
         named = CostMatrix.parse(self.method.cost).label in ("classification", "absolute")
         return self.design.sample.costs is not None or not named
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
+        from ..plots.accessor import Plots
+
+        return Plots(self)
 
     # Words
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,9 @@ from .protocols import LikelihoodMethod, ProbabilityRule
 from .render import Summary
 from .report import Report
 from .target import Target
+
+if TYPE_CHECKING:
+    from ..plots.accessor import LikelihoodPlots
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -257,7 +260,14 @@ class LikelihoodResults(Diagnostics, Predictive, OrdinalResults):
         """Nagelkerke's R2, (1 - exp(-lr_chi2 / n)) / (1 - exp(2 null_loglik / n))."""
         return float(np.expm1(-self.lr_chi2 / self.nobs) / np.expm1(2.0 * self.null_loglik / self.nobs))
 
-    # Tables
+    # Tables and pictures
+
+    @property
+    def plot(self) -> LikelihoodPlots:
+        """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
+        from ..plots.accessor import LikelihoodPlots
+
+        return LikelihoodPlots(self)
 
     def tidy(self, conf_int: bool = True, exponentiate: bool = False, level: float = 0.95) -> pd.DataFrame:
         """One row per parameter: term, estimate, std_error, statistic, p_value, conf_low, conf_high, coef_type.

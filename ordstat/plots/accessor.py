@@ -1,0 +1,196 @@
+"""What `fit.plot` offers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..results.base import OrdinalResults
+    from ..results.likelihood import LikelihoodResults
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plots:
+    """Pictures of a fit: `fit.plot.latent()`.
+
+    Every plot takes axes to draw into, `ax=None` (a new figure), and returns the axes. Beside every plot `name` stands
+    `name_data`, of the same arguments but for the axes: what is drawn, as a frame, without matplotlib.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
+    >>> fit.plot
+    plots: confusion, latent, margins, selection
+    >>> cells = fit.plot.confusion_data()
+    >>> cells.loc[cells["observed"] == 5, ["predicted", "distance", "weight"]].to_numpy().tolist()
+    [[1, 4, 0], [2, 3, 0], [3, 2, 2], [4, 1, 5], [5, 0, 0]]
+    """
+
+    results: OrdinalResults
+
+    def __repr__(self) -> str:
+        return f"plots: {', '.join(self.names)}"
+
+    @property
+    def names(self) -> list[str]:
+        """Of the plots there are."""
+        return sorted(name.removesuffix("_data") for name in dir(type(self)) if name.endswith("_data"))
+
+    def latent(self, ax: Axes | None = None, *, bins: int = 40) -> Axes:
+        """Scores of the rows of each observed level, with the thresholds and the interval of every level.
+
+        A row of the plot is one observed level. Where thresholds differ between the rows of the fit (nominal effects)
+        their mean is drawn, and their range shaded.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        bins : int
+            Of the histograms.
+
+        Raises
+        ------
+        UnavailableError
+            For a rule that votes.
+        ImportError
+            matplotlib is not installed.
+        """
+        from .latent import latent
+
+        return latent(self.results, ax, bins)
+
+    def latent_data(self, *, bins: int = 40) -> pd.DataFrame:
+        """Columns level, left and right (ends of the bin), weight of the rows inside, share of the level's weight."""
+        from .latent import latent_data
+
+        return latent_data(self.results, bins)
+
+    def margins(
+        self,
+        ax: Axes | None = None,
+        *,
+        delta: float | None = None,
+        bins: int = 40,
+        normalised: bool | None = None,
+    ) -> Axes:
+        """Left and right margins of the rows; wrong ones (<= 0) in another colour, and a line at Delta.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        delta : float >= 0, optional
+            Half the median size of the margins, to one digit, if not given.
+        bins : int
+        normalised : bool, optional
+            Whether in units of the normalised margin; True where the potential has a norm.
+        """
+        from .margins import margins
+
+        return margins(self.results, ax, delta, bins, normalised)
+
+    def margins_data(self, *, bins: int = 40, normalised: bool | None = None) -> pd.DataFrame:
+        """Columns side, from and to (ends of the bin), weight, share of the rows that have a margin on that side."""
+        from .margins import margins_data
+
+        return margins_data(self.results, bins, normalised)
+
+    def confusion(self, ax: Axes | None = None, *, newdata: Any = None, weights: Any = None) -> Axes:
+        """Observed against predicted levels: blue where right, redder with the distance, deeper with the share.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        newdata : data frame, optional
+            With the response; the rows of the fit if not given.
+        weights : str or (N,) array, optional
+            Of `newdata`.
+        """
+        from .confusion import confusion
+
+        return confusion(self.results, ax, newdata, weights)
+
+    def confusion_data(self, *, newdata: Any = None, weights: Any = None) -> pd.DataFrame:
+        """Columns observed, predicted, distance |i - j|, weight, share of the weight of the observed level."""
+        from .confusion import confusion_data
+
+        return confusion_data(self.results, newdata, weights)
+
+    def selection(self, ax: Axes | None = None) -> Axes:
+        """Cost of held-out rows against C, one standard error on either side, where the fit has C="cv".
+
+        Raises
+        ------
+        UnavailableError
+            Nothing was chosen by cross-validation.
+        """
+        from .selection import selection
+
+        return selection(self.results, ax)
+
+    def selection_data(self) -> pd.DataFrame:
+        """Columns C, cost, std_error, chosen."""
+        from .selection import selection_data
+
+        return selection_data(self.results)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LikelihoodPlots(Plots):
+    """Pictures of a likelihood fit: those of every fit, and of its probabilities and coefficients.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.plot.forest_data().round(2).to_numpy()[:, 1:4].tolist()
+    [[2.5, 1.47, 3.54], [1.53, 0.59, 2.46]]
+    """
+
+    results: LikelihoodResults
+
+    def density(self, ax: Axes | None = None, *, at: Any = None) -> Axes:
+        """Latent distribution of chosen rows, cut by the thresholds: areas are the probabilities of the levels.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        at : data frame, optional
+            Rows with the variables of the formula, one density each; the rows of the fit with the lowest, the median
+            and the highest score if not given.
+        """
+        from .density import density
+
+        return density(self.results, ax, at)
+
+    def density_data(self, *, at: Any = None) -> pd.DataFrame:
+        """Columns row, level, latent (place), density, probability (of the level at that row)."""
+        from .density import density_data
+
+        return density_data(self.results, at)
+
+    def forest(self, ax: Axes | None = None, *, exponentiate: bool = False, level: float = 0.95) -> Axes:
+        """Coefficients with their confidence limits.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        exponentiate : bool
+            Odds ratios (logit), hazard ratios (cloglog) or exponents, on a logarithmic axis.
+        level : float in (0, 1)
+            Of the limits.
+        """
+        from .forest import forest
+
+        return forest(self.results, ax, exponentiate, level)
+
+    def forest_data(self, *, exponentiate: bool = False, level: float = 0.95) -> pd.DataFrame:
+        """Columns term, estimate, conf_low, conf_high, coef_type."""
+        from .forest import forest_data
+
+        return forest_data(self.results, exponentiate, level)

@@ -1,0 +1,99 @@
+"""Observed against predicted levels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray
+from . import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..results.base import OrdinalResults
+
+_MOST_NUMBERS = 20  # levels; the cells of more are too small for numbers
+
+
+def confusion_data(results: OrdinalResults, newdata: Any = None, weights: Any = None) -> pd.DataFrame:
+    """One row a cell.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns observed, predicted (levels), distance (|i - j| in ranks), weight (of the rows), share (of the weight
+        of the observed level; 0 for a level without rows).
+    """
+    cells = results.confusion(newdata, weights=weights)
+    values = cells.to_numpy(dtype=np.float64)
+    total = values.sum(axis=1, keepdims=True)
+    n = values.shape[0]
+    place = np.arange(n)
+    return pd.DataFrame(
+        {
+            "observed": [level for level in cells.index for _ in range(n)],
+            "predicted": list(cells.columns) * n,
+            "distance": np.abs(place[:, None] - place).ravel(),
+            "weight": cells.to_numpy().ravel(),
+            "share": (values / np.where(total > 0, total, 1.0)).ravel(),
+        }
+    )
+
+
+def confusion(results: OrdinalResults, ax: Axes | None, newdata: Any = None, weights: Any = None) -> Axes:
+    """Draw `confusion_data`: blue where right, towards dark red with the distance |i - j|, deeper with the share."""
+    data = confusion_data(results, newdata, weights)
+    levels = [str(level) for level in results.levels]
+    n = len(levels)
+    side = min(max(2.6, 0.44 * n + 1.0), 7.0)
+    wordy = max(map(len, levels)) > 8 or n > 12
+    ax = style.axes(ax, height=side + (0.8 if wordy else 0.3), width=side + (1.6 if wordy else 0.6))
+    colours = _colours(data["distance"].to_numpy(), data["share"].to_numpy(), n)
+    ax.imshow(colours.reshape(n, n, 4), aspect="equal", interpolation="nearest")
+    if n <= _MOST_NUMBERS:
+        _numbers(ax, data["weight"].to_numpy(), colours, n)
+    places = np.arange(0, n, -(-n // 40))
+    ax.set_xticks(
+        places,
+        [levels[i] for i in places],
+        rotation=45 if wordy else 0,
+        ha="right" if wordy else "center",
+        rotation_mode="anchor" if wordy else "default",
+    )
+    ax.set_yticks(places, [levels[i] for i in places])
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    ax.set_xticks(np.arange(n + 1) - 0.5, minor=True)
+    ax.set_yticks(np.arange(n + 1) - 0.5, minor=True)
+    ax.grid(which="minor", color="white", linewidth=1.0)
+    ax.tick_params(which="minor", length=0)
+    weight = data["weight"].sum()
+    right = float(data.loc[data["distance"] == 0, "weight"].sum() / weight)
+    off = float((data["distance"] * data["weight"]).sum() / weight)
+    response = results.design.response
+    return style.named(ax, f"predicted {response}", f"observed {response}", f"{right:.0%} right, {off:.2f} levels off")
+
+
+def _colours(distance: FloatArray, share: FloatArray, n: int) -> FloatArray:
+    """(n * n, 4) the colour of the distance, mixed with white as the share falls."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_rgba
+
+    hue = colormaps["OrRd"](0.35 + 0.6 * (distance - 1) / max(n - 2, 1))
+    hue[distance == 0] = to_rgba(style.RIGHT)
+    strength = np.where(share > 0, 0.12 + 0.88 * np.sqrt(share), 0.035)[:, None]
+    mixed = np.ones((distance.size, 4))
+    mixed[:, :3] = 1.0 - strength * (1.0 - hue[:, :3])
+    return mixed
+
+
+def _numbers(ax: Axes, weight: Any, colours: FloatArray, n: int) -> None:
+    size = min(style.SMALL, 72.0 * 0.34 * min(style.inches(ax)) / n)
+    for cell, value in enumerate(weight):
+        if value > 0:
+            i, j = divmod(cell, n)
+            ink = style.text_colour(colours[cell])
+            ax.text(j, i, f"{value:.4g}", ha="center", va="center", color=ink, fontsize=size)

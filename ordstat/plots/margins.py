@@ -1,0 +1,125 @@
+"""Distribution of the margins to the two ends of each row's own interval."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray
+from ..exceptions import DataError, OptionError
+from . import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..results.base import OrdinalResults
+
+_SIDES = ("left", "right")
+
+
+def margins_data(results: OrdinalResults, bins: int = 40, normalised: bool | None = None) -> pd.DataFrame:
+    """Histogram of the left and of the right margins.
+
+    Parameters
+    ----------
+    bins : int
+        Their common width is chosen so that 0 is an end of a bin.
+    normalised : bool, optional
+        Margins divided by the norm of potential and thresholds; True where there is a norm.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns side ("left", "right"), from, to (ends of the bin), weight, share (of all rows with that margin: rows of
+        the lowest level have no left margin, those of the highest no right one).
+    """
+    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or bins < 2:
+        raise OptionError(f"bins must be a whole number, 2 or more; got {bins!r}.")
+    sides = _sides(results, _normalise(results, normalised))
+    weights = results.design.sample.case_weights
+    values = np.concatenate([side[np.isfinite(side)] for side in sides])
+    if values.size == 0:
+        raise DataError("no row has a finite margin.")
+    edges = _edges(values, bins)
+    tables = []
+    for name, side in zip(_SIDES, sides, strict=True):
+        finite = np.isfinite(side)
+        inside = np.histogram(side[finite], edges, weights=weights[finite])[0]
+        share = inside / inside.sum() if inside.sum() > 0 else inside
+        tables.append(
+            pd.DataFrame({"side": name, "from": edges[:-1], "to": edges[1:], "weight": inside, "share": share})
+        )
+    return pd.concat(tables, ignore_index=True)
+
+
+def _normalise(results: OrdinalResults, asked: bool | None) -> bool:
+    use = results.geometry is not None if asked is None else asked
+    if use and results.geometry is None:
+        raise OptionError(f"{results.method!r} has no norm for its margins: use normalised=False.")
+    return use
+
+
+def _sides(results: OrdinalResults, normalised: bool) -> tuple[FloatArray, FloatArray]:
+    m = results.training_margins
+    return (m.left / m.norm, m.right / m.norm) if normalised else (m.left, m.right)
+
+
+def _edges(values: FloatArray, bins: int) -> FloatArray:
+    """Ends of bins of one width, 0 among them."""
+    low, high = min(float(values.min()), 0.0), max(float(values.max()), 0.0)
+    width = (high - low) / bins or 1.0
+    return width * np.arange(np.floor(low / width), np.ceil(high / width) + 1)
+
+
+def margins(
+    results: OrdinalResults,
+    ax: Axes | None,
+    delta: float | None = None,
+    bins: int = 40,
+    normalised: bool | None = None,
+) -> Axes:
+    """Draw `margins_data`, wrong margins in another colour, and the rows within Delta."""
+    data = margins_data(results, bins, normalised)
+    use = _normalise(results, normalised)
+    errors = results.delta_errors(None if delta is None else [delta], normalised=use)
+    ax = style.axes(ax, height=2.6)
+    tallest = data["share"].max()
+    for place, side in ((1, "left"), (0, "right")):
+        mine = data[data["side"] == side]
+        wrong = (mine["to"] <= mine["to"].abs().max() * 1e-12).to_numpy()
+        ax.bar(
+            mine["from"],
+            0.85 * mine["share"] / tallest,
+            mine["to"] - mine["from"],
+            bottom=place,
+            align="edge",
+            color=np.where(wrong, style.WRONG, style.RIGHT),
+            linewidth=0,
+            zorder=3,
+        )
+        ax.axhline(place, color=style.MUTED, linewidth=0.5, zorder=4)
+    ax.set_ylim(-0.02, 2.0)
+    ax.axvline(0.0, color=style.INK, linewidth=0.8, zorder=4)
+    _delta(ax, errors.iloc[[len(errors) // 2]])
+    style.row_labels(ax, [1.35, 0.35], ["left margin\nH - $\\theta_{y-1}$", "right margin\n$\\theta_y$ - H"])
+    return style.named(ax, "normalised margin" if use else "margin, units of the score")
+
+
+def _delta(ax: Axes, errors: pd.DataFrame) -> None:
+    """A line at Delta, with the share of rows whose margins are not larger."""
+    delta, share = float(errors.index[0]), float(errors["classification"].iloc[0])
+    ax.axvline(delta, color=style.INK, linewidth=0.8, linestyle=(0, (4, 3)), zorder=4)
+    ax.annotate(
+        f"$\\Delta$ = {delta:g}: {share:.0%} of the rows have a margin $\\leq \\Delta$",
+        (delta, 1.0),
+        xycoords=ax.get_xaxis_transform(),
+        xytext=(0, 3),
+        textcoords="offset points",
+        ha="left" if delta < np.mean(ax.get_xlim()) else "right",
+        va="bottom",
+        fontsize=style.SMALL,
+        color=style.INK,
+        annotation_clip=False,
+    )

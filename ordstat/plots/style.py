@@ -1,0 +1,199 @@
+"""How every plot looks: quiet axes, colours of ordered levels, labels that keep apart; no global setting changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..exceptions import OptionError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+INK = "#333333"
+MUTED = "#8a8a8a"
+FAINT = "#dddddd"
+#: Blue and vermilion of Okabe and Ito's palette, told apart by every kind of colour vision.
+RIGHT = "#0072b2"
+WRONG = "#d55e00"
+SMALL = 8.5
+_WIDTH = 6.4  # inches
+_MISSING = "plots need matplotlib, which is not installed: pip install ordstat[plot]"
+
+
+def axes(ax: Axes | None, height: float = 4.0, width: float = _WIDTH) -> Axes:
+    """The axes given, or those of a new figure of that size in inches.
+
+    Raises
+    ------
+    ImportError
+        matplotlib is not installed.
+    """
+    return panels(ax, 1, 1, height, width)[0]
+
+
+def panels(given: Any, n: int, columns: int, height: float, width: float = _WIDTH) -> list[Axes]:
+    """n axes: those given, or those of a new figure with panels of that height."""
+    if given is not None:
+        chosen: list[Axes] = list(np.ravel(given))
+        if len(chosen) != n:
+            raise OptionError(f"the plot needs {n} axes; got {len(chosen)}.")
+        return [_quiet(ax) for ax in chosen]
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError(_MISSING) from error
+    columns = min(columns, n)
+    rows = -(-n // columns)
+    figure, grid = pyplot.subplots(
+        rows, columns, figsize=(width, height * rows), layout="constrained", squeeze=False, facecolor="white"
+    )
+    for spare in grid.flat[n:]:
+        figure.delaxes(spare)
+    return [_quiet(ax) for ax in grid.flat[:n]]
+
+
+def _quiet(ax: Axes) -> Axes:
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(MUTED)
+    ax.tick_params(colors=INK, labelsize=SMALL, length=3, color=MUTED)
+    ax.set_axisbelow(True)
+    return ax
+
+
+def named(ax: Axes, x: str = "", y: str = "", title: str = "") -> Axes:
+    """The axes with names, and a short title at the left."""
+    ax.set_xlabel(x, color=INK, fontsize=SMALL + 0.5)
+    ax.set_ylabel(y, color=INK, fontsize=SMALL + 0.5)
+    if title:
+        ax.set_title(title, loc="left", color=INK, fontsize=SMALL + 1.5)
+    return ax
+
+
+def level_colours(n: int) -> list[tuple[float, float, float, float]]:
+    """n colours from dark violet (lowest) to yellow-green (highest): viridis without its ends too pale for white."""
+    from matplotlib import colormaps
+
+    return [tuple(colour) for colour in colormaps["viridis"](np.linspace(0.04, 0.86, n))]
+
+
+def text_colour(background: Sequence[float]) -> str:
+    """White on dark, ink on light, by relative luminance."""
+    luminance = float(np.dot(background[:3], (0.299, 0.587, 0.114)))
+    return "white" if luminance < 0.55 else INK
+
+
+def keep_apart(places: Iterable[float], gap: float) -> FloatArray:
+    """The places moved as little as possible (least squares, order kept) so that none is nearer than `gap`.
+
+    Examples
+    --------
+    >>> keep_apart([0.0, 0.1, 5.0], 1.0).round(2)
+    array([-0.45,  0.55,  5.  ])
+    """
+    wanted = np.asarray(list(places), dtype=np.float64)
+    order = np.argsort(wanted, kind="stable")
+    steps = gap * np.arange(wanted.size)
+    blocks: list[tuple[float, int]] = []
+    for value in wanted[order] - steps:
+        mean, size = float(value), 1
+        while blocks and blocks[-1][0] > mean:
+            before, count = blocks.pop()
+            mean, size = (mean * size + before * count) / (size + count), size + count
+        blocks.append((mean, size))
+    moved = np.repeat([mean for mean, _ in blocks], [size for _, size in blocks]) + steps
+    return np.asarray(moved[np.argsort(order, kind="stable")])
+
+
+def inches(ax: Axes) -> tuple[float, float]:
+    """Width and height of the axes as laid out with what is drawn so far."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    box = ax.get_window_extent()
+    return box.width / figure.dpi, box.height / figure.dpi
+
+
+def end_labels(ax: Axes, heights: Sequence[float], texts: Sequence[str], colours: Sequence[Any]) -> None:
+    """Names of lines right of the axes, at their last heights, kept apart."""
+    low, high = ax.get_ylim()
+    room = inches(ax)[1]
+    size = min(SMALL, 72.0 * room / (1.25 * max(len(texts), 1)))
+    gap = 1.25 * size / 72.0 / room * (high - low)
+    edges = [*heights, low + 0.3 * gap, high - 0.3 * gap]
+    places = keep_apart(np.clip(heights, min(edges[-2:]), max(edges[-2:])), gap)
+    places = places + max(low - places.min(), 0.0) - max(places.max() - high, 0.0)
+    for place, text, colour in zip(places, texts, colours, strict=True):
+        ax.annotate(
+            text,
+            (1.0, place),
+            xycoords=ax.get_yaxis_transform(),
+            xytext=(5, 0),
+            textcoords="offset points",
+            va="center",
+            color=colour,
+            fontsize=size,
+            annotation_clip=False,
+        )
+
+
+def level_key(ax: Axes, levels: Sequence[Any], colours: Sequence[Any]) -> None:
+    """Names of the levels right of the axes beside their colours, highest on top."""
+    from matplotlib.patches import Patch
+
+    handles = [Patch(color=colour, label=str(level)) for level, colour in zip(levels, colours, strict=True)]
+    ax.legend(
+        handles=handles[::-1],
+        loc="center left",
+        bbox_to_anchor=(1.0, 0.5),
+        frameon=False,
+        fontsize=SMALL,
+        handlelength=0.9,
+        handleheight=0.9,
+        labelcolor=INK,
+    )
+
+
+def plain_log_ticks(ax: Axes) -> None:
+    """Ticks of a logarithmic x axis as plain numbers, few enough to be read."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    low, high = ax.get_xlim()
+    ax.xaxis.set_major_locator(MaxNLocator(5) if high < 4 * low else LogLocator(10, subs=(1, 2, 5), numticks=8))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
+    ax.xaxis.set_minor_locator(NullLocator())
+
+
+def row_labels(ax: Axes, places: Sequence[float], texts: Sequence[str]) -> None:
+    """Names of rows at the left, without tick marks."""
+    ax.set_yticks(list(places), [str(text) for text in texts])
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+
+
+def threshold_lines(ax: Axes, values: FloatArray, names: Sequence[str]) -> None:
+    """Vertical lines with their names on top; a name without room is left out."""
+    symbols = names if max(map(len, names)) <= 7 else [f"$\\theta_{{{k + 1}}}$" for k in range(len(names))]
+    low, high = ax.get_xlim()
+    per_inch = abs(high - low) / inches(ax)[0]
+    taken = -np.inf
+    for value, symbol in zip(values, symbols, strict=True):
+        if not np.isfinite(value):
+            continue
+        ax.axvline(value, color=INK, linewidth=0.8, zorder=3)
+        half = 0.5 * per_inch * 0.62 * SMALL / 72.0 * (2.2 if symbol.startswith("$") else len(symbol) + 0.8)
+        if value - half >= taken:
+            ax.text(
+                value,
+                1.01,
+                symbol,
+                transform=ax.get_xaxis_transform(),
+                ha="center",
+                va="bottom",
+                color=INK,
+                fontsize=SMALL - 0.5,
+            )
+            taken = value + half
