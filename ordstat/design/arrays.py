@@ -17,6 +17,7 @@ from .complete import kept_rows, levels_in_use, unused_note
 from .design import Design, NewRows
 from .frames import as_frame, find_column, row_name, shown_labels
 from .inputs import Given, check_costs, cluster_codes, weights_of
+from .margins import Margins, independent
 from .response import check_levels, known_codes, read_response, used_levels
 
 
@@ -32,12 +33,19 @@ class ArraySpec:
         Labels by which columns of a frame are found; None matches by position.
     response_name : str
     levels : tuple
+    names : tuple of str
+        What the columns are called.
     """
 
     width: int
     columns: tuple[Any, ...] | None
     response_name: str
     levels: tuple[Any, ...]
+    names: tuple[str, ...]
+
+    def margins(self) -> Margins:
+        """Every column is a term of its own."""
+        return independent(self.names)
 
     def rebuild(self, data: Any) -> NewRows:
         """Rows of new data; those with a NaN are flagged as incomplete."""
@@ -168,7 +176,7 @@ def from_arrays(
         n_given=n,
         dropped=kept.dropped,
         notes=(*labels.notes, *unused_note(levels_found)),
-        spec=ArraySpec(width=width, columns=found, response_name=response, levels=levels_found.values),
+        spec=ArraySpec(width=width, columns=found, response_name=response, levels=levels_found.values, names=chosen),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pandas as pd
 
@@ -12,6 +12,9 @@ from .._typing import BoolArray, IntArray
 from ..exceptions import DataError
 from ..model.sample import Rows, Sample
 from .recipe import Recipe, check_unchanged
+
+if TYPE_CHECKING:
+    from .margins import Margins
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -69,6 +72,9 @@ class Spec(Protocol):
 
     def response(self, data: Any) -> IntArray:
         """(N,) codes of the response in new data, -1 where missing; an unknown level raises DataError."""
+
+    def margins(self) -> Margins:
+        """Which location terms contain which."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -23,6 +23,7 @@ from .expressions import Expression
 from .frames import as_frame, find_column, has_column, row_name, shown_labels
 from .inputs import cost_matrix
 from .interpreter import Interpreter, coded_column
+from .margins import Margins, margins
 from .parse import Part
 from .response import known_codes
 from .transforms import Transform
@@ -237,3 +238,10 @@ class FormulaSpec:
             return None
         frame = as_frame(data)
         return cost_matrix(list(self.cost_names), frame, None, frame.index)
+
+    def margins(self) -> Margins:
+        """Which location terms contain which."""
+        return margins(self.parts.location, {key: self.codings[key] for key in self._location_keys()})
+
+    def _location_keys(self) -> set[str]:
+        return {factor.key for term in self.parts.location.terms for factor in term.factors}

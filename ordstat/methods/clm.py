@@ -24,7 +24,9 @@ from ..solvers.meat import score_products
 from ..solvers.newton import Optimum, maximise
 from ..solvers.penalty import Likelihood, Ridge
 from ..solvers.problem import Problem
+from ..solvers.profile import ProfileLikelihood
 from ..solvers.schur import Blocks, condition_number
+from ..solvers.score_test import score_statistic
 from ..solvers.separation import infinite_direction
 from ..solvers.start import starting_values
 from ..solvers.structured import Structured
@@ -257,6 +259,17 @@ class CumulativeLink(Method):
             Scores are summed within clusters first; None takes each row (each of its copies, by its weight) alone.
         """
         return score_products(self._problem(replace(sample, cluster=cluster)), fit.coefficients[~fit.aliased])
+
+    def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
+        """Rao's statistic of this model at estimates (P',) of a smaller one; see `solvers/score_test.py`."""
+        return score_statistic(self._problem(sample), estimates)
+
+    def profiler(self, sample: Sample, fit: LikelihoodFit) -> ProfileLikelihood:
+        """The profile likelihood of the estimated parameters, penalised where the fit is."""
+        problem, estimated = self._problem(sample), ~fit.aliased
+        separation = None if fit.separation is None else fit.separation[estimated]
+        start = problem.from_user(fit.coefficients[estimated])
+        return ProfileLikelihood.of(self._objective(problem).evaluate, problem.user_scale(), start, separation)
 
 
 def _digits(problem: Problem, optimum: Optimum, information: Information) -> FloatArray:

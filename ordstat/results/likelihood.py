@@ -17,6 +17,7 @@ from ..model.sample import Rows
 from .alerts import Alert, infinite_estimates, likelihood_alerts
 from .base import OrdinalResults
 from .diagnostics import Diagnostics
+from .inference import Inference
 from .likelihood_report import likelihood_report
 from .parameters import (
     Parameters,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LikelihoodResults(Diagnostics, Predictive, OrdinalResults):
+class LikelihoodResults(Diagnostics, Inference, Predictive, OrdinalResults):
     """A fitted cumulative link model, P(response <= k) = F(threshold_k - H).
 
     A positive coefficient raises the response. Standard errors are cluster-robust where the fit was given clusters.

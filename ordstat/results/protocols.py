@@ -37,6 +37,16 @@ class RankingMethod(Protocol):
         """Norms of the fitted potential."""
 
 
+class Profiler(Protocol):
+    """The profile likelihood of single parameters, by their place among the estimated ones."""
+
+    def end(self, place: int, direction: int, drop: float) -> tuple[float, str]:
+        """Where the deviance has risen by `drop` below (-1) or above (+1) the estimate, and why it is infinite."""
+
+    def curve(self, place: int, values: FloatArray) -> FloatArray:
+        """Maximised log-likelihood at values of the parameter."""
+
+
 class LikelihoodMethod(RankingMethod, Protocol):
     """A likelihood method as results see it."""
 
@@ -44,8 +54,17 @@ class LikelihoodMethod(RankingMethod, Protocol):
     def link(self) -> Any:
         """Name of the link."""
 
+    def fit(self, sample: Sample, rng: np.random.Generator) -> LikelihoodFit:
+        """Fit to other rows."""
+
     def meat(self, sample: Sample, fit: LikelihoodFit, cluster: IntArray | None) -> FloatArray:
         """(P', P') middle matrix of the sandwich: sum of outer products of scores, by row or by cluster."""
+
+    def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
+        """U' J^-1 U at estimates of a smaller model; see `solvers/score_test.py`."""
+
+    def profiler(self, sample: Sample, fit: LikelihoodFit) -> Profiler:
+        """The profile likelihood of a fit."""
 
 
 class ProbabilityRule(Rule, Protocol):

@@ -1,0 +1,259 @@
+"""The methods of a likelihood fit that test and compare; the work is done in files of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from .stepwise import Selection
+
+
+class Inference:
+    """Analysis of variance, tests of terms, of proportionality and of linear hypotheses for `LikelihoodResults`."""
+
+    def anova(self: Any, *others: Any, type: str = "I") -> pd.DataFrame:
+        """Likelihood-ratio tests against other fits, or Wald tests of the location terms of this one.
+
+        Parameters
+        ----------
+        *others : LikelihoodResults
+            Fits of the same rows, each nested in the next larger one.
+        type : {"I", "II", "III", "balanced"}
+            Without other fits: each term adjusted for those before it (I), for all that do not contain it (II), or for
+            all. Where it is part of an interaction, "III" tests its effect at the first levels of the other factors,
+            as R's clm 2022.11 does, and "balanced" its average over their levels (type III of SAS and car).
+
+        Returns
+        -------
+        pandas.DataFrame
+            With others, smallest model first: no_par, aic, loglik, and against the row above lr_stat, df, p_value.
+            Alone, one row a term: df, chisq, p_value, by the covariance of the fit (see `with_vcov`). `attrs["notes"]`
+            tells of models that are not nested and of infinite estimates.
+
+        Raises
+        ------
+        DataError
+            The fits are not of the same rows.
+
+        Notes
+        -----
+        Types I and II weigh rows by their case weights, so that a weight equals repeated rows (R leaves weights out of
+        these contrasts). The last two do not depend on the coding of factors, and are NaN where a cell is empty.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.anova(fit.update("~ . - contact")).round(4)["lr_stat"].tolist()
+        [nan, 11.043]
+        >>> fit.anova(type="III").round(3)["chisq"].to_dict()
+        {'temp': 22.417, 'contact': 10.275}
+        """
+        if others:
+            from .comparison import likelihood_ratio_tests
+
+            return likelihood_ratio_tests([self, *others])
+        from .wald_anova import wald_anova
+
+        return wald_anova(self, type)
+
+    def drop1(
+        self: Any, scope: str | Sequence[str] | None = None, *, test: str | None = "Chisq", k: float = 2.0
+    ) -> pd.DataFrame:
+        """Each term taken out on its own, as R's drop1().
+
+        Parameters
+        ----------
+        scope : str or sequence of str, optional
+            Location terms; all that are part of no other term if not given.
+        test : {"Chisq", None}
+            Likelihood-ratio tests, or the criterion alone.
+        k : float
+            Penalty of a parameter in the criterion (2: AIC, log(n): BIC).
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows "<none>" and the terms; columns df, aic, lrt, p_value. NaN where a model has no maximum.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.drop1()["lrt"].round(3).to_dict()
+        {'<none>': nan, 'temp': 26.928, 'contact': 11.043}
+        """
+        from .terms import dropped_terms
+
+        return dropped_terms(self, scope, test, k)
+
+    def add1(
+        self: Any, scope: str | Sequence[str], *, test: str | None = "Chisq", k: float = 2.0, data: Any = None
+    ) -> pd.DataFrame:
+        """Each term of a scope put in on its own, as R's add1().
+
+        Parameters
+        ----------
+        scope : str or sequence of str
+            A formula, "~ . + x3 + x4", or terms. Terms enter whose margins are in the model.
+        test, k : see `drop1`
+        data : data frame, optional
+            The data of the fit if not given.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `drop1`.
+
+        Raises
+        ------
+        DataError
+            A term is missing in some rows of the fit, or the data are not at hand or have changed.
+        """
+        from .terms import added_terms
+
+        return added_terms(self, scope, test, k, data)
+
+    def step(
+        self: Any, scope: Any = None, *, direction: str | None = None, k: float = 2.0, max_steps: int = 1000
+    ) -> Selection:
+        """Location terms dropped and added one by one while AIC falls, as R's step().
+
+        Parameters
+        ----------
+        scope : str or {"lower": str, "upper": str}, optional
+            Formula of the largest model, and of the terms that must stay.
+        direction : {"both", "backward", "forward"}, optional
+            "both" with a largest model, else "backward".
+        k : float
+            Penalty of a parameter (2: AIC, log(n): BIC).
+        max_steps : int
+
+        Returns
+        -------
+        Selection
+            The chosen `fit` and the `trace` of steps. Its p-values and intervals do not know of the selection.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp * contact", data=datasets.load("wine"))
+        >>> fit.step().trace["change"].tolist()
+        ['', '- temp:contact']
+        """
+        from .stepwise import stepwise
+
+        return stepwise(self, scope, direction, k, max_steps)
+
+    def nominal_test(self: Any, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
+        """Likelihood-ratio tests of proportional odds: each term given an effect of its own at every threshold.
+
+        Parameters
+        ----------
+        scope : str or sequence of str, optional
+            Terms; all location and scale terms that are not nominal already if not given.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows "<none>" and the terms; columns df, loglik, aic, lrt, p_value, as R's nominal_test(). NaN where the
+            wider model has no maximum; `attrs["notes"]` tells of infinite estimates.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.nominal_test()["p_value"].round(3).to_dict()
+        {'<none>': nan, 'temp': 0.365, 'contact': 0.904}
+        """
+        from .proportionality import nominal_tests
+
+        return nominal_tests(self, scope)
+
+    def scale_test(self: Any, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
+        """Likelihood-ratio tests of equal scale: each location term given an effect on the log scale too.
+
+        Parameters and table as `nominal_test`; R's scale_test().
+        """
+        from .proportionality import scale_tests
+
+        return scale_tests(self, scope)
+
+    def score_test(self: Any) -> pd.DataFrame:
+        """Score tests of proportional odds: is an effect the same at every threshold? Nothing is fitted again.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a term and "omnibus" for all at once; columns df, chisq, p_value.
+
+        Notes
+        -----
+        U' J^-1 U with the score U and observed information J of the model with threshold-specific effects, at the
+        estimates of this one [Peterson and Harrell 1990, with the expected information]. A term is freed with the
+        terms it contains, so the test does not depend on the coding of factors.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.score_test()["df"].tolist()
+        [3, 3, 6]
+        """
+        from .proportionality import score_tests
+
+        return score_tests(self)
+
+    def brant(self: Any) -> pd.DataFrame:
+        """Brant's test of proportional odds: are the K-1 separate regressions of "above level k" parallel?
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a term and "omnibus"; columns df, chisq, p_value. NaN, with `attrs["notes"]`, where one of the
+            regressions has infinite estimates; `attrs["coefficients"]` holds the effects at each threshold.
+
+        Notes
+        -----
+        Wald tests with the joint covariance of the separate estimates [Brant 1990; the same construction for other
+        links than logit].
+        """
+        from .proportionality import brant_tests
+
+        return brant_tests(self)
+
+    def test(self: Any, hypotheses: str, *, vcov: Any = None) -> pd.DataFrame:
+        """Wald tests of linear hypotheses on the parameters.
+
+        Parameters
+        ----------
+        hypotheses : str
+            Equations between commas: "temp = contact", "temp[T.warm] = 0, contact[T.yes] = 1.5", "2 * x1 - x2 = 1".
+            Parameters by name, or by their term where it has one column.
+        vcov : str or dict, optional
+            As in `vcov`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row an equation, and "joint" where there are several: difference (left less right side), std_error,
+            df, chisq, p_value.
+
+        Raises
+        ------
+        OptionError
+            An equation that cannot be read, or is not linear.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.test("temp = contact").round(4).loc["temp = contact"].tolist()
+        [0.9753, 0.6409, 1.0, 2.3158, 0.1281]
+        """
+        from .hypotheses import hypothesis_tests
+
+        return hypothesis_tests(self, hypotheses, vcov)

@@ -1,0 +1,102 @@
+"""Stepwise selection of location terms by AIC."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ..exceptions import OptionError
+from .terms import Refit, add_fits, add_scope, drop_fits
+
+if TYPE_CHECKING:
+    from .likelihood import LikelihoodResults
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What `step` found.
+
+    Attributes
+    ----------
+    fit : LikelihoodResults
+        The model at which no single term improves the criterion.
+    trace : pandas.DataFrame
+        One row a step: change ("+ term", "- term"), df, loglik, edf, aic (with the penalty k).
+    """
+
+    fit: LikelihoodResults
+    trace: pd.DataFrame
+
+    def __repr__(self) -> str:
+        return f"{self.trace.to_string()}\n{self.fit!r}"
+
+
+def stepwise(r: LikelihoodResults, scope: Any, direction: str | None, k: float, max_steps: int) -> Selection:
+    """`LikelihoodResults.step`."""
+    lower, upper = _limits(r, scope)
+    chosen = direction or ("backward" if upper is None else "both")
+    if chosen not in ("both", "backward", "forward"):
+        raise OptionError(f"direction must be 'both', 'backward' or 'forward'; got {direction!r}.")
+    if upper is None and chosen == "forward":
+        raise OptionError("direction='forward' needs scope=, the formula of the largest model.")
+    rows = [("", r)]
+    for _ in range(max_steps):
+        best = _best_change(r, lower, upper if chosen != "backward" else None, chosen != "forward", k)
+        if best is None:
+            break
+        change, formula = best
+        r = r.update(formula)
+        rows.append((change, r))
+    return Selection(r, _trace(rows, k))
+
+
+def _limits(r: LikelihoodResults, scope: Any) -> tuple[set[frozenset[str]], str | None]:
+    """Factors of the terms that must stay, and the formula of the largest model."""
+    if isinstance(scope, dict):
+        unknown = set(scope) - {"lower", "upper"}
+        if unknown:
+            raise OptionError(f"scope takes the keys 'lower' and 'upper'; got {', '.join(map(repr, unknown))}.")
+        lower, upper = scope.get("lower"), scope.get("upper")
+    else:
+        lower, upper = None, scope
+    if lower is None:
+        return set(), upper
+    return set(r.design.updated(formula=lower).spec.margins().factors.values()), upper
+
+
+def _best_change(
+    r: LikelihoodResults, lower: set[frozenset[str]], upper: str | None, drop: bool, k: float
+) -> tuple[str, str] | None:
+    """The single term whose coming or going lowers the criterion most, and the formula that does it."""
+    margins = r.design.spec.margins()
+    found: dict[tuple[str, str], Refit] = {}
+    if drop:
+        terms = [term for term in margins.droppable() if margins.factors[term] not in lower]
+        found |= {(f"- {term}", f"~ . - {margins.texts[term]}"): fit for term, fit in drop_fits(r, terms).items()}
+    if upper is not None:
+        texts = add_scope(r, upper, None)
+        found |= {(f"+ {term}", f"~ . + {texts[term]}"): fit for term, fit in add_fits(r, texts, None).items()}
+    criteria = {change: k * fit.edf - 2.0 * fit.loglik for change, fit in found.items()}
+    finite = {change: value for change, value in criteria.items() if np.isfinite(value)}
+    if not finite:
+        return None
+    best = min(finite, key=finite.__getitem__)
+    return best if finite[best] < k * r.edf - 2.0 * r.loglik - 1e-7 else None
+
+
+def _trace(rows: list[tuple[str, LikelihoodResults]], k: float) -> pd.DataFrame:
+    fits = [fit for _, fit in rows]
+    edf = np.array([fit.edf for fit in fits])
+    loglik = np.array([fit.loglik for fit in fits])
+    return pd.DataFrame(
+        {
+            "change": [change for change, _ in rows],
+            "df": np.append(np.nan, np.diff(edf)),
+            "loglik": loglik,
+            "edf": edf,
+            "aic": k * edf - 2.0 * loglik,
+        }
+    )

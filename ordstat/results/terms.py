@@ -1,0 +1,157 @@
+"""Single terms dropped from a fit or added to it: likelihood-ratio tests and AIC."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ..exceptions import DataError, OptionError
+from ..model.fit import LikelihoodFit
+from ..model.sample import Sample
+from .comparison import chi2_tail
+
+if TYPE_CHECKING:
+    from ..design.design import Design
+    from .likelihood import LikelihoodResults
+
+NONE = "<none>"
+
+
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """Another model of the same rows: its parameters and log-likelihood, NaN where it has no maximum."""
+
+    edf: float
+    loglik: float
+    separated: bool
+
+    @classmethod
+    def of(cls, fit: LikelihoodFit) -> Refit:
+        """A fit that reached its maximum, or the limit of the likelihood under separation."""
+        separated = fit.separation is not None
+        if not separated and not fit.certificate.reached:
+            return cls(np.nan, np.nan, False)
+        return cls(float(np.count_nonzero(~fit.aliased)), float(fit.loglik), separated)
+
+    @property
+    def aic(self) -> float:
+        return 2.0 * self.edf - 2.0 * self.loglik
+
+
+NO_FIT = Refit(np.nan, np.nan, False)
+
+
+def fitted(r: LikelihoodResults, sample: Sample) -> Refit:
+    """The method of a fit on another sample; without a maximum where the sample has none."""
+    try:
+        return Refit.of(r.method.fit(sample, np.random.default_rng(0)))
+    except DataError:
+        return NO_FIT
+
+
+def without(sample: Sample, columns: slice) -> Sample:
+    """The sample without some location columns."""
+    X = np.ascontiguousarray(np.delete(sample.X, columns, axis=1))
+    return replace(sample, rows=replace(sample.rows, X=X))
+
+
+def dropped_terms(r: LikelihoodResults, scope: Any, test: str | None, k: float) -> pd.DataFrame:
+    """`LikelihoodResults.drop1`."""
+    _check_test(test)
+    fits = drop_fits(r, _drop_scope(r, scope))
+    return _table(Refit(r.edf, r.loglik, False), fits, -1.0, test, k)
+
+
+def drop_fits(r: LikelihoodResults, terms: Iterable[str]) -> dict[str, Refit]:
+    """The model without each term."""
+    sample = r.design.sample
+    return {term: fitted(r, without(sample, r.design.terms[term])) for term in terms}
+
+
+def _drop_scope(r: LikelihoodResults, scope: Any) -> list[str]:
+    if scope is None:
+        return r.design.spec.margins().droppable()
+    terms = [scope] if isinstance(scope, str) else list(scope)
+    unknown = [term for term in terms if term not in r.design.terms]
+    if unknown:
+        raise OptionError(f"scope has no term {unknown[0]!r} of the model; its terms are {', '.join(r.design.terms)}.")
+    return terms
+
+
+def added_terms(r: LikelihoodResults, scope: Any, test: str | None, k: float, data: Any) -> pd.DataFrame:
+    """`LikelihoodResults.add1`."""
+    _check_test(test)
+    fits = add_fits(r, add_scope(r, scope, data), data)
+    return _table(Refit(r.edf, r.loglik, False), fits, 1.0, test, k)
+
+
+def add_fits(r: LikelihoodResults, texts: dict[str, str], data: Any) -> dict[str, Refit]:
+    """The model with each term, given as a formula writes it."""
+    fits = {}
+    for term, text in texts.items():
+        design = r.design.updated(data, formula=f"~ . + {text}")
+        _check_rows(r.design, design, term)
+        fits[term] = fitted(r, design.sample)
+    return fits
+
+
+def add_scope(r: LikelihoodResults, scope: Any, data: Any) -> dict[str, str]:
+    """Terms of the scope that may enter (their margins are in the model), with their texts."""
+    formula = scope if isinstance(scope, str) else "~ . + " + " + ".join(scope)
+    wide = r.design.updated(data, formula=formula if "~" in formula else f"~ . + {formula}").spec.margins()
+    have = set(r.design.spec.margins().factors.values())
+    lacking = {term: own for term, own in wide.factors.items() if own not in have}
+    return {
+        term: wide.texts[term] for term, own in lacking.items() if not any(other < own for other in lacking.values())
+    }
+
+
+def _check_rows(old: Design, new: Design, term: str) -> None:
+    if old.sample.n != new.sample.n or not old.index.equals(new.index):
+        raise DataError(
+            f"{term!r} is missing in some of the {old.sample.n} rows of the fit ({new.sample.n} rows have it): models "
+            "are compared on the same rows, so drop the rows with missing values first."
+        )
+
+
+def _check_test(test: str | None) -> None:
+    if test not in ("Chisq", None):
+        raise OptionError(f"test must be 'Chisq' or None; got {test!r}.")
+
+
+def _table(
+    base: Refit, fits: dict[str, Refit], sign: float, test: str | None, k: float, loglik: bool = False
+) -> pd.DataFrame:
+    """One row a model; `sign` is +1 where terms were added and -1 where they were dropped."""
+    models = [base, *fits.values()]
+    edf, logliks = (np.array([getattr(model, name) for model in models]) for name in ("edf", "loglik"))
+    df, lrt = sign * (edf - base.edf), 2.0 * sign * (logliks - base.loglik)
+    df[0] = lrt[0] = np.nan
+    columns: dict[str, Any] = {"df": df}
+    if loglik:
+        columns["loglik"] = logliks
+    columns["aic"] = k * edf - 2.0 * logliks
+    if test is not None:
+        columns |= {"lrt": lrt, "p_value": chi2_tail(lrt, df)}
+    table = pd.DataFrame(columns, index=[NONE, *fits])
+    table.attrs["notes"] = _separated(fits)
+    return table
+
+
+def extension_table(r: LikelihoodResults, fits: dict[str, Refit]) -> pd.DataFrame:
+    """The table of nominal_test and scale_test."""
+    return _table(Refit(r.edf, r.loglik, False), fits, 1.0, "Chisq", 2.0, loglik=True)
+
+
+def _separated(fits: dict[str, Refit]) -> list[str]:
+    names = [name for name, fit in fits.items() if fit.separated]
+    if not names:
+        return []
+    return [
+        f"infinite estimates in the model of {', '.join(names)}: the likelihood is its limit, and the chi-squared "
+        "distribution of the statistic is in doubt."
+    ]
