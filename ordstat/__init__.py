@@ -27,6 +27,9 @@ from .exceptions import (
 if TYPE_CHECKING:
     from .estimator import OrdinalClassifier
     from .methods.clm import CumulativeLink
+    from .methods.cost_transform import CostTransform
+    from .methods.one_versus_all import OneVersusAll
+    from .methods.one_versus_one import OneVersusOne
     from .methods.redsvm import REDSVM
     from .methods.svorexc import SVOREXC
     from .methods.svorimc import SVORIMC
@@ -35,7 +38,10 @@ if TYPE_CHECKING:
 #: Names imported when they are used: a script pays for the methods it fits, and for scikit-learn only with its adapter.
 _LATER = {
     "OrdinalClassifier": "estimator",
+    "CostTransform": "methods.cost_transform",
     "CumulativeLink": "methods.clm",
+    "OneVersusAll": "methods.one_versus_all",
+    "OneVersusOne": "methods.one_versus_one",
     "REDSVM": "methods.redsvm",
     "SVOREXC": "methods.svorexc",
     "SVORIMC": "methods.svorimc",
@@ -49,6 +55,7 @@ __all__ = [
     "SVOREXC",
     "SVORIMC",
     "ConvergenceWarning",
+    "CostTransform",
     "CumulativeLink",
     "DataError",
     "DataWarning",
@@ -56,6 +63,8 @@ __all__ = [
     "Gaussian",
     "Laplacian",
     "Linear",
+    "OneVersusAll",
+    "OneVersusOne",
     "OptionError",
     "OrdinalClassifier",
     "OrdstatError",

@@ -20,11 +20,12 @@ BELOW = {
     "compiled": set(),
     "model": {"compiled"},
     "solvers": {"model", "compiled"},
+    "learners": {"solvers", "model"},
     "assess": {"model"},
     "design": {"model"},
     "plots": {"model"},
     "results": {"assess", "model", "plots"},
-    "methods": {"results", "assess", "solvers", "model"},
+    "methods": {"results", "assess", "learners", "solvers", "model"},
     "registry": {"methods"},
     "progress": set(),
     "datasets": set(),
@@ -33,7 +34,7 @@ BELOW = {
     "__init__": {"api", "datasets", "estimator", "methods", "model"},
     "__main__": {"api", "datasets"},
 }
-FRAME_FREE = ("compiled", "model", "solvers", "methods", "assess")
+FRAME_FREE = ("compiled", "model", "solvers", "learners", "methods", "assess")
 FRAME_LIBRARIES = {"pandas", "polars", "narwhals", "pyarrow", "formulaic"}
 HEAVY = ("scipy.stats", "scipy.optimize", "sklearn", "cvxpy", "statsmodels", "matplotlib", "joblib")
 MAX_LINES = 500

@@ -45,6 +45,13 @@ METHODS: dict[str, Entry] = {
     "osvm": Entry("redsvm.REDSVM", {"cost": "absolute"}),
     "svor-imc": Entry("svorimc.SVORIMC"),
     "svor-exc": Entry("svorexc.SVOREXC"),
+    "ova": Entry("one_versus_all.OneVersusAll", {"cost": "classification"}),
+    "csova": Entry("one_versus_all.OneVersusAll"),
+    "ovo": Entry("one_versus_one.OneVersusOne", {"cost": "classification", "weighting": "difference"}),
+    "csovo": Entry("one_versus_one.OneVersusOne", {"weighting": "difference"}),
+    "wap": Entry("one_versus_one.OneVersusOne", {"weighting": "all-pairs"}),
+    "tsew": Entry("cost_transform.CostTransform", {"mode": "expand"}),
+    "relabel": Entry("cost_transform.CostTransform", {"mode": "relabel"}),
 }
 
 __all__ = ["METHODS", "Entry", "Method"]

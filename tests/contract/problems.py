@@ -54,9 +54,32 @@ class Problem:
         return ordfit(FORMULA, self.frame if frame is None else frame, self.name, **(self.tight | arguments))
 
 
+#: Methods whose fit is a random draw.
+RANDOM = ("relabel",)
+
+
+def score_type(fit: Any) -> str:
+    """What a fit predicts beside the class: the potential, or votes."""
+    return "votes" if "votes" in fit.predicts else "score"
+
+
 def scores(fit: Any, frame: pd.DataFrame | None = None) -> np.ndarray:
-    """(N,) potential H."""
-    return np.asarray(fit.predict(frame, type="score"))
+    """(N,) potential H, or (N, K) votes."""
+    return np.asarray(fit.predict(frame, type=score_type(fit)))
+
+
+def thresholds(fit: Any) -> np.ndarray:
+    """(K-1,) thresholds; none of a rule that votes."""
+    return np.asarray(fit.thresholds if hasattr(fit, "thresholds") else ())
+
+
+def lead(fit: Any, frame: pd.DataFrame | None = None) -> np.ndarray:
+    """(N,) distance of the score from the nearest threshold, or of the most votes from the next."""
+    h = scores(fit, frame)
+    if h.ndim == 1:
+        return np.abs(h[:, None] - thresholds(fit)).min(axis=1)
+    best = np.sort(h, axis=1)
+    return best[:, -1] - best[:, -2]
 
 
 def score_tolerance(fit: Any) -> float:
@@ -68,12 +91,11 @@ def score_tolerance(fit: Any) -> float:
 
 
 def assert_same_ranker(fit: Any, other: Any, frame: pd.DataFrame) -> None:
-    """Same scores, thresholds and ranks of `frame`, ranks of rows on a threshold left out."""
+    """Same scores, thresholds and ranks of `frame`, ranks of rows on a threshold (or a tie) left out."""
     atol = score_tolerance(fit)
-    h, theta = scores(fit, frame), np.asarray(fit.thresholds)
-    np.testing.assert_allclose(h, scores(other, frame), atol=atol)
-    np.testing.assert_allclose(theta, other.thresholds, atol=atol)
-    clear = np.abs(h[:, None] - theta).min(axis=1) > 2 * atol
+    np.testing.assert_allclose(scores(fit, frame), scores(other, frame), atol=atol)
+    np.testing.assert_allclose(thresholds(fit), thresholds(other), atol=atol)
+    clear = lead(fit, frame) > 2 * atol
     ranks, others = (np.asarray(f.predict(frame).cat.codes) for f in (fit, other))
     assert clear.mean() > 0.5
     assert (ranks[clear] == others[clear]).all()

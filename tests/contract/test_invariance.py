@@ -5,7 +5,17 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from problems import FORMULA, Problem, assert_same_ranker, score_tolerance, scores
+from problems import (
+    FORMULA,
+    RANDOM,
+    Problem,
+    assert_same_ranker,
+    lead,
+    score_tolerance,
+    score_type,
+    scores,
+    thresholds,
+)
 
 from ordstat import ordfit
 from ordstat.methods import METHODS
@@ -39,7 +49,7 @@ def test_labels_are_only_names(problem):
     renamed = problem.frame.assign(y=problem.frame["y"].cat.rename_categories(names))
     fit, other = problem.fit(), problem.fit(renamed)
     np.testing.assert_array_equal(scores(fit), scores(other))
-    np.testing.assert_array_equal(fit.thresholds, other.thresholds)
+    np.testing.assert_array_equal(thresholds(fit), thresholds(other))
     assert fit.predict().map(names).tolist() == other.predict().tolist()
     assert other.predict().cat.categories.tolist() == list(names.values())
 
@@ -47,34 +57,43 @@ def test_labels_are_only_names(problem):
 def test_reversed_ranks_mirror_the_fit(problem):
     levels = problem.frame["y"].cat.categories[::-1]
     reverse = problem.frame.assign(y=problem.frame["y"].cat.reorder_categories(levels))
+    if problem.name in RANDOM:
+        pytest.skip("another draw")
     fit = problem.fit()
     other = Problem(MIRROR.get(problem.name, problem.name), reverse).fit()
     atol = score_tolerance(fit)
-    centred = [np.asarray(f.thresholds) - np.asarray(f.thresholds).mean() for f in (fit, other)]
-    np.testing.assert_allclose(centred[0], -centred[1][::-1], atol=atol)
-    moved = [scores(f) - np.asarray(f.thresholds).mean() for f in (fit, other)]
-    np.testing.assert_allclose(moved[0], -moved[1], atol=atol)
-    assert fit.predict().tolist() == other.predict().tolist()
+    if score_type(fit) == "votes":
+        np.testing.assert_allclose(scores(fit), scores(other)[:, ::-1], atol=atol)
+    else:
+        centred = [thresholds(f) - thresholds(f).mean() for f in (fit, other)]
+        np.testing.assert_allclose(centred[0], -centred[1][::-1], atol=atol)
+        moved = [scores(f) - thresholds(f).mean() for f in (fit, other)]
+        np.testing.assert_allclose(moved[0], -moved[1], atol=atol)
+    clear = lead(fit) > 0  # ties go to the lower rank, which is the other one in the mirror
+    assert clear.mean() > 0.8
+    assert fit.predict()[clear].tolist() == other.predict()[clear].tolist()
 
 
 def test_two_levels_are_enough(problem):
     binary = problem.frame.assign(y=pd.Categorical(problem.frame["y"].cat.codes > 0, ordered=True))
     fit = problem.fit(binary)
-    assert len(fit.thresholds) == 1
+    assert scores(fit).shape == (60, 2) if score_type(fit) == "votes" else len(fit.thresholds) == 1
     assert fit.predict().cat.categories.tolist() == [False, True]
     assert (fit.predict() == binary["y"]).mean() > 0.7  # two thirds of the rows are above; the score separates well
 
 
 def test_thresholds_are_in_order(problem):
-    assert (np.diff(problem.fit().thresholds) >= 0).all()
+    fit = problem.fit()
+    assert len(thresholds(fit)) == (0 if score_type(fit) == "votes" else len(fit.levels) - 1)
+    assert (np.diff(thresholds(fit)) >= 0).all()
 
 
 def test_new_data_equal_to_the_training_data_gives_the_training_predictions(problem):
     fit = problem.fit()
-    for type in ("class", "score"):
-        pd.testing.assert_series_equal(fit.predict(problem.frame, type=type), fit.predict(type=type), rtol=1e-12)
-    by_row = pd.concat([fit.predict(problem.frame.iloc[[row]], type="score") for row in (0, 17, 59)])
-    np.testing.assert_allclose(by_row, fit.predict(type="score").iloc[[0, 17, 59]], rtol=1e-9, atol=1e-12)
+    pd.testing.assert_series_equal(fit.predict(problem.frame), fit.predict())
+    np.testing.assert_allclose(scores(fit, problem.frame), scores(fit), rtol=1e-12, atol=1e-12)
+    by_row = np.concatenate([scores(fit, problem.frame.iloc[[row]]) for row in (0, 17, 59)])
+    np.testing.assert_allclose(by_row, scores(fit)[[0, 17, 59]], rtol=1e-9, atol=1e-12)
 
 
 def test_missing_inputs_keep_their_place(problem):
@@ -82,18 +101,18 @@ def test_missing_inputs_keep_their_place(problem):
     gaps = problem.frame.set_index(np.arange(60) + 100)
     gaps.loc[103, "x1"] = np.nan
     gaps.loc[105, "g"] = np.nan
-    for type in ("class", "score"):
-        with_gaps = fit.predict(gaps, type=type)
+    for type in ("class", score_type(fit)):
+        with_gaps = fit.predict(gaps, type=type).to_frame() if type != "votes" else fit.predict(gaps, type=type)
         assert with_gaps.index.equals(gaps.index)
-        assert with_gaps.index[with_gaps.isna()].tolist() == [103, 105]
-        complete = fit.predict(problem.frame, type=type).drop([3, 5])
-        pd.testing.assert_series_equal(with_gaps.dropna(), complete.set_axis(complete.index + 100), rtol=1e-9)
+        assert with_gaps.index[with_gaps.isna().all(axis=1)].tolist() == [103, 105]
+        complete = pd.DataFrame(fit.predict(problem.frame, type=type)).drop([3, 5])
+        pd.testing.assert_frame_equal(with_gaps.dropna(), complete.set_axis(complete.index + 100), rtol=1e-9)
 
 
 def test_pickle_keeps_everything(problem):
     fit = problem.fit()
     twin = pickle.loads(pickle.dumps(fit))
-    pd.testing.assert_series_equal(twin.predict(problem.frame, type="score"), fit.predict(problem.frame, type="score"))
+    np.testing.assert_array_equal(scores(twin, problem.frame), scores(fit, problem.frame))
     assert str(twin.summary()) == str(fit.summary())
     assert twin.method == fit.method
 
@@ -101,11 +120,14 @@ def test_pickle_keeps_everything(problem):
 def test_same_seed_same_result(problem):
     first, second = problem.fit(seed=5), problem.fit(seed=5)
     np.testing.assert_array_equal(scores(first), scores(second))
-    np.testing.assert_array_equal(first.thresholds, second.thresholds)
+    np.testing.assert_array_equal(thresholds(first), thresholds(second))
     assert str(first.summary()) == str(second.summary())
 
 
 def test_another_seed_finds_the_same_optimum(problem):
+    if problem.name in RANDOM:
+        assert (scores(problem.fit(seed=1)) != scores(problem.fit(seed=2))).any()
+        return
     assert_same_ranker(problem.fit(seed=1), problem.fit(seed=2), problem.frame)
 
 
@@ -128,10 +150,12 @@ def test_the_users_data_are_never_changed(problem):
 def test_a_copy_of_the_results_cannot_reach_the_fit(problem):
     """Writing into what a result hands out leaves the fit as it was."""
     fit = problem.fit()
-    before = fit.thresholds.copy()
-    handed = fit.thresholds
+    votes = score_type(fit) == "votes"
+    before, kept = scores(fit).copy(), thresholds(fit).copy()
+    handed = fit.predict(type="votes") if votes else fit.thresholds
     handed.iloc[0] += 1.0
-    pd.testing.assert_series_equal(fit.thresholds, before)
+    np.testing.assert_array_equal(scores(fit), before)
+    np.testing.assert_array_equal(thresholds(fit), kept)
 
 
 PRICED = [name for name, entry in METHODS.items() if entry.method.needs.row_costs and "cost" not in entry.preset]
@@ -153,4 +177,7 @@ def test_formula_and_estimator_agree(problem):
     fit = ordfit(FORMULA, problem.frame, problem.name)
     model = OrdinalClassifier(problem.name).fit(design.sample.X, problem.frame["y"])
     assert model.predict(design.sample.X).tolist() == fit.predict().tolist()
-    np.testing.assert_allclose(model.thresholds_, fit.thresholds, rtol=1e-9)
+    if score_type(fit) == "votes":
+        assert not hasattr(model, "thresholds_")
+    else:
+        np.testing.assert_allclose(model.thresholds_, fit.thresholds, rtol=1e-9)

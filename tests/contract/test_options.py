@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from problems import FORMULA, Problem, scores
+from problems import FORMULA, Problem, score_type, scores, thresholds
 
 import ordstat
 from ordstat import DataError, OptionError, ordfit
@@ -17,17 +17,20 @@ from ordstat.registry import option_names, resolve
 #: Another value of every option of every method; a new option needs a line here.
 OTHER = {
     "C": 0.01,
+    "base": "logistic",
     "cost": "squared",
     "folds": 3,
     "gamma": 0.1,
     "kernel": "gaussian",
     "link": "probit",
     "max_iter": 1,
+    "mode": "relabel",
     "penalty": 2.0,
     "scaling": "standard",
     "solver": "cvxpy",
     "threshold": "equidistant",
     "tol": 1e-8,
+    "weighting": "all-pairs",
 }
 
 #: Options that matter only beside another one.
@@ -104,7 +107,7 @@ def test_string_and_value_are_the_same_call(name, option):
     by_value = ordfit(FORMULA, frame, resolve(name, given))
     assert by_string.method == by_value.method
     np.testing.assert_array_equal(scores(by_string), scores(by_value))
-    np.testing.assert_array_equal(by_string.thresholds, by_value.thresholds)
+    np.testing.assert_array_equal(thresholds(by_string), thresholds(by_value))
 
 
 # What is said when something is wrong
@@ -141,7 +144,7 @@ def test_a_missing_column_at_predict_is_named(problem):
 
 def test_an_unknown_type_of_prediction_is_named_with_the_known_ones(problem):
     fit = problem.fit()
-    with pytest.raises(OptionError, match=r"'class', .*'score'.*'probs'"):
+    with pytest.raises(OptionError, match=rf"'class', .*'{score_type(fit)}'.*'probs'"):
         fit.predict(type="probs")
 
 

@@ -1,0 +1,135 @@
+"""Any scikit-learn classifier that takes sample weights, as a binary learner."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..exceptions import OptionError
+from ..model.binary import Binary
+from ..model.fit import Certificate
+from ..model.sample import Rows
+from ..model.scaling import Scaling, fit_scaling
+from .base import BinaryLearner, Learned
+
+_LARGEST_SEED = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class _Constant:
+    """The answer to a problem with one label, or with none."""
+
+    value: float
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        return np.full(len(X), self.value)
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """A fitted classifier: its decision function, or P(+1) - 1/2, or its answer."""
+
+    model: Any
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        if hasattr(self.model, "decision_function"):
+            return np.asarray(self.model.decision_function(X), dtype=np.float64)
+        if hasattr(self.model, "predict_proba"):
+            return np.asarray(self.model.predict_proba(X)[:, 1], dtype=np.float64) - 0.5
+        return np.asarray(self.model.predict(X), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """P fitted classifiers side by side."""
+
+    members: tuple[Callable[[FloatArray], FloatArray], ...]
+    scaling: Scaling
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N, P) scores."""
+        X = self.scaling(rows.X)
+        if rows.n == 0:
+            return np.zeros((0, len(self.members)))
+        return np.column_stack([member(X) for member in self.members])
+
+
+@dataclass(frozen=True)
+class Classifier(BinaryLearner):
+    """A scikit-learn classifier, cloned and fitted anew for every problem.
+
+    Attributes
+    ----------
+    model : classifier with fit(X, y, sample_weight=)
+        Where it has a random_state that is None, each clone is given one.
+    scaling : str or None
+        Of `fit_scaling`.
+
+    Raises
+    ------
+    OptionError
+        The model cannot be cloned or takes no sample weights.
+    """
+
+    model: Any
+    scaling: str | None = "range"
+
+    def __post_init__(self) -> None:
+        from sklearn.base import BaseEstimator, is_classifier
+        from sklearn.utils.validation import has_fit_parameter
+
+        if not isinstance(self.model, BaseEstimator) or not is_classifier(self.model):
+            raise OptionError(f"base must be a name or a scikit-learn classifier; got {self.model!r}.")
+        if not has_fit_parameter(self.model, "sample_weight"):
+            raise OptionError(f"base must take sample_weight in fit; {self.model!r} does not.")
+
+    def on(self, X: FloatArray, case_weights: FloatArray) -> Clones:
+        used = case_weights > 0
+        scaling = fit_scaling(self.scaling, X[used], case_weights[used])
+        return Clones(model=self.model, scaling=scaling, X=X)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Clones:
+    """The trainer of a classifier, for the rows X (N, D)."""
+
+    model: Any
+    scaling: Scaling
+    X: FloatArray
+
+    def fit(self, problems: Sequence[Binary], rng: np.random.Generator) -> Learned:
+        """Fit one clone to every problem that has both labels."""
+        from sklearn.exceptions import ConvergenceWarning
+
+        X = self.scaling(self.X)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ConvergenceWarning)
+            members = tuple(self._member(X, problem, rng) for problem in problems)
+        missed = [issubclass(w.category, ConvergenceWarning) for w in caught]
+        for w, counted in zip(caught, missed, strict=True):
+            if not counted:
+                warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
+        scorer = Panel(members, self.scaling)
+        return Learned(
+            scorer=scorer,
+            scores=scorer(Rows(X=self.X)),
+            certificate=Certificate(
+                name="base classifiers that did not converge", value=float(sum(missed)), tolerance=0.0
+            ),
+            iterations=len(problems),
+        )
+
+    def _member(self, X: FloatArray, problem: Binary, rng: np.random.Generator) -> Callable[[FloatArray], FloatArray]:
+        if problem.one_sided:
+            return _Constant(problem.side)
+        from sklearn.base import clone
+
+        model = clone(self.model)
+        if model.get_params(deep=False).get("random_state", 0) is None:
+            model.set_params(random_state=int(rng.integers(_LARGEST_SEED)))
+        return _Fitted(model.fit(X[problem.index], problem.labels, sample_weight=problem.weights))

@@ -1,0 +1,247 @@
+"""What the voting methods share: a base learner, the choice of C, and votes from its binary classifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray, Progress
+from ..exceptions import DataError, OptionError
+from ..learners.base import Trainer
+from ..learners.classifier import Classifier
+from ..learners.named import CLASSIFIERS
+from ..learners.svm import SVM
+from ..learners.voting import Priced, Tallied, select
+from ..model.binary import Binary
+from ..model.costs import CostField, CostMatrix, sample_costs
+from ..model.fit import CostBound, Selection, Trace, VoteFit
+from ..model.folds import stratified_folds
+from ..model.kernels import Kernel, parse_kernel
+from ..model.rules import ScoreRule
+from ..model.sample import Sample
+from ..model.scaling import SCALINGS
+from ..results.votes import VoteResults
+from ..solvers.automatic import SOLVERS
+from .base import Method, Needs
+from .base_svm import SCALED, count, kernel_of, number, one_of
+
+# A relative duality gap that is small enough to compare values of C.
+_SELECTION_TOL = 1e-3
+#: Options that only a support vector machine has a use for.
+_OF_SVM = ("C", "kernel", "solver", "tol", "folds")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class VotingMethod(Method):
+    """Base of the methods that ask weighted binary classifiers and count their votes.
+
+    A concrete class says which problems they solve (`problems`) and how they vote (`tally`). Costs may be of any shape.
+
+    Parameters
+    ----------
+    base : {"svm", "logistic", "tree"} or scikit-learn classifier
+        The binary classifier: a support vector machine, or a classifier that takes sample weights, cloned for each
+        problem; its score is the decision function, or P(yes) - 1/2.
+    C : float or "cv"
+        Of base="svm": price of a violated margin, > 0. "cv" chooses among 2^-17, 2^-15, ..., 2^3 by cross-validation
+        of the method's own cost, ties to the smaller.
+    kernel : str, Kernel or callable
+        Of base="svm", as for REDSVM; one kernel matrix serves all problems.
+    cost : str or (K, K) array
+        "absolute", "classification", "squared", or any matrix [true rank, predicted rank]; a row's own costs in the
+        sample take its place.
+    scaling : {"range", "standard", None}
+        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
+    solver : {"auto", "coordinate", "interior-point", "cvxpy"}
+        Of base="svm".
+    tol : float
+        Relative duality gap of every support vector machine, in (0, 1).
+    folds : int
+        Folds of C="cv", at least 2.
+
+    Raises
+    ------
+    OptionError
+        A value outside these, or an option of support vector machines beside another base.
+    """
+
+    base: Any = "svm"
+    C: float | str = 1.0
+    kernel: str | Kernel | Callable[[FloatArray, FloatArray], Any] = "perceptron"
+    cost: CostField = "absolute"
+    scaling: str | None = "range"
+    solver: str = "auto"
+    tol: float = 1e-3
+    folds: int = 5
+
+    needs: ClassVar[Needs] = Needs(row_costs=True, cluster=True)
+    results_class: ClassVar[type[Any]] = VoteResults
+
+    def __post_init__(self) -> None:
+        settled = {
+            "C": "cv" if isinstance(self.C, str) and self.C == "cv" else number(self, "C", self.C, also=" or 'cv'"),
+            "tol": number(self, "tol", self.tol, below=1.0),
+            "cost": CostMatrix.parse(self.cost).value,
+            "folds": count(self, "folds", self.folds, 2),
+        }
+        for name, value in settled.items():
+            object.__setattr__(self, name, value)
+        one_of(self, "scaling", self.scaling, SCALINGS)
+        one_of(self, "solver", self.solver, SOLVERS)
+        kernel = parse_kernel(self.kernel)
+        if self.base == "svm":
+            kernel_of(kernel, self.scaling)
+        else:
+            self.classifier()
+            self._refuse_svm_options()
+
+    def _refuse_svm_options(self) -> None:
+        given = [f.name for f in fields(self) if f.name in _OF_SVM and getattr(self, f.name) != f.default]
+        if given:
+            raise OptionError(
+                f"{', '.join(given)} of {type(self).__name__} are options of base='svm', and base={self.base!r} has no "
+                "use for them: leave them out, or set what the classifier itself calls them."
+            )
+
+    def machine(self, C: float) -> SVM:
+        """The support vector machine of base="svm"."""
+        kernel = parse_kernel(self.kernel)
+        return SVM(kernel=kernel, C=C, scaling=self.scaling, solver=self.solver, tol=self.tol)
+
+    def classifier(self) -> Classifier:
+        """The classifier of another base.
+
+        Raises
+        ------
+        OptionError
+            Neither a known name nor a scikit-learn classifier that takes sample weights.
+        """
+        if not isinstance(self.base, str):
+            return Classifier(self.base, self.scaling)
+        if self.base not in CLASSIFIERS:
+            names = ", ".join(repr(name) for name in ("svm", *CLASSIFIERS))
+            raise OptionError(
+                f"base of {type(self).__name__} must be {names} or a scikit-learn classifier; got {self.base!r}."
+            )
+        return Classifier(CLASSIFIERS[self.base](), self.scaling)
+
+    @property
+    def selects(self) -> bool:
+        """Whether C is chosen by cross-validation."""
+        return self.C == "cv"
+
+    def problems(self, sample: Sample, costs: FloatArray, rng: np.random.Generator) -> tuple[Binary, ...]:
+        """The P binary problems on the rows of a sample under costs (N, K)."""
+        raise TypeError(f"{type(self).__name__} defines no problems")
+
+    @staticmethod
+    def tally(scores: FloatArray, n_levels: int) -> FloatArray:
+        """(N, K) votes from the scores (N, P) of the binary classifiers: by default one classifier a level."""
+        return scores
+
+    def bound(self, above: float, problems: Sequence[Binary], scores: FloatArray, total: float) -> CostBound | None:
+        """What a theorem says of the mean training cost above the least possible; None without one."""
+        return None
+
+    def check(self, sample: Sample) -> None:
+        """Raise where the sample holds something this method has no use for."""
+        super().check(sample)
+        if sample.cluster is not None and not self.selects:
+            raise OptionError(
+                f"{type(self).__name__} uses cluster= only to keep the rows of a cluster in one fold of C='cv': remove "
+                "it, or set C='cv'."
+            )
+        sample_costs(CostMatrix(self.cost), sample)
+
+    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> VoteFit:
+        """Fit to arrays.
+
+        Parameters
+        ----------
+        sample : Sample
+            Rows of weight 0 take no part.
+        rng : numpy.random.Generator
+            Of the folds, of random labels, and of the base learner.
+        progress : callable(step, total, message), optional
+
+        Raises
+        ------
+        DataError
+            Costs that are all alike; a kernel matrix that is not finite, symmetric and (conditionally) positive
+            definite.
+        """
+        self.check(sample)
+        weights = sample.case_weights
+        if not (weights > 0).any():
+            raise DataError("weights are zero for every row: nothing is left to fit.")
+        costs = sample_costs(CostMatrix(self.cost), sample)
+        if (np.ptp(costs, axis=1)[weights > 0] == 0).all():
+            raise DataError("the costs price every rank alike, so there is nothing to learn: give costs that differ.")
+        problems = self.problems(sample, costs, rng)
+        trainer, selection = self._trainer(problems, sample, costs, rng, progress)
+        learned = trainer.fit(problems, rng)
+        rule = ScoreRule(Tallied(scorer=learned.scorer, tally=self.tally, n_levels=sample.n_levels))
+        votes = self.tally(learned.scores, sample.n_levels)
+        above = excess(costs, rule.codes(sample.rows, votes), weights)
+        return VoteFit(
+            rule=rule,
+            certificate=learned.certificate,
+            trace=Trace(iterations=learned.iterations, objective=np.array([above]), message="all problems solved"),
+            scores=votes,
+            facts=(*self._facts(len(problems), selection), *learned.facts),
+            selection=selection,
+            bound=self.bound(above, problems, learned.scores, float(weights.sum())),
+        )
+
+    def _trainer(
+        self,
+        problems: Sequence[Binary],
+        sample: Sample,
+        costs: FloatArray,
+        rng: np.random.Generator,
+        progress: Progress | None,
+    ) -> tuple[Trainer, Selection | None]:
+        """The base learner at work on the sample, at the chosen C where there is a choice."""
+        if self.base != "svm":
+            return self.classifier().on(sample.X, sample.case_weights), None
+        shared = self.machine(1.0 if self.selects else float(self.C)).on(sample.X, sample.case_weights)
+        if not self.selects:
+            return shared, None
+        used = sample.case_weights > 0
+        fold = np.full(sample.n, -1, dtype=np.intp)
+        cluster = None if sample.cluster is None else sample.cluster[used]
+        fold[used] = stratified_folds(sample.y[used], sample.n_levels, self.folds, rng, cluster)
+        steps, total = iter(range(1, self.folds * len(problems) + 1)), self.folds * len(problems)
+
+        def tick(message: str) -> None:
+            if progress is not None:
+                progress(next(steps), total, message)
+
+        priced = Priced(costs=costs, weights=sample.case_weights, tally=self.tally)
+        selection = select(shared, problems, priced, fold, max(self.tol, _SELECTION_TOL), rng, tick)
+        return shared.at(float(selection.C[selection.chosen])), selection
+
+    def _facts(self, n_problems: int, selection: Selection | None) -> tuple[tuple[str, Any], ...]:
+        scaled = ("Columns scaled", SCALED[self.scaling])
+        if self.base != "svm":
+            return ("Binary problems", f"{n_problems}, each by {self.classifier().model!r}"), scaled
+        C = (
+            f"{float(self.C):g}"
+            if selection is None
+            else (f"{selection.C[selection.chosen]:g}, chosen by {self.folds}-fold cross-validation")
+        )
+        return (
+            ("Binary problems", f"{n_problems}, each by a support vector machine"),
+            ("Kernel", repr(parse_kernel(self.kernel))),
+            ("C", C),
+            scaled,
+        )
+
+
+def excess(costs: FloatArray, codes: IntArray, weights: FloatArray) -> float:
+    """Mean cost of predicted codes (N,) above the least cost of each row."""
+    above = costs[np.arange(len(costs)), codes] - costs.min(axis=1)
+    return float(weights @ above / weights.sum())
