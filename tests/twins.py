@@ -29,7 +29,7 @@ def _row_score(label, cap, u, theta, start, curvature, beta, weight):
     return left - values[after - 1] * (right - left) / rise
 
 
-def sweep(gram, labels, caps, u, beta, f, theta, mu, order, weight, offset, penalty, skip, shrink):
+def sweep(gram, lengths, labels, caps, u, beta, f, theta, mu, order, weight, offset, penalty, skip, shrink):
     """Twin of `ordstat.compiled.rowascent.sweep`: one epoch of row-exact coordinate ascent, in place.
 
     Row n maximises, over its own u_n1 ... u_nQ, the dual with the equality's multiplier and penalty:
@@ -54,7 +54,7 @@ def sweep(gram, labels, caps, u, beta, f, theta, mu, order, weight, offset, pena
         kept += 1
         if worst <= skip:
             continue
-        g = _row_score(label, cap, u[n], theta, start, gram[n, n] + penalty, beta[n], weight)
+        g = _row_score(label, cap, u[n], theta, start, lengths[n] + penalty, beta[n], weight)
         new = np.clip(u[n] + (label - g + theta) / weight, low, high)
         delta = (new - u[n]).sum()
         theta -= weight * (new - u[n])

@@ -5,7 +5,7 @@ The readable twin is `tests/twins.py`; `ordstat/solvers/coordinate.py` says what
 """
 
 from libc.math cimport fabs, INFINITY
-from scipy.linalg.cython_blas cimport daxpy
+from scipy.linalg.cython_blas cimport daxpy, ddot
 
 
 cdef enum:
@@ -51,7 +51,74 @@ cdef double row_score(const double* label, const double* cap, const double* u, c
     return g
 
 
-def sweep(const double[:, ::1] gram, const double[:, ::1] labels, const double[:, ::1] caps, double[:, ::1] u,
+cdef void visit(const double* rows, int size, bint factored, const double[::1] lengths, const double[:, ::1] labels,
+                const double[:, ::1] caps, double[:, ::1] u, double[::1] beta, double[::1] state, double[::1] theta,
+                double[::1] mu, Py_ssize_t[::1] order, double weight, double offset, double penalty, double skip,
+                double shrink, double* violation, Py_ssize_t* kept) noexcept nogil:
+    """One epoch, for a matrix G (rows G_n, state G beta) or its factor X (rows x_n, state X' beta)."""
+    cdef Py_ssize_t N = labels.shape[0], Q = labels.shape[1], M = order.shape[0], J = mu.shape[0]
+    cdef Py_ssize_t i, n, k
+    cdef int one = 1
+    cdef double total = 0.0
+    cdef double phi, e, worst, low, high, margin, g, value, delta, old, moved, inverse = 1.0 / weight
+    cdef double* row
+    for n in range(N):
+        total += beta[n]
+    for i in range(M):
+        n = order[i]
+        row = <double*> rows + n * size
+        phi = ddot(&size, row, &one, &state[0], &one) if factored else state[n]
+        phi += offset + penalty * total
+        worst = 0.0
+        margin = INFINITY
+        for k in range(Q):
+            if caps[n, k] == 0.0:
+                continue
+            e = labels[n, k] - phi + theta[k]
+            low = 0.0 if labels[n, k] > 0.0 else -caps[n, k]
+            high = low + caps[n, k]
+            value = u[n, k]
+            if value < high and e > worst:
+                worst = e
+            if value > low and -e > worst:
+                worst = -e
+            if low < value < high:
+                margin = 0.0
+            elif fabs(e) < margin:
+                margin = fabs(e)
+        if worst > violation[0]:
+            violation[0] = worst
+        if worst == 0.0 and margin > shrink:
+            continue
+        order[kept[0]] = n
+        kept[0] += 1
+        if worst <= skip:
+            continue
+        g = row_score(&labels[n, 0], &caps[n, 0], &u[n, 0], &theta[0], Q, phi, lengths[n] + penalty, beta[n], weight)
+        delta = 0.0
+        for k in range(Q):
+            old = u[n, k]
+            value = clipped(old + (labels[n, k] - g + theta[k]) * inverse, labels[n, k], caps[n, k])
+            moved = value - old
+            u[n, k] = value
+            theta[k] -= weight * moved
+            delta += moved
+        beta[n] += delta
+        total += delta
+        if delta != 0.0:
+            daxpy(&size, &delta, row, &one, &state[0], &one)
+        for k in range(J):
+            old = mu[k]
+            value = old - 0.5 * inverse * (theta[k + 1] - theta[k])
+            if value < 0.0:
+                value = 0.0
+            moved = weight * (value - old)
+            mu[k] = value
+            theta[k] -= moved
+            theta[k + 1] += moved
+
+
+def sweep(const double[:, ::1] gram, const double[::1] lengths, const double[:, ::1] labels, const double[:, ::1] caps, double[:, ::1] u,
           double[::1] beta, double[::1] f, double[::1] theta, double[::1] mu, Py_ssize_t[::1] order,
           double weight, double offset, double penalty, double skip, double shrink):
     """Update every row in `order` once, in place; see the twin for the algebra.
@@ -59,6 +126,7 @@ def sweep(const double[:, ::1] gram, const double[:, ::1] labels, const double[:
     Parameters
     ----------
     gram : (N, N)
+    lengths : (N,) its diagonal
     labels, caps : (N, Q)
         +1 or -1; C_nk >= 0.
     u : (N, Q), beta : (N,), f : (N,)
@@ -80,62 +148,22 @@ def sweep(const double[:, ::1] gram, const double[:, ::1] labels, const double[:
     kept : int
         Number of rows left in `order`.
     """
-    cdef Py_ssize_t N = gram.shape[0], Q = labels.shape[1], M = order.shape[0], J = mu.shape[0]
-    cdef Py_ssize_t i, n, k, kept = 0
-    cdef int size = <int> N, one = 1
-    cdef double total = 0.0, violation = 0.0
-    cdef double phi, e, worst, low, high, margin, g, value, delta, old, moved, inverse = 1.0 / weight
+    cdef double violation = 0.0
+    cdef Py_ssize_t kept = 0
     with nogil:
-        for n in range(N):
-            total += beta[n]
-        for i in range(M):
-            n = order[i]
-            phi = f[n] + offset + penalty * total
-            worst = 0.0
-            margin = INFINITY
-            for k in range(Q):
-                if caps[n, k] == 0.0:
-                    continue
-                e = labels[n, k] - phi + theta[k]
-                low = 0.0 if labels[n, k] > 0.0 else -caps[n, k]
-                high = low + caps[n, k]
-                value = u[n, k]
-                if value < high and e > worst:
-                    worst = e
-                if value > low and -e > worst:
-                    worst = -e
-                if low < value < high:
-                    margin = 0.0
-                elif fabs(e) < margin:
-                    margin = fabs(e)
-            if worst > violation:
-                violation = worst
-            if worst == 0.0 and margin > shrink:
-                continue
-            order[kept] = n
-            kept += 1
-            if worst <= skip:
-                continue
-            g = row_score(&labels[n, 0], &caps[n, 0], &u[n, 0], &theta[0], Q, phi, gram[n, n] + penalty, beta[n], weight)
-            delta = 0.0
-            for k in range(Q):
-                old = u[n, k]
-                value = clipped(old + (labels[n, k] - g + theta[k]) * inverse, labels[n, k], caps[n, k])
-                moved = value - old
-                u[n, k] = value
-                theta[k] -= weight * moved
-                delta += moved
-            beta[n] += delta
-            total += delta
-            if delta != 0.0:
-                daxpy(&size, &delta, <double*> &gram[n, 0], &one, &f[0], &one)
-            for k in range(J):
-                old = mu[k]
-                value = old - 0.5 * inverse * (theta[k + 1] - theta[k])
-                if value < 0.0:
-                    value = 0.0
-                moved = weight * (value - old)
-                mu[k] = value
-                theta[k] -= moved
-                theta[k + 1] += moved
+        visit(&gram[0, 0], <int> gram.shape[1], False, lengths, labels, caps, u, beta, f, theta, mu, order, weight, offset,
+              penalty, skip, shrink, &violation, &kept)
+    return violation, kept
+
+
+def sweep_linear(const double[:, ::1] X, const double[::1] lengths, const double[:, ::1] labels,
+                 const double[:, ::1] caps, double[:, ::1] u, double[::1] beta, double[::1] w, double[::1] theta,
+                 double[::1] mu, Py_ssize_t[::1] order, double weight, double offset, double penalty, double skip,
+                 double shrink):
+    """`sweep` for gram = X X' (X (N, D), D > 0), with w = X' beta (D,) in the place of f: O(D) a row."""
+    cdef double violation = 0.0
+    cdef Py_ssize_t kept = 0
+    with nogil:
+        visit(&X[0, 0], <int> X.shape[1], True, lengths, labels, caps, u, beta, w, theta, mu, order, weight, offset,
+              penalty, skip, shrink, &violation, &kept)
     return violation, kept

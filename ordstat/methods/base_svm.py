@@ -25,7 +25,8 @@ from ..model.sample import Sample
 from ..model.scaling import SCALINGS, Scaling, fit_scaling
 from ..results.margin import MarginResults
 from ..solvers.automatic import SOLVERS
-from ..solvers.extended_dual import DualSolution, ExtendedDual, Outcome, centred
+from ..solvers.extended_dual import DualSolution, ExtendedDual, Outcome
+from ..solvers.forms import DenseGram, centred
 from ..solvers.hard_margin import HardMargin
 from ..solvers.selection import GRID, Candidate, select
 from .base import Method, Needs
@@ -203,7 +204,7 @@ class ThresholdedSVM(Method):
         if not extended.weights.any():
             raise DataError("the costs price every rank alike, so there is nothing to learn: give costs that differ.")
         return Candidate(
-            gram=gram,
+            gram=DenseGram(gram),
             extended=extended,
             costs=costs,
             case_weights=used.case_weights,

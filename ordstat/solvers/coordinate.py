@@ -13,7 +13,6 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..compiled.rowascent import sweep
 from .extended_dual import DualSolution, ExtendedDual, Outcome, certify, thresholds
 from .feasible import boxed
 
@@ -51,7 +50,7 @@ class CoordinateAscent:
         self.max_epochs = 10_000 + _STEPS // len(problem.labels) ** 2 if max_epochs is None else max_epochs
         self.u = np.zeros_like(problem.labels)
         n_thresholds = self.u.shape[1]
-        scale = float(np.diagonal(problem.gram).mean()) or 1.0
+        scale = float(problem.gram.diagonal.mean()) or 1.0
         # b0 and rho for sum(beta) = 0; tau or gamma^2; theta_0, which stays 0 where theta is penalised.
         self.b, self.penalty = 0.0, 0.0 if problem.free else scale
         self.weight = scale if problem.free else problem.gamma**2
@@ -59,9 +58,9 @@ class CoordinateAscent:
         self.mu = np.zeros(n_thresholds - 1 if problem.ordered else 0)
 
     def _state(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """beta, f, theta and mu that belong to u, free of the drift of updates."""
+        """beta, f (w of a linear kernel), theta and mu that belong to u, free of the drift of updates."""
         beta, totals = self.u.sum(axis=1), self.u.sum(axis=0)
-        f = self.problem.gram @ beta
+        f = self.problem.gram.state(beta)
         if self.problem.free:
             pull = -np.diff(self.mu, prepend=0.0, append=0.0) if self.problem.ordered else 0.0
             return beta, f, self.centre - self.weight * (totals - pull), self.mu
@@ -98,8 +97,7 @@ class CoordinateAscent:
         epoch, patience = 0, _EPOCHS_A_FREE_STEP if problem.free else _EPOCHS_A_STEP
         while best is None or (best.gap > tol and epoch < self.max_epochs):
             epoch += 1
-            violation, kept = sweep(
-                problem.gram,
+            violation, kept = problem.gram.row_sweep(
                 problem.labels,
                 caps,
                 self.u,

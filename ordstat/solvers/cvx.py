@@ -9,21 +9,14 @@ ask for s = 0 (less the multipliers of an order) in the place of gamma^2 |s|^2.
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 
 from .extended_dual import ExtendedDual, Outcome, certify, snapped
+from .forms import cvxpy
 
 # Clarabel's own tolerance; the outcome's certificate is what counts.
 _TOLERANCE = 1e-10
-
-
-def _cvxpy() -> Any:
-    """The module, imported when used: it takes most of a second."""
-    import cvxpy
-
-    return cvxpy
 
 
 class CvxpyDual:
@@ -39,7 +32,7 @@ class CvxpyDual:
     name = "cvxpy"
 
     def __init__(self, problem: ExtendedDual, rng: np.random.Generator) -> None:
-        cp = _cvxpy()
+        cp = cvxpy()
         n_rows, n_thresholds = problem.labels.shape
         self.problem = problem
         self.unit, self.ratio = cp.Parameter(nonneg=True), cp.Parameter(nonneg=True)
@@ -50,13 +43,13 @@ class CvxpyDual:
         self.push = cp.sum(signed, axis=0)
         if problem.ordered and n_thresholds > 1:
             self.push -= np.diff(np.eye(n_thresholds), axis=0).T @ cp.Variable(n_thresholds - 1, nonneg=True)
-        penalty = cp.quad_form(beta, cp.psd_wrap(problem.gram))
-        constraints = [self.tau <= self.ratio * problem.weights, beta == cp.sum(signed, axis=1), cp.sum(beta) == 0]
+        half, constraints = problem.gram.half_square(beta)
+        constraints += [self.tau <= self.ratio * problem.weights, beta == cp.sum(signed, axis=1), cp.sum(beta) == 0]
         if problem.free:
             constraints[-1] = self.push == 0
         else:
-            penalty += problem.gamma**2 * cp.sum_squares(self.push)
-        self.model = cp.Problem(cp.Minimize(self.unit * 0.5 * penalty - cp.sum(self.tau)), constraints)
+            half += 0.5 * problem.gamma**2 * cp.sum_squares(self.push)
+        self.model = cp.Problem(cp.Minimize(self.unit * half - cp.sum(self.tau)), constraints)
 
     def solve(self, C: float, tol: float) -> Outcome:
         """Solve to Clarabel's tolerance; the relative duality gap is that of the certified outcome.
@@ -66,7 +59,7 @@ class CvxpyDual:
         cvxpy.SolverError
             Clarabel gave up without any iterate.
         """
-        cp = _cvxpy()
+        cp = cvxpy()
         c = min(C, 1.0)
         self.unit.value, self.ratio.value = c, C / c
         own = min(tol, _TOLERANCE)

@@ -23,6 +23,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from .feasible import balanced, boxed
+from .forms import Gram
 from .isotonic import isotonic
 from .quantiles import best_offset, best_thresholds
 
@@ -36,8 +37,8 @@ class ExtendedDual:
 
     Attributes
     ----------
-    gram : (N, N)
-        Symmetric and positive semi-definite: a kernel matrix centred in rows and columns.
+    gram : Gram
+        Of N rows: a kernel matrix centred in rows and columns.
     labels : (N, Q)
         Y_nk = +1 or -1; Q = K - 1.
     weights : (N, Q)
@@ -48,7 +49,7 @@ class ExtendedDual:
         Whether theta_1 <= ... <= theta_Q is a constraint (needed where costs are not convex).
     """
 
-    gram: FloatArray
+    gram: Gram
     labels: FloatArray
     weights: FloatArray
     gamma: float
@@ -111,23 +112,6 @@ class Outcome:
     solver: str
     iterations: int
     path: FloatArray
-
-
-def centred(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Remove row and column means from a symmetric matrix, in place.
-
-    A kernel that is positive definite only on coefficients summing to zero becomes positive semi-definite; the
-    objective is unchanged on such coefficients.
-
-    Returns
-    -------
-    gram : (N, N), the same array
-    means : (N,) the means taken away; b of the raw kernel is b - means'beta
-    """
-    means = gram.mean(axis=0)
-    gram -= means
-    gram -= (means - means.mean())[:, None]
-    return gram, means
 
 
 def thresholds(problem: ExtendedDual, totals: FloatArray) -> FloatArray:

@@ -34,7 +34,7 @@ class HardMargin:
     def __init__(self, route: DualRoute, problem: ExtendedDual, rng: np.random.Generator) -> None:
         self.problem = problem
         self.soft = route(problem, rng)
-        self.scale = float(np.diagonal(problem.gram).mean()) or 1.0
+        self.scale = float(problem.gram.diagonal.mean()) or 1.0
 
     def solve(self, tol: float) -> Outcome:
         """Grow C until the relative duality gap of the hard margin is at most `tol`.

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from .._typing import FloatArray
 from .extended_dual import DualSolution, ExtendedDual, Outcome, certify, snapped
@@ -77,14 +76,11 @@ class _Newton:
         total = self.P.sum(axis=1)
         self.share = np.divide(self.P, total[:, None], out=np.zeros_like(self.P), where=total[:, None] > 0)
         self.L = np.sqrt(total)
-        S = problem.gram * self.L
-        S *= self.L[:, None]
-        S[np.diag_indices_from(S)] += 1.0
-        self.factor = cho_factor(S.T, lower=True, overwrite_a=True, check_finite=False)
+        self.solve = problem.gram.resolvent(self.L)
         # Unknowns of the small system: b, unless theta is free and takes its place, then theta.
         self.n_b = 0 if problem.free else 1
         self.H = self.L[:, None] * np.column_stack([-np.ones((len(total), self.n_b)), self.share])
-        self.SH = self._solve(self.H)
+        self.SH = self.solve(self.H)
         A = self.H.T @ self.SH
         T = A[self.n_b :, self.n_b :]
         # diag(sum_n P_nk) - P' Lambda^-1 P as the Laplacian it is: rows sum to zero, and nothing cancels.
@@ -103,10 +99,6 @@ class _Newton:
         self.r_b = float(beta.sum())
         self.r_sigma = D @ point.theta - point.sigma
 
-    def _solve(self, right: FloatArray) -> FloatArray:
-        solution: FloatArray = cho_solve(self.factor, right, check_finite=False)
-        return solution
-
     def direction(self, centre: float, second: _Point | None) -> _Point:
         """The step towards complementarity products `centre`, with the second-order terms of a predictor."""
         x, Y = self.point, self.Y
@@ -119,7 +111,7 @@ class _Newton:
         # Where f + b - theta_k should go, and its mean over k as the row sees it.
         goal = Y * (-self.r_d + t_z - t_w)
         mean = (self.share * goal).sum(axis=1)
-        Sm = self._solve(self.L * mean)
+        Sm = self.solve(self.L * mean)
         right = -self.H.T @ Sm
         right[: self.n_b] += self.r_b
         right[self.n_b :] += (self.P * (mean[:, None] - goal)).sum(axis=0) - self.r_theta

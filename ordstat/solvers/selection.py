@@ -11,7 +11,8 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..model.fit import Selection
 from ..model.reduction import Extended
 from ..model.rules import count_above
-from .extended_dual import DualRoute, ExtendedDual, centred
+from .extended_dual import DualRoute, ExtendedDual
+from .forms import Gram
 
 #: kappa of the papers [Lin 2008, sec. 2.4.2]: 2^-17, 2^-15, ..., 2^3.
 GRID: FloatArray = np.exp2(np.arange(-17.0, 4.0, 2.0))
@@ -26,7 +27,8 @@ class Candidate:
 
     Attributes
     ----------
-    gram : (N, N) kernel matrix, not centred
+    gram : Gram
+        Not centred.
     extended : Extended
     costs : (N, K) price of every prediction
     case_weights : (N,)
@@ -34,7 +36,7 @@ class Candidate:
     ordered : bool
     """
 
-    gram: FloatArray
+    gram: Gram
     extended: Extended
     costs: FloatArray
     case_weights: FloatArray
@@ -44,14 +46,14 @@ class Candidate:
     def part(self, rows: BoolArray) -> tuple[ExtendedDual, FloatArray]:
         """The centred problem of some rows, and the means taken from their kernel matrix."""
         extended = Extended(self.extended.labels[rows], self.extended.weights[rows])
-        return self._problem(self.gram[np.ix_(rows, rows)], extended)
+        return self._problem(self.gram.part(rows), extended)
 
     def whole(self) -> tuple[ExtendedDual, FloatArray]:
         """The centred problem of all rows; centres `gram` itself, so ask for it last."""
         return self._problem(self.gram, self.extended)
 
-    def _problem(self, gram: FloatArray, extended: Extended) -> tuple[ExtendedDual, FloatArray]:
-        gram, means = centred(gram)
+    def _problem(self, gram: Gram, extended: Extended) -> tuple[ExtendedDual, FloatArray]:
+        gram, means = gram.centred()
         problem = ExtendedDual(
             gram=gram, labels=extended.labels, weights=extended.weights, gamma=self.gamma, ordered=self.ordered
         )
@@ -87,12 +89,12 @@ def select(
         test = fold == held
         problem, gram_means = candidate.part(~test)
         solver = route(problem, rng)
-        across = candidate.gram[np.ix_(test, ~test)]
         costs, weights = candidate.costs[test], candidate.case_weights[test]
         sizes[held] = weights.sum()
         for i, C in enumerate(GRID):
             solution = solver.solve(float(C), tol).solution
-            scores = across @ solution.beta + (solution.offset - gram_means @ solution.beta)
+            scores = candidate.gram.across(test, ~test, solution.beta)
+            scores += solution.offset - gram_means @ solution.beta
             codes = count_above(scores[:, None] - solution.theta)
             means[held, i] = weights @ costs[np.arange(len(costs)), codes] / sizes[held]
             gaps[held, i] = solution.gap

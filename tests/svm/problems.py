@@ -6,7 +6,8 @@ from ordstat.model.costs import CostMatrix, is_convex
 from ordstat.model.kernels import Gaussian, Linear, Perceptron, Polynomial, Stump
 from ordstat.model.reduction import extend
 from ordstat.model.sample import Rows, Sample
-from ordstat.solvers.extended_dual import ExtendedDual, centred
+from ordstat.solvers.extended_dual import ExtendedDual
+from ordstat.solvers.forms import DenseGram, centred
 
 KERNELS = {
     "perceptron": Perceptron(),
@@ -39,7 +40,7 @@ def problem(kernel, cost, n=50, weights=None, gamma=1.0, seed=0):
     extended = extend(y, costs, np.ones(n) if weights is None else weights)
     gram, _ = centred(kernel(X, X))
     return ExtendedDual(
-        gram=gram,
+        gram=DenseGram(gram),
         labels=extended.labels,
         weights=extended.weights,
         gamma=gamma,

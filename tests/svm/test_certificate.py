@@ -15,13 +15,14 @@ from .problems import COSTS, KERNELS, problem
 
 def _primal(p, C, beta, b, theta):
     slack = 1.0 - p.labels * ((p.gram @ beta + b)[:, None] - theta[None, :])
-    return 0.5 * beta @ p.gram @ beta + 0.5 * theta @ theta / p.gamma**2 + C * (p.weights * slack.clip(0.0)).sum()
+    penalty = beta @ p.gram.matrix @ beta + theta @ theta / p.gamma**2
+    return 0.5 * penalty + C * (p.weights * slack.clip(0.0)).sum()
 
 
 def _dual(p, u):
     """D by the explicit (NQ) x (NQ) Hessian of the extended kernel."""
     n, q = u.shape
-    hessian = np.kron(p.gram, np.ones((q, q))) + p.gamma**2 * np.kron(np.ones((n, n)), np.eye(q))
+    hessian = np.kron(p.gram.matrix, np.ones((q, q))) + p.gamma**2 * np.kron(np.ones((n, n)), np.eye(q))
     return np.abs(u).sum() - 0.5 * u.ravel() @ hessian @ u.ravel()
 
 

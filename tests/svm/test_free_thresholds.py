@@ -38,7 +38,7 @@ def _primal_by_cvxpy(p, C):
     """min 1/2 |v|^2 + C sum of hinges over (v, theta), with v in the span of the rows; C None for no slack at all."""
     import cvxpy as cp
 
-    value, vectors = np.linalg.eigh(p.gram)
+    value, vectors = np.linalg.eigh(p.gram.matrix)
     F = vectors * np.sqrt(value.clip(0.0))
     a, theta = cp.Variable(len(F)), cp.Variable(p.labels.shape[1])
     held = [cp.diff(theta) >= 0] if p.ordered else []
@@ -92,9 +92,9 @@ def test_any_point_is_certified_honestly(form, C):
         assert (p.labels * s.u >= 0).all()
         assert (np.abs(s.u) <= C * p.weights * (1 + 1e-12)).all()
         slack = 1.0 - p.labels * ((p.gram @ s.beta)[:, None] - s.theta)
-        primal = 0.5 * s.beta @ p.gram @ s.beta + C * (p.weights * slack.clip(0.0)).sum()
+        primal = 0.5 * s.beta @ p.gram.matrix @ s.beta + C * (p.weights * slack.clip(0.0)).sum()
         assert s.primal == pytest.approx(primal, rel=1e-10)
-        assert s.dual == pytest.approx(np.abs(s.u).sum() - 0.5 * s.beta @ p.gram @ s.beta, rel=1e-9, abs=1e-12)
+        assert s.dual == pytest.approx(np.abs(s.u).sum() - 0.5 * s.beta @ p.gram.matrix @ s.beta, rel=1e-9, abs=1e-12)
         assert s.dual <= optimum * (1 + 1e-8)
         assert s.primal >= optimum * (1 - 1e-8)
 

@@ -12,7 +12,7 @@ from ordstat.model.potentials import KernelExpansion
 from ordstat.model.reduction import extend
 from ordstat.model.sample import Rows
 from ordstat.model.scaling import fit_scaling
-from ordstat.solvers.extended_dual import centred
+from ordstat.solvers.forms import centred
 
 from .problems import rows
 

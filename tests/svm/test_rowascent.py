@@ -29,7 +29,8 @@ def test_an_epoch_does_what_its_twin_does(kernel, cost, gamma):
     for skip, shrink in ((0.0, np.inf), (0.0, 1.0), (0.05, 1.0)):
         results = []
         for sweep, state in ((rowascent.sweep, mine), (twins.sweep, other)):
-            results.append(sweep(p.gram, p.labels, 4.0 * p.weights, *state, gamma**2, 0.1, 0.8, skip, shrink))
+            settings = (gamma**2, 0.1, 0.8, skip, shrink)
+            results.append(sweep(p.gram.matrix, p.gram.diagonal, p.labels, 4.0 * p.weights, *state, *settings))
         assert results[0][0] == pytest.approx(results[1][0], rel=CLOSE, abs=CLOSE)
         assert results[0][1] == results[1][1]
         for a, b in zip(mine, other, strict=True):
@@ -42,7 +43,8 @@ def test_a_row_step_is_exact():
     u, beta, f, theta, mu, order = _start(p, np.random.default_rng(0))
     for n in order:
         one = np.array([n], dtype=np.intp)
-        rowascent.sweep(p.gram, p.labels, p.weights, u, beta, f, theta, mu, one, 1.0, 0.0, 0.0, 0.0, np.inf)
+        fixed = (p.gram.matrix, p.gram.diagonal, p.labels, p.weights)
+        rowascent.sweep(*fixed, u, beta, f, theta, mu, one, 1.0, 0.0, 0.0, 0.0, np.inf)
         e = p.labels[n] - f[n] + theta
         low = np.minimum(p.labels[n] * p.weights[n], 0.0)
         can_rise, can_fall = u[n] < low + p.weights[n], u[n] > low

@@ -8,6 +8,7 @@ from sklearn.svm import SVC
 
 from ordstat.solvers.automatic import SOLVERS
 from ordstat.solvers.coordinate import CoordinateAscent
+from ordstat.solvers.forms import DenseGram
 from ordstat.solvers.interior_point import InteriorPoint
 
 from .problems import COSTS, KERNELS, problem, rows
@@ -52,7 +53,7 @@ def test_order_constraint_binds_and_is_solved_jointly(kernel, seed, C):
 
     p = problem(KERNELS[kernel], COSTS["matrix"], n=40, seed=seed)
     free = replace(p, ordered=False)
-    value, vectors = np.linalg.eigh(p.gram)
+    value, vectors = np.linalg.eigh(p.gram.matrix)
     F = vectors * np.sqrt(value.clip(0.0))
     a, b, theta = cp.Variable(len(F)), cp.Variable(), cp.Variable(3)
     slack = [cp.pos(1 - cp.multiply(p.labels[:, k], F @ a + b - theta[k])) for k in range(3)]
@@ -72,7 +73,7 @@ def test_order_constraint_binds_and_is_solved_jointly(kernel, seed, C):
 def _explicit(p, C):
     """SVC on the NQ extended examples: Gram K(x, x') + gamma^2 [k = k'] (dual objective, scores + b)."""
     n, q = p.labels.shape
-    gram = np.kron(p.gram, np.ones((q, q))) + p.gamma**2 * np.kron(np.ones((n, n)), np.eye(q))
+    gram = np.kron(p.gram.matrix, np.ones((q, q))) + p.gamma**2 * np.kron(np.ones((n, n)), np.eye(q))
     labels, weights = p.labels.ravel(), p.weights.ravel()
     used = weights > 0
     machine = SVC(kernel="precomputed", C=C, tol=1e-5, max_iter=1_000_000)
@@ -101,7 +102,7 @@ def test_two_levels_are_a_plain_svm():
     p = problem(KERNELS["gaussian"], "absolute")
     gram = KERNELS["gaussian"](X, X)
     labels = np.where(y > 0, 1.0, -1.0)
-    p = type(p)(gram=gram, labels=labels[:, None], weights=np.ones((60, 1)), gamma=1.5, ordered=False)
+    p = type(p)(gram=DenseGram(gram), labels=labels[:, None], weights=np.ones((60, 1)), gamma=1.5, ordered=False)
     machine = SVC(kernel="precomputed", C=3.0, tol=1e-7).fit(gram + 1.5**2, labels)
     for name in SOLVERS:
         s = _solve(name, p, 3.0, tol=1e-10)

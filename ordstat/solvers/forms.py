@@ -1,0 +1,207 @@
+"""The kernel matrix of a problem as the solvers use it: N x N numbers, or X X' that is never formed.
+
+Both know their products, one epoch of coordinate ascent, the solves of the interior point and the form for cvxpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from .._typing import AnyArray, FloatArray
+from ..compiled.pairascent import sweep as pair_sweep
+from ..compiled.pairascent import sweep_linear as linear_pair_sweep
+from ..compiled.rowascent import sweep as row_sweep
+from ..compiled.rowascent import sweep_linear as linear_row_sweep
+
+
+def cvxpy() -> Any:
+    """The module, imported when used: it takes most of a second."""
+    import cvxpy as module
+
+    return module
+
+
+class Gram(Protocol):
+    """A symmetric, positive semi-definite matrix G of training rows."""
+
+    @property
+    def n(self) -> int:
+        """N."""
+
+    @property
+    def diagonal(self) -> FloatArray:
+        """(N,) G_nn."""
+
+    def __matmul__(self, v: FloatArray) -> FloatArray:
+        """(N,) or (N, J) product G v."""
+
+    def state(self, beta: FloatArray) -> FloatArray:
+        """What coordinate ascent keeps of beta: G beta, or X' beta."""
+
+    def row_sweep(self, *arguments: Any) -> tuple[float, int]:
+        """One epoch over rows."""
+
+    def pair_sweep(self, *arguments: Any) -> tuple[float, int]:
+        """One epoch over pairs of rows."""
+
+    def resolvent(self, L: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        """v -> (I + L G L)^-1 v for a diagonal L (N,).
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            Rounding has made the matrix indefinite.
+        """
+
+    def half_square(self, beta: Any) -> tuple[Any, list[Any]]:
+        """1/2 beta' G beta of a cvxpy variable, and the constraints that go with it."""
+
+    def centred(self) -> tuple[Gram, FloatArray]:
+        """Without row and column means, and m with m' beta the mean of G beta; may reuse the memory."""
+
+    def part(self, rows: AnyArray) -> Gram:
+        """That of some rows, a copy."""
+
+    def across(self, new: AnyArray, rows: AnyArray, beta: FloatArray) -> FloatArray:
+        """Scores of the rows `new` by coefficients of `rows`."""
+
+
+@dataclass(frozen=True, eq=False)
+class DenseGram:
+    """All of its numbers.
+
+    Attributes
+    ----------
+    matrix : (N, N), C-contiguous
+    """
+
+    matrix: FloatArray
+
+    @property
+    def n(self) -> int:
+        return len(self.matrix)
+
+    @cached_property
+    def diagonal(self) -> FloatArray:
+        return np.ascontiguousarray(np.diagonal(self.matrix))
+
+    def __matmul__(self, v: FloatArray) -> FloatArray:
+        product: FloatArray = self.matrix @ v
+        return product
+
+    def state(self, beta: FloatArray) -> FloatArray:
+        return self @ beta
+
+    def row_sweep(self, *arguments: Any) -> tuple[float, int]:
+        found: tuple[float, int] = row_sweep(self.matrix, self.diagonal, *arguments)
+        return found
+
+    def pair_sweep(self, *arguments: Any) -> tuple[float, int]:
+        found: tuple[float, int] = pair_sweep(self.matrix, *arguments)
+        return found
+
+    def resolvent(self, L: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        S = self.matrix * L
+        S *= L[:, None]
+        S[np.diag_indices_from(S)] += 1.0
+        factor = cho_factor(S.T, lower=True, overwrite_a=True, check_finite=False)
+        return lambda v: cho_solve(factor, v, check_finite=False)
+
+    def half_square(self, beta: Any) -> tuple[Any, list[Any]]:
+        cp = cvxpy()
+        return 0.5 * cp.quad_form(beta, cp.psd_wrap(self.matrix)), []
+
+    def centred(self) -> tuple[DenseGram, FloatArray]:
+        matrix, means = centred(self.matrix)
+        return DenseGram(matrix), means
+
+    def part(self, rows: AnyArray) -> DenseGram:
+        return DenseGram(self.matrix[np.ix_(rows, rows)])
+
+    def across(self, new: AnyArray, rows: AnyArray, beta: FloatArray) -> FloatArray:
+        scores: FloatArray = self.matrix[np.ix_(new, rows)] @ beta
+        return scores
+
+
+@dataclass(frozen=True, eq=False)
+class LinearGram:
+    """X X' by its factor.
+
+    Attributes
+    ----------
+    X : (N, D), C-contiguous, D > 0
+    """
+
+    X: FloatArray
+
+    @property
+    def n(self) -> int:
+        return len(self.X)
+
+    @cached_property
+    def diagonal(self) -> FloatArray:
+        lengths: FloatArray = np.einsum("nd,nd->n", self.X, self.X)
+        return lengths
+
+    def __matmul__(self, v: FloatArray) -> FloatArray:
+        product: FloatArray = self.X @ (self.X.T @ v)
+        return product
+
+    def state(self, beta: FloatArray) -> FloatArray:
+        w: FloatArray = self.X.T @ beta
+        return w
+
+    def row_sweep(self, *arguments: Any) -> tuple[float, int]:
+        found: tuple[float, int] = linear_row_sweep(self.X, self.diagonal, *arguments)
+        return found
+
+    def pair_sweep(self, *arguments: Any) -> tuple[float, int]:
+        found: tuple[float, int] = linear_pair_sweep(self.X, *arguments)
+        return found
+
+    def resolvent(self, L: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        # Woodbury: (I + LXX'L)^-1 = I - LX (I + X'LLX)^-1 X'L.
+        scaled = L[:, None] * self.X
+        inner = scaled.T @ scaled
+        inner[np.diag_indices_from(inner)] += 1.0
+        factor = cho_factor(inner, lower=True, overwrite_a=True, check_finite=False)
+        return lambda v: v - scaled @ cho_solve(factor, scaled.T @ v, check_finite=False)
+
+    def half_square(self, beta: Any) -> tuple[Any, list[Any]]:
+        cp = cvxpy()
+        w = cp.Variable(self.X.shape[1])
+        return 0.5 * cp.sum_squares(w), [w == self.X.T @ beta]
+
+    def centred(self) -> tuple[LinearGram, FloatArray]:
+        mean = self.X.mean(axis=0)
+        return LinearGram(self.X - mean), self.X @ mean
+
+    def part(self, rows: AnyArray) -> LinearGram:
+        return LinearGram(np.ascontiguousarray(self.X[rows]))
+
+    def across(self, new: AnyArray, rows: AnyArray, beta: FloatArray) -> FloatArray:
+        scores: FloatArray = self.X[new] @ (self.X[rows].T @ beta)
+        return scores
+
+
+def centred(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Remove row and column means from a symmetric matrix, in place.
+
+    A kernel that is positive definite only on coefficients summing to zero becomes positive semi-definite; the
+    objective is unchanged on such coefficients.
+
+    Returns
+    -------
+    gram : (N, N), the same array
+    means : (N,) the means taken away; b of the raw kernel is b - means'beta
+    """
+    means = gram.mean(axis=0)
+    gram -= means
+    gram -= (means - means.mean())[:, None]
+    return gram, means
