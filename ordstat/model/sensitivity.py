@@ -25,8 +25,6 @@ from .sample import Rows
 
 #: Doubles held at once for the derivatives of a chunk of rows.
 _BUFFER = 1 << 21
-#: A change of eta below this share of the terms it is the sum of is rounding.
-_STILL = 1e-5
 #: Distance of the points for the derivative by a link's parameter.
 _LINK_STEP = 1e-3
 
@@ -117,16 +115,14 @@ class Standardised:
         gradient = np.hstack([*blocks, -net * self.s * self.x, -stretched * self.z, lam])
         return gradient, [*places, *range(m * count, m * count + gradient.shape[1] - len(places))]
 
-    def along(self, direction: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(n, K-1) derivative of each eta along a direction (F,) of the parameters, and the size of its terms."""
+    def involves(self, chosen: BoolArray) -> BoolArray:
+        """(n, K-1) whether each eta has a nonzero derivative by one of the chosen parameters (F,)."""
         count, m, D = self.eta.shape[1], self.w.shape[1], self.x.shape[1]
-        alpha, rest = direction[: m * count].reshape(m, count), direction[m * count :]
-        zeta = rest[D : D + self.z.shape[1]]
-        with np.errstate(invalid="ignore"):
-            value = self.s * (self.w @ alpha - (self.x @ rest[:D])[:, None]) - self.eta * (self.z @ zeta)[:, None]
-            sizes = np.abs(self.w) @ np.abs(alpha) + (np.abs(self.x) @ np.abs(rest[:D]))[:, None]
-            size = self.s * sizes + np.abs(self.eta) * (np.abs(self.z) @ np.abs(zeta))[:, None]
-        return value, size
+        alpha, beta, rest = np.split(chosen, [m * count, m * count + D])
+        zeta = rest[: self.z.shape[1]]
+        shared = (self.x[:, beta] != 0.0).any(axis=1) | (self.z[:, zeta] != 0.0).any(axis=1)
+        own: BoolArray = (np.abs(self.w) @ alpha.reshape(m, count)) > 0.0
+        return np.asarray(own | shared[:, None])
 
 
 def _product(c: FloatArray, eta: FloatArray) -> FloatArray:
@@ -304,18 +300,16 @@ def complements(rule: CumulativeRule, rows: Rows) -> FloatArray:
     return np.asarray(np.hstack([rule.link.sf(eta), zeros]) + np.hstack([zeros, rule.link.cdf(eta)]))
 
 
-def unbounded(rule: CumulativeRule, rows: Rows, quantity: Quantity, direction: FloatArray) -> BoolArray:
-    """(N, M) whether an output depends on a threshold that moves along a direction (F,) of the parameters."""
-    moves, size = Standardised.of(rule, rows).along(direction)
-    moving: BoolArray = np.asarray(~(np.abs(moves) <= _STILL * size))
+def involved(rule: CumulativeRule, rows: Rows, quantity: Quantity, chosen: BoolArray) -> BoolArray:
+    """(N, M) whether an output depends on one of the chosen parameters (F,) of alpha, beta or zeta."""
+    etas = Standardised.of(rule, rows).involves(chosen)
     if quantity.touches is None:
-        return np.asarray(moving.any(axis=1, keepdims=True))
-    padded = np.hstack([moving, np.zeros((rows.n, 1), dtype=np.bool_)])  # None reads the last column
-    ends = np.array([[-1 if k is None else k for k in pair] for pair in quantity.touches(moving.shape[1])])
+        return np.asarray(etas.any(axis=1, keepdims=True))
+    padded = np.hstack([etas, np.zeros((rows.n, 1), dtype=np.bool_)])  # None reads the last column
+    ends = np.array([[-1 if k is None else k for k in pair] for pair in quantity.touches(etas.shape[1])])
     return np.asarray(padded[:, ends[:, 0]] | padded[:, ends[:, 1]])
 
 
-def score_unbounded(rule: CumulativeRule, rows: Rows, direction: FloatArray) -> BoolArray:
-    """(N,) whether H moves along a direction (F,) of the parameters."""
-    beta = direction[_beta(rule)]
-    return np.asarray(~(np.abs(rows.X @ beta) <= _STILL * (np.abs(rows.X) @ np.abs(beta))))
+def score_involved(rule: CumulativeRule, rows: Rows, chosen: BoolArray) -> BoolArray:
+    """(N,) whether H depends on one of the chosen parameters (F,)."""
+    return np.asarray((rows.X[:, chosen[_beta(rule)]] != 0.0).any(axis=1))

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import expit, ndtri
 
-from .._typing import FloatArray
+from .._typing import BoolArray, FloatArray
 from ..exceptions import OptionError
 from ..model.cumulative import CumulativeRule
 from ..model.fit import LikelihoodFit
@@ -36,22 +36,28 @@ def places(fit: LikelihoodFit, rule: CumulativeRule) -> FloatArray:
 
 
 def rule_covariance(fit: LikelihoodFit, rule: CumulativeRule, covariance: FloatArray) -> FloatArray:
-    """(F, F) covariance of all parameters of the rule, from that of the estimated ones (P', P')."""
+    """(F, F) covariance of all parameters of the rule, from that of the estimated ones (P', P').
+
+    Infinite estimates count as known: what depends on them has no error (`infinite_parameters`).
+    """
     full = covariance
+    if fit.separation is not None:
+        infinite = infinite_estimates(fit.separation)[~fit.aliased]
+        full = np.where(infinite[:, None] | infinite, 0.0, covariance)
     if fit.jacobian is not None or fit.aliased.any():
         jacobian = places(fit, rule)
-        full = jacobian @ covariance @ jacobian.T
+        full = jacobian @ full @ jacobian.T
     given = parameter_count(rule) - len(full)  # the parameter of a link, where it was given
     return np.pad(full, (0, given))
 
 
-def infinite_direction(fit: LikelihoodFit) -> FloatArray | None:
-    """(F,) the direction along which the likelihood never falls, rounding set to 0; None where there is none."""
+def infinite_parameters(fit: LikelihoodFit) -> BoolArray | None:
+    """(F,) parameters of the rule that have no finite estimate; None where all have."""
     if fit.separation is None:
         return None
-    direction = np.where(infinite_estimates(fit.separation), fit.separation, 0.0)
+    infinite = infinite_estimates(fit.separation)
     structured = fit.on_flexible_scale()
-    return direction if structured is None else np.asarray(structured @ direction)
+    return infinite if structured is None else np.asarray(np.abs(structured) @ infinite > 0.0)
 
 
 def normal_quantile(level: float) -> float:

@@ -12,14 +12,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from .._typing import FloatArray
+from .._typing import BoolArray, FloatArray
 from ..exceptions import DataWarning, OptionError
 from ..model.cumulative import CumulativeRule
-from ..model.sample import Rows
-from ..model.sensitivity import QUANTITIES, Quantity, unbounded
+from ..model.sensitivity import QUANTITIES, Quantity, involved
 from ..model.stencil import stencil
 from .counterfactual import Population, population
-from .delta import infinite_direction, rule_covariance, symmetric_limits
+from .delta import infinite_parameters, rule_covariance, symmetric_limits
 from .estimable import estimable
 
 if TYPE_CHECKING:
@@ -34,7 +33,12 @@ SCALES = {
     "log_odds": "log_odds",
     "odds": "log_odds",
 }
-CONTRASTS = ("reference", "pairwise", "sequential")
+#: (earlier, later) of n values, by the kind of contrast.
+PAIRS: dict[str, Callable[[int], list[tuple[int, int]]]] = {
+    "reference": lambda n: [(0, k) for k in range(1, n)],
+    "sequential": lambda n: [(k - 1, k) for k in range(1, n)],
+    "pairwise": lambda n: list(combinations(range(n), 2)),
+}
 #: Statistics of a table of estimates.
 STATISTICS = ["estimate", "std_error", "statistic", "p_value", "lower", "upper"]
 
@@ -46,15 +50,16 @@ class Average:
     Attributes
     ----------
     values : (M,)
+        NaN where a row cannot be estimated.
     jacobian : (M, F)
         With respect to the parameters of the rule.
     known : (M,) bool
-        False where it hangs on an infinite estimate or on a row that cannot be estimated.
+        Whether it has an error: it hangs on no infinite estimate.
     """
 
     values: FloatArray
     jacobian: FloatArray
-    known: Any
+    known: BoolArray
 
     def __sub__(self, other: Average) -> Average:
         return Average(self.values - other.values, self.jacobian - other.jacobian, self.known & other.known)
@@ -92,6 +97,11 @@ class Averager:
         return QUANTITIES[SCALES[self.scale]]
 
     @property
+    def sign(self) -> str:
+        """What stands between two values that are compared."""
+        return " / " if self.scale == "odds" else " - "
+
+    @property
     def labels(self) -> tuple[str, list[Any]] | None:
         """Name and labels of the outputs; None where there is one."""
         if self.quantity.per == "level":
@@ -103,18 +113,14 @@ class Averager:
         fit, rows = self.results.fit, self.results.design.spec.rebuild(frame).rows
         rule = cast(CumulativeRule, fit.rule)
         values, jacobian = self.quantity.averages(rule, rows, weights)
-        return Average(values, jacobian, self._known(rows, weights != 0.0, values.size))
-
-    def _known(self, rows: Rows, used: Any, size: int) -> Any:
-        fit = self.results.fit
-        known = np.ones(size, dtype=np.bool_)
+        used = weights != 0.0
         if fit.aliased.any() and not estimable(fit, self.results.design.sample.rows, rows)[used].all():
-            known[:] = False
-        direction = infinite_direction(fit)
-        if direction is not None:
-            rule = cast(CumulativeRule, fit.rule)
-            known &= ~unbounded(rule, rows.take(used), self.quantity, direction).any(axis=0)
-        return known
+            values = np.full(values.size, np.nan)
+        infinite = infinite_parameters(fit)
+        known = ~np.isnan(values)
+        if infinite is not None:
+            known &= ~involved(rule, rows.take(used), self.quantity, infinite).any(axis=0)
+        return Average(values, jacobian, known)
 
     def table(self, found: Average, level: float) -> pd.DataFrame:
         """Estimates with errors, tests and limits, one row per output; odds are the exponents of log odds."""
@@ -160,8 +166,8 @@ def average_effects(
     vcov: Any,
 ) -> pd.DataFrame:
     """The frame of `LikelihoodResults.effects`."""
-    if contrast not in CONTRASTS:
-        raise OptionError(f"contrast must be one of {', '.join(map(repr, CONTRASTS))}; got {contrast!r}.")
+    if contrast not in PAIRS:
+        raise OptionError(f"contrast must be one of {', '.join(map(repr, PAIRS))}; got {contrast!r}.")
     averager = Averager.of(results, scale, vcov)
     everyone = population(results, newdata, weights, data)
     names = (
@@ -176,7 +182,7 @@ def average_effects(
             for change in _changes(averager, fixed, name, contrast, values):
                 tables.append(_labelled(averager, change, labels, level))
     out = pd.concat(tables, ignore_index=True)
-    _warn_of_unknown(out)
+    warn_of_unknown(out, stacklevel=3)
     return out
 
 
@@ -185,13 +191,14 @@ def listed(names: Any) -> list[str]:
     return [] if names is None else [names] if isinstance(names, str) else list(names)
 
 
-def _warn_of_unknown(table: pd.DataFrame) -> None:
+def warn_of_unknown(table: pd.DataFrame, stacklevel: int) -> None:
+    """A DataWarning where a standard error is missing."""
     if table["std_error"].isna().any():
         warnings.warn(
             "some effects have no standard error: they hang on an infinite estimate, on a combination of levels that "
             "the data do not have, or on a covariance that is not known.",
             DataWarning,
-            stacklevel=4,
+            stacklevel=stacklevel + 1,
         )
 
 
@@ -234,16 +241,9 @@ def _changes(
         rows.check_level(name, value)
     averages = [averager.over(rows.setting(name, value), rows.weights) for value in compared]
     return [
-        Change(name, f"{compared[high]} - {compared[low]}", averages[high] - averages[low])
-        for low, high in _PAIRS[contrast](len(compared))
+        Change(name, f"{compared[high]}{averager.sign}{compared[low]}", averages[high] - averages[low])
+        for low, high in PAIRS[contrast](len(compared))
     ]
-
-
-_PAIRS: dict[str, Callable[[int], list[tuple[int, int]]]] = {
-    "reference": lambda n: [(0, k) for k in range(1, n)],
-    "sequential": lambda n: [(k - 1, k) for k in range(1, n)],
-    "pairwise": lambda n: list(combinations(range(n), 2)),
-}
 
 
 def _slope(averager: Averager, rows: Population, name: str) -> Change:

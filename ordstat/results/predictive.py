@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from ..exceptions import OptionError
 from .base import OrdinalResults
+
+if TYPE_CHECKING:
+    from .emmeans import Emmeans
 
 
 class Predictive:
@@ -187,3 +190,57 @@ class Predictive:
             level=level,
             vcov=vcov,
         )
+
+    def emmeans(
+        self: Any,
+        variables: str | Sequence[str],
+        *,
+        by: str | Sequence[str] | None = None,
+        scale: str = "latent",
+        at: Mapping[str, Any] | None = None,
+        data: Any = None,
+        level: float = 0.95,
+        vcov: Any = None,
+    ) -> Emmeans:
+        """Estimated marginal means over a balanced grid of the variables.
+
+        The grid has all levels of every factor, each of equal weight, and every number at its mean (with the weights
+        of the fit), as R's emmeans. Predictions on the chosen scale are averaged within the cells asked for.
+
+        Parameters
+        ----------
+        variables : str or sequence of str
+            Of the formula; one mean per combination of their levels.
+        by : str or sequence of str, optional
+            Further variables; contrasts are taken within their levels.
+        scale : str
+            "latent": s (H - mean threshold), the mean of the latent variable. "prob", "cum_prob", "mean" (the
+            expected rank, 1..K), "log_odds", "odds": as in `effects`.
+        at : mapping, optional
+            Values of variables of the grid: {"age": [30, 50]}.
+        data : data frame, optional
+            The data of the fit, where it does not have them any more (after unpickling).
+        level : float in (0, 1)
+            Of the limits.
+        vcov : str or dict, optional
+            Covariance of the parameters, as in `vcov`.
+
+        Returns
+        -------
+        Emmeans
+            Prints as a table; `.frame` is that table, `.contrasts()` the differences of its rows.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> means = fit.emmeans("temp")
+        >>> means.frame["estimate"].round(4).tolist()
+        [-1.331, 1.1721]
+        >>> means.contrasts()[["contrast", "estimate", "std_error"]].round(4).values.tolist()
+        [['warm - cold', 2.5031, 0.5287]]
+        """
+        from .emmeans import marginal_means
+
+        means: Emmeans = marginal_means(self, variables, by=by, scale=scale, at=at, data=data, level=level, vcov=vcov)
+        return means

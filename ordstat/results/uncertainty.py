@@ -19,12 +19,12 @@ from ..model.sensitivity import (
     QUANTITIES,
     Standardised,
     complements,
+    involved,
     score_errors,
-    score_unbounded,
+    score_involved,
     standard_errors,
-    unbounded,
 )
-from .delta import drawn_rules, infinite_direction, logit_limits, normal_quantile, rule_covariance, symmetric_limits
+from .delta import drawn_rules, infinite_parameters, logit_limits, normal_quantile, rule_covariance, symmetric_limits
 from .target import Target
 
 if TYPE_CHECKING:
@@ -194,13 +194,13 @@ def _unknown_removed(
     found: Predicted, results: LikelihoodResults, rule: CumulativeRule, rows: Rows, type: str
 ) -> Predicted:
     """No errors where a prediction hangs on an infinite estimate."""
-    direction = infinite_direction(results.fit)
-    if direction is None:
+    infinite = infinite_parameters(results.fit)
+    if infinite is None:
         return found
     if type == "score":
-        moving = score_unbounded(rule, rows, direction)[:, None]
+        moving = score_involved(rule, rows, infinite)[:, None]
     else:
-        moving = unbounded(rule, rows, QUANTITIES[type], direction)
+        moving = involved(rule, rows, QUANTITIES[type], infinite)
     return Predicted(
         found.estimate, *(np.where(moving, np.nan, table) for table in (found.std_error, found.lower, found.upper))
     )

@@ -1,0 +1,122 @@
+"""Gradients of predictions against finite differences of the rule itself; the stencil against calculus."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ordstat.model import sensitivity
+from ordstat.model.costs import CostMatrix
+from ordstat.model.cumulative import CumulativeRule
+from ordstat.model.flexible import FLEXIBLE
+from ordstat.model.links import LINKS
+from ordstat.model.sample import Rows
+from ordstat.model.sensitivity import QUANTITIES, complements, parameter_count, score_errors, standard_errors
+from ordstat.model.stencil import stencil
+
+ALL_LINKS = {**LINKS, "aranda-ordaz": FLEXIBLE["aranda-ordaz"].at(0.7), "log-gamma": FLEXIBLE["log-gamma"].at(-0.4)}
+
+
+def problem(link: str) -> tuple[CumulativeRule, Rows]:
+    """Four levels, two location, one nominal and one scale column, offsets in both parts."""
+    rng = np.random.default_rng(3)
+    rows = Rows(
+        X=rng.normal(size=(6, 2)),
+        offset=rng.normal(size=6) / 4,
+        nominal=rng.normal(size=(6, 1)) / 4,
+        scale=rng.normal(size=(6, 1)),
+        scale_offset=rng.normal(size=6) / 4,
+    )
+    rule = CumulativeRule(
+        link=ALL_LINKS[link],
+        alpha=np.array([[-1.0, 0.2], [0.1, -0.1], [1.3, 0.3]]),
+        beta=np.array([0.5, -0.4]),
+        zeta=np.array([0.3]),
+        cost=CostMatrix.classification(),
+    )
+    return rule, rows
+
+
+def moved(rule: CumulativeRule, change: np.ndarray) -> CumulativeRule:
+    alpha, beta, zeta, lam = np.split(change, [6, 8, 9])
+    link = rule.link if lam.size == 0 else FLEXIBLE[rule.link.name].at(rule.link.lam + lam[0])
+    return replace(
+        rule, link=link, alpha=rule.alpha + alpha.reshape(2, 3).T, beta=rule.beta + beta, zeta=rule.zeta + zeta
+    )
+
+
+def value(rule: CumulativeRule, rows: Rows, name: str) -> np.ndarray:
+    """(n, M) by formulas of their own."""
+    s = np.exp(-(rows.scale @ rule.zeta + rows.scale_offset))[:, None]
+    eta = s * (rule.alpha[:, 0] + rows.nominal @ rule.alpha[:, 1:].T - (rows.X @ rule.beta + rows.offset)[:, None])
+    below = np.hstack([rule.link.cdf(eta), np.ones((rows.n, 1))])
+    prob = np.diff(below, axis=1, prepend=0.0)
+    return {
+        "prob": prob,
+        "cum_prob": below,
+        "mean": (prob @ np.arange(1, 5))[:, None],
+        "latent": -eta.mean(axis=1)[:, None],
+        "linear_predictor": eta,
+        "log_odds": np.log(rule.link.sf(eta) / rule.link.cdf(eta)),
+    }[name]
+
+
+def numeric_jacobian(rule: CumulativeRule, rows: Rows, name: str) -> np.ndarray:
+    """(n, M, F) by central differences."""
+    h, size = 1e-5, parameter_count(rule)
+    ends = ((value(moved(rule, h * e), rows, name), value(moved(rule, -h * e), rows, name)) for e in np.eye(size))
+    return np.stack([(up - down) / (2 * h) for up, down in ends], axis=-1)
+
+
+@pytest.mark.parametrize("name", QUANTITIES)
+@pytest.mark.parametrize("link", ALL_LINKS)
+def test_averages_and_errors(link: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rule, rows = problem(link)
+    monkeypatch.setattr(sensitivity, "_BUFFER", 40)  # several chunks
+    expected = numeric_jacobian(rule, rows, name)
+    weights = np.array([0.1, 0.3, 0.2, 0.0, 0.25, 0.15])
+    values, jacobian = QUANTITIES[name].averages(rule, rows, weights)
+    np.testing.assert_allclose(values, weights @ value(rule, rows, name), rtol=1e-12)
+    np.testing.assert_allclose(jacobian, np.einsum("n,nmf->mf", weights, expected), atol=2e-9)
+    root = np.random.default_rng(0).normal(size=(parameter_count(rule),) * 2) / 3
+    errors = standard_errors(rule, rows, QUANTITIES[name], root @ root.T)
+    np.testing.assert_allclose(errors, np.linalg.norm(expected @ root, axis=-1), rtol=1e-7, atol=1e-9)
+
+
+def test_score_errors_and_complements() -> None:
+    rule, rows = problem("probit")
+    root = np.random.default_rng(1).normal(size=(9, 9))
+    covariance = root @ root.T
+    expected = [np.sqrt(x @ covariance[6:8, 6:8] @ x) for x in rows.X]
+    np.testing.assert_allclose(score_errors(rule, rows, covariance), expected)
+    np.testing.assert_allclose(complements(rule, rows), 1 - value(rule, rows, "prob"), rtol=1e-12)
+    far = replace(rows, offset=np.full(6, 200.0))
+    assert (complements(rule, far)[:, -1] < 1e-300).all()  # 1 - p would be exactly 0 from p alone, or 1e-17
+
+
+def test_infinite_thresholds_have_no_error() -> None:
+    rule, rows = problem("cauchit")
+    rule = replace(rule, alpha=np.vstack([[-np.inf, 0.0], rule.alpha[1:]]))
+    for name in ("prob", "cum_prob", "mean"):
+        errors = standard_errors(rule, rows, QUANTITIES[name], np.eye(9))
+        assert np.isfinite(errors).all()
+    assert (standard_errors(rule, rows, QUANTITIES["prob"], np.eye(9))[:, 0] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("function", "slope"),
+    [(np.log, lambda x: 1 / x), (np.sqrt, lambda x: 0.5 / np.sqrt(x)), (lambda x: x**4, lambda x: 4 * x**3)],
+)
+def test_stencil_stays_inside_the_range(function, slope) -> None:
+    x = np.exp(np.random.default_rng(5).normal(size=200) * 2)
+    points, weights = stencil(x)
+    assert points.min() >= x.min() and points.max() <= x.max()
+    np.testing.assert_allclose((weights * function(points)).sum(axis=1), slope(x), rtol=1e-7)
+
+
+@pytest.mark.parametrize("x", [np.linspace(-3, 5, 9), np.array([2000.0, 2001.0, 2005.0]), np.array([0.0, 1e-7, 50.0])])
+def test_stencil_of_a_smooth_function(x: np.ndarray) -> None:
+    points, weights = stencil(x)
+    np.testing.assert_allclose((weights * np.sin(points)).sum(axis=1), np.cos(x), atol=2e-8)
