@@ -16,7 +16,7 @@ from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammal
 
 from .._typing import FloatArray
 from ..exceptions import OptionError
-from .intervals import Interval, assemble, log1mexp, with_series
+from .intervals import NODE_WEIGHTS, NODES, Interval, assemble, log1mexp, with_series
 from .links import LINKS, Link
 
 _HALF_LOG_2PI = 0.5 * float(np.log(2.0 * np.pi))
@@ -114,8 +114,8 @@ def ao_interval(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> Int
         # h_u - h_l = h_l expm1(d) / (1 + lambda e^u) without cancellation
         difference = np.where(np.isneginf(lo), h_u, h_u * -np.expm1(-d) * np.exp(-_log1p_exp(lo, lam)))
         c = np.where(np.isposinf(u), 0.0, difference / rise) - h_l
-    s_u, s_l = 1.0 - (1.0 + lam) * h_u, 1.0 - (1.0 + lam) * h_l
-    direct = assemble(ao_log(u, lo, d, lam), a, b, c, s_u, s_l, (1.0 + lam) * difference)
+        s_u, s_l = 1.0 - (1.0 + lam) * h_u, 1.0 - (1.0 + lam) * h_l
+        direct = assemble(ao_log(u, lo, d, lam), a, b, c, s_u, s_l, (1.0 + lam) * difference)
     return with_series(direct, u, d, partial(_ao_phi, lam=lam))
 
 
@@ -193,20 +193,20 @@ def _near_probit(t: FloatArray, lam: float) -> FloatArray:
 
 
 def lg_cdf(t: FloatArray, lam: float) -> FloatArray:
+    if abs(lam) < _NEAR_PROBIT:
+        return np.asarray(ndtr(t) + _near_probit(t, lam))
     if lam < 0.0:
         return lg_sf(-np.asarray(t), -lam)
-    if lam < _NEAR_PROBIT:
-        return np.asarray(ndtr(t) + _near_probit(t, lam))
     a = lam**-2.0
     with np.errstate(over="ignore"):
         return np.asarray(gammainc(a, a * np.exp(lam * np.asarray(t))))
 
 
 def lg_sf(t: FloatArray, lam: float) -> FloatArray:
+    if abs(lam) < _NEAR_PROBIT:
+        return np.asarray(ndtr(-np.asarray(t)) - _near_probit(t, lam))
     if lam < 0.0:
         return lg_cdf(-np.asarray(t), -lam)
-    if lam < _NEAR_PROBIT:
-        return np.asarray(ndtr(-np.asarray(t)) - _near_probit(t, lam))
     a = lam**-2.0
     with np.errstate(over="ignore"):
         return np.asarray(gammaincc(a, a * np.exp(lam * np.asarray(t))))
@@ -218,38 +218,37 @@ def lg_pdf(t: FloatArray, lam: float) -> FloatArray:
 
 def lg_ppf(p: FloatArray, lam: float) -> FloatArray:
     p = np.asarray(p)
-    if lam < 0.0:
-        return -_lg_isf(p, -lam)
-    if lam < _NEAR_PROBIT:
-        t = np.asarray(ndtri(p))
-        return np.where(np.isinf(t), t, t - _near_probit(t, lam) / np.maximum(lg_pdf(t, lam), 1e-300))
+    if abs(lam) < _NEAR_PROBIT:
+        return _ppf_near_probit(p, lam)
     a = lam**-2.0
+    quantile = gammaincinv if lam > 0.0 else gammainccinv
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(gammaincinv(a, p) / a) / lam)
+        return np.asarray(np.log(quantile(a, p) / a) / lam)
 
 
-def _lg_isf(p: FloatArray, lam: float) -> FloatArray:
-    if lam < _NEAR_PROBIT:
-        return -lg_ppf(p, -0.0) if lam == 0.0 else lg_ppf(1.0 - p, lam)
-    a = lam**-2.0
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(gammainccinv(a, p) / a) / lam)
+def _ppf_near_probit(p: FloatArray, lam: float) -> FloatArray:
+    probit = np.asarray(ndtri(p))
+    t = np.where(np.isinf(probit), 0.0, probit)
+    for _ in range(3):  # Newton on the smaller tail
+        excess = np.where(t > 0.0, (1.0 - p) - lg_sf(t, lam), lg_cdf(t, lam) - p)
+        t = t - excess / lg_pdf(t, lam)
+    return np.where(np.isinf(probit), probit, t)
 
 
 def lg_log(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> FloatArray:
-    """log p: a difference of tails on the smaller side, or f d (1 + curvature) where the interval is narrow."""
+    """log p: a difference of tails on the smaller side, or by quadrature of the density where the interval is short."""
     upper = np.where(np.isinf(d), np.where(np.isneginf(lo), u, lo), 0.5 * (u + lo)) > 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         below = lg_cdf(u, lam) - lg_cdf(lo, lam)
         above = lg_sf(lo, lam) - lg_sf(u, lam)
         log_p = np.log(np.where(upper, above, below))
-    narrow = np.flatnonzero(d < 1e-3)
-    if narrow.size:
-        width, middle = d[narrow], u[narrow] - 0.5 * d[narrow]
-        phi1, phi2 = _lg_phi(middle, lam)[:2]
-        log_p[narrow] = (
-            _log_density(middle, lam) + np.log(width) + np.log1p(width * width / 24.0 * (phi2 + phi1 * phi1))
-        )
+        short = np.flatnonzero(d * (1.0 + np.abs(_slope(u, lam)) + np.abs(_slope(lo, lam))) < 0.5)
+    if short.size:
+        half = 0.5 * d[short]
+        middle = u[short] - half
+        centre = _log_density(middle, lam)
+        heights = _log_density(middle[:, None] + half[:, None] * NODES, lam) - centre[:, None]
+        log_p[short] = centre + np.log(half * (np.exp(heights) @ NODE_WEIGHTS))
     return log_p
 
 
@@ -261,18 +260,20 @@ def lg_interval(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> Int
         inner = np.where(log_l > log_u, b * np.expm1(log_u - log_l), -a * np.expm1(log_l - log_u))
         c = np.where(np.isinf(d), a - b, inner)
         s_u, s_l = _slope(u, lam), _slope(lo, lam)
-        gap = np.where(np.isinf(d), 0.0, s_l - s_u)
-    return with_series(assemble(log_p, a, b, c, s_u, s_l, gap), u, d, partial(_lg_phi, lam=lam))
+        direct = assemble(log_p, a, b, c, s_u, s_l, np.where(np.isinf(d), 0.0, s_l - s_u))
+    return with_series(direct, u, d, partial(_lg_phi, lam=lam))
 
 
 def _slope(t: FloatArray, lam: float) -> FloatArray:
     """f'/f = -expm1(lambda t) / lambda, 0 at infinity."""
     t = np.where(np.isinf(t), 0.0, t)
-    return -t if lam == 0.0 else -np.expm1(lam * t) / lam
+    with np.errstate(over="ignore"):
+        return -t if lam == 0.0 else -np.expm1(lam * t) / lam
 
 
 def _lg_phi(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
-    e = np.exp(lam * m)
+    with np.errstate(over="ignore"):
+        e = np.exp(lam * m)
     return _slope(m, lam), -e, -lam * e, -lam * lam * e
 
 

@@ -20,7 +20,7 @@ from .._typing import BoolArray, FloatArray
 _LN2 = float(np.log(2.0))
 _HALF_LOG_2PI = 0.5 * float(np.log(2.0 * np.pi))
 _SQRT_HALF_PI = float(np.sqrt(0.5 * np.pi))
-_NODES, _QUADRATURE_WEIGHTS = np.polynomial.legendre.leggauss(8)
+NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(8)
 #: Below this d (1 + |S|) the series in d replaces the direct forms, which lose digits as 1 / d^2.
 _NARROW = 1e-3
 
@@ -156,8 +156,8 @@ def _left_mass(u: FloatArray, lo: FloatArray, d: FloatArray) -> tuple[FloatArray
     close = np.flatnonzero(d * (1.0 + np.abs(u)) < 0.5)
     if close.size:
         half = 0.5 * d[close]
-        t = half[:, None] * (1.0 + _NODES)
-        q[close] = half * (np.exp(t * (u[close, None] - 0.5 * t)) @ _QUADRATURE_WEIGHTS)
+        t = half[:, None] * (1.0 + NODES)
+        q[close] = half * (np.exp(t * (u[close, None] - 0.5 * t)) @ NODE_WEIGHTS)
     return q, log_ratio
 
 

@@ -22,10 +22,11 @@ def starting_values(problem: Problem) -> tuple[FloatArray, FloatArray]:
     A rough fit of the small sample is within a few standard errors and saves two passes over all rows. It is used only
     where every level occurs in it and Newton's method went straight through.
     """
+    if problem.family is not None:
+        return _at_fixed_lambda(problem, problem.family.start)
     start = problem.start()
     n_parameters = start[0].size + start[1].size
-    special = not problem.plain or problem.structure is not None or problem.family is not None
-    if special or problem.sample.n < _STRIDE * _ENOUGH * n_parameters:
+    if not problem.plain or problem.structure is not None or problem.sample.n < _STRIDE * _ENOUGH * n_parameters:
         return start
     small = problem.sample.take(np.arange(0, problem.sample.n, _STRIDE))
     counts = np.bincount(small.y, weights=small.weights, minlength=problem.counts.size).astype(np.float64)
@@ -39,3 +40,16 @@ def starting_values(problem: Problem) -> tuple[FloatArray, FloatArray]:
         total_weight=float(counts.sum()),
     )
     return (rough.alpha, rough.rest) if rough.message == "converged" and rough.damping == 0.0 else start
+
+
+def _at_fixed_lambda(problem: Problem, lam: float) -> tuple[FloatArray, FloatArray]:
+    """The fit at one lambda: lambda and the thresholds are nearly collinear, and far from it Newton's steps are wild."""
+    fixed = replace(problem, family=None)
+    found = maximise(
+        fixed.objective().evaluate,
+        *starting_values(fixed),
+        tol=1e-3,
+        max_iter=20,
+        total_weight=float(problem.counts.sum()),
+    )
+    return found.alpha, np.append(found.rest, lam)
