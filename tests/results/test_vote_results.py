@@ -75,7 +75,7 @@ def test_errors_follow_the_predicted_ranks(results):
 
 @pytest.mark.parametrize("ask", [lambda r: r.margins(), lambda r: r.delta_errors(), lambda r: r.training_margins])
 def test_a_rule_that_votes_has_no_margins(results, ask):
-    with pytest.raises(OptionError, match="most votes.*no margins"):
+    with pytest.raises(OptionError, match=r"most votes.*no margins"):
         ask(results)
     assert not hasattr(results, "thresholds")
 
