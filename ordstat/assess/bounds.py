@@ -120,36 +120,31 @@ class _Setting:
         return float(self.weights.sum())
 
 
-def l2_complexity(lengths: FloatArray, y: IntArray, weights: FloatArray, n_levels: int) -> Complexity:
-    """Of kernel and linear rankers with |v|^2 + |theta|^2 <= 1: sqrt(sum_n (k(x_n, x_n) + 1)) / N.
+def complexity(geometry: Geometry, y: IntArray, weights: FloatArray, n_levels: int) -> Complexity:
+    """Of all rankers in the ball or hull of a fitted one.
 
     Left margins are constant on the rows of the lowest rank, right margins on those of the highest: such rows add
     nothing.
 
     Parameters
     ----------
-    lengths : (N,) k(x_n, x_n)
+    geometry : Geometry
     y : (N,) codes
     weights : (N,) repetitions
     n_levels : int
     """
-    squares = weights * (lengths + 1.0)
-
-    def root(rows: BoolArray) -> float:
-        return float(np.sqrt(squares[rows].sum()) / weights.sum())
-
     return Complexity(
-        threshold=root(np.ones(y.size, dtype=np.bool_)),
-        left=root(y > 0),
-        right=root(y < n_levels - 1),
-        name="l2 ball",
+        threshold=geometry.complexity(weights),
+        left=geometry.complexity(weights, y > 0),
+        right=geometry.complexity(weights, y < n_levels - 1),
+        name=geometry.name,
     )
 
 
 def margin_bounds(
     rows: Margins, geometry: Geometry, sample: Sample, costs: FloatArray | None = None, delta: float = 0.05
 ) -> MarginBounds:
-    """Bounds of the expected classification and absolute error and of a cost, for rankers in an l2 ball.
+    """Bounds of the expected classification and absolute error and of a cost, for rankers in a ball or a hull.
 
     Parameters
     ----------
@@ -167,14 +162,14 @@ def margin_bounds(
     -------
     MarginBounds
     """
-    if reason := dependence(sample):
+    if reason := dependence(sample) or unknown(geometry, sample.case_weights):
         return MarginBounds(bounds=(), notes=(reason,))
     weights = sample.case_weights
     setting = _Setting(
         rho=rows.normalised,
         y=sample.y,
         weights=weights,
-        complexity=l2_complexity(geometry.squared_lengths, sample.y, weights, sample.n_levels),
+        complexity=complexity(geometry, sample.y, weights, sample.n_levels),
         radius=geometry.radius,
         delta=delta,
     )
@@ -206,6 +201,13 @@ def dependence(sample: Sample) -> str:
     if sample.weights is not None and not np.array_equal(sample.weights, np.rint(sample.weights)):
         return "No margin bounds: they need independent rows; these have weights that are not whole numbers of rows."
     return ""
+
+
+def unknown(geometry: Geometry, weights: FloatArray) -> str:
+    """Why the class has no known complexity; empty where it has one."""
+    if np.isfinite(geometry.complexity(weights)):
+        return ""
+    return "No margin bounds: nothing is known of how rich the class of these weak hypotheses is."
 
 
 def classification_bound(setting: _Setting) -> Bound:

@@ -24,8 +24,8 @@ class Margins:
         rho_k of every row to every threshold, in units of the potential.
     y : (N,) codes 0..K-1
     norm : float
-        |(v, theta)|, the l2 norm of the potential's coefficients and the thresholds together: sqrt(|v|^2 + sum
-        theta_k^2). rho / norm is the normalised margin of Lin (2008, th. 4.8). NaN where the potential has no norm.
+        `Geometry.total`, the size of the potential's coefficients and the thresholds together; rho / norm is the
+        normalised margin. NaN where the potential has no norm.
     """
 
     all: FloatArray
@@ -58,12 +58,7 @@ def margins(gaps: FloatArray, y: IntArray, geometry: Geometry | None = None) -> 
     (array([[2., 1., 1.]]), array([1.]), array([1.]))
     """
     above = y[:, None] > np.arange(gaps.shape[1])
-    return Margins(all=np.where(above, gaps, -gaps), y=y, norm=float("nan") if geometry is None else norm(geometry))
-
-
-def norm(geometry: Geometry) -> float:
-    """sqrt(|v|^2 + sum_k theta_k^2)."""
-    return float(np.sqrt(geometry.norm**2 + np.sum(geometry.theta**2)))
+    return Margins(all=np.where(above, gaps, -gaps), y=y, norm=float("nan") if geometry is None else geometry.total)
 
 
 def _column(rho: FloatArray, threshold: IntArray) -> FloatArray:

@@ -14,7 +14,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray, Progress
 from ..exceptions import DataError, OptionError
 from ..model.costs import CostField, CostMatrix, is_convex, require_v_shaped, sample_costs
-from ..model.fit import Certificate, Fit, Geometry, MarginFit, Selection, Trace
+from ..model.fit import BallGeometry, Certificate, Fit, Geometry, MarginFit, Selection, Trace
 from ..model.folds import stratified_folds
 from ..model.gram import require_definite, require_finite, require_symmetric
 from ..model.kernels import Kernel, parse_kernel
@@ -259,7 +259,7 @@ class ThresholdedSVM(Method):
             largest = float(lengths.max())
         beta, at = expansion.coef, cast(MarginFit, fit).support
         squared_norm = float(beta @ (fit.scores[at] - expansion.offset))
-        return Geometry(
+        return BallGeometry(
             norm=float(np.sqrt(max(squared_norm, 0.0))),
             squared_lengths=lengths,
             theta=rule.theta - expansion.offset - float(beta @ kernel.origin(X)[at]),

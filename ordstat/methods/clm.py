@@ -12,7 +12,7 @@ from .._typing import FloatArray, IntArray, Progress
 from ..exceptions import OptionError
 from ..model.costs import CostField, CostMatrix
 from ..model.cumulative import CumulativeRule
-from ..model.fit import Certificate, Geometry, Information, LikelihoodFit, Trace
+from ..model.fit import BallGeometry, Certificate, Geometry, Information, LikelihoodFit, Trace
 from ..model.flexible import FlexibleLink, link_of
 from ..model.links import Link
 from ..model.sample import Sample
@@ -239,7 +239,7 @@ class CumulativeLink(Method):
         used = (rule.beta != 0.0) & (deviation > 0.0)
         scaled = (rows.X[:, used] - mean[used]) / deviation[used]
         lengths = np.einsum("np,np->n", scaled, scaled)
-        return Geometry(
+        return BallGeometry(
             norm=float(np.linalg.norm(rule.beta[used] * deviation[used])),
             squared_lengths=lengths,
             theta=rule.alpha[:, 0] - float(mean @ rule.beta),

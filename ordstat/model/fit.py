@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -44,9 +45,42 @@ class Trace:
     message: str
 
 
+class Geometry(ABC):
+    """What margins and their bounds need of a potential.
+
+    Attributes
+    ----------
+    norm : float
+        Size of the potential's coefficients.
+    theta : (K-1,)
+        Thresholds in the units of the potential that `norm` measures.
+    radius : float
+        The largest normalised margin thought possible before seeing data; the largest Delta scanned.
+    """
+
+    norm: float
+    theta: FloatArray
+    radius: float
+    #: How complexities are found.
+    name: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def total(self) -> float:
+        """What margins are divided by: the size of coefficients and thresholds together."""
+
+    @abstractmethod
+    def complexity(self, weights: FloatArray, counted: BoolArray | None = None) -> float:
+        """Empirical Rademacher complexity of all such potentials on training rows with whole weights (N,).
+
+        Of x -> H(x) - theta_k for any one k; with `counted` (N,) that of H(x) - theta_k(n) at a threshold of the row's
+        own, the rows not counted having none.
+        """
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Geometry:
-    """What margins and their bounds need of a potential [formulas: l2 ball of a feature space].
+class BallGeometry(Geometry):
+    """An l2 ball of a feature space: margins are divided by sqrt(|v|^2 + sum theta_k^2).
 
     Attributes
     ----------
@@ -57,13 +91,64 @@ class Geometry:
     theta : (K-1,)
         Thresholds in the same units as <v, phi(x)> (offset b taken in).
     radius : float
-        sqrt of the largest k(x, x) + 1 thought possible before seeing data; the largest Delta scanned.
+        sqrt of the largest k(x, x) + 1 thought possible before seeing data.
     """
 
     norm: float
     squared_lengths: FloatArray
     theta: FloatArray
     radius: float
+
+    name: ClassVar[str] = "l2 ball"
+
+    @property
+    def total(self) -> float:
+        return float(np.sqrt(self.norm**2 + np.sum(self.theta**2)))
+
+    def complexity(self, weights: FloatArray, counted: BoolArray | None = None) -> float:
+        squares = weights * (self.squared_lengths + 1.0)
+        return float(np.sqrt((squares if counted is None else squares[counted]).sum()) / weights.sum())
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HullGeometry(Geometry):
+    """A convex hull of weak hypotheses and thresholds: margins are divided by sum |alpha_t| + sum |theta_k|.
+
+    Attributes
+    ----------
+    norm : float
+        sum |alpha_t|.
+    theta : (K-1,)
+        Empty where the hypotheses answer every question "above threshold k?" themselves.
+    log_size : float
+        Logarithm of the number of label vectors that hypotheses give the training rows at one k.
+    log_size_own : float
+        The same where every row has a k of its own.
+    squared_lengths : (N,) or None
+        Of real-valued hypotheses, 1-Lipschitz functions of <v, phi(x)>, |v| <= 1: |phi(x_n)|^2. The sizes then are
+        those of the thresholds alone.
+    """
+
+    norm: float
+    theta: FloatArray
+    log_size: float
+    log_size_own: float
+    squared_lengths: FloatArray | None = None
+    radius: float = 1.0
+
+    name: ClassVar[str] = "convex hull"
+
+    @property
+    def total(self) -> float:
+        return float(self.norm + np.abs(self.theta).sum())
+
+    def complexity(self, weights: FloatArray, counted: BoolArray | None = None) -> float:
+        """Massart's lemma on the label vectors, plus the contraction of real-valued hypotheses."""
+        inside = np.ones(weights.size, dtype=np.bool_) if counted is None else counted
+        log_size = self.log_size if counted is None else self.log_size_own
+        finite = np.sqrt(2.0 * log_size * weights[inside].sum())
+        smooth = 0.0 if self.squared_lengths is None else np.sqrt((weights * self.squared_lengths)[inside].sum())
+        return float((finite + smooth) / weights.sum())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from ordstat import ordfit
-from ordstat.assess.bounds import l2_complexity, margin_bounds
+from ordstat.assess.bounds import complexity, margin_bounds
 from ordstat.assess.margins import margins
 from ordstat.model.costs import CostMatrix
-from ordstat.model.fit import Geometry
+from ordstat.model.fit import BallGeometry
 from ordstat.model.rules import count_above
 from ordstat.model.sample import Rows, Sample
 
@@ -29,7 +29,7 @@ def _fitted(rng, n, n_levels, dimension=2, noise=0.1):
     v = np.linalg.solve(X.T @ X + 1e-3 * np.eye(dimension), X.T @ target)
     means = np.array([(X @ v)[y == k].mean() for k in range(n_levels)])
     theta = np.sort((means[1:] + means[:-1]) / 2)
-    geometry = Geometry(
+    geometry = BallGeometry(
         norm=float(np.linalg.norm(v)), squared_lengths=(X**2).sum(axis=1), theta=theta, radius=math.sqrt(dimension + 1)
     )
     return Sample(rows=Rows(X=X), y=y, n_levels=n_levels), v, theta, geometry
@@ -89,7 +89,7 @@ def test_complexities_exceed_simulated_ones():
     """E sup over the ball of the mean of sigma f is E |sum sigma feature| / N."""
     rng = np.random.default_rng(0)
     sample, _, _, geometry = _fitted(rng, 40, 3, dimension=3)
-    c = l2_complexity(geometry.squared_lengths, sample.y, np.ones(40), 3)
+    c = complexity(geometry, sample.y, np.ones(40), 3)
     eye = np.vstack([np.zeros(2), np.eye(2), np.zeros(2)])
     signs = rng.choice([-1.0, 1.0], size=(20000, 40))
 
@@ -136,7 +136,7 @@ def test_whole_weights_are_repeated_rows():
     weights = rng.integers(1, 5, size=50)
     rows = np.repeat(np.arange(50), weights)
     weighted = Sample(rows=sample.rows, y=sample.y, n_levels=3, weights=weights.astype(float))
-    longer = Geometry(
+    longer = BallGeometry(
         norm=geometry.norm, squared_lengths=geometry.squared_lengths[rows], theta=theta, radius=geometry.radius
     )
     for a, b in zip(
@@ -152,7 +152,7 @@ def test_missing_bounds_say_why():
     for dependent, word in ((fractional, "whole numbers"), (clustered, "clusters")):
         found = _bounds(dependent, v, theta, geometry)
         assert found.bounds == () and word in found.notes[0]
-    disordered = Geometry(
+    disordered = BallGeometry(
         norm=geometry.norm, squared_lengths=geometry.squared_lengths, theta=theta[::-1], radius=geometry.radius
     )
     costs = CostMatrix.classification().rows(sample.y, 4)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ordstat.assess.margins import delta_errors, margins
-from ordstat.model.fit import Geometry
+from ordstat.model.fit import BallGeometry
 from ordstat.model.rules import count_above
 
 THETA = np.array([-1.0, 0.5, 2.0])
@@ -23,7 +23,7 @@ def test_margins_by_hand():
 
 
 def test_norm_takes_potential_and_thresholds_together():
-    geometry = Geometry(norm=2.0, squared_lengths=np.ones(1), theta=THETA, radius=1.0)
+    geometry = BallGeometry(norm=2.0, squared_lengths=np.ones(1), theta=THETA, radius=1.0)
     m = _margins([0.0], [1], geometry)
     assert m.norm == pytest.approx(np.sqrt(4 + 1 + 0.25 + 4))
     np.testing.assert_allclose(m.normalised, m.all / m.norm)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ordstat.model.fit import Certificate, Geometry, LikelihoodFit, Trace
+from ordstat.model.fit import Certificate, BallGeometry, LikelihoodFit, Trace
 
 TRACE = Trace(iterations=6, objective=np.zeros(6), message="both criteria met")
 REACHED = Certificate(name="max |gradient|", value=4e-12, tolerance=1e-6, details=(("condition number", 26.6),))
@@ -36,7 +36,7 @@ class StandInMethod:
         lengths = np.sum(sample.X**2, axis=1)
         slopes = np.array([2.0, 1.0])
         theta = fit.coefficients[:4] if isinstance(fit, LikelihoodFit) else fit.rule.theta
-        return Geometry(norm=float(np.linalg.norm(slopes)), squared_lengths=lengths, theta=theta, radius=3.0**0.5)
+        return BallGeometry(norm=float(np.linalg.norm(slopes)), squared_lengths=lengths, theta=theta, radius=3.0**0.5)
 
     def meat(self, sample, fit, cluster):
         """Twice the information for rows, three times for clusters."""
