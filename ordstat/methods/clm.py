@@ -73,7 +73,7 @@ class CumulativeLink(Method):
     ------
     OptionError
         An unknown link, threshold, penalty or cost, max_iter < 1, tol that is not positive, start of the wrong length
-        or outside the domain, or "jeffreys" with a parameter lambda to estimate.
+        or outside the domain, or "jeffreys" with a parameter lambda to estimate or nominal effects.
 
     Examples
     --------
@@ -186,6 +186,11 @@ class CumulativeLink(Method):
         if self.penalty is None:
             return likelihood
         if isinstance(self.penalty, str):
+            if problem.sample.rows.nominal is not None:
+                raise OptionError(
+                    "penalty='jeffreys' has no maximum with nominal effects (it grows without end as two thresholds of "
+                    "a row meet at a level that the row is not in): use a ridge, such as penalty=1.0."
+                )
             return _jeffreys(problem)
         m, n_effects = problem.user_scale().A.shape
         n_effects -= int(problem.family is not None)
@@ -310,7 +315,7 @@ def _checked_penalty(given: Any, link: Link | FlexibleLink) -> float | str | Non
     if isinstance(given, str) and given.lower() == "jeffreys":
         if isinstance(link, FlexibleLink):
             raise OptionError(
-                f"penalty='jeffreys' needs a link without a parameter to estimate: give it, as in ({link.name!r}, 0.5), "
+                f"penalty='jeffreys' needs a link without a parameter to estimate: give it as in ({link.name!r}, 0.5), "
                 "choose another link, or a ridge penalty."
             )
         return "jeffreys"

@@ -4,7 +4,7 @@ With ends t_k = s (w'alpha_k - H), D_k = dt_k/dphi, densities f_k and probabilit
 I = sum v D'W D with the tridiagonal W_kk = f_k^2 (1/p_k + 1/p_{k+1}), W_{k,k+1} = -f_k f_{k+1} / p_{k+1}.
 The gradient of half log det I is that of half tr(Q I) at fixed Q = I^-1: with M = D Q D', of the sum over levels of
 N_j / (2 p_j), N_j = f_j^2 M_jj + f_{j-1}^2 M_{j-1,j-1} - 2 f_j f_{j-1} M_{j-1,j}; where D itself varies (scale effects)
-sum_k dD_k . (Q D'W)_k is added. Its Hessian is a forward difference of the gradient: it only steers the steps.
+sum_k dD_k . (Q D'W)_k is added. Its Hessian is a central difference of the gradient: it only steers the steps.
 Dense in all parameters: for models of moderate size.
 """
 
@@ -25,7 +25,7 @@ from .structured import Structured
 
 #: Doubles held at once for the derivatives of the ends of some rows.
 _BUFFER = 1 << 18
-_STEP = 1e-5
+_STEP = 1e-5  # on columns of unit deviation
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,20 +51,34 @@ class Jeffreys:
         if found is None or penalty is None:
             return None
         value, gradient = penalty
-        size = alpha.size
-        hessian = np.empty((gradient.size, gradient.size))
-        for j in range(gradient.size):
-            moved = np.concatenate([alpha.reshape(-1), rest])
-            moved[j] += _STEP
-            there = self.penalty(moved[:size].reshape(alpha.shape), moved[size:])
-            hessian[j] = 0.0 if there is None else (there[1] - gradient) / _STEP
-        dense = found.information.dense() - 0.5 * (hessian + hessian.T)
+        size, hessian = alpha.size, self._hessian(alpha, rest)
+        if hessian is None:
+            return None
+        values, vectors = np.linalg.eigh(found.information.dense() - hessian)
+        # Directions of the wrong curvature are climbed, not descended: the sum need not be concave.
+        dense = (vectors * np.maximum(np.abs(values), 1e-8 * np.abs(values).max())) @ vectors.T
         return Evaluation(
             loglik=found.loglik + value,
             score_alpha=found.score_alpha + gradient[:size].reshape(alpha.shape),
             score_rest=found.score_rest + gradient[size:],
             information=Blocks.of_dense(dense, size),
         )
+
+    def _hessian(self, alpha: FloatArray, rest: FloatArray) -> FloatArray | None:
+        """(P', P') of the penalty."""
+        point = np.concatenate([alpha.reshape(-1), rest])
+        out = np.empty((point.size, point.size))
+        for j in range(point.size):
+            ends = []
+            for sign in (1.0, -1.0):
+                moved = point.copy()
+                moved[j] += sign * _STEP
+                there = self.penalty(moved[: alpha.size].reshape(alpha.shape), moved[alpha.size :])
+                if there is None:
+                    return None
+                ends.append(there[1])
+            out[j] = (ends[0] - ends[1]) / (2.0 * _STEP)
+        return 0.5 * (out + out.T)
 
     def information(self, alpha: FloatArray, rest: FloatArray) -> FloatArray:
         """(P', P') expected information of the estimated parameters."""

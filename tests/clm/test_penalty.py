@@ -1,0 +1,206 @@
+"""Ridge and Jeffreys' penalty against dense implementations of their definitions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+
+from ordstat.exceptions import OptionError
+from ordstat.methods.clm import CumulativeLink
+from ordstat.model.cumulative import CumulativeRule
+from ordstat.model.fit import LikelihoodFit
+from ordstat.model.links import LINKS
+from ordstat.model.sample import Rows, Sample
+
+from .samples import PARTS, make
+
+
+def fit(sample: Sample, **options: object) -> LikelihoodFit:
+    return CumulativeLink(**options).fit(sample, np.random.default_rng(0))
+
+
+def rule_at(found: LikelihoodFit, values: np.ndarray) -> CumulativeRule:
+    """The fitted rule with other parameters."""
+    m = found.rule.alpha.shape[1]
+    alpha = values[: found.n_alpha].reshape(m, -1).T
+    if found.jacobian is not None:
+        alpha = found.jacobian @ alpha
+    beta, zeta = np.split(values[found.n_alpha :], [found.n_beta])
+    return replace(found.rule, alpha=alpha, beta=beta, zeta=zeta)
+
+
+def log_likelihood(sample: Sample, rule: CumulativeRule) -> float:
+    p = rule.probabilities(sample.rows)[np.arange(sample.n), sample.y]
+    return float(sample.case_weights @ np.log(p))
+
+
+def slopes(curve, point: np.ndarray, h: float) -> np.ndarray:
+    """Central differences of order four."""
+    steps = h * np.eye(point.size)
+    return np.array(
+        [(8 * (curve(point + s) - curve(point - s)) - curve(point + 2 * s) + curve(point - 2 * s)) / (12 * h)
+         for s in steps]
+    )  # fmt: skip
+
+
+def expected_information(sample: Sample, found: LikelihoodFit, values: np.ndarray) -> np.ndarray:
+    """By definition: over rows and levels, P(k) times the outer product of the derivatives of log P(k)."""
+
+    def probabilities(point: np.ndarray) -> np.ndarray:
+        return rule_at(found, point).probabilities(sample.rows)
+
+    p = probabilities(values)
+    d = slopes(probabilities, values, 1e-3)
+    return np.einsum("n,ink,jnk,nk->ij", sample.case_weights, d, d, 1.0 / np.maximum(p, 1e-300))
+
+
+def deviations(sample: Sample) -> dict[str, np.ndarray]:
+    w = sample.case_weights
+    found = {}
+    for name in ("X", "nominal", "scale"):
+        x = getattr(sample.rows, name)
+        x = np.zeros((sample.n, 0)) if x is None else x
+        found[name] = np.sqrt(np.average((x - np.average(x, axis=0, weights=w)) ** 2, axis=0, weights=w))
+    return found
+
+
+@pytest.mark.parametrize("threshold", ["flexible", "equidistant"])
+@pytest.mark.parametrize("link", ["logit", "cauchit"])
+@pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
+def test_ridge_is_the_optimum_of_its_definition(parts: tuple[str, ...], link: str, threshold: str) -> None:
+    sample = make(parts, n=120)
+    weight = 3.0
+    found = fit(sample, link=link, threshold=threshold, penalty=weight)
+    d = deviations(sample)
+    t = found.n_alpha // (1 + d["nominal"].size)
+    size = np.concatenate([np.zeros(t), np.repeat(d["nominal"], t), d["X"], d["scale"]])
+
+    def penalised(values: np.ndarray) -> float:
+        return log_likelihood(sample, rule_at(found, values)) - 0.5 * weight * float(np.sum((size * values) ** 2))
+
+    assert found.certificate.reached
+    np.testing.assert_allclose(slopes(penalised, found.coefficients, 1e-3), 0.0, atol=1e-6)
+    hessian = slopes(lambda v: slopes(penalised, v, 1e-2), found.coefficients, 1e-2)
+    np.testing.assert_allclose(-hessian @ found.information.covariance(), np.eye(size.size), atol=1e-3)
+    assert found.loglik == pytest.approx(log_likelihood(sample, found.rule), rel=1e-12)
+    assert found.loglik < fit(sample, link=link, threshold=threshold).loglik
+
+
+@pytest.mark.parametrize("threshold", ["flexible", "symmetric2"])
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("parts", [(), ("weights", "offset"), ("scale",)], ids=["plain", "all", "scale"])
+def test_jeffreys_is_the_optimum_of_its_definition(parts: tuple[str, ...], link: str, threshold: str) -> None:
+    sample = make(parts, n=60, n_levels=4)
+    found = fit(sample, link=link, threshold=threshold, penalty="jeffreys")
+
+    def penalised(values: np.ndarray) -> float:
+        information = expected_information(sample, found, values)
+        return log_likelihood(sample, rule_at(found, values)) + 0.5 * float(np.linalg.slogdet(information)[1])
+
+    assert found.certificate.reached and found.separation is None
+    np.testing.assert_allclose(slopes(penalised, found.coefficients, 1e-3), 0.0, atol=2e-5)
+    information = expected_information(sample, found, found.coefficients)
+    np.testing.assert_allclose(information @ found.information.covariance(), np.eye(found.aliased.size), atol=1e-6)
+
+
+def firth(X: np.ndarray, y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Firth's logistic regression [Heinze and Schemper 2002]: scores y - p + h (1/2 - p), h the leverages."""
+    b = np.zeros(X.shape[1])
+    for _ in range(200):
+        p = 1.0 / (1.0 + np.exp(-X @ b))
+        w = weights * p * (1.0 - p)
+        covariance = np.linalg.inv((X * w[:, None]).T @ X)
+        h = w * np.einsum("ni,ij,nj->n", X, covariance, X)
+        step = covariance @ (X.T @ (weights * (y - p) + h * (0.5 - p)))
+        b = b + step * min(1.0, 2.0 / np.abs(step).max())
+        if np.abs(step).max() < 1e-12:
+            break
+    return b, covariance
+
+
+@pytest.mark.parametrize("separated", [False, True])
+def test_two_levels_are_firths_logistic_regression(separated: bool) -> None:
+    sample = make(("weights",), n=60, n_levels=2)
+    if separated:
+        sample = replace(sample, y=(sample.X[:, 0] > 0.2).astype(np.intp))
+    b, covariance = firth(np.column_stack([np.ones(sample.n), sample.X]), sample.y, sample.weights)
+    found = fit(sample, penalty="jeffreys")
+    assert found.certificate.reached
+    np.testing.assert_allclose(found.coefficients, np.concatenate([-b[:1], b[1:]]), rtol=1e-7)
+    np.testing.assert_allclose(found.information.variances(), np.diag(covariance), rtol=1e-6)
+
+
+def test_a_proportion_is_shrunk_by_half_a_success() -> None:
+    """Jeffreys' prior of a binomial proportion is Beta(1/2, 1/2): the estimate is (y + 1/2) / (n + 1)."""
+    sample = Sample(rows=Rows(X=np.zeros((10, 0))), y=np.array([1] * 3 + [0] * 7), n_levels=2)
+    found = fit(sample, penalty="jeffreys")
+    assert found.rule.probabilities(sample.rows)[0, 1] == pytest.approx(3.5 / 11.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("link", ["logit", "probit", "cloglog", "cauchit"])
+@pytest.mark.parametrize("penalty", ["jeffreys", 1.0])
+@pytest.mark.parametrize("n_levels", [2, 4])
+def test_estimates_are_finite_under_complete_separation(n_levels: int, penalty: object, link: str) -> None:
+    x = np.linspace(-3.0, 3.0, 60)
+    y = np.digitize(x, np.linspace(-1.5, 1.5, n_levels - 1) if n_levels > 2 else [0.1])
+    sample = Sample(rows=Rows(X=x[:, None]), y=y, n_levels=n_levels)
+    assert fit(sample, link=link).separation is not None
+    found = fit(sample, link=link, penalty=penalty)
+    assert found.certificate.reached and found.separation is None
+    assert np.all(np.isfinite(found.information.variances()))
+    assert 0.0 < found.coefficients[-1] < 60.0
+
+
+def test_a_vanishing_ridge_is_no_ridge_and_a_huge_one_no_effects() -> None:
+    sample = make(PARTS["all"])
+    np.testing.assert_allclose(fit(sample, penalty=1e-9).coefficients, fit(sample).coefficients, rtol=1e-6)
+    effects = fit(sample, penalty=1e9).coefficients[sample.n_levels - 1 :]
+    np.testing.assert_allclose(effects, 0.0, atol=1e-5)
+
+
+@pytest.mark.parametrize("penalty", ["jeffreys", 2.0])
+def test_units_of_the_columns_do_not_matter(penalty: object) -> None:
+    sample = make(n=100)
+    units = np.array([1e3, 1e-2])
+    other = replace(sample, rows=replace(sample.rows, X=sample.X * units + 5.0))
+    one, two = fit(sample, penalty=penalty), fit(other, penalty=penalty)
+    np.testing.assert_allclose(one.coefficients[one.n_alpha :], two.coefficients[one.n_alpha :] * units, rtol=1e-6)
+
+
+def test_a_flexible_link_takes_a_ridge() -> None:
+    """Lambda is not penalised: its profile of the penalised likelihood has its top at the estimate."""
+    sample = make(n=300)
+    found = fit(sample, link="log-gamma", penalty=5.0)
+    assert found.certificate.reached
+    best = found.trace.objective[-1]
+    for lam in (found.coefficients[-1] - 0.05, found.coefficients[-1] + 0.05):
+        assert fit(sample, link=("log-gamma", lam), penalty=5.0).trace.objective[-1] < best
+    with pytest.raises(OptionError, match=r"jeffreys.*needs a link without a parameter"):
+        CumulativeLink(link="log-gamma", penalty="jeffreys")
+
+
+def test_ridge_of_two_levels_against_penalised_binomial() -> None:
+    sample = make(n=100, n_levels=2)
+    sd = sample.X.std(axis=0)
+    design = np.column_stack([np.ones(sample.n), sample.X / sd])
+    model = sm.GLM(sample.y, design, family=sm.families.Binomial())
+    b = model.fit().params
+    penalty = np.diag([0.0, 2.0, 2.0])
+    for _ in range(50):
+        b = b + np.linalg.solve(penalty - model.hessian(b), model.score(b) - penalty @ b)
+    found = fit(sample, penalty=2.0)
+    np.testing.assert_allclose(found.coefficients, [-b[0], *(b[1:] / sd)], rtol=1e-8)
+
+
+def test_jeffreys_has_no_maximum_with_nominal_effects() -> None:
+    with pytest.raises(OptionError, match="no maximum with nominal effects"):
+        fit(make(("nominal",)), penalty="jeffreys")
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1.0, np.inf, np.nan, "firth", True, [1.0]])
+def test_penalties_are_checked(wrong: object) -> None:
+    with pytest.raises(OptionError, match="penalty must be a positive number"):
+        CumulativeLink(penalty=wrong)
