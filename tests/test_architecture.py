@@ -31,6 +31,7 @@ BELOW = {
     "datasets": set(),
     "api": {"design", "methods", "registry", "results", "progress"},
     "estimator": {"api", "design", "methods", "registry", "results"},
+    "marginaleffects": {"model", "results"},
     "__init__": {"api", "datasets", "estimator", "methods", "model"},
     "__main__": {"api", "datasets"},
 }

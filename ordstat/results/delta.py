@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 from scipy.special import expit, ndtri
@@ -109,16 +110,27 @@ def drawn_rules(
     """
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
+    return (moved_rule(rule, root @ rng.standard_normal(values.size)) for _ in range(draws))
+
+
+def rule_at(fit: LikelihoodFit, estimates: FloatArray) -> CumulativeRule:
+    """The rule of a fit with other values of its estimated parameters (P',)."""
+    rule = cast(CumulativeRule, fit.rule)
+    change = places(fit, rule) @ (estimates - fit.coefficients[~fit.aliased])
+    return moved_rule(rule, np.pad(change, (0, parameter_count(rule) - change.size)))
+
+
+def moved_rule(rule: CumulativeRule, change: FloatArray) -> CumulativeRule:
+    """The rule with (F,) added to its parameters."""
     ends = np.cumsum([rule.alpha.size, rule.beta.size, rule.zeta.size])
-    for _ in range(draws):
-        alpha, beta, zeta, lam = np.split(root @ rng.standard_normal(values.size), ends)
-        yield replace(
-            rule,
-            link=_moved(rule.link, lam),
-            alpha=rule.alpha + alpha.reshape(rule.alpha.shape[::-1]).T,
-            beta=rule.beta + beta,
-            zeta=rule.zeta + zeta,
-        )
+    alpha, beta, zeta, lam = np.split(change, ends)
+    return replace(
+        rule,
+        link=_moved(rule.link, lam),
+        alpha=rule.alpha + alpha.reshape(rule.alpha.shape[::-1]).T,
+        beta=rule.beta + beta,
+        zeta=rule.zeta + zeta,
+    )
 
 
 def _moved(link: Link, change: FloatArray) -> Link:

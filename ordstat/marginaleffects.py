@@ -1,0 +1,128 @@
+"""A likelihood fit as a model of the `marginaleffects` package, which has to be installed (the extra of that name)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+from marginaleffects.classes.model import ModelAbstract, ModelVault
+
+from ._typing import FloatArray
+from .exceptions import OptionError
+from .model.sample import Rows
+from .results.counterfactual import Population, population
+from .results.delta import rule_at
+from .results.likelihood import LikelihoodResults
+from .results.uncertainty import UNCERTAIN, predicted
+
+
+@dataclass(frozen=True, eq=False)
+class Exog:
+    """Design matrices of some rows, cut like an array."""
+
+    rows: Rows
+
+    def __getitem__(self, index: slice) -> Exog:
+        return Exog(self.rows.take(index))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.rows.X.shape
+
+
+class MarginalEffectsModel(ModelAbstract):  # type: ignore[misc]
+    """What `marginaleffects.predictions`, `comparisons`, `slopes` and their averages take as a model.
+
+    Parameters
+    ----------
+    results : LikelihoodResults
+    type : str
+        What is predicted: "prob" and "cum_prob" with a group per level, "linear_predictor" with one per threshold,
+        "mean" (the expected rank, 1..K) or "score".
+    data : data frame, optional
+        The data of the fit, where it does not have them any more (after unpickling).
+
+    Raises
+    ------
+    OptionError
+        For another type.
+    DataError
+        Where the data of the fit are not at hand.
+
+    Notes
+    -----
+    The package differentiates by one-sided differences whose default step is too small for slopes: pass
+    `eps_vcov=1e-4` to have three correct digits or more. `LikelihoodResults.effects` differentiates by formulas.
+
+    Examples
+    --------
+    >>> from marginaleffects import avg_comparisons  # doctest: +SKIP
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> avg_comparisons(MarginalEffectsModel(fit), variables="temp")  # doctest: +SKIP
+    """
+
+    def __init__(self, results: LikelihoodResults, type: str = "prob", data: Any = None) -> None:
+        if type not in UNCERTAIN:
+            raise OptionError(f"type must be one of {', '.join(map(repr, UNCERTAIN))}; got {type!r}.")
+        self.type = type
+        self.df_resid = float("inf")  # tests are those of the normal distribution
+        self.estimated = ~results.fit.aliased
+        self.rows = population(results, None, None, data)
+        response = results.design.levels.categorical(results.design.sample.y, self.rows.frame.index)
+        super().__init__(
+            results,
+            ModelVault(
+                coef=results.fit.coefficients[self.estimated],
+                coefnames=np.array(results.parameters.names, dtype=object)[self.estimated],
+                formula=f"{results.design.response} ~ {' + '.join(self.rows.variables)}",
+                modeldata=_polars(self.rows, results.design.response, response),
+                package="ordstat",
+                variable_names=[results.design.response, *self.rows.variables],
+            ),
+        )
+
+    def get_exog(self, newdata: pl.DataFrame) -> Exog:
+        """The design of new data."""
+        columns = {name: newdata[name].to_list() for name in self.rows.variables}
+        for name, levels in self.rows.categories.items():
+            labels = {str(level): level for level in levels}
+            columns[name] = [labels.get(str(value), value) for value in columns[name]]
+        return Exog(self.model.design.spec.rebuild(pd.DataFrame(columns)).rows)
+
+    def get_predict(self, params: FloatArray, newdata: Exog) -> pl.DataFrame:
+        """Columns rowid, group (where there are several numbers a row) and estimate."""
+        values = predicted(rule_at(self.model.fit, np.asarray(params)), newdata.rows, self.type)
+        row = np.arange(len(values), dtype=np.int32)
+        if self.type in ("mean", "score"):
+            return pl.DataFrame({"rowid": row, "estimate": values[:, 0]})
+        names = self.model.threshold_names if self.type == "linear_predictor" else [str(k) for k in self.model.levels]
+        groups = pl.Series("group", np.repeat(names, len(row)).tolist(), dtype=pl.Enum(names))
+        return pl.DataFrame({"rowid": np.tile(row, len(names)), "group": groups, "estimate": values.T.reshape(-1)})
+
+    def get_vcov(self, vcov: Any = True) -> FloatArray | None:
+        """Covariance of the estimated parameters: False gives none, True that of the fit, else as `vcov` takes it."""
+        if vcov is False or vcov is None:
+            return None
+        return np.asarray(self.model.vcov(None if vcov is True else vcov).to_numpy())
+
+
+def _polars(rows: Population, response: str, observed: pd.Series) -> pl.DataFrame:
+    """The data of the fit; factors are enumerations of their levels in order."""
+    names = [name for name in rows.variables if name != response]
+    columns = {name: _column(rows.frame[name], rows.categories.get(name)) for name in names}
+    levels = [str(level) for level in observed.cat.categories]
+    columns[response] = pl.Series([str(value) for value in observed], dtype=pl.Enum(levels))
+    for name in rows.frame.columns:
+        if name not in columns and pd.api.types.is_numeric_dtype(rows.frame[name]):
+            columns[name] = pl.Series(rows.frame[name].to_list())
+    return pl.DataFrame(columns)
+
+
+def _column(column: pd.Series, levels: tuple[Any, ...] | None) -> pl.Series:
+    if levels is None or set(levels) <= {False, True}:
+        return pl.Series(column.to_list())
+    return pl.Series([str(value) for value in column], dtype=pl.Enum([str(level) for level in levels]))
