@@ -274,7 +274,8 @@ class CumulativeLink(Method):
         problem, estimated = self._problem(sample), ~fit.aliased
         separation = None if fit.separation is None else fit.separation[estimated]
         start = problem.from_user(fit.coefficients[estimated])
-        return ProfileLikelihood.of(self._objective(problem).evaluate, problem.user_scale(), start, separation)
+        domain = None if problem.family is None else (problem.family.lower, problem.family.upper)
+        return ProfileLikelihood.of(self._objective(problem).evaluate, problem.user_scale(), start, separation, domain)
 
 
 def _digits(problem: Problem, optimum: Optimum, information: Information) -> FloatArray:

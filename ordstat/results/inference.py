@@ -257,3 +257,33 @@ class Inference:
         from .hypotheses import hypothesis_tests
 
         return hypothesis_tests(self, hypotheses, vcov)
+
+    def profile(
+        self: Any, parm: str | Sequence[str] | None = None, *, level: float = 0.99, points: int = 21
+    ) -> pd.DataFrame:
+        """The profile likelihood of parameters, for plotting: straight lines of z mean that Wald limits are good.
+
+        Parameters
+        ----------
+        parm : str or sequence of str, optional
+            Parameters or location terms; all parameters if not given.
+        level : float in (0, 1)
+            Values reach from one profile limit of this level to the other; 5 standard errors where a limit is infinite.
+        points : int
+            Values of each parameter, half on either side of the estimate.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a value: parameter, value, z (signed root of the deviance), loglik.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.profile("temp", level=0.95, points=3)["z"].round(3).tolist()
+        [-1.96, 0.0, 1.96]
+        """
+        from .profile import profiles
+
+        return profiles(self, parm, level, points)

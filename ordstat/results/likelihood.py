@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtrc, ndtr, ndtri
+from scipy.special import chdtrc, ndtr
 
 from .._typing import FloatArray
 from ..exceptions import OptionError
@@ -168,23 +168,33 @@ class LikelihoodResults(Diagnostics, Inference, Predictive, OrdinalResults):
         sandwich: FloatArray = factor * (covariance @ meat @ covariance)
         return sandwich
 
-    def confint(self, level: float = 0.95, type: str = "wald") -> pd.DataFrame:
+    def confint(self, level: float = 0.95, type: str = "wald", parm: Any = None) -> pd.DataFrame:
         """Confidence limits of `params`, columns lower and upper.
 
         Parameters
         ----------
         level : float in (0, 1)
-        type : {"wald"}
-            Estimate plus and minus the normal quantile times the standard error.
+        type : {"wald", "profile"}
+            Estimate plus and minus the normal quantile times the standard error; or the values at which the
+            likelihood, maximised over all other parameters, has fallen by half the chi-squared quantile.
+        parm : str or sequence of str, optional
+            Parameters or location terms; all parameters if not given.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Profile limits may be infinite; `attrs["reasons"]` then says why, by (parameter, "lower" or "upper").
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.confint(type="profile", parm="temp").round(3).to_numpy().tolist()
+        [[1.51, 3.595]]
         """
-        if type != "wald":
-            raise OptionError(f"type must be 'wald'; got {type!r}.")
-        if not 0.0 < level < 1.0:
-            raise OptionError(f"level must lie strictly between 0 and 1; got {level!r}.")
-        half = float(ndtri(0.5 + level / 2.0)) * self._standard_errors
-        estimate = self.fit.coefficients
-        limits = np.column_stack((estimate - half, estimate + half))
-        return pd.DataFrame(limits, index=self.parameters.names, columns=["lower", "upper"])
+        from .profile import limits
+
+        return limits(self, level, type, parm)
 
     @property
     def z_values(self) -> pd.Series:

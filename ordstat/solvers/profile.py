@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -23,11 +24,14 @@ from .user_scale import UserScale
 
 #: Squared length of a joint step, in standard errors, after which the next one would be rounding.
 _SHORT = 1e-9
-_JOINT_STEPS, _MAX_STEPS, _MAX_DOUBLINGS, _HALVINGS = 15, 60, 40, 40
+_JOINT_STEPS, _MAX_STEPS, _MAX_DOUBLINGS, _HALVINGS, _FAILURES = 15, 60, 60, 40, 4
 #: A maximum at given psi is found when its Newton decrement is below this.
 _DECREMENT = 1e-12
-#: The log-likelihood is flat where this many doublings of the distance lower it by less than _FLAT.
-_FLAT, _FLAT_DOUBLINGS = 1e-6, 4
+#: The log-likelihood is flat where this many doublings of the distance lower it by less than _FLAT, _FAR times as far
+#: from the estimate as that is from 0.
+_FLAT, _FLAT_DOUBLINGS, _FAR = 1e-6, 4, 100.0
+#: A fall of the log-likelihood that matters to no interval.
+_HARDLY = 1e-3
 
 SEPARATED = "the estimate itself is infinite (separation)"
 FLAT = "the likelihood levels off before it has fallen far enough"
@@ -69,12 +73,15 @@ class ProfileLikelihood:
         The maximum.
     separation : (P',) or None
         Direction of infinite estimates, of the user's parameters.
+    domain : (low, high) or None
+        Between which the last parameter lies, where it is that of a link.
     """
 
     objective: Objective
     user: UserScale
     top: Point
     separation: FloatArray | None
+    domain: tuple[float, float] | None = None
 
     @classmethod
     def of(
@@ -83,6 +90,7 @@ class ProfileLikelihood:
         user: UserScale,
         start: tuple[FloatArray, FloatArray],
         separation: FloatArray | None,
+        domain: tuple[float, float] | None = None,
     ) -> ProfileLikelihood:
         """From the solver's coordinates (alpha, rest) of the estimates.
 
@@ -96,7 +104,7 @@ class ProfileLikelihood:
             raise DataError("The likelihood must be finite at the estimates for a profile; it is not.")
         _, factor, damping = positive_factor(at.information)
         top = Point(np.concatenate([start[0].reshape(-1), start[1]]), at, factor, damping)
-        return cls(objective=objective, user=user, top=top, separation=separation)
+        return cls(objective=objective, user=user, top=top, separation=separation, domain=domain)
 
     def end(self, place: int, direction: int, drop: float) -> tuple[float, str]:
         """Where the deviance has risen by `drop`.
@@ -113,14 +121,20 @@ class ProfileLikelihood:
         Returns
         -------
         (value, reason)
-            The value is -inf or inf where the likelihood never falls that far; the reason is empty otherwise.
+            The value is -inf or inf, or the end of the domain, where the likelihood never falls that far; the reason
+            is empty otherwise.
         """
         a = self._functional(place)
         moving = 0.0 if self.separation is None else float(self.separation[place])
         if moving * direction > 0.0:
             return direction * math.inf, SEPARATED
         found = self._joint(a, direction, drop) if self.separation is None else None
-        return (found, "") if found is not None else self._traced(a, direction, drop)
+        if found is not None:
+            return found, ""
+        value, reason = self._traced(a, direction, drop)
+        if reason and self.domain is not None and place == self.top.x.size - 1:
+            return self.domain[(direction + 1) // 2], reason
+        return value, reason
 
     def curve(self, place: int, values: FloatArray) -> FloatArray:
         """(n,) maximised log-likelihood with the parameter held at each value; NaN where none is found."""
@@ -152,8 +166,28 @@ class ProfileLikelihood:
         at = self.objective(x[:size].reshape(shape), x[size:])
         if at is None:
             return None
-        _, factor, damping = positive_factor(at.information)
+        try:
+            _, factor, damping = positive_factor(at.information)
+        except DataError:  # information that has vanished or overflowed is no place to go on from
+            return None
         return Point(x, at, factor, damping)
+
+    @cached_property
+    def _start(self) -> Point:
+        """Where tracing begins: the maximum, or back from infinite estimates as far as the likelihood hardly falls."""
+        if self.separation is None:
+            return self.top
+        t, m = self.user.c.size, self.user.G.shape[0]
+        alpha, rest = self.user.scaled(self.separation[: t * m].reshape(m, t).T, self.separation[t * m :])
+        direction = np.concatenate([alpha.reshape(-1), rest])
+        direction = direction / np.linalg.norm(direction)
+        found, length = self.top, 1.0
+        for _ in range(_MAX_DOUBLINGS):
+            trial = self._point(self.top.x - length * direction)
+            if trial is None or trial.at.loglik < self.top.at.loglik - _HARDLY:
+                break
+            found, length = trial, 1.25 * length
+        return found
 
     def _joint(self, a: FloatArray, direction: int, drop: float) -> float | None:
         """The end by the joint iteration, None where that does not settle."""
@@ -207,18 +241,22 @@ class ProfileLikelihood:
     def _traced(self, a: FloatArray, direction: int, drop: float) -> tuple[float, str]:
         """The end by following the profile outwards until it has fallen far enough."""
         target = self.top.at.loglik - 0.5 * drop
-        inner, flat = self.top, 0
-        wald = math.sqrt(drop * max(float(a @ self.top.solve(a)), 0.0))
-        width = min(wald, float(np.linalg.norm(a))) if self.separation is not None or self.top.damping else wald
+        inner, flat, failures, centre = self._start, 0, 0, float(a @ self.top.x)
+        wald = math.sqrt(drop * max(float(a @ inner.solve(a)), 0.0))
+        width = min(wald, float(np.linalg.norm(a))) if self.separation is not None or inner.damping else wald
         for _ in range(_MAX_DOUBLINGS):
             value = float(a @ inner.x) + direction * width
             outer = self._held(a, inner, value)
             if outer is None:
-                return direction * math.inf, EDGE
+                failures += 1
+                if failures > _FAILURES:
+                    return direction * math.inf, EDGE
+                width *= 0.25
+                continue
             if outer.at.loglik <= target:
                 return self._between(a, inner, outer, target), ""
             flat = flat + 1 if inner.at.loglik - outer.at.loglik < _FLAT else 0
-            if flat >= _FLAT_DOUBLINGS:
+            if flat >= _FLAT_DOUBLINGS and abs(value - centre) > _FAR * (abs(centre) + float(np.linalg.norm(a))):
                 return direction * math.inf, FLAT
             inner, width = outer, 2.0 * width
         return direction * math.inf, FLAT
