@@ -85,7 +85,7 @@ def discrimination(rule: CumulativeRule, fit: LikelihoodFit, sample: Sample) -> 
     lr = 2.0 * (fit.loglik - fit.null_loglik)
     shares = np.bincount(sample.y, weights, sample.n_levels) / n
     effective = n * (1.0 - float((shares**3).sum()))
-    middle, median = sample.n_levels // 2, int(np.searchsorted(np.cumsum(shares), 0.5))
+    middle, median = sample.n_levels // 2, int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12))
     above, over_median, rps = _probability_figures(rule, fit, sample, (middle, median))
     pairs = PairOrder.of(sample.y, scores).counts(weights)
     g = gini_mean_difference(scores, weights)

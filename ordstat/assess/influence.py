@@ -3,9 +3,12 @@
 The log-likelihood of a row depends on the parameters b through three linear predictors (`rowterms.py`), eta = J b. With
 g and L its score and negative Hessian by eta, w its weight and V the inverse of the information, M = J V J':
   leverage   w tr(L M), the row's share of the information; the sum over rows is the number of parameters
-  dfbeta     b - b(-i) after one Newton step from b on the other rows' own likelihood:
-             (I - w J'LJ)^-1 w J'g = V J' (E - w L M)^-1 w g  [Woodbury; Pregibon 1981, Ann. Statist. 9, 705-724]
+  dfbeta     b - b(-i) after one step from b, with the row's curvature L' taken out of the information I:
+             (I - w J'L'J)^-1 w J'g = V J' (E - w L'M)^-1 w g  [Woodbury; Pregibon 1981, Ann. Statist. 9, 705-724]
   Cook       dfbeta' I dfbeta / P
+L' is L without the barrier h_ul s^2 [[1, -1], [-1, 1]] between both ends. log p behaves as the logarithm of the gap
+there: with n rows in a level its gap is proportional to n, and leaving one out changes it by gap / n, which is what the
+whole curvature n / gap^2 gives; (n - 1) / gap^2 overshoots, without bound where the row is alone in its level.
 All of them treat a row of weight w as w equal cases that leave together.
 """
 
@@ -35,8 +38,8 @@ class RowInfluence:
     ----------
     leverage : (N,)
     dfbeta : (N, P)
-        Estimates less those without the row; NaN of aliased parameters, and of rows without which the others leave
-        some estimate open (the only row of a level).
+        Estimates less those without the row; NaN of aliased parameters, of the thresholds beside a level that has no
+        other row, and of rows without which the others leave estimates open.
     cook : (N,)
     """
 
@@ -146,12 +149,21 @@ def influence(rule: CumulativeRule, fit: LikelihoodFit, sample: Sample) -> RowIn
     parts = [_influence(RowTerms.of(rule, some), Predictors.of(fit, some), V) for some in chunks]
     dfbeta = np.concatenate([moved for _, moved in parts])
     precise = np.linalg.solve(estimated, dfbeta[:, kept].T)
+    cook = np.einsum("np,pn->n", dfbeta[:, kept], precise) / np.count_nonzero(kept)
     dfbeta[:, ~kept] = np.nan
-    return RowInfluence(
-        leverage=np.concatenate([leverage for leverage, _ in parts]),
-        dfbeta=dfbeta,
-        cook=np.einsum("np,pn->n", dfbeta[:, kept], precise) / np.count_nonzero(kept),
-    )
+    if fit.jacobian is None:
+        _forget_thresholds(dfbeta[:, : fit.n_alpha], sample)
+    return RowInfluence(leverage=np.concatenate([leverage for leverage, _ in parts]), dfbeta=dfbeta, cook=cook)
+
+
+def _forget_thresholds(alpha: FloatArray, sample: Sample) -> None:
+    """Set NaN, in place, what has no meaning once the only row of a level is gone: the thresholds beside it."""
+    K, y = sample.n_levels, sample.y
+    alone = np.flatnonzero(np.bincount(y, minlength=K)[y] == 1)
+    for first in range(0, alpha.shape[1], K - 1):
+        for end in (y[alone], y[alone] - 1):
+            inner = (end >= 0) & (end < K - 1)
+            alpha[alone[inner], first + end[inner]] = np.nan
 
 
 def _influence(terms: RowTerms, predictors: Predictors, V: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -159,10 +171,10 @@ def _influence(terms: RowTerms, predictors: Predictors, V: FloatArray) -> tuple[
     weights = predictors.sample.case_weights
     JV = predictors.apply(V)
     M = np.stack([predictors.contract(JV[:, place]) for place in range(3)], axis=2)
-    LM = weights[:, None, None] * (terms.curvature() @ M)
-    left = np.eye(3) - LM
+    leverage = weights * np.einsum("nij,nji->n", terms.curvature(), M)
+    left = np.eye(3) - weights[:, None, None] * (terms.smooth_curvature() @ M)
     alone = np.linalg.det(left) <= _ALONE
     left[alone] = np.eye(3)
     moved = np.linalg.solve(left, (weights[:, None] * terms.scores())[:, :, None])[:, :, 0]
     moved[alone] = np.nan
-    return np.trace(LM, axis1=1, axis2=2), np.einsum("ni,nip->np", moved, JV)
+    return leverage, np.einsum("ni,nip->np", moved, JV)

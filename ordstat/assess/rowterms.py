@@ -79,3 +79,10 @@ class RowTerms:
         out[:, 1, 2] = out[:, 2, 1] = s * (-q.b + q.h_ul * u + q.h_ll * lo)
         out[:, 2, 2] = -(q.h_uu * u * u + 2.0 * q.h_ul * u * lo + q.h_ll * lo * lo + q.a * u - q.b * lo)
         return out
+
+    def smooth_curvature(self) -> FloatArray:
+        """(N, 3, 3) the same without the barrier h_ul s^2 between eta_u and eta_l, which grows as 1 / (u - lo)^2."""
+        q, s, out = self.interval, self.s, self.curvature()
+        out[:, 0, 0], out[:, 1, 1] = -s * s * q.r_u, -s * s * q.r_l
+        out[:, 0, 1] = out[:, 1, 0] = 0.0
+        return out

@@ -45,7 +45,8 @@ class Influence:
         Leverage: the row's share of the information; the sum is the number of parameters. With scale effects or
         cauchit it may be negative.
     dfbeta : (N, P) frame
-        Estimates less the estimates without the row, after one Newton step; NaN of aliased parameters.
+        Estimates less the estimates without the row, by one step; NaN of aliased parameters and of the thresholds
+        beside a level that has no other row.
     dfbetas : (N, P) frame
         The same in standard errors.
     cooks : (N,) series

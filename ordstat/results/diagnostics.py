@@ -68,8 +68,8 @@ class Diagnostics:
 
         Notes
         -----
-        A row of weight w counts as w equal cases that leave together. dfbeta is the estimate less the one after one
-        Newton step on the other rows' own likelihood [Pregibon 1981].
+        A row of weight w counts as w equal cases that leave together. dfbeta is the estimate less the one that a single
+        step gives without the row, its own curvature taken out of the information [Pregibon 1981].
 
         Examples
         --------

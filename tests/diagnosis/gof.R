@@ -1,0 +1,35 @@
+# Goodness-of-fit tests on sim500, written out; Rscript gof.R writes gof.csv (read by test_goodness.py).
+library(ordinal)
+d <- read.csv("../reference/data/sim500.csv")
+d$y <- factor(d$y, ordered = TRUE); d$f <- factor(d$f, levels = c("lo", "mid", "hi")); d$g <- factor(d$g)
+K <- 5
+cells <- function(group, y, p) {
+  O <- unclass(table(group, y)); E <- rowsum(p, group)
+  list(pearson = sum((O - E)^2 / E), deviance = 2 * sum(ifelse(O > 0, O * log(O / E), 0)))
+}
+out <- NULL
+add <- function(test, name, link, groups, statistic, df)
+  out <<- rbind(out, data.frame(test, name, link, groups, statistic, df,
+                                p_value = pchisq(statistic, df, lower.tail = FALSE)))
+tight <- clm.control(gradTol = 1e-12, relTol = 1e-14, convergence = "silent")
+for (link in c("logit", "probit", "cloglog")) {
+  m <- clm(y ~ x1 + x2 + f + g, data = d, link = link, control = tight)
+  p <- predict(m, newdata = subset(d, select = -y), type = "prob")$fit
+  score <- drop(p %*% 1:K)
+  for (G in c(5, 10)) {
+    d$group <- factor(ceiling(rank(score) * G / nrow(d)))
+    c1 <- cells(d$group, d$y, p)
+    add("hosmer-lemeshow", "Pearson chi2", link, G, c1$pearson, (G - 2) * (K - 1) + (K - 2))
+    wider <- clm(y ~ x1 + x2 + f + g + group, data = d, link = link, control = tight)
+    add("lipsitz", "likelihood ratio", link, G, 2 * as.numeric(logLik(wider) - logLik(m)), G - 1)
+  }
+  pattern <- interaction(d$f, d$g, drop = TRUE)
+  upper <- score > ave(score, pattern, FUN = median)
+  c2 <- cells(interaction(upper, pattern, drop = TRUE), d$y, p)
+  I <- nlevels(pattern); k <- 2 + 3
+  df <- (2 * I - 1) * (K - 1) - k - 1
+  add("pulkstenis-robinson", "Pearson chi2", link, 0, c2$pearson, df)
+  add("pulkstenis-robinson", "deviance chi2", link, 0, c2$deviance, df)
+}
+out$statistic <- sprintf("%.15g", out$statistic); out$p_value <- sprintf("%.15g", out$p_value)
+write.csv(out, "gof.csv", row.names = FALSE, quote = FALSE)

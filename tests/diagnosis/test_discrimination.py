@@ -1,0 +1,104 @@
+"""Indexes of discrimination by brute force over pairs of rows; R's rms is in tests/golden/test_r_rms.py."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from diagnosis.samples import LATENT, fitted, frame
+from ordstat import ordfit
+
+MODELS = {
+    "logit": {},
+    "probit": {"link": "probit"},
+    "nominal and scale": {"formula": "y ~ x", "nominal": "~ f", "scale": "~ z"},
+    "few rows": {"n": 40, "formula": "y ~ f"},
+}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_by_brute_force(model: str) -> None:
+    fit = fitted(**{"n": 120, **MODELS[model]})
+    d, y, H = fit.discrimination(), fit.design.sample.y + 1, fit.predict(type="score").to_numpy()
+    n, pairs = y.size, list(combinations(range(y.size), 2))
+    signs = np.array([np.sign(y[i] - y[j]) * np.sign(H[i] - H[j]) for i, j in pairs])
+    different = np.array([y[i] != y[j] for i, j in pairs])
+    concordant, discordant = (signs > 0).sum(), (signs < 0).sum()
+    prob = fit.predict(type="prob").to_numpy()
+    above = prob[:, 2:].sum(axis=1)  # 4 levels: the middle cut is y >= 3
+    median = int(np.quantile(y, 0.5, method="inverted_cdf"))
+    observed = y[:, None] <= np.arange(1, 5)
+    lr, p = 2 * (fit.loglik - fit.null_loglik), fit.edf - 3
+    effective = n * (1 - ((np.bincount(y)[1:] / n) ** 3).sum())
+    expected = {
+        "lr_chi2": lr,
+        "lr_df": p,
+        "lr_p_value": stats.chi2.sf(lr, p),
+        "cox_snell": 1 - np.exp(-lr / n),
+        "nagelkerke": (1 - np.exp(-lr / n)) / (1 - np.exp(2 * fit.null_loglik / n)),
+        "mcfadden": 1 - fit.loglik / fit.null_loglik,
+        "r2_n_p": 1 - np.exp(-max(lr - p, 0) / n),
+        "n_effective": effective,
+        "r2_effective": 1 - np.exp(-lr / effective),
+        "r2_effective_p": 1 - np.exp(-max(lr - p, 0) / effective),
+        "g": np.mean([abs(H[i] - H[j]) for i, j in pairs]),
+        "gr": np.exp(np.mean([abs(H[i] - H[j]) for i, j in pairs])),
+        "gp": np.mean([abs(above[i] - above[j]) for i, j in pairs]),
+        "pdm": np.mean(np.abs(prob[:, median - 1 :].sum(axis=1) - 0.5)),
+        "rho": stats.spearmanr(H, y).statistic,
+        "c_index": (concordant + 0.5 * (different.sum() - concordant - discordant)) / different.sum(),
+        "somers_d": (concordant - discordant) / different.sum(),
+        "gamma": (concordant - discordant) / (concordant + discordant),
+        "tau_a": (concordant - discordant) / len(pairs),
+        "brier": np.mean((above - (y >= 3)) ** 2),
+        "rps": np.mean(((np.cumsum(prob, axis=1) - observed) ** 2).sum(axis=1)),
+    }
+    for name, value in expected.items():
+        assert d[name] == pytest.approx(value, rel=1e-9, abs=1e-12), name
+    assert set(d.index) == set(expected) | {"score_chi2", "score_p_value"}
+
+
+@pytest.mark.parametrize("link", ["logit", "probit", "cloglog", "loglog", "cauchit"])
+def test_score_statistic_from_derivatives_of_the_likelihood(link: str) -> None:
+    """U' I^-1 U at beta = 0, U and I by finite differences of the log-likelihood in all parameters."""
+    fit = fitted(link, n=150)
+    y, X = fit.design.sample.y, fit.design.sample.X
+    F = LATENT[link]
+    theta = F.ppf(np.cumsum(np.bincount(y))[:-1] / y.size)
+
+    def loglik(b: np.ndarray) -> float:
+        ends = np.concatenate([[-np.inf], b[:3], [np.inf]])
+        H = X @ b[3:]
+        return float(np.log(F.cdf(ends[y + 1] - H) - F.cdf(ends[y] - H)).sum())
+
+    at, h, unit = np.concatenate([theta, np.zeros(3)]), 1e-3, np.eye(6)
+    score = np.array([loglik(at + h * e) - loglik(at - h * e) for e in unit]) / (2 * h)
+    cells = [
+        [
+            loglik(at + h * (e + f)) - loglik(at + h * (e - f)) - loglik(at - h * (e - f)) + loglik(at - h * (e + f))
+            for f in unit
+        ]
+        for e in unit
+    ]
+    expected = score @ np.linalg.solve(-np.array(cells) / (4 * h * h), score)
+    found = fit.discrimination()
+    assert found["score_chi2"] == pytest.approx(expected, rel=1e-4)
+    assert found["score_p_value"] == pytest.approx(stats.chi2.sf(found["score_chi2"], 3), rel=1e-9)
+
+
+def test_weights_are_repeated_rows() -> None:
+    data = frame(n=150)
+    weighted = ordfit("y ~ x + f", data, weights="w").discrimination()
+    repeated = ordfit("y ~ x + f", data.loc[data.index.repeat(data["w"])]).discrimination()
+    pd.testing.assert_series_equal(weighted, repeated, rtol=1e-9)
+
+
+def test_where_an_index_has_no_meaning() -> None:
+    assert np.isnan(fitted(scale="~ z").discrimination()["score_chi2"])
+    constant = fitted(formula="y ~ 1").discrimination()
+    assert constant[["lr_p_value", "score_chi2", "rho", "gamma"]].isna().all()
+    assert constant["c_index"] == 0.5 and constant["g"] == 0.0

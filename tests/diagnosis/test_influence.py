@@ -1,0 +1,143 @@
+"""Influence against refits without the row, dense algebra from finite differences, and identities."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from clm.samples import PARTS, make
+
+from diagnosis.samples import fitted, frame
+from ordstat import ordfit
+from ordstat.assess.influence import Predictors, influence
+from ordstat.assess.rowterms import RowTerms
+from ordstat.exceptions import DataError, SeparationWarning
+from ordstat.methods.clm import CumulativeLink
+from ordstat.model.sample import Rows, Sample
+
+EVERY = [(parts, link) for parts in PARTS for link in ("logit", "probit", "cloglog", "loglog", "cauchit")]
+
+
+#: Error allowed of a change as large as a standard error, and of one so small that one step is exact.
+SECOND_ORDER, FIRST_ORDER = 0.25, 0.05
+
+
+@pytest.mark.parametrize("link", ["logit", "probit", "cloglog", "loglog"])
+@pytest.mark.parametrize(("parts", "n_levels"), [*((parts, 4) for parts in PARTS), ("plain", 12), ("scale", 12)])
+def test_against_fits_without_the_row(parts: str, link: str, n_levels: int) -> None:
+    """One step is close to the exact change of the effects; what it misses is of second order."""
+    sample = make(PARTS[parts], n=150, n_levels=n_levels)
+    method = CumulativeLink(link=link)
+    fit = method.fit(sample, np.random.default_rng(0))
+    found = influence(fit.rule, fit, sample)
+    errors = np.sqrt(fit.information.variances())
+    effects = slice(fit.n_alpha, None)
+    for i in (*np.argsort(-found.cook)[:4], 0, 50, 100):
+        without = method.fit(sample.take(np.arange(150) != i), np.random.default_rng(0))
+        exact = (fit.coefficients - without.coefficients) / errors
+        missed = np.abs(found.dfbeta[i] / errors - exact)[effects].max()
+        size = np.nanmax(np.abs(exact))
+        assert missed <= SECOND_ORDER * size**2 + FIRST_ORDER * size
+
+
+@pytest.mark.parametrize("link", ["logit", "probit", "cloglog"])
+def test_every_row_a_level_of_its_own(link: str) -> None:
+    """Leaving a row out merges two thresholds; the effect changes as the refit says."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 1))
+    sample = Sample(rows=Rows(X=X), y=np.argsort(np.argsort(X[:, 0] + rng.logistic(size=60))), n_levels=60)
+    method = CumulativeLink(link=link)
+    fit = method.fit(sample, rng)
+    found, error = influence(fit.rule, fit, sample), np.sqrt(fit.information.variances()[-1])
+    for i in range(0, 60, 7):
+        exact = fit.coefficients[-1] - method.fit(sample.take(np.arange(60) != i), rng).coefficients[-1]
+        assert found.dfbeta[i, -1] == pytest.approx(exact, abs=0.03 * error)
+        gone = {sample.y[i] - 1, sample.y[i]} & set(range(59))
+        assert set(np.flatnonzero(np.isnan(found.dfbeta[i])).tolist()) == gone
+
+
+@pytest.mark.parametrize(("parts", "link"), EVERY)
+def test_against_dense_algebra(parts: str, link: str) -> None:
+    """Leverage and dfbeta from a row's own gradient and Hessian by finite differences of its log-likelihood."""
+    sample = make(PARTS[parts], n=80)
+    fit = CumulativeLink(link=link).fit(sample, np.random.default_rng(0))
+    found, V = influence(fit.rule, fit, sample), fit.information.covariance()
+    for i in (
+        *np.flatnonzero(sample.y == 0)[:2],
+        *np.flatnonzero(sample.y == 2)[:2],
+        *np.flatnonzero(sample.y == 3)[:2],
+    ):
+        gradient, hessian = row_derivatives(fit, sample, i)
+        np.testing.assert_allclose(found.leverage[i], -np.trace(hessian @ V), rtol=1e-4, atol=1e-5)
+        if sample.y[i] in (0, sample.n_levels - 1):  # one end: no barrier, the step is Newton's
+            step = np.linalg.solve(np.linalg.inv(V) + hessian, gradient)
+            np.testing.assert_allclose(found.dfbeta[i], step, rtol=1e-3, atol=1e-5)
+
+
+def row_derivatives(fit, sample, i: int) -> tuple[np.ndarray, np.ndarray]:
+    """(P,) and (P, P) of one row's weighted log-likelihood, by central differences over the coefficients."""
+    row, P = sample.take([i]), fit.coefficients.size
+
+    def loglik(b: np.ndarray) -> float:
+        K, q = sample.n_levels, 0 if sample.rows.nominal is None else sample.rows.nominal.shape[1]
+        alpha = b[: fit.n_alpha].reshape(1 + q, K - 1).T
+        beta, zeta = b[fit.n_alpha : fit.n_alpha + fit.n_beta], b[fit.n_alpha + fit.n_beta :]
+        rule = replace(fit.rule, alpha=alpha, beta=beta, zeta=zeta)
+        return float(row.case_weights[0] * np.log(rule.probabilities(row.rows)[0, row.y[0]]))
+
+    h, unit = 3e-4, np.eye(P)
+    b = fit.coefficients
+    gradient = np.array([loglik(b + h * e) - loglik(b - h * e) for e in unit]) / (2 * h)
+    cells = [
+        [
+            loglik(b + h * (e + f)) - loglik(b + h * (e - f)) - loglik(b - h * (e - f)) + loglik(b - h * (e + f))
+            for f in unit
+        ]
+        for e in unit
+    ]
+    return gradient, np.array(cells) / (4 * h * h)
+
+
+@pytest.mark.parametrize(("parts", "link"), EVERY)
+def test_leverages_add_up_to_the_parameters(parts: str, link: str) -> None:
+    sample = make(PARTS[parts], n=150)
+    fit = CumulativeLink(link=link).fit(sample, np.random.default_rng(0))
+    assert influence(fit.rule, fit, sample).leverage.sum() == pytest.approx(fit.coefficients.size, rel=1e-8)
+    scores = sample.case_weights[:, None] * RowTerms.of(fit.rule, sample).scores()
+    np.testing.assert_allclose(Predictors.of(fit, sample).total(scores), 0.0, atol=1e-6)
+
+
+def test_a_weight_is_a_block_of_equal_cases() -> None:
+    """A row of weight 3 leaves as a whole; its leverage is that of its three copies together."""
+    data = frame(n=120)
+    data["w"] = 1.0 + 2.0 * (np.arange(120) == 7)
+    weighted = ordfit("y ~ x + f", data, weights="w").influence()
+    copies = ordfit("y ~ x + f", data.loc[data.index.repeat(data["w"].astype(int))]).influence()
+    assert weighted.hat.loc[7] == pytest.approx(copies.hat.loc[7].sum(), rel=1e-9)
+    np.testing.assert_allclose(weighted.hat.drop(7), copies.hat.drop(7), rtol=1e-9)
+    without = ordfit("y ~ x + f", data.drop(index=7))
+    exact = ordfit("y ~ x + f", data, weights="w").params - without.params
+    np.testing.assert_allclose(weighted.dfbeta.loc[7], exact, atol=0.1 * exact.abs().max())
+
+
+def test_aliased_columns_and_labels() -> None:
+    data = frame().assign(twice=lambda d: 2.0 * d["x"])
+    with pytest.warns(UserWarning, match="aliased"):
+        fit = ordfit("y ~ x + twice + f", data)
+    found, plain = fit.influence(), fitted().influence()
+    assert found.dfbeta["twice"].isna().all()
+    np.testing.assert_allclose(found.dfbeta.drop(columns="twice"), plain.dfbeta, atol=1e-10)
+    np.testing.assert_allclose(found.cooks, plain.cooks, rtol=1e-8)
+    pd.testing.assert_frame_equal(found.dfbetas["x"].to_frame(), found.dfbeta[["x"]] / fit.se["x"])
+    assert found.largest(3).index.tolist() == found.cooks.sort_values(ascending=False).index[:3].tolist()
+    assert "Largest Cook's distances" in repr(found) and "<table" in found._repr_html_()
+
+
+def test_separated_fits_are_refused() -> None:
+    data = pd.DataFrame({"y": [1, 1, 2, 2, 3, 3], "x": [0.0, 1, 2, 3, 4, 5]})
+    with pytest.warns(SeparationWarning):
+        fit = ordfit("y ~ x", data)
+    with pytest.raises(DataError, match="separated"):
+        fit.influence()
