@@ -87,6 +87,46 @@ def test_nominal_effects_separate_by_threshold() -> None:
     assert brute_force(tied, found.separation, found.n_alpha)
 
 
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_finite_estimates_keep_their_standard_errors(link: str, n_columns: int) -> None:
+    """Those of the fit without the separated rows, of which nothing is left to say."""
+    sample = make(n=200)
+    top = sample.y == 3
+    columns = [top & (np.arange(sample.n) % 4 == k) for k in range(n_columns)]
+    tied = sample
+    for column in columns:
+        tied = with_column(tied, column.astype(float))
+    found, left = fit(tied, link), fit(sample.take(np.flatnonzero(~np.any(columns, axis=0))), link)
+    size = left.coefficients.size
+    np.testing.assert_allclose(found.coefficients[:size], left.coefficients, rtol=1e-7)
+    covariance = found.information.covariance()
+    np.testing.assert_allclose(covariance[:size, :size], left.information.covariance(), rtol=1e-6, atol=1e-9)
+    np.testing.assert_array_equal(np.isnan(found.information.variances()), np.arange(size + n_columns) >= size)
+
+
+def test_finite_estimates_beside_an_infinite_threshold_keep_their_standard_errors() -> None:
+    """Against the inverse of the Hessian over the finite parameters, by differences of the log-likelihood."""
+    sample = make()
+    group = (np.arange(sample.n) % 3 == 0) & (sample.y > 0)
+    tied = replace(sample, rows=replace(sample.rows, nominal=group.astype(float)[:, None]))
+    found = fit(tied)
+    finite = np.flatnonzero(found.separation == 0.0)
+
+    def at(move: np.ndarray) -> float:
+        values = found.coefficients.copy()
+        values[finite] += move
+        alpha, beta = values[: found.n_alpha].reshape(2, 3).T, values[found.n_alpha :]
+        rule = replace(found.rule, alpha=alpha, beta=beta)
+        return float(np.log(rule.probabilities(tied.rows)[np.arange(tied.n), tied.y]).sum())
+
+    h = 1e-3 * np.eye(finite.size)
+    hessian = np.array([[(at(s + t) - at(s - t) - at(t - s) + at(-s - t)) / 4e-6 for t in h] for s in h])
+    variances = found.information.variances()
+    np.testing.assert_allclose(variances[finite], np.diag(np.linalg.inv(-hessian)), rtol=1e-4)
+    assert np.isnan(variances[found.separation != 0.0]).all()
+
+
 def test_log_scale_that_runs_away() -> None:
     """In one group only the extreme levels occur, evenly: its scale grows for ever and the likelihood with it."""
     rng = np.random.default_rng(3)
