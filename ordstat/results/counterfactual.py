@@ -131,13 +131,15 @@ def _training_frame(results: LikelihoodResults, data: Any) -> pd.DataFrame:
     if given is None:
         raise DataError("The data of the fit are not at hand: pass data= with the data that were fitted.")
     frame = frames.copied(given, None)
-    if len(frame) != design.sample.n or not frame.index.equals(design.index):
-        if not (frame.index.is_unique and design.index.isin(frame.index).all()):
-            raise DataError(
-                "The rows of the fit cannot be found in the data by their index: fit data with a unique index, or pass "
-                "the rows as newdata=."
-            )
+    if frame.index.is_unique and design.index.isin(frame.index).all():
         frame = frame.loc[design.index]
+    elif len(frame) != design.sample.n:
+        frame = frame[design.spec.rebuild(frame).complete & (design.spec.response(frame) >= 0)]
+    if len(frame) != design.sample.n:
+        raise DataError(
+            "The rows of the fit cannot be found in the data by their index: fit data with a unique index, or pass the "
+            "rows as newdata=."
+        )
     _check_unchanged(design.sample.rows, design.spec.rebuild(frame))
     return frame
 

@@ -173,6 +173,8 @@ def average_effects(
     names = (
         list(everyone.variables) if variable is None else [variable] if isinstance(variable, str) else list(variable)
     )
+    if not names:
+        raise OptionError("the formula has no variable that could have an effect.")
     if values is not None and len(names) != 1:
         raise OptionError("values= goes with one variable.")
     tables = []

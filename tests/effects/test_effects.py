@@ -196,6 +196,20 @@ def test_separation_leaves_what_is_finite() -> None:
     assert out["lower"].notna().all(axis=1).tolist() == [True, False] * 60
 
 
+def test_rows_that_share_an_index() -> None:
+    """Rows of a doubled frame have no labels of their own; those that were fitted are the complete ones."""
+    data = load_data("wine")
+    data.loc[3, "temp"] = None
+    with pytest.warns(DataWarning, match="missing"):
+        twice = ordfit("rating ~ temp", data=pd.concat([data, data]))
+    once = ordfit("rating ~ temp", data=data.dropna())
+    a, b = twice.effects(scale="latent"), once.effects(scale="latent")
+    np.testing.assert_allclose(a["estimate"], b["estimate"], rtol=1e-8)
+    np.testing.assert_allclose(a["std_error"], b["std_error"] / np.sqrt(2), rtol=1e-6)
+    with pytest.raises(OptionError, match="no variable"):
+        ordfit("rating ~ 1", data=load_data("wine")).effects()
+
+
 def test_a_fit_without_its_data() -> None:
     wine = load_data("wine")
     fit = ordfit("rating ~ temp", data=wine)
