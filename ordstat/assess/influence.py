@@ -57,16 +57,19 @@ class Predictors:
     sample : Sample
     structure : (F, P) or None
         From the parameters to thresholds, nominal effects (threshold by threshold, column by column), location and
-        scale effects; None where they are those.
+        scale effects and lambda; None where they are those.
+    n_lambda : int
+        1 where the parameter of the link is one of the parameters, which makes M = 4 predictors; else 0, M = 3.
     """
 
     sample: Sample
     structure: FloatArray | None
+    n_lambda: int
 
     @classmethod
     def of(cls, fit: LikelihoodFit, sample: Sample) -> Predictors:
         """Of the rows of a fit."""
-        return cls(sample=sample, structure=fit.on_flexible_scale())
+        return cls(sample=sample, structure=fit.on_flexible_scale(), n_lambda=fit.n_lambda)
 
     @property
     def _nominal(self) -> FloatArray:
@@ -83,7 +86,7 @@ class Predictors:
         return first, slice(first, last), slice(last, last + (0 if rows.scale is None else rows.scale.shape[1]))
 
     def apply(self, matrix: FloatArray) -> FloatArray:
-        """(N, 3, Q) J times a (P, Q) matrix."""
+        """(N, M, Q) J times a (P, Q) matrix."""
         sample, rows = self.sample, self.sample.rows
         matrix = matrix if self.structure is None else self.structure @ matrix
         K, w = sample.n_levels, self._nominal
@@ -91,16 +94,17 @@ class Predictors:
         levels = matrix[:end].reshape(w.shape[1], K - 1, -1)
         padded = np.pad(levels, ((0, 0), (1, 1), (0, 0)))  # infinite ends move with no parameter
         H = rows.X @ matrix[location]
-        out = np.zeros((sample.n, 3, matrix.shape[1]))
+        out = np.zeros((sample.n, 3 + self.n_lambda, matrix.shape[1]))
         for place, codes, inner in ((0, sample.y + 1, sample.y < K - 1), (1, sample.y, sample.y > 0)):
             out[:, place] = sum(w[:, column, None] * padded[column, codes] for column in range(w.shape[1]))
             out[inner, place] -= H[inner]
         if rows.scale is not None:
             out[:, 2] = rows.scale @ matrix[scale]
+        out[:, 3:] = matrix[scale.stop :]
         return out
 
     def contract(self, vectors: FloatArray) -> FloatArray:
-        """(N, 3) every row's own J times its own vector (N, P)."""
+        """(N, M) every row's own J times its own vector (N, P)."""
         sample, rows = self.sample, self.sample.rows
         vectors = vectors if self.structure is None else vectors @ self.structure.T
         K, w = sample.n_levels, self._nominal
@@ -108,15 +112,16 @@ class Predictors:
         levels = vectors[:, :end].reshape(sample.n, w.shape[1], K - 1)
         padded = np.pad(np.einsum("nm,nmk->nk", w, levels), ((0, 0), (1, 1)))
         H = np.einsum("np,np->n", rows.X, vectors[:, location])
-        out, every = np.zeros((sample.n, 3)), np.arange(sample.n)
+        out, every = np.zeros((sample.n, 3 + self.n_lambda)), np.arange(sample.n)
         out[:, 0] = padded[every, sample.y + 1] - np.where(sample.y < K - 1, H, 0.0)
         out[:, 1] = padded[every, sample.y] - np.where(sample.y > 0, H, 0.0)
         if rows.scale is not None:
             out[:, 2] = np.einsum("nr,nr->n", rows.scale, vectors[:, scale])
+        out[:, 3:] = vectors[:, scale.stop :]
         return out
 
     def total(self, values: FloatArray) -> FloatArray:
-        """(P,) sum over rows of J' times their three values (N, 3)."""
+        """(P,) sum over rows of J' times their values (N, M)."""
         sample, rows = self.sample, self.sample.rows
         K, w = sample.n_levels, self._nominal
         upper, lower = np.where(sample.y < K - 1, values[:, 0], 0.0), np.where(sample.y > 0, values[:, 1], 0.0)
@@ -125,7 +130,7 @@ class Predictors:
             alpha[column] += np.bincount(sample.y + 1, upper * w[:, column], minlength=K + 1)
             alpha[column] += np.bincount(sample.y, lower * w[:, column], minlength=K + 1)
         scale = np.zeros(0) if rows.scale is None else values[:, 2] @ rows.scale
-        out = np.concatenate([alpha[:, 1:-1].reshape(-1), -(upper + lower) @ rows.X, scale])
+        out = np.concatenate([alpha[:, 1:-1].reshape(-1), -(upper + lower) @ rows.X, scale, values[:, 3:].sum(axis=0)])
         return out if self.structure is None else out @ self.structure
 
 
@@ -168,13 +173,13 @@ def _forget_thresholds(alpha: FloatArray, sample: Sample) -> None:
 
 def _influence(terms: RowTerms, predictors: Predictors, V: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Leverage (n,) and dfbeta (n, P) of some rows; V has zeros where aliased."""
-    weights = predictors.sample.case_weights
+    weights, n_lambda = predictors.sample.case_weights, predictors.n_lambda
     JV = predictors.apply(V)
-    M = np.stack([predictors.contract(JV[:, place]) for place in range(3)], axis=2)
-    leverage = weights * np.einsum("nij,nji->n", terms.curvature(), M)
-    left = np.eye(3) - weights[:, None, None] * (terms.smooth_curvature() @ M)
+    M = np.stack([predictors.contract(JV[:, place]) for place in range(JV.shape[1])], axis=2)
+    leverage = weights * np.einsum("nij,nji->n", terms.curvature(n_lambda), M)
+    left = np.eye(3 + n_lambda) - weights[:, None, None] * (terms.smooth_curvature(n_lambda) @ M)
     alone = np.linalg.det(left) <= _ALONE
-    left[alone] = np.eye(3)
-    moved = np.linalg.solve(left, (weights[:, None] * terms.scores())[:, :, None])[:, :, 0]
+    left[alone] = np.eye(3 + n_lambda)
+    moved = np.linalg.solve(left, (weights[:, None] * terms.scores(n_lambda))[:, :, None])[:, :, 0]
     moved[alone] = np.nan
     return leverage, np.einsum("ni,nip->np", moved, JV)

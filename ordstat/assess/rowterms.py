@@ -6,7 +6,8 @@ predictors, eta_u = theta_y - H, eta_l = theta_{y-1} - H and tau = z'zeta + scal
   d/d eta_u = s a,  d/d eta_l = -s b,  d/d tau = -e,  e = a u - b lo
   d2: (u,u) s^2 h_uu,  (u,l) s^2 h_ul,  (l,l) s^2 h_ll,  (u,tau) -s (a + h_uu u + h_ul lo),
       (l,tau) -s (-b + h_ul u + h_ll lo),  (tau,tau) h_uu u^2 + 2 h_ul u lo + h_ll lo^2 + e
-Terms of an infinite end are 0.
+Terms of an infinite end are 0. Where the parameter lambda of the link was estimated it is a fourth predictor; its
+derivatives are differences of sixth order, as those of the fit.
 """
 
 from __future__ import annotations
@@ -17,9 +18,15 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..model.cumulative import CumulativeRule
+from ..model.flexible import FLEXIBLE
 from ..model.intervals import Interval
 from ..model.links import Link
 from ..model.sample import Sample
+
+#: Step of lambda (of log lambda, where the family varies with that), and weights of the differences.
+_STEP = 0.02
+_FIRST = np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / 60.0
+_SECOND = np.array([2.0, -27.0, 270.0, -490.0, 270.0, -27.0, 2.0]) / 180.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -30,8 +37,8 @@ class RowTerms:
     ----------
     link : Link
     s : (N,) inverse scale
-    upper, lower : (N,)
-        u and lo, infinite at the outer levels.
+    upper, lower, width : (N,)
+        u and lo, infinite at the outer levels, and u - lo.
     interval : Interval
         log p and its derivatives by u and lo.
     """
@@ -40,6 +47,7 @@ class RowTerms:
     s: FloatArray
     upper: FloatArray
     lower: FloatArray
+    width: FloatArray
     interval: Interval
 
     @classmethod
@@ -50,10 +58,9 @@ class RowTerms:
         ends = np.pad(thresholds, ((0, 0), (1, 1)), constant_values=((0.0, 0.0), (-np.inf, np.inf)))
         rows = np.zeros(sample.n, dtype=np.intp) if thresholds.shape[0] == 1 else np.arange(sample.n)
         high, low = ends[rows, sample.y + 1], ends[rows, sample.y]
-        upper, lower = s * (high - H), s * (low - H)
-        return cls(
-            link=rule.link, s=s, upper=upper, lower=lower, interval=rule.link.interval(upper, lower, s * (high - low))
-        )
+        upper, lower, width = s * (high - H), s * (low - H), s * (high - low)
+        interval = rule.link.interval(upper, lower, width)
+        return cls(link=rule.link, s=s, upper=upper, lower=lower, width=width, interval=interval)
 
     @property
     def log_p(self) -> FloatArray:
@@ -64,13 +71,40 @@ class RowTerms:
         """u and lo with 0 where infinite: there their derivatives are 0."""
         return np.where(np.isinf(self.upper), 0.0, self.upper), np.where(np.isinf(self.lower), 0.0, self.lower)
 
-    def scores(self) -> FloatArray:
-        """(N, 3) derivatives of log p by eta_u, eta_l, tau."""
-        q, (u, lo) = self.interval, self._finite_ends()
+    def scores(self, n_lambda: int = 0) -> FloatArray:
+        """(N, 3 + n_lambda) derivatives of log p by eta_u, eta_l, tau and lambda."""
+        own = self._scores(self.interval)
+        if not n_lambda:
+            return own
+        points, h = self._along_lambda()
+        slope = sum(c * q.log_p for c, q in zip(_FIRST, points, strict=True)) / h
+        return np.column_stack([own, slope])
+
+    def _scores(self, q: Interval) -> FloatArray:
+        u, lo = self._finite_ends()
         return np.column_stack([self.s * q.a, -self.s * q.b, -(q.a * u - q.b * lo)])
 
-    def curvature(self) -> FloatArray:
-        """(N, 3, 3) negative second derivatives of log p by eta_u, eta_l, tau."""
+    def _along_lambda(self) -> tuple[list[Interval], float]:
+        """The same intervals under seven links about this one, and the distance of their lambdas."""
+        family, lam = FLEXIBLE[self.link.name], self.link.lam
+        assert lam is not None
+        h = _STEP * lam if family.relative else _STEP
+        links = (family.at(lam + j * h) for j in range(-3, 4))
+        return [link.interval(self.upper, self.lower, self.width) for link in links], h
+
+    def curvature(self, n_lambda: int = 0) -> FloatArray:
+        """(N, M, M) negative second derivatives of log p by eta_u, eta_l, tau and lambda, M = 3 + n_lambda."""
+        own = self._curvature()
+        if not n_lambda:
+            return own
+        points, h = self._along_lambda()
+        out = np.pad(own, ((0, 0), (0, 1), (0, 1)))
+        mixed = sum(c * self._scores(q) for c, q in zip(_FIRST, points, strict=True)) / h
+        out[:, :3, 3] = out[:, 3, :3] = -mixed
+        out[:, 3, 3] = -sum(c * q.log_p for c, q in zip(_SECOND, points, strict=True)) / h**2
+        return out
+
+    def _curvature(self) -> FloatArray:
         q, s, (u, lo) = self.interval, self.s, self._finite_ends()
         out = np.empty((s.size, 3, 3))
         out[:, 0, 0], out[:, 1, 1] = -s * s * q.h_uu, -s * s * q.h_ll
@@ -80,9 +114,9 @@ class RowTerms:
         out[:, 2, 2] = -(q.h_uu * u * u + 2.0 * q.h_ul * u * lo + q.h_ll * lo * lo + q.a * u - q.b * lo)
         return out
 
-    def smooth_curvature(self) -> FloatArray:
-        """(N, 3, 3) the same without the barrier h_ul s^2 between eta_u and eta_l, which grows as 1 / (u - lo)^2."""
-        q, s, out = self.interval, self.s, self.curvature()
+    def smooth_curvature(self, n_lambda: int = 0) -> FloatArray:
+        """(N, M, M) `curvature` without the barrier h_ul s^2 between eta_u and eta_l, which grows as 1 / (u - lo)^2."""
+        q, s, out = self.interval, self.s, self.curvature(n_lambda)
         out[:, 0, 0], out[:, 1, 1] = -s * s * q.r_u, -s * s * q.r_l
         out[:, 0, 1] = out[:, 1, 0] = 0.0
         return out

@@ -11,6 +11,7 @@ import pandas as pd
 from ..assess.influence import Predictors
 from ..assess.rowterms import RowTerms
 from ..model.cumulative import CumulativeRule
+from .diagnosis import penalised
 from .parameters import spread
 from .render import Summary
 from .report import Report, Table
@@ -30,7 +31,8 @@ class Convergence:
     table : frame
         One row a parameter: estimate, std_error, gradient (derivative of the log-likelihood on the user's scale),
         error (of the estimate: the Newton step that gradient leaves), decimals (correct ones of the estimate),
-        digits (significant ones, rounding taken in; at most 15). NaN where aliased or without standard errors.
+        digits (significant ones, rounding taken in; at most 15). NaN where aliased or without standard errors; of a
+        penalised fit, where the gradient of the likelihood does not vanish, only the digits are known.
     eigenvalues : (P',) array
         Of the observed information on the user's scale, largest first; they depend on the units of the columns.
     condition : float
@@ -70,11 +72,13 @@ def convergence(r: LikelihoodResults) -> Convergence:
     """`LikelihoodResults.convergence`."""
     fit, sample = r.fit, r.design.sample
     terms = RowTerms.of(cast(CumulativeRule, fit.rule), sample)
-    gradient = Predictors.of(fit, sample).total(sample.case_weights[:, None] * terms.scores())
+    gradient = Predictors.of(fit, sample).total(sample.case_weights[:, None] * terms.scores(fit.n_lambda))
     kept = ~fit.aliased
     covariance = fit.information.covariance()
     error = spread(np.abs(covariance @ gradient[kept]), fit)
     gradient[~kept] = np.nan
+    if penalised(r):
+        gradient[:] = error[:] = np.nan
     with np.errstate(divide="ignore"):
         decimals = np.clip(np.floor(-np.log10(2.0 * error)), 0.0, 16.0)
     table = pd.DataFrame(

@@ -101,6 +101,11 @@ def finite_only(r: LikelihoodResults, what: str) -> None:
         )
 
 
+def penalised(r: LikelihoodResults) -> bool:
+    """Whether the estimates maximise something else than the likelihood."""
+    return any(label == "penalty" for label, _ in r.fit.facts)
+
+
 # Discrimination
 
 

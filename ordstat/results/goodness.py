@@ -21,10 +21,9 @@ from ..assess.goodness import (
     score_groups,
 )
 from ..exceptions import ConvergenceWarning, DataError, OptionError
-from ..model.fit import LikelihoodFit
 from ..model.sample import Sample
 from .alerts import not_reached
-from .diagnosis import finite_only
+from .diagnosis import finite_only, penalised
 from .protocols import ProbabilityRule
 from .render import Summary
 from .report import Report, Table
@@ -86,6 +85,8 @@ def gof(r: LikelihoodResults, test: str, groups: int | None) -> GoodnessOfFit:
     if groups is not None and not whole:
         raise OptionError(f"groups must be a whole number, 3 or more; got {groups!r}.")
     finite_only(r, "gof()")
+    if penalised(r):
+        raise OptionError("gof() compares with the maximum of the likelihood: fit without penalty=.")
     return _TESTS[test](r, groups)
 
 
@@ -94,7 +95,7 @@ def _lipsitz(r: LikelihoodResults, groups: int | None) -> GoodnessOfFit:
     codes = _score_groups(r, n_groups)
     indicators = (codes[:, None] == np.arange(1, n_groups)).astype(np.float64)
     wider = replace(sample, rows=replace(sample.rows, X=np.ascontiguousarray(np.hstack([sample.X, indicators]))))
-    fit = cast(LikelihoodFit, r.method.fit(wider, np.random.default_rng(0)))
+    fit = r.method.fit(wider, np.random.default_rng(0))
     if not fit.certificate.reached:
         warnings.warn(f"Lipsitz test: {not_reached(fit)}", ConvergenceWarning, stacklevel=4)
     df = int(np.count_nonzero(~fit.aliased)) - r.edf
