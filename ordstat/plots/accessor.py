@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -194,3 +195,105 @@ class LikelihoodPlots(Plots):
         from .forest import forest_data
 
         return forest_data(self.results, exponentiate, level)
+
+    def effects(
+        self,
+        variable: str,
+        ax: Axes | None = None,
+        *,
+        values: Sequence[Any] | None = None,
+        at: Mapping[str, Any] | None = None,
+        data: Any = None,
+        level: float = 0.95,
+    ) -> Axes:
+        """Probability of every level over a variable, with bands: lines for a number, points for a factor.
+
+        They are the estimated marginal means of `emmeans`: all levels of the other factors weigh the same, other
+        numbers are at their means.
+
+        Parameters
+        ----------
+        variable : str
+            Of the formula.
+        ax : matplotlib axes, optional
+        values : sequence, optional
+            Of the variable; all levels of a factor, 60 points over the range of a number if not given.
+        at : mapping, optional
+            Values of other variables: {"contact": "yes"}.
+        data : data frame, optional
+            The data of the fit, where it does not have them any more (after unpickling).
+        level : float in (0, 1)
+            Of the limits.
+        """
+        from .probabilities import effects
+
+        return effects(self.results, ax, variable, values=values, at=at, data=data, level=level)
+
+    def effects_data(
+        self,
+        variable: str,
+        *,
+        values: Sequence[Any] | None = None,
+        at: Mapping[str, Any] | None = None,
+        data: Any = None,
+        level: float = 0.95,
+    ) -> pd.DataFrame:
+        """Columns of the variable, level, estimate, std_error, lower, upper."""
+        from .probabilities import effects_data
+
+        return effects_data(self.results, variable, values, at, data, level)
+
+    def stacked(
+        self,
+        variable: str,
+        ax: Axes | None = None,
+        *,
+        values: Sequence[Any] | None = None,
+        at: Mapping[str, Any] | None = None,
+        data: Any = None,
+    ) -> Axes:
+        """Probabilities of the levels over a variable on top of each other, the lowest level at the bottom.
+
+        Parameters as in `effects`.
+        """
+        from .probabilities import stacked
+
+        return stacked(self.results, ax, variable, values=values, at=at, data=data)
+
+    def stacked_data(
+        self,
+        variable: str,
+        *,
+        values: Sequence[Any] | None = None,
+        at: Mapping[str, Any] | None = None,
+        data: Any = None,
+    ) -> pd.DataFrame:
+        """Columns of the variable, level, estimate, and cumulative: P(response <= level)."""
+        from .probabilities import stacked_data
+
+        return stacked_data(self.results, variable, values, at, data)
+
+    def parallel(
+        self, ax: Axes | None = None, *, columns: Sequence[str] | str | None = None, level: float = 0.95
+    ) -> Axes:
+        """Are effects the same at every threshold? Binary fits of P(response > level), beside the fit itself.
+
+        Where the effects are parallel the points of a column scatter about its line within their limits.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        columns : str or sequence of str, optional
+            Location columns; all if not given.
+        level : float in (0, 1)
+            Of the limits.
+        """
+        from .parallel import parallel
+
+        return parallel(self.results, ax, columns, level)
+
+    def parallel_data(self, *, columns: Sequence[str] | str | None = None, level: float = 0.95) -> pd.DataFrame:
+        """Columns term, threshold, above, estimate, std_error, lower, upper, pooled, pooled_lower, pooled_upper."""
+        from .parallel import parallel_data
+
+        return parallel_data(self.results, columns, level)

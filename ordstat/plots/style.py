@@ -86,13 +86,23 @@ def text_colour(background: Sequence[float]) -> str:
     return "white" if luminance < 0.55 else INK
 
 
-def keep_apart(places: Iterable[float], gap: float) -> FloatArray:
+def readable(colour: Sequence[float]) -> tuple[float, ...]:
+    """The colour, darkened where text of it would be too pale on white."""
+    luminance = float(np.dot(colour[:3], (0.299, 0.587, 0.114)))
+    return tuple(min(1.0, 0.45 / max(luminance, 1e-9)) * part for part in colour[:3])
+
+
+def keep_apart(places: Iterable[float], gap: float, low: float = -np.inf, high: float = np.inf) -> FloatArray:
     """The places moved as little as possible (least squares, order kept) so that none is nearer than `gap`.
+
+    All lie in [low, high], where there is room for them.
 
     Examples
     --------
     >>> keep_apart([0.0, 0.1, 5.0], 1.0).round(2)
     array([-0.45,  0.55,  5.  ])
+    >>> keep_apart([0.0, 0.1, 5.0], 1.0, low=0.0).round(2)
+    array([0., 1., 5.])
     """
     wanted = np.asarray(list(places), dtype=np.float64)
     order = np.argsort(wanted, kind="stable")
@@ -104,7 +114,8 @@ def keep_apart(places: Iterable[float], gap: float) -> FloatArray:
             before, count = blocks.pop()
             mean, size = (mean * size + before * count) / (size + count), size + count
         blocks.append((mean, size))
-    moved = np.repeat([mean for mean, _ in blocks], [size for _, size in blocks]) + steps
+    means = np.repeat([mean for mean, _ in blocks], [size for _, size in blocks])
+    moved = np.clip(means, low, max(low, high - (steps[-1] if steps.size else 0.0))) + steps
     return np.asarray(moved[np.argsort(order, kind="stable")])
 
 
@@ -123,9 +134,7 @@ def end_labels(ax: Axes, heights: Sequence[float], texts: Sequence[str], colours
     room = inches(ax)[1]
     size = min(SMALL, 72.0 * room / (1.25 * max(len(texts), 1)))
     gap = 1.25 * size / 72.0 / room * (high - low)
-    edges = [*heights, low + 0.3 * gap, high - 0.3 * gap]
-    places = keep_apart(np.clip(heights, min(edges[-2:]), max(edges[-2:])), gap)
-    places = places + max(low - places.min(), 0.0) - max(places.max() - high, 0.0)
+    places = keep_apart(heights, gap, low + 0.3 * gap, high - 0.3 * gap)
     for place, text, colour in zip(places, texts, colours, strict=True):
         ax.annotate(
             text,
@@ -134,7 +143,7 @@ def end_labels(ax: Axes, heights: Sequence[float], texts: Sequence[str], colours
             xytext=(5, 0),
             textcoords="offset points",
             va="center",
-            color=colour,
+            color=readable(colour),
             fontsize=size,
             annotation_clip=False,
         )

@@ -1,0 +1,169 @@
+"""Probabilities of the levels over one variable: with bands, or stacked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ..exceptions import DataError, OptionError
+from . import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..results.likelihood import LikelihoodResults
+
+_POINTS = 60
+_CROWDED = 7  # levels; bands of more are drawn fainter
+
+
+def effects_data(
+    results: LikelihoodResults,
+    variable: str,
+    values: Sequence[Any] | None = None,
+    at: Mapping[str, Any] | None = None,
+    data: Any = None,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """Marginal means of the probabilities at values of a variable, from `emmeans`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns of the variable, level, estimate, std_error, lower, upper.
+    """
+    if not isinstance(variable, str):
+        raise OptionError(f"variable must be the name of one variable of the formula; got {variable!r}.")
+    if values is None and variable not in results.design.spec.categories():
+        values = _range(results, variable, data)
+    held = {name: [value] if _single(value) else list(value) for name, value in (at or {}).items()}
+    if values is not None:
+        held[variable] = list(values)
+    means = results.emmeans(variable, scale="prob", at=held, data=data, level=level)
+    return means.frame[[variable, "level", "estimate", "std_error", "lower", "upper"]]
+
+
+def _single(value: Any) -> bool:
+    return isinstance(value, str) or not isinstance(value, (Sequence, np.ndarray))
+
+
+def _range(results: LikelihoodResults, variable: str, data: Any) -> list[Any] | None:
+    """Points from the smallest to the largest value in the rows of the fit; None for a column that is no number."""
+    given = results.design.data if data is None else data
+    if given is None:
+        raise DataError("The data of the fit are not at hand: pass data= with the data that were fitted, or values=.")
+    if variable not in (results.design.spec.columns or ()):
+        return None
+    column = given[variable]
+    if isinstance(column, pd.Series) and column.index.is_unique and results.design.index.isin(column.index).all():
+        column = column.loc[results.design.index]
+    numbers = np.asarray(column)
+    if numbers.dtype.kind not in "iuf":
+        return None
+    finite = numbers[np.isfinite(numbers)]
+    return [float(value) for value in np.linspace(finite.min(), finite.max(), _POINTS)]
+
+
+def effects(results: LikelihoodResults, ax: Axes | None, variable: str, **chosen: Any) -> Axes:
+    """Draw `effects_data`: a line with a band a level, or points with bars for a factor."""
+    data = effects_data(results, variable, **chosen)
+    ax = style.axes(ax, height=4.0)
+    colours = style.level_colours(len(results.levels))
+    draw = _lines if _numeric(data[variable]) else _points
+    last = [draw(ax, data, variable, place, results, colours[place]) for place in range(len(results.levels))]
+    ax.set_ylim(0.0, min(1.0, 1.04 * float(np.nanmax(data[["estimate", "upper"]].to_numpy()))))
+    style.named(ax, variable, f"P({results.design.response} = level)")
+    style.end_labels(ax, last, [str(level) for level in results.levels], colours)
+    return ax
+
+
+def _numeric(column: pd.Series) -> bool:
+    return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+
+
+def _lines(ax: Axes, data: pd.DataFrame, variable: str, place: int, results: LikelihoodResults, colour: Any) -> float:
+    mine = data[data["level"] == results.levels[place]]
+    x = mine[variable].to_numpy(dtype=np.float64)
+    alpha = 0.20 if len(results.levels) <= _CROWDED else 0.10
+    ax.fill_between(x, mine["lower"], mine["upper"], color=colour, alpha=alpha, linewidth=0)
+    ax.plot(x, mine["estimate"], color=colour, linewidth=1.8)
+    ax.set_xlim(x.min(), x.max())
+    return float(mine["estimate"].iloc[-1])
+
+
+def _points(ax: Axes, data: pd.DataFrame, variable: str, place: int, results: LikelihoodResults, colour: Any) -> float:
+    mine = data[data["level"] == results.levels[place]]
+    n, K = len(mine), len(results.levels)
+    x = np.arange(n) + 0.5 * ((place + 0.5) / K - 0.5)
+    ax.plot(x, mine["estimate"], "o-", color=colour, linewidth=0.7, markersize=4.5)
+    ax.vlines(x, mine["lower"], mine["upper"], color=colour, linewidth=1.8)
+    _factor_axis(ax, mine[variable])
+    return float(mine["estimate"].iloc[-1])
+
+
+def _factor_axis(ax: Axes, values: pd.Series) -> None:
+    names = [str(value) for value in values]
+    crowded = sum(map(len, names)) > 60
+    ax.set_xticks(np.arange(len(names)), names, rotation=30 if crowded else 0, ha="right" if crowded else "center")
+    ax.tick_params(axis="x", length=0)
+    ax.set_xlim(-0.45, len(names) - 0.55)
+
+
+def stacked_data(
+    results: LikelihoodResults,
+    variable: str,
+    values: Sequence[Any] | None = None,
+    at: Mapping[str, Any] | None = None,
+    data: Any = None,
+) -> pd.DataFrame:
+    """Estimates of `effects_data` and their running sums.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns of the variable, level, estimate, cumulative (P(response <= level)).
+    """
+    frame = effects_data(results, variable, values, at, data)[[variable, "level", "estimate"]]
+    K = len(results.levels)
+    return frame.assign(cumulative=np.cumsum(frame["estimate"].to_numpy().reshape(-1, K), axis=1).ravel())
+
+
+def stacked(results: LikelihoodResults, ax: Axes | None, variable: str, **chosen: Any) -> Axes:
+    """Draw `stacked_data`, the lowest level at the bottom."""
+    data = stacked_data(results, variable, **chosen)
+    ax = style.axes(ax, height=4.0)
+    K = len(results.levels)
+    colours = style.level_colours(K)
+    shares = data["estimate"].to_numpy().reshape(-1, K).T
+    tops = data["cumulative"].to_numpy().reshape(-1, K).T
+    values = data[variable].iloc[::K]
+    if _numeric(values):
+        ax.stackplot(values.to_numpy(dtype=np.float64), shares, colors=colours, edgecolor="white", linewidth=0.6)
+        ax.set_xlim(values.min(), values.max())
+    else:
+        _bars(ax, shares, tops, colours)
+        _factor_axis(ax, values)
+    ax.set_ylim(0.0, 1.0)
+    style.named(ax, variable, f"P({results.design.response} = level)")
+    middles = list(tops[:, -1] - shares[:, -1] / 2.0)
+    style.end_labels(ax, middles, [str(level) for level in results.levels], colours)
+    return ax
+
+
+def _bars(ax: Axes, shares: Any, tops: Any, colours: Sequence[Any]) -> None:
+    places = np.arange(shares.shape[1])
+    for share, top, colour in zip(shares, tops, colours, strict=True):
+        ax.bar(places, share, 0.8, bottom=top - share, color=colour, edgecolor="white", linewidth=0.6)
+        for place in np.flatnonzero(share >= 0.06):
+            ax.text(
+                float(place),
+                top[place] - share[place] / 2.0,
+                f"{share[place]:.2f}",
+                ha="center",
+                va="center",
+                color=style.text_colour(colour),
+                fontsize=style.SMALL - 0.5,
+            )
