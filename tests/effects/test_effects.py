@@ -189,11 +189,20 @@ def test_what_the_data_cannot_say() -> None:
 
 
 def test_separation_leaves_what_is_finite() -> None:
+    """Rows with z = 1 are always at the top: the others have the errors of a fit to them alone."""
+    data = load_data("sep")
     with pytest.warns(UserWarning):
-        fit = ordfit("y ~ z + x", data=load_data("sep"))
-    out = fit.predict(load_data("sep").assign(z=[0, 1] * 60), type="prob", se=True, interval="confidence")
+        fit = ordfit("y ~ z + x", data=data)
+    out = fit.predict(data.assign(z=[0, 1] * 60), type="prob", se=True, interval="confidence")
     assert out["std_error"].notna().all(axis=1).tolist() == [True, False] * 60
     assert out["lower"].notna().all(axis=1).tolist() == [True, False] * 60
+    rest = data[data["z"] == 0]
+    alone = ordfit("y ~ x", data=rest)
+    for name in ("estimate", "std_error"):
+        expected = alone.predict(rest, type="prob", se=True)[name]
+        np.testing.assert_allclose(fit.predict(rest, type="prob", se=True)[name], expected, rtol=1e-6)
+    expected = alone.effects("x")["std_error"]
+    np.testing.assert_allclose(fit.effects("x", newdata=rest)["std_error"], expected, rtol=1e-6)
 
 
 def test_rows_that_share_an_index() -> None:
