@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from ..model.flexible import LINK_NAMES
+from ..model.links import LINKS
 from .base import Method
 
 
@@ -40,7 +40,7 @@ class Entry:
 
 METHODS: dict[str, Entry] = {
     "clm": Entry("clm.CumulativeLink"),
-    **{name: Entry("clm.CumulativeLink", {"link": name}) for name in LINK_NAMES},
+    **{name: Entry("clm.CumulativeLink", {"link": name}) for name in LINKS},
     "redsvm": Entry("redsvm.REDSVM"),
     "osvm": Entry("redsvm.REDSVM", {"cost": "absolute"}),
     "svor-imc": Entry("svorimc.SVORIMC"),
@@ -52,6 +52,10 @@ METHODS: dict[str, Entry] = {
     "wap": Entry("one_versus_one.OneVersusOne", {"weighting": "all-pairs"}),
     "tsew": Entry("cost_transform.CostTransform", {"mode": "expand"}),
     "relabel": Entry("cost_transform.CostTransform", {"mode": "relabel"}),
+    "rankboost-or": Entry("rankboost.RankBoost", {"step": "loose"}),
+    "rankboost-ae": Entry("rankboost.RankBoost", {"step": "tight", "cost": "absolute"}),
+    "orboost-lr": Entry("orboost.ORBoost", {"cost": "classification"}),
+    "orboost-all": Entry("orboost.ORBoost"),
 }
 
 __all__ = ["METHODS", "Entry", "Method"]

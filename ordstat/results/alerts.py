@@ -32,10 +32,14 @@ def alerts(design: Design, fit: Fit) -> list[Alert]:
 def not_reached(fit: Fit) -> str:
     """The certificate that failed, and what to do."""
     c, t = fit.certificate, fit.trace
+    flexible = isinstance(fit, LikelihoodFit) and fit.n_lambda > 0
+    hint = (
+        " Lambda may have no finite estimate in these data: fix it, as in link=('log-gamma', 0.5)." if flexible else ""
+    )
     return (
         f"the fit did not reach its optimum: {c.name} is {c.value:.3g}, above the tolerance {c.tolerance:.3g}, after "
         f"{t.iterations} iterations ({t.message}). The numbers may be off: allow more iterations, a larger tolerance, "
-        "or look for a nearly redundant or badly scaled column."
+        f"or look for a nearly redundant or badly scaled column.{hint}"
     )
 
 

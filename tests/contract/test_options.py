@@ -11,7 +11,6 @@ from problems import FORMULA, Problem, score_type, scores, thresholds
 import ordstat
 from ordstat import DataError, OptionError, ordfit
 from ordstat.methods import METHODS
-from ordstat.model.flexible import FLEXIBLE
 from ordstat.registry import option_names, resolve
 
 #: Another value of every option of every method; a new option needs a line here.
@@ -28,6 +27,7 @@ OTHER = {
     "penalty": 2.0,
     "scaling": "standard",
     "solver": "cvxpy",
+    "start": (-1.0, 0.0, 1.2, 0.1, 0.1, 0.1, 0.1),  # one for each parameter
     "threshold": "equidistant",
     "tol": 1e-8,
     "weighting": "all-pairs",
@@ -35,14 +35,6 @@ OTHER = {
 
 #: Options that matter only beside another one.
 BESIDE = {"folds": {"C": "cv"}}
-
-
-def another(name, option):
-    """Another value of an option; starting values are one for each of the parameters."""
-    if option == "start":
-        return (-1.0, 0.0, 1.2, 0.1, 0.1, 0.1, 0.1) + ((0.4,) if name in FLEXIBLE else ())
-    return OTHER[option]
-
 
 OPTIONS = [(name, option) for name, entry in METHODS.items() for option in option_names(entry)]
 
@@ -69,7 +61,7 @@ def test_every_method_is_a_public_value(name):
 
 @pytest.mark.parametrize(("name", "option"), [*[(name, None) for name in METHODS], *OPTIONS])
 def test_repr_rebuilds_the_method(name, option):
-    method = resolve(name, {} if option is None else {option: another(name, option)})
+    method = resolve(name, {} if option is None else {option: OTHER[option]})
     rebuilt = eval(repr(method), {name: getattr(ordstat, name) for name in ordstat.__all__})
     assert rebuilt == method
     assert repr(rebuilt) == repr(method)
@@ -90,7 +82,7 @@ def _everything(fit) -> tuple[bytes, list[int], bytes, bytes, str]:
 def test_every_option_counts(name, option):
     beside, frame = BESIDE.get(option, {}), Problem.of(name).frame
     plain = ordfit(FORMULA, frame, name, **beside)
-    other = ordfit(FORMULA, frame, name, **beside, **{option: another(name, option)})
+    other = ordfit(FORMULA, frame, name, **beside, **{option: OTHER[option]})
     assert _everything(plain) != _everything(other)
 
 
@@ -102,7 +94,7 @@ def test_every_option_is_checked(name, option):
 
 @pytest.mark.parametrize(("name", "option"), [pair for pair in OPTIONS if pair[1] != "max_iter"])
 def test_string_and_value_are_the_same_call(name, option):
-    given, frame = {option: another(name, option)}, Problem.of(name).frame
+    given, frame = {option: OTHER[option]}, Problem.of(name).frame
     by_string = ordfit(FORMULA, frame, name, **given)
     by_value = ordfit(FORMULA, frame, resolve(name, given))
     assert by_string.method == by_value.method
