@@ -18,7 +18,7 @@ from ..model.kernels import Kernel
 from ..model.sample import Rows
 from ..model.scaling import Scaling, fit_scaling
 from ..solvers.automatic import SOLVERS
-from ..solvers.extended_dual import DualSolution, ExtendedDual
+from ..solvers.extended_dual import DualRoute, DualSolution, ExtendedDual
 from ..solvers.forms import DenseGram, centred
 from .base import BinaryLearner, Learned
 
@@ -132,7 +132,7 @@ class SharedGram:
     def fit(self, problems: Sequence[Binary], rng: np.random.Generator) -> Learned:
         """Solve every problem at the learner's C and tolerance."""
         svm = self.learner
-        machines = [self.path(p, (svm.C,), svm.tol, rng)[0] for p in problems]
+        machines = [self.path(p, (svm.C,), svm.tol, SOLVERS[svm.solver], rng)[0] for p in problems]
         coef, offset = np.column_stack([m.coef for m in machines]), np.array([m.offset for m in machines])
         support: IntArray = np.flatnonzero(coef.any(axis=1))
         scorer = SharedExpansions(
@@ -152,7 +152,9 @@ class SharedGram:
             facts=(("Support vectors", f"{min(each)} to {max(each)} a problem, {support.size} in all"),),
         )
 
-    def path(self, problem: Binary, values: Sequence[float], tol: float, rng: np.random.Generator) -> list[Machine]:
+    def path(
+        self, problem: Binary, values: Sequence[float], tol: float, route: DualRoute, rng: np.random.Generator
+    ) -> list[Machine]:
         """The machine at every value of C, growing, each solve starting where the last one ended."""
         if problem.one_sided:
             constant = Machine(coef=np.zeros(len(self.gram)), offset=problem.side, gap=0.0, iterations=0, n_support=0)
@@ -161,7 +163,7 @@ class SharedGram:
         dual = ExtendedDual(
             gram=DenseGram(gram), labels=problem.labels[:, None], weights=problem.weights[:, None], gamma=1.0
         )
-        solver = SOLVERS[self.learner.solver](dual, rng)
+        solver = route(dual, rng)
         outcomes = [(C, solver.solve(C, tol)) for C in values]
         return [self._machine(problem, o.solution, means, C, o.iterations) for C, o in outcomes]
 

@@ -12,6 +12,7 @@ from ..model.binary import Binary
 from ..model.fit import Selection
 from ..model.rules import most_votes
 from ..model.sample import Rows
+from ..solvers.extended_dual import DualRoute
 from ..solvers.selection import GRID
 from .base import Scorer
 from .svm import SharedGram
@@ -64,6 +65,7 @@ def select(
     priced: Priced,
     fold: IntArray,
     tol: float,
+    route: DualRoute,
     rng: np.random.Generator,
     tick: Callable[[str], None],
 ) -> Selection:
@@ -77,6 +79,7 @@ def select(
     fold : (N,) fold of each row, 0..F-1, or -1 for a row that takes no part
     tol : float
         Relative duality gap of each solve.
+    route : DualRoute
     rng : numpy.random.Generator
     tick : callable(message)
         Called after the path of each problem.
@@ -89,7 +92,7 @@ def select(
         across = shared.gram[test]
         scores = np.empty((GRID.size, across.shape[0], len(problems)))
         for p, problem in enumerate(problems):
-            machines = shared.path(problem.among(~test), GRID.tolist(), tol, rng)
+            machines = shared.path(problem.among(~test), GRID.tolist(), tol, route, rng)
             scores[:, :, p] = np.stack([m.coef for m in machines]) @ across.T
             scores[:, :, p] += np.array([m.offset for m in machines])[:, None]
             worst = max(worst, *(m.gap for m in machines))

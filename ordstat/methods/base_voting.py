@@ -24,7 +24,7 @@ from ..model.rules import ScoreRule
 from ..model.sample import Sample
 from ..model.scaling import SCALINGS
 from ..results.votes import VoteResults
-from ..solvers.automatic import SOLVERS
+from ..solvers.automatic import ROUGH, SOLVERS
 from .base import Method, Needs
 from .base_svm import SCALED, count, kernel_of, number, one_of
 
@@ -221,7 +221,8 @@ class VotingMethod(Method):
                 progress(next(steps), total, message)
 
         priced = Priced(costs=costs, weights=sample.case_weights, tally=self.tally)
-        selection = select(shared, problems, priced, fold, max(self.tol, _SELECTION_TOL), rng, tick)
+        route = ROUGH if self.solver == "auto" else SOLVERS[self.solver]
+        selection = select(shared, problems, priced, fold, max(self.tol, _SELECTION_TOL), route, rng, tick)
         return shared.at(float(selection.C[selection.chosen])), selection
 
     def _facts(self, n_problems: int, selection: Selection | None) -> tuple[tuple[str, Any], ...]:

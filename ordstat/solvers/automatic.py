@@ -28,9 +28,12 @@ class Automatic:
     ----------
     problem : ExtendedDual
     rng : numpy.random.Generator
+    small : int
+        Problems of no more rows go to the interior point at once.
     """
 
-    def __init__(self, problem: ExtendedDual, rng: np.random.Generator) -> None:
+    def __init__(self, problem: ExtendedDual, rng: np.random.Generator, small: int = _SMALL) -> None:
+        self.small = small
         epochs = max(500, len(problem.labels) // 4)
         self.first = CoordinateAscent(problem, rng, max_epochs=epochs)
         self.second = InteriorPoint(problem, rng)
@@ -38,7 +41,7 @@ class Automatic:
 
     def solve(self, C: float, tol: float) -> Outcome:
         """The outcome of the first route that reaches `tol`, else the better of both."""
-        if len(self.first.u) <= _SMALL:
+        if len(self.first.u) <= self.small:
             return self.second.solve(C, min(tol, _ROUNDING))
         if self.hard <= C:
             return self.second.solve(C, tol)
@@ -60,6 +63,9 @@ _ROUTES: dict[str, DualRoute] = {
     InteriorPoint.name: InteriorPoint,
     CvxpyDual.name: CvxpyDual,
 }
+
+#: The route where many small problems are solved roughly, to compare values of C.
+ROUGH: DualRoute = partial(_made, partial(Automatic, small=0))
 
 #: Routes by the name a user gives.
 SOLVERS: dict[str, DualRoute] = {name: partial(_made, route) for name, route in _ROUTES.items()}
