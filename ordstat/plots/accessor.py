@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from .._typing import AnyArray
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -297,3 +299,43 @@ class LikelihoodPlots(Plots):
         from .parallel import parallel_data
 
         return parallel_data(self.results, columns, level)
+
+    def profiles(
+        self,
+        parm: str | Sequence[str] | None = None,
+        ax: Any = None,
+        *,
+        level: float = 0.95,
+        points: int = 41,
+    ) -> AnyArray:
+        """Signed root deviance against each parameter (line), its quadratic approximation (dashes) and the limits.
+
+        A line that bends away from the dashes says that Wald limits are poor.
+
+        Parameters
+        ----------
+        parm : str or sequence of str, optional
+            Parameters or location terms; all parameters if not given.
+        ax : matplotlib axes or an array of them, optional
+            One a parameter.
+        level : float in (0, 1)
+            Of the limits.
+        points : int
+            Values of each parameter.
+
+        Returns
+        -------
+        array of matplotlib axes
+            Unlike the other plots, as every parameter has its own.
+        """
+        from .profiles import profiles
+
+        return profiles(self.results, ax, parm, level, points)
+
+    def profiles_data(
+        self, parm: str | Sequence[str] | None = None, *, level: float = 0.95, points: int = 41
+    ) -> pd.DataFrame:
+        """Columns parameter, value, z, loglik, quadratic (z of the quadratic approximation)."""
+        from .profiles import profiles_data
+
+        return profiles_data(self.results, parm, level, points)

@@ -69,6 +69,6 @@ def _without_limits(ax: Axes, data: pd.DataFrame, places: np.ndarray, bounded: p
 def _numbers(data: pd.DataFrame) -> list[str]:
     limits = zip(data["estimate"], data["conf_low"], data["conf_high"], strict=True)
     return [
-        "no finite estimate" if not np.isfinite([low, high]).all() else f"{estimate:.2f}  [{low:.2f}, {high:.2f}]"
+        "no finite estimate" if not np.isfinite([low, high]).all() else f"{estimate:.3g}  [{low:.3g}, {high:.3g}]"
         for estimate, low, high in limits
     ]

@@ -124,7 +124,7 @@ def _block(ax: Axes, data: pd.DataFrame, places: FloatArray, colours: Sequence[A
     for place in places[data["estimate"].isna()]:
         ax.annotate(
             "no finite estimate",
-            (first["pooled"], place),
+            (np.nan_to_num(first["pooled"]), place),
             xytext=(5, 0),
             textcoords="offset points",
             va="center",

@@ -72,7 +72,7 @@ def effects(results: LikelihoodResults, ax: Axes | None, variable: str, **chosen
     data = effects_data(results, variable, **chosen)
     ax = style.axes(ax, height=4.0)
     colours = style.level_colours(len(results.levels))
-    draw = _lines if _numeric(data[variable]) else _points
+    draw = _lines if _numeric(results, variable, data) else _points
     last = [draw(ax, data, variable, place, results, colours[place]) for place in range(len(results.levels))]
     ax.set_ylim(0.0, min(1.0, 1.04 * float(np.nanmax(data[["estimate", "upper"]].to_numpy()))))
     style.named(ax, variable, f"P({results.design.response} = level)")
@@ -80,7 +80,11 @@ def effects(results: LikelihoodResults, ax: Axes | None, variable: str, **chosen
     return ax
 
 
-def _numeric(column: pd.Series) -> bool:
+def _numeric(results: LikelihoodResults, variable: str, data: pd.DataFrame) -> bool:
+    """Whether the variable is a number, and no factor whose levels are numbers."""
+    column = data[variable]
+    if variable in results.design.spec.categories():
+        return False
     return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
 
 
@@ -140,7 +144,7 @@ def stacked(results: LikelihoodResults, ax: Axes | None, variable: str, **chosen
     shares = data["estimate"].to_numpy().reshape(-1, K).T
     tops = data["cumulative"].to_numpy().reshape(-1, K).T
     values = data[variable].iloc[::K]
-    if _numeric(values):
+    if _numeric(results, variable, data):
         ax.stackplot(values.to_numpy(dtype=np.float64), shares, colors=colours, edgecolor="white", linewidth=0.6)
         ax.set_xlim(values.min(), values.max())
     else:

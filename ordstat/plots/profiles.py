@@ -1,0 +1,84 @@
+"""Profiles of the likelihood: the signed root of the deviance against a parameter, beside its normal approximation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
+from .._typing import AnyArray, FloatArray
+from ..exceptions import DataError, OptionError
+from . import style
+
+if TYPE_CHECKING:
+    from ..results.likelihood import LikelihoodResults
+
+_COLUMNS = 3
+_BEYOND = 0.2  # curves reach to the limits of this share of the chance outside
+
+
+def profiles_data(
+    results: LikelihoodResults, parm: str | Sequence[str] | None = None, level: float = 0.95, points: int = 41
+) -> pd.DataFrame:
+    """Profiles to a little beyond their limits of that level.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a value: parameter, value, z (signed root of the deviance), loglik, quadratic (the signed root of the
+        quadratic approximation, (value - estimate) / standard error; a straight line).
+    """
+    if not 0.0 < level < 1.0:
+        raise OptionError(f"level must lie strictly between 0 and 1; got {level!r}.")
+    frame = results.profile(parm, level=1.0 - _BEYOND * (1.0 - level), points=points)
+    names = frame["parameter"]
+    return frame.assign(quadratic=(frame["value"] - names.map(results.params)) / names.map(results.se))
+
+
+def profiles(
+    results: LikelihoodResults,
+    ax: Any,
+    parm: str | Sequence[str] | None = None,
+    level: float = 0.95,
+    points: int = 41,
+) -> AnyArray:
+    """Draw `profiles_data`, a panel a parameter, with the limits of that level."""
+    data = profiles_data(results, parm, level, points)
+    names = list(dict.fromkeys(data["parameter"]))
+    if not names:
+        raise DataError("all parameters asked for are aliased: they have no profile.")
+    limits = results.confint(level, type="profile", parm=parm)
+    panels = style.panels(ax, len(names), _COLUMNS, height=2.4, width=2.5 * min(len(names), _COLUMNS) + 0.8)
+    for place, (panel, name) in enumerate(zip(panels, names, strict=True)):
+        _panel(panel, data[data["parameter"] == name], limits.loc[name].to_numpy(), level)
+        low, high = (_shown(end) for end in limits.loc[name])
+        style.named(
+            panel, f"{100 * level:g} %: {low} to {high}", "" if place % _COLUMNS else "signed root deviance", name
+        )
+    return np.array(panels, dtype=object)
+
+
+def _shown(end: float) -> str:
+    return f"{end:.3g}" if np.isfinite(end) else ("∞" if end > 0 else "−∞")
+
+
+def _panel(ax: Any, data: pd.DataFrame, limits: FloatArray, level: float) -> None:
+    """The curve, its approximation, and where it crosses the quantiles."""
+    quantile = float(ndtri(0.5 + level / 2.0))
+    z = data["z"].to_numpy()
+    bottom, top = min(float(z.min()), -1.1 * quantile), max(float(z.max()), 1.1 * quantile)
+    ax.axhline(0.0, color=style.FAINT, linewidth=0.8)
+    for height in (-quantile, quantile):
+        ax.axhline(height, color=style.MUTED, linewidth=0.8, linestyle=(0, (2, 2)))
+    ax.plot(data["value"], data["quadratic"], color=style.MUTED, linewidth=1.0, linestyle=(0, (5, 3)))
+    ax.plot(data["value"], z, color=style.RIGHT, linewidth=1.8)
+    for end, height in zip(limits, (-quantile, quantile), strict=True):
+        if np.isfinite(end):
+            ax.plot([end, end], [bottom, height], color=style.WRONG, linewidth=1.0)
+            ax.plot(end, height, "o", color=style.WRONG, markersize=4)
+    ax.set_xlim(data["value"].min(), data["value"].max())
+    ax.set_ylim(bottom, top)
+    ax.title.set_fontsize(style.SMALL + 0.5)
