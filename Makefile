@@ -3,7 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := $(wildcard ordstat/compiled/*.pyx) pyproject.toml setup.cfg
 
-.PHONY: demo test test-all lint doctest bench clean
+# What `make reproduce` runs: a table of Lin (2008), splits of each data set, and, if not all, which sets.
+TABLE ?= 4.2
+SPLITS ?= 20
+DATASETS ?=
+
+.PHONY: demo test test-all lint doctest bench reproduce clean
 
 demo: .venv/installed
 	$(BIN)/python -m ordstat demo
@@ -24,6 +29,9 @@ doctest: .venv/dev
 
 bench: .venv/bench
 	$(BIN)/python -m benchmarks
+
+reproduce: .venv/bench
+	$(BIN)/python -m benchmarks.reproduce $(TABLE) --splits $(SPLITS) $(if $(DATASETS),--datasets $(DATASETS))
 
 # Editable installs, made anew when a compiled source or the metadata changes.
 .venv/bin/python:

@@ -1,0 +1,1 @@
+"""The papers' tables, run again: `make reproduce TABLE=4.2 SPLITS=20`."""

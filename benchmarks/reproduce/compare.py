@@ -1,0 +1,108 @@
+"""A published table as cells, the tasks behind them, and both figures side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.reproduce.data import FOLDER
+from benchmarks.reproduce.recipes import METRICS, NOTES, RECIPES, Column, Recipe
+from benchmarks.reproduce.runs import Task
+
+# Beyond this many combined standard errors a cell is off.
+_OFF = 2.0
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A published figure."""
+
+    dataset: str
+    column: Column
+    mean: float
+    stderr: float
+    n_train: int
+    n_test: int
+    trials: int
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """None where ordstat does not have the method yet."""
+        return RECIPES.get(self.column)
+
+    def tasks(self, splits: int) -> list[Task]:
+        """No more splits than the paper had: sets with a fixed test part have one."""
+        if self.recipe is None:
+            return []
+        sizes = self.n_train, self.n_test
+        return [Task(self.dataset, self.recipe, number, *sizes) for number in range(min(splits, self.trials))]
+
+
+def cells(table: str, datasets: Sequence[str] = (), methods: Sequence[str] = ()) -> list[Cell]:
+    """The cells of a table of the thesis; of the data sets and published methods named, where any are."""
+    path = FOLDER / "published_results.csv"
+    if not path.exists():
+        raise FileNotFoundError(f"no {path}: set ORDSTAT_BENCHMARKS to the folder of the data.")
+    rows = pd.read_csv(path, dtype={"table": str}).fillna({"base": "", "kernel": ""})
+    rows = rows[(rows["source"] == "Lin 2008 thesis") & (rows["table"] == table)]
+    if rows.empty:
+        raise ValueError(f"there is no table {table} of the thesis in {path}.")
+    found = [
+        Cell(
+            dataset=row.dataset,
+            column=Column(row.method, row.base, row.kernel, row.metric),
+            mean=row.mean,
+            stderr=row.stderr,
+            n_train=row.n_train,
+            n_test=row.n_test,
+            trials=row.trials,
+        )
+        for row in rows.itertuples(index=False)
+    ]
+    return [c for c in found if (not datasets or c.dataset in datasets) and (not methods or c.column.method in methods)]
+
+
+def comparison(table: Sequence[Cell], results: pd.DataFrame, splits: int) -> pd.DataFrame:
+    """One row a cell: both means and standard errors, and their difference in combined standard errors.
+
+    A positive difference is a larger error than the published one. A standard error is that of the mean over splits;
+    where there is one split there is none, and no difference in its units.
+    """
+    return pd.DataFrame([_row(cell, results, splits) for cell in table])
+
+
+def _row(cell: Cell, results: pd.DataFrame, splits: int) -> dict[str, object]:
+    column, metric = cell.column, METRICS.get(cell.column.metric)
+    values = np.empty(0)
+    if cell.recipe is not None and metric is not None:
+        keys = {task.key for task in cell.tasks(splits)}
+        mine = [
+            key in keys for key in results[["dataset", "method", "split", "n_train"]].itertuples(index=False, name=None)
+        ]
+        values = metric.factor * results.loc[mine, metric.name].to_numpy(dtype=float)
+    mean = values.mean() if values.size else np.nan
+    stderr = values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else np.nan
+    difference = (mean - cell.mean) / np.hypot(stderr, cell.stderr)
+    return {
+        "dataset": cell.dataset,
+        "method": " ".join(filter(None, (column.method, column.base, column.kernel))),
+        "metric": column.metric,
+        "published": cell.mean,
+        "se": cell.stderr,
+        "ours": mean,
+        "our se": stderr,
+        "splits": values.size,
+        "difference": difference,
+        "remark": _remark(cell, values.size, difference),
+    }
+
+
+def _remark(cell: Cell, n: int, difference: float) -> str:
+    if cell.recipe is None:
+        return "no such method yet"
+    if n == 0:
+        return "not run"
+    return NOTES.get(cell.dataset, "") if abs(difference) > _OFF else ""

@@ -1,0 +1,75 @@
+"""The benchmark sets and their splits into training and test part.
+
+Split s of a set is the same in every run and for every method.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from ordstat import datasets
+from ordstat.model.sample import Rows, Sample
+
+FOLDER = Path(os.environ.get("ORDSTAT_BENCHMARKS", Path(__file__).parents[3] / "shared" / "benchmarks"))
+#: Columns that are no features.
+_NO_FEATURES = ("y", "rank", "rank_tied", "target", "part", "freq")
+_GENERATED = {"twonorm": datasets.twonorm, "threenorm": datasets.threenorm, "ringnorm": datasets.ringnorm}
+#: Share of training labels that are flipped in the sets called "...-n".
+_NOISE = 0.1
+
+
+@dataclass(frozen=True)
+class Part:
+    """Training and test rows of one split."""
+
+    train: Sample
+    test: Sample
+
+
+def split(dataset: str, number: int, n_train: int, n_test: int) -> Part:
+    """Split `number` = 0, 1, ... of a set: its fixed parts, or random ones of the published sizes."""
+    rng = np.random.default_rng([zlib.crc32(dataset.encode()), number])
+    if dataset.removesuffix("-n") in _GENERATED:
+        return _generated(dataset, n_train, n_test, rng)
+    frame = _frame(dataset)
+    if "part" in frame and frame["part"].value_counts().to_dict() == {"train": n_train, "test": n_test}:
+        at = [np.flatnonzero(frame["part"] == part) for part in ("train", "test")]
+    else:
+        order = rng.permutation(len(frame))
+        at = [order[:n_train], order[n_train : n_train + n_test]]
+    if [len(rows) for rows in at] != [n_train, n_test]:
+        raise ValueError(f"{dataset} has {len(frame)} rows; {n_train} + {n_test} are needed.")
+    whole = _sample(frame)
+    return Part(*(whole.take(rows) for rows in at))
+
+
+def _generated(dataset: str, n_train: int, n_test: int, rng: np.random.Generator) -> Part:
+    """Noise, where there is any, is in the training labels alone."""
+    make = _GENERATED[dataset.removesuffix("-n")]
+    flip = _NOISE if dataset.endswith("-n") else 0.0
+    train, test = make(n_train, flip=flip, seed=rng), make(n_test, seed=rng)
+    return Part(_sample(train), _sample(test))
+
+
+@lru_cache(maxsize=2)
+def _frame(dataset: str) -> pd.DataFrame:
+    found = [
+        path for kind in ("quantised", "nominal", "binary") if (path := FOLDER / kind / f"{dataset}.parquet").exists()
+    ]
+    if not found:
+        raise FileNotFoundError(f"no {dataset}.parquet in {FOLDER}: set ORDSTAT_BENCHMARKS to the folder of the data.")
+    return pd.read_parquet(found[0])
+
+
+def _sample(frame: pd.DataFrame) -> Sample:
+    X = frame.drop(columns=[c for c in _NO_FEATURES if c in frame]).to_numpy(dtype=np.float64)
+    target = frame["rank"] if "rank" in frame else frame["target"]
+    levels = np.unique(target)
+    return Sample(rows=Rows(X=np.ascontiguousarray(X)), y=np.searchsorted(levels, target), n_levels=levels.size)

@@ -1,0 +1,154 @@
+"""The reproduction harness on a made-up table: splits, resuming, and the figures it prints."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks.reproduce import compare, data, runs
+from benchmarks.reproduce.recipes import METRICS, RECIPES, Column, Recipe
+from ordstat.registry import resolve
+
+ROOT = Path(__file__).parents[2]
+HEAD = "source,table,dataset,method,base,kernel,metric,mean,stderr,n_train,n_test,trials"
+PUBLISHED = f"""{HEAD}
+Lin 2008 thesis,9.1,lines,RED-SVM,SVM,perceptron,MAE,0.5,0.03,30,20,20
+Lin 2008 thesis,9.1,lines,CSOVO,SVM,perceptron,MAE,0.2,0.04,30,20,2
+Lin 2008 thesis,9.1,lines,AdaBoost.OR,Unheard,,MAE,0.3,0.01,30,20,20
+Lin 2008 thesis,9.2,fixed,SVM,,stump,error rate %,10.0,,40,10,1
+Elsewhere,9.1,lines,RED-SVM,SVM,perceptron,MAE,9.0,0.1,30,20,20
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((50, 2))
+    frame = pd.DataFrame(x, columns=["x1", "x2"]).assign(y=x[:, 0], rank=np.argsort(np.argsort(x[:, 0])) * 4 // 50 + 1)
+    (tmp_path / "quantised").mkdir()
+    (tmp_path / "binary").mkdir()
+    frame.to_parquet(tmp_path / "quantised" / "lines.parquet")
+    part = np.where(np.arange(50) < 40, "train", "test")
+    binary = pd.DataFrame(x, columns=["x1", "x2"]).assign(target=np.where(x[:, 1] > 0, 1, -1), part=part)
+    binary.to_parquet(tmp_path / "binary" / "fixed.parquet")
+    (tmp_path / "published_results.csv").write_text(PUBLISHED)
+    for module in (data, compare):
+        monkeypatch.setattr(module, "FOLDER", tmp_path)
+    data._frame.cache_clear()
+    yield tmp_path
+    data._frame.cache_clear()
+
+
+def test_a_split_is_the_same_every_time(folder):
+    one, again, other = (data.split("lines", number, 30, 20) for number in (0, 0, 1))
+    np.testing.assert_array_equal(one.train.X, again.train.X)
+    assert (one.train.X != other.train.X).any()
+    rows = np.vstack([one.train.X, one.test.X])
+    assert len(np.unique(rows, axis=0)) == 50
+    assert (one.train.n, one.test.n, one.train.n_levels) == (30, 20, 4)
+    assert one.train.X.shape[1] == 2
+
+
+def test_fixed_parts_are_kept(folder):
+    part = data.split("fixed", 0, 40, 10)
+    np.testing.assert_array_equal(part.train.X, pd.read_parquet(folder / "binary" / "fixed.parquet")[["x1", "x2"]][:40])
+    assert set(part.train.y) == {0, 1}
+
+
+def test_noise_is_in_the_training_labels_alone():
+    """Two normals at a distance of 4: the best rule errs on 2.3 %, and one label in ten is flipped."""
+    part = data.split("twonorm-n", 0, 4000, 4000)
+    for sample, share in ((part.train, 0.1 * (1 - 0.0228) + 0.9 * 0.0228), (part.test, 0.0228)):
+        wrong = ((sample.X.sum(axis=1) > 0) != (sample.y > 0)).mean()
+        assert wrong == pytest.approx(share, abs=0.02)
+
+
+def test_what_is_wrong_is_said(folder):
+    with pytest.raises(FileNotFoundError, match=r"no nowhere\.parquet in .*ORDSTAT_BENCHMARKS"):
+        data.split("nowhere", 0, 1, 1)
+    with pytest.raises(ValueError, match="no table 1"):
+        compare.cells("1.0")
+    with pytest.raises(ValueError, match=r"lines has 50 rows; 40 \+ 20"):
+        data.split("lines", 0, 40, 20)
+
+
+def test_results_are_kept_and_not_run_again(folder, monkeypatch):
+    path = folder / "results.csv"
+    table = compare.cells("9.1")
+    tasks = [task for cell in table for task in cell.tasks(3)]
+    assert len(tasks) == 3 + 2 + 0  # no more than the published trials; nothing for an unknown method
+    first = next(runs.run_all(tasks[:1], path, jobs=1))
+    left = runs.missing(tasks, runs.stored(path))
+    assert [task.key for task in left].count(tasks[0].key) == 0
+    assert len(left) == 4
+    list(runs.run_all(left, path, jobs=1))
+    assert runs.missing(tasks, runs.stored(path)) == []
+    stored = runs.stored(path)
+    assert len(stored) == 5
+    assert stored["mae"][0] == first.mae
+    part = data.split("lines", first.split, 30, 20)
+    fit = resolve("redsvm", {"C": "cv"}).fit(part.train, np.random.default_rng(first.split))
+    assert first.mae == np.abs(fit.rule.codes(part.test.rows) - part.test.y).mean()
+
+
+def test_the_difference_is_in_combined_standard_errors(folder):
+    table = compare.cells("9.1", methods=["RED-SVM"])
+    keys = [task.key for task in table[0].tasks(2)]
+    rows = [{"dataset": k[0], "method": k[1], "split": k[2], "n_train": k[3]} for k in keys]
+    results = pd.DataFrame(rows).assign(mae=[0.5, 0.6])
+    row = compare.comparison(table, results, 2).iloc[0]
+    # Mean 0.55, standard error 0.05; published 0.5 and 0.03.
+    assert (row["ours"], row["our se"], row["splits"]) == (pytest.approx(0.55), pytest.approx(0.05), 2)
+    assert row["difference"] == pytest.approx(0.05 / np.hypot(0.05, 0.03))
+    assert compare.comparison(compare.cells("9.1"), results, 2)["remark"].tolist() == [
+        "",
+        "not run",
+        "no such method yet",
+    ]
+
+
+def test_one_split_has_no_standard_error(folder):
+    table = compare.cells("9.2")
+    results = pd.DataFrame([vars(runs.run(table[0].tasks(20)[0]))])
+    row = compare.comparison(table, results, 20).iloc[0]
+    assert row["splits"] == 1
+    assert np.isnan(row["our se"])
+    assert np.isnan(row["difference"])
+    assert row["ours"] == 100 * results["error"][0]
+
+
+@pytest.mark.parametrize("column", RECIPES, ids=str)
+def test_every_recipe_is_a_method(column):
+    recipe = RECIPES[column]
+    method = resolve(recipe.method, recipe.options)
+    wanted = "classification" if column.metric.startswith("error") or recipe.method in ("ova", "ovo") else "absolute"
+    assert method.cost == wanted
+    assert column.metric in METRICS
+    assert Column(*vars(column).values()) == column
+    assert isinstance(recipe, Recipe)
+
+
+def test_the_command_prints_the_table(folder):
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.reproduce",
+        "9.1",
+        "--splits",
+        "2",
+        "--jobs",
+        "1",
+        "--methods",
+        "RED-SVM",
+    ]
+    results = folder / "run.csv"
+    environment = {"ORDSTAT_BENCHMARKS": str(folder), "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(
+        [*command, "--results", str(results)], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    assert "2 of 2: lines" in done.stderr
+    assert "lines RED-SVM SVM perceptron    MAE      0.500" in done.stdout
+    assert len(pd.read_csv(results)) == 2
