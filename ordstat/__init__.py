@@ -26,10 +26,13 @@ from .exceptions import (
 
 if TYPE_CHECKING:
     from .estimator import OrdinalClassifier
+    from .learners.stump import DecisionStump
     from .methods.clm import CumulativeLink
     from .methods.cost_transform import CostTransform
     from .methods.one_versus_all import OneVersusAll
     from .methods.one_versus_one import OneVersusOne
+    from .methods.orboost import ORBoost
+    from .methods.rankboost import RankBoost
     from .methods.redsvm import REDSVM
     from .methods.svorexc import SVOREXC
     from .methods.svorimc import SVORIMC
@@ -42,6 +45,9 @@ _LATER = {
     "CumulativeLink": "methods.clm",
     "OneVersusAll": "methods.one_versus_all",
     "OneVersusOne": "methods.one_versus_one",
+    "ORBoost": "methods.orboost",
+    "RankBoost": "methods.rankboost",
+    "DecisionStump": "learners.stump",
     "REDSVM": "methods.redsvm",
     "SVOREXC": "methods.svorexc",
     "SVORIMC": "methods.svorimc",
@@ -59,10 +65,12 @@ __all__ = [
     "CumulativeLink",
     "DataError",
     "DataWarning",
+    "DecisionStump",
     "FormulaError",
     "Gaussian",
     "Laplacian",
     "Linear",
+    "ORBoost",
     "OneVersusAll",
     "OneVersusOne",
     "OptionError",
@@ -72,6 +80,7 @@ __all__ = [
     "Perceptron",
     "Polynomial",
     "Precomputed",
+    "RankBoost",
     "SeparationWarning",
     "Stump",
     "datasets",

@@ -20,7 +20,7 @@ BELOW = {
     "compiled": set(),
     "model": {"compiled"},
     "solvers": {"model", "compiled"},
-    "learners": {"solvers", "model"},
+    "learners": {"solvers", "model", "compiled"},
     "assess": {"model"},
     "design": {"model"},
     "plots": {"model"},

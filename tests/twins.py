@@ -114,3 +114,15 @@ def accumulate(X, y, shift, parts, levels, score, cross, gram):
     np.add.at(cross, y + 1, -x * r_u[:, None])
     np.add.at(cross, y, -x * r_l[:, None])
     gram -= (x * (r_u + r_l)[:, None]).T @ x
+
+
+def best_cut(order, distinct, u, slack):
+    """Twin of `ordstat.compiled.stump.best_cut`: the cut with the largest |sum_n u_n sign(x_nd - t)|, by column."""
+    total = u.sum()
+    best = (abs(total), -1, -1, 1.0 if total >= 0 else -1.0)
+    for column, rows in enumerate(order):
+        values = total - 2.0 * np.cumsum(u[rows])[:-1]
+        for place in np.flatnonzero(distinct[column]):
+            if abs(values[place]) > best[0] + slack:
+                best = (abs(values[place]), column, int(place), 1.0 if values[place] > 0 else -1.0)
+    return best

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray
-from ..compiled import stump
+from ..compiled.stump import best_cut
 from ..model.ensembles import StumpSum
 from .weak import HypothesisClass, Weak, WeakLearner, WeakTrainer
 
@@ -78,7 +78,7 @@ class StumpTrainer(WeakTrainer):
     def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
         sorted_by = self.presorted
         slack = _TIE * float(np.abs(u).sum())
-        _, column, place, sign = stump.best_cut(sorted_by.order, sorted_by.distinct.view(np.uint8), u, slack)
+        _, column, place, sign = best_cut(sorted_by.order, sorted_by.distinct.view(np.uint8), u, slack)
         if column < 0:
             return Weak(StumpMember(0, -np.inf, sign), np.full(self.n, sign))
         values = np.full(self.n, sign)

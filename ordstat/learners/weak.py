@@ -15,8 +15,8 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..model.binary import Binary
+from ..model.ensembles import Ensemble
 from ..model.fit import Certificate
-from ..model.rules import Potential
 from ..model.sample import Rows
 from .base import BinaryLearner, Learned
 
@@ -53,7 +53,7 @@ class WeakTrainer(ABC):
         """A hypothesis with a large sum_n u_n h(x_n), u (N,)."""
 
     @abstractmethod
-    def combine(self, members: Sequence[Any], heights: FloatArray) -> Potential:
+    def combine(self, members: Sequence[Any], heights: FloatArray) -> Ensemble:
         """sum_t height_t h_t as a potential."""
 
     @abstractmethod
@@ -77,7 +77,10 @@ class WeakTrainer(ABC):
         """Number of rows."""
 
     def _signed(self, problem: Binary) -> FloatArray:
-        return np.bincount(problem.index, weights=problem.labels * problem.weights, minlength=self.n)
+        u: FloatArray = np.bincount(problem.index, weights=problem.labels * problem.weights, minlength=self.n).astype(
+            np.float64
+        )
+        return u
 
 
 class WeakLearner(BinaryLearner):
@@ -92,7 +95,7 @@ class WeakLearner(BinaryLearner):
 class _SideBySide:
     """(N, P) values of P hypotheses."""
 
-    members: tuple[Potential, ...]
+    members: tuple[Ensemble, ...]
 
     def __call__(self, rows: Rows) -> FloatArray:
         return np.column_stack([np.zeros((rows.n, 0)), *(member(rows)[:, None] for member in self.members)])

@@ -1,0 +1,123 @@
+"""Boosting: one weak hypothesis a round, each along the signed weights of a loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..model.ensembles import Ensemble
+from ..model.sample import Rows
+from ..solvers.exponential import Step
+from .weak import WeakTrainer
+
+# An edge below this share of the weights is rounding.
+_NO_EDGE = 1e-10
+# A loss below this share of the first is 0.
+_NO_LOSS = 1e-250
+
+
+class Loss(Protocol):
+    """A loss of training scores that boosting lowers."""
+
+    @property
+    def value(self) -> float:
+        """Mean over rows or pairs, now."""
+
+    @property
+    def scores(self) -> FloatArray:
+        """(N,) H."""
+
+    @property
+    def theta(self) -> FloatArray | None:
+        """(K-1,) thresholds that belong to the loss; None where it has none."""
+
+    def direction(self) -> FloatArray:
+        """(N,) signed weights u: a hypothesis with sum u_n h_n > 0 lowers the loss."""
+
+    def step(self, values: FloatArray) -> Step:
+        """Move along a hypothesis with values (N,)."""
+
+
+@dataclass(eq=False, kw_only=True)
+class History:
+    """What the rounds so far have found.
+
+    Attributes
+    ----------
+    members, alphas : lists of length T
+    losses, limits : lists of length T+1
+        The loss, and the product of the first loss with the factors of the steps.
+    message : str
+        Why it ended.
+    """
+
+    losses: list[float]
+    limits: list[float]
+    members: list[Any] = field(default_factory=list)
+    alphas: list[float] = field(default_factory=list)
+    message: str = "all rounds made"
+
+    @classmethod
+    def of(cls, loss: Loss) -> History:
+        """Before the first round."""
+        return cls(losses=[loss.value], limits=[loss.value])
+
+    def record(self, member: Any, step: Step, loss: float) -> None:
+        """One round more."""
+        self.members.append(member)
+        self.alphas.append(step.alpha)
+        self.losses.append(loss)
+        self.limits.append(self.limits[-1] * step.factor)
+
+    def potential(self, trainer: WeakTrainer) -> Ensemble:
+        """The sum of all rounds."""
+        return trainer.combine(self.members, np.array(self.alphas))
+
+
+def boost(
+    loss: Loss,
+    trainer: WeakTrainer,
+    history: History,
+    rounds: int,
+    rng: np.random.Generator,
+    after: Callable[[Any, float], bool],
+) -> None:
+    """Add rounds to a history, and lower the loss, in place.
+
+    It ends early where no hypothesis is better than chance, where the loss is 0, or where `after`, called with the
+    member and its alpha once a round is made, says so.
+    """
+    history.message = "all rounds made"
+    for _ in range(rounds):
+        if loss.value <= _NO_LOSS * history.losses[0]:
+            history.message = "the loss is 0"
+            return
+        u = loss.direction()
+        weak = trainer.best(u, rng)
+        if float(u @ weak.values) <= _NO_EDGE * float(np.abs(u).sum()):
+            history.message = "no weak hypothesis is better than chance"
+            return
+        step = loss.step(weak.values)
+        history.record(weak.member, step, loss.value)
+        if after(weak.member, step.alpha):
+            history.message = "the validation cost rises"
+            return
+
+
+def replay(
+    loss: Loss,
+    trainer: WeakTrainer,
+    history: History,
+    X: FloatArray,
+    members: tuple[Any, ...],
+    after: Callable[[Any, float], bool],
+) -> None:
+    """Make rounds again that were made before on the same rows X (N, D): the same numbers, without the search."""
+    for member in members:
+        step = loss.step(trainer.combine([member], np.ones(1))(Rows(X=X)))
+        history.record(member, step, loss.value)
+        after(member, step.alpha)

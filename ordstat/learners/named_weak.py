@@ -1,0 +1,52 @@
+"""Weak learners by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..exceptions import OptionError
+from .answers import Answers
+from .base import BinaryLearner
+from .classifier import Classifier
+from .named import CLASSIFIERS
+from .stump import DecisionStump
+from .weak import WeakLearner
+
+#: Weak learners that a string stands for, beside the classifiers of scikit-learn that have a name.
+WEAK: dict[str, WeakLearner] = {"stump": DecisionStump()}
+
+
+def parse_learner(value: Any, owner: str) -> WeakLearner:
+    """The weak learner a user means by a name, a value, or a scikit-learn classifier.
+
+    Raises
+    ------
+    OptionError
+        None of these; `owner` is the method to name.
+    """
+    if isinstance(value, WeakLearner):
+        return value
+    if isinstance(value, BinaryLearner):
+        return Answers(value)
+    if not isinstance(value, str):
+        return Answers(_classifier(value, owner))
+    if value in WEAK:
+        return WEAK[value]
+    if value in CLASSIFIERS:
+        return Answers(Classifier(CLASSIFIERS[value]()))
+    raise _unknown(value, owner)
+
+
+def _classifier(value: Any, owner: str) -> Classifier:
+    try:
+        return Classifier(value)
+    except OptionError as error:
+        raise _unknown(value, owner) from error
+
+
+def _unknown(value: Any, owner: str) -> OptionError:
+    names = ", ".join(repr(name) for name in (*WEAK, *CLASSIFIERS))
+    return OptionError(
+        f"learner of {owner} must be one of {names}, a weak learner such as DecisionStump(), or a scikit-learn "
+        f"classifier that takes sample_weight; got {value!r}."
+    )

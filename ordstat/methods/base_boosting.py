@@ -1,0 +1,207 @@
+"""What the boosting methods share: weak learner, rounds, early stopping, more rounds, fewer rounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray, Progress
+from ..exceptions import OptionError
+from ..learners.boosting import Loss
+from ..learners.named_weak import parse_learner
+from ..learners.weak import WeakLearner, WeakTrainer
+from ..model.costs import CostField, CostMatrix, sample_costs
+from ..model.distinct import DistinctRows, distinct_rows
+from ..model.ensembles import Ensemble
+from ..model.fit import Certificate, Fit, HullGeometry, Trace
+from ..model.rounds import EnsembleFit, Rounds
+from ..model.rules import ThresholdRule
+from ..model.sample import Rows, Sample
+from ..results.ensemble import EnsembleResults
+from .base import Method, Needs
+from .base_rounds import Run, continued, held_out, mean_cost, split
+from .base_svm import count, number
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class BoostingMethod(Method):
+    """Base of the threshold ensembles H(x) = sum_t alpha_t h_t(x).
+
+    A concrete class says which loss the rounds lower (`loss`) and where the thresholds come from (`thresholds`).
+    """
+
+    rounds: int = 200
+    learner: Any = "stump"
+    cost: CostField = "absolute"
+    validation: float | None = None
+    patience: int = 50
+
+    needs: ClassVar[Needs] = Needs(row_costs=True)
+    results_class: ClassVar[type[Any]] = EnsembleResults
+
+    def __post_init__(self) -> None:
+        share = self.validation
+        settled = {
+            "rounds": count(self, "rounds", self.rounds, 1),
+            "cost": CostMatrix.parse(self.cost).value,
+            "validation": None if share is None else number(self, "validation", share, below=1.0, also=" or None"),
+            "patience": count(self, "patience", self.patience, 1),
+        }
+        for name, value in settled.items():
+            object.__setattr__(self, name, value)
+        self.weak()
+
+    def weak(self) -> WeakLearner:
+        """The weak learner."""
+        return parse_learner(self.learner, type(self).__name__)
+
+    # What a concrete class says
+
+    def loss(self, rows: DistinctRows, n_levels: int) -> Loss:
+        """The loss at the start."""
+        raise TypeError(f"{type(self).__name__} defines no loss")
+
+    def thresholds(self, rows: DistinctRows, scores: FloatArray) -> FloatArray:
+        """(K-1,) thresholds for the scores (N,) that boosting ended with; unless the loss moves its own."""
+        raise TypeError(f"{type(self).__name__} defines no thresholds")
+
+    def facts(self) -> tuple[tuple[str, Any], ...]:
+        """Header lines of the summary."""
+        return ()
+
+    def potential(self, added: Ensemble) -> Ensemble:
+        """The potential whose rounds are `added`."""
+        return added
+
+    # Fits
+
+    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> EnsembleFit:
+        """Fit to arrays.
+
+        Parameters
+        ----------
+        sample : Sample
+            Rows of weight 0 take no part.
+        rng : numpy.random.Generator
+            Of the held-out rows and of a weak learner that draws.
+        progress : callable(step, total, message), optional
+        """
+        self.check(sample)
+        rows = self._rows(sample)
+        held = None if self.validation is None else held_out(rows, self.validation, rng)
+        run = self._run(rows, held, sample.n_levels)
+        run.add(self.rounds, rng, progress)
+        return self._fitted(sample, run.train, run.trainer, run.record(rng), run.best)
+
+    def more(self, sample: Sample, fit: EnsembleFit, rounds: int, progress: Progress | None = None) -> EnsembleFit:
+        """The fit with further rounds; the same as a fit of as many rounds at once.
+
+        Raises
+        ------
+        OptionError
+        """
+        count(self, "rounds", rounds, 1)
+        run = self._run(self._rows(sample), fit.rounds.held, sample.n_levels)
+        run.repeat(fit.rounds)
+        rng = continued(fit.rounds.state)
+        run.add(rounds, rng, progress)
+        return self._fitted(sample, run.train, run.trainer, run.record(rng), run.best)
+
+    def truncated(self, sample: Sample, fit: EnsembleFit, rounds: int) -> EnsembleFit:
+        """The fit as it was after some of its rounds.
+
+        Raises
+        ------
+        OptionError
+            More rounds than were made.
+        """
+        made = len(fit.rounds.members)
+        if isinstance(rounds, bool) or not isinstance(rounds, (int, np.integer)) or not 0 <= rounds <= made:
+            raise OptionError(f"rounds must be an integer from 0 to {made}, the rounds made; got {rounds!r}.")
+        train, _ = split(self._rows(sample), fit.rounds.held)
+        trainer = self.weak().on(train.X, train.weights)
+        return self._fitted(sample, train, trainer, fit.rounds, int(rounds))
+
+    def _rows(self, sample: Sample) -> DistinctRows:
+        return distinct_rows(sample, sample_costs(CostMatrix(self.cost), sample))
+
+    def _run(self, rows: DistinctRows, held: IntArray | None, n_levels: int) -> Run:
+        train, test = split(rows, held)
+        return Run(
+            train=train,
+            test=test,
+            held=held,
+            trainer=self.weak().on(train.X, train.weights),
+            loss=self.loss(train, n_levels),
+            thresholds=self.thresholds,
+            patience=self.patience,
+        )
+
+    def _fitted(
+        self, sample: Sample, train: DistinctRows, trainer: WeakTrainer, rounds: Rounds, kept: int
+    ) -> EnsembleFit:
+        """The fit that uses the first of the rounds made on the training part of a sample."""
+        potential = self.potential(trainer.combine(rounds.members[:kept], rounds.alphas[:kept]))
+        thetas = rounds.thetas
+        theta = self.thresholds(train, potential(Rows(X=train.X))) if thetas is None else thetas[kept]
+        rule = ThresholdRule(potential, theta)
+        made = len(rounds.members)
+        used = f"; the first {kept} used" if kept < made else ""
+        return EnsembleFit(
+            rule=rule,
+            certificate=self.certificate(train, rule, float(rounds.losses[kept]), float(rounds.limits[kept])),
+            trace=Trace(iterations=made, objective=rounds.losses, message=rounds.message),
+            scores=rule.scores(sample.rows),
+            facts=(
+                ("Weak learner", repr(self.weak())),
+                ("Rounds", f"{made}, {rounds.message}{used}"),
+                *self.facts(),
+            ),
+            rounds=rounds,
+            kept=kept,
+        )
+
+    def certificate(self, rows: DistinctRows, rule: ThresholdRule, loss: float, limit: float) -> Certificate:
+        """The training cost against the bound that the training-error theorem gives it."""
+        raise TypeError(f"{type(self).__name__} defines no certificate")
+
+    def geometry(self, sample: Sample, fit: Fit) -> HullGeometry | None:
+        """Sum of the weights, and how rich the class of the weak learner is on the training rows."""
+        rule = cast(ThresholdRule, fit.rule)
+        used = sample.case_weights > 0
+        richness = self.weak().on(sample.X[used], sample.case_weights[used]).richness()
+        return hull(cast(Ensemble, rule.potential).heights, rule.theta, richness.log_size, richness.squared_lengths)
+
+
+def hull(heights: FloatArray, theta: FloatArray, log_size: float, squared_lengths: FloatArray | None) -> HullGeometry:
+    """The hull of a class of `exp(log_size)` label vectors, or of real-valued hypotheses, with K-1 thresholds."""
+    constants = np.log([2.0, 2.0 * theta.size])
+    both = constants if squared_lengths is not None else np.logaddexp(log_size, constants)
+    return HullGeometry(
+        norm=float(np.abs(heights).sum()),
+        theta=theta,
+        log_size=float(both[0]),
+        log_size_own=float(both[1]),
+        squared_lengths=squared_lengths,
+    )
+
+
+def cost_certificate(rows: DistinctRows, codes: IntArray, loss: float, limit: float) -> Certificate:
+    """Mean training cost above the least possible, against a bound of it.
+
+    Parameters
+    ----------
+    rows : DistinctRows
+    codes : (N,) predicted
+    loss : float
+        What bounds the cost.
+    limit : float
+        What bounds the loss, by the product over rounds.
+    """
+    cost = mean_cost(rows, codes)
+    details = (("cost above the least possible", cost), ("its bound", loss), ("bound by the rounds", limit))
+    # Rounding of the sums behind both.
+    value = 0.0 if cost == 0.0 else cost / loss
+    return Certificate(name="training cost / its bound", value=value, tolerance=1.0 + 1e-9, details=details)

@@ -1,0 +1,139 @@
+"""Boosting in progress: training and held-out rows, thresholds and costs after every round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray, Progress
+from ..learners.boosting import History, Loss, boost, replay
+from ..learners.weak import WeakTrainer
+from ..model.distinct import DistinctRows
+from ..model.rounds import Rounds
+from ..model.rules import count_above
+from ..model.sample import Rows
+
+
+def held_out(rows: DistinctRows, share: float, rng: np.random.Generator) -> IntArray:
+    """(M,) positions of rows to hold out: the share of every rank, at least one row of a rank staying."""
+    held = []
+    for level in np.unique(rows.y):
+        own = rng.permutation(np.flatnonzero(rows.y == level))
+        held.append(own[: min(int(np.rint(share * own.size)), own.size - 1)])
+    return np.sort(np.concatenate(held)).astype(np.intp)
+
+
+def split(rows: DistinctRows, held: IntArray | None) -> tuple[DistinctRows, DistinctRows | None]:
+    """Training rows and held-out rows; None where no row is held out."""
+    if held is None or held.size == 0:
+        return rows, None
+    return rows.take(np.setdiff1d(np.arange(rows.n), held)), rows.take(held)
+
+
+def mean_cost(rows: DistinctRows, codes: IntArray) -> float:
+    """Mean cost of predicted codes (N,) above the least cost of each row."""
+    above = rows.costs[np.arange(rows.n), codes] - rows.costs.min(axis=1)
+    return float(rows.weights @ above / rows.weights.sum())
+
+
+def continued(state: dict[str, Any]) -> np.random.Generator:
+    """A generator that goes on from a state."""
+    generator = getattr(np.random, state["bit_generator"])()
+    generator.state = deepcopy(state)
+    return np.random.Generator(generator)
+
+
+@dataclass(eq=False, kw_only=True)
+class Run:
+    """Rounds of boosting on some rows, added to in place.
+
+    Attributes
+    ----------
+    train : DistinctRows
+    test : DistinctRows or None
+        Held out.
+    held : (M,) their positions, or None
+    trainer : WeakTrainer
+        On the training rows.
+    loss : Loss
+    thresholds : callable(train, scores)
+        (K-1,) thresholds, where the loss has none of its own.
+    patience : int
+        Rounds without a smaller cost of the held-out rows after which boosting ends.
+    """
+
+    train: DistinctRows
+    test: DistinctRows | None
+    held: IntArray | None
+    trainer: WeakTrainer
+    loss: Loss
+    thresholds: Callable[[DistinctRows, FloatArray], FloatArray]
+    patience: int
+    history: History = field(init=False)
+    thetas: list[FloatArray] | None = field(init=False)
+    costs: list[float] | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.history = History.of(self.loss)
+        self.thetas = None if self.loss.theta is None else []
+        self.costs = None if self.test is None else []
+        self._test_scores = np.zeros(0 if self.test is None else self.test.n)
+        self._note()
+
+    def add(self, rounds: int, rng: np.random.Generator, progress: Progress | None) -> None:
+        """Make further rounds."""
+        first = len(self.history.members)
+
+        def after(member: Any, alpha: float) -> bool:
+            worn_out = self._after(member, alpha)
+            if progress is not None:
+                progress(len(self.history.members) - first, rounds, f"round {len(self.history.members)}")
+            return worn_out
+
+        boost(self.loss, self.trainer, self.history, rounds, rng, after)
+
+    def repeat(self, rounds: Rounds) -> None:
+        """Make rounds again that were made before."""
+        replay(self.loss, self.trainer, self.history, self.train.X, rounds.members, self._after)
+
+    def record(self, rng: np.random.Generator) -> Rounds:
+        """All rounds so far; `rng` made the last of them."""
+        return Rounds(
+            members=tuple(self.history.members),
+            alphas=np.array(self.history.alphas),
+            losses=np.array(self.history.losses),
+            limits=np.array(self.history.limits),
+            thetas=None if self.thetas is None else np.array(self.thetas),
+            validation=None if self.costs is None else np.array(self.costs),
+            held=self.held,
+            message=self.history.message,
+            state=deepcopy(dict(rng.bit_generator.state)),
+        )
+
+    @property
+    def best(self) -> int:
+        """Number of rounds to use: all, or those to the smallest held-out cost, ties to fewer."""
+        return len(self.history.members) if self.costs is None else int(np.argmin(self.costs))
+
+    @property
+    def _worn_out(self) -> bool:
+        return self.costs is not None and len(self.costs) - 1 - self.best >= self.patience
+
+    def _after(self, member: Any, alpha: float) -> bool:
+        """Take note of a round; whether it is time to stop."""
+        if self.test is not None:
+            self._test_scores += self.trainer.combine([member], np.array([alpha]))(Rows(X=self.test.X))
+        self._note()
+        return self._worn_out
+
+    def _note(self) -> None:
+        """Thresholds, and what the held-out rows cost under them."""
+        if self.thetas is not None and self.loss.theta is not None:
+            self.thetas.append(self.loss.theta)
+        if self.test is not None and self.costs is not None:
+            theta = self.thresholds(self.train, self.loss.scores) if self.thetas is None else self.thetas[-1]
+            self.costs.append(mean_cost(self.test, count_above(self._test_scores[:, None] - theta)))

@@ -1,0 +1,174 @@
+"""Results of a threshold ensemble made in rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
+
+import numpy as np
+import pandas as pd
+
+from ..exceptions import OptionError
+from ..model.rounds import EnsembleFit
+from .margin import MarginResults
+from .report import Report, Table
+from .sections import alert_notes, certificate_text, data_header, shared_tables, shortened
+
+if TYPE_CHECKING:
+    from ..model.sample import Sample
+
+# Rows of the table of rounds in a summary.
+_SHOWN = 6
+
+
+class RoundsMethod(Protocol):
+    """A method that fits in rounds, as results see it."""
+
+    def more(self, sample: Sample, fit: EnsembleFit, rounds: int) -> EnsembleFit:
+        """The fit with further rounds."""
+
+    def truncated(self, sample: Sample, fit: EnsembleFit, rounds: int) -> EnsembleFit:
+        """The fit after some of its rounds."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EnsembleResults(MarginResults):
+    """A fitted threshold ensemble, rank(x) = 1 + #{k : sum_t alpha_t h_t(x) > threshold_k}.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="orboost-all", rounds=20)
+    >>> fit.rounds.columns.tolist()
+    ['alpha', 'loss', 'bound', '1|2', '2|3', '3|4', '4|5']
+    >>> fit.at(5).fit.kept
+    5
+    """
+
+    fit: EnsembleFit
+
+    @property
+    def rounds(self) -> pd.DataFrame:
+        """One row a round, round 0 being the start.
+
+        Returns
+        -------
+        pandas.DataFrame
+            alpha, loss (training loss a row), bound (what the training-error theorem allows it), the thresholds after
+            the round (methods that keep them), validation (mean cost of the held-out rows, where there are any).
+        """
+        f = self.fit.rounds
+        frame = pd.DataFrame(
+            {"alpha": np.concatenate([[np.nan], f.alphas]), "loss": f.losses, "bound": f.limits},
+            index=pd.RangeIndex(f.losses.size, name="round"),
+        )
+        if f.thetas is not None:
+            frame[self.threshold_names] = f.thetas
+        if f.validation is not None:
+            frame["validation"] = f.validation
+        return frame
+
+    def at(self, rounds: int) -> Self:
+        """The results as they were after some of the rounds.
+
+        Raises
+        ------
+        OptionError
+            More rounds than were made.
+        """
+        sample = self.design.sample
+        return replace(self, fit=cast(RoundsMethod, self.method).truncated(sample, self.fit, rounds))
+
+    def more(self, rounds: int) -> Self:
+        """The results with further rounds: those of a fit of as many rounds at once.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="orboost-all", rounds=5)
+        >>> len(fit.more(10).rounds)
+        16
+        """
+        sample = self.design.sample
+        return replace(self, fit=cast(RoundsMethod, self.method).more(sample, self.fit, rounds))
+
+    def staged(self, newdata: Any = None, type: str = "class", *, every: int = 1) -> Iterator[tuple[int, Any]]:
+        """Predictions after every round, as (round, what `predict` gives).
+
+        Parameters
+        ----------
+        newdata : data frame, optional
+        type : str
+            Of `predict`.
+        every : int
+            Only every so many rounds, and the last.
+        """
+        for t in self._stages(every):
+            yield t, self.at(t).predict(newdata, type)
+
+    def staged_errors(self, newdata: Any = None, *, every: int = 1) -> pd.DataFrame:
+        """Errors after every round, on the rows of the fit and on new ones.
+
+        Parameters
+        ----------
+        newdata : data frame, optional
+            With the response.
+        every : int
+            Only every so many rounds, and the last.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns classification, absolute and cost of the training rows, then "new classification", ... of
+            `newdata`; the index is the round.
+        """
+        rows = {t: _errors(self.at(t), newdata) for t in self._stages(every)}
+        return pd.DataFrame.from_dict(rows, orient="index").rename_axis(index="round")
+
+    def _stages(self, every: int) -> list[int]:
+        if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
+            raise OptionError(f"every must be an integer of 1 or more; got {every!r}.")
+        made = len(self.fit.rounds.members)
+        return sorted({*range(every, made + 1, every), made})
+
+    def glance(self) -> pd.DataFrame:
+        """One row of figures of the whole fit."""
+        return super().glance().drop(columns="n_support").assign(rounds=self.fit.kept, loss=self._loss)
+
+    @property
+    def _loss(self) -> float:
+        return float(self.fit.rounds.losses[self.fit.kept])
+
+    def report(self) -> Report:
+        """The summary as data."""
+        return Report(
+            title=f"Threshold ensemble: {self.design.formula}",
+            header=(*data_header(self), ("Certificate", certificate_text(self.certificate, self.trace))),
+            tables=(
+                shortened(Table(title="Thresholds", frame=self.thresholds.to_frame()), ".thresholds"),
+                self._round_table(),
+                *shared_tables(self),
+            ),
+            notes=(*alert_notes(self), *self.margin_bounds.notes),
+        )
+
+    def _round_table(self) -> Table:
+        frame = self.rounds
+        frame = frame[[name for name in frame.columns if name not in self.threshold_names]]
+        shown = np.unique(np.rint(np.geomspace(1, len(frame), _SHOWN)).astype(np.intp) - 1)
+        return Table(
+            title="Loss a row after some of the rounds, and its bound by the training-error theorem",
+            frame=frame.iloc[shown],
+            formats={"alpha": "g", "loss": "g", "bound": "g"},
+            note="All are in .rounds, errors by round in .staged_errors().",
+        )
+
+
+def _errors(results: EnsembleResults, newdata: Any) -> dict[str, float]:
+    names = {"classification": "classification error", "absolute": "absolute error", "cost": "cost"}
+    table = results.errors(newdata)
+    found = {short: table["training"].to_dict()[name] for short, name in names.items()}
+    if newdata is not None:
+        found |= {f"new {short}": table["new data"].to_dict()[name] for short, name in names.items()}
+    return found
