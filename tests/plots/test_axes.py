@@ -1,0 +1,200 @@
+"""What is drawn: artists where the numbers are, labels inside the figure and apart, nothing global changed."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot
+from matplotlib.container import BarContainer
+
+from ordstat import DataError, OptionError, datasets, ordfit
+from ordstat.plots import style
+
+pytestmark = pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
+
+VARIABLES = {"wine": "temp", "parts": "contact", "anes": "income", "housing": "Type", "two": "x", "twelve": "group"}
+LIKELIHOOD = ("density", "forest", "effects", "stacked", "parallel", "profiles")
+EVERY = ("latent", "margins", "confusion")
+CASES = [(name, plot) for name in VARIABLES for plot in EVERY + LIKELIHOOD] + [
+    ("margin", plot) for plot in (*EVERY, "selection")
+]
+
+
+def draw(fit, name, plot, ax=None):
+    if plot in ("effects", "stacked"):
+        return getattr(fit.plot, plot)(VARIABLES[name], ax)
+    if plot == "profiles":
+        return fit.plot.profiles(fit.params.index[0], ax)[0]
+    return getattr(fit.plot, plot)(ax)
+
+
+@pytest.mark.parametrize(("name", "plot"), CASES)
+def test_every_word_is_inside_the_figure(fits, name, plot):
+    ax = draw(fits[name], name, plot)
+    figure = ax.get_figure()
+    figure.canvas.draw()
+    whole = figure.bbox
+    words = [*ax.texts, ax.title, ax.xaxis.label, ax.yaxis.label, *_ticks(ax.xaxis), *_ticks(ax.yaxis)]
+    words += ax.get_legend().get_texts() if ax.get_legend() else []
+    boxes = [word.get_window_extent() for word in words if word.get_visible() and word.get_text()]
+    for box in boxes:
+        assert box.x0 >= whole.x0 - 1 and box.x1 <= whole.x1 + 1, plot
+        assert box.y0 >= whole.y0 - 1 and box.y1 <= whole.y1 + 1, plot
+    assert ax.get_xlabel()
+
+
+def _ticks(axis):
+    """Labels of the ticks within the limits: matplotlib draws no others."""
+    low, high = sorted(axis.get_view_interval())
+    return [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+
+
+@pytest.mark.parametrize(("name", "plot"), [(n, p) for n, p in CASES if n in ("wine", "margin")])
+def test_axes_given_are_used(fits, name, plot):
+    figure, ax = pyplot.subplots(layout="constrained")
+    size, open_figures = figure.get_size_inches().tolist(), pyplot.get_fignums()
+    assert draw(fits[name], name, plot, ax) is ax
+    assert pyplot.get_fignums() == open_figures
+    assert figure.get_size_inches().tolist() == size
+    assert figure.axes == [ax]
+
+
+@pytest.mark.parametrize("name", ["wine", "margin", "two", "twelve"])
+def test_latent_has_a_line_at_every_threshold(fits, name):
+    fit = fits[name]
+    ax = fit.plot.latent(bins=10)
+    K = len(fit.levels)
+    lines = [line.get_xdata() for line in ax.lines if line.get_xdata()[0] == line.get_xdata()[1]]
+    np.testing.assert_allclose([x[0] for x in lines], fit.thresholds, rtol=1e-9)
+    bars = [c for c in ax.containers if isinstance(c, BarContainer)]
+    assert len(bars) == K
+    assert [len(c) for c in bars] == [10] * K
+    assert [t.get_text() for t in ax.get_yticklabels()] == [str(level) for level in fit.levels]
+
+
+def test_latent_shows_the_range_of_nominal_thresholds(fits):
+    fit = fits["parts"]
+    ax = fit.plot.latent()
+    flat = [line.get_xdata() for line in ax.lines if line.get_marker() == "|"]
+    moved = fit.thresholds.to_numpy() + fit.coef.to_numpy()[:4]
+    expected = np.sort(np.column_stack([fit.thresholds.to_numpy(), moved]), axis=1)
+    np.testing.assert_allclose(flat, expected, rtol=1e-9)
+
+
+def test_density_has_a_piece_a_level_and_a_number_where_there_is_room(fits):
+    ax = fits["wine"].plot.density()
+    assert len(ax.collections) == 3 * 5
+    assert {"1|2", "0.57", "0.50"} <= {text.get_text() for text in ax.texts}
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["5", "4", "3", "2", "1"]
+
+
+def test_margins_are_coloured_by_side_of_zero(fits):
+    ax = fits["wine"].plot.margins(delta=0.2)
+    for bar in ax.patches:
+        right = bar.get_x() + bar.get_width() / 2.0 > 0.0
+        wanted = style.RIGHT if right else style.WRONG
+        assert tuple(bar.get_facecolor()) == pytest.approx(tuple(_rgba(wanted)))
+    share = fits["wine"].delta_errors([0.2])["classification"].iloc[0]
+    assert any(f"{share:.0%}" in text.get_text() for text in ax.texts)
+
+
+def _rgba(colour):
+    from matplotlib.colors import to_rgba
+
+    return to_rgba(colour)
+
+
+def test_confusion_numbers_and_shades(fits):
+    fit = fits["margin"]
+    ax = fit.plot.confusion()
+    cells = fit.confusion().to_numpy()
+    texts = {tuple(reversed(t.get_position())): t.get_text() for t in ax.texts}
+    assert texts == {(i, j): str(cells[i, j]) for i, j in zip(*np.nonzero(cells), strict=True)}
+    image = ax.images[0].get_array()
+    diagonal = image[2, 2]
+    assert diagonal[2] > diagonal[0]  # blue where right
+    wrong = [image[i, j] for i, j in zip(*np.nonzero(cells), strict=True) if i != j]
+    assert all(colour[0] > colour[2] for colour in wrong)
+
+
+@pytest.mark.parametrize(("name", "lines"), [("anes", 7), ("two", 2)])
+def test_effects_of_a_number_are_lines_with_bands(fits, name, lines):
+    ax = fits[name].plot.effects(VARIABLES[name])
+    assert len(ax.lines) == lines
+    assert len(ax.collections) == lines
+    data = fits[name].plot.effects_data(VARIABLES[name])
+    first = data[data["level"] == fits[name].levels[0]]
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), first["estimate"])
+    assert sorted(t.get_text() for t in ax.texts) == sorted(map(str, fits[name].levels))
+
+
+def test_stacked_bars_reach_one(fits):
+    ax = fits["housing"].plot.stacked("Type")
+    bars = [patch for patch in ax.patches if patch.get_width() == pytest.approx(0.8)]
+    assert len(bars) == 3 * 4
+    assert max(bar.get_y() + bar.get_height() for bar in bars) == pytest.approx(1.0)
+    assert sum(bar.get_height() for bar in bars) == pytest.approx(4.0)
+
+
+def test_profiles_take_one_axes_each(fits):
+    fit = fits["wine"]
+    panels = fit.plot.profiles(["temp", "1|2"])
+    assert panels.shape == (2,)
+    limits = fit.confint(type="profile", parm=["temp", "1|2"])
+    for panel, (name, ends) in zip(panels, limits.iterrows(), strict=True):
+        assert panel.get_title(loc="left") == name
+        marks = [line.get_xdata()[0] for line in panel.lines if line.get_marker() == "o"]
+        np.testing.assert_allclose(marks, ends)
+    with pytest.raises(OptionError, match="needs 6 axes; got 1"):
+        fit.plot.profiles(ax=panels[0])
+
+
+def test_a_separated_fit_can_be_drawn():
+    frame = pd.DataFrame({"y": [1, 1, 1, 2, 2, 2, 3, 3, 3, 2], "x": [0.0, 0, 0, 1, 1, 1, 2, 2, 2, 1]})
+    fit = ordfit("y ~ x", data=frame)
+    ax = fit.plot.forest()
+    assert "no finite estimate" in [text.get_text() for text in ax.texts]
+    for plot in ("latent", "density", "margins", "confusion", "parallel"):
+        getattr(fit.plot, plot)().get_figure().canvas.draw()
+
+
+def test_without_matplotlib_the_error_says_what_to_install(fits, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for plot in EVERY + LIKELIHOOD:
+        with pytest.raises(ImportError, match=r"pip install ordstat\[plot\]"):
+            draw(fits["wine"], "wine", plot)
+    assert len(fits["wine"].plot.latent_data()) == 5 * 40
+
+
+def test_what_there_is_not_is_said(fits):
+    with pytest.raises(OptionError, match="C='cv'"):
+        fits["wine"].plot.selection()
+    with pytest.raises(OptionError, match="bins"):
+        fits["wine"].plot.latent(bins=0)
+    with pytest.raises(OptionError, match="'temp', 'contact'"):
+        fits["wine"].plot.effects("age")
+    with pytest.raises(DataError, match="1 to 20 rows"):
+        fits["wine"].plot.density(at=datasets.load("wine"))
+    votes = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="csovo")
+    for plot in ("latent", "margins"):
+        with pytest.raises(OptionError, match="no thresholds"):
+            getattr(votes.plot, plot)()
+    assert votes.plot.confusion().images
+
+
+def test_labels_keep_apart():
+    """Against the least squares solution found by brute force over shifts."""
+    places = style.keep_apart([0.5, 0.1, 0.2, 3.0], 1.0, low=0.0, high=3.2)
+    assert np.diff(np.sort(places)).min() >= 1.0 - 1e-12
+    assert places.min() >= 0.0 and places.max() <= 3.2
+    assert np.argsort(places).tolist() == [1, 2, 0, 3]
+    free = style.keep_apart([0.0, 0.0, 0.0], 1.0)
+    np.testing.assert_allclose(np.sort(free), [-1.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize("K", [2, 5, 12])
+def test_levels_are_told_apart_by_lightness(K):
+    """Perceived lightness rises from the lowest level to the highest, so grey print keeps the order."""
+    light = [np.dot(colour[:3], (0.299, 0.587, 0.114)) for colour in style.level_colours(K)]
+    assert (np.diff(light) > 0.02).all()

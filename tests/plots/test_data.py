@@ -1,0 +1,193 @@
+"""The frames behind the plots, against numbers found in another way."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from reference_cases import load_case
+from scipy import stats
+
+from ordstat import OptionError, datasets, ordfit
+
+pytestmark = pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
+
+
+@pytest.mark.parametrize("name", ["wine", "margin", "housing"])
+def test_latent_counts_the_rows_of_every_level(fits, name):
+    fit = fits[name]
+    data = fit.plot.latent_data(bins=7)
+    scores, y = fit.predict(type="score").to_numpy(), fit.design.sample.y
+    weights = fit.design.sample.case_weights
+    last = data["right"].max()
+    for row in data.itertuples():
+        inside = (scores >= row.left) & ((scores < row.right) | ((row.right == last) & (scores == last)))
+        mine = y == fit.levels.index(row.level)
+        assert row.weight == pytest.approx(weights[inside & mine].sum())
+        assert row.share == pytest.approx(weights[inside & mine].sum() / weights[mine].sum())
+
+
+def test_density_areas_are_the_probabilities(fits):
+    """Of R's estimates for the wine data, with the logistic distribution of scipy."""
+    values = load_case("wine_logit").coefficients.to_numpy()
+    at = pd.DataFrame({"temp": ["cold", "warm"], "contact": ["no", "yes"]})
+    data = fits["wine"].plot.density_data(at=at)
+    for row, H in (("temp = cold, contact = no", 0.0), ("temp = warm, contact = yes", values[4] + values[5])):
+        mine = data[data["row"] == row]
+        expected = np.diff(stats.logistic.cdf(np.concatenate([[-np.inf], values[:4], [np.inf]]) - H))
+        np.testing.assert_allclose(mine.groupby("level", sort=False)["probability"].first(), expected, atol=1e-6)
+        np.testing.assert_allclose(mine["density"], stats.logistic.pdf(mine["latent"] - H), atol=1e-6)
+        areas = [np.trapezoid(piece["density"], piece["latent"]) for _, piece in mine.groupby("level", sort=False)]
+        np.testing.assert_allclose(areas, expected, atol=0.006)  # thin tails are not drawn
+        inner = mine.groupby("level", sort=False)["latent"].max().to_numpy()[:4]
+        np.testing.assert_allclose(inner, values[:4], atol=1e-5)
+
+
+def test_density_follows_nominal_and_scale_effects(fits):
+    fit = fits["parts"]
+    at = datasets.load("wine").iloc[[0, 6]]
+    data = fit.plot.density_data(at=at)
+    probabilities = fit.predict(at, type="prob").to_numpy()
+    rows = list(dict.fromkeys(data["row"]))
+    for row, expected in zip(rows, probabilities, strict=True):
+        pieces = data[data["row"] == row].groupby("level", sort=False)
+        areas = [np.trapezoid(piece["density"], piece["latent"]) for _, piece in pieces]
+        np.testing.assert_allclose(areas, expected, atol=0.006)
+
+
+def test_margins_count_the_distances_to_the_own_thresholds(fits):
+    fit = fits["wine"]
+    data = fit.plot.margins_data(bins=9, normalised=False)
+    theta = np.concatenate([[-np.inf], fit.thresholds, [np.inf]])
+    scores, y = fit.predict(type="score").to_numpy(), fit.design.sample.y
+    for side, values in (("left", scores - theta[y]), ("right", theta[y + 1] - scores)):
+        mine = data[data["side"] == side]
+        finite = values[np.isfinite(values)]
+        assert np.isclose(mine["from"], 0.0).any()
+        assert mine["weight"].sum() == finite.size
+        expected = [
+            ((finite >= low) & (finite < high)).sum() for low, high in zip(mine["from"], mine["to"], strict=True)
+        ]
+        assert mine["weight"].tolist() == expected
+        assert mine.loc[mine["to"] <= 1e-12, "weight"].sum() == (finite < 0).sum()
+
+
+@pytest.mark.parametrize("name", ["margin", "housing"])
+def test_confusion_cells(fits, name):
+    fit = fits[name]
+    cells = fit.plot.confusion_data()
+    observed = np.array(fit.levels, dtype=object)[fit.design.sample.y]
+    predicted, weights = fit.predict().to_numpy(), fit.design.sample.case_weights
+    for cell in cells.itertuples():
+        inside = (observed == cell.observed) & (predicted == cell.predicted)
+        assert cell.weight == weights[inside].sum()
+        assert cell.distance == abs(fit.levels.index(cell.observed) - fit.levels.index(cell.predicted))
+        assert cell.share == pytest.approx(weights[inside].sum() / weights[observed == cell.observed].sum())
+
+
+def test_selection_marks_the_cheapest(fits):
+    data = fits["margin"].plot.selection_data()
+    assert data["C"].is_monotonic_increasing
+    assert data["chosen"].sum() == 1
+    assert data.index[data["chosen"]][0] == data["cost"].idxmin()
+    assert str(float(data.loc[data["chosen"], "C"].iloc[0]))[:4] in str(fits["margin"].summary())
+
+
+def test_effects_average_over_the_other_factor():
+    """Means over contact of the logistic formula; errors by differences of it."""
+    wine = datasets.load("wine")
+    fit = ordfit("rating ~ temp + contact", data=wine)
+    values, covariance = fit.params.to_numpy(), fit.vcov().to_numpy()
+
+    def probabilities(v, warm):
+        theta = np.concatenate([[-np.inf], v[:4], [np.inf]])
+        return np.mean([np.diff(stats.logistic.cdf(theta - v[4] * warm - v[5] * yes)) for yes in (0, 1)], axis=0)
+
+    data = fit.plot.effects_data("temp")
+    for warm, temp in enumerate(("cold", "warm")):
+        mine = data[data["temp"] == temp]
+        p = probabilities(values, warm)
+        steps = 1e-5 * np.eye(6)
+        slopes = np.array([(probabilities(values + h, warm) - probabilities(values - h, warm)) / 2e-5 for h in steps])
+        errors = np.sqrt(np.einsum("ik,ij,jk->k", slopes, covariance, slopes))
+        np.testing.assert_allclose(mine["estimate"], p, atol=1e-9)
+        np.testing.assert_allclose(mine["std_error"], errors, rtol=1e-6)
+        half = stats.norm.ppf(0.975) * errors / (p * (1 - p))
+        np.testing.assert_allclose(mine["lower"], stats.logistic.cdf(np.log(p / (1 - p)) - half), rtol=1e-6)
+        np.testing.assert_allclose(mine["upper"], stats.logistic.cdf(np.log(p / (1 - p)) + half), rtol=1e-6)
+
+
+def test_effects_of_a_number_reach_over_the_rows_of_the_fit():
+    anes = datasets.load("anes96")
+    fit = ordfit("PID ~ educ + income", data=anes, subset="income < 20")
+    data = fit.plot.effects_data("income", at={"educ": 4})
+    assert (data["income"].min(), data["income"].max()) == (1.0, 19.0)
+    one = data[data["income"] == 19.0]
+    new = pd.DataFrame({"educ": [4], "income": [19.0]})
+    np.testing.assert_allclose(one["estimate"], fit.predict(new, type="prob").to_numpy()[0], rtol=1e-12)
+
+
+def test_a_factor_of_numbers_is_no_number():
+    fit = ordfit("rating ~ temp + judge", data=datasets.load("wine"))
+    assert fit.plot.effects_data("judge")["judge"].nunique() == 9
+
+
+def test_stacked_adds_up(fits):
+    data = fits["housing"].plot.stacked_data("Type")
+    np.testing.assert_allclose(data.loc[data["level"] == "High", "cumulative"], 1.0, rtol=1e-12)
+    np.testing.assert_allclose(
+        data["cumulative"] - data["estimate"],
+        data.groupby("Type", sort=False)["cumulative"].shift(1, fill_value=0.0),
+        atol=1e-12,
+    )
+
+
+def test_parallel_is_a_binary_regression_of_every_threshold(fits):
+    """statsmodels' Logit, which knows nothing of ordered levels."""
+    import statsmodels.api as sm
+
+    fit, anes = fits["anes"], datasets.load("anes96")
+    data = fit.plot.parallel_data()
+    X = sm.add_constant(anes[["educ", "income"]])
+    for code, above in enumerate(fit.levels[:-1]):
+        logit = sm.Logit((anes["PID"].cat.codes > code).astype(float), X).fit(disp=0, tol=1e-12)
+        mine = data[data["above"] == above].set_index("term")
+        np.testing.assert_allclose(mine["estimate"], logit.params[mine.index], rtol=1e-6)
+        np.testing.assert_allclose(mine["std_error"], logit.bse[mine.index], rtol=1e-5)
+        np.testing.assert_allclose(mine[["lower", "upper"]], logit.conf_int().loc[mine.index], rtol=1e-5, atol=1e-7)
+    pooled = data.groupby("term", sort=False)[["pooled", "pooled_lower", "pooled_upper"]].first()
+    np.testing.assert_allclose(pooled["pooled"], fit.coef, rtol=1e-12)
+    np.testing.assert_allclose(pooled[["pooled_lower", "pooled_upper"]], fit.confint().loc[fit.coef.index], rtol=1e-12)
+
+
+def test_parallel_of_a_separated_threshold_has_no_estimate(fits):
+    """Nobody rated a cold wine 5, nor a warm one 1."""
+    data = fits["wine"].plot.parallel_data(columns="temp[T.warm]").set_index("threshold")
+    assert data["estimate"].isna().tolist() == [True, False, False, True]
+    with pytest.raises(OptionError, match="no location column 'temp'"):
+        fits["wine"].plot.parallel_data(columns="temp")
+
+
+def test_profiles_are_fits_with_the_parameter_held():
+    """As an offset."""
+    wine = datasets.load("wine")
+    fit = ordfit("rating ~ temp + contact", data=wine)
+    data = fit.plot.profiles_data("temp", points=5)
+    warm = (wine["temp"] == "warm").to_numpy(dtype=float)
+    for row in data.itertuples():
+        held = ordfit("rating ~ contact", data=wine, offset=row.value * warm)
+        assert row.loglik == pytest.approx(held.loglik, abs=1e-8)
+        deviance = max(2.0 * (fit.loglik - held.loglik), 0.0)
+        side = np.sign(row.value - fit.coef["temp[T.warm]"])
+        assert row.z == pytest.approx(side * np.sqrt(deviance), abs=1e-5)
+        assert row.quadratic == pytest.approx((row.value - fit.coef["temp[T.warm]"]) / fit.se["temp[T.warm]"])
+
+
+@pytest.mark.parametrize("exponentiate", [False, True])
+def test_forest_shows_the_effects_alone(fits, exponentiate):
+    fit = fits["wine"]
+    data = fit.plot.forest_data(exponentiate=exponentiate, level=0.9).set_index("term")
+    half = stats.norm.ppf(0.95) * fit.se[fit.coef.index]
+    change = np.exp if exponentiate else np.asarray
+    assert data.index.tolist() == ["temp[T.warm]", "contact[T.yes]"]
+    np.testing.assert_allclose(data["estimate"], change(fit.coef), rtol=1e-12)
+    np.testing.assert_allclose(data["conf_low"], change(fit.coef - half), rtol=1e-10)
+    np.testing.assert_allclose(data["conf_high"], change(fit.coef + half), rtol=1e-10)
