@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,7 @@ def ordfit(
     weights: Any = None,
     offset: Any = None,
     cluster: Any = None,
+    vcov: Any = None,
     cost: Any = None,
     levels: Sequence[Any] | None = None,
     subset: Any = None,
@@ -59,6 +60,9 @@ def ordfit(
         Case (frequency) weights >= 0, known part of the score, and groups of dependent rows; a string
         names a column of `data`. Likelihood methods give cluster-robust standard errors; selection by
         cross-validation keeps a cluster in one fold.
+    vcov : str or dict, optional
+        Standard errors of likelihood methods: "model" (observed information), "HC0", "HC1" (sandwich), or
+        {"cluster": "judge"}, the same as cluster="judge".
     cost : str, (K, K) array, (N, K) array or list of K column names, optional
         What predictions (and margin methods) minimise: "absolute", "classification", "squared", the
         price of predicting column k at true rank row y, or every row's own prices.
@@ -109,6 +113,7 @@ def ordfit(
     [2, 2, 3]
     """
     row_costs, cost_option = _split_cost(cost, data)
+    cluster, covariance = _split_vcov(vcov, cluster)
     value = resolve(method, options if cost_option is None else {**options, "cost": cost_option})
     design = build(
         formula,
@@ -126,29 +131,33 @@ def ordfit(
         safe=safe,
         context=context,
     )
-    return fit_design(design, value, seed=seed, callback=callback, stacklevel=3)
+    return fit_design(design, value, vcov=covariance, seed=seed, callback=callback, stacklevel=3)
 
 
 def fit_design(
     design: Design,
     method: Method,
     *,
+    vcov: Any = None,
     seed: int | np.random.Generator = 0,
     callback: Progress | None = None,
     stacklevel: int = 2,
 ) -> OrdinalResults:
     """Fit a method to a design that is already built, and issue what the fit has to warn of."""
     method.check(design.sample)
+    if vcov is not None and not hasattr(method.results_class, "with_vcov"):
+        raise OptionError(f"vcov goes with likelihood methods; {type(method).__name__} has no standard errors.")
     fit = method.fit(design.sample, _generator(seed), reporter(callback))
     results: OrdinalResults = method.results_class(_call(design, method), design, method, fit, fitter=refit)
     for category, message in results.alerts():
         warnings.warn(message, category, stacklevel=stacklevel)
-    return results
+    robust: OrdinalResults = results if vcov is None else cast(Any, results).with_vcov(vcov)
+    return robust
 
 
-def refit(design: Design, method: str | Method, options: Mapping[str, Any]) -> OrdinalResults:
+def refit(design: Design, method: str | Method, options: Mapping[str, Any], vcov: Any = None) -> OrdinalResults:
     """Fit a method, by name or as a value, to a design; what results use to fit again."""
-    return fit_design(design, resolve(method, options), stacklevel=5)
+    return fit_design(design, resolve(method, options), vcov=vcov, stacklevel=5)
 
 
 def _generator(seed: int | np.random.Generator) -> np.random.Generator:
@@ -160,6 +169,17 @@ def _generator(seed: int | np.random.Generator) -> np.random.Generator:
 
 def _call(design: Design, method: Method) -> str:
     return f"ordfit({design.formula!r}, method={method!r})"
+
+
+def _split_vcov(vcov: Any, cluster: Any) -> tuple[Any, Any]:
+    """(clusters of the design, covariance to ask of the results): {"cluster": ...} is the long form of cluster=."""
+    if not isinstance(vcov, Mapping):
+        return cluster, vcov
+    if set(vcov) != {"cluster"}:
+        raise OptionError(f"vcov must be 'model', 'HC0', 'HC1' or {{'cluster': column or values}}; got {vcov!r}.")
+    if cluster is not None and cluster is not vcov["cluster"]:
+        raise OptionError("vcov={'cluster': ...} and cluster= say the same thing: give one of them.")
+    return vcov["cluster"], "cluster"
 
 
 def _split_cost(cost: Any, data: Any) -> tuple[Any, Any]:

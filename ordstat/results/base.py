@@ -130,8 +130,8 @@ class OrdinalResults:
         data : data frame, optional
             The data of the fit if not given; they must still be what they were.
         **changes
-            Other arguments of `ordfit` (weights, cluster, subset, contrasts, ...) and options of the method (link,
-            cost, C, ...).
+            Other arguments of `ordfit` (weights, cluster, vcov, subset, contrasts, ...) and options of the method
+            (link, cost, C, ...).
 
         Returns
         -------

@@ -252,7 +252,7 @@ class Inference:
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
         >>> fit.test("temp = contact").round(4).loc["temp = contact"].tolist()
-        [0.9753, 0.6409, 1.0, 2.3158, 0.1281]
+        [0.9753, 0.6406, 1.0, 2.3178, 0.1279]
         """
         from .hypotheses import hypothesis_tests
 

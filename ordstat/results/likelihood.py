@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -11,23 +11,15 @@ import pandas as pd
 from scipy.special import chdtrc, ndtr
 
 from .._typing import FloatArray
-from ..exceptions import OptionError
 from ..model.fit import Fit, LikelihoodFit
 from ..model.sample import Rows
 from .alerts import Alert, infinite_estimates, likelihood_alerts
 from .base import OrdinalResults
+from .covariance import Covariance, chosen_covariance, covariance_matrix, own_covariance
 from .diagnostics import Diagnostics
 from .inference import Inference
 from .likelihood_report import likelihood_report
-from .parameters import (
-    Parameters,
-    covariance_choice,
-    parameters,
-    robust_factor,
-    spread,
-    threshold_errors,
-    threshold_values,
-)
+from .parameters import Parameters, parameters, spread, threshold_errors, threshold_values
 from .predictive import Predictive
 from .protocols import LikelihoodMethod, ProbabilityRule
 from .render import Summary
@@ -42,7 +34,8 @@ if TYPE_CHECKING:
 class LikelihoodResults(Diagnostics, Inference, Predictive, OrdinalResults):
     """A fitted cumulative link model, P(response <= k) = F(threshold_k - H).
 
-    A positive coefficient raises the response. Standard errors are cluster-robust where the fit was given clusters.
+    A positive coefficient raises the response. Standard errors come from the observed information, and are
+    cluster-robust where the fit was given clusters; see `with_vcov`.
 
     Examples
     --------
@@ -56,6 +49,7 @@ class LikelihoodResults(Diagnostics, Inference, Predictive, OrdinalResults):
 
     method: LikelihoodMethod
     fit: LikelihoodFit
+    robust: Covariance | None = field(default=None, kw_only=True)
 
     predicts: ClassVar[tuple[str, ...]] = (
         "class",
@@ -136,20 +130,42 @@ class LikelihoodResults(Diagnostics, Inference, Predictive, OrdinalResults):
         return errors
 
     @property
+    def own_covariance(self) -> Covariance:
+        """The covariance behind standard errors, limits and Wald tests."""
+        return own_covariance(self.design) if self.robust is None else self.robust
+
+    @property
     def covariance(self) -> str:
-        """Which covariance `se`, `confint` and the summary use: "model" or "cluster"."""
-        return covariance_choice(None, self.design)[0]
+        """Its name: "model", "HC0", "HC1" or "cluster"."""
+        return self.own_covariance.name
+
+    def with_vcov(self, vcov: Any) -> LikelihoodResults:
+        """The same fit with another covariance in se, confint, summary, tidy, predict and Wald tests.
+
+        Parameters
+        ----------
+        vcov : str or dict
+            As in `vcov`.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.with_vcov({"cluster": "judge"}).se.round(3)["temp[T.warm]"]
+        np.float64(0.473)
+        """
+        return replace(self, robust=chosen_covariance(vcov, self.design))
 
     def vcov(self, type: Any = None) -> pd.DataFrame:
-        """Covariance of the estimated (not aliased) parameters.
+        """Covariance of the estimated (not aliased) parameters; NaN for infinite estimates.
 
         Parameters
         ----------
         type : str or dict, optional
             "model": inverse of the observed information. "HC0": sandwich; "HC1": the same times n / (n - p).
-            "cluster": sandwich summed within the clusters of the fit, times G / (G - 1); {"cluster": values}: within
-            other clusters, one value per row of the fit or a Series with their index. None: "cluster" where the fit
-            has clusters, else "model".
+            "cluster": sandwich summed within the clusters of the fit, times G / (G - 1); {"cluster": "judge"} or
+            {"cluster": values}: within other clusters, by a column of the data, or one value per row of the fit (or a
+            Series with their index). None: the fit's own (see `covariance`).
 
         Returns
         -------
@@ -159,14 +175,8 @@ class LikelihoodResults(Diagnostics, Inference, Predictive, OrdinalResults):
         return pd.DataFrame(self._covariance(type), index=list(names), columns=list(names))
 
     def _covariance(self, choice: Any) -> FloatArray:
-        name, cluster = covariance_choice(choice, self.design)
-        covariance = self.fit.information.covariance()
-        if name == "model":
-            return covariance
-        meat = self.method.meat(self.design.sample, self.fit, cluster)
-        factor = robust_factor(name, self.nobs, self.edf, cluster)
-        sandwich: FloatArray = factor * (covariance @ meat @ covariance)
-        return sandwich
+        chosen = self.own_covariance if choice is None else chosen_covariance(choice, self.design)
+        return covariance_matrix(self, chosen)
 
     def confint(self, level: float = 0.95, type: str = "wald", parm: Any = None) -> pd.DataFrame:
         """Confidence limits of `params`, columns lower and upper.

@@ -23,7 +23,6 @@ _RATIOS = {
 }
 _EXPONENT = ("exp(estimate)", 1.0, "Exponents of the location effects; no odds or hazards under this link")
 _SCALED = ("exp(estimate)", 1.0, "Exponents of the location effects: ratios of odds or hazards only at scale 1")
-_COVARIANCE_WORDS = {"model": "observed information", "cluster": "cluster-robust, {} clusters"}
 
 
 def likelihood_report(r: LikelihoodResults, exponentiate: bool, level: float) -> Report:
@@ -48,7 +47,7 @@ def _fit_header(r: LikelihoodResults) -> tuple[tuple[str, Any], ...]:
         ("LR test", test),
         ("McFadden R2", f"{r.mcfadden:.4f}"),
         ("Nagelkerke R2", f"{r.nagelkerke:.4f}"),
-        ("Std. errors", _COVARIANCE_WORDS[r.covariance].format(_clusters(r))),
+        ("Std. errors", r.own_covariance.words),
     )
 
 
@@ -62,11 +61,6 @@ def _threshold_rule(r: LikelihoodResults) -> str:
         "Margins, errors at a margin and bounds belong to the threshold rule (the level is the number of thresholds "
         f"below the score); it gives the level of predict() for {agreement} training rows."
     )
-
-
-def _clusters(r: LikelihoodResults) -> int:
-    cluster = r.design.sample.cluster
-    return 0 if cluster is None else int(np.unique(cluster).size)
 
 
 def _equals(p: str) -> str:

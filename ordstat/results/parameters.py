@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
-import pandas as pd
 
 from .._typing import FloatArray, IntArray
-from ..exceptions import DataError, OptionError
 from ..model.cumulative import CumulativeRule
 from ..model.fit import LikelihoodFit
 
 if TYPE_CHECKING:
     from ..design.design import Design
-
-COVARIANCES = ("model", "HC0", "HC1", "cluster")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -79,50 +75,3 @@ def spread(values: FloatArray, fit: LikelihoodFit) -> FloatArray:
     full = np.full(fit.aliased.size, np.nan)
     full[~fit.aliased] = values
     return full
-
-
-def cluster_codes(given: Any, design: Design) -> IntArray:
-    """(N,) codes of the clusters that the user gives beside the fit, by the index where they have one."""
-    if isinstance(given, str):
-        raise OptionError(
-            f"the data are not kept, so the column {given!r} is not at hand: pass it, as in "
-            f"vcov({{'cluster': data[{given!r}]}}), or fit with ordfit(..., cluster={given!r})."
-        )
-    if isinstance(given, pd.Series) and given.index.is_unique and design.index.isin(given.index).all():
-        given = given.loc[design.index]
-    if len(given) != design.sample.n:
-        raise DataError(
-            f"cluster must have one value for each of the {design.sample.n} rows of the fit, or be a Series with "
-            f"their index; got {len(given)} values."
-        )
-    codes, _ = pd.factorize(np.asarray(given))
-    if (codes < 0).any():
-        raise DataError(f"cluster has a missing value at row {design.index[int(np.argmin(codes))]}.")
-    return codes.astype(np.intp)
-
-
-def covariance_choice(choice: Any, design: Design) -> tuple[str, IntArray | None]:
-    """(name, cluster codes) of a user's `type`; None means the fit's own."""
-    own = design.sample.cluster
-    if choice is None:
-        return ("model" if own is None else "cluster"), own
-    if isinstance(choice, Mapping) and set(choice) == {"cluster"}:
-        return "cluster", cluster_codes(choice["cluster"], design)
-    if not isinstance(choice, str) or choice not in COVARIANCES:
-        names = ", ".join(repr(name) for name in COVARIANCES)
-        raise OptionError(f"type must be one of {names}, or {{'cluster': values}}; got {choice!r}.")
-    if choice == "cluster" and own is None:
-        raise OptionError("type='cluster' needs ordfit(..., cluster=...), or give the clusters: {'cluster': values}.")
-    return choice, own if choice == "cluster" else None
-
-
-def robust_factor(name: str, n_obs: float, n_parameters: int, cluster: IntArray | None) -> float:
-    """Finite-sample factor of a sandwich: n/(n-p) for HC1, G/(G-1) for G clusters, 1 for HC0."""
-    if cluster is not None:
-        groups = np.unique(cluster).size
-        if groups < 2:
-            raise DataError("cluster-robust standard errors need at least 2 clusters; got 1.")
-        return groups / (groups - 1)
-    if name == "HC1":
-        return n_obs / (n_obs - n_parameters) if n_obs > n_parameters else float("nan")
-    return 1.0

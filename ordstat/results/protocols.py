@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Fitter(Protocol):
     """Fits a method, by name or as a value, to a design; warns as `ordfit` does."""
 
-    def __call__(self, design: Design, method: Any, options: dict[str, Any]) -> OrdinalResults:
+    def __call__(self, design: Design, method: Any, options: dict[str, Any], vcov: Any) -> OrdinalResults:
         """Results of the fit."""
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..exceptions import OptionError
 
 if TYPE_CHECKING:
+    from ..design.design import Design
     from .base import OrdinalResults
 
 #: Arguments of `ordfit` that make a design.
@@ -23,11 +24,22 @@ def updated(
         raise OptionError("These results were made by hand: fit with ordfit() to use update().")
     given = {name: value for name, value in design.items() if value is not None}
     given |= {name: changes[name] for name in DESIGN_ARGUMENTS if name in changes}
-    options = {name: value for name, value in changes.items() if name not in DESIGN_ARGUMENTS}
+    options = {name: value for name, value in changes.items() if name not in (*DESIGN_ARGUMENTS, "vcov")}
     new = results.design if data is None and not given else results.design.updated(data, **given)
+    covariance = changes["vcov"] if "vcov" in changes else kept_covariance(results, new)
     if method is not None:
-        return results.fitter(new, method, options)
-    return results.fitter(new, _changed(results.method, options), {})
+        return results.fitter(new, method, options, changes.get("vcov"))
+    return results.fitter(new, _changed(results.method, options), {}, covariance)
+
+
+def kept_covariance(results: OrdinalResults, design: Design) -> Any:
+    """The covariance asked for at the fit, where it makes sense for the new rows too."""
+    chosen = getattr(results, "robust", None)
+    if chosen is None or chosen.cluster is None:
+        return None if chosen is None else chosen.name
+    if chosen.cluster is results.design.sample.cluster:
+        return "cluster" if design.sample.cluster is not None else None
+    return {"cluster": chosen.cluster} if design.index.equals(results.design.index) else None
 
 
 def _changed(method: Any, options: Mapping[str, Any]) -> Any:
@@ -35,7 +47,7 @@ def _changed(method: Any, options: Mapping[str, Any]) -> Any:
     valid = [field.name for field in fields(method)]
     for name in options:
         if name not in valid:
-            known = ", ".join(("formula", "nominal", "scale", "method", "data", *DESIGN_ARGUMENTS))
+            known = ", ".join(("formula", "nominal", "scale", "method", "data", "vcov", *DESIGN_ARGUMENTS))
             raise OptionError(
                 f"update takes no {name!r}: it takes {known}, and options of the method: {', '.join(valid)}."
             )

@@ -110,7 +110,7 @@ def test_a_fit_with_clusters_uses_them(wine_logit, wine):
     [
         ("HC9", OptionError, "'model', 'HC0', 'HC1', 'cluster'"),
         ("cluster", OptionError, "ordfit"),
-        ({"cluster": "judge"}, OptionError, "data\\['judge'\\]"),
+        ({"cluster": "taster"}, DataError, "no column .taster."),
         ({"cluster": [1, 2]}, DataError, "72 rows"),
         ({"cluster": np.ones(72)}, DataError, "2 clusters"),
     ],
