@@ -51,8 +51,8 @@ def ordfit(
     data : pandas.DataFrame
         Also a polars frame, a pyarrow table or a dict of columns. Never changed.
     method : str or Method
-        "clm" (or a link: "logit", "probit", "cloglog", "loglog", "cauchit"), "redsvm", or a value
-        such as REDSVM(C=10).
+        "clm" (or a link: "logit", "probit", "cloglog", "loglog", "cauchit"), "redsvm", "csovo", ... (a wrong
+        name lists them all), or a value such as REDSVM(C=10).
     nominal, scale : str, optional
         One-sided formulas "~ terms" of effects that differ per threshold, and of effects on the log
         scale (likelihood methods).
@@ -88,8 +88,8 @@ def ordfit(
 
     Returns
     -------
-    LikelihoodResults or MarginResults
-        With .summary(), .predict(), .coef, .thresholds, .errors(), ...
+    LikelihoodResults, MarginResults or VoteResults
+        With .summary(), .predict(), .errors(), ..., and .coef, .thresholds where the method has them.
 
     Raises
     ------

@@ -55,6 +55,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_ : (K,) array
         The same labels sorted, as scikit-learn's scorers assume; columns of `predict_proba`.
     thresholds_ : (K-1,) array
+        Only methods with thresholds have it: those that vote do not.
     coef_ : (D,) array
         Coefficients of the columns; only methods with a linear potential have it.
     n_features_in_ : int

@@ -26,8 +26,8 @@ class VoteResults(OrdinalResults):
     >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="csovo")
     >>> fit.predict(type="votes").head(2)
          1    2    3    4    5
-    0  3.0  4.0  2.0  1.0  0.0
-    1  3.0  4.0  2.0  1.0  0.0
+    0  2.0  4.0  3.0  1.0  0.0
+    1  2.0  4.0  3.0  1.0  0.0
     """
 
     fit: VoteFit
