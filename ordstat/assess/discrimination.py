@@ -33,7 +33,7 @@ class Discrimination:
     lr_chi2, lr_df, lr_p_value : float
         Likelihood ratio test of all effects.
     score_chi2, score_p_value : float
-        Score test of all effects; NaN with nominal or scale effects or an offset.
+        Score test of all effects; NaN with anything but location effects, flexible thresholds and a known link.
     cox_snell, nagelkerke, mcfadden : float
         1 - exp(-LR / n); the same over its largest value; 1 - loglik / null loglik.
     r2_n_p, r2_effective, r2_effective_p : float
@@ -81,7 +81,7 @@ class Discrimination:
 def discrimination(rule: CumulativeRule, fit: LikelihoodFit, sample: Sample) -> Discrimination:
     """Indexes of a fit on its own rows."""
     weights, scores = sample.case_weights, fit.scores
-    n, df = float(weights.sum()), int(np.count_nonzero(~fit.aliased[sample.n_levels - 1 :]))
+    n, df = float(weights.sum()), int(np.count_nonzero(~fit.aliased)) - fit.null_edf
     lr = 2.0 * (fit.loglik - fit.null_loglik)
     shares = np.bincount(sample.y, weights, sample.n_levels) / n
     effective = n * (1.0 - float((shares**3).sum()))
@@ -111,7 +111,7 @@ def discrimination(rule: CumulativeRule, fit: LikelihoodFit, sample: Sample) -> 
         c_index=concordance(pairs),
         somers_d=somers_d(pairs),
         gamma=_gamma(pairs),
-        tau_a=(pairs.concordant - pairs.discordant) / (0.5 * n * (n - 1.0)),
+        tau_a=_ratio(pairs.concordant - pairs.discordant, 0.5 * _pairs(n)),
         brier=float(np.average((above - (sample.y >= middle)) ** 2, weights=weights)),
         rps=float(np.average(rps, weights=weights)),
     )
@@ -137,8 +137,16 @@ def _tail(df: int, chi2: float) -> float:
 
 
 def _gamma(pairs: PairCounts) -> float:
-    untied = pairs.concordant + pairs.discordant
-    return (pairs.concordant - pairs.discordant) / untied if untied > 0.0 else float("nan")
+    return _ratio(pairs.concordant - pairs.discordant, pairs.concordant + pairs.discordant)
+
+
+def _pairs(total: float) -> float:
+    """Ordered pairs of different cases, 0 where there is hardly more than one case."""
+    return total * (total - 1.0) if total > 1.0 + 1e-9 else 0.0
+
+
+def _ratio(numerator: float, denominator: float) -> float:
+    return numerator / denominator if denominator > 0.0 else float("nan")
 
 
 def _codes(scores: FloatArray) -> IntArray:
@@ -148,7 +156,7 @@ def _codes(scores: FloatArray) -> IntArray:
 
 
 def gini_mean_difference(values: FloatArray, weights: FloatArray) -> float:
-    """Mean |a - b| over the pairs of different cases.
+    """Mean |a - b| over the pairs of different cases; NaN where the weights sum to 1 or less.
 
     Examples
     --------
@@ -159,18 +167,19 @@ def gini_mean_difference(values: FloatArray, weights: FloatArray) -> float:
     v, w = values[order] - values[order[0]], weights[order]
     total = float(w.sum())
     below = np.cumsum(w) - w
-    return 2.0 * float((w * v) @ (2.0 * below + w - total)) / (total * (total - 1.0))
+    return _ratio(2.0 * float((w * v) @ (2.0 * below + w - total)), _pairs(total))
 
 
 def score_chi2(link: Link, fit: LikelihoodFit, sample: Sample) -> float:
-    """Score test of beta = 0 at thresholds alone, by the observed information there; NaN with other parts.
+    """Score test of beta = 0 at thresholds alone, by the observed information there; NaN elsewhere.
 
     At the null all rows of a level share their interval, so that sums over levels are all that is needed.
     """
     rows = sample.rows
     location = slice(fit.n_alpha, fit.n_alpha + fit.n_beta)
     kept: BoolArray = ~fit.aliased[location]
-    if any(part is not None for part in (rows.nominal, rows.scale, rows.offset, rows.scale_offset)) or not kept.any():
+    others = (rows.nominal, rows.scale, rows.offset, rows.scale_offset, fit.jacobian)
+    if any(other is not None for other in others) or fit.n_lambda or not kept.any():
         return float("nan")
     X = rows.X[:, kept]
     X = X - np.average(X, axis=0, weights=sample.weights)

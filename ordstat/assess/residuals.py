@@ -86,12 +86,13 @@ def deviance(terms: RowTerms) -> FloatArray:
 
 
 def pearson(rule: CumulativeRule, sample: Sample) -> FloatArray:
-    """(rank - expected rank) / standard deviation of the rank."""
+    """(rank - expected rank) / standard deviation of the rank; 0 where the observed rank is certain."""
     probabilities = rule.probabilities(sample.rows)
     ranks = np.arange(sample.n_levels, dtype=np.float64)
     mean = probabilities @ ranks
     variance = (probabilities * (ranks - mean[:, None]) ** 2).sum(axis=1)
-    return np.asarray((sample.y - mean) / np.sqrt(variance))
+    certain = variance <= 0.0
+    return np.where(certain, 0.0, (sample.y - mean) / np.sqrt(np.where(certain, 1.0, variance)))
 
 
 #: Residuals that need no random numbers, by name.

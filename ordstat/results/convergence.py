@@ -15,7 +15,7 @@ from .diagnosis import penalised
 from .parameters import spread
 from .render import Summary
 from .report import Report, Table
-from .sections import certificate_text
+from .sections import certificate_text, shortened
 
 if TYPE_CHECKING:
     from .._typing import FloatArray
@@ -62,8 +62,11 @@ class Convergence:
         values = pd.DataFrame({"eigenvalue": self.eigenvalues}, index=np.arange(1, self.eigenvalues.size + 1))
         header = (("Solver", self.message), ("Condition number, scaled columns", self.condition))
         tables = (
-            Table(title="Coefficients", frame=self.table, formats=formats),
-            Table(title="Eigenvalues of the information", frame=values, formats={"eigenvalue": ".4g"}, fold=3),
+            shortened(Table(title="Coefficients", frame=self.table, formats=formats), ".table"),
+            shortened(
+                Table(title="Eigenvalues of the information", frame=values, formats={"eigenvalue": ".4g"}, fold=3),
+                ".eigenvalues",
+            ),
         )
         return Summary(Report(title="Convergence of the fit", header=header, tables=tables, notes=self.warnings))
 

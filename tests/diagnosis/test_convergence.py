@@ -86,3 +86,12 @@ def test_aliased_and_separated_fits() -> None:
     with pytest.warns(SeparationWarning):
         separated = ordfit("y ~ x", data).convergence()
     assert "separated" in separated.warnings[0]
+
+
+def test_penalised_fits_and_many_levels() -> None:
+    """The gradient of the likelihood is no error of a penalised fit; long tables are shown in part."""
+    penalised = fitted(penalty=1.0).convergence().table
+    assert penalised[["gradient", "error", "decimals"]].isna().all(axis=None) and (penalised["digits"] > 8).all()
+    data = frame(n=80)
+    many = ordfit("x ~ z", data, levels=sorted(data["x"])).convergence()
+    assert many.table["decimals"].min() >= 8 and len(repr(many).splitlines()) < 80

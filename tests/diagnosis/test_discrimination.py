@@ -102,3 +102,13 @@ def test_where_an_index_has_no_meaning() -> None:
     constant = fitted(formula="y ~ 1").discrimination()
     assert constant[["lr_p_value", "score_chi2", "rho", "gamma"]].isna().all()
     assert constant["c_index"] == 0.5 and constant["g"] == 0.0
+
+
+def test_less_than_one_case() -> None:
+    """Weights that sum to 1 leave no pairs of cases; what does not count pairs stays."""
+    data = frame(n=100)
+    tiny = ordfit("y ~ x", data, weights=np.full(100, 0.01)).discrimination()
+    plain = ordfit("y ~ x", data).discrimination()
+    assert tiny[["g", "gr", "gp", "tau_a"]].isna().all()
+    same = ["c_index", "somers_d", "gamma", "rho", "brier", "rps", "pdm", "mcfadden", "nagelkerke"]
+    np.testing.assert_allclose(tiny[same], plain[same], rtol=1e-6)

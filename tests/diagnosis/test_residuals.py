@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
 from diagnosis.samples import LATENT, THETA, ends, fitted, frame
 from ordstat import ordfit
 from ordstat.assess.residuals import residuals
-from ordstat.exceptions import DataWarning, OptionError
+from ordstat.exceptions import DataWarning, OptionError, SeparationWarning
 from ordstat.model.costs import CostMatrix
 from ordstat.model.cumulative import CumulativeRule
 from ordstat.model.links import LINKS
@@ -131,3 +132,13 @@ def test_series_on_the_index_with_a_seed() -> None:
 def test_unknown_types(type: object) -> None:
     with pytest.raises(OptionError, match="type must be one of 'surrogate', 'probability-scale'"):
         fitted().residuals(type)
+
+
+def test_residuals_of_a_separated_fit_vanish() -> None:
+    """Every observed level has probability 1: nothing is left to explain, and nothing is 0 / 0."""
+    data = pd.DataFrame({"y": [1, 1, 2, 2, 3, 3], "x": [0.0, 1, 2, 3, 4, 5]})
+    with pytest.warns(SeparationWarning):
+        fit = ordfit("y ~ x", data)
+    for name in ("probability-scale", "generalised", "deviance", "pearson"):
+        assert fit.residuals(name).abs().max() < 1e-4
+    assert np.isfinite(fit.residuals()).all()
