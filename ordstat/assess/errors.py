@@ -277,13 +277,13 @@ def bootstrap_table(
         raise OptionError(f"the number of bootstrap samples must be 2 or more; got {resamples}.")
     values = []
     for step in range(resamples):
-        values.append(_values(predictions, _drawn_weights(predictions.weights, cluster, rng)))
+        values.append(_values(predictions, drawn_weights(predictions.weights, cluster, rng)))
         if progress is not None:
             progress(step + 1, resamples, "bootstrap")
     return replace(error_table(predictions), standard_errors=deviations(np.array(values)))
 
 
-def _drawn_weights(weights: FloatArray, cluster: IntArray | None, rng: np.random.Generator) -> FloatArray:
+def drawn_weights(weights: FloatArray, cluster: IntArray | None, rng: np.random.Generator) -> FloatArray:
     """(N,) case weights of one bootstrap sample: sum(weights) rows, or as many clusters as there are."""
     if cluster is not None:
         n_clusters = int(cluster.max()) + 1

@@ -69,7 +69,7 @@ def chosen_covariance(choice: Any, design: Design) -> Covariance:
         Clusters that do not match the rows.
     """
     if isinstance(choice, Mapping) and set(choice) == {"cluster"}:
-        return Covariance("cluster", _cluster_codes(choice["cluster"], design))
+        return Covariance("cluster", cluster_codes(choice["cluster"], design))
     if not isinstance(choice, str) or choice not in COVARIANCES:
         names = ", ".join(repr(name) for name in COVARIANCES)
         raise OptionError(f"vcov must be one of {names}, or {{'cluster': column or values}}; got {choice!r}.")
@@ -80,7 +80,7 @@ def chosen_covariance(choice: Any, design: Design) -> Covariance:
     return own_covariance(design)
 
 
-def _cluster_codes(given: Any, design: Design) -> IntArray:
+def cluster_codes(given: Any, design: Design) -> IntArray:
     """(N,) codes of the clusters that the user gives beside the fit: a column of the data, or values."""
     if isinstance(given, str):
         return _column_codes(given, design)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
+from .._typing import Progress
+
 if TYPE_CHECKING:
+    from .bootstrap import Bootstrap
     from .stepwise import Selection
 
 
@@ -287,3 +291,50 @@ class Inference:
         from .profile import profiles
 
         return profiles(self, parm, level, points)
+
+    def bootstrap(
+        self: Any,
+        n: int = 1000,
+        *,
+        seed: int | np.random.Generator = 0,
+        n_jobs: int = 1,
+        cluster: Any = None,
+        statistic: Callable[[Any], Any] | None = None,
+        callback: Progress | None = None,
+    ) -> Bootstrap:
+        """Rows or clusters drawn again and the model fitted to each draw.
+
+        Parameters
+        ----------
+        n : int
+            Replicates, at least 2.
+        seed : int or numpy.random.Generator
+            Same seed, same result, whatever `n_jobs` is.
+        n_jobs : int
+            Processes, by joblib; -1 for all processors.
+        cluster : str or values, optional
+            Whole clusters are drawn: a column of the data, or one value per row of the fit. The clusters of the fit
+            where it has some.
+        statistic : callable(LikelihoodResults) -> number, Series or vector, optional
+            What to compute on each draw instead of the estimates, such as `lambda fit: fit.aic`; the fit it gets
+            has the drawn rows as case weights.
+        callback : callable(step, total, message), optional
+            Hears of every replicate.
+
+        Returns
+        -------
+        Bootstrap
+            `.replicates`, `.se`, `.bias`, `.confint(level, type)`, and `.notes` on replicates that failed or are
+            separated.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> draws = fit.bootstrap(20, cluster="judge")
+        >>> draws.replicates.shape, draws.clusters
+        ((20, 6), 9)
+        """
+        from .bootstrap import bootstrap
+
+        return bootstrap(self, n, seed, n_jobs, cluster, statistic, callback)
