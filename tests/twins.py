@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.stats import norm
 
 
 def _row_score(label, cap, u, theta, start, curvature, beta, weight):
@@ -126,3 +127,45 @@ def best_cut(order, distinct, u, slack):
             if abs(values[place]) > best[0] + slack:
                 best = (abs(values[place]), column, int(place), 1.0 if values[place] > 0 else -1.0)
     return best
+
+
+def probit_rows(y, weights, eta, theta, parts):
+    """Twin of `ordstat.compiled.cumulative.probit_rows`: row quantities of the probit."""
+    v = np.ones(len(y)) if weights is None else weights
+    ends = np.concatenate([[-np.inf], theta, [np.inf]])
+    u, low = ends[y + 1] - eta, ends[y] - eta
+    finite = np.concatenate([u[np.isfinite(u)], low[np.isfinite(low)]])
+    if np.abs(finite).max() > 6.0:
+        return np.nan
+    p = np.where(u + low <= 0.0, norm.cdf(u) - norm.cdf(low), norm.sf(low) - norm.sf(u))
+    a, b = norm.pdf(u) / p, norm.pdf(low) / p
+    u, low = np.where(np.isinf(u), 0.0, u), np.where(np.isinf(low), 0.0, low)
+    c = a - b
+    parts[:] = v * np.stack([a, b, a * (u + a), b * (b - low), a * b, c, -a * (u + c), b * (low + c)])
+    return float(v @ np.log(p))
+
+
+def climb(projections, moves, u, slack, scores, steps):
+    """Twin of `ordstat.compiled.rcd.climb`: each move to the step t with the largest sum_n u_n sign(s_n + t d_n).
+
+    Row n changes its answer at a_n = -s_n / d_n, by which a step beyond it gains b_n = sign(d_n) u_n. Steps lie in the
+    middle between two values of a (in single precision), or 1 beyond the last; ties go to the smallest.
+    """
+    for m, move in enumerate(moves):
+        d = np.ones(u.size) if move < 0 else projections[move]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            a = np.where(d == 0, np.inf, -scores / d)
+        used = np.flatnonzero(np.abs(a) <= 1e30)
+        steps[m] = 0.0
+        if used.size == 0:
+            continue
+        knots, place = np.unique((a[used] + 0.0).astype(np.float32), return_inverse=True)
+        gains = np.cumsum(np.bincount(place, weights=np.sign(d[used]) * u[used]))
+        at = knots.astype(np.float64)
+        options = np.concatenate([[at[0] - 1.0], 0.5 * (at[:-1] + at[1:]), [at[-1] + 1.0]])
+        best, step = 0.0, options[0]
+        for value, option in zip(gains, options[1:], strict=True):
+            if value > best + slack:
+                best, step = value, option
+        steps[m] = step
+        scores += step * d

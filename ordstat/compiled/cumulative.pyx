@@ -6,7 +6,7 @@ Every function adds into arrays given by the caller and has a plain NumPy twin i
 The columns are used as x - shift, so that large column means cost no digits.
 """
 
-from libc.math cimport exp, fabs, log, sqrt
+from libc.math cimport erfc, exp, fabs, log, sqrt
 from libc.stdlib cimport free, malloc
 from scipy.linalg.cython_blas cimport dgemv, dsyrk
 
@@ -43,6 +43,9 @@ cdef enum:
     LONGEST = 2048  # rows in a chunk
 
 cdef double LARGEST = 300.0  # |score|, |threshold| beyond which the exponentials could overflow
+cdef double PROBIT_LARGEST = 6.0  # |end| beyond which differences of the normal cdf lose too much
+cdef double ROOT_HALF = 0.70710678118654752440
+cdef double PEAK = 0.39894228040143267794  # standard normal density at 0
 
 
 cdef inline int _chunk_rows(int p) noexcept nogil:
@@ -261,3 +264,56 @@ def accumulate(const double[:, ::1] X, const Py_ssize_t[::1] y, const double[::1
                 _add_gram(opposite, negative, p, -2.0, &gram[0, 0])
             _mirror(&gram[0, 0], p)
     free(buffer)
+
+
+def probit_rows(const Py_ssize_t[::1] y, const double[::1] weights, const double[::1] eta, const double[::1] theta,
+                double[:, ::1] parts):
+    """Row quantities of the plain cumulative probit model, for `accumulate`; weights may be None.
+
+    With u = theta_y - eta, l = theta_{y-1} - eta, fills parts (8, n): a, b, -h_uu, -h_ll, h_ul, c, r_u, r_l, times v,
+    and returns sum v log(Phi(u) - Phi(l)); or NaN where an end is too far out for plain differences, which are taken
+    in the smaller tail (thresholds must not be close to one another).
+    """
+    cdef Py_ssize_t n = y.shape[0], i, level
+    cdef int K = <int>theta.shape[0] + 1
+    cdef double u, low, p, a, b, c, v, running = 1.0, total = 0.0
+    cdef bint has_upper, has_lower, safe = True, weighted = weights is not None
+    with nogil:
+        for i in range(n):
+            level = y[i]
+            has_upper = level < K - 1
+            has_lower = level > 0
+            u = theta[level] - eta[i] if has_upper else 0.0
+            low = theta[level - 1] - eta[i] if has_lower else 0.0
+            if not (fabs(u) <= PROBIT_LARGEST and fabs(low) <= PROBIT_LARGEST):
+                safe = False
+                break
+            if not has_lower:
+                p = 0.5 * erfc(-u * ROOT_HALF)
+            elif not has_upper:
+                p = 0.5 * erfc(low * ROOT_HALF)
+            elif u + low <= 0.0:
+                p = 0.5 * (erfc(-u * ROOT_HALF) - erfc(-low * ROOT_HALF))
+            else:
+                p = 0.5 * (erfc(low * ROOT_HALF) - erfc(u * ROOT_HALF))
+            a = PEAK * exp(-0.5 * u * u) / p if has_upper else 0.0
+            b = PEAK * exp(-0.5 * low * low) / p if has_lower else 0.0
+            c = a - b
+            v = 1.0
+            if weighted:
+                v = weights[i]
+                total += v * log(p)
+            else:
+                running *= p
+                if running < 1e-100:
+                    total += log(running)
+                    running = 1.0
+            parts[0, i] = v * a
+            parts[1, i] = v * b
+            parts[2, i] = v * a * (u + a)
+            parts[3, i] = v * b * (b - low)
+            parts[4, i] = v * a * b
+            parts[5, i] = v * c
+            parts[6, i] = -v * a * (u + c)
+            parts[7, i] = v * b * (low + c)
+    return total + log(running) if safe else float("nan")

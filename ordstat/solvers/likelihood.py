@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..compiled.cumulative import accumulate, logit_pass, project
+from ..compiled.cumulative import accumulate, logit_pass, probit_rows, project
 from ..model.intervals import Interval, log1mexp
 from ..model.links import Link
 from .newton import Evaluation, Objective
@@ -25,6 +25,8 @@ from .schur import Blocks
 
 #: Rows handled at once: the temporaries of one chunk stay in cache.
 _CHUNK = 4096
+#: Thresholds of a probit model further apart than this allow plain differences of the normal distribution function.
+_WIDE = 0.1
 #: Log scales beyond this are outside the domain: estimates that run away stop here instead of overflowing.
 _LARGEST_LOG_SCALE = 100.0
 
@@ -100,19 +102,23 @@ class PlainRows:
         sums = _Sums.zeros(self.counts.size, 5, self.shift.size)
         ends = np.concatenate([[-np.inf], theta, [np.inf]])
         widths = np.concatenate([[np.inf], np.diff(theta), [np.inf]])
+        compiled = self.link.name == "probit" and bool(np.all(np.diff(theta) > _WIDE))
         loglik = 0.0
         for start in range(0, self.y.size, _CHUNK):
             rows = slice(start, start + _CHUNK)
             y = self.y[rows]
             H = np.zeros(y.size) if self.offset is None else self.offset[rows].copy()
             project(self.X[rows], self.shift, beta, H)
-            q = self.link.interval(ends[y + 1] - H, ends[y] - H, widths[y])
-            parts = np.stack([q.a, q.b, -q.h_uu, -q.h_ll, q.h_ul, q.c, q.r_u, q.r_l])
-            log_p = q.log_p
-            if self.weights is not None:
-                parts *= self.weights[rows]
-                log_p = log_p * self.weights[rows]
-            loglik += float(log_p.sum())
+            v = None if self.weights is None else self.weights[rows]
+            parts = np.empty((8, y.size))
+            logs = probit_rows(y, v, H, theta, parts) if compiled else np.nan
+            if np.isnan(logs):
+                q = self.link.interval(ends[y + 1] - H, ends[y] - H, widths[y])
+                np.stack([q.a, q.b, -q.h_uu, -q.h_ll, q.h_ul, q.c, q.r_u, q.r_l], out=parts)
+                logs = float(q.log_p.sum() if v is None else v @ q.log_p)
+                if v is not None:
+                    parts *= v
+            loglik += logs
             accumulate(self.X[rows], y, self.shift, parts, sums.levels, sums.score, sums.cross, sums.gram)
         return sums.evaluation(loglik, -sums.levels[1:-1, 4], self.scale)
 

@@ -82,3 +82,21 @@ def test_accumulate_takes_curvatures_of_both_signs(n: int, p: int, K: int) -> No
     twins.accumulate(X, y, shift, parts, *other)
     for got, want in zip(one, other, strict=True):
         np.testing.assert_allclose(got, want, **ROUNDING)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("K", [2, 3, 20])
+def test_probit_rows(K: int, weighted: bool) -> None:
+    rng = np.random.default_rng(K)
+    y, eta, theta = rng.integers(0, K, size=3000), 1.2 * rng.normal(size=3000), np.linspace(-1.5, 1.5, K - 1)
+    weights = rng.random(3000) + 0.5 if weighted else None
+    one, other = np.zeros((8, 3000)), np.zeros((8, 3000))
+    value = cumulative.probit_rows(y, weights, eta, theta, one)
+    assert value == pytest.approx(twins.probit_rows(y, weights, eta, theta, other), rel=1e-12)
+    np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-11)
+
+
+def test_probit_rows_refuse_the_far_tails() -> None:
+    y, eta, theta = np.array([0, 1, 2]), np.array([0.0, 0.0, 7.5]), np.array([-1.0, 1.0])
+    assert np.isnan(cumulative.probit_rows(y, None, eta, theta, np.zeros((8, 3))))
+    assert np.isnan(twins.probit_rows(y, None, eta, theta, np.zeros((8, 3))))
