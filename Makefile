@@ -8,7 +8,7 @@ TABLE ?= 4.2
 SPLITS ?= 20
 DATASETS ?=
 
-.PHONY: demo test test-all lint doctest bench reproduce clean
+.PHONY: demo test test-all lint doctest figures bench reproduce clean
 
 demo: .venv/installed
 	$(BIN)/python -m ordstat demo
@@ -26,6 +26,9 @@ lint: .venv/dev
 
 doctest: .venv/dev
 	$(BIN)/python -m pytest --doctest-modules --doctest-glob="*.md" ordstat README.md vignettes
+
+figures: .venv/dev
+	$(BIN)/python vignettes/figures.py
 
 bench: .venv/bench
 	$(BIN)/python -m benchmarks

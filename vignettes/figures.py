@@ -1,0 +1,32 @@
+"""Draw the pictures of the vignettes into vignettes/figures: `make figures`."""
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("agg")
+
+from ordstat import datasets, ordfit
+
+FOLDER = Path(__file__).parent / "figures"
+
+
+def main() -> None:
+    """The pictures of wine.md, less than 60 kB each."""
+    wine = datasets.load("wine")
+    plot = ordfit("rating ~ temp + contact", data=wine).plot
+    treatments = wine[["temp", "contact"]].drop_duplicates()
+    pictures = {
+        "density": plot.density(at=treatments),
+        "parallel": plot.parallel(),
+        "profiles": plot.profiles()[0],
+        "effects": plot.effects("temp"),
+        "latent": plot.latent(),
+    }
+    FOLDER.mkdir(exist_ok=True)
+    for name, ax in pictures.items():
+        ax.get_figure().savefig(FOLDER / f"{name}.png", dpi=80, metadata={"Software": None})
+
+
+if __name__ == "__main__":
+    main()
