@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..exceptions import FormulaError, OptionError
+from ..exceptions import DataError, FormulaError, OptionError
 from .arrays import from_arrays
 from .columns import Columns
 from .complete import Arguments, complete
@@ -110,6 +110,8 @@ def build(
     opened = None if safe else Context(dict(context or {}))
     whole = as_frame(data)
     rows = None if subset is None else subset_mask(subset, whole, None if opened is None else opened.names)
+    if rows is not None and not rows.any():
+        raise DataError(f"subset= leaves none of the {len(whole)} rows.")
     frame = whole if rows is None else whole[rows]
     response, parts = _parse(formula, nominal, scale, frame, (weights, offset, cluster, costs))
     if isinstance(offset, str):

@@ -104,7 +104,11 @@ def check_levels(levels: Any) -> tuple[Any, ...]:
     """The levels= argument as a tuple of different labels."""
     if isinstance(levels, (str, bytes)):
         raise DataError(f"levels= takes a list of labels in order, lowest first, not the text {levels!r}.")
+    if isinstance(levels, (set, frozenset)):
+        raise DataError("levels= takes a list of labels in order, lowest first; a set has no order.")
     labels = tuple(plain(label) for label in levels)
+    if any(label is None or label != label for label in labels):
+        raise DataError("levels= names a missing value (None or NaN); rows without a response are left out anyway.")
     if len(set(labels)) < len(labels):
         raise DataError(f"levels= names a label twice: {shown_labels(labels, 30)}.")
     return labels

@@ -15,6 +15,7 @@ from ..exceptions import DataError, OptionError
 from ..model.cumulative import CumulativeRule
 from .render import Summary
 from .report import Report, Table
+from .seeds import generator
 
 if TYPE_CHECKING:
     from .likelihood import LikelihoodResults
@@ -24,7 +25,7 @@ def residual_series(r: LikelihoodResults, type: str, seed: int | np.random.Gener
     """Residuals on the index of the fit."""
     if type not in RESIDUAL_TYPES:
         raise OptionError(f"type must be one of {', '.join(map(repr, RESIDUAL_TYPES))}; got {type!r}.")
-    values = residuals(_rule(r), r.design.sample, type, np.random.default_rng(seed))
+    values = residuals(_rule(r), r.design.sample, type, generator(seed))
     return pd.Series(values, index=r.design.index, name=type)
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from .._typing import FloatArray, IntArray
 from ..exceptions import DataError, OptionError
 from .protocols import ProbabilityRule
+from .seeds import generator
 from .target import Target
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def simulate(r: LikelihoodResults, target: Target, n: int, seed: int | np.random
     """`LikelihoodResults.simulate`."""
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         raise OptionError(f"n must be a whole number, 1 or more; got {n!r}.")
-    rule, rng = cast(ProbabilityRule, r.fit.rule), np.random.default_rng(seed)
+    rule, rng = cast(ProbabilityRule, r.fit.rule), generator(seed)
     shares = rng.random((int(n), target.rows.n))
     codes = np.empty(shares.shape, dtype=np.intp)
     step = max(1, _BUFFER // len(r.levels))
