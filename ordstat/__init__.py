@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .methods.one_versus_one import OneVersusOne
     from .methods.orboost import ORBoost
     from .methods.rankboost import RankBoost
+    from .methods.rank_svm import RankBoundarySVM
     from .methods.redsvm import REDSVM
     from .methods.svorexc import SVOREXC
     from .methods.svorimc import SVORIMC
@@ -49,6 +50,7 @@ _LATER = {
     "RankBoost": "methods.rankboost",
     "DecisionStump": "learners.stump",
     "REDSVM": "methods.redsvm",
+    "RankBoundarySVM": "methods.rank_svm",
     "SVOREXC": "methods.svorexc",
     "SVORIMC": "methods.svorimc",
     **dict.fromkeys(
@@ -80,6 +82,7 @@ __all__ = [
     "Perceptron",
     "Polynomial",
     "Precomputed",
+    "RankBoundarySVM",
     "RankBoost",
     "SeparationWarning",
     "Stump",

@@ -109,10 +109,11 @@ def test_blocks_of_distances_agree_with_one_block(monkeypatch):
     np.testing.assert_allclose(squared_euclidean(X, Z), whole, rtol=1e-13, atol=1e-15)
 
 
-def test_linear_slopes():
-    X, coef = _rows(5), np.arange(5.0)
-    np.testing.assert_allclose(_rows(3, seed=4) @ Linear().slopes(X, coef), Linear()(_rows(3, seed=4), X) @ coef)
-    assert Gaussian().slopes(X, coef) is None
+def test_linear_factor():
+    X = _rows(5)
+    Z = Linear().factor(X)
+    np.testing.assert_allclose(Z @ Z.T, Linear()(X, X), rtol=1e-14)
+    assert Gaussian().factor(X) is None
 
 
 @pytest.mark.parametrize("kernel", [k for k in DEFINITIONS if k.trusted], ids=repr)

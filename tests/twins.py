@@ -169,3 +169,53 @@ def climb(projections, moves, u, slack, scores, steps):
                 best, step = value, option
         steps[m] = step
         scores += step * d
+
+
+def best_column(order, distinct, bonus, gains, slack):
+    """Twin of `ordstat.compiled.rankstump.best_column`: F_k(n) = G_k(n) + min_{m <= n} F_{k-1}(m), along and against."""
+    best = (np.inf, 0, 1.0)
+    for column, rows in enumerate(order):
+        allowed = np.concatenate([[True], distinct[column] > 0, [True]])
+        for sign, walk in ((1.0, slice(None)), (-1.0, slice(None, None, -1))):
+            G = np.vstack([np.zeros(gains.shape[1]), np.cumsum(gains[rows[walk]], axis=0)])
+            extra = np.where(allowed, -bonus[column], np.inf)[walk]
+            F = np.zeros(len(G))
+            for k in range(gains.shape[1]):
+                F = G[:, k] + extra + np.minimum.accumulate(F)
+            if F.min() < best[0] - slack:
+                best = (F.min(), column, sign)
+    return best
+
+
+def pair_sweep(gram, upper, lower, weights, alpha, f, order, price, ridge, skip, shrink):
+    """Twin of `ordstat.compiled.pairascent.sweep`: one epoch over pairs (i, j), y_i > y_j, in place.
+
+    The dual has the slope g = 1 - (f_i - f_j) - r a / (w_i w_j) and the curvature G_ii + G_jj - 2 G_ij + r / (w_i w_j)
+    in a, which moves to its best place in [0, price w_i w_j].
+    """
+    violation, kept = 0.0, 0
+    for p in order.copy():
+        i, j = upper[p], lower[p]
+        weight = weights[i] * weights[j]
+        cap = price * weight
+        g = 1.0 - (f[i] - f[j]) - ridge / weight * alpha[p]
+        own = max(g if alpha[p] < cap else 0.0, -g if alpha[p] > 0.0 else 0.0, 0.0)
+        violation = max(violation, own)
+        if own == 0.0 and abs(g) > shrink and not 0.0 < alpha[p] < cap:
+            continue
+        order[kept] = p
+        kept += 1
+        if own <= skip:
+            continue
+        curvature = gram[i, i] + gram[j, j] - 2.0 * gram[i, j] + ridge / weight
+        new = np.clip(alpha[p] + g / curvature, 0.0, cap) if curvature > 0.0 else cap
+        f += (new - alpha[p]) * (gram[i] - gram[j])
+        alpha[p] = new
+    return violation, kept
+
+
+def below(scores, y, weights, X):
+    """Twin of `ordstat.compiled.paircount.below`: sums over rows j of a lower rank with s_j > s_i - 1."""
+    violating = (y[:, None] > y) & (scores > scores[:, None] - 1.0)
+    parts = np.column_stack([np.ones_like(scores), scores, scores**2, X]) * weights[:, None]
+    return violating @ parts

@@ -173,7 +173,7 @@ class SharedGram:
         coef = np.zeros(len(self.gram))
         np.add.at(coef, problem.index, beta)
         # Scores of the centred kernel differ from those of the raw one by means'beta.
-        offset = point.offset - float(means @ point.beta) - float(point.theta[0])
+        offset = (point.offset or 0.0) - float(means @ point.beta) - float(point.theta[0])
         return Machine(
             coef=coef,
             offset=offset,

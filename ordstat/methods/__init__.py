@@ -45,6 +45,7 @@ METHODS: dict[str, Entry] = {
     "osvm": Entry("redsvm.REDSVM", {"cost": "absolute"}),
     "svor-imc": Entry("svorimc.SVORIMC"),
     "svor-exc": Entry("svorexc.SVOREXC"),
+    "rank-svm": Entry("rank_svm.RankBoundarySVM"),
     "ova": Entry("one_versus_all.OneVersusAll", {"cost": "classification"}),
     "csova": Entry("one_versus_all.OneVersusAll"),
     "ovo": Entry("one_versus_one.OneVersusOne", {"cost": "classification", "weighting": "difference"}),

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._typing import Progress
+from ..assess.bounds import MarginBounds
 from ..exceptions import DataError, OptionError
 from ..model.fit import Fit, Geometry
 from ..model.sample import Sample
@@ -60,6 +61,10 @@ class Method:
     def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
         """Norms of the fitted potential for margins and bounds; None where they have no meaning."""
         return None
+
+    def extra_bounds(self, sample: Sample, fit: Fit, geometry: Geometry, delta: float) -> MarginBounds:
+        """Bounds of this method alone, beside those of every threshold rule; each holds with probability 1 - delta."""
+        return MarginBounds(bounds=())
 
     def __repr__(self) -> str:
         values = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}

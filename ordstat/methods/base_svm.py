@@ -1,34 +1,27 @@
-"""What the thresholded support vector machines share: kernel, costs, solver, choice of C.
-
-They differ in the penalty of the thresholds and in whether an order of them is a constraint.
-"""
+"""What the kernel machines share: options, kernel matrix, choice of C, the fitted potential."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
 from ..exceptions import DataError, OptionError
-from ..model.costs import CostField, CostMatrix, is_convex, require_v_shaped, sample_costs
+from ..model.costs import CostField, CostMatrix, sample_costs
 from ..model.fit import BallGeometry, Certificate, Fit, Geometry, MarginFit, Selection, Trace
 from ..model.folds import stratified_folds
-from ..model.gram import require_definite, require_finite, require_symmetric
+from ..model.gram import require_definite, require_finite, require_finite_lengths, require_symmetric
 from ..model.kernels import Kernel, parse_kernel
-from ..model.potentials import KernelExpansion
-from ..model.reduction import extend
+from ..model.potentials import KernelExpansion, LinearPotential
 from ..model.rules import ThresholdRule
 from ..model.sample import Sample
 from ..model.scaling import SCALINGS, Scaling, fit_scaling
 from ..results.margin import MarginResults
-from ..solvers.automatic import SOLVERS
-from ..solvers.extended_dual import DualSolution, ExtendedDual, Outcome
-from ..solvers.forms import DenseGram, centred
-from ..solvers.hard_margin import HardMargin
-from ..solvers.selection import GRID, Candidate, select
+from ..solvers.forms import DenseGram, Gram, LinearGram, centred
+from ..solvers.selection import GRID, Candidate, Outcome, Route, select
 from .base import Method, Needs
 
 # A relative duality gap that is small enough to compare values of C.
@@ -72,19 +65,16 @@ def kernel_of(value: Any, scaling: str | None) -> Kernel:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ThresholdedSVM(Method):
-    """Base of the machines that minimise
+class KernelMachine(Method):
+    """Base of the methods that fit a potential <v, phi(x)> with |v|^2 as its penalty and C as the price of losses.
 
-    1/2 |v|^2 + |theta|^2 / (2 gamma^2) + C sum_nk W_nk [1 - Y_nk (<v, phi(x_n)> + b - theta_k)]_+ .
-
-    A concrete class says what `gamma` is (inf: theta free) and when the order of theta is a constraint.
+    A concrete class makes the problem and names the route to its optimum.
     """
 
     C: float | str = 1.0
     kernel: str | Kernel | Callable[[FloatArray, FloatArray], Any] = "perceptron"
     cost: CostField = "absolute"
     scaling: str | None = "range"
-    solver: str = "auto"
     tol: float = 1e-3
     folds: int = 5
 
@@ -103,7 +93,6 @@ class ThresholdedSVM(Method):
         for name, value in settled.items():
             object.__setattr__(self, name, value)
         one_of(self, "scaling", self.scaling, SCALINGS)
-        one_of(self, "solver", self.solver, SOLVERS)
         kernel_of(self.kernel, self.scaling)
 
     def _settled_C(self) -> float | str:
@@ -113,18 +102,26 @@ class ThresholdedSVM(Method):
             return float("inf")
         return number(self, "C", self.C, also=", inf or 'cv'" if self.hard else " or 'cv'")
 
-    def penalty_scale(self) -> float:
-        """gamma; inf leaves the thresholds free."""
-        raise TypeError(f"{type(self).__name__} defines no penalty of the thresholds")
-
-    def constrains_order(self, costs: FloatArray) -> bool:
-        """Whether theta_1 <= ... <= theta_{K-1} has to be a constraint under these costs (N, K)."""
-        return not is_convex(costs)
-
     @property
     def selects(self) -> bool:
         """Whether C is chosen by cross-validation."""
         return self.C == "cv"
+
+    def candidate(self, used: Sample, gram: Gram, costs: FloatArray) -> Candidate:
+        """The problem of the rows of positive weight, with their raw kernel matrix and costs (N, K)."""
+        raise TypeError(f"{type(self).__name__} defines no problem")
+
+    def route(self, gram: Gram) -> Route:
+        """Makes a solver of the problem."""
+        raise TypeError(f"{type(self).__name__} defines no route")
+
+    def solved(self, problem: Any, gram: Gram, C: float, rng: np.random.Generator) -> Outcome:
+        """The optimum at one C."""
+        return self.route(gram)(problem, rng).solve(C, self.tol)
+
+    def own_facts(self, problem: Any, outcome: Any) -> tuple[tuple[str, Any], ...]:
+        """Header lines of the summary that only this method has."""
+        return ()
 
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method has no use for."""
@@ -134,7 +131,6 @@ class ThresholdedSVM(Method):
                 f"{type(self).__name__} uses cluster= only to keep the rows of a cluster in one fold of C='cv': remove "
                 "it, or set C='cv'."
             )
-        require_v_shaped(sample_costs(CostMatrix(self.cost), sample), sample.y, type(self).__name__)
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> MarginFit:
         """Fit to arrays.
@@ -150,8 +146,8 @@ class ThresholdedSVM(Method):
         Raises
         ------
         DataError
-            Costs that are not V-shaped around the rank, or all alike; a kernel matrix that is not finite, symmetric
-            and (conditionally) positive definite.
+            Costs that the method cannot use, or that are all alike; a kernel matrix that is not finite, symmetric and
+            (conditionally) positive definite.
         """
         self.check(sample)
         kernel = parse_kernel(self.kernel)
@@ -161,59 +157,47 @@ class ThresholdedSVM(Method):
         used = sample.take(rows)
         scaling = fit_scaling(self.scaling, used.X, used.case_weights)
         X = scaling(sample.X)
-        candidate = self._candidate(used, kernel, X, rows)
-        selection = self._selection(candidate, used, rng, progress)
+        gram = _gram(kernel, X, rows)
+        candidate = self.candidate(used, gram, self._costs(used))
+        selection = self._selection(candidate, used, gram, rng, progress)
         C = float(self.C) if selection is None else float(selection.C[selection.chosen])
         problem, means = candidate.whole()
-        outcome = self._solved(problem, C, rng)
-        # Scores of the centred kernel differ from those of the raw one by means'beta.
-        point = _placed(outcome.solution, float(means @ outcome.solution.beta), problem)
-        expansion, support = _expansion(kernel, scaling, X, rows, point, _boxes(C, problem))
-        rule = ThresholdRule(expansion, point.theta)
+        outcome = self.solved(problem, problem.gram, C, rng)
+        point = outcome.solution
+        support = np.flatnonzero(np.abs(point.beta) > _NO_SUPPORT * point.largest)
+        # Scores of the centred kernel differ from those of the raw one by means'beta. The offset takes it up; where
+        # there is none, the thresholds do.
+        shift = float(means @ point.beta)
+        potential = _potential(kernel, scaling, X, rows, support, point, 0.0 if point.offset is None else -shift)
+        rule = ThresholdRule(potential, point.theta + (shift if point.offset is None else 0.0))
         scores = np.empty(sample.n)
-        scores[rows] = point.scores + point.offset
+        scores[rows] = point.scores + shift + potential.offset
         absent = sample.case_weights == 0
         scores[absent] = rule.scores(sample.rows.take(absent))
-        slopes = kernel.slopes(expansion.anchors, expansion.coef)
         return MarginFit(
             rule=rule,
             certificate=self._certificate(point),
             trace=Trace(iterations=outcome.iterations, objective=outcome.path, message=f"solver {outcome.solver}"),
             scores=scores,
-            facts=(*self._facts(C, kernel, problem), *_solved_facts(outcome, support.size, rows.size)),
+            facts=(
+                *self._facts(C, kernel),
+                *self.own_facts(problem, outcome),
+                ("Solver", outcome.solver),
+                ("Support vectors", f"{support.size} of {rows.size}"),
+            ),
             support=rows[support],
-            coefficients=None if slopes is None else slopes * scaling.factor,
+            coefficients=potential.slopes,
             selection=selection,
         )
 
-    def _solved(self, problem: ExtendedDual, C: float, rng: np.random.Generator) -> Outcome:
-        route = SOLVERS[self.solver]
-        if np.isinf(C):
-            return HardMargin(route, problem, rng).solve(self.tol)
-        return route(problem, rng).solve(C, self.tol)
-
-    def _candidate(self, used: Sample, kernel: Kernel, X: FloatArray, rows: IntArray) -> Candidate:
-        with np.errstate(over="ignore", invalid="ignore"):
-            gram = kernel.gram(X, rows)
-        require_finite(gram)
-        if not kernel.trusted:
-            gram = require_symmetric(gram)
-            require_definite(centred(gram.copy())[0])
+    def _costs(self, used: Sample) -> FloatArray:
         costs = sample_costs(CostMatrix(self.cost), used)
-        extended = extend(used.y, costs, used.case_weights)
-        if not extended.weights.any():
+        if not np.diff(costs, axis=1).any():
             raise DataError("the costs price every rank alike, so there is nothing to learn: give costs that differ.")
-        return Candidate(
-            gram=DenseGram(gram),
-            extended=extended,
-            costs=costs,
-            case_weights=used.case_weights,
-            gamma=self.penalty_scale(),
-            ordered=self.constrains_order(costs),
-        )
+        return costs
 
     def _selection(
-        self, candidate: Candidate, used: Sample, rng: np.random.Generator, progress: Progress | None
+        self, candidate: Candidate, used: Sample, gram: Gram, rng: np.random.Generator, progress: Progress | None
     ) -> Selection | None:
         if not self.selects:
             return None
@@ -224,20 +208,18 @@ class ThresholdedSVM(Method):
             if progress is not None:
                 progress(next(steps), self.folds * GRID.size, message)
 
-        return select(candidate, fold, SOLVERS[self.solver], max(self.tol, _SELECTION_TOL), rng, tick)
+        return select(candidate, fold, self.route(gram), max(self.tol, _SELECTION_TOL), rng, tick)
 
-    def _certificate(self, point: DualSolution) -> Certificate:
+    def _certificate(self, point: Any) -> Certificate:
         details = (("primal value", point.primal), ("dual value", point.dual))
         return Certificate(name="relative duality gap", value=point.gap, tolerance=self.tol, details=details)
 
-    def _facts(self, C: float, kernel: Kernel, problem: ExtendedDual) -> tuple[tuple[str, Any], ...]:
+    def _facts(self, C: float, kernel: Kernel) -> tuple[tuple[str, Any], ...]:
         how = f", chosen by {self.folds}-fold cross-validation" if self.selects else ""
         return (
             ("Kernel", repr(kernel)),
             ("C", "inf, a hard margin" if np.isinf(C) else f"{C:g}{how}"),
-            ("Thresholds", "free" if problem.free else f"penalised, gamma = {problem.gamma:g}"),
             ("Columns scaled", SCALED[self.scaling]),
-            ("Threshold order", "constrained" if problem.ordered else "implied by the convex cost"),
         )
 
     def geometry(self, sample: Sample, fit: Fit) -> Geometry:
@@ -249,20 +231,21 @@ class ThresholdedSVM(Method):
         not fixed before seeing data, and bounds that use it hold only for rows no longer than that.
         """
         rule = cast(ThresholdRule, fit.rule)
-        expansion = cast(KernelExpansion, rule.potential)
-        kernel = expansion.kernel
-        X = expansion.scaling(sample.X)
+        potential = cast(KernelExpansion | LinearPotential, rule.potential)
+        kernel = parse_kernel(self.kernel)
+        X = potential.scaling(sample.X)
         lengths = kernel.diagonal(X)
         half_width = 1.0 if self.scaling == "range" else np.inf
         largest = kernel.radius(X.shape[1], half_width)
         if not np.isfinite(largest):
             largest = float(lengths.max())
-        beta, at = expansion.coef, cast(MarginFit, fit).support
-        squared_norm = float(beta @ (fit.scores[at] - expansion.offset))
+        shift = potential.offset
+        if kernel.conditionally_definite:
+            shift += float(potential.coef @ kernel.origin(X)[cast(MarginFit, fit).support])
         return BallGeometry(
-            norm=float(np.sqrt(max(squared_norm, 0.0))),
+            norm=float(np.sqrt(potential.squared_norm)),
             squared_lengths=lengths,
-            theta=rule.theta - expansion.offset - float(beta @ kernel.origin(X)[at]),
+            theta=rule.theta - shift,
             radius=float(np.sqrt(largest + 1.0)),
         )
 
@@ -271,43 +254,42 @@ class ThresholdedSVM(Method):
 SCALED = {"range": "each to [-1, 1]", "standard": "each to mean 0, deviation 1", None: "no"}
 
 
-def _placed(point: DualSolution, shift: float, problem: ExtendedDual) -> DualSolution:
-    """The solution of the raw kernel, whose scores are higher by `shift`.
-
-    The offset takes it up; where there is none, because theta is free, theta does.
-    """
-    scores = point.scores + shift
-    if problem.free:
-        return replace(point, scores=scores, theta=point.theta + shift)
-    return replace(point, scores=scores, offset=point.offset - shift)
-
-
-def _boxes(C: float, problem: ExtendedDual) -> FloatArray:
-    caps: FloatArray = np.multiply(C, problem.weights, out=np.zeros_like(problem.weights), where=problem.weights > 0)
-    return caps
-
-
-def _solved_facts(outcome: Outcome, n_support: int, n_rows: int) -> tuple[tuple[str, Any], ...]:
-    return ("Solver", outcome.solver), ("Support vectors", f"{n_support} of {n_rows}")
+def _gram(kernel: Kernel, X: FloatArray, rows: IntArray) -> Gram:
+    """The checked kernel matrix of the training rows at `rows`, by its factor where that is smaller."""
+    factor = kernel.factor(X)
+    if factor is not None and 0 < factor.shape[1] < rows.size:
+        linear = LinearGram(np.ascontiguousarray(factor[rows]))
+        with np.errstate(over="ignore"):
+            require_finite_lengths(linear.diagonal)
+        return linear
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram = kernel.gram(X, rows)
+    require_finite(gram)
+    if not kernel.trusted:
+        gram = require_symmetric(gram)
+        require_definite(centred(gram.copy())[0])
+    return DenseGram(gram)
 
 
-def _expansion(
+def _potential(
     kernel: Kernel,
     scaling: Scaling,
     X: FloatArray,
     rows: IntArray,
-    point: DualSolution,
-    caps: FloatArray,
-) -> tuple[KernelExpansion, IntArray]:
-    """The fitted potential in terms of the raw kernel, and the positions of its support rows among `rows`."""
-    # Boxes without end count as far as the largest variable.
-    sizes = np.minimum(caps, np.abs(point.u).max(initial=0.0)).sum(axis=1)
-    support = np.flatnonzero(np.abs(point.beta) > _NO_SUPPORT * sizes)
-    expansion = KernelExpansion(
+    support: IntArray,
+    point: Any,
+    move: float,
+) -> KernelExpansion | LinearPotential:
+    """The fitted potential in terms of the raw kernel; `move` is added to the offset."""
+    offset = (point.offset or 0.0) + move
+    factor = kernel.factor(X)
+    if factor is not None:
+        return LinearPotential(scaling=scaling, coef=point.beta @ factor[rows], offset=offset)
+    return KernelExpansion(
         kernel=kernel,
         scaling=scaling,
         anchors=kernel.anchors(X, rows[support]),
         coef=point.beta[support],
-        offset=point.offset,
+        offset=offset,
+        squared_norm=max(float(point.beta @ point.scores), 0.0),
     )
-    return expansion, support

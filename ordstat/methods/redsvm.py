@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .base_svm import ThresholdedSVM, number
+from .base_svm import number
+from .base_thresholded import ThresholdedSVM
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..model.costs import CostField
-from .base_svm import ThresholdedSVM
+from .base_thresholded import ThresholdedSVM
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

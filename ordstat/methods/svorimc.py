@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .base_svm import ThresholdedSVM
+from .base_thresholded import ThresholdedSVM
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -24,6 +24,17 @@ def require_finite(gram: FloatArray) -> None:
         )
 
 
+def require_finite_lengths(lengths: FloatArray) -> None:
+    """Raise DataError, naming the row, where a k(x_n, x_n) (N,) overflowed."""
+    finite = np.isfinite(lengths)
+    if not finite.all():
+        n = int(np.argmin(finite))
+        raise DataError(
+            f"the kernel of training rows {n} and {n} is {lengths[n]}, and kernel values must be finite: scale the "
+            "columns, or look at this row."
+        )
+
+
 def require_symmetric(gram: FloatArray) -> FloatArray:
     """The matrix (N, N), averaged with its transpose.
 

@@ -57,8 +57,8 @@ class Kernel(ABC):
         chosen = X[rows]
         return self(chosen, chosen)
 
-    def slopes(self, anchors: AnyArray, coef: FloatArray) -> FloatArray | None:
-        """(D,) effects of the columns on sum_s coef_s k(x_s, x), None where it is not linear in x."""
+    def factor(self, X: FloatArray) -> FloatArray | None:
+        """(N, J) rows z_n with k(x_n, x_m) = z_n'z_m where they are at hand, else None."""
         return None
 
     def origin(self, X: FloatArray) -> FloatArray:
@@ -223,9 +223,8 @@ class Linear(Kernel):
     def radius(self, n_columns: int, half_width: float = 1.0) -> float:
         return n_columns * half_width**2
 
-    def slopes(self, anchors: AnyArray, coef: FloatArray) -> FloatArray:
-        effects: FloatArray = coef @ anchors
-        return effects
+    def factor(self, X: FloatArray) -> FloatArray:
+        return X
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,8 @@ class KernelExpansion:
         beta_s, summing to zero over s.
     offset : float
         b.
+    squared_norm : float
+        |v|^2 = coef' k(x_s, x_t) coef.
     """
 
     kernel: Kernel
@@ -37,6 +39,12 @@ class KernelExpansion:
     anchors: AnyArray
     coef: FloatArray
     offset: float
+    squared_norm: float
+
+    @property
+    def slopes(self) -> FloatArray | None:
+        """None: H is not known to be linear in the columns."""
+        return None
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
@@ -44,3 +52,37 @@ class KernelExpansion:
         starts = range(0, rows.n, step)
         parts = [self.kernel(self.scaling(rows.X[i : i + step]), self.anchors) @ self.coef for i in starts]
         return np.concatenate([np.zeros(0), *parts]) + self.offset
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LinearPotential:
+    """H(x) = w'z + offset, z the scaled columns of x.
+
+    Attributes
+    ----------
+    scaling : Scaling
+    coef : (D,)
+        w.
+    offset : float
+        b.
+    """
+
+    scaling: Scaling
+    coef: FloatArray
+    offset: float
+
+    @property
+    def squared_norm(self) -> float:
+        """|w|^2."""
+        return float(self.coef @ self.coef)
+
+    @property
+    def slopes(self) -> FloatArray:
+        """(D,) effects of the columns on their own scale."""
+        effects: FloatArray = self.coef * self.scaling.factor
+        return effects
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
+        scores: FloatArray = self.scaling(rows.X) @ self.coef + self.offset
+        return scores

@@ -417,7 +417,9 @@ class OrdinalResults:
             return MarginBounds(bounds=(), notes=(self.no_bounds,))
         sample = self.design.sample
         costs = sample_costs(CostMatrix.parse(self.method.cost), sample) if self.own_cost else None
-        return margin_bounds(self.training_margins, self.geometry, sample, costs, delta)
+        found = margin_bounds(self.training_margins, self.geometry, sample, costs, delta)
+        more = self.method.extra_bounds(sample, self.fit, self.geometry, delta)
+        return MarginBounds(bounds=(*found.bounds, *more.bounds), notes=(*found.notes, *more.notes))
 
     @property
     def own_cost(self) -> bool:

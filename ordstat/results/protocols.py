@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from .._typing import FloatArray, IntArray
+from ..assess.bounds import MarginBounds
 from ..model.fit import Fit, Geometry, LikelihoodFit
 from ..model.rules import Rule
 from ..model.sample import Rows, Sample
@@ -35,6 +36,9 @@ class RankingMethod(Protocol):
 
     def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
         """Norms of the fitted potential."""
+
+    def extra_bounds(self, sample: Sample, fit: Fit, geometry: Geometry, delta: float) -> MarginBounds:
+        """Bounds of the method alone."""
 
 
 class Profiler(Protocol):

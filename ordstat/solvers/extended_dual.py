@@ -75,7 +75,8 @@ class DualSolution:
     u : (N, Q) signed dual variables, within their boxes, summing to 0
     beta : (N,) row sums of u
     scores : (N,) f = gram @ beta, without b
-    offset : float, b for the centred kernel (0 where theta is free)
+    offset : float or None
+        b for the centred kernel; None where theta is free.
     theta : (Q,)
     primal, dual : float
         P >= optimum >= D.
@@ -84,10 +85,15 @@ class DualSolution:
     u: FloatArray
     beta: FloatArray
     scores: FloatArray
-    offset: float
+    offset: float | None
     theta: FloatArray
     primal: float
     dual: float
+
+    @property
+    def largest(self) -> float:
+        """The largest sum of a row's |u|."""
+        return float(np.abs(self.u).sum(axis=1).max(initial=0.0))
 
     @property
     def gap(self) -> float:
@@ -155,7 +161,8 @@ def certify(problem: ExtendedDual, C: float, u: FloatArray, own_theta: FloatArra
         guesses = [theta] if own_theta is None else [theta, own_theta]
     points = [_primal(problem, C, scores, norm, theta) for guess in guesses for theta in _candidates(problem, guess)]
     primal, b, theta = min(points, key=lambda point: point[0])
-    return DualSolution(u=u, beta=beta, scores=scores, offset=b, theta=theta, primal=primal, dual=dual)
+    offset = None if problem.free else b
+    return DualSolution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual)
 
 
 def _candidates(problem: ExtendedDual, theta: FloatArray) -> list[FloatArray]:
@@ -182,7 +189,7 @@ def snapped(problem: ExtendedDual, C: float, point: DualSolution) -> DualSolutio
     """
     clear = min(_CLEAR, float(np.sqrt(point.gap)))
     caps = C * problem.weights
-    slack = clear * (problem.labels * (point.scores[:, None] + point.offset - point.theta) - 1.0)
+    slack = clear * (problem.labels * (point.scores[:, None] + (point.offset or 0.0) - point.theta) - 1.0)
     share = np.divide(np.abs(point.u), caps, out=np.zeros_like(caps), where=caps > 0)
     u = np.where(share < slack, 0.0, point.u)
     u = np.where(1.0 - share < -slack, problem.labels * caps, u)

@@ -19,6 +19,9 @@ from ..compiled.pairascent import sweep_linear as linear_pair_sweep
 from ..compiled.rowascent import sweep as row_sweep
 from ..compiled.rowascent import sweep_linear as linear_row_sweep
 
+# Eigenvalues below this share of the largest are rounding.
+_NULL = 1e-12
+
 
 def cvxpy() -> Any:
     """The module, imported when used: it takes most of a second."""
@@ -115,7 +118,12 @@ class DenseGram:
 
     def half_square(self, beta: Any) -> tuple[Any, list[Any]]:
         cp = cvxpy()
-        return 0.5 * cp.quad_form(beta, cp.psd_wrap(self.matrix)), []
+        value, vectors = np.linalg.eigh(self.matrix)
+        kept = value > _NULL * value[-1]
+        if 2 * np.count_nonzero(kept) > self.n:
+            return 0.5 * cp.quad_form(beta, cp.psd_wrap(self.matrix)), []
+        # Few directions: a polynomial of few columns. The solver is better off without the others' rounding.
+        return LinearGram(np.ascontiguousarray(vectors[:, kept] * np.sqrt(value[kept]))).half_square(beta)
 
     def centred(self) -> tuple[DenseGram, FloatArray]:
         matrix, means = centred(self.matrix)

@@ -70,7 +70,7 @@ class HardMargin:
 
 def hardened(problem: ExtendedDual, point: DualSolution) -> DualSolution | None:
     """The point scaled to a smallest margin of 1, None where some row is on the wrong side of a threshold."""
-    margins = problem.labels * (point.scores[:, None] + point.offset - point.theta)
+    margins = problem.labels * (point.scores[:, None] + (point.offset or 0.0) - point.theta)
     smallest = float(margins[problem.weights > 0].min(initial=1.0))
     if smallest <= 0.0:
         return None
@@ -83,7 +83,7 @@ def hardened(problem: ExtendedDual, point: DualSolution) -> DualSolution | None:
         u=u,
         beta=beta,
         scores=scores,
-        offset=point.offset / smallest,
+        offset=None if point.offset is None else point.offset / smallest,
         theta=theta,
         primal=0.5 * (norm + penalty),
         dual=max(dual, point.dual),

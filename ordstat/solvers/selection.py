@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..model.fit import Selection
 from ..model.reduction import Extended
 from ..model.rules import count_above
-from .extended_dual import DualRoute, ExtendedDual
+from .extended_dual import ExtendedDual
 from .forms import Gram
 
 #: kappa of the papers [Lin 2008, sec. 2.4.2]: 2^-17, 2^-15, ..., 2^3.
@@ -21,9 +22,88 @@ GRID: FloatArray = np.exp2(np.arange(-17.0, 4.0, 2.0))
 _TIE = 1e-12
 
 
+class Solution(Protocol):
+    """A solver's answer in terms of the rows.
+
+    Attributes
+    ----------
+    beta : (N,) coefficients, summing to zero
+    scores : (N,) of the centred kernel, without the offset
+    offset : float, None where the thresholds have taken it up
+    theta : (K-1,)
+    primal, dual, gap : float
+    largest : float, what a beta can be
+    """
+
+    @property
+    def beta(self) -> FloatArray: ...
+    @property
+    def scores(self) -> FloatArray: ...
+    @property
+    def offset(self) -> float | None: ...
+    @property
+    def theta(self) -> FloatArray: ...
+    @property
+    def primal(self) -> float: ...
+    @property
+    def dual(self) -> float: ...
+    @property
+    def gap(self) -> float: ...
+    @property
+    def largest(self) -> float: ...
+
+
+class Outcome(Protocol):
+    """A solution, the route to it, iterations, and primal values on the way."""
+
+    @property
+    def solution(self) -> Solution: ...
+    @property
+    def solver(self) -> str: ...
+    @property
+    def iterations(self) -> int: ...
+    @property
+    def path(self) -> FloatArray: ...
+
+
+class Solver(Protocol):
+    """Solves one problem for growing values of C."""
+
+    def solve(self, C: float, tol: float) -> Outcome: ...
+
+
+#: Makes a solver from a problem and a generator.
+Route = Callable[[Any, np.random.Generator], Solver]
+
+
+class Candidate(Protocol):
+    """A problem to select C for.
+
+    Attributes
+    ----------
+    gram : Gram
+        Not centred.
+    costs : (N, K) price of every prediction
+    case_weights : (N,)
+    """
+
+    @property
+    def gram(self) -> Gram: ...
+    @property
+    def costs(self) -> FloatArray: ...
+    @property
+    def case_weights(self) -> FloatArray: ...
+
+    def part(self, rows: BoolArray) -> tuple[Any, FloatArray]:
+        """The centred problem of some rows, and the means taken from their kernel matrix."""
+
+    def whole(self) -> tuple[Any, FloatArray]:
+        """The centred problem of all rows; may centre `gram` itself, so ask for it last."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Candidate:
-    """A problem to select C for, with the raw kernel.
+class ThresholdedCandidate:
+    """A thresholded SVM to select C for.
 
     Attributes
     ----------
@@ -63,7 +143,7 @@ class Candidate:
 def select(
     candidate: Candidate,
     fold: IntArray,
-    route: DualRoute,
+    route: Route,
     tol: float,
     rng: np.random.Generator,
     tick: Callable[[str], None],
@@ -76,7 +156,7 @@ def select(
     ----------
     candidate : Candidate
     fold : (N,) fold of each row, 0..F-1
-    route : DualRoute
+    route : Route
     tol : float
         Relative duality gap of each solve.
     rng : numpy.random.Generator
@@ -94,7 +174,7 @@ def select(
         for i, C in enumerate(GRID):
             solution = solver.solve(float(C), tol).solution
             scores = candidate.gram.across(test, ~test, solution.beta)
-            scores += solution.offset - gram_means @ solution.beta
+            scores += (solution.offset or 0.0) - gram_means @ solution.beta
             codes = count_above(scores[:, None] - solution.theta)
             means[held, i] = weights @ costs[np.arange(len(costs)), codes] / sizes[held]
             gaps[held, i] = solution.gap

@@ -23,6 +23,7 @@ OTHER = {
     "kernel": "gaussian",
     "learner": "tree",
     "link": "probit",
+    "loss": "squared_hinge",
     "max_iter": 1,
     "mode": "relabel",
     "patience": 1,
@@ -40,6 +41,7 @@ OTHER = {
 
 #: Options, of all methods or one, that matter only beside another one.
 BESIDE = {
+    ("rank-svm", "cost"): {"kernel": "linear", "loss": "squared_hinge"},  # where boundaries depend on it
     "folds": {"C": "cv"},
     "patience": {"validation": 0.3},
     # Costs place the thresholds alone, and differ where ranks are wrong by more than one.

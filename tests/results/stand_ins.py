@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ordstat.assess.bounds import MarginBounds
 from ordstat.model.fit import Certificate, BallGeometry, LikelihoodFit, Trace
 
 TRACE = Trace(iterations=6, objective=np.zeros(6), message="both criteria met")
@@ -37,6 +38,9 @@ class StandInMethod:
         slopes = np.array([2.0, 1.0])
         theta = fit.coefficients[:4] if isinstance(fit, LikelihoodFit) else fit.rule.theta
         return BallGeometry(norm=float(np.linalg.norm(slopes)), squared_lengths=lengths, theta=theta, radius=3.0**0.5)
+
+    def extra_bounds(self, sample, fit, geometry, delta):
+        return MarginBounds(bounds=(), notes=("Nothing more is known.",))
 
     def meat(self, sample, fit, cluster):
         """Twice the information for rows, three times for clusters."""

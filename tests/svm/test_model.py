@@ -73,7 +73,12 @@ def test_centring():
 def test_expansions_predict_in_blocks(monkeypatch):
     X, _ = rows(30)
     expansion = KernelExpansion(
-        kernel=Perceptron(), scaling=fit_scaling(None, X, np.ones(30)), anchors=X, coef=np.ones(30), offset=2.0
+        kernel=Perceptron(),
+        scaling=fit_scaling(None, X, np.ones(30)),
+        anchors=X,
+        coef=np.ones(30),
+        offset=2.0,
+        squared_norm=1.0,
     )
     whole = expansion(Rows(X=X))
     monkeypatch.setattr("ordstat.model.potentials._BLOCK", 70)

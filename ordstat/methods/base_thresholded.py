@@ -1,0 +1,75 @@
+"""What the thresholded support vector machines share: the extended problem and its solvers.
+
+They differ in the penalty of the thresholds and in whether an order of them is a constraint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..model.costs import CostMatrix, is_convex, require_v_shaped, sample_costs
+from ..model.reduction import extend
+from ..model.sample import Sample
+from ..solvers.automatic import SOLVERS
+from ..solvers.extended_dual import ExtendedDual, Outcome
+from ..solvers.forms import Gram
+from ..solvers.hard_margin import HardMargin
+from ..solvers.selection import ThresholdedCandidate
+from .base_svm import KernelMachine, one_of
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ThresholdedSVM(KernelMachine):
+    """Base of the machines that minimise
+
+    1/2 |v|^2 + |theta|^2 / (2 gamma^2) + C sum_nk W_nk [1 - Y_nk (<v, phi(x_n)> + b - theta_k)]_+ .
+
+    A concrete class says what gamma is (inf: theta free) and when the order of theta is a constraint.
+    """
+
+    solver: str = "auto"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_of(self, "solver", self.solver, SOLVERS)
+
+    def penalty_scale(self) -> float:
+        """gamma; inf leaves the thresholds free."""
+        raise TypeError(f"{type(self).__name__} defines no penalty of the thresholds")
+
+    def constrains_order(self, costs: FloatArray) -> bool:
+        """Whether theta_1 <= ... <= theta_{K-1} has to be a constraint under these costs (N, K)."""
+        return not is_convex(costs)
+
+    def check(self, sample: Sample) -> None:
+        """Raise where the sample holds something this method has no use for, or costs are not V-shaped."""
+        super().check(sample)
+        require_v_shaped(sample_costs(CostMatrix(self.cost), sample), sample.y, type(self).__name__)
+
+    def candidate(self, used: Sample, gram: Gram, costs: FloatArray) -> ThresholdedCandidate:
+        return ThresholdedCandidate(
+            gram=gram,
+            extended=extend(used.y, costs, used.case_weights),
+            costs=costs,
+            case_weights=used.case_weights,
+            gamma=self.penalty_scale(),
+            ordered=self.constrains_order(costs),
+        )
+
+    def route(self, gram: Gram) -> Any:
+        return SOLVERS[self.solver]
+
+    def solved(self, problem: ExtendedDual, gram: Gram, C: float, rng: np.random.Generator) -> Outcome:
+        if np.isinf(C):
+            return HardMargin(self.route(gram), problem, rng).solve(self.tol)
+        return super().solved(problem, gram, C, rng)  # type: ignore[return-value]
+
+    def own_facts(self, problem: ExtendedDual, outcome: Outcome) -> tuple[tuple[str, Any], ...]:
+        return (
+            ("Thresholds", "free" if problem.free else f"penalised, gamma = {problem.gamma:g}"),
+            ("Threshold order", "constrained" if problem.ordered else "implied by the convex cost"),
+        )

@@ -1,0 +1,86 @@
+"""The support vector machine on pairs of rows, with rank boundaries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from .._typing import FloatArray
+from ..assess.bounds import MarginBounds
+from ..assess.preference import preference_bounds
+from ..model.fit import BallGeometry, Fit, Geometry
+from ..model.sample import Sample
+from ..solvers.forms import Gram
+from ..solvers.pair_automatic import PAIR_SOLVERS
+from ..solvers.preference import PAIR_LOSSES, PairCandidate, PairOutcome, PairProblem
+from ..solvers.selection import Route
+from .base_svm import KernelMachine, one_of
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RankBoundarySVM(KernelMachine):
+    """Large margin rank boundaries: a potential learned from pairs of rows [Herbrich, Graepel & Obermayer 2000].
+
+    Minimises 1/2 |v|^2 + C sum over pairs of w_i w_j [1 - (<v, phi(x_i)> - <v, phi(x_j)>)]_+, over all pairs with
+    y_i > y_j, w the case weights. The boundaries between ranks are the middles of free support pairs (eq. 7.26-7.28);
+    where there are none, or they are out of order, the thresholds of least training cost. The summary says which.
+
+    Parameters
+    ----------
+    C : float or "cv"
+        Price of a violated margin of one pair, > 0. "cv" chooses among 2^-17, 2^-15, ..., 2^3 by cross-validation of
+        the fit's own cost, ties to the smaller.
+    kernel : str, Kernel or callable
+        "perceptron" -|x - x'|_2, "stump" -|x - x'|_1, "gaussian", "laplacian", "polynomial", "linear",
+        "precomputed"; a value such as Gaussian(gamma=0.5); or a function of (X, Z).
+    cost : str or (K, K) array
+        What chooses among boundaries, and C: "absolute", "classification", "squared", or a matrix [true rank,
+        predicted rank]; a row's own costs in the sample take its place. The potential does not depend on it.
+    loss : {"hinge", "squared_hinge"}
+        The squared hinge with a linear kernel counts pairs instead of listing them, for a million rows and more.
+    scaling : {"range", "standard", None}
+        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
+    solver : {"auto", "cvxpy"}
+        "auto" is coordinate ascent over pairs, or Newton's method where pairs can be counted.
+    tol : float
+        Relative duality gap to reach, in (0, 1).
+    folds : int
+        Folds of C="cv", at least 2.
+
+    Raises
+    ------
+    OptionError
+        A value outside these.
+
+    Examples
+    --------
+    >>> RankBoundarySVM(C=10, kernel="linear", loss="squared_hinge")
+    RankBoundarySVM(C=10.0, kernel='linear', loss='squared_hinge')
+    """
+
+    loss: str = "hinge"
+    solver: str = "auto"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_of(self, "loss", self.loss, PAIR_LOSSES)
+        one_of(self, "solver", self.solver, PAIR_SOLVERS)
+
+    def candidate(self, used: Sample, gram: Gram, costs: FloatArray) -> PairCandidate:
+        return PairCandidate(
+            gram=gram, y=used.y, costs=costs, case_weights=used.case_weights, loss=PAIR_LOSSES[self.loss]
+        )
+
+    def route(self, gram: Gram) -> Route:
+        return PAIR_SOLVERS[self.solver]
+
+    def own_facts(self, problem: PairProblem, outcome: PairOutcome) -> tuple[tuple[str, Any], ...]:
+        return (
+            ("Pairs", f"{problem.n_pairs} of different rank"),
+            ("Loss", self.loss.replace("_", " ")),
+            ("Boundaries", outcome.solution.boundaries.how),
+        )
+
+    def extra_bounds(self, sample: Sample, fit: Fit, geometry: Geometry, delta: float) -> MarginBounds:
+        """Theorem 7.2 for the risk of a pair in the wrong order."""
+        return preference_bounds(fit.scores, cast(BallGeometry, geometry), sample, delta)
