@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from ..exceptions import DataError
 from . import style
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ def forest(results: LikelihoodResults, ax: Axes | None, exponentiate: bool = Fal
     """Draw `forest_data`, the first coefficient on top, with its numbers at the right."""
     data = forest_data(results, exponentiate, level)
     n = len(data)
+    if n == 0:
+        raise DataError("the fit has no effects to draw: a model of thresholds alone.")
     ax = style.axes(ax, height=0.9 + 0.30 * max(n, 2))
     if exponentiate:
         ax.set_xscale("log")
@@ -36,7 +39,7 @@ def forest(results: LikelihoodResults, ax: Axes | None, exponentiate: bool = Fal
     bounded = data["conf_low"].notna() & data["conf_high"].notna()
     ax.hlines(places[bounded], data["conf_low"][bounded], data["conf_high"][bounded], color=style.RIGHT, linewidth=1.6)
     ax.plot(data["estimate"][bounded], places[bounded], "o", color=style.RIGHT, markersize=5.5, linestyle="none")
-    ax.set_ylim(-0.6, max(n, 1) - 0.4)
+    ax.set_ylim(-0.6, n - 0.4)
     _without_limits(ax, data, places, bounded)
     style.row_labels(ax, list(places), list(data["term"]))
     for place, text in zip(places, _numbers(data), strict=True):

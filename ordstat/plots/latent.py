@@ -62,16 +62,9 @@ def latent(results: OrdinalResults, ax: Axes | None, bins: int = 40) -> Axes:
     tallest = data["share"].max()
     for place, (level, colour) in enumerate(zip(levels, colours, strict=True)):
         mine = data[data["level"] == level]
-        ax.bar(
-            mine["left"],
-            0.85 * mine["share"] / tallest,
-            mine["right"] - mine["left"],
-            bottom=place,
-            align="edge",
-            color=colour,
-            linewidth=0,
-            zorder=4,
-        )
+        heights = place + 0.85 * mine["share"].to_numpy() / tallest
+        edges = np.append(mine["left"], mine["right"].iloc[-1])
+        ax.stairs(heights, edges, baseline=place, fill=True, color=colour, linewidth=0, zorder=4)
         ax.axhline(place, color=style.MUTED, linewidth=0.5, zorder=3)
     ax.set_ylim(-0.1, len(levels))
     style.row_labels(ax, [place + 0.3 for place in range(len(levels))], [str(level) for level in levels])

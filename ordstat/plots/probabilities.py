@@ -145,7 +145,7 @@ def stacked(results: LikelihoodResults, ax: Axes | None, variable: str, **chosen
     tops = data["cumulative"].to_numpy().reshape(-1, K).T
     values = data[variable].iloc[::K]
     if _numeric(results, variable, data):
-        ax.stackplot(values.to_numpy(dtype=np.float64), shares, colors=colours, edgecolor="white", linewidth=0.6)
+        ax.stackplot(values.to_numpy(dtype=np.float64), shares, colors=colours, edgecolor="white", linewidth=_edge(K))
         ax.set_xlim(values.min(), values.max())
     else:
         _bars(ax, shares, tops, colours)
@@ -157,10 +157,15 @@ def stacked(results: LikelihoodResults, ax: Axes | None, variable: str, **chosen
     return ax
 
 
+def _edge(levels: int) -> float:
+    """Width of the white lines between levels, thinner where they would drown the colours."""
+    return min(0.6, 6.0 / levels)
+
+
 def _bars(ax: Axes, shares: Any, tops: Any, colours: Sequence[Any]) -> None:
     places = np.arange(shares.shape[1])
     for share, top, colour in zip(shares, tops, colours, strict=True):
-        ax.bar(places, share, 0.8, bottom=top - share, color=colour, edgecolor="white", linewidth=0.6)
+        ax.bar(places, share, 0.8, bottom=top - share, color=colour, edgecolor="white", linewidth=_edge(len(colours)))
         for place in np.flatnonzero(share >= 0.06):
             ax.text(
                 float(place),

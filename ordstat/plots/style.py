@@ -21,6 +21,9 @@ RIGHT = "#0072b2"
 WRONG = "#d55e00"
 SMALL = 8.5
 _WIDTH = 6.4  # inches
+_TALLEST = 14.0  # inches of a figure, however many rows it has
+_ROW = 0.13  # inches that a row's name needs
+_MOST_NAMES = 20  # of levels beside a plot
 _MISSING = "plots need matplotlib, which is not installed: pip install ordstat[plot]"
 
 
@@ -49,7 +52,12 @@ def panels(given: Any, n: int, columns: int, height: float, width: float = _WIDT
     columns = min(columns, n)
     rows = -(-n // columns)
     figure, grid = pyplot.subplots(
-        rows, columns, figsize=(width, height * rows), layout="constrained", squeeze=False, facecolor="white"
+        rows,
+        columns,
+        figsize=(width, min(height * rows, _TALLEST)),
+        layout="constrained",
+        squeeze=False,
+        facecolor="white",
     )
     for spare in grid.flat[n:]:
         figure.delaxes(spare)
@@ -121,15 +129,16 @@ def keep_apart(places: Iterable[float], gap: float, low: float = -np.inf, high: 
 
 def inches(ax: Axes) -> tuple[float, float]:
     """Width and height of the axes as laid out with what is drawn so far."""
-    figure = ax.get_figure(root=True)
-    assert figure is not None
+    figure = ax.figure.figure  # the whole figure, from a part of it too
     figure.draw_without_rendering()
     box = ax.get_window_extent()
     return box.width / figure.dpi, box.height / figure.dpi
 
 
 def end_labels(ax: Axes, heights: Sequence[float], texts: Sequence[str], colours: Sequence[Any]) -> None:
-    """Names of lines right of the axes, at their last heights, kept apart."""
+    """Names of lines right of the axes, at their last heights, kept apart; of very many lines some."""
+    step = max(1, -(-len(texts) // _MOST_NAMES))
+    heights, texts, colours = heights[::step], texts[::step], colours[::step]
     low, high = ax.get_ylim()
     room = inches(ax)[1]
     size = min(SMALL, 72.0 * room / (1.25 * max(len(texts), 1)))
@@ -150,9 +159,11 @@ def end_labels(ax: Axes, heights: Sequence[float], texts: Sequence[str], colours
 
 
 def level_key(ax: Axes, levels: Sequence[Any], colours: Sequence[Any]) -> None:
-    """Names of the levels right of the axes beside their colours, highest on top."""
+    """Names of the levels right of the axes beside their colours, highest on top; of very many levels some."""
     from matplotlib.patches import Patch
 
+    step = max(1, -(-len(levels) // _MOST_NAMES))
+    levels, colours = levels[::step], colours[::step]
     handles = [Patch(color=colour, label=str(level)) for level, colour in zip(levels, colours, strict=True)]
     ax.legend(
         handles=handles[::-1],
@@ -177,8 +188,9 @@ def plain_log_ticks(ax: Axes) -> None:
 
 
 def row_labels(ax: Axes, places: Sequence[float], texts: Sequence[str]) -> None:
-    """Names of rows at the left, without tick marks."""
-    ax.set_yticks(list(places), [str(text) for text in texts])
+    """Names of rows at the left, without tick marks; some of them where there is no room for all."""
+    step = max(1, int(np.ceil(_ROW * len(texts) / inches(ax)[1])))
+    ax.set_yticks(list(places)[::step], [str(text) for text in texts][::step])
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
 
@@ -189,10 +201,11 @@ def threshold_lines(ax: Axes, values: FloatArray, names: Sequence[str]) -> None:
     low, high = ax.get_xlim()
     per_inch = abs(high - low) / inches(ax)[0]
     taken = -np.inf
+    width = 0.8 if len(names) <= _MOST_NAMES else 0.3
     for value, symbol in zip(values, symbols, strict=True):
         if not np.isfinite(value):
             continue
-        ax.axvline(value, color=INK, linewidth=0.8, zorder=3)
+        ax.axvline(value, color=INK, linewidth=width, zorder=3)
         half = 0.5 * per_inch * 0.62 * SMALL / 72.0 * (2.2 if symbol.startswith("$") else len(symbol) + 0.8)
         if value - half >= taken:
             ax.text(

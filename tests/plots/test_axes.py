@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot
-from matplotlib.container import BarContainer
+from matplotlib.patches import StepPatch
 
 from ordstat import DataError, OptionError, datasets, ordfit
 from ordstat.plots import style
@@ -67,9 +67,12 @@ def test_latent_has_a_line_at_every_threshold(fits, name):
     K = len(fit.levels)
     lines = [line.get_xdata() for line in ax.lines if line.get_xdata()[0] == line.get_xdata()[1]]
     np.testing.assert_allclose([x[0] for x in lines], fit.thresholds, rtol=1e-9)
-    bars = [c for c in ax.containers if isinstance(c, BarContainer)]
-    assert len(bars) == K
-    assert [len(c) for c in bars] == [10] * K
+    histograms = [patch.get_data() for patch in ax.patches if isinstance(patch, StepPatch)]
+    data = fit.plot.latent_data(bins=10)
+    assert len(histograms) == K
+    for place, (histogram, (_, mine)) in enumerate(zip(histograms, data.groupby("level", sort=False), strict=True)):
+        heights = histogram.values - place
+        np.testing.assert_allclose(heights * data["share"].max(), 0.85 * mine["share"], atol=1e-12)
     assert [t.get_text() for t in ax.get_yticklabels()] == [str(level) for level in fit.levels]
 
 
