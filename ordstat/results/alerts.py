@@ -65,9 +65,11 @@ def _separated(direction: FloatArray, parameters: Parameters) -> str:
     moving = np.flatnonzero(infinite_estimates(direction))
     effects = [i for i in moving if parameters.kinds[i] != "threshold"] or moving
     ends = ", ".join(f"{parameters.names[i]} to {'+' if direction[i] > 0 else '-'}infinity" for i in effects)
+    nominal = "nominal" in parameters.kinds or "lambda" in parameters.kinds  # Jeffreys' penalty takes neither
+    firth = "" if nominal else "penalty='jeffreys' (Firth's bias reduction) or "
     return (
         f"the response is separated: no finite maximum likelihood estimate exists, and the likelihood keeps rising as "
         f"estimates move ({ends}). The numbers shown for them are where the solver stopped, and they have no standard "
-        "errors; the other estimates and their standard errors hold. For finite estimates fit with penalty='jeffreys' "
-        "(Firth's bias reduction) or a ridge penalty such as penalty=1.0, merge levels, or drop the column."
+        f"errors; the other estimates and their standard errors hold. For finite estimates fit with {firth}"
+        "a ridge penalty such as penalty=1.0, merge levels, or drop the column."
     )

@@ -202,3 +202,12 @@ def test_summary_of_very_many_levels_stays_short():
     lines = str(r.summary()).splitlines()
     assert len(lines) < 120 and max(map(len, lines)) <= 100
     assert any(".thresholds" in line for line in lines) and any(".confusion()" in line for line in lines)
+
+
+@pytest.mark.parametrize(("nominal", "way_out"), [(None, r"penalty='jeffreys'.* or a ridge"), ("~ temp", "with a ridge")])
+def test_separation_names_the_penalties_that_help(wine, nominal, way_out):
+    """Every row with `top` is in the top level; Jeffreys' penalty takes no nominal effects."""
+    tied = wine.assign(top=(wine["rating"].astype(int) == 5) & (wine["contact"] == "yes"))
+    formula = "rating ~ temp + top" if nominal is None else "rating ~ top"
+    with pytest.warns(SeparationWarning, match=way_out):
+        ordfit(formula, tied, nominal=nominal)
