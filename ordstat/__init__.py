@@ -26,14 +26,17 @@ from .exceptions import (
 
 if TYPE_CHECKING:
     from .estimator import OrdinalClassifier
+    from .learners.perceptron import NormalisedSigmoid, RCDPerceptron
     from .learners.stump import DecisionStump
+    from .methods.adaboost_or import AdaBoostOR
     from .methods.clm import CumulativeLink
     from .methods.cost_transform import CostTransform
     from .methods.one_versus_all import OneVersusAll
     from .methods.one_versus_one import OneVersusOne
     from .methods.orboost import ORBoost
-    from .methods.rankboost import RankBoost
+    from .methods.orstump import ORStump
     from .methods.rank_svm import RankBoundarySVM
+    from .methods.rankboost import RankBoost
     from .methods.redsvm import REDSVM
     from .methods.svorexc import SVOREXC
     from .methods.svorimc import SVORIMC
@@ -48,6 +51,10 @@ _LATER = {
     "OneVersusOne": "methods.one_versus_one",
     "ORBoost": "methods.orboost",
     "RankBoost": "methods.rankboost",
+    "NormalisedSigmoid": "learners.perceptron",
+    "RCDPerceptron": "learners.perceptron",
+    "AdaBoostOR": "methods.adaboost_or",
+    "ORStump": "methods.orstump",
     "DecisionStump": "learners.stump",
     "REDSVM": "methods.redsvm",
     "RankBoundarySVM": "methods.rank_svm",
@@ -62,6 +69,7 @@ __all__ = [
     "REDSVM",
     "SVOREXC",
     "SVORIMC",
+    "AdaBoostOR",
     "ConvergenceWarning",
     "CostTransform",
     "CumulativeLink",
@@ -72,7 +80,9 @@ __all__ = [
     "Gaussian",
     "Laplacian",
     "Linear",
+    "NormalisedSigmoid",
     "ORBoost",
+    "ORStump",
     "OneVersusAll",
     "OneVersusOne",
     "OptionError",
@@ -82,8 +92,9 @@ __all__ = [
     "Perceptron",
     "Polynomial",
     "Precomputed",
-    "RankBoundarySVM",
+    "RCDPerceptron",
     "RankBoost",
+    "RankBoundarySVM",
     "SeparationWarning",
     "Stump",
     "datasets",

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
 from .._typing import FloatArray
-from ..model.ensembles import Ensemble
 from ..model.sample import Rows
 from ..solvers.exponential import Step
-from .weak import WeakTrainer
+from .weak import Weak
 
 # An edge below this share of the weights is rounding.
 _NO_EDGE = 1e-10
@@ -29,17 +28,27 @@ class Loss(Protocol):
 
     @property
     def scores(self) -> FloatArray:
-        """(N,) H."""
+        """(N,) H; (N, K-1) where every threshold has its own."""
 
     @property
     def theta(self) -> FloatArray | None:
         """(K-1,) thresholds that belong to the loss; None where it has none."""
 
     def direction(self) -> FloatArray:
-        """(N,) signed weights u: a hypothesis with sum u_n h_n > 0 lowers the loss."""
+        """Signed weights u of the scores' shape: a hypothesis with a sum of u h above 0 lowers the loss."""
 
     def step(self, values: FloatArray) -> Step:
-        """Move along a hypothesis with values (N,)."""
+        """Move along a hypothesis with values of the scores' shape."""
+
+
+class Hypotheses(Protocol):
+    """What boosting chooses from, on the rows at hand."""
+
+    def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
+        """A hypothesis with a large sum of u times its values."""
+
+    def combine(self, members: Sequence[Any], heights: FloatArray) -> Any:
+        """sum_t height_t h_t as a function of rows."""
 
 
 @dataclass(eq=False, kw_only=True)
@@ -73,14 +82,10 @@ class History:
         self.losses.append(loss)
         self.limits.append(self.limits[-1] * step.factor)
 
-    def potential(self, trainer: WeakTrainer) -> Ensemble:
-        """The sum of all rounds."""
-        return trainer.combine(self.members, np.array(self.alphas))
-
 
 def boost(
     loss: Loss,
-    trainer: WeakTrainer,
+    trainer: Hypotheses,
     history: History,
     rounds: int,
     rng: np.random.Generator,
@@ -98,7 +103,7 @@ def boost(
             return
         u = loss.direction()
         weak = trainer.best(u, rng)
-        if float(u @ weak.values) <= _NO_EDGE * float(np.abs(u).sum()):
+        if float(np.vdot(u, weak.values)) <= _NO_EDGE * float(np.abs(u).sum()):
             history.message = "no weak hypothesis is better than chance"
             return
         step = loss.step(weak.values)
@@ -110,7 +115,7 @@ def boost(
 
 def replay(
     loss: Loss,
-    trainer: WeakTrainer,
+    trainer: Hypotheses,
     history: History,
     X: FloatArray,
     members: tuple[Any, ...],

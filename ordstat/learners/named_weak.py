@@ -9,11 +9,16 @@ from .answers import Answers
 from .base import BinaryLearner
 from .classifier import Classifier
 from .named import CLASSIFIERS
+from .perceptron import NormalisedSigmoid, RCDPerceptron
 from .stump import DecisionStump
 from .weak import WeakLearner
 
 #: Weak learners that a string stands for, beside the classifiers of scikit-learn that have a name.
-WEAK: dict[str, WeakLearner] = {"stump": DecisionStump()}
+WEAK: dict[str, WeakLearner] = {
+    "stump": DecisionStump(),
+    "perceptron": RCDPerceptron(),
+    "sigmoid": NormalisedSigmoid(),
+}
 
 
 def parse_learner(value: Any, owner: str) -> WeakLearner:

@@ -57,6 +57,8 @@ METHODS: dict[str, Entry] = {
     "rankboost-ae": Entry("rankboost.RankBoost", {"step": "tight", "cost": "absolute"}),
     "orboost-lr": Entry("orboost.ORBoost", {"cost": "classification"}),
     "orboost-all": Entry("orboost.ORBoost"),
+    "orstump": Entry("orstump.ORStump"),
+    "adaboost-or": Entry("adaboost_or.AdaBoostOR"),
 }
 
 __all__ = ["METHODS", "Entry", "Method"]

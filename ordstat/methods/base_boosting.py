@@ -9,15 +9,15 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
 from ..exceptions import OptionError
-from ..learners.boosting import Loss
+from ..learners.boosting import Hypotheses, Loss
 from ..learners.named_weak import parse_learner
-from ..learners.weak import WeakLearner, WeakTrainer
+from ..learners.weak import WeakLearner
 from ..model.costs import CostField, CostMatrix, sample_costs
 from ..model.distinct import DistinctRows, distinct_rows
-from ..model.ensembles import Ensemble
+from ..model.ensembles import Ensemble, Raised
 from ..model.fit import Certificate, Fit, HullGeometry, Trace
 from ..model.rounds import EnsembleFit, Rounds
-from ..model.rules import ThresholdRule
+from ..model.rules import Potential, ThresholdRule
 from ..model.sample import Rows, Sample
 from ..results.ensemble import EnsembleResults
 from .base import Method, Needs
@@ -26,14 +26,14 @@ from .base_svm import count, number
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class BoostingMethod(Method):
-    """Base of the threshold ensembles H(x) = sum_t alpha_t h_t(x).
+class RoundsMethod(Method):
+    """Base of the methods that add a hypothesis a round.
 
-    A concrete class says which loss the rounds lower (`loss`) and where the thresholds come from (`thresholds`).
+    A concrete class says what the hypotheses are (`hypotheses`), which loss the rounds lower (`loss`), and how scores
+    become ranks (`gaps`, `rule`).
     """
 
     rounds: int = 200
-    learner: Any = "stump"
     cost: CostField = "absolute"
     validation: float | None = None
     patience: int = 50
@@ -51,29 +51,38 @@ class BoostingMethod(Method):
         }
         for name, value in settled.items():
             object.__setattr__(self, name, value)
-        self.weak()
-
-    def weak(self) -> WeakLearner:
-        """The weak learner."""
-        return parse_learner(self.learner, type(self).__name__)
 
     # What a concrete class says
 
-    def loss(self, rows: DistinctRows, n_levels: int) -> Loss:
-        """The loss at the start."""
+    def hypotheses(self, train: DistinctRows) -> Hypotheses:
+        """What the rounds choose from."""
+        raise TypeError(f"{type(self).__name__} defines no hypotheses")
+
+    def start(self, train: DistinctRows, rng: np.random.Generator) -> Potential | None:
+        """The potential that the rounds add to; None for 0."""
+        return None
+
+    def loss(self, train: DistinctRows, scores: FloatArray) -> Loss:
+        """The loss before the first round, at the scores (N,) of `start`."""
         raise TypeError(f"{type(self).__name__} defines no loss")
 
-    def thresholds(self, rows: DistinctRows, scores: FloatArray) -> FloatArray:
-        """(K-1,) thresholds for the scores (N,) that boosting ended with; unless the loss moves its own."""
-        raise TypeError(f"{type(self).__name__} defines no thresholds")
+    def gaps(
+        self, train: DistinctRows, training: FloatArray, theta: FloatArray | None, scores: FloatArray
+    ) -> FloatArray:
+        """(n, K-1) gaps of scores to the thresholds: those of the loss, or those that the training scores give."""
+        raise TypeError(f"{type(self).__name__} defines no gaps")
+
+    def rule(self, train: DistinctRows, potential: Any, theta: FloatArray | None) -> Any:
+        """The ranker of a sum of rounds."""
+        raise TypeError(f"{type(self).__name__} defines no rule")
+
+    def certificate(self, rows: DistinctRows, rule: Any, loss: float, limit: float) -> Certificate:
+        """The training cost against the bounds that the loss and the training-error theorem give it."""
+        return cost_certificate(rows, rule.codes(Rows(X=rows.X)), loss, limit)
 
     def facts(self) -> tuple[tuple[str, Any], ...]:
         """Header lines of the summary."""
         return ()
-
-    def potential(self, added: Ensemble) -> Ensemble:
-        """The potential whose rounds are `added`."""
-        return added
 
     # Fits
 
@@ -91,7 +100,7 @@ class BoostingMethod(Method):
         self.check(sample)
         rows = self._rows(sample)
         held = None if self.validation is None else held_out(rows, self.validation, rng)
-        run = self._run(rows, held, sample.n_levels)
+        run = self._run(rows, held, self.start(split(rows, held)[0], rng))
         run.add(self.rounds, rng, progress)
         return self._fitted(sample, run.train, run.trainer, run.record(rng), run.best)
 
@@ -103,7 +112,7 @@ class BoostingMethod(Method):
         OptionError
         """
         count(self, "rounds", rounds, 1)
-        run = self._run(self._rows(sample), fit.rounds.held, sample.n_levels)
+        run = self._run(self._rows(sample), fit.rounds.held, fit.rounds.start)
         run.repeat(fit.rounds)
         rng = continued(fit.rounds.state)
         run.add(rounds, rng, progress)
@@ -121,32 +130,32 @@ class BoostingMethod(Method):
         if isinstance(rounds, bool) or not isinstance(rounds, (int, np.integer)) or not 0 <= rounds <= made:
             raise OptionError(f"rounds must be an integer from 0 to {made}, the rounds made; got {rounds!r}.")
         train, _ = split(self._rows(sample), fit.rounds.held)
-        trainer = self.weak().on(train.X, train.weights)
-        return self._fitted(sample, train, trainer, fit.rounds, int(rounds))
+        return self._fitted(sample, train, self.hypotheses(train), fit.rounds, int(rounds))
 
     def _rows(self, sample: Sample) -> DistinctRows:
         return distinct_rows(sample, sample_costs(CostMatrix(self.cost), sample))
 
-    def _run(self, rows: DistinctRows, held: IntArray | None, n_levels: int) -> Run:
+    def _run(self, rows: DistinctRows, held: IntArray | None, start: Potential | None) -> Run:
         train, test = split(rows, held)
         return Run(
             train=train,
             test=test,
             held=held,
-            trainer=self.weak().on(train.X, train.weights),
-            loss=self.loss(train, n_levels),
-            thresholds=self.thresholds,
+            trainer=self.hypotheses(train),
+            loss=self.loss(train, np.zeros(train.n) if start is None else start(Rows(X=train.X))),
+            gaps=self.gaps,
+            start=start,
             patience=self.patience,
         )
 
     def _fitted(
-        self, sample: Sample, train: DistinctRows, trainer: WeakTrainer, rounds: Rounds, kept: int
+        self, sample: Sample, train: DistinctRows, trainer: Hypotheses, rounds: Rounds, kept: int
     ) -> EnsembleFit:
         """The fit that uses the first of the rounds made on the training part of a sample."""
-        potential = self.potential(trainer.combine(rounds.members[:kept], rounds.alphas[:kept]))
-        thetas = rounds.thetas
-        theta = self.thresholds(train, potential(Rows(X=train.X))) if thetas is None else thetas[kept]
-        rule = ThresholdRule(potential, theta)
+        potential = trainer.combine(rounds.members[:kept], rounds.alphas[:kept])
+        if rounds.start is not None:
+            potential = Raised(first=rounds.start, added=potential)
+        rule = self.rule(train, potential, None if rounds.thetas is None else rounds.thetas[kept])
         made = len(rounds.members)
         used = f"; the first {kept} used" if kept < made else ""
         return EnsembleFit(
@@ -154,25 +163,56 @@ class BoostingMethod(Method):
             certificate=self.certificate(train, rule, float(rounds.losses[kept]), float(rounds.limits[kept])),
             trace=Trace(iterations=made, objective=rounds.losses, message=rounds.message),
             scores=rule.scores(sample.rows),
-            facts=(
-                ("Weak learner", repr(self.weak())),
-                ("Rounds", f"{made}, {rounds.message}{used}"),
-                *self.facts(),
-            ),
+            facts=(("Rounds", f"{made}, {rounds.message}{used}"), *self.facts()),
             rounds=rounds,
             kept=kept,
         )
 
-    def certificate(self, rows: DistinctRows, rule: ThresholdRule, loss: float, limit: float) -> Certificate:
-        """The training cost against the bound that the training-error theorem gives it."""
-        raise TypeError(f"{type(self).__name__} defines no certificate")
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class BoostingMethod(RoundsMethod):
+    """Base of the threshold ensembles H(x) = sum_t alpha_t h_t(x) of weak binary hypotheses."""
+
+    learner: Any = "stump"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.weak()
+
+    def weak(self) -> WeakLearner:
+        """The weak learner."""
+        return parse_learner(self.learner, type(self).__name__)
+
+    def hypotheses(self, train: DistinctRows) -> Hypotheses:
+        return self.weak().on(train.X, train.weights)
+
+    def thresholds(self, train: DistinctRows, scores: FloatArray) -> FloatArray:
+        """(K-1,) thresholds for training scores (N,), where the loss has none of its own."""
+        raise TypeError(f"{type(self).__name__} defines no thresholds")
+
+    def gaps(
+        self, train: DistinctRows, training: FloatArray, theta: FloatArray | None, scores: FloatArray
+    ) -> FloatArray:
+        gaps: FloatArray = scores[:, None] - (self.thresholds(train, training) if theta is None else theta)
+        return gaps
+
+    def rule(self, train: DistinctRows, potential: Any, theta: FloatArray | None) -> ThresholdRule:
+        found = self.thresholds(train, potential(Rows(X=train.X))) if theta is None else theta
+        return ThresholdRule(potential, found)
+
+    def facts(self) -> tuple[tuple[str, Any], ...]:
+        return (("Weak learner", repr(self.weak())),)
 
     def geometry(self, sample: Sample, fit: Fit) -> HullGeometry | None:
         """Sum of the weights, and how rich the class of the weak learner is on the training rows."""
         rule = cast(ThresholdRule, fit.rule)
         used = sample.case_weights > 0
         richness = self.weak().on(sample.X[used], sample.case_weights[used]).richness()
-        return hull(cast(Ensemble, rule.potential).heights, rule.theta, richness.log_size, richness.squared_lengths)
+        lengths = richness.squared_lengths
+        if lengths is not None:
+            lengths = np.zeros(sample.n)
+            lengths[used] = richness.squared_lengths
+        return hull(cast(Ensemble, rule.potential).heights, rule.theta, richness.log_size, lengths)
 
 
 def hull(heights: FloatArray, theta: FloatArray, log_size: float, squared_lengths: FloatArray | None) -> HullGeometry:

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
-from ..learners.boosting import History, Loss, boost, replay
-from ..learners.weak import WeakTrainer
+from ..learners.boosting import History, Hypotheses, Loss, boost, replay
 from ..model.distinct import DistinctRows
 from ..model.rounds import Rounds
-from ..model.rules import count_above
+from ..model.rules import Potential, count_above
 from ..model.sample import Rows
 
 
@@ -60,8 +59,10 @@ class Run:
     trainer : WeakTrainer
         On the training rows.
     loss : Loss
-    thresholds : callable(train, scores)
-        (K-1,) thresholds, where the loss has none of its own.
+    gaps : callable(train, training scores, thresholds of the loss, scores)
+        (n, K-1) gaps of scores to the thresholds.
+    start : callable or None
+        The potential that the rounds add to.
     patience : int
         Rounds without a smaller cost of the held-out rows after which boosting ends.
     """
@@ -69,9 +70,10 @@ class Run:
     train: DistinctRows
     test: DistinctRows | None
     held: IntArray | None
-    trainer: WeakTrainer
+    trainer: Hypotheses
     loss: Loss
-    thresholds: Callable[[DistinctRows, FloatArray], FloatArray]
+    gaps: Callable[[DistinctRows, FloatArray, FloatArray | None, FloatArray], FloatArray]
+    start: Potential | None
     patience: int
     history: History = field(init=False)
     thetas: list[FloatArray] | None = field(init=False)
@@ -81,7 +83,10 @@ class Run:
         self.history = History.of(self.loss)
         self.thetas = None if self.loss.theta is None else []
         self.costs = None if self.test is None else []
-        self._test_scores = np.zeros(0 if self.test is None else self.test.n)
+        shape = self.loss.scores.shape[1:]
+        self._test_scores = np.zeros((0 if self.test is None else self.test.n, *shape))
+        if self.start is not None and self.test is not None:
+            self._test_scores += self.start(Rows(X=self.test.X))
         self._note()
 
     def add(self, rounds: int, rng: np.random.Generator, progress: Progress | None) -> None:
@@ -109,6 +114,7 @@ class Run:
             limits=np.array(self.history.limits),
             thetas=None if self.thetas is None else np.array(self.thetas),
             validation=None if self.costs is None else np.array(self.costs),
+            start=self.start,
             held=self.held,
             message=self.history.message,
             state=deepcopy(dict(rng.bit_generator.state)),
@@ -135,5 +141,5 @@ class Run:
         if self.thetas is not None and self.loss.theta is not None:
             self.thetas.append(self.loss.theta)
         if self.test is not None and self.costs is not None:
-            theta = self.thresholds(self.train, self.loss.scores) if self.thetas is None else self.thetas[-1]
-            self.costs.append(mean_cost(self.test, count_above(self._test_scores[:, None] - theta)))
+            gaps = self.gaps(self.train, self.loss.scores, self.loss.theta, self._test_scores)
+            self.costs.append(mean_cost(self.test, count_above(gaps)))

@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from .._typing import FloatArray
 from ..model.costs import CostMatrix, require_v_shaped, sample_costs
 from ..model.distinct import DistinctRows
-from ..model.fit import Certificate
-from ..model.rules import ThresholdRule
-from ..model.sample import Rows, Sample
+from ..model.sample import Sample
 from ..solvers.exponential import MarginLoss, Questions
-from .base_boosting import BoostingMethod, cost_certificate
+from .base_boosting import BoostingMethod
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -57,13 +54,9 @@ class ORBoost(BoostingMethod):
         super().check(sample)
         require_v_shaped(sample_costs(CostMatrix(self.cost), sample), sample.y, type(self).__name__)
 
-    def loss(self, rows: DistinctRows, n_levels: int) -> MarginLoss:
-        """The margin loss at H = 0 with its best thresholds."""
-        return MarginLoss.start(Questions.of(rows.y, rows.costs, rows.weights), np.zeros(rows.n))
-
-    def certificate(self, rows: DistinctRows, rule: ThresholdRule, loss: float, limit: float) -> Certificate:
-        """The training cost against the loss."""
-        return cost_certificate(rows, rule.codes(Rows(X=rows.X)), loss, limit)
+    def loss(self, train: DistinctRows, scores: FloatArray) -> MarginLoss:
+        """The margin loss with its best thresholds."""
+        return MarginLoss.start(Questions.of(train.y, train.costs, train.weights), scores)
 
     def facts(self) -> tuple[tuple[str, Any], ...]:
-        return (("Margins", "of all thresholds, by the steps of the cost"),)
+        return *super().facts(), ("Margins", "of all thresholds, by the steps of the cost")

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from .._typing import FloatArray
 from ..model.distinct import DistinctRows
 from ..model.fit import Certificate
-from ..model.rules import ThresholdRule
 from ..model.sample import Rows
 from ..solvers.dynamic_program import least_cost_thresholds
 from ..solvers.pairwise import PairLoss, misordered
@@ -63,15 +60,15 @@ class RankBoost(BoostingMethod):
         super().__post_init__()
         one_of(self, "step", self.step, STEPS)
 
-    def loss(self, rows: DistinctRows, n_levels: int) -> PairLoss:
-        """The pair loss at H = 0."""
-        return PairLoss(y=rows.y, weights=rows.weights, scores=np.zeros(rows.n), tight=self.step == "tight")
+    def loss(self, train: DistinctRows, scores: FloatArray) -> PairLoss:
+        """The pair loss."""
+        return PairLoss(y=train.y, weights=train.weights, scores=scores, tight=self.step == "tight")
 
-    def thresholds(self, rows: DistinctRows, scores: FloatArray) -> FloatArray:
+    def thresholds(self, train: DistinctRows, scores: FloatArray) -> FloatArray:
         """(K-1,) thresholds of least training cost."""
-        return least_cost_thresholds(scores, rows.costs, rows.weights)
+        return least_cost_thresholds(scores, train.costs, train.weights)
 
-    def certificate(self, rows: DistinctRows, rule: ThresholdRule, loss: float, limit: float) -> Certificate:
+    def certificate(self, rows: DistinctRows, rule: Any, loss: float, limit: float) -> Certificate:
         """The share of pairs in the wrong order against the loss of pairs."""
         scores = rule.scores(Rows(X=rows.X))
         wrong = misordered(rows.y, rows.weights, scores)
@@ -85,4 +82,4 @@ class RankBoost(BoostingMethod):
         return Certificate(name=name, value=value, tolerance=1.0 + 1e-9, details=details)
 
     def facts(self) -> tuple[tuple[str, Any], ...]:
-        return ("Step", STEPS[self.step]), ("Thresholds", "of least training cost")
+        return *super().facts(), ("Step", STEPS[self.step]), ("Thresholds", "of least training cost")

@@ -86,3 +86,23 @@ class LinearPotential:
         """(N,) scores."""
         scores: FloatArray = self.scaling(rows.X) @ self.coef + self.offset
         return scores
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ColumnScore:
+    """H(x) = sign * x[column].
+
+    Attributes
+    ----------
+    column : int
+    sign : float
+        +1 or -1.
+    """
+
+    column: int
+    sign: float
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
+        scores: FloatArray = self.sign * rows.X[:, self.column]
+        return scores

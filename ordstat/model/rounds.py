@@ -7,6 +7,7 @@ from typing import Any
 
 from .._typing import FloatArray, IntArray
 from .fit import MarginFit
+from .rules import Potential
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -25,6 +26,8 @@ class Rounds:
         Thresholds after every round; None where they are found at the end alone.
     validation : (T+1,) or None
         Mean cost of the held-out rows.
+    start : callable or None
+        The potential that the rounds add to.
     held : (M,) positions of the held-out rows among the distinct rows, or None
     message : str
         Why the rounds ended.
@@ -38,6 +41,7 @@ class Rounds:
     limits: FloatArray
     thetas: FloatArray | None
     validation: FloatArray | None
+    start: Potential | None
     held: IntArray | None
     message: str
     state: dict[str, Any]

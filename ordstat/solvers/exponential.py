@@ -19,6 +19,8 @@ from .._typing import FloatArray, IntArray
 _FLOOR = 1e-12
 # Logarithm of a weight that counts as none.
 _LEAST = -700.0
+# Where a threshold lies that no row bears on.
+_FAR = 1e9
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -88,6 +90,7 @@ class MarginLoss:
     moves: bool
     up: FloatArray = field(init=False)
     down: FloatArray = field(init=False)
+    _sides: tuple[FloatArray, FloatArray] = field(init=False)
 
     @classmethod
     def start(cls, questions: Questions, scores: FloatArray, theta: FloatArray | None = None) -> MarginLoss:
@@ -99,6 +102,7 @@ class MarginLoss:
             theta=np.zeros(questions.log_above.shape[1]) if theta is None else theta,
             moves=moves,
         )
+        begun._sides = begun._log_sides()
         begun._weigh()
         if moves:
             begun._settle()
@@ -134,44 +138,40 @@ class MarginLoss:
 
     def _log_sides(self) -> tuple[FloatArray, FloatArray]:
         """(G,) logarithms of sum_k W_gk exp(theta_k) over yes, and of sum_k W_gk exp(-theta_k) over no."""
-        return _log_sum(self.questions.log_above, self.theta, 1), _log_sum(self.questions.log_below, -self.theta, 1)
+        # Thresholds beyond ranks that no row has are infinite, and no row of weight asks for them.
+        theta = np.clip(self.theta, -_FAR, _FAR)
+        return _log_sum(self.questions.log_above + theta, 1), _log_sum(self.questions.log_below - theta, 1)
 
     def _weigh(self) -> None:
         """up_n = w_n exp(-H_n) sum_k W_nk exp(theta_k) and down_n = w_n exp(H_n) sum_k W_nk exp(-theta_k)."""
         q = self.questions
-        above, below = self._log_sides()
+        above, below = self._sides
         self.up = q.weights * np.exp(np.maximum(above[q.group] - self.scores, _LEAST))
         self.down = q.weights * np.exp(np.maximum(below[q.group] + self.scores, _LEAST))
 
     def _settle(self) -> None:
         """The thresholds that minimise the loss at H, in order, and the weights under them."""
         q = self.questions
-        above, below = self._log_sides()
-        size = above.size
-        with np.errstate(divide="ignore", invalid="ignore"):
-            # Logarithms of sum_n w_n exp(-H_n) and of sum_n w_n exp(H_n) over the rows of every group.
-            falling = np.log(np.bincount(q.group, weights=self.up, minlength=size)) - above
-            rising = np.log(np.bincount(q.group, weights=self.down, minlength=size)) - below
-        yes = _log_sum(q.log_above, falling[:, None], 0)
-        no = _log_sum(q.log_below, rising[:, None], 0)
+        above, below = self._sides
+        # Logarithms of sum_n w_n exp(-H_n) and of sum_n w_n exp(H_n) over the rows of every group that asks.
+        falling = _without(above, np.log(np.bincount(q.group, weights=self.up, minlength=above.size)))
+        rising = _without(below, np.log(np.bincount(q.group, weights=self.down, minlength=below.size)))
+        yes, no = _log_sum(q.log_above + falling[:, None], 0), _log_sum(q.log_below + rising[:, None], 0)
         self.theta = ordered_thresholds(yes, no)
-        new_above, new_below = self._log_sides()
-        self.up *= _ratio(new_above, above)[q.group]
-        self.down *= _ratio(new_below, below)[q.group]
+        self._sides = self._log_sides()
+        self.up *= np.exp(_without(above, self._sides[0]))[q.group]
+        self.down *= np.exp(_without(below, self._sides[1]))[q.group]
 
 
-def _log_sum(log_weights: FloatArray, log_values: FloatArray, axis: int) -> FloatArray:
-    """Logarithm of the sum over an axis of weight times value; weights of 0 add nothing, whatever the value."""
-    none = np.isneginf(log_weights)
-    terms = np.where(none, -np.inf, log_weights + np.where(none, 0.0, log_values))
+def _log_sum(terms: FloatArray, axis: int) -> FloatArray:
+    """Logarithm of the sum of exp(terms) over an axis."""
     sums: FloatArray = np.logaddexp.reduce(terms, axis=axis, initial=-np.inf)
     return sums
 
 
-def _ratio(new: FloatArray, old: FloatArray) -> FloatArray:
-    """exp(new - old), 1 where both are -inf."""
-    empty = np.isneginf(old)
-    return np.where(empty, 1.0, np.exp(np.where(empty, 0.0, new) - np.where(empty, 0.0, old)))
+def _without(side: FloatArray, values: FloatArray) -> FloatArray:
+    """values - side; 0 for groups whose side is empty (-inf)."""
+    return np.subtract(values, side, out=np.zeros(side.size), where=side > -np.inf)
 
 
 def ordered_thresholds(log_yes: FloatArray, log_no: FloatArray) -> FloatArray:

@@ -17,6 +17,7 @@ from ordstat.registry import option_names, resolve
 OTHER = {
     "C": 0.01,
     "base": "logistic",
+    ("adaboost-or", "base"): ordstat.REDSVM(),
     "cost": "squared",
     "folds": 3,
     "gamma": 0.1,
@@ -43,10 +44,17 @@ OTHER = {
 BESIDE = {
     ("rank-svm", "cost"): {"kernel": "linear", "loss": "squared_hinge"},  # where boundaries depend on it
     "folds": {"C": "cv"},
+    "loss": {"kernel": "linear"},
     "patience": {"validation": 0.3},
     # Costs place the thresholds alone, and differ where ranks are wrong by more than one.
     ("rankboost-or", "cost"): {"rounds": 5},
 }
+
+
+def another(name, option):
+    """Another value of an option of a method."""
+    return OTHER[(name, option) if (name, option) in OTHER else option]
+
 
 OPTIONS = [(name, option) for name, entry in METHODS.items() for option in option_names(entry)]
 
@@ -73,7 +81,7 @@ def test_every_method_is_a_public_value(name):
 
 @pytest.mark.parametrize(("name", "option"), [*[(name, None) for name in METHODS], *OPTIONS])
 def test_repr_rebuilds_the_method(name, option):
-    method = resolve(name, {} if option is None else {option: OTHER[option]})
+    method = resolve(name, {} if option is None else {option: another(name, option)})
     rebuilt = eval(repr(method), {name: getattr(ordstat, name) for name in ordstat.__all__})
     assert rebuilt == method
     assert repr(rebuilt) == repr(method)
@@ -94,7 +102,7 @@ def _everything(fit) -> tuple[bytes, list[int], bytes, bytes, str]:
 def test_every_option_counts(name, option):
     beside, frame = BESIDE.get((name, option), BESIDE.get(option, {})), Problem.of(name).frame
     plain = ordfit(FORMULA, frame, name, **beside)
-    other = ordfit(FORMULA, frame, name, **beside, **{option: OTHER[option]})
+    other = ordfit(FORMULA, frame, name, **beside, **{option: another(name, option)})
     assert _everything(plain) != _everything(other)
 
 
@@ -106,7 +114,7 @@ def test_every_option_is_checked(name, option):
 
 @pytest.mark.parametrize(("name", "option"), [pair for pair in OPTIONS if pair[1] != "max_iter"])
 def test_string_and_value_are_the_same_call(name, option):
-    given, frame = {option: OTHER[option]}, Problem.of(name).frame
+    given, frame = {option: another(name, option)}, Problem.of(name).frame
     by_string = ordfit(FORMULA, frame, name, **given)
     by_value = ordfit(FORMULA, frame, resolve(name, given))
     assert by_string.method == by_value.method

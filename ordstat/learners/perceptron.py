@@ -1,0 +1,168 @@
+"""Perceptrons that minimise their weighted error by random coordinate descent, and sigmoids of them [Li & Lin 2007]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..compiled.rcd import climb
+from ..exceptions import OptionError
+from ..model.ensembles import DirectionSum, hard_sign
+from ..model.sample import Rows
+from ..model.scaling import SCALINGS, Scaling, fit_scaling
+from .weak import HypothesisClass, Weak, WeakLearner, WeakTrainer
+
+# Steps whose values differ by less than this share of the weights are ties, which go to the first.
+_TIE = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class RCDPerceptron(WeakLearner):
+    """h(x) = sign(<v, (x, 1)>), by random coordinate descent with a bias from v = 0.
+
+    Each update moves v along one direction to the middle of the interval with the smallest weighted error: the bias,
+    then as many random directions as there are columns, uniform in [-1, 1]^D, then the bias again.
+
+    Parameters
+    ----------
+    updates : int
+        At least 1; the papers use 200.
+    scaling : {"range", "standard", None}
+        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
+
+    Raises
+    ------
+    OptionError
+        A value outside these.
+
+    Examples
+    --------
+    >>> RCDPerceptron(updates=100)
+    RCDPerceptron(updates=100, scaling='range')
+    """
+
+    updates: int = 200
+    scaling: str | None = "range"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.updates, bool) or not isinstance(self.updates, (int, np.integer)) or self.updates < 1:
+            name = type(self).__name__
+            raise OptionError(f"updates of {name} must be an integer of 1 or more; got {self.updates!r}.")
+        if not isinstance(self.scaling, (str, type(None))) or self.scaling not in SCALINGS:
+            names = ", ".join(repr(name) for name in SCALINGS)
+            raise OptionError(f"scaling of {type(self).__name__} must be one of {names}; got {self.scaling!r}.")
+
+    def on(self, X: FloatArray, case_weights: FloatArray) -> DirectionTrainer:
+        scaling = fit_scaling(self.scaling, X, case_weights)
+        return DirectionTrainer(X=X, scaled=scaling(X), scaling=scaling, updates=self.updates)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormalisedSigmoid(RCDPerceptron):
+    """h(x) = tanh(<v, (x, 1)>), v that of `RCDPerceptron` at length gamma.
+
+    Parameters
+    ----------
+    updates : int
+        At least 1; the papers use 200.
+    scaling : {"range", "standard", None}
+        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
+    gamma : float
+        Length of (v, bias), > 0; the papers use 4.
+
+    Examples
+    --------
+    >>> NormalisedSigmoid(gamma=2.0)
+    NormalisedSigmoid(updates=200, scaling='range', gamma=2.0)
+    """
+
+    gamma: float = 4.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        ok = isinstance(self.gamma, (int, float, np.number)) and not isinstance(self.gamma, bool)
+        if not ok or not 0.0 < self.gamma < np.inf:
+            raise OptionError(f"gamma of {type(self).__name__} must be a positive, finite number; got {self.gamma!r}.")
+
+    def on(self, X: FloatArray, case_weights: FloatArray) -> DirectionTrainer:
+        scaling = fit_scaling(self.scaling, X, case_weights)
+        return SigmoidTrainer(
+            X=X, scaled=scaling(X), scaling=scaling, updates=self.updates, shape=np.tanh, length=float(self.gamma)
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DirectionTrainer(WeakTrainer):
+    """The trainer of a perceptron, for the rows X (N, D).
+
+    Attributes
+    ----------
+    X, scaled : (N, D)
+    scaling : Scaling
+    updates : int
+    shape : callable
+        From <v, (x, 1)> to the value.
+    length : float or None
+        Length that v is given.
+    """
+
+    X: FloatArray
+    scaled: FloatArray
+    scaling: Scaling
+    updates: int
+    shape: Callable[[FloatArray], FloatArray] = hard_sign
+    length: float | None = None
+
+    @property
+    def n(self) -> int:
+        return len(self.X)
+
+    def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
+        member = self._placed(self.search(u, rng))
+        return Weak(member, self.combine([member], np.ones(1))(Rows(X=self.X)))
+
+    def search(self, u: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """(D + 1,) direction and bias after all updates."""
+        width = self.scaled.shape[1]
+        turns = np.arange(self.updates) % (width + 1) - 1
+        moves = np.where(turns < 0, -1, np.cumsum(turns >= 0) - 1).astype(np.int32)
+        directions = rng.uniform(-1.0, 1.0, size=(int((turns >= 0).sum()), width))
+        projections = np.ascontiguousarray(directions @ self.scaled.T)
+        steps = np.zeros(self.updates)
+        climb(projections, moves, u, _TIE * float(np.abs(u).sum()), np.zeros(self.n), steps)
+        return np.append(steps[turns >= 0] @ directions, steps[turns < 0].sum())
+
+    def _placed(self, direction: FloatArray) -> FloatArray:
+        size = float(np.linalg.norm(direction))
+        return direction if self.length is None or size == 0.0 else direction * (self.length / size)
+
+    def combine(self, members: Sequence[Any], heights: FloatArray) -> DirectionSum:
+        directions = np.array(members, dtype=np.float64).reshape(-1, self.scaled.shape[1] + 1)
+        return DirectionSum(scaling=self.scaling, directions=directions, heights=np.asarray(heights), shape=self.shape)
+
+    def richness(self) -> HypothesisClass:
+        """Cover's count of the ways that hyperplanes divide N points."""
+        n, width = self.n, self.scaled.shape[1]
+        count = 2 * sum(comb(n - 1, i) for i in range(min(width, n - 1) + 1))
+        return HypothesisClass(log_size=_log_of(count))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SigmoidTrainer(DirectionTrainer):
+    """The trainer of a normalised sigmoid, for the rows X (N, D)."""
+
+    def richness(self) -> HypothesisClass:
+        """Lengths gamma (x, 1) of the scaled rows: tanh is 1-Lipschitz."""
+        length = 1.0 if self.length is None else self.length
+        return HypothesisClass(log_size=np.nan, squared_lengths=length**2 * (1.0 + np.square(self.scaled).sum(axis=1)))
+
+
+def _log_of(count: int) -> float:
+    """Natural logarithm of a whole number of any size."""
+    shift = max(count.bit_length() - 1000, 0)
+    return float(np.log(float(count >> shift))) + shift * float(np.log(2.0))
