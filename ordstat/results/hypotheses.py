@@ -113,7 +113,8 @@ class _Reader:
         return difference[:-1], -float(difference[-1])
 
     def _sum(self) -> FloatArray:
-        total = self._product() * (-1.0 if self._take("-") else 1.0)
+        sign: Any = "-" if self._take("-") else "+"
+        total = self._product() * (1.0 if sign == "+" else -1.0)
         while sign := self._take("+", "-"):
             total = total + self._product() * (1.0 if sign == "+" else -1.0)
         return total

@@ -250,7 +250,7 @@ class ProfileLikelihood:
             if outer is None:
                 failures += 1
                 if failures > _FAILURES:
-                    return direction * math.inf, EDGE
+                    return direction * math.inf, FLAT if flat else EDGE
                 width *= 0.25
                 continue
             if outer.at.loglik <= target:

@@ -1,0 +1,162 @@
+"""Tables of tests and intervals against R's clm: anova, drop1, add1, nominal_test, scale_test, confint."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from reference_cases import Case, load_case, number
+
+from ordstat import ordfit
+from ordstat.results.likelihood import LikelihoodResults
+
+#: Log-likelihoods of R's default stopping rule.
+LOGLIK = 1e-7
+#: Statistics are differences of those, Wald statistics carry the covariance's accuracy.
+STATISTIC = 1e-6
+#: R interpolates profiles by a spline: this share of the interval's width.
+SPLINE = 3e-5
+#: Own columns by R's.
+COLUMNS = {
+    "no.par": "no_par", "AIC": "aic", "logLik": "loglik", "LR.stat": "lr_stat", "df": "df", "Df": "df",
+    "LRT": "lrt", "Chisq": "chisq", "Pr(>Chisq)": "p_value", "Pr(>Chi)": "p_value",
+}  # fmt: skip
+
+
+def fitted(name: str, **arguments: str) -> LikelihoodResults:
+    case = load_case(name)
+    given = {key: case.spec[key] for key in ("nominal", "scale") if key in case.spec}
+    return ordfit(case.spec["formula"], data=case.frame(), method=case.link, **given, **arguments)
+
+
+def block(case: Case, name: str) -> pd.DataFrame:
+    columns = {COLUMNS[key]: [number(cell) for cell in cells] for key, cells in case.raw[name]["columns"].items()}
+    return pd.DataFrame(columns, index=case.raw[name]["rows"], dtype=float)
+
+
+def check(found: pd.DataFrame, case: Case, name: str, same_rows: bool = True) -> None:
+    expected = block(case, name)
+    assert set(found.columns) == set(expected.columns) and len(found) == len(expected)
+    if same_rows:
+        assert found.index.tolist() == expected.index.tolist()
+    for column in expected:
+        ours, theirs = found[column].to_numpy(dtype=float), expected[column].to_numpy()
+        absolute = LOGLIK if column in ("aic", "loglik") else 1e-7 if column in ("lr_stat", "lrt") else 0.0
+        np.testing.assert_allclose(ours, theirs, rtol=STATISTIC, atol=absolute, err_msg=column)
+
+
+@pytest.mark.parametrize("name", ["wine_tests", "sim500_tests"])
+@pytest.mark.parametrize("type", ["I", "II", "III"])
+def test_wald_anova(name: str, type: str) -> None:
+    check(fitted(name).anova(type=type), load_case(name), f"anova_type{len(type)}")
+
+
+def test_types_with_several_interactions() -> None:
+    """R 4.2.2: anova(clm(y ~ x1*f + f*g + x2, data = sim500), type = 1, 2, 3)."""
+    fit = ordfit("y ~ x1*f + f*g + x2", data=load_case("sim500_tests").frame())
+    expected = {
+        "I": [77.37108, 2.56125, 10.05828, 38.99577, 2.88185, 6.08953],
+        "II": [80.47459, 4.72585, 10.78520, 40.62117, 2.63545, 6.08953],
+        "III": [43.49974, 4.04692, 5.78418, 40.62117, 2.63545, 6.08953],
+    }
+    for type, chisq in expected.items():
+        table = fit.anova(type=type)
+        assert table.index.tolist() == ["x1", "f", "g", "x2", "x1:f", "f:g"]
+        assert table["df"].tolist() == [1, 2, 3, 1, 2, 6]
+        np.testing.assert_allclose(table["chisq"], chisq, atol=6e-6)
+
+
+def test_anova_of_several_fits() -> None:
+    wine = fitted("wine_tests")
+    smaller = [wine.update("~ temp + contact"), wine.update("~ temp")]
+    check(wine.anova(*smaller), load_case("wine_tests"), "anova_pair", same_rows=False)
+    sim = fitted("sim500_tests")
+    check(sim.update("~ x1").anova(sim), load_case("sim500_tests"), "anova_pair", same_rows=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("anova_scale", {"scale": "~ temp"}),
+        ("anova_nominal", {"formula": "~ temp", "nominal": "~ contact"}),
+        ("anova_threshold", {"threshold": "equidistant"}),
+    ],
+)
+def test_anova_of_other_parts(name: str, changes: dict[str, str]) -> None:
+    fit = fitted("wine_anova_nominal_scale")
+    check(fit.anova(fit.update(**changes)), load_case("wine_anova_nominal_scale"), name, same_rows=False)
+
+
+@pytest.mark.parametrize("name", ["wine_tests", "sim500_tests", "simbig_logit"])
+def test_drop1(name: str) -> None:
+    check(fitted(name).drop1(), load_case(name), "drop1_chisq")
+
+
+def test_drop1_of_main_effects() -> None:
+    check(fitted("wine_tests").update("~ temp + contact").drop1(), load_case("wine_tests"), "drop1_chisq_main")
+
+
+def test_add1() -> None:
+    null = fitted("wine_tests").update("~ 1")
+    check(null.add1("~ temp + contact"), load_case("wine_tests"), "add1_chisq")
+    case = load_case("sim500_tests")
+    check(fitted("sim500_tests").add1(["x3", "x4", "age"]), case, "add1_chisq")
+    check(fitted("sim500_tests").add1("~ . + x3 + x4 + age"), case, "add1_chisq")
+
+
+@pytest.mark.parametrize("test", ["nominal_test", "scale_test"])
+def test_of_proportionality(test: str) -> None:
+    main = fitted("wine_tests").update("~ temp + contact")
+    check(getattr(main, test)(), load_case("wine_tests"), f"{test}_main")
+    check(getattr(fitted("sim500_tests"), test)(), load_case("sim500_tests"), test)
+
+
+def test_of_proportionality_with_interactions() -> None:
+    """R 4.2.2: nominal_test and scale_test of clm(y ~ x1*f + f*g + x2, data = sim500)."""
+    fit = ordfit("y ~ x1*f + f*g + x2", data=load_case("sim500_tests").frame())
+    nominal, scale = fit.nominal_test(), fit.scale_test()
+    assert nominal["df"].tolist()[1:] == [3, 6, 9, 3, 9, 33] and scale["df"].tolist()[1:] == [1, 2, 3, 1, 3, 11]
+    np.testing.assert_allclose(
+        nominal["lrt"][1:], [0.975262, 2.742284, 5.571072, 1.317473, 14.310397, 34.932412], atol=1e-5
+    )
+    np.testing.assert_allclose(
+        scale["lrt"][1:], [1.8960433, 1.6349472, 2.3257276, 0.2691912, 2.9684587, 17.1101906], atol=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "level", "rename"),
+    [
+        ("wine_confint_logit", "profile95", 0.95, {}),
+        ("wine_confint_logit", "profile90", 0.90, {}),
+        ("sim500_confint_cloglog", "profile95", 0.95, {}),
+        ("sim800_scale_g", "profile_ci", 0.95, {}),
+    ],
+)
+def test_profile_intervals(name: str, field: str, level: float, rename: dict[str, str]) -> None:
+    fit, expected = fitted(name), load_case(name).matrix(field)
+    effects = [n for n, kind in zip(fit.parameters.names, fit.parameters.kinds, strict=True) if kind != "threshold"]
+    found = fit.confint(level, type="profile", parm=effects).to_numpy()
+    width = np.diff(expected.to_numpy(), axis=1)
+    assert np.all(np.abs(found - expected.to_numpy()) <= SPLINE * width)
+
+
+def test_profile_intervals_of_cauchit() -> None:
+    """R's cauchit stands in +-1e5 for the infinite thresholds: 1e-3 is all it is good for."""
+    found = fitted("wine_confint_cauchit_scale").confint(type="profile").iloc[4:].to_numpy()
+    np.testing.assert_allclose(found, load_case("wine_confint_cauchit_scale").matrix("profile95"), rtol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "level"),
+    [
+        ("wine_confint_logit", "wald95", 0.95),
+        ("sim500_confint_cloglog", "wald99", 0.99),
+        ("simbig_logit", "wald_ci", 0.95),
+        ("sim800_scale_g", "wald_ci", 0.95),
+        ("wine_nominal_contact", "wald", 0.95),
+    ],
+)
+def test_wald_intervals(name: str, field: str, level: float) -> None:
+    found = fitted(name).confint(level).to_numpy()
+    np.testing.assert_allclose(found, load_case(name).matrix(field), rtol=1e-6, atol=1e-8)

@@ -1,0 +1,112 @@
+"""Linear hypotheses: read from text, tested with matrices written by hand."""
+
+import numpy as np
+import pytest
+from reference_cases import load_data
+from scipy import stats
+
+from ordstat import ordfit
+from ordstat.exceptions import OptionError
+
+NAMES = ["1|2", "2|3", "3|4", "4|5", "temp[T.warm]", "contact[T.yes]", "scale.temp[T.warm]"]
+
+
+@pytest.fixture(scope="module")
+def fit():
+    return ordfit("rating ~ temp + contact", data=load_data("wine"), scale="~ temp")
+
+
+def row(**weights):
+    places = {"t1": 0, "t2": 1, "t3": 2, "t4": 3, "temp": 4, "contact": 5, "scale": 6}
+    found = np.zeros(7)
+    for name, weight in weights.items():
+        found[places[name]] = weight
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "L", "r"),
+    [
+        ("temp = contact", [row(temp=1, contact=-1)], [0]),
+        ("temp[T.warm] = 0, contact[T.yes] = 1.5", [row(temp=1), row(contact=1)], [0, 1.5]),
+        ("2 * temp - contact / 4 = 1 + 1", [row(temp=2, contact=-0.25)], [2]),
+        ("-temp + 3 = -(contact - 1)", [row(temp=-1, contact=1)], [-2]),
+        ("temp*2 = 1e-1", [row(temp=2)], [0.1]),
+        ("2|3 - 1|2 = 4|5 - 3|4", [row(t2=1, t1=-1, t4=-1, t3=1)], [0]),
+        ("scale.temp[T.warm]=0", [row(scale=1)], [0]),
+        ("temp = 0\ncontact = 0\ntemp - contact = 0", [row(temp=1), row(contact=1), row(temp=1, contact=-1)], [0] * 3),
+        ("(temp + contact) / 2 = 1", [row(temp=0.5, contact=0.5)], [1]),
+    ],
+)
+def test_equations(fit, text, L, r):
+    assert fit.parameters.names == NAMES
+    table = fit.test(text)
+    L, r = np.array(L), np.array(r)
+    V, difference = fit.vcov().to_numpy(), L @ fit.params.to_numpy() - r
+    n = len(L)
+    np.testing.assert_allclose(table["difference"].iloc[:n], difference, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(table["std_error"].iloc[:n], np.sqrt(np.diag(L @ V @ L.T)), rtol=1e-12)
+    joint = difference @ np.linalg.pinv(L @ V @ L.T) @ difference
+    rank = np.linalg.matrix_rank(L)
+    last = table.iloc[-1]
+    assert last["chisq"] == pytest.approx(joint, rel=1e-8)
+    assert last["df"] == rank
+    assert last["p_value"] == pytest.approx(stats.chi2(rank).sf(joint), rel=1e-8)
+    assert table.index[-1] == ("joint" if n > 1 else text.strip())
+
+
+def test_hypotheses_that_contradict_each_other(fit):
+    table = fit.test("temp = 0, temp = 1")
+    assert np.isposinf(table.loc["joint", "chisq"]) and table.loc["joint", "p_value"] == 0.0
+
+
+def test_one_coefficient_is_the_z_test(fit):
+    table = fit.test("contact = 0")
+    assert table["chisq"].iloc[0] == pytest.approx(fit.z_values["contact[T.yes]"] ** 2, rel=1e-12)
+    assert table["p_value"].iloc[0] == pytest.approx(fit.p_values["contact[T.yes]"], rel=1e-10)
+
+
+def test_names_with_commas_and_operators():
+    data = load_data("sim500")
+    fit = ordfit("y ~ ns(x1, df=2) + I(x2 + x3) + I(x2^2)", data=data)
+    place = fit.parameters.names.index("ns(x1, df=2)[2]")
+    table = fit.test("ns(x1, df=2)[2] = I(x2 + x3), I(x2^2) = 0")
+    expected = fit.params.iloc[place] - fit.params["I(x2 + x3)"]
+    assert table["difference"].iloc[0] == pytest.approx(expected, rel=1e-12)
+    assert len(table) == 3
+
+
+def test_another_covariance(fit):
+    V = fit.vcov("HC1").to_numpy()
+    assert fit.test("temp = 0", vcov="HC1")["std_error"].iloc[0] == pytest.approx(np.sqrt(V[4, 4]), rel=1e-12)
+    assert fit.with_vcov("HC1").test("temp = 0")["std_error"].iloc[0] == pytest.approx(np.sqrt(V[4, 4]), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("temp", "expected '='"),
+        ("taste = 0", "expected a number or a parameter, got 'taste'"),
+        ("temp * contact = 0", "not linear"),
+        ("1 / temp = 0", "not linear"),
+        ("temp = contact = 0", "end of the equation"),
+        ("temp - temp = 0", "does not depend"),
+        ("(temp = 0", r"expected '\)'"),
+        ("", "takes a text"),
+        ("temp[T.cold] = 0", "temp"),
+        ("temporal = 0", "got 'temporal'"),
+    ],
+)
+def test_texts_that_are_no_hypotheses(fit, text, match):
+    with pytest.raises(OptionError, match=match):
+        fit.test(text)
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+def test_infinite_and_aliased_parameters():
+    fit = ordfit("y ~ x + z", data=load_data("sep"))
+    assert np.isnan(fit.test("z = 0")["p_value"].iloc[0])
+    assert 0.0 < fit.test("x = 0")["p_value"].iloc[0] < 1.0
+    aliased = ordfit("y ~ x + I(2 * x)", data=load_data("sep"))
+    with pytest.raises(OptionError, match="aliased"):
+        aliased.test("I(2 * x) = 0")

@@ -1,0 +1,167 @@
+"""Profile limits against maximisations by scipy, refits with an offset, algebra; and limits that do not exist."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from reference_cases import load_data
+from scipy import stats
+
+from inference.dense import Dense
+from ordstat import ordfit
+from ordstat.exceptions import OptionError
+
+#: Half the fall of the deviance at a 95 % limit.
+HALF = 0.5 * stats.chi2(1).ppf(0.95)
+
+MODELS = {
+    "logit": {},
+    "probit": {"method": "probit"},
+    "cloglog": {"method": "cloglog"},
+    "nominal": {"formula": "rating ~ temp", "nominal": "~ contact"},
+    "scale": {"scale": "~ temp"},
+    "both": {"formula": "rating ~ temp", "nominal": "~ contact", "scale": "~ temp", "method": "probit"},
+}
+
+
+def wine_fit(formula="rating ~ temp + contact", **arguments):
+    return ordfit(formula, data=load_data("wine"), **arguments)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_likelihood_has_fallen_as_far_as_it_should(name):
+    """At every limit of every parameter, maximised over the others by scipy."""
+    fit = wine_fit(**MODELS[name])
+    dense, limits = Dense.of(fit), fit.confint(type="profile").to_numpy()
+    estimates = fit.params.to_numpy()
+    for place in range(estimates.size):
+        for limit in limits[place]:
+            assert dense.profile(estimates, place, limit) == pytest.approx(fit.loglik - HALF, abs=2e-6)
+    assert np.all((limits[:, 0] < estimates) & (estimates < limits[:, 1]))
+
+
+@pytest.mark.parametrize("link", ["logit", "probit", "cloglog", "loglog", "cauchit"])
+def test_limits_of_location_effects_by_refits_with_an_offset(link):
+    data = load_data("sim500")
+    fit = ordfit("y ~ x1 + x2", data=data, method=link)
+    for limit in fit.confint(type="profile", level=0.9, parm="x1").to_numpy()[0]:
+        held = ordfit("y ~ x2", data=data, method=link, offset=limit * data["x1"])
+        assert 2.0 * (fit.loglik - held.loglik) == pytest.approx(stats.chi2(1).ppf(0.9), abs=1e-7)
+
+
+@pytest.mark.parametrize("threshold", ["symmetric", "symmetric2", "equidistant"])
+def test_structured_thresholds(threshold):
+    fit = wine_fit(threshold=threshold)
+    limits = fit.confint(type="profile", parm="contact")
+    for limit in limits.to_numpy()[0]:
+        offset = limit * (load_data("wine")["contact"] == "yes")
+        held = wine_fit("rating ~ temp", threshold=threshold, offset=offset)
+        assert fit.loglik - held.loglik == pytest.approx(HALF, abs=1e-7)
+
+
+@pytest.mark.parametrize("link", ["aranda-ordaz", "log-gamma"])
+def test_the_parameter_of_a_flexible_link(link):
+    fit = wine_fit(link=link)
+    limits = fit.confint(type="profile", parm="lambda")
+    for limit in limits.to_numpy()[0]:
+        if limit == 0.0:  # the end of the range of Aranda-Ordaz
+            assert "computation ends" in limits.attrs["reasons"]["lambda", "lower"]
+            assert fit.loglik - wine_fit(method="cloglog").loglik < HALF
+        else:
+            held = wine_fit(link=(link, float(limit)))
+            assert fit.loglik - held.loglik == pytest.approx(HALF, abs=1e-6)
+
+
+def test_weights_are_repeated_rows():
+    data = load_data("wine")
+    weights = np.arange(72) % 3
+    repeated = data.loc[np.repeat(np.arange(72), weights)].reset_index(drop=True)
+    one = ordfit("rating ~ temp + contact", data=data, weights=weights).confint(type="profile")
+    other = ordfit("rating ~ temp + contact", data=repeated).confint(type="profile")
+    np.testing.assert_allclose(one, other, rtol=1e-7)
+
+
+def test_units_and_origin_of_a_column_do_not_matter():
+    data = load_data("sim500")
+    plain = ordfit("y ~ x1 + x2", data=data).confint(type="profile")
+    moved = ordfit("y ~ x1 + x2", data=data.assign(x1=1e4 + 1e-3 * data["x1"])).confint(type="profile")
+    np.testing.assert_allclose(moved.loc["x1"] * 1e-3, plain.loc["x1"], rtol=1e-7)
+    np.testing.assert_allclose(moved.loc["x2"], plain.loc["x2"], rtol=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
+def test_separation_gives_one_finite_limit_and_a_reason():
+    data = load_data("sep")
+    fit = ordfit("y ~ x + z", data=data)
+    limits = fit.confint(type="profile")
+    assert np.isposinf(limits.loc["z", "upper"])
+    assert list(limits.attrs["reasons"]) == [("z", "upper")]
+    assert "separation" in limits.attrs["reasons"]["z", "upper"]
+    held = ordfit("y ~ x", data=data, offset=limits.loc["z", "lower"] * data["z"])
+    assert fit.loglik - held.loglik == pytest.approx(HALF, abs=1e-6)
+    x = [ordfit("y ~ z", data=data, offset=limit * data["x"]) for limit in limits.loc["x"]]
+    assert [fit.loglik - held.loglik for held in x] == pytest.approx([HALF, HALF], abs=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
+def test_complete_separation():
+    data = load_data("csep")
+    fit = ordfit("y ~ x", data=data)
+    limits = fit.confint(type="profile")
+    assert np.isposinf(limits.loc["x", "upper"]) and np.isfinite(limits.loc["x", "lower"])
+    held = ordfit("y ~ 1", data=data, offset=limits.loc["x", "lower"] * data["x"])
+    assert -held.loglik == pytest.approx(HALF, abs=1e-3)  # the likelihood rises to 1
+
+
+def test_a_symmetric_table_by_hand():
+    """One row of each level on either side: the best threshold is t/2 and both sides have F(t/2) and F(-t/2)."""
+    data = pd.DataFrame({"y": [1, 2, 1, 2], "x": [0.0, 0.0, 1.0, 1.0]})
+    fit = ordfit("y ~ x", data=data)
+    limits = fit.confint(type="profile", level=0.5, parm="x").loc["x"]
+    t = limits["upper"]
+    expected = 2.0 * stats.logistic.logcdf(t / 2.0) + 2.0 * stats.logistic.logcdf(-t / 2.0)
+    assert fit.loglik == pytest.approx(4.0 * np.log(0.5), abs=1e-12)
+    assert 2.0 * (fit.loglik - expected) == pytest.approx(stats.chi2(1).ppf(0.5), abs=1e-7)
+    assert limits["lower"] == pytest.approx(-t, rel=1e-7)
+
+
+def test_a_likelihood_that_levels_off_has_no_limit():
+    """Extreme levels alone in one group: as its scale grows each of them tends to probability 1/2."""
+    counts = {("a", 1): 12, ("a", 2): 5, ("a", 3): 3, ("b", 1): 8, ("b", 3): 1}
+    data = pd.DataFrame([{"g": g, "y": y} for (g, y), n in counts.items() for _ in range(n)])
+    fit = ordfit("y ~ 1", data=data, scale="~ g")
+    assert fit.fit.separation is None
+    limits = fit.confint(type="profile", parm="scale.g[T.b]")
+    base = np.array([12, 5, 3])
+    at_infinity = base @ np.log(base / 20) + 9 * np.log(0.5)
+    assert fit.loglik - at_infinity < HALF
+    assert np.isposinf(limits.iloc[0]["upper"]) and np.isfinite(limits.iloc[0]["lower"])
+    assert "levels off" in limits.attrs["reasons"]["scale.g[T.b]", "upper"]
+
+
+def test_profile_points():
+    fit = wine_fit()
+    frame = fit.profile("contact", level=0.95, points=5)
+    assert frame["parameter"].unique().tolist() == ["contact[T.yes]"]
+    np.testing.assert_allclose(frame["z"].iloc[[0, 2, 4]], stats.norm.ppf([0.025, 0.5, 0.975]), atol=1e-6)
+    dense, place = Dense.of(fit), fit.parameters.names.index("contact[T.yes]")
+    for value, loglik in zip(frame["value"], frame["loglik"], strict=True):
+        assert dense.profile(fit.params.to_numpy(), place, value) == pytest.approx(loglik, abs=2e-6)
+    assert set(fit.profile(points=3)["parameter"]) == set(fit.parameters.names)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"type": "score"}, "'wald' or 'profile'"),
+        ({"level": 1.0}, "between 0 and 1"),
+        ({"parm": "price"}, "no parameter or term 'price'"),
+    ],
+)
+def test_limits_that_cannot_be_had(arguments, match):
+    with pytest.raises(OptionError, match=match):
+        wine_fit().confint(**arguments)
+
+
+def test_profiles_know_no_sandwich():
+    with pytest.raises(OptionError, match="HC1 covariance"):
+        wine_fit(vcov="HC1").confint(type="profile")

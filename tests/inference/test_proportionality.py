@@ -1,0 +1,135 @@
+"""Tests of proportionality: score and information by differences, Brant's construction row by row, refits."""
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from reference_cases import load_data
+from scipy import stats
+
+from inference.dense import Dense
+from ordstat import ordfit
+from ordstat.exceptions import OptionError
+
+
+def score_statistic(dense, point):
+    """U' J^-1 U by differences of the likelihood written out."""
+    U = dense.scores(point)
+    U = U.sum(axis=0) if dense.weights is None else dense.weights @ U
+    return U @ np.linalg.solve(dense.information(point), U)
+
+
+@pytest.mark.parametrize("link", ["logit", "probit", "cloglog", "loglog"])
+def test_score_test_by_differences(link):
+    data = load_data("sim500")
+    fit = ordfit("y ~ x1 + f", data=data, method=link, weights=1 + np.arange(500) % 2)
+    table = fit.score_test()
+    s, theta, beta = fit.design.sample, fit.thresholds.to_numpy(), fit.coef.to_numpy()
+    chosen = {"x1": [0], "f": [1, 2], "omnibus": [0, 1, 2]}
+    assert table.index.tolist() == list(chosen)
+    for name, freed in chosen.items():
+        kept = [j for j in range(3) if j not in freed]
+        dense = Dense(s.X[:, kept], s.y, link, nominal=s.X[:, freed], weights=s.weights)
+        point = np.concatenate([theta, np.repeat(-beta[freed], theta.size), beta[kept]])
+        assert table.loc[name, "chisq"] == pytest.approx(score_statistic(dense, point), rel=2e-4)
+        assert table.loc[name, "df"] == len(freed) * (theta.size - 1)
+        assert table.loc[name, "p_value"] == pytest.approx(
+            stats.chi2(table.loc[name, "df"]).sf(table.loc[name, "chisq"]), rel=1e-9
+        )
+
+
+def test_score_test_beside_nominal_and_scale_effects():
+    data = load_data("sim800")
+    fit = ordfit("y ~ x1 + x2", data=data, nominal="~ x3", scale="~ g")
+    s, p = fit.design.sample, fit.params.to_numpy()
+    theta, gamma, beta, zeta = p[:3], p[3:6], p[6:8], p[8:]
+    dense = Dense(s.X[:, 1:], s.y, nominal=np.hstack([s.rows.nominal, s.X[:, :1]]), scale=s.rows.scale)
+    point = np.concatenate([theta, gamma, np.repeat(-beta[0], 3), beta[1:], zeta])
+    assert fit.score_test().loc["x1", "chisq"] == pytest.approx(score_statistic(dense, point), rel=2e-4)
+
+
+def test_codings_do_not_matter():
+    data = load_data("sim500")
+    one, other = (ordfit("y ~ x1 * f", data=data, contrasts=contrasts) for contrasts in ({}, {"f": "helmert"}))
+    for test in ("score_test", "nominal_test", "scale_test"):
+        a, b = getattr(one, test)(), getattr(other, test)()
+        np.testing.assert_allclose(a.to_numpy(dtype=float), b.to_numpy(dtype=float), rtol=1e-6, atol=1e-7)
+
+
+def brant_by_rows(X, y, K):
+    """Brant (1990): binary logits by statsmodels, covariances summed row by row."""
+    full = sm.add_constant(X)
+    fits = [sm.Logit((y > k).astype(int), full).fit(disp=False, tol=1e-12) for k in range(K - 1)]
+    pi = np.array([fit.predict(full) for fit in fits])
+    inverse = [np.linalg.inv(sum(p * (1 - p) * np.outer(x, x) for p, x in zip(row, full, strict=True))) for row in pi]
+    size = full.shape[1]
+    V = np.zeros((K - 1, size, K - 1, size))
+    for m in range(K - 1):
+        for other in range(K - 1):
+            low, high = min(m, other), max(m, other)
+            weights = pi[high] - pi[low] * pi[high]
+            middle = sum(w * np.outer(x, x) for w, x in zip(weights, full, strict=True))
+            V[m, :, other] = inverse[m] @ middle @ inverse[other]
+    return np.array([fit.params for fit in fits]), V
+
+
+def test_brant_row_by_row():
+    data = load_data("sim500")
+    fit = ordfit("y ~ x1 + x2 + f", data=data)
+    table = fit.brant()
+    X, y = fit.design.sample.X, fit.design.sample.y
+    estimates, V = brant_by_rows(X, y, 5)
+    for name, columns in {"x1": [1], "f": [3, 4], "omnibus": [1, 2, 3, 4]}.items():
+        D = [(k, j) for k in range(1, 4) for j in columns]
+        d = np.array([estimates[0, j] - estimates[k, j] for k, j in D])
+        C = np.array([[V[0, i, 0, j] - V[0, i, m, j] - V[k, i, 0, j] + V[k, i, m, j] for m, j in D] for k, i in D])
+        assert table.loc[name, "chisq"] == pytest.approx(d @ np.linalg.solve(C, d), rel=1e-6)
+        assert table.loc[name, "df"] == len(D)
+    np.testing.assert_allclose(table.attrs["coefficients"]["at 2|3"], estimates[1, 1:], rtol=1e-6)
+
+
+def test_brant_of_other_links_and_costs():
+    """The construction holds for any link; a cost of K x K does not reach the binary fits."""
+    data = load_data("sim500")
+    table = ordfit("y ~ x1", data=data, method="probit", cost=np.abs(np.subtract.outer(range(5), range(5)))).brant()
+    logit = ordfit("y ~ x1", data=data).brant()
+    assert table.loc["x1", "df"] == 3
+    assert abs(table.loc["x1", "chisq"] - logit.loc["x1", "chisq"]) < 0.5 * logit.loc["x1", "chisq"] + 0.5
+
+
+def test_brant_says_where_a_regression_is_separated():
+    table = ordfit("rating ~ temp * contact", data=load_data("wine")).brant()
+    assert table["chisq"].isna().all() and "1|2" in table.attrs["notes"][0]
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
+def test_wider_models_are_refits():
+    fit = ordfit("rating ~ temp + contact", data=load_data("wine"))
+    nominal, scale = fit.nominal_test(), fit.scale_test("temp")
+    for term in ("temp", "contact"):
+        wider = fit.update(f"~ . - {term}", nominal=f"~ {term}")
+        assert nominal.loc[term, "loglik"] == pytest.approx(wider.loglik, abs=1e-7)
+        assert nominal.loc[term, "df"] == wider.edf - fit.edf
+    assert "temp" in nominal.attrs["notes"][0]  # its estimates are infinite
+    assert scale.index.tolist() == ["<none>", "temp"]
+    assert scale.loc["temp", "loglik"] == pytest.approx(fit.update(scale="~ temp").loglik, abs=1e-8)
+    partial = fit.update(nominal="~ contact", formula="~ temp", scale="~ contact")
+    assert partial.nominal_test().index.tolist() == ["<none>", "temp"]
+    assert partial.scale_test().index.tolist() == ["<none>", "temp"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "test", "match"),
+    [
+        ({"formula": "yb ~ x1", "data": "two"}, "brant", "2 levels"),
+        ({"formula": "yb ~ x1", "data": "two"}, "score_test", "2 levels"),
+        ({"formula": "rating ~ 1"}, "score_test", "has none"),
+        ({"nominal": "~ contact", "formula": "rating ~ temp"}, "brant", "nominal_test"),
+        ({"threshold": "equidistant"}, "score_test", "flexible thresholds"),
+        ({"threshold": "equidistant"}, "brant", "flexible thresholds"),
+    ],
+)
+def test_where_there_is_nothing_to_test(arguments, test, match):
+    data = load_data(arguments.pop("data", "wine"))
+    fit = ordfit(arguments.pop("formula", "rating ~ temp + contact"), data=data, **arguments)
+    with pytest.raises(OptionError, match=match):
+        getattr(fit, test)()

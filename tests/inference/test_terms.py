@@ -1,0 +1,167 @@
+"""Tests of terms: against refits with formulas, other codings, brute force; and comparisons that make no sense."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from reference_cases import load_data
+
+from ordstat import ordfit
+from ordstat.exceptions import DataError, OptionError
+
+
+@pytest.fixture(scope="module")
+def sim():
+    return load_data("sim500")
+
+
+@pytest.fixture(scope="module")
+def crossed(sim):
+    return ordfit("y ~ x1 * f + g", data=sim)
+
+
+@pytest.mark.parametrize("coding", ["sum", "helmert", "poly"])
+@pytest.mark.parametrize("type", ["I", "II", "III", "balanced"])
+def test_codings_of_factors_do_not_matter(sim, crossed, type, coding):
+    other = ordfit("y ~ x1 * f + g", data=sim, contrasts={"f": coding, "g": coding})
+    pd.testing.assert_frame_equal(other.anova(type=type), crossed.anova(type=type), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("type", "coding"), [("balanced", "sum"), ("III", "treatment")])
+def test_types_that_are_coefficients_of_a_coding(sim, crossed, type, coding):
+    """Wald tests of all coefficients of a term under that coding."""
+    coded = ordfit("y ~ x1 * f + g", data=sim, contrasts={"f": coding, "g": coding})
+    table = crossed.anova(type=type)
+    for term, columns in coded.design.terms.items():
+        names = coded.design.names[columns]
+        joint = coded.test(", ".join(f"{name} = 0" for name in names)).iloc[-1]
+        assert table.loc[term, "chisq"] == pytest.approx(joint["chisq"], rel=1e-8)
+        assert table.loc[term, "df"] == joint["df"]
+
+
+def test_sequential_contrasts_by_regression(sim):
+    """Type I: each column's part outside the columns before it, by least squares."""
+    fit = ordfit("y ~ x1 + x2 + f", data=sim)
+    X, V = fit.design.sample.X, fit.vcov().to_numpy()[4:, 4:]
+    beta = fit.coef.to_numpy()
+    before = np.ones((500, 1))
+    for term, columns in fit.design.terms.items():
+        own = X[:, columns]
+        residual = own - before @ np.linalg.lstsq(before, own, rcond=None)[0]
+        L = residual.T @ X  # what the residuals see of X b; constants and earlier columns vanish
+        expected = (L @ beta) @ np.linalg.solve(L @ V @ L.T, L @ beta)
+        assert fit.anova(type="I").loc[term, "chisq"] == pytest.approx(expected, rel=1e-8)
+        before = np.hstack([before, own])
+
+
+def test_anova_uses_the_covariance_of_the_fit(sim):
+    robust = ordfit("y ~ x1 + x2", data=sim, vcov="HC1").anova(type="II")
+    assert robust.loc["x1", "chisq"] == pytest.approx(
+        ordfit("y ~ x1 + x2", data=sim, vcov="HC1").z_values["x1"] ** 2, rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("type", ["I", "II", "III"])
+def test_weights_are_repeated_rows(sim, type):
+    weights = np.arange(500) % 3
+    repeated = sim.loc[np.repeat(np.arange(500), weights)].reset_index(drop=True)
+    one, other = ordfit("y ~ x1 * f", data=sim, weights=weights), ordfit("y ~ x1 * f", data=repeated)
+    pd.testing.assert_frame_equal(one.anova(type=type), other.anova(type=type), rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
+def test_an_empty_cell_leaves_its_average_unknown():
+    fit = ordfit("y ~ f * e", data=load_data("simrd"))
+    table = fit.anova(type="balanced")
+    assert table["chisq"].isna().all() and fit.anova(type="II")["chisq"].notna().all()
+    assert fit.anova(type="II").loc["f:e", "df"] == int(
+        (~fit.fit.aliased[-sum(":" in n for n in fit.design.names) :]).sum()
+    )
+
+
+def test_single_terms_are_refits(crossed):
+    table = crossed.drop1(k=np.log(500))
+    assert table.index.tolist() == ["<none>", "g", "x1:f"]
+    for term in ("g", "x1:f"):
+        smaller = crossed.update(f"~ . - {term}")
+        assert table.loc[term, "lrt"] == pytest.approx(2 * (crossed.loglik - smaller.loglik), abs=1e-9)
+        assert table.loc[term, "aic"] == pytest.approx(smaller.bic, abs=1e-8)
+        assert table.loc[term, "df"] == crossed.edf - smaller.edf
+    assert "p_value" not in crossed.drop1(test=None) and len(crossed.drop1("x1")) == 2
+    added = crossed.add1(["f:g", "x2", "x2:g"])
+    assert added.index.tolist() == ["<none>", "x2", "f:g"]  # x2:g only after x2
+    wider = crossed.update("~ . + f:g")
+    assert added.loc["f:g", "lrt"] == pytest.approx(2 * (wider.loglik - crossed.loglik), abs=1e-9)
+
+
+def test_step_finds_the_best_neighbour_everywhere(sim):
+    start = ordfit("y ~ x1 + x2 + x3 + x4 + f", data=sim)
+    found = start.step()
+    assert found.trace["aic"].is_monotonic_decreasing
+    assert found.trace["aic"].iloc[-1] == pytest.approx(found.fit.aic)
+    terms = list(found.fit.design.terms)
+    neighbours = [ordfit(f"y ~ {' + '.join(kept)}", data=sim) for kept in combinations(terms, len(terms) - 1)]
+    assert all(fit.aic >= found.fit.aic for fit in neighbours)
+    up = ordfit("y ~ 1", data=sim).step("~ x1 + x2 + x3 + x4 + f")
+    everything = [
+        ordfit(f"y ~ {' + '.join(chosen)}", data=sim).aic
+        for size in range(1, 6)
+        for chosen in combinations(["x1", "x2", "x3", "x4", "f"], size)
+    ]
+    assert up.fit.aic == pytest.approx(min(everything)) and found.fit.aic == pytest.approx(min(everything))
+
+
+def test_step_within_limits(sim):
+    start = ordfit("y ~ x1 + x4", data=sim)
+    found = start.step({"lower": "~ x4", "upper": "~ x1 + x2 + x4"})
+    assert set(found.fit.design.terms) == {"x1", "x2", "x4"}
+    assert found.trace["change"].tolist() == ["", "+ x2"]
+    forward = ordfit("y ~ x4", data=sim).step("~ x1 + x4", direction="forward", k=np.log(500))
+    assert forward.trace["change"].tolist() == ["", "+ x1"]
+    assert "+ x1" in repr(forward)
+
+
+def test_models_of_other_rows_are_refused(sim):
+    fit = ordfit("y ~ x1", data=sim)
+    holes = sim.assign(x2=sim["x2"].where(sim.index > 3))
+    with pytest.warns(Warning, match="left out"):
+        fewer = ordfit("y ~ x1 + x2", data=holes)
+    for other, match in (
+        (fewer, "500 rows in 'y ~ x1', 496 in"),
+        (ordfit("y ~ x1", data=sim.iloc[::-1]), "of another index"),
+        (ordfit("y ~ x1", data=sim.assign(y=sim["y"].iloc[::-1].array)), "same response"),
+        (ordfit("y ~ x1", data=sim, weights=np.full(500, 2.0)), "same weights"),
+    ):
+        with pytest.raises(DataError, match=match):
+            fit.anova(other)
+    with pytest.raises(OptionError, match="no likelihood"):
+        fit.anova(ordfit("y ~ x1", data=sim.head(60), method="redsvm", subset=None))
+    with pytest.raises(DataError, match="'x2' is missing in some of the 500 rows"):
+        ordfit("y ~ x1", data=holes).add1("x2")
+
+
+def test_models_that_are_not_nested_have_no_p_value(sim):
+    one, other = ordfit("y ~ x1", data=sim), ordfit("y ~ x4 + x3", data=sim)
+    table = one.anova(other)
+    assert table["lr_stat"].iloc[1] < 0 and np.isnan(table["p_value"].iloc[1])
+    assert "not nested" in table.attrs["notes"][0]
+    same = one.anova(ordfit("y ~ x2", data=sim))
+    assert same["df"].iloc[1] == 0 and np.isnan(same["p_value"].iloc[1])
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda r: r.anova(type="IV"), "'I', 'II', 'III' or 'balanced'"),
+        (lambda r: r.drop1("x9"), "no term 'x9'"),
+        (lambda r: r.drop1(test="F"), "'Chisq' or None"),
+        (lambda r: r.step(direction="forward"), "needs scope="),
+        (lambda r: r.step(direction="up"), "'both', 'backward' or 'forward'"),
+        (lambda r: r.step({"most": "~ x1"}), "'lower' and 'upper'"),
+        (lambda r: r.nominal_test("x9"), "no term 'x9'"),
+    ],
+)
+def test_what_cannot_be_asked(crossed, call, match):
+    with pytest.raises(OptionError, match=match):
+        call(crossed)

@@ -1,0 +1,107 @@
+"""Fits made again: R's update of formulas, other methods, and data that are not what they were."""
+
+import pickle
+
+import numpy as np
+import pytest
+from reference_cases import load_data
+
+from ordstat import ordfit
+from ordstat.design.recipe import updated_formula
+from ordstat.exceptions import DataError, FormulaError, OptionError
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("y ~ a + b", "~ . - b", "y ~ a"),
+        ("y ~ a + b", "~ . + c", "y ~ a + b + c"),
+        ("y ~ a * b", ". ~ . - a:b", "y ~ a + b"),
+        ("y ~ a", "z ~ .", "z ~ a"),
+        ("y ~ a", "~ b", "y ~ b"),
+        ("y ~ a", "b", "y ~ b"),
+        ("y ~ a", "~ . - a", "y ~ 1"),
+        ("y ~ a + offset(w)", "~ . + b", "y ~ a + b + offset(w)"),
+        ("y ~ `a b` + I(c^2)", "~ . - c + log(d)", "y ~ `a b` + I(c^2) + log(d)"),
+        ("y ~ a + b + c", "~ (. - c)^2", "y ~ a + b + a:b"),
+        ("y ~ .", "~ . - b", "y ~ (.) - b"),
+    ],
+)
+def test_formulas_as_r_updates_them(old, new, expected):
+    assert updated_formula(old, new) == expected
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
+def test_a_fit_made_again_is_the_fit():
+    wine = load_data("wine")
+    fit = ordfit("rating ~ temp * contact", data=wine)
+    for change, formula in (
+        ("~ . - temp:contact", "rating ~ temp + contact"),
+        ("~ . - contact:temp - contact", "rating ~ temp"),
+    ):
+        np.testing.assert_array_equal(fit.update(change).params, ordfit(formula, data=wine).params)
+    for changes in ({"method": "probit"}, {"link": "probit"}):
+        same = ordfit("rating ~ temp * contact", data=wine, method="probit")
+        np.testing.assert_array_equal(fit.update(**changes).params, same.params)
+    partial = fit.update("~ temp", nominal="~ contact")
+    assert partial.update("~ .", nominal="~ 1").params.index.tolist() == ["1|2", "2|3", "3|4", "4|5", "temp[T.warm]"]
+    assert partial.update(nominal="~ . + temp", formula="~ 1").design.nominal_names == (
+        "contact[T.yes]",
+        "temp[T.warm]",
+    )
+    assert fit.update(subset="bottle != '1'").nobs == 63
+    assert fit.update(method="redsvm", C=3.0).method.C == 3.0
+
+
+def test_other_arguments_stay():
+    data = load_data("sim500")
+    weights = np.arange(500) % 3 + 1
+    fit = ordfit("y ~ x1 + x2", data=data, weights=weights, subset=data["x3"] > 0, contrasts={}, vcov="HC1")
+    smaller = fit.update("~ . - x2")
+    direct = ordfit("y ~ x1", data=data, weights=weights, subset=data["x3"] > 0)
+    np.testing.assert_array_equal(smaller.params, direct.params)
+    assert smaller.covariance == "HC1" and fit.update("~ .", vcov="model").covariance == "model"
+
+
+def test_data_must_be_what_they_were():
+    wine = load_data("wine")
+    fit = ordfit("rating ~ temp", data=wine)
+    wine["more"] = np.arange(72)
+    assert "more" in fit.update("~ . + more").params  # a new column changes nothing of the fit
+    for column, changed in (("temp", "the columns of the formula"), ("rating", "the response")):
+        other = wine.copy()
+        values = wine[column].to_numpy().copy()
+        values[:] = values[::-1]
+        wine[column] = type(wine[column])(values, dtype=wine[column].dtype, index=wine.index)
+        with pytest.raises(DataError, match=changed):
+            fit.update("~ . + contact")
+        wine[column] = other[column]
+    wine.drop(index=5, inplace=True)
+    with pytest.raises(DataError, match="72 rows were used, now there are 71"):
+        fit.update("~ . + contact")
+
+
+def test_a_pickled_fit_asks_for_its_data():
+    wine = load_data("wine")
+    fit = ordfit("rating ~ temp", data=wine)
+    assert fit.design.data is wine
+    again = pickle.loads(pickle.dumps(fit))
+    assert again.design.data is None
+    with pytest.raises(DataError, match="data="):
+        again.update("~ . + contact")
+    assert again.update("~ . + contact", data=wine).loglik == fit.update("~ . + contact").loglik
+    assert again.update(method="probit").loglik == fit.update(method="probit").loglik  # needs no data
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "match"),
+    [
+        ({"price": 1}, OptionError, "takes no 'price'"),
+        ({"link": "logistic"}, OptionError, "link"),
+        ({"formula": "~ . +"}, FormulaError, ""),
+        ({"formula": "~ . + taste"}, DataError, "taste"),
+    ],
+)
+def test_changes_that_cannot_be_made(changes, error, match):
+    with pytest.raises(error, match=match):
+        ordfit("rating ~ temp", data=load_data("wine")).update(**changes)
