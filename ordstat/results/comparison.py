@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,7 +64,17 @@ def _notes(fits: Sequence[LikelihoodResults], nested: Any) -> list[str]:
             f"infinite estimates in {', '.join(map(repr, separated))}: the likelihood is its limit, and the "
             "chi-squared distribution of the statistic is in doubt."
         )
-    return notes
+    return [*notes, *penalty_notes(fits)]
+
+
+def penalty_notes(fits: Iterable[LikelihoodResults]) -> list[str]:
+    """A word on likelihood ratios of penalised fits."""
+    if all(fit.method.penalty is None for fit in fits):
+        return []
+    return [
+        "penalised estimates: the log-likelihoods are those of the data at the estimates, not maxima, so that the "
+        "chi-squared distribution of the statistic and the number of parameters in AIC do not hold."
+    ]
 
 
 def described(fit: LikelihoodResults) -> str:

@@ -83,6 +83,8 @@ def score_tests(r: LikelihoodResults) -> pd.DataFrame:
     _check_proportional(r, "score_test")
     if r.fit.jacobian is not None or r.fit.n_lambda:
         raise OptionError("score_test takes flexible thresholds and a link without a parameter: use nominal_test().")
+    if r.method.penalty is not None:
+        raise OptionError("score_test takes estimates of maximum likelihood; these are penalised.")
     chosen = {term: _with_margins(r, [term]) for term in r.design.terms}
     chosen[OMNIBUS] = np.ones(len(r.design.names), dtype=bool)
     rows = {name: _score_row(r, columns) for name, columns in chosen.items()}

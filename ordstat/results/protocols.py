@@ -58,6 +58,10 @@ class LikelihoodMethod(RankingMethod, Protocol):
     def link(self) -> Any:
         """Name of the link."""
 
+    @property
+    def penalty(self) -> Any:
+        """What the likelihood is penalised by, None where it is not."""
+
     def fit(self, sample: Sample, rng: np.random.Generator) -> LikelihoodFit:
         """Fit to other rows."""
 

@@ -12,7 +12,7 @@ import pandas as pd
 from ..exceptions import DataError, OptionError
 from ..model.fit import LikelihoodFit
 from ..model.sample import Sample
-from .comparison import chi2_tail
+from .comparison import chi2_tail, penalty_notes
 
 if TYPE_CHECKING:
     from ..design.design import Design
@@ -63,7 +63,7 @@ def dropped_terms(r: LikelihoodResults, scope: Any, test: str | None, k: float) 
     """`LikelihoodResults.drop1`."""
     _check_test(test)
     fits = drop_fits(r, _drop_scope(r, scope))
-    return _table(Refit(r.edf, r.loglik, False), fits, -1.0, test, k)
+    return _table(r, fits, -1.0, test, k)
 
 
 def drop_fits(r: LikelihoodResults, terms: Iterable[str]) -> dict[str, Refit]:
@@ -86,7 +86,7 @@ def added_terms(r: LikelihoodResults, scope: Any, test: str | None, k: float, da
     """`LikelihoodResults.add1`."""
     _check_test(test)
     fits = add_fits(r, add_scope(r, scope, data), data)
-    return _table(Refit(r.edf, r.loglik, False), fits, 1.0, test, k)
+    return _table(r, fits, 1.0, test, k)
 
 
 def add_fits(r: LikelihoodResults, texts: dict[str, str], data: Any) -> dict[str, Refit]:
@@ -124,9 +124,10 @@ def _check_test(test: str | None) -> None:
 
 
 def _table(
-    base: Refit, fits: dict[str, Refit], sign: float, test: str | None, k: float, loglik: bool = False
+    r: LikelihoodResults, fits: dict[str, Refit], sign: float, test: str | None, k: float, loglik: bool = False
 ) -> pd.DataFrame:
     """One row a model; `sign` is +1 where terms were added and -1 where they were dropped."""
+    base = Refit(r.edf, r.loglik, False)
     models = [base, *fits.values()]
     edf, logliks = (np.array([getattr(model, name) for model in models]) for name in ("edf", "loglik"))
     df, lrt = sign * (edf - base.edf), 2.0 * sign * (logliks - base.loglik)
@@ -138,13 +139,13 @@ def _table(
     if test is not None:
         columns |= {"lrt": lrt, "p_value": chi2_tail(lrt, df)}
     table = pd.DataFrame(columns, index=[NONE, *fits])
-    table.attrs["notes"] = _separated(fits)
+    table.attrs["notes"] = [*_separated(fits), *penalty_notes([r])]
     return table
 
 
 def extension_table(r: LikelihoodResults, fits: dict[str, Refit]) -> pd.DataFrame:
     """The table of nominal_test and scale_test."""
-    return _table(Refit(r.edf, r.loglik, False), fits, 1.0, "Chisq", 2.0, loglik=True)
+    return _table(r, fits, 1.0, "Chisq", 2.0, loglik=True)
 
 
 def _separated(fits: dict[str, Refit]) -> list[str]:

@@ -126,6 +126,7 @@ def test_wider_models_are_refits():
         ({"nominal": "~ contact", "formula": "rating ~ temp"}, "brant", "nominal_test"),
         ({"threshold": "equidistant"}, "score_test", "flexible thresholds"),
         ({"threshold": "equidistant"}, "brant", "flexible thresholds"),
+        ({"penalty": 1.0}, "score_test", "penalised"),
     ],
 )
 def test_where_there_is_nothing_to_test(arguments, test, match):

@@ -141,6 +141,12 @@ def test_models_of_other_rows_are_refused(sim):
         ordfit("y ~ x1", data=holes).add1("x2")
 
 
+def test_penalised_likelihoods_are_told(sim):
+    fit = ordfit("y ~ x1 + x2", data=sim, penalty=1.0)
+    for table in (fit.drop1(), fit.anova(fit.update("~ x1")), fit.nominal_test()):
+        assert "penalised" in table.attrs["notes"][-1]
+
+
 def test_models_that_are_not_nested_have_no_p_value(sim):
     one, other = ordfit("y ~ x1", data=sim), ordfit("y ~ x4 + x3", data=sim)
     table = one.anova(other)

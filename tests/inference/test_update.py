@@ -35,10 +35,8 @@ def test_formulas_as_r_updates_them(old, new, expected):
 def test_a_fit_made_again_is_the_fit():
     wine = load_data("wine")
     fit = ordfit("rating ~ temp * contact", data=wine)
-    for change, formula in (
-        ("~ . - temp:contact", "rating ~ temp + contact"),
-        ("~ . - contact:temp - contact", "rating ~ temp"),
-    ):
+    smaller = {"~ . - temp:contact": "rating ~ temp + contact", "~ . - contact:temp - contact": "rating ~ temp"}
+    for change, formula in smaller.items():
         np.testing.assert_array_equal(fit.update(change).params, ordfit(formula, data=wine).params)
     for changes in ({"method": "probit"}, {"link": "probit"}):
         same = ordfit("rating ~ temp * contact", data=wine, method="probit")
@@ -76,9 +74,11 @@ def test_data_must_be_what_they_were():
         with pytest.raises(DataError, match=changed):
             fit.update("~ . + contact")
         wine[column] = other[column]
-    wine.drop(index=5, inplace=True)
-    with pytest.raises(DataError, match="72 rows were used, now there are 71"):
-        fit.update("~ . + contact")
+    columns = {"y": [1, 2, 1, 2, 1], "x": [0.0, 1.0, 2.0, 3.0, 4.0]}
+    fit = ordfit("y ~ x", data=columns)
+    columns |= {"y": [1, 2, 1, 2], "x": [0.0, 1.0, 2.0, 3.0]}
+    with pytest.raises(DataError, match="5 rows were used, now there are 4"):
+        fit.update("~ 1")
 
 
 def test_a_pickled_fit_asks_for_its_data():
@@ -98,7 +98,7 @@ def test_a_pickled_fit_asks_for_its_data():
     [
         ({"price": 1}, OptionError, "takes no 'price'"),
         ({"link": "logistic"}, OptionError, "link"),
-        ({"formula": "~ . +"}, FormulaError, ""),
+        ({"formula": "~ . +"}, FormulaError, "Cannot read"),
         ({"formula": "~ . + taste"}, DataError, "taste"),
     ],
 )
