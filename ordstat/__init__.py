@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from .methods.adaboost_or import AdaBoostOR
     from .methods.clm import CumulativeLink
     from .methods.cost_transform import CostTransform
+    from .methods.cusum import CuSumRank
     from .methods.one_versus_all import OneVersusAll
     from .methods.one_versus_one import OneVersusOne
     from .methods.orboost import ORBoost
     from .methods.orstump import ORStump
+    from .methods.prank import PRank
     from .methods.rank_svm import RankBoundarySVM
     from .methods.rankboost import RankBoost
     from .methods.redsvm import REDSVM
@@ -46,10 +48,12 @@ if TYPE_CHECKING:
 _LATER = {
     "OrdinalClassifier": "estimator",
     "CostTransform": "methods.cost_transform",
+    "CuSumRank": "methods.cusum",
     "CumulativeLink": "methods.clm",
     "OneVersusAll": "methods.one_versus_all",
     "OneVersusOne": "methods.one_versus_one",
     "ORBoost": "methods.orboost",
+    "PRank": "methods.prank",
     "RankBoost": "methods.rankboost",
     "NormalisedSigmoid": "learners.perceptron",
     "RCDPerceptron": "learners.perceptron",
@@ -72,6 +76,7 @@ __all__ = [
     "AdaBoostOR",
     "ConvergenceWarning",
     "CostTransform",
+    "CuSumRank",
     "CumulativeLink",
     "DataError",
     "DataWarning",
@@ -89,6 +94,7 @@ __all__ = [
     "OrdinalClassifier",
     "OrdstatError",
     "OrdstatWarning",
+    "PRank",
     "Perceptron",
     "Polynomial",
     "Precomputed",

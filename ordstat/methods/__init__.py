@@ -57,6 +57,10 @@ METHODS: dict[str, Entry] = {
     "rankboost-ae": Entry("rankboost.RankBoost", {"step": "tight", "cost": "absolute"}),
     "orboost-lr": Entry("orboost.ORBoost", {"cost": "classification"}),
     "orboost-all": Entry("orboost.ORBoost"),
+    "prank": Entry("prank.PRank"),
+    "siprank": Entry("prank.PRank", {"keep": "pocket", "presentation": "cost"}),
+    "cusum": Entry("cusum.CuSumRank", {"update": "perceptron"}),
+    "pa-cusum": Entry("cusum.CuSumRank", {"update": "passive-aggressive"}),
     "orstump": Entry("orstump.ORStump"),
     "adaboost-or": Entry("adaboost_or.AdaBoostOR"),
 }

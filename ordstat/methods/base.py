@@ -36,6 +36,14 @@ class Method:
 
     needs: ClassVar[Needs] = Needs()
     results_class: ClassVar[type[Any]]
+    #: Whether rows are learned one after another, from a start that ties all ranks: the fit then depends on their
+    #: order, and reversed ranks do not mirror it.
+    sequential: ClassVar[bool] = False
+
+    @property
+    def draws(self) -> bool:
+        """Whether the fit is a random draw: another seed, another fit."""
+        return False
 
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method has no use for."""

@@ -62,6 +62,11 @@ class CostTransform(VotingMethod):
         super().__post_init__()
         one_of(self, "mode", self.mode, MODES)
 
+    @property
+    def draws(self) -> bool:
+        """Whether the fit is a random draw."""
+        return self.mode == "relabel"
+
     def problems(self, sample: Sample, costs: FloatArray, rng: np.random.Generator) -> tuple[Binary, ...]:
         return labelled_pairs(MODES[self.mode](sample, costs, rng))
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from ordstat import ordfit
 from ordstat.methods import METHODS
+from ordstat.registry import resolve
 
 FORMULA = "y ~ x1 + x2 + g"
 N = 60
@@ -55,7 +56,9 @@ class Problem:
 
 
 #: Methods whose fit is a random draw.
-RANDOM = ("relabel",)
+RANDOM = tuple(name for name in METHODS if resolve(name).draws)
+#: Methods that learn rows one after another: they depend on their order, and start from the lowest rank.
+SEQUENTIAL = tuple(name for name, entry in METHODS.items() if entry.method.sequential)
 
 
 def score_type(fit: Any) -> str:

@@ -1,0 +1,110 @@
+"""CuSum Rank: a weight vector for every step of the ranks, scores by cumulative sums."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..model.fit import Fit
+from ..model.online import CumulativeVotes, Learned, LinearGaps, OnlineVoteFit
+from ..model.rules import ScoreRule
+from ..model.sample import Sample
+from ..model.scaling import Scaling
+from ..results.online import OnlineVoteResults
+from ..solvers.online import Batch, CuSumState
+from ..solvers.rank_margin import cusum_margin
+from .base_online import OnlineMethod
+from .base_svm import one_of
+
+#: Steps of an update.
+UPDATES = ("perceptron", "passive-aggressive")
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    learner: CuSumState
+    batch: Batch
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CuSumRank(OnlineMethod):
+    """Cumulative sum ranking [Milidiú & Rocha, fig. 1 and 2], a structured perceptron.
+
+    rank(x) = argmax_k sum_{j<=k} w_j'x, w_1 = 0 and x with a constant -1, ties to the lower rank. A mistake yhat moves
+    the w_j between y and yhat by tau x: by +-1 (update="perceptron", method="cusum"), or so far that the true rank
+    leads by the cost c[yhat] (update="passive-aggressive", method="pa-cusum"): |y - yhat| under cost="absolute", the
+    loss-sensitive step of theorem 2; the same lead for every mistake under cost="classification", figure 2, where the
+    size of delta only sets the scale of the weights.
+
+    Parameters
+    ----------
+    update : {"perceptron", "passive-aggressive"}
+    epochs : int
+        Passes over the rows, at least 1.
+    keep : {"mean", "last"}
+        The hypothesis used: the mean of those after each example (averaged perceptron), or the last one.
+    margin : float
+        Learn until the true rank leads by margin times the cost of any other, >= 0.
+    presentation : {"order", "shuffled", "cost"}
+        Rows as they come, in a fresh order every pass, or drawn with a probability proportional to weight times
+        max_k c_n[k].
+    cost : str or (K, K) array
+        "absolute", "classification", "squared", or any matrix [true rank, predicted rank]; a row's own costs in the
+        sample take its place.
+    scaling : {"range", "standard", None}
+        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
+
+    Raises
+    ------
+    OptionError
+        A value outside these.
+
+    Examples
+    --------
+    >>> CuSumRank(update="passive-aggressive", margin=0.5)
+    CuSumRank(margin=0.5, update='passive-aggressive')
+    """
+
+    update: str = "perceptron"
+
+    results_class: ClassVar[type[Any]] = OnlineVoteResults
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_of(self, "update", self.update, UPDATES)
+
+    @property
+    def aggressive(self) -> bool:
+        return self.update == "passive-aggressive"
+
+    def start(self, sample: Sample, costs: FloatArray, scaling: Scaling) -> _Work:
+        learner = CuSumState.start(sample.X.shape[1], sample.n_levels, self.aggressive)
+        return _Work(learner, self._batch(sample, costs, scaling))
+
+    def resume(self, learned: Learned, sample: Sample, costs: FloatArray) -> _Work:
+        return _Work(learned.state.copy(), self._batch(sample, costs, learned.scaling))
+
+    def _batch(self, sample: Sample, costs: FloatArray, scaling: Scaling) -> Batch:
+        return Batch.of(scaling(sample.X), sample.y, costs, sample.case_weights, self.margin)
+
+    def lengths(self, work: _Work) -> FloatArray:
+        squares: FloatArray = np.einsum("nd,nd->n", work.batch.X, work.batch.X)
+        return squares + 1.0
+
+    def separation(self, sample: Sample, fit: Fit) -> tuple[float, float | None]:
+        scaled = cast(OnlineVoteFit, fit).learned.scaling(sample.X)
+        Z = np.hstack([scaled, np.full((sample.n, 1), -1.0)])
+        return float(np.einsum("nd,nd->n", Z, Z).max()), cusum_margin(Z, sample.y, sample.n_levels)
+
+    def fitted(self, work: _Work, learned: Learned, sample: Sample, shared: dict[str, Any]) -> OnlineVoteFit:
+        gaps = LinearGaps(scaling=learned.scaling, weights=work.learner.kept(self.keep).copy())
+        rule = ScoreRule(CumulativeVotes(gaps=gaps, n_levels=sample.n_levels))
+        return OnlineVoteFit(
+            rule=rule,
+            scores=rule.scores(sample.rows),
+            learned=Learned(state=work.learner, scaling=learned.scaling, tally=learned.tally),
+            **shared,
+        )

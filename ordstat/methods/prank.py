@@ -1,0 +1,137 @@
+"""PRank: one direction and ordered thresholds, learned from mistakes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..exceptions import DataError
+from ..model.costs import convex_break
+from ..model.fit import BallGeometry, Fit, Geometry
+from ..model.online import Learned, OnlineMarginFit
+from ..model.potentials import LinearPotential
+from ..model.rules import ThresholdRule
+from ..model.sample import Sample
+from ..model.scaling import Scaling
+from ..results.online import OnlineMarginResults
+from ..solvers.online import Batch, PRankState
+from ..solvers.rank_margin import prank_margin
+from .base_online import OnlineMethod
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    learner: PRankState
+    batch: Batch
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class PRank(OnlineMethod):
+    """Ranking by projecting [Crammer & Singer 2005; Milidiú & Rocha, sec. 6].
+
+    rank(x) = 1 + #{k : u'x > b_k}, ties to the lower rank. A mistake yhat moves u by (y - yhat) x, and the thresholds
+    between y and yhat by 1 each, which keeps them in order. As a structured perceptron it answers
+    argmax_k sum_{j<k} (u'x - b_j) + margin c[k]. method="siprank" stands for presentation="cost" with keep="pocket":
+    Lin (2008, sec. 4.3.2) names SiPrank without a definition, and this is ordstat's.
+
+    Parameters
+    ----------
+    epochs : int
+        Passes over the rows, at least 1.
+    keep : {"mean", "last", "pocket"}
+        The hypothesis used: the mean of those after each example (averaged perceptron), the last one, or the one in
+        the pocket: whenever a run of exact hits is longer than that of the pocket, the hypothesis takes its place if
+        its total cost is lower (pocket with ratchet).
+    margin : float
+        Learn until the true rank leads by margin times the cost of any other, >= 0; more than 0 needs convex costs.
+    presentation : {"order", "shuffled", "cost"}
+        Rows as they come, in a fresh order every pass, or drawn with a probability proportional to weight times
+        max_k c_n[k].
+    cost : str or (K, K) array
+        "absolute", "classification", "squared", or a matrix [true rank, predicted rank]; a row's own costs in the
+        sample take its place.
+    scaling : {"range", "standard", None}
+        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
+
+    Raises
+    ------
+    OptionError
+        A value outside these.
+
+    Examples
+    --------
+    >>> PRank(epochs=5)
+    PRank(epochs=5)
+    """
+
+    results_class: ClassVar[type[Any]] = OnlineMarginResults
+    keeps: ClassVar[tuple[str, ...]] = ("mean", "last", "pocket")
+
+    def check_costs(self, costs: FloatArray) -> None:
+        require_convex(self, costs)
+
+    def start(self, sample: Sample, costs: FloatArray, scaling: Scaling) -> _Work:
+        learner = PRankState.start(sample.X.shape[1], sample.n_levels, self.keep == "pocket")
+        return _Work(learner, self._batch(sample, costs, scaling))
+
+    def resume(self, learned: Learned, sample: Sample, costs: FloatArray) -> _Work:
+        return _Work(learned.state.copy(), self._batch(sample, costs, learned.scaling))
+
+    def _batch(self, sample: Sample, costs: FloatArray, scaling: Scaling) -> Batch:
+        return Batch.of(scaling(sample.X), sample.y, costs, sample.case_weights, self.margin)
+
+    def lengths(self, work: _Work) -> FloatArray:
+        squares: FloatArray = np.einsum("nd,nd->n", work.batch.X, work.batch.X)
+        return squares
+
+    def update_size(self, lengths: FloatArray, distance: FloatArray) -> FloatArray:
+        return np.square(distance) * lengths + distance
+
+    def squared_radius(self, largest: float, n_levels: int) -> float:
+        return (n_levels - 1) * largest + 1.0
+
+    def separation(self, sample: Sample, fit: Fit) -> tuple[float, float | None]:
+        Z = cast(OnlineMarginFit, fit).learned.scaling(sample.X)
+        return float(np.einsum("nd,nd->n", Z, Z).max()), prank_margin(Z, sample.y, sample.n_levels)
+
+    def fitted(self, work: _Work, learned: Learned, sample: Sample, shared: dict[str, Any]) -> OnlineMarginFit:
+        kept = work.learner.kept(self.keep)
+        n_columns = sample.X.shape[1]
+        potential = LinearPotential(scaling=learned.scaling, coef=kept[:n_columns].copy(), offset=0.0)
+        rule = ThresholdRule(potential, kept[n_columns:].copy())
+        return OnlineMarginFit(
+            rule=rule,
+            scores=rule.scores(sample.rows),
+            coefficients=potential.slopes,
+            learned=Learned(state=work.learner, scaling=learned.scaling, tally=learned.tally),
+            **shared,
+        )
+
+    def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
+        """Lengths of the scaled columns; None where nothing was learned."""
+        rule = cast(ThresholdRule, fit.rule)
+        potential = cast(LinearPotential, rule.potential)
+        if potential.squared_norm == 0.0:
+            return None
+        Z = potential.scaling(sample.X)
+        lengths = np.einsum("nd,nd->n", Z, Z)
+        largest = float(Z.shape[1]) if self.scaling == "range" else float(lengths.max())
+        return BallGeometry(
+            norm=float(np.sqrt(potential.squared_norm)),
+            squared_lengths=lengths,
+            theta=rule.theta,
+            radius=float(np.sqrt(largest + 1.0)),
+        )
+
+
+def require_convex(method: OnlineMethod, costs: FloatArray) -> None:
+    """DataError where a margin meets costs that would put thresholds out of order."""
+    broken = None if method.margin == 0.0 else convex_break(costs)
+    if broken is not None:
+        raise DataError(
+            f"{type(method).__name__} with margin > 0 needs convex costs, for thresholds to stay in order: the costs "
+            f"of row {broken.row} bend down at rank code {broken.rank}. Change them, set margin=0, or use 'cusum'."
+        )
