@@ -152,7 +152,7 @@ class LikelihoodResults(Diagnostics, Inference, Predictive, OrdinalResults):
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
         >>> fit.with_vcov({"cluster": "judge"}).se.round(3)["temp[T.warm]"]
-        np.float64(0.473)
+        np.float64(0.354)
         """
         return replace(self, robust=chosen_covariance(vcov, self.design))
 
