@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .estimator import OrdinalClassifier
     from .learners.perceptron import NormalisedSigmoid, RCDPerceptron
     from .learners.stump import DecisionStump
+    from .methods.adaboost import AdaBoost
     from .methods.adaboost_or import AdaBoostOR
     from .methods.clm import CumulativeLink
     from .methods.cost_transform import CostTransform
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from .methods.rank_svm import RankBoundarySVM
     from .methods.rankboost import RankBoost
     from .methods.redsvm import REDSVM
+    from .methods.seedboost import SeedBoost
     from .methods.svorexc import SVOREXC
     from .methods.svorimc import SVORIMC
     from .model.kernels import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Precomputed, Stump
@@ -55,6 +57,8 @@ _LATER = {
     "ORBoost": "methods.orboost",
     "PRank": "methods.prank",
     "RankBoost": "methods.rankboost",
+    "SeedBoost": "methods.seedboost",
+    "AdaBoost": "methods.adaboost",
     "NormalisedSigmoid": "learners.perceptron",
     "RCDPerceptron": "learners.perceptron",
     "AdaBoostOR": "methods.adaboost_or",
@@ -73,6 +77,7 @@ __all__ = [
     "REDSVM",
     "SVOREXC",
     "SVORIMC",
+    "AdaBoost",
     "AdaBoostOR",
     "ConvergenceWarning",
     "CostTransform",
@@ -101,6 +106,7 @@ __all__ = [
     "RCDPerceptron",
     "RankBoost",
     "RankBoundarySVM",
+    "SeedBoost",
     "SeparationWarning",
     "Stump",
     "datasets",

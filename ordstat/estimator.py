@@ -163,7 +163,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             check_classification_targets(y)
             order = _sorted_order(y)
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
-        _check_two_classes(y if weights is None else y[weights > 0])
+        _check_classes(y if weights is None else y[weights > 0], method)
         design = from_arrays(self._named(X), pd.Series(_ranked(y, order)), weights=weights)
         self.results_: Any = fit_design(design, method, seed=_generator(self.random_state), stacklevel=3)
         self.levels_ = _array(design.levels.values, y.dtype)
@@ -347,8 +347,12 @@ def _encoded(order: list[Any], unknown: list[Any]) -> str:
     )
 
 
-def _check_two_classes(y: AnyArray) -> None:
+def _check_classes(y: AnyArray, method: Method) -> None:
+    """DataError unless there are two classes, or more where the method takes more."""
     found = pd.unique(y)
+    if found.size > 2 and method.needs.two_levels:
+        # The first sentence is the one that scikit-learn looks for.
+        raise DataError(f"Only binary classification is supported. {method!r} was given {found.size} classes.")
     if found.size < 2:
         only = f", {found.tolist()[0]!r}" if found.size else ""
         raise DataError(f"y has {found.size} class{only}, in the rows of positive weight; at least 2 are needed.")

@@ -103,7 +103,7 @@ def boost(
             return
         u = loss.direction()
         weak = trainer.best(u, rng)
-        if float(np.vdot(u, weak.values)) <= _NO_EDGE * float(np.abs(u).sum()):
+        if float((u * weak.values).sum()) <= _NO_EDGE * float(np.abs(u).sum()):
             history.message = "no weak hypothesis is better than chance"
             return
         step = loss.step(weak.values)

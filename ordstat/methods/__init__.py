@@ -63,6 +63,8 @@ METHODS: dict[str, Entry] = {
     "pa-cusum": Entry("cusum.CuSumRank", {"update": "passive-aggressive"}),
     "orstump": Entry("orstump.ORStump"),
     "adaboost-or": Entry("adaboost_or.AdaBoostOR"),
+    "adaboost": Entry("adaboost.AdaBoost"),
+    "seedboost": Entry("seedboost.SeedBoost"),
 }
 
 __all__ = ["METHODS", "Entry", "Method"]

@@ -48,7 +48,7 @@ class AnswerLoss:
     def step(self, values: FloatArray) -> Step:
         """Add a ranker with answers +1 and -1 (N, K-1) by v = 1/2 log((1 - eps)/eps), the exact minimum."""
         size = float(np.abs(self.signed).sum())
-        right = 0.5 * (size + float(np.vdot(self.signed, values)))
+        right = 0.5 * (size + float((self.signed * values).sum()))
         wrong = size - right
         floor = _FLOOR * size
         alpha = 0.5 * float(np.log(max(right, floor) / max(wrong, floor)))

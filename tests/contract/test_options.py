@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,9 @@ OTHER = {
     ("adaboost-or", "base"): ordstat.REDSVM(),
     "cost": "squared",
     "epochs": 3,
+    ("adaboost", "cost"): ((0.0, 1.0), (3.0, 0.0)),
+    ("seedboost", "cost"): ((0.0, 1.0), (3.0, 0.0)),
+    "first": "tree",
     "folds": 3,
     "gamma": 0.1,
     "keep": "last",
@@ -63,6 +67,10 @@ def another(name, option):
 OPTIONS = [(name, option) for name, entry in METHODS.items() for option in option_names(entry)]
 
 
+def _beside(name: str, option: str) -> dict[str, Any]:
+    return BESIDE.get((name, option), BESIDE.get(option, {}))
+
+
 def test_every_method_file_is_registered():
     folder = ordstat.methods.__path__[0]
     files = {path.stem for path in Path(folder).glob("*.py") if not path.stem.startswith(("__", "base"))}
@@ -104,7 +112,7 @@ def _everything(fit) -> tuple[bytes, list[int], bytes, bytes, str]:
 @pytest.mark.filterwarnings("ignore::ordstat.ConvergenceWarning")
 @pytest.mark.parametrize(("name", "option"), OPTIONS)
 def test_every_option_counts(name, option):
-    beside, frame = BESIDE.get((name, option), BESIDE.get(option, {})), Problem.of(name).frame
+    beside, frame = _beside(name, option), Problem.of(name).frame
     plain = ordfit(FORMULA, frame, name, **beside)
     other = ordfit(FORMULA, frame, name, **beside, **{option: another(name, option)})
     assert _everything(plain) != _everything(other)
