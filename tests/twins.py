@@ -219,3 +219,76 @@ def below(scores, y, weights, X):
     violating = (y[:, None] > y) & (scores > scores[:, None] - 1.0)
     parts = np.column_stack([np.ones_like(scores), scores, scores**2, X]) * weights[:, None]
     return violating @ parts
+
+
+def structured_answer(gaps, cost, margin):
+    """The first rank with the largest sum of the gaps below it plus margin times its cost."""
+    return int(np.argmax(np.concatenate([[0.0], np.cumsum(gaps)]) + margin * cost))
+
+
+def prank_pass(X, y, costs, weights, order, margin, w, sums, gaps, pocket, record, seen, answers):
+    """Twin of `ordstat.compiled.online.prank_pass`: PRank over the rows in `order`, with a pocket where it has room."""
+    D = X.shape[1]
+    for i, n in enumerate(order):
+        answers[i] = structured_answer(X[n] @ w[:D] - w[D:], costs[n], margin)
+        between = (np.arange(w.size - D) >= min(y[n], answers[i])) & (np.arange(w.size - D) < max(y[n], answers[i]))
+        step = np.concatenate([(y[n] - answers[i]) * X[n], -np.sign(y[n] - answers[i]) * between])
+        w += step
+        sums += (seen + i + 1) * step
+        if answers[i] != y[n]:
+            record[[0, 3]] = 0.0
+            continue
+        record[0] += 1.0
+        if pocket.size and record[0] > record[1]:
+            if record[3] == 0.0:
+                ranks = (X @ w[:D, None] > w[D:]).sum(axis=1)
+                cost = weights @ costs[np.arange(len(X)), ranks]
+                record[3] = 1.0
+                if cost < record[2]:
+                    record[[2, 3]] = cost, 2.0
+                    pocket[:] = w
+            if record[3] == 2.0:
+                record[1] = record[0]
+
+
+def _cusum_step(gaps, y, answer, cost, square, aggressive):
+    """(K-1,) factors of the row in the update of every weight vector."""
+    k = np.arange(gaps.size)
+    between = ((k >= min(y, answer)) & (k < max(y, answer))).astype(float)
+    step = np.sign(y - answer) * between
+    if aggressive and y != answer:
+        step *= max(cost - step @ gaps, 0.0) / (between.sum() * square)
+    return step
+
+
+def cusum_pass(X, y, costs, order, margin, aggressive, w, sums, gaps, seen, answers):
+    """Twin of `ordstat.compiled.online.cusum_pass`: CuSum Rank over the rows in `order`."""
+    for i, n in enumerate(order):
+        x = np.append(X[n], -1.0)
+        answers[i] = structured_answer(w @ x, costs[n], margin)
+        step = _cusum_step(w @ x, y[n], answers[i], costs[n, answers[i]], x @ x, aggressive)[:, None] * x
+        w += step
+        sums += (seen + i + 1) * step
+
+
+def kernel_prank_pass(gram, y, costs, order, margin, beta, sums, b, b_sums, scores, gaps, seen, answers):
+    """Twin of `ordstat.compiled.online.kernel_prank_pass`."""
+    for i, n in enumerate(order):
+        answers[i] = structured_answer(scores[n] - b, costs[n], margin)
+        k = np.arange(b.size)
+        step = -np.sign(y[n] - answers[i]) * ((k >= min(y[n], answers[i])) & (k < max(y[n], answers[i])))
+        beta[n] += y[n] - answers[i]
+        sums[n] += (seen + i + 1) * (y[n] - answers[i])
+        scores += (y[n] - answers[i]) * gram[n]
+        b += step
+        b_sums += (seen + i + 1) * step
+
+
+def kernel_cusum_pass(gram, y, costs, order, margin, aggressive, beta, sums, scores, gaps, seen, answers):
+    """Twin of `ordstat.compiled.online.kernel_cusum_pass`."""
+    for i, n in enumerate(order):
+        answers[i] = structured_answer(scores[:, n], costs[n], margin)
+        step = _cusum_step(scores[:, n], y[n], answers[i], costs[n, answers[i]], gram[n, n], aggressive)
+        beta[:, n] += step
+        sums[:, n] += (seen + i + 1) * step
+        scores += np.outer(step, gram[n])

@@ -135,7 +135,7 @@ class OnlineMethod(Method):
         tally, path = Tally(batches=1), []
         for epoch in range(self.epochs):
             before = tally
-            tally = self._learn(work, used, costs, self._presented(used, costs, rng), tally)
+            tally = self._learn(work, used, costs, self.presented(used, costs, rng), tally)
             path.append((tally.cost - before.cost) / (tally.examples - before.examples))
             if progress is not None:
                 progress(epoch + 1, self.epochs, f"pass {epoch + 1}")
@@ -165,7 +165,7 @@ class OnlineMethod(Method):
         path = [(tally.cost - before.cost) / (tally.examples - before.examples)]
         return self._finished(work, replace(learned, tally=tally), sample, path)
 
-    def _presented(self, used: Sample, costs: FloatArray, rng: np.random.Generator) -> IntArray:
+    def presented(self, used: Sample, costs: FloatArray, rng: np.random.Generator) -> IntArray:
         """(M,) rows of one pass in the order of their presentation."""
         weights = used.case_weights
         if self.presentation == "cost":
