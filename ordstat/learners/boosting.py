@@ -119,7 +119,7 @@ def replay(
     history: History,
     X: FloatArray,
     members: tuple[Any, ...],
-    after: Callable[[Any, float], bool],
+    after: Callable[[Any, float], None],
 ) -> None:
     """Make rounds again that were made before on the same rows X (N, D): the same numbers, without the search."""
     for member in members:

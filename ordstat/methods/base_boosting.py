@@ -218,7 +218,12 @@ class BoostingMethod(RoundsMethod):
 def hull(heights: FloatArray, theta: FloatArray, log_size: float, squared_lengths: FloatArray | None) -> HullGeometry:
     """The hull of a class of `exp(log_size)` label vectors, or of real-valued hypotheses, with K-1 thresholds."""
     constants = np.log([2.0, 2.0 * theta.size])
-    both = constants if squared_lengths is not None else np.logaddexp(log_size, constants)
+    if squared_lengths is not None:
+        both = constants
+    elif np.isnan(log_size):
+        both = np.full(2, np.nan)
+    else:
+        both = np.logaddexp(log_size, constants)
     return HullGeometry(
         norm=float(np.abs(heights).sum()),
         theta=theta,

@@ -90,14 +90,15 @@ class Run:
         self._note()
 
     def add(self, rounds: int, rng: np.random.Generator, progress: Progress | None) -> None:
-        """Make further rounds."""
+        """Make further rounds; `patience` of them at least, where rows are held out."""
         first = len(self.history.members)
 
         def after(member: Any, alpha: float) -> bool:
-            worn_out = self._after(member, alpha)
+            self._after(member, alpha)
+            made = len(self.history.members)
             if progress is not None:
-                progress(len(self.history.members) - first, rounds, f"round {len(self.history.members)}")
-            return worn_out
+                progress(made - first, rounds, f"round {made}")
+            return self.costs is not None and made - max(self.best, first) >= self.patience
 
         boost(self.loss, self.trainer, self.history, rounds, rng, after)
 
@@ -125,16 +126,11 @@ class Run:
         """Number of rounds to use: all, or those to the smallest held-out cost, ties to fewer."""
         return len(self.history.members) if self.costs is None else int(np.argmin(self.costs))
 
-    @property
-    def _worn_out(self) -> bool:
-        return self.costs is not None and len(self.costs) - 1 - self.best >= self.patience
-
-    def _after(self, member: Any, alpha: float) -> bool:
-        """Take note of a round; whether it is time to stop."""
+    def _after(self, member: Any, alpha: float) -> None:
+        """Take note of a round."""
         if self.test is not None:
             self._test_scores += self.trainer.combine([member], np.array([alpha]))(Rows(X=self.test.X))
         self._note()
-        return self._worn_out
 
     def _note(self) -> None:
         """Thresholds, and what the held-out rows cost under them."""

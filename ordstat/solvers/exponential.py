@@ -17,8 +17,8 @@ from .._typing import FloatArray, IntArray
 
 # The lightest side of a step counts at least this share of the heaviest, which keeps it finite.
 _FLOOR = 1e-12
-# Logarithm of a weight that counts as none.
-_LEAST = -700.0
+# Logarithms of a weight that counts as none, and of one that counts as all.
+_LEAST, _MOST = -700.0, 600.0
 # Where a threshold lies that no row bears on.
 _FAR = 1e9
 
@@ -146,8 +146,8 @@ class MarginLoss:
         """up_n = w_n exp(-H_n) sum_k W_nk exp(theta_k) and down_n = w_n exp(H_n) sum_k W_nk exp(-theta_k)."""
         q = self.questions
         above, below = self._sides
-        self.up = q.weights * np.exp(np.maximum(above[q.group] - self.scores, _LEAST))
-        self.down = q.weights * np.exp(np.maximum(below[q.group] + self.scores, _LEAST))
+        self.up = q.weights * np.exp(np.clip(above[q.group] - self.scores, _LEAST, _MOST))
+        self.down = q.weights * np.exp(np.clip(below[q.group] + self.scores, _LEAST, _MOST))
 
     def _settle(self) -> None:
         """The thresholds that minimise the loss at H, in order, and the weights under them."""

@@ -1,0 +1,56 @@
+"""The compiled searches against their NumPy twins."""
+
+import numpy as np
+import pytest
+import twins
+
+from ordstat.compiled import rankstump, rcd, stump
+from ordstat.learners.stump import Presorted
+
+# The same sums in the same order.
+EXACT = 1e-12
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_best_cut(seed):
+    rng = np.random.default_rng(seed)
+    n, width = rng.integers(1, 12), rng.integers(0, 4)
+    p = Presorted.of(rng.integers(0, 5, (n, width)).astype(float))
+    u = rng.integers(-2, 3, n).astype(float) if seed % 2 else rng.normal(size=n)
+    mine = stump.best_cut(p.order, p.distinct.view(np.uint8), u, EXACT)
+    other = twins.best_cut(p.order, p.distinct, u, EXACT)
+    assert mine[0] == pytest.approx(other[0], abs=EXACT)
+    assert mine[1:] == other[1:]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_best_column(seed):
+    rng = np.random.default_rng(seed)
+    n, width, cuts = rng.integers(1, 12), rng.integers(1, 4), rng.integers(1, 5)
+    p = Presorted.of(rng.integers(0, 5, (n, width)).astype(float))
+    bonus, gains = 1e-3 * rng.random((width, n + 1)), rng.normal(size=(n, cuts))
+    mine = rankstump.best_column(p.order, p.distinct.view(np.uint8), bonus, gains, EXACT)
+    other = twins.best_column(p.order, p.distinct, bonus, gains, EXACT)
+    assert mine[0] == pytest.approx(other[0], abs=EXACT)
+    assert mine[1:] == other[1:]
+
+
+@pytest.mark.parametrize(("n", "width"), [(1, 1), (7, 1), (30, 3), (300, 5)])
+def test_climb(n, width):
+    rng = np.random.default_rng(n)
+    u, moves = rng.normal(size=n), np.array([-1, 0, 1, -1, 2, 3, 3, 0], dtype=np.int32)
+    projections = rng.normal(size=(4, n)) * (rng.random((4, n)) < 0.9)
+    found = []
+    for climb in (rcd.climb, twins.climb):
+        scores, steps = np.zeros(n), np.zeros(moves.size)
+        climb(projections, moves, u, EXACT, scores, steps)
+        found.append((scores, steps))
+    np.testing.assert_array_equal(found[0][1], found[1][1])
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=EXACT)
+
+
+def test_climb_leaves_alone_what_no_step_can_change():
+    scores, steps = np.ones(2), np.ones(1)
+    rcd.climb(np.zeros((1, 2)), np.zeros(1, dtype=np.int32), np.ones(2), 0.0, scores, steps)
+    assert steps.tolist() == [0.0]
+    assert scores.tolist() == [1.0, 1.0]
