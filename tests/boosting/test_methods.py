@@ -107,7 +107,7 @@ def test_orboost_is_the_papers_algorithm(lr):
     for t in range(8):
         up = np.array([sum(np.exp(theta[k] - H[n]) for k in used[n] if y[n] > k) for n in range(30)])
         down = np.array([sum(np.exp(H[n] - theta[k]) for k in used[n] if y[n] <= k) for n in range(30)])
-        h = max((q * h for h in _stumps(X) for q in (1, -1)), key=lambda h: h @ (up - down))  # noqa: B023
+        h = max((q * h for h in _stumps(X) for q in (1, -1)), key=lambda h: h @ (up - down))
         right, wrong = up[h > 0].sum() + down[h < 0].sum(), down[h > 0].sum() + up[h < 0].sum()
         assert fit.rounds.alphas[t] == pytest.approx(0.5 * np.log(right / wrong), rel=1e-6)
         H = H + fit.rounds.alphas[t] * h
@@ -122,8 +122,8 @@ def test_orboost_is_the_papers_algorithm(lr):
 def test_adaboost_or_is_adaboost_on_extended_examples(name):
     """Reverse reduction [Lin 2008, sec. 4.3]: the same binary classifiers g(x, k) = [r(x) > k], errors, votes, weights.
 
-    AdaBoost (alg. 4.2) on (x_n, k) with labels [y_n > k] and weights |c_n[k+1] - c_n[k]|, whose base learner is the best
-    ranking stump; and the update of cost vectors (alg. 4.3 d, mirrored below the rank).
+    AdaBoost (alg. 4.2) on (x_n, k) with labels [y_n > k] and weights |c_n[k+1] - c_n[k]|, whose base learner is
+    the best ranking stump; and the update of cost vectors (alg. 4.3 d, mirrored below the rank).
     """
     s = _in_order(sample(5, n=24, width=2, n_levels=3))
     paid = costs(name, s.y, 3)
