@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from .methods.clm import CumulativeLink
     from .methods.cost_transform import CostTransform
     from .methods.cusum import CuSumRank
+    from .methods.kernel_cusum import KernelCuSumRank
+    from .methods.kernel_prank import KernelPRank
     from .methods.one_versus_all import OneVersusAll
     from .methods.one_versus_one import OneVersusOne
     from .methods.orboost import ORBoost
@@ -52,6 +54,8 @@ _LATER = {
     "CostTransform": "methods.cost_transform",
     "CuSumRank": "methods.cusum",
     "CumulativeLink": "methods.clm",
+    "KernelCuSumRank": "methods.kernel_cusum",
+    "KernelPRank": "methods.kernel_prank",
     "OneVersusAll": "methods.one_versus_all",
     "OneVersusOne": "methods.one_versus_one",
     "ORBoost": "methods.orboost",
@@ -88,6 +92,8 @@ __all__ = [
     "DecisionStump",
     "FormulaError",
     "Gaussian",
+    "KernelCuSumRank",
+    "KernelPRank",
     "Laplacian",
     "Linear",
     "NormalisedSigmoid",

@@ -61,6 +61,8 @@ METHODS: dict[str, Entry] = {
     "siprank": Entry("prank.PRank", {"keep": "pocket", "presentation": "cost"}),
     "cusum": Entry("cusum.CuSumRank", {"update": "perceptron"}),
     "pa-cusum": Entry("cusum.CuSumRank", {"update": "passive-aggressive"}),
+    "kernel-prank": Entry("kernel_prank.KernelPRank"),
+    "kernel-cusum": Entry("kernel_cusum.KernelCuSumRank"),
     "orstump": Entry("orstump.ORStump"),
     "adaboost-or": Entry("adaboost_or.AdaBoostOR"),
     "adaboost": Entry("adaboost.AdaBoost"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
 from ..exceptions import DataError, OptionError
-from ..model.costs import CostField, CostMatrix, sample_costs
+from ..model.costs import CostField, CostMatrix, convex_break, sample_costs
 from ..model.fit import Certificate, Fit, Trace
 from ..model.online import Learned, MistakeBound, Tally
 from ..model.sample import Sample
@@ -21,6 +21,8 @@ from .base_svm import SCALED, count, one_of
 
 #: Orders in which rows may be presented.
 PRESENTATIONS = ("order", "shuffled", "cost")
+#: Steps of an update of CuSum Rank.
+UPDATES = ("perceptron", "passive-aggressive")
 #: The hypothesis used after learning, in words.
 _KEPT = {"mean": "mean of all", "last": "last", "pocket": "pocket, with ratchet"}
 
@@ -87,6 +89,10 @@ class OnlineMethod(Method):
     def squared_radius(self, largest: float, n_levels: int) -> float:
         """R^2 with |Phi(x, y) - Phi(x, yhat)|^2 <= R^2 |y - yhat| for rows of squared length up to `largest`."""
         return largest
+
+    def width(self, sample: Sample) -> int:
+        """Columns that a row of the sample has for the learner."""
+        return int(sample.X.shape[1])
 
     def separation(self, sample: Sample, fit: Fit) -> tuple[float, float | None]:
         """The largest squared length of the rows, and the margin delta that separates their ranks, if one does."""
@@ -241,7 +247,7 @@ class OnlineMethod(Method):
             why = "none, for the rows of earlier batches are not at hand"
             return MistakeBound(value=tally.distance, limit=nan, radius=nan, margin=nan, source=why)
         used = sample.take(np.flatnonzero(sample.case_weights > 0))
-        if used.n * (used.X.shape[1] + used.n_levels) * (used.n_levels - 1) > LARGEST:
+        if used.n * (self.width(used) + used.n_levels) * (used.n_levels - 1) > LARGEST:
             why = "none sought, for the rows are many"
             return MistakeBound(value=tally.distance, limit=nan, radius=nan, margin=nan, source=why)
         largest, delta = self.separation(used, fit)
@@ -271,3 +277,13 @@ def _not_negative(method: Method, name: str, value: Any) -> float:
     if not ok or not 0.0 <= value < np.inf:
         raise OptionError(f"{name} of {type(method).__name__} must be a finite number of 0 or more; got {value!r}.")
     return float(value)
+
+
+def require_convex(method: OnlineMethod, costs: FloatArray) -> None:
+    """DataError where a margin meets costs that would put thresholds out of order."""
+    broken = None if method.margin == 0.0 else convex_break(costs)
+    if broken is not None:
+        raise DataError(
+            f"{type(method).__name__} with margin > 0 needs convex costs, for thresholds to stay in order: the costs "
+            f"of row {broken.row} bend down at rank code {broken.rank}. Change them, set margin=0, or use 'cusum'."
+        )

@@ -16,11 +16,8 @@ from ..model.scaling import Scaling
 from ..results.online import OnlineVoteResults
 from ..solvers.online import Batch, CuSumState
 from ..solvers.rank_margin import cusum_margin
-from .base_online import OnlineMethod
+from .base_online import UPDATES, OnlineMethod
 from .base_svm import one_of
-
-#: Steps of an update.
-UPDATES = ("perceptron", "passive-aggressive")
 
 
 @dataclass(frozen=True, eq=False)

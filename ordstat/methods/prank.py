@@ -8,8 +8,6 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from .._typing import FloatArray
-from ..exceptions import DataError
-from ..model.costs import convex_break
 from ..model.fit import BallGeometry, Fit, Geometry
 from ..model.online import Learned, OnlineMarginFit
 from ..model.potentials import LinearPotential
@@ -19,7 +17,7 @@ from ..model.scaling import Scaling
 from ..results.online import OnlineMarginResults
 from ..solvers.online import Batch, PRankState
 from ..solvers.rank_margin import prank_margin
-from .base_online import OnlineMethod
+from .base_online import OnlineMethod, require_convex
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,14 +122,4 @@ class PRank(OnlineMethod):
             squared_lengths=lengths,
             theta=rule.theta,
             radius=float(np.sqrt(largest + 1.0)),
-        )
-
-
-def require_convex(method: OnlineMethod, costs: FloatArray) -> None:
-    """DataError where a margin meets costs that would put thresholds out of order."""
-    broken = None if method.margin == 0.0 else convex_break(costs)
-    if broken is not None:
-        raise DataError(
-            f"{type(method).__name__} with margin > 0 needs convex costs, for thresholds to stay in order: the costs "
-            f"of row {broken.row} bend down at rank code {broken.rank}. Change them, set margin=0, or use 'cusum'."
         )

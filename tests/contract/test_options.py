@@ -44,6 +44,7 @@ OTHER = {
     "start": (-1.0, 0.0, 1.2, 0.1, 0.1, 0.1, 0.1),  # one for each parameter
     "threshold": "equidistant",
     "tol": 1e-8,
+    "update": "passive-aggressive",
     "validation": 0.3,
     "weighting": "all-pairs",
 }

@@ -1,0 +1,208 @@
+"""What the online rankers in dual form share: the positive definite kernel matrix, support rows, further batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._typing import AnyArray, BoolArray, FloatArray
+from ..exceptions import OptionError
+from ..model.gram import require_definite, require_finite, require_symmetric
+from ..model.kernels import Kernel, parse_kernel
+from ..model.online import KernelSums, Learned
+from ..model.sample import Sample
+from ..model.scaling import Scaling
+from ..solvers.online import mean_of
+from ..solvers.online_dual import DualBatch, DualState, Support
+from .base_online import OnlineMethod
+from .base_svm import kernel_of
+
+# Eigenvalues below this share of the largest are rounding.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DualWork:
+    """A learner at the rows of a sample.
+
+    Attributes
+    ----------
+    learner : DualState
+    batch : DualBatch
+    anchors : (N, ...) the rows as the kernel keeps them
+    origins : (N,)
+    centre : float
+        k(0, 0) of a kernel moved to the origin, else 0.
+    earlier : Support
+    """
+
+    learner: DualState
+    batch: DualBatch
+    anchors: AnyArray
+    origins: FloatArray
+    centre: float
+    earlier: Support
+
+    @property
+    def moved(self) -> BoolArray:
+        """(N,) which of these rows had an update."""
+        state = self.learner
+        moved: BoolArray = (state.beta != 0.0).any(axis=0) | (state.sums != 0.0).any(axis=0)
+        return moved
+
+    def squared_norm(self, sums: KernelSums) -> float:
+        """Squared length of the weights behind one sum of kernels, at the support rows of this work."""
+        coef = sums.coef[:, 0]
+        if self.earlier.seen == 0:
+            gram = self.batch.gram[np.ix_(self.moved, self.moved)]
+        else:
+            gram = sums.kernel(sums.anchors, sums.anchors) - sums.origins[:, None] - sums.origins + sums.centre
+        return max(float(coef @ gram @ coef), 0.0)
+
+    def support(self) -> Support:
+        """Earlier rows and these, those without any update left out."""
+        state, before = self.learner, self.earlier
+        last, sums = np.hstack([before.last, state.beta]), np.hstack([before.sums, state.sums])
+        moved = np.concatenate([np.ones(before.origins.size, dtype=np.bool_), self.moved])
+        return Support(
+            anchors=np.concatenate([before.anchors, self.anchors])[moved],
+            origins=np.concatenate([before.origins, self.origins])[moved],
+            last=last[:, moved],
+            sums=sums[:, moved],
+            b=state.b,
+            b_sums=state.b_sums,
+            norm=state.dual_norm(),
+            seen=state.seen,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class KernelOnlineMethod(OnlineMethod):
+    """Base of the online rankers on sums of kernels.
+
+    A kernel that is definite only on coefficients of sum zero ("perceptron", "stump") takes the form
+    k(x, x') - k(x, 0) - k(0, x') + k(0, 0), which is positive definite.
+    """
+
+    kernel: str | Kernel | Callable[[FloatArray, FloatArray], Any] = "perceptron"
+
+    #: Added to the kernel: 1 where a constant is one of the columns.
+    constant: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        kernel_of(self.kernel, self.scaling)
+
+    # What a concrete class says
+
+    def shape(self, n_levels: int) -> tuple[int, int]:
+        """Sums of kernels, and thresholds."""
+        raise TypeError(f"{type(self).__name__} defines no shape")
+
+    def learner(self, **state: Any) -> DualState:
+        """The learner with this state."""
+        raise TypeError(f"{type(self).__name__} defines no learner")
+
+    # Learning
+
+    def start(self, sample: Sample, costs: FloatArray, scaling: Scaling) -> DualWork:
+        kernel = parse_kernel(self.kernel)
+        anchors = kernel.anchors(scaling(sample.X), np.arange(sample.n))[:0]
+        n_sums, n_thresholds = self.shape(sample.n_levels)
+        return self._work(Support.none(anchors, n_sums, n_thresholds), sample, costs, scaling)
+
+    def resume(self, learned: Learned, sample: Sample, costs: FloatArray) -> DualWork:
+        if parse_kernel(self.kernel).name == "precomputed":
+            raise OptionError("kernel='precomputed' has no values between earlier rows and further batches.")
+        return self._work(learned.state, sample, costs, learned.scaling)
+
+    def _work(self, earlier: Support, sample: Sample, costs: FloatArray, scaling: Scaling) -> DualWork:
+        kernel, X = parse_kernel(self.kernel), scaling(sample.X)
+        gram, origins, centre = definite_gram(kernel, X)
+        gram += self.constant
+        before = self.expansion(earlier, earlier.last, centre, scaling)(sample.rows).T.copy()
+        learner = self.learner(
+            beta=np.zeros_like(before),
+            sums=np.zeros_like(before),
+            b=earlier.b.copy(),
+            b_sums=earlier.b_sums.copy(),
+            before=before,
+            scores=before.copy(),
+            norm=earlier.norm,
+            seen=earlier.seen,
+        )
+        batch = DualBatch(
+            gram=gram,
+            y=sample.y.astype(np.int32),
+            costs=np.ascontiguousarray(costs, dtype=np.float64),
+            margin=self.margin,
+        )
+        anchors = kernel.anchors(X, np.arange(sample.n))
+        return DualWork(learner=learner, batch=batch, anchors=anchors, origins=origins, centre=centre, earlier=earlier)
+
+    def expansion(self, support: Support, coef: FloatArray, centre: float, scaling: Scaling) -> KernelSums:
+        """Sums of kernels with coefficients (J, S) at the support rows."""
+        return KernelSums(
+            kernel=parse_kernel(self.kernel),
+            scaling=scaling,
+            anchors=support.anchors,
+            coef=coef.T.copy(),
+            origins=support.origins,
+            centre=centre,
+            constant=self.constant,
+        )
+
+    def kept(self, work: DualWork, scaling: Scaling) -> tuple[Support, KernelSums, FloatArray]:
+        """The support rows, and the sums and thresholds of the hypothesis to predict with."""
+        support = work.support()
+        coef, b = support.last, support.b
+        if self.keep == "mean":
+            coef = mean_of(support.last, support.sums, support.seen)
+            b = mean_of(support.b, support.b_sums, support.seen)
+        return support, self.expansion(support, coef, work.centre, scaling), b
+
+    def lengths(self, work: DualWork) -> FloatArray:
+        return np.diagonal(work.batch.gram)
+
+    def width(self, sample: Sample) -> int:
+        return sample.n
+
+    def features(self, sample: Sample, fit: Any) -> FloatArray:
+        """(N, J) rows with the kernel (and its constant) as their scalar products."""
+        gram, _, _ = definite_gram(parse_kernel(self.kernel), fit.learned.scaling(sample.X))
+        values, vectors = np.linalg.eigh(gram + self.constant)
+        used = values > _ROUNDING * values[-1]
+        found: FloatArray = vectors[:, used] * np.sqrt(values[used])
+        return found
+
+    def described(self, support: Support, shared: dict[str, Any]) -> dict[str, Any]:
+        """What all fits share, with the kernel among the facts."""
+        own = (("Kernel", repr(parse_kernel(self.kernel))), ("Support vectors", str(support.origins.size)))
+        return {**shared, "facts": (*own, *shared["facts"])}
+
+
+def definite_gram(kernel: Kernel, X: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+    """Positive definite kernel matrix (N, N) of rows X, with k(x_n, 0) (N,) and k(0, 0) where these were taken off.
+
+    Raises
+    ------
+    DataError
+        It is not finite, symmetric and positive definite.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram = kernel.gram(X, np.arange(len(X)))
+    require_finite(gram)
+    if not kernel.trusted:
+        gram = require_symmetric(gram)
+    origins, centre = np.zeros(len(X)), 0.0
+    if kernel.conditionally_definite:
+        origins = kernel.origin(X)
+        # `diagonal` is k(x, x) - 2 k(x, 0) + k(0, 0).
+        centre = float(kernel.diagonal(X)[0] - gram[0, 0] + 2.0 * origins[0])
+        gram = gram - origins[:, None] - origins + centre
+    if not kernel.trusted:
+        require_definite(gram)
+    return np.ascontiguousarray(gram, dtype=np.float64), origins, centre

@@ -1,0 +1,81 @@
+"""CuSum Rank in dual form, with any kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..model.fit import Fit
+from ..model.online import CumulativeVotes, Learned, OnlineVoteFit
+from ..model.rules import ScoreRule
+from ..model.sample import Sample
+from ..results.online import OnlineVoteResults
+from ..solvers.online_dual import DualCuSum, DualState
+from ..solvers.rank_margin import cusum_margin
+from .base_kernel_online import DualWork, KernelOnlineMethod
+from .base_online import UPDATES
+from .base_svm import one_of
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class KernelCuSumRank(KernelOnlineMethod):
+    """CuSum Rank on sums of kernels: the dual structured perceptron [Milidiú & Rocha, fig. 5].
+
+    rank(x) = argmax_k sum_{j<=k} sum_n beta_nj (k(x_n, x) + 1). A mistake yhat at row n adds tau to beta_nj for the j
+    between y and yhat (figure 5 leaves out the index n): `CuSumRank` in the feature space of the kernel, and the same
+    as `CuSumRank` with kernel="linear".
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable
+        As for REDSVM. "perceptron" and "stump" count from the origin of the scaled columns: |x| + |x'| - |x - x'|.
+    update : {"perceptron", "passive-aggressive"}
+        tau = +-1, or so far that the true rank leads by its cost.
+    epochs, keep, margin, presentation, cost, scaling
+        As for `CuSumRank`.
+
+    Raises
+    ------
+    OptionError
+        A value outside these.
+
+    Examples
+    --------
+    >>> KernelCuSumRank(kernel="gaussian")
+    KernelCuSumRank(kernel='gaussian')
+    """
+
+    update: str = "perceptron"
+
+    results_class: ClassVar[type[Any]] = OnlineVoteResults
+    constant: ClassVar[float] = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_of(self, "update", self.update, UPDATES)
+
+    @property
+    def aggressive(self) -> bool:
+        return self.update == "passive-aggressive"
+
+    def shape(self, n_levels: int) -> tuple[int, int]:
+        return n_levels - 1, 0
+
+    def learner(self, **state: Any) -> DualState:
+        return DualCuSum(aggressive=self.aggressive, **state)
+
+    def separation(self, sample: Sample, fit: Fit) -> tuple[float, float | None]:
+        Z = self.features(sample, fit)
+        return float(np.einsum("nd,nd->n", Z, Z).max()), cusum_margin(Z, sample.y, sample.n_levels)
+
+    def fitted(self, work: DualWork, learned: Learned, sample: Sample, shared: dict[str, Any]) -> OnlineVoteFit:
+        support, sums, _ = self.kept(work, learned.scaling)
+        rule = ScoreRule(CumulativeVotes(gaps=sums, n_levels=sample.n_levels))
+        return OnlineVoteFit(
+            rule=rule,
+            scores=rule.scores(sample.rows),
+            learned=Learned(state=support, scaling=learned.scaling, tally=learned.tally),
+            **self.described(support, shared),
+        )
