@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
+from ..exceptions import OptionError
 from ..model.costs import CostMatrix, is_convex, require_v_shaped, sample_costs
+from ..model.kernels import Linear, parse_kernel
 from ..model.reduction import extend
 from ..model.sample import Sample
-from ..solvers.automatic import SOLVERS
+from ..solvers.automatic import LOSSES, SOLVERS
 from ..solvers.extended_dual import ExtendedDual, Outcome
 from ..solvers.forms import Gram
 from ..solvers.hard_margin import HardMargin
@@ -31,11 +33,24 @@ class ThresholdedSVM(KernelMachine):
     A concrete class says what gamma is (inf: theta free) and when the order of theta is a constraint.
     """
 
+    loss: str = "hinge"
     solver: str = "auto"
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        one_of(self, "loss", self.loss, LOSSES)
         one_of(self, "solver", self.solver, SOLVERS)
+        if self.loss != "hinge":
+            self._check_loss()
+
+    def _check_loss(self) -> None:
+        if not isinstance(parse_kernel(self.kernel), Linear):
+            raise OptionError(f"loss={self.loss!r} needs kernel='linear'; got kernel={self.kernel!r}.")
+        if self.solver not in LOSSES[self.loss]:
+            names = ", ".join(repr(name) for name in LOSSES[self.loss])
+            raise OptionError(f"loss={self.loss!r} has the solvers {names}; got solver={self.solver!r}.")
+        if np.isinf(self.C if isinstance(self.C, float) else 1.0):
+            raise OptionError(f"loss={self.loss!r} needs a finite C: a hard margin has no loss.")
 
     def penalty_scale(self) -> float:
         """gamma; inf leaves the thresholds free."""
@@ -61,7 +76,7 @@ class ThresholdedSVM(KernelMachine):
         )
 
     def route(self, gram: Gram) -> Any:
-        return SOLVERS[self.solver]
+        return LOSSES[self.loss][self.solver]
 
     def solved(self, problem: ExtendedDual, gram: Gram, C: float, rng: np.random.Generator) -> Outcome:
         if np.isinf(C):
@@ -70,6 +85,7 @@ class ThresholdedSVM(KernelMachine):
 
     def own_facts(self, problem: ExtendedDual, outcome: Outcome) -> tuple[tuple[str, Any], ...]:
         return (
+            ("Loss", self.loss.replace("_", " ")),
             ("Thresholds", "free" if problem.free else f"penalised, gamma = {problem.gamma:g}"),
             ("Threshold order", "constrained" if problem.ordered else "implied by the convex cost"),
         )

@@ -11,6 +11,7 @@ from .cvx import CvxpyDual
 from .extended_dual import DualRoute, DualSolver, ExtendedDual, Outcome
 from .interior_point import InteriorPoint
 from .live import LiveColumns, live_columns
+from .squared_hinge import SquaredHingeCvxpy, SquaredHingeNewton
 
 # Problems of no more rows are solved to this gap.
 _SMALL = 200
@@ -34,8 +35,7 @@ class Automatic:
 
     def __init__(self, problem: ExtendedDual, rng: np.random.Generator, small: int = _SMALL) -> None:
         self.small = small
-        epochs = max(500, len(problem.labels) // 4)
-        self.first = CoordinateAscent(problem, rng, max_epochs=epochs)
+        self.first = CoordinateAscent(problem, rng, max_epochs=problem.gram.patience)
         self.second = InteriorPoint(problem, rng)
         self.hard = np.inf
 
@@ -57,6 +57,7 @@ def _made(route: DualRoute, problem: ExtendedDual, rng: np.random.Generator) -> 
     return route(problem, rng) if live_columns(problem).all() else LiveColumns(route, problem, rng)
 
 
+_SQUARED: dict[str, DualRoute] = {"auto": SquaredHingeNewton, SquaredHingeCvxpy.name: SquaredHingeCvxpy}
 _ROUTES: dict[str, DualRoute] = {
     "auto": Automatic,
     CoordinateAscent.name: CoordinateAscent,
@@ -69,3 +70,9 @@ ROUGH: DualRoute = partial(_made, partial(Automatic, small=0))
 
 #: Routes by the name a user gives.
 SOLVERS: dict[str, DualRoute] = {name: partial(_made, route) for name, route in _ROUTES.items()}
+
+#: The same for each loss.
+LOSSES: dict[str, dict[str, DualRoute]] = {
+    "hinge": SOLVERS,
+    "squared_hinge": {name: partial(_made, route) for name, route in _SQUARED.items()},
+}

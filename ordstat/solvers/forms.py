@@ -41,6 +41,14 @@ class Gram(Protocol):
     def diagonal(self) -> FloatArray:
         """(N,) G_nn."""
 
+    @property
+    def rank_limit(self) -> int:
+        """Size of the matrix that `resolvent` factors."""
+
+    @property
+    def patience(self) -> int:
+        """Epochs of coordinate ascent over rows that cost about as much as an interior point."""
+
     def __matmul__(self, v: FloatArray) -> FloatArray:
         """(N,) or (N, J) product G v."""
 
@@ -93,6 +101,14 @@ class DenseGram:
     @cached_property
     def diagonal(self) -> FloatArray:
         return np.ascontiguousarray(np.diagonal(self.matrix))
+
+    @property
+    def rank_limit(self) -> int:
+        return self.n
+
+    @property
+    def patience(self) -> int:
+        return max(500, self.n // 4)
 
     def __matmul__(self, v: FloatArray) -> FloatArray:
         product: FloatArray = self.matrix @ v
@@ -156,6 +172,14 @@ class LinearGram:
     def diagonal(self) -> FloatArray:
         lengths: FloatArray = np.einsum("nd,nd->n", self.X, self.X)
         return lengths
+
+    @property
+    def rank_limit(self) -> int:
+        return int(self.X.shape[1])
+
+    @property
+    def patience(self) -> int:
+        return 100
 
     def __matmul__(self, v: FloatArray) -> FloatArray:
         product: FloatArray = self.X @ (self.X.T @ v)

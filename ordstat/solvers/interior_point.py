@@ -25,7 +25,7 @@ _LARGE = 100.0
 _PATIENCE = 8
 # Far from the optimum the gap may stand still while the centring improves.
 _FAR = 0.1
-# Fewer rows than this are factored on one thread.
+# Smaller matrices than this are factored on one thread.
 _SMALL = 1500
 
 
@@ -167,8 +167,8 @@ class InteriorPoint:
         """Iterate until the relative duality gap is at most `tol`, or no further progress is made."""
         from threadpoolctl import threadpool_limits
 
-        # Several threads on a small factorisation cost more than they bring.
-        threads = 1 if len(self.problem.labels) < _SMALL else None
+        # Several threads on a small factorisation, or on a narrow factor, cost more than they bring.
+        threads = 1 if self.problem.gram.rank_limit < _SMALL else None
         with threadpool_limits(threads, user_api="blas"):
             return self._solve(C, tol)
 

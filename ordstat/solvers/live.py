@@ -11,8 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._typing import BoolArray
-from .extended_dual import DualRoute, DualSolver, ExtendedDual, Outcome, certify
+from .._typing import BoolArray, FloatArray
+from .extended_dual import DualRoute, DualSolution, DualSolver, ExtendedDual, Outcome, certify
+from .quantiles import best_thresholds
 
 
 def live_columns(problem: ExtendedDual) -> BoolArray:
@@ -63,4 +64,13 @@ class LiveColumns:
             return Outcome(solution=solution, solver="none", iterations=0, path=np.array([solution.primal]))
         outcome = self.solver.solve(C, tol)
         u[:, self.live] = outcome.solution.u
-        return replace(outcome, solution=certify(self.problem, C, u))
+        return replace(outcome, solution=replace(outcome.solution, u=u, theta=self._theta(outcome.solution)))
+
+    def _theta(self, solution: DualSolution) -> FloatArray:
+        """(Q,) the thresholds found, and the others where they cost nothing, between their neighbours."""
+        problem = self.problem
+        free = best_thresholds(problem.labels, problem.weights, solution.scores, ordered=problem.ordered)
+        low, high = np.full(free.size, -np.inf), np.full(free.size, np.inf)
+        low[self.live] = high[self.live] = solution.theta
+        theta: FloatArray = np.clip(free, np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1])
+        return theta

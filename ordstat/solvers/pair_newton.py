@@ -15,6 +15,7 @@ from scipy.linalg import cho_factor, cho_solve
 from .._typing import FloatArray
 from .forms import LinearGram
 from .preference import PairOutcome, PairProblem, Point, counted, evaluated, solved
+from .threads import one_blas_thread
 
 _MAX_ITERATIONS, _MAX_HALVINGS = 100, 40
 # A step is taken once it brings this share of what the slope promises.
@@ -63,6 +64,10 @@ class PairNewton:
 
     def solve(self, C: float, tol: float) -> PairOutcome:
         """Iterate until the relative duality gap is at most `tol` and Newton's steps bring nothing more."""
+        with one_blas_thread(float(self.X.size * self.w.size)):
+            return self._solve(C, tol)
+
+    def _solve(self, C: float, tol: float) -> PairOutcome:
         here = self._evaluate(self.w)
         point = self._certified(C, here)
         path = [point.primal]

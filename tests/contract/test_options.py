@@ -94,7 +94,7 @@ def test_every_method_is_a_public_value(name):
 
 @pytest.mark.parametrize(("name", "option"), [*[(name, None) for name in METHODS], *OPTIONS])
 def test_repr_rebuilds_the_method(name, option):
-    method = resolve(name, {} if option is None else {option: another(name, option)})
+    method = resolve(name, {} if option is None else _beside(name, option) | {option: another(name, option)})
     rebuilt = eval(repr(method), {name: getattr(ordstat, name) for name in ordstat.__all__})
     assert rebuilt == method
     assert repr(rebuilt) == repr(method)
@@ -127,7 +127,7 @@ def test_every_option_is_checked(name, option):
 
 @pytest.mark.parametrize(("name", "option"), [pair for pair in OPTIONS if pair[1] != "max_iter"])
 def test_string_and_value_are_the_same_call(name, option):
-    given, frame = {option: another(name, option)}, Problem.of(name).frame
+    given, frame = _beside(name, option) | {option: another(name, option)}, Problem.of(name).frame
     by_string = ordfit(FORMULA, frame, name, **given)
     by_value = ordfit(FORMULA, frame, resolve(name, given))
     assert by_string.method == by_value.method

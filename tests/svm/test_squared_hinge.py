@@ -1,0 +1,131 @@
+"""The squared hinge with a linear kernel, and linear kernels by their factor."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import twins
+from scipy.optimize import minimize
+
+from ordstat.compiled import rowascent
+from ordstat.exceptions import OptionError
+from ordstat.methods.redsvm import REDSVM
+from ordstat.methods.svorexc import SVOREXC
+from ordstat.methods.svorimc import SVORIMC
+from ordstat.solvers.automatic import LOSSES, SOLVERS
+from ordstat.solvers.forms import LinearGram
+
+from .problems import COSTS, KERNELS, problem, rows, sample
+
+AGREE = 1e-6
+
+
+def _problem(cost, gamma=1.0, ordered=None, n=60, seed=0):
+    p = problem(KERNELS["linear"], COSTS[cost], n=n, weights=np.random.default_rng(1).integers(0, 3, n), seed=seed)
+    held = p.ordered if ordered is None else ordered
+    return replace(p, gamma=gamma, ordered=held, gram=LinearGram(rows(n, seed=seed)[0]).centred()[0])
+
+
+@pytest.mark.parametrize("cost", COSTS)
+@pytest.mark.parametrize("gamma", [0.5, np.inf])
+@pytest.mark.parametrize("C", [2.0**-9, 0.3, 20.0])
+def test_newton_finds_cvxpys_optimum(cost, gamma, C):
+    p = _problem(cost, gamma)
+    found = {name: route(p, np.random.default_rng(0)).solve(C, 1e-8).solution for name, route in _SQUARED.items()}
+    for s in found.values():
+        assert s.primal == pytest.approx(found["cvxpy"].primal, rel=AGREE)
+        assert s.gap <= 1e-9
+        assert (np.diff(s.theta) >= 0).all()
+        np.testing.assert_allclose(p.gram @ s.beta, s.scores, atol=1e-9)
+
+
+_SQUARED = LOSSES["squared_hinge"]
+
+
+@pytest.mark.parametrize("gamma", [1.0, np.inf])
+def test_newton_against_bfgs_on_the_formula(gamma):
+    """b apart from theta, as the problem is written."""
+    p, C = _problem("squared", gamma), 0.4
+    X = p.gram.X
+
+    def objective(v):
+        w, b, theta = v[:3], v[3], v[4:]
+        slack = np.maximum(1.0 - p.labels * ((X @ w + b)[:, None] - theta), 0.0)
+        penalty = 0.0 if np.isinf(gamma) else theta @ theta / gamma**2
+        return 0.5 * (w @ w + penalty) + C * (p.weights * slack**2).sum()
+
+    found = minimize(objective, np.zeros(7), method="BFGS", options={"gtol": 1e-7})
+    s = _SQUARED["auto"](p, np.random.default_rng(0)).solve(C, 1e-8).solution
+    assert s.primal == pytest.approx(found.fun, rel=1e-8)
+    np.testing.assert_allclose((s.offset or 0.0) - s.theta, found.x[3] - found.x[4:], atol=1e-4)
+    assert objective(np.concatenate([X.T @ s.beta, [s.offset or 0.0], s.theta])) == pytest.approx(s.primal, rel=1e-12)
+
+
+@pytest.mark.parametrize("method", [REDSVM, SVORIMC, SVOREXC])
+@pytest.mark.parametrize("levels", [(0, 1, 2, 3), (0, 2, 3), (1, 2), (1, 3), (2,)])
+def test_levels_without_rows(method, levels):
+    X, y = rows(60)
+    kept = np.isin(y, levels)
+    data = sample(X[kept], y[kept])
+    fit = method(kernel="linear", loss="squared_hinge", C=2, tol=1e-6).fit(data, np.random.default_rng(0))
+    assert fit.certificate.reached
+    assert (np.diff(fit.rule.theta) >= 0).all()
+    codes = fit.rule.codes(data.rows)
+    assert codes.min() >= min(levels)
+    assert codes.max() <= max(levels)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"kernel": "gaussian"}, "kernel='linear'"),
+        ({"kernel": "linear", "solver": "coordinate"}, "'auto', 'cvxpy'"),
+        ({"kernel": "linear", "C": np.inf}, "finite C"),
+    ],
+)
+def test_what_the_squared_hinge_cannot_do(options, words):
+    with pytest.raises(OptionError, match=words):
+        SVOREXC(loss="squared_hinge", **options)
+
+
+@pytest.mark.parametrize("cost", COSTS)
+@pytest.mark.parametrize("gamma", [1.0, np.inf])
+@pytest.mark.parametrize("C", [0.01, 2.0])
+def test_a_factor_is_the_matrix_it_makes(cost, gamma, C):
+    """The hinge by every route, from X and from X X'."""
+    dense = replace(problem(KERNELS["linear"], COSTS[cost]), gamma=gamma)
+    linear = replace(dense, gram=LinearGram(rows(50)[0]).centred()[0])
+    best = SOLVERS["interior-point"](dense, np.random.default_rng(0)).solve(C, 1e-9).solution.primal
+    for name in SOLVERS:
+        s = SOLVERS[name](linear, np.random.default_rng(0)).solve(C, 1e-7).solution
+        assert s.primal == pytest.approx(best, rel=AGREE), name
+        assert s.gap <= AGREE, name
+
+
+def test_a_linear_epoch_does_what_the_twin_does():
+    p = problem(KERNELS["linear"], COSTS["matrix"])
+    X = LinearGram(rows(50)[0]).centred()[0].X
+    rng = np.random.default_rng(3)
+    u = np.where(rng.random(p.labels.shape) < 0.5, 0.0, rng.random(p.labels.shape)) * p.weights * p.labels
+    order = rng.permutation(50).astype(np.intp)
+    results = []
+    for sweep, rows_, start in (
+        (rowascent.sweep_linear, X, X.T @ u.sum(axis=1)),
+        (twins.sweep, X @ X.T, X @ (X.T @ u.sum(axis=1))),
+    ):
+        state = [u.copy(), u.sum(axis=1), start.copy(), -u.sum(axis=0), np.zeros(2), order.copy()]
+        lengths = (X**2).sum(axis=1)
+        told = sweep(rows_, lengths, p.labels, 4.0 * p.weights, *state, 1.0, 0.1, 0.8, 0.0, 1.0)
+        results.append([*state[:2], *state[3:5], np.array(told)])
+    for a, b in zip(*results, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
+
+
+def test_many_rows_without_their_matrix():
+    """20 000 rows: a matrix would take 3.2 GB."""
+    X, y = rows(20_000)
+    data = sample(X, y)
+    for options in ({"C": 0.01}, {"C": 1.0, "loss": "squared_hinge"}):
+        fit = REDSVM(kernel="linear", **options).fit(data, np.random.default_rng(0))
+        assert fit.certificate.reached
+        np.testing.assert_allclose(fit.rule.scores(data.rows), fit.scores, atol=1e-6)
