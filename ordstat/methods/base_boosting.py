@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -17,7 +18,7 @@ from ..model.distinct import DistinctRows, distinct_rows
 from ..model.ensembles import Ensemble, Raised
 from ..model.fit import Certificate, Fit, HullGeometry, Trace
 from ..model.rounds import EnsembleFit, Rounds
-from ..model.rules import Potential, ThresholdRule
+from ..model.rules import Potential, ThresholdRule, count_above
 from ..model.sample import Rows, Sample
 from ..results.ensemble import EnsembleResults
 from .base import Method, Needs
@@ -132,6 +133,24 @@ class RoundsMethod(Method):
         train, _ = split(self._rows(sample), fit.rounds.held)
         return self._fitted(sample, train, self.hypotheses(train), fit.rounds, int(rounds))
 
+    def staged_codes(
+        self, sample: Sample, fit: EnsembleFit, targets: Sequence[Rows], stages: Sequence[int]
+    ) -> Iterator[list[IntArray]]:
+        """Predicted codes of several sets of rows after some of the rounds, growing, one sum going on to the next."""
+        train, _ = split(self._rows(sample), fit.rounds.held)
+        trainer = self.hypotheses(train)
+        every = [Rows(X=train.X), *targets]
+        sums = [_zeros(rows, self.loss(train, np.zeros(train.n)).scores.shape[1:], fit.rounds.start) for rows in every]
+        made = 0
+        for stage in stages:
+            for member, alpha in zip(fit.rounds.members[made:stage], fit.rounds.alphas[made:stage], strict=True):
+                added = trainer.combine([member], np.array([alpha]))
+                for rows, total in zip(every, sums, strict=True):
+                    total += added(rows)
+            made = stage
+            theta = None if fit.rounds.thetas is None else fit.rounds.thetas[stage]
+            yield [count_above(self.gaps(train, sums[0], theta, total)) for total in sums[1:]]
+
     def _rows(self, sample: Sample) -> DistinctRows:
         return distinct_rows(sample, sample_costs(CostMatrix(self.cost), sample))
 
@@ -213,6 +232,11 @@ class BoostingMethod(RoundsMethod):
             lengths = np.zeros(sample.n)
             lengths[used] = richness.squared_lengths
         return hull(cast(Ensemble, rule.potential).heights, rule.theta, richness.log_size, lengths)
+
+
+def _zeros(rows: Rows, shape: tuple[int, ...], start: Potential | None) -> FloatArray:
+    """Scores of rows before the first round."""
+    return np.zeros((rows.n, *shape)) if start is None else start(rows) + np.zeros((rows.n, *shape))
 
 
 def hull(heights: FloatArray, theta: FloatArray, log_size: float, squared_lengths: FloatArray | None) -> HullGeometry:

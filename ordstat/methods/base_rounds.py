@@ -101,6 +101,8 @@ class Run:
             return self.costs is not None and made - max(self.best, first) >= self.patience
 
         boost(self.loss, self.trainer, self.history, rounds, rng, after)
+        if progress is not None and len(self.history.members) < first + rounds:
+            progress(rounds, rounds, self.history.message)
 
     def repeat(self, rounds: Rounds) -> None:
         """Make rounds again that were made before."""

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self, cast
+from typing import Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 import pandas as pd
 
+from .._typing import IntArray
 from ..exceptions import OptionError
+from ..model.costs import CostMatrix, sample_costs
 from ..model.rounds import EnsembleFit
+from ..model.sample import Rows, Sample
 from .margin import MarginResults
 from .report import Report, Table
 from .sections import alert_notes, certificate_text, data_header, shared_tables, shortened
-
-if TYPE_CHECKING:
-    from ..model.sample import Sample
 
 # Rows of the table of rounds in a summary.
 _SHOWN = 6
@@ -24,6 +24,11 @@ _SHOWN = 6
 
 class RoundsMethod(Protocol):
     """A method that fits in rounds, as results see it."""
+
+    def staged_codes(
+        self, sample: Sample, fit: EnsembleFit, targets: Sequence[Rows], stages: Sequence[int]
+    ) -> Iterator[list[IntArray]]:
+        """Predicted codes of several sets of rows after some of the rounds."""
 
     def more(self, sample: Sample, fit: EnsembleFit, rounds: int) -> EnsembleFit:
         """The fit with further rounds."""
@@ -47,6 +52,8 @@ class EnsembleResults(MarginResults):
     """
 
     fit: EnsembleFit
+
+    no_bounds: ClassVar[str] = "No margin bounds: the score that the rounds add to has no sum of weights."
 
     @property
     def rounds(self) -> pd.DataFrame:
@@ -108,7 +115,7 @@ class EnsembleResults(MarginResults):
             yield t, self.at(t).predict(newdata, type)
 
     def staged_errors(self, newdata: Any = None, *, every: int = 1) -> pd.DataFrame:
-        """Errors after every round, on the rows of the fit and on new ones.
+        """Mean errors after every round, on the rows of the fit and on new ones.
 
         Parameters
         ----------
@@ -121,10 +128,25 @@ class EnsembleResults(MarginResults):
         -------
         pandas.DataFrame
             Columns classification, absolute and cost of the training rows, then "new classification", ... of
-            `newdata`; the index is the round.
+            `newdata` (without a cost where every row of the fit had its own); the index is the round.
         """
-        rows = {t: _errors(self.at(t), newdata) for t in self._stages(every)}
-        return pd.DataFrame.from_dict(rows, orient="index").rename_axis(index="round")
+        own, stages = self.design.sample, self._stages(every)
+        samples = {"": own} if newdata is None else {"": own, "new ": self._new_sample(newdata)[1]}
+        method, rows = cast(RoundsMethod, self.method), [s.rows for s in samples.values()]
+        found = []
+        for codes in method.staged_codes(own, self.fit, rows, stages):
+            parts = zip(samples.items(), codes, strict=True)
+            found.append({k: v for (name, s), c in parts for k, v in self._stage(name, s, c).items()})
+        return pd.DataFrame(found, index=pd.Index(stages, name="round"))
+
+    def _stage(self, prefix: str, sample: Sample, codes: IntArray) -> dict[str, float]:
+        """Mean errors of predicted codes (N,)."""
+        weights, distance = sample.case_weights, np.abs(codes - sample.y)
+        errors = {"classification": np.minimum(distance, 1), "absolute": distance}
+        if sample.costs is not None or self.design.sample.costs is None:
+            costs = sample_costs(CostMatrix.parse(self.method.cost), sample)
+            errors["cost"] = costs[np.arange(sample.n), codes]
+        return {prefix + name: float(weights @ values / weights.sum()) for name, values in errors.items()}
 
     def _stages(self, every: int) -> list[int]:
         if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
@@ -163,12 +185,3 @@ class EnsembleResults(MarginResults):
             formats={"alpha": "g", "loss": "g", "bound": "g"},
             note="All are in .rounds, errors by round in .staged_errors().",
         )
-
-
-def _errors(results: EnsembleResults, newdata: Any) -> dict[str, float]:
-    names = {"classification": "classification error", "absolute": "absolute error", "cost": "cost"}
-    table = results.errors(newdata)
-    found = {short: table["training"].to_dict()[name] for short, name in names.items()}
-    if newdata is not None:
-        found |= {f"new {short}": table["new data"].to_dict()[name] for short, name in names.items()}
-    return found

@@ -334,3 +334,37 @@ def test_costs_must_be_v_shaped(frame):
             ordfit("y ~ a", frame, method, cost=table)
     assert ordfit("y ~ a", frame, "rankboost-or", cost=table, rounds=3).nobs == 150
     assert ordfit("y ~ a", frame, "orstump", cost=table).nobs == 150
+
+
+def test_margin_bounds_hold_and_say_something():
+    """Rows drawn again and again; the expected error is that of very many rows."""
+    rng = np.random.default_rng(0)
+
+    def draw(n):
+        X = rng.uniform(-1, 1, (n, 1))
+        y = (X[:, 0] + 0.02 * rng.normal(size=n) > 0).astype(np.intp)
+        return pd.DataFrame({"x": X[:, 0], "y": y})
+
+    far = draw(50_000)
+    held, useful = 0, 0
+    for _ in range(8):
+        fit = ordfit("y ~ x", draw(30_000), "orboost-all", rounds=2)
+        error = float((fit.predict(far).astype(int) != far["y"]).mean())
+        bound = fit.bounds().loc["absolute error"]
+        held += error <= bound["value"]
+        useful += not bound["vacuous"]
+    assert held == useful == 8
+
+
+def test_progress_is_told_to_its_end(frame):
+    heard = []
+    ordfit("y ~ a", frame, "orboost-all", rounds=5, callback=lambda *a: heard.append(a))
+    assert [step for step, *_ in heard] == [1, 2, 3, 4, 5]
+    heard.clear()
+    ordfit("y ~ a", frame.assign(a=1.0), "orboost-all", rounds=5, callback=lambda *a: heard.append(a))
+    assert heard == [(5, 5, "no weak hypothesis is better than chance")]
+
+
+def test_cross_validation_of_an_ensemble(frame):
+    table = ordfit("y ~ a + b + c", frame, "orboost-all", rounds=30).errors(cv=3)
+    assert 0.0 < table.loc["absolute error", "training"] < table.loc["absolute error", "cv"] < 1.0
