@@ -107,8 +107,8 @@ class OnlineMethod(Method):
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method has no use for, or weights that are no counts."""
         super().check(sample)
-        costs = sample_costs(CostMatrix(self.cost), sample)
-        self.check_costs(costs)
+        cost = CostMatrix(self.cost)
+        self.check_costs(cost.matrix(sample.n_levels) if sample.costs is None else sample_costs(cost, sample))
         weights = sample.case_weights
         if self.presentation != "cost" and (weights != np.rint(weights)).any():
             row = int(np.argmax(weights != np.rint(weights)))
@@ -120,7 +120,7 @@ class OnlineMethod(Method):
             raise DataError("weights are zero for every row: nothing is left to learn.")
 
     def check_costs(self, costs: FloatArray) -> None:
-        """Raise where costs (N, K) are not for this method."""
+        """Raise where costs (M, K), of rows or of ranks, are not for this method."""
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> Fit:
         """Fit to arrays.
@@ -134,7 +134,7 @@ class OnlineMethod(Method):
         progress : callable(step, total, message), optional
         """
         self.check(sample)
-        used = sample.take(np.flatnonzero(sample.case_weights > 0))
+        used = _used(sample)
         scaling = fit_scaling(self.scaling, used.X, used.case_weights)
         costs = sample_costs(CostMatrix(self.cost), used)
         work = self.start(used, costs, scaling)
@@ -161,7 +161,7 @@ class OnlineMethod(Method):
                 f"{self!r} weighs all rows of a sample against each other, so it cannot learn further batches: use "
                 "keep='mean' or 'last' with presentation='order', as method='prank' does."
             )
-        used = sample.take(np.flatnonzero(sample.case_weights > 0))
+        used = _used(sample)
         costs = sample_costs(CostMatrix(self.cost), used)
         learned: Learned = fit.learned
         work = self.resume(learned, used, costs)
@@ -246,7 +246,7 @@ class OnlineMethod(Method):
         if tally.batches > 1:
             why = "none, for the rows of earlier batches are not at hand"
             return MistakeBound(value=tally.distance, limit=nan, radius=nan, margin=nan, source=why)
-        used = sample.take(np.flatnonzero(sample.case_weights > 0))
+        used = _used(sample)
         if used.n * (self.width(used) + used.n_levels) * (used.n_levels - 1) > LARGEST:
             why = "none sought, for the rows are many"
             return MistakeBound(value=tally.distance, limit=nan, radius=nan, margin=nan, source=why)
@@ -284,6 +284,12 @@ def require_convex(method: OnlineMethod, costs: FloatArray) -> None:
     broken = None if method.margin == 0.0 else convex_break(costs)
     if broken is not None:
         raise DataError(
-            f"{type(method).__name__} with margin > 0 needs convex costs, for thresholds to stay in order: the costs "
-            f"of row {broken.row} bend down at rank code {broken.rank}. Change them, set margin=0, or use 'cusum'."
+            f"{type(method).__name__} with margin > 0 needs convex costs, for thresholds to stay in order: row "
+            f"{broken.row} of the costs bends down at rank code {broken.rank}. Change them, set margin=0, or use 'cusum'."
         )
+
+
+def _used(sample: Sample) -> Sample:
+    """The rows of positive weight."""
+    used = sample.case_weights > 0
+    return sample if used.all() else sample.take(used)

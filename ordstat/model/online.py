@@ -15,6 +15,8 @@ from .scaling import Scaling
 
 # Kernel values held at once while predicting (128 MB).
 _BLOCK = 1 << 24
+# Rows scaled at once, so that they stay in the cache.
+_ROWS = 1 << 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +118,11 @@ class LinearGaps:
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K-1)."""
-        gaps: FloatArray = self.scaling(rows.X) @ self.weights[:, :-1].T - self.weights[:, -1]
+        slopes, constants = self.weights[:, :-1].T, self.weights[:, -1]
+        gaps = np.empty((rows.n, len(self.weights)))
+        for i in range(0, rows.n, _ROWS):
+            np.matmul(self.scaling(rows.X[i : i + _ROWS]), slopes, out=gaps[i : i + _ROWS])
+        gaps -= constants
         return gaps
 
 
@@ -194,4 +200,6 @@ class CumulativeVotes:
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K)."""
         gaps = self.gaps(rows)
-        return np.concatenate([np.zeros((len(gaps), 1)), np.cumsum(gaps, axis=1)], axis=1)
+        votes = np.zeros((rows.n, self.n_levels))
+        np.cumsum(gaps, axis=1, out=votes[:, 1:])
+        return votes

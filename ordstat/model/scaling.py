@@ -29,7 +29,8 @@ class Scaling:
         """The mapped columns of X (n, D); X itself where nothing changes."""
         if not self.centre.any() and (self.factor == 1.0).all():
             return X
-        mapped: FloatArray = (X - self.centre) * self.factor
+        mapped: FloatArray = X - self.centre
+        mapped *= self.factor
         return mapped
 
 

@@ -284,7 +284,7 @@ class OrdinalResults:
         target = self._target(newdata)
         codes = self.design.spec.response(newdata)
         target = target.among(codes >= 0)
-        given = None if weights is None else _weights(newdata, weights, target.complete)
+        given = None if weights is None else case_weights(newdata, weights, target.complete)
         return target, Sample(
             rows=target.rows, y=codes[target.complete], n_levels=self.design.sample.n_levels, weights=given
         )
@@ -478,7 +478,7 @@ class OrdinalResults:
         return frame
 
 
-def _weights(newdata: Any, weights: Any, complete: BoolArray) -> FloatArray:
+def case_weights(newdata: Any, weights: Any, complete: BoolArray) -> FloatArray:
     """(n,) weights of the complete rows of new data."""
     column = newdata[weights] if isinstance(weights, str) else weights
     values = np.asarray(column, dtype=np.float64)

@@ -11,7 +11,7 @@ from ..exceptions import DataError, OptionError
 from ..model.fit import Fit
 from ..model.online import MistakeBound, OnlineMarginFit, OnlineVoteFit
 from ..model.sample import Sample
-from .base import OrdinalResults
+from .base import OrdinalResults, case_weights
 from .margin import MarginResults
 from .report import Report
 from .votes import VoteResults
@@ -70,14 +70,21 @@ class OnlineResults(OrdinalResults):
             raise OptionError(
                 "partial_fit has no costs of new rows: fit with a cost of all rows, such as cost='absolute'."
             )
-        target, sample = self._new_sample(frame, weights)
-        if sample.n == 0:
+        new, codes = self.design.spec.rebuild(frame), self.design.spec.response(frame)
+        kept = new.complete & (codes >= 0)
+        if not kept.any():
             raise DataError("the batch has no row with the response and all inputs present.")
+        sample = Sample(
+            rows=new.rows if kept.all() else new.rows.take(kept[new.complete]),
+            y=codes[kept],
+            n_levels=self.design.sample.n_levels,
+            weights=None if weights is None else case_weights(frame, weights, kept),
+        )
         design = replace(
             self.design,
             sample=sample,
-            index=target.index[target.complete],
-            n_given=int(target.complete.size),
+            index=new.index[kept],
+            n_given=int(kept.size),
             dropped={},
             notes=(),
             data=None,
