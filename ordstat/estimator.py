@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import narwhals as nw
@@ -21,6 +22,7 @@ from .api import fit_design
 from .design.build import from_arrays
 from .exceptions import DataError, DataWarning, OptionError
 from .methods import METHODS, Entry, Method
+from .model.sample import Rows, Sample
 from .registry import option_names, resolve
 
 _OWN = ("method", "levels", "random_state")
@@ -155,7 +157,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         OptionError
             For an unknown method or option, or a value outside its range.
         """
-        method = resolve(self.method, self._options)
+        return self._fit(resolve(self.method, self._options), X, y, sample_weight)
+
+    def _fit(self, method: Method, X: Any, y: Any, sample_weight: Any) -> Self:
         _refuse_text(X)
         order = _declared_order(y) if self.levels is None else _listed(self.levels)
         X, y = validate_data(self, X, y, dtype=np.float64, order="C")
@@ -169,6 +173,62 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.levels_ = _array(design.levels.values, y.dtype)
         self.classes_ = np.sort(self.levels_)
         return self
+
+    @available_if(lambda self: self._is_incremental())  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn a batch of rows in one pass, after those learned before; online methods only.
+
+        Parameters
+        ----------
+        X : (N, D) numeric array, pandas or polars frame
+        y : (N,) labels
+        classes : (K,), optional
+            All labels. The first batch must hold each of them, for they and the scale of the columns are settled there.
+        sample_weight : (N,) array, optional
+            Whole numbers: how often a row is presented in turn.
+
+        Raises
+        ------
+        DataError
+            A label that the first batch had not, or else as for `fit`.
+
+        Examples
+        --------
+        >>> data = datasets.herbrich(400, seed=0)
+        >>> X, y = data[["x1", "x2"]], data["rank"]
+        >>> model = OrdinalClassifier("cusum").partial_fit(X[:200], y[:200]).partial_fit(X[200:], y[200:])
+        >>> model.results_.fit.learned.tally.examples
+        400
+        """
+        if not hasattr(self, "results_"):
+            return self._first_batch(X, y, classes, sample_weight)
+        _refuse_text(X)
+        X, y = validate_data(self, X, y, reset=False, dtype=np.float64, order="C")
+        codes = pd.Index(self.levels_).get_indexer(pd.Index(y)).astype(np.intp)
+        if (codes < 0).any():
+            raise DataError(
+                f"y has labels that the first batch had not: {pd.unique(y[codes < 0]).tolist()[:5]}. It knew "
+                f"{self.levels_.tolist()}."
+            )
+        weights = None if sample_weight is None else _case_weights(sample_weight, X)
+        sample = Sample(rows=Rows(X=X), y=codes, n_levels=self.levels_.size, weights=weights)
+        self.results_ = self.results_.after(sample, pd.RangeIndex(len(y)))
+        return self
+
+    def _first_batch(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
+        method = replace(resolve(self.method, self._options), epochs=1)  # type: ignore[call-arg]
+        if classes is not None and (missing := set(np.asarray(classes).tolist()) - set(np.asarray(y).tolist())):
+            raise DataError(f"the first batch must have rows of every class; there are none of {sorted(missing)}.")
+        return self._fit(method, X, y, sample_weight)
+
+    def _is_incremental(self) -> bool:
+        try:
+            incremental = resolve(self.method, self._options).incremental
+        except OptionError:  # for `fit` to say
+            incremental = False
+        if not incremental:
+            raise AttributeError(f"method {self.method!r} needs all rows at once, so it has no partial_fit")
+        return True
 
     def predict(self, X: Any) -> AnyArray:
         """(N,) predicted labels."""

@@ -30,7 +30,7 @@ BELOW = {
     "progress": set(),
     "datasets": set(),
     "api": {"design", "methods", "registry", "results", "progress"},
-    "estimator": {"api", "design", "methods", "registry", "results"},
+    "estimator": {"api", "design", "methods", "model", "registry", "results"},
     "marginaleffects": {"model", "results"},
     "__init__": {"api", "datasets", "estimator", "methods", "model"},
     "__main__": {"api", "datasets"},

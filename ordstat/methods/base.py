@@ -45,6 +45,11 @@ class Method:
         """Whether the fit is a random draw: another seed, another fit."""
         return False
 
+    @property
+    def incremental(self) -> bool:
+        """Whether it learns further batches of rows (`partial_fit`)."""
+        return False
+
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method has no use for."""
         present = {

@@ -64,6 +64,11 @@ class OnlineMethod(Method):
         return self.presentation != "order"
 
     @property
+    def incremental(self) -> bool:
+        """Whether it learns further batches: not where hypotheses or rows are chosen by the whole of a sample."""
+        return self.keep != "pocket" and self.presentation != "cost"
+
+    @property
     def aggressive(self) -> bool:
         """Whether the steps are passive-aggressive."""
         return False
@@ -156,7 +161,7 @@ class OnlineMethod(Method):
             The method chooses among hypotheses, or draws rows, by the whole of its sample.
         """
         self.check(sample)
-        if self.keep == "pocket" or self.presentation == "cost":
+        if not self.incremental:
             raise OptionError(
                 f"{self!r} weighs all rows of a sample against each other, so it cannot learn further batches: use "
                 "keep='mean' or 'last' with presentation='order', as method='prank' does."
@@ -285,7 +290,7 @@ def require_convex(method: OnlineMethod, costs: FloatArray) -> None:
     if broken is not None:
         raise DataError(
             f"{type(method).__name__} with margin > 0 needs convex costs, for thresholds to stay in order: row "
-            f"{broken.row} of the costs bends down at rank code {broken.rank}. Change them, set margin=0, or use 'cusum'."
+            f"{broken.row} of the costs bends down at rank code {broken.rank}. Change them, or set margin=0."
         )
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, Self, cast
 
+import pandas as pd
+
 from ..exceptions import DataError, OptionError
 from ..model.fit import Fit
 from ..model.online import MistakeBound, OnlineMarginFit, OnlineVoteFit
@@ -80,11 +82,24 @@ class OnlineResults(OrdinalResults):
             n_levels=self.design.sample.n_levels,
             weights=None if weights is None else case_weights(frame, weights, kept),
         )
+        return self.after(sample, new.index[kept], int(kept.size))
+
+    def after(self, sample: Sample, index: pd.Index, n_given: int | None = None) -> Self:
+        """`partial_fit` for rows that are arrays already.
+
+        Parameters
+        ----------
+        sample : Sample
+            With the columns and levels of the fit.
+        index : (N,) labels of the rows
+        n_given : int, optional
+            Rows of the batch before any were left out; N if not given.
+        """
         design = replace(
             self.design,
             sample=sample,
-            index=new.index[kept],
-            n_given=int(kept.size),
+            index=index,
+            n_given=sample.n if n_given is None else n_given,
             dropped={},
             notes=(),
             data=None,
