@@ -91,7 +91,9 @@ def climb(const double[:, ::1] projections, const int[::1] moves, const double[:
         for n in range(N):
             ones[n] = 1.0
         for m in range(M):
-            along = ones if moves[m] < 0 else &projections[moves[m], 0]
+            along = ones
+            if moves[m] >= 0:
+                along = &projections[moves[m], 0]
             used = 0
             for n in range(N):
                 d = along[n]

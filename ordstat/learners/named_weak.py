@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..exceptions import OptionError
@@ -13,12 +14,22 @@ from .perceptron import NormalisedSigmoid, RCDPerceptron
 from .stump import DecisionStump
 from .weak import WeakLearner
 
-#: Weak learners that a string stands for, beside the classifiers of scikit-learn that have a name.
+#: Weak learners that a string stands for, beside those of scikit-learn.
 WEAK: dict[str, WeakLearner] = {
     "stump": DecisionStump(),
     "perceptron": RCDPerceptron(),
     "sigmoid": NormalisedSigmoid(),
 }
+
+
+def _shallow_tree() -> Any:
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier(max_leaf_nodes=5)
+
+
+#: scikit-learn's classifiers that a string stands for: a tree that boosting can add to has few leaves.
+_CLASSIFIERS: dict[str, Callable[[], Any]] = {**CLASSIFIERS, "tree": _shallow_tree}
 
 
 def parse_learner(value: Any, owner: str) -> WeakLearner:
@@ -37,8 +48,8 @@ def parse_learner(value: Any, owner: str) -> WeakLearner:
         return Answers(_classifier(value, owner))
     if value in WEAK:
         return WEAK[value]
-    if value in CLASSIFIERS:
-        return Answers(Classifier(CLASSIFIERS[value]()))
+    if value in _CLASSIFIERS:
+        return Answers(Classifier(_CLASSIFIERS[value]()))
     raise _unknown(value, owner)
 
 
@@ -50,7 +61,7 @@ def _classifier(value: Any, owner: str) -> Classifier:
 
 
 def _unknown(value: Any, owner: str) -> OptionError:
-    names = ", ".join(repr(name) for name in (*WEAK, *CLASSIFIERS))
+    names = ", ".join(repr(name) for name in (*WEAK, *_CLASSIFIERS))
     return OptionError(
         f"learner of {owner} must be one of {names}, a weak learner such as DecisionStump(), or a scikit-learn "
         f"classifier that takes sample_weight; got {value!r}."

@@ -130,11 +130,15 @@ class _Rankers:
         """The ranker that the method fits to costs whose steps c[k] - c[k+1] are u (N, K-1)."""
         costs = np.concatenate([np.zeros((len(u), 1)), -np.cumsum(u, axis=1)], axis=1)
         costs -= costs.min(axis=1, keepdims=True)
-        # The mean cost of all ranks is 1, so that a method's own scale of costs keeps its meaning.
-        costs /= costs.mean() or 1.0
-        sample = Sample(rows=Rows(X=self.rows.X), y=self.rows.y, n_levels=self.n_levels, costs=costs)
+        # All answers together cost what they did at first, so that C and the like keep their meaning.
+        first = self.rows.weights @ np.abs(np.diff(self.rows.costs, axis=1)).sum(axis=1)
+        costs *= first / (np.abs(u).sum() or 1.0)
+        # A method that goes through its rows one by one should not meet them rank by rank.
+        order = rng.permutation(len(u))
+        rows = Rows(X=self.rows.X[order])
+        sample = Sample(rows=rows, y=self.rows.y[order], n_levels=self.n_levels, costs=costs[order])
         member = _Coded(self.method.fit(sample, rng))
-        return Weak(member, answers(member(sample.rows), self.n_levels))
+        return Weak(member, answers(member(Rows(X=self.rows.X)), self.n_levels))
 
     def combine(self, members: Sequence[Callable[[Rows], IntArray]], heights: FloatArray) -> RankerVotes:
         return RankerVotes(members=tuple(members), heights=np.asarray(heights), n_levels=self.n_levels)

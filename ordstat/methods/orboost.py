@@ -28,8 +28,8 @@ class ORBoost(BoostingMethod):
     rounds : int
         T, at least 1. The papers use 2000 with stumps, 200 with sigmoids.
     learner : str, weak learner or scikit-learn classifier
-        "stump", "perceptron", "sigmoid", "tree", "logistic"; a value such as RCDPerceptron(updates=100); or a
-        classifier that takes sample_weight.
+        "stump", "perceptron", "sigmoid", "tree" (of 5 leaves), "logistic"; a value such as RCDPerceptron(updates=100);
+        or a classifier that takes sample_weight.
     cost : str or (K, K) array
         "absolute", "classification", "squared", or a V-shaped matrix [true rank, predicted rank]; a row's own costs in
         the sample take its place.

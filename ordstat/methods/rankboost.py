@@ -31,8 +31,8 @@ class RankBoost(BoostingMethod):
     rounds : int
         T, at least 1.
     learner : str, weak learner or scikit-learn classifier
-        "stump", "perceptron", "sigmoid", "tree", "logistic"; a value such as RCDPerceptron(updates=100); or a
-        classifier that takes sample_weight.
+        "stump", "perceptron", "sigmoid", "tree" (of 5 leaves), "logistic"; a value such as RCDPerceptron(updates=100);
+        or a classifier that takes sample_weight.
     step : {"loose", "tight"}
         alpha from the bound of 2008, 1/4 log((1 + r)/(1 - r)) with r the mean of (h_m - h_n)/2 over pairs; or from the
         tighter one of 2006, 1/4 log(right / wrong), which is exact for h = +-1 and large where hardly a pair is wrong.

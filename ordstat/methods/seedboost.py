@@ -37,8 +37,8 @@ class SeedBoost(BoostingMethod):
     rounds : int
         T, at least 1; the thesis uses 100.
     learner : str, weak learner or scikit-learn classifier
-        "stump", "perceptron", "sigmoid", "tree", "logistic"; a value such as RCDPerceptron(updates=100); or a
-        classifier that takes sample_weight.
+        "stump", "perceptron", "sigmoid", "tree" (of 5 leaves), "logistic"; a value such as RCDPerceptron(updates=100);
+        or a classifier that takes sample_weight.
     cost : str or (2, 2) array
         "absolute", "classification", "squared" (all the same here), or a matrix [true rank, predicted rank]; a row's
         own costs in the sample take its place.

@@ -368,3 +368,13 @@ def test_progress_is_told_to_its_end(frame):
 def test_cross_validation_of_an_ensemble(frame):
     table = ordfit("y ~ a + b + c", frame, "orboost-all", rounds=30).errors(cv=3)
     assert 0.0 < table.loc["absolute error", "training"] < table.loc["absolute error", "cv"] < 1.0
+
+
+def test_the_first_ranker_of_adaboost_or_is_the_base_alone():
+    """Under the costs of the data, times the case weights."""
+    s = sample(3, n=60, weighted=True)
+    fit = _fit(AdaBoostOR(rounds=1, base=REDSVM(C=0.1, tol=1e-9)), s)
+    alone = _fit(REDSVM(C=0.1, tol=1e-9), s)
+    clear = np.abs(alone.rule.gaps(s.rows)).min(axis=1) > 1e-4
+    np.testing.assert_array_equal(fit.rule.codes(s.rows)[clear], alone.rule.codes(s.rows)[clear])
+    assert clear.mean() > 0.9
