@@ -11,6 +11,7 @@ import pandas as pd
 
 from ._typing import AnyArray, Progress
 from .design.build import build
+from .design.constraints import constrained
 from .design.design import Design
 from .exceptions import OptionError
 from .methods import Method
@@ -31,6 +32,7 @@ def ordfit(
     cluster: Any = None,
     vcov: Any = None,
     cost: Any = None,
+    constraints: Any = None,
     levels: Sequence[Any] | None = None,
     subset: Any = None,
     contrasts: Mapping[str, str] | None = None,
@@ -66,6 +68,9 @@ def ordfit(
     cost : str, (K, K) array, (N, K) array or list of K column names, optional
         What predictions (and margin methods) minimise: "absolute", "classification", "squared", the
         price of predicting column k at true rank row y, or every row's own prices.
+    constraints : dict or list of str, optional
+        Signs and orders of coefficients that the fit must obey, {"x1": "+", "x2": "-"} or ["x1 >= 0", "x1 <= x2"]
+        (support vector machines with kernel="linear"). Names are those of the columns of the model, as in `coef`.
     levels : sequence, optional
         Order of the response's values, lowest first; required for unordered strings.
     subset : boolean array or str, optional
@@ -131,6 +136,8 @@ def ordfit(
         safe=safe,
         context=context,
     )
+    if constraints is not None:
+        design = constrained(design, constraints)
     return fit_design(design, value, vcov=covariance, seed=seed, callback=callback, stacklevel=3)
 
 

@@ -24,6 +24,7 @@ class Needs:
     scale: bool = False  # takes Rows.scale
     offset: bool = False  # takes Rows.offset
     cluster: bool = False  # takes Sample.cluster
+    restrictions: bool = False  # takes Sample.restrictions
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -58,6 +59,7 @@ class Method:
             "scale=": (sample.rows.scale is not None or sample.rows.scale_offset is not None) and not self.needs.scale,
             "an offset": sample.rows.offset is not None and not self.needs.offset,
             "cluster=": sample.cluster is not None and not self.needs.cluster,
+            "constraints=": sample.restrictions is not None and not self.needs.restrictions,
         }
         for what, refused in present.items():
             if refused:

@@ -21,11 +21,14 @@ from ..model.sample import Sample
 from ..model.scaling import SCALINGS, Scaling, fit_scaling
 from ..results.margin import MarginResults
 from ..solvers.forms import DenseGram, Gram, LinearGram, centred
+from ..solvers.restricted import RestrictedGram
 from ..solvers.selection import GRID, Candidate, Outcome, Route, select
 from .base import Method, Needs
 
 # A relative duality gap that is small enough to compare values of C.
 _SELECTION_TOL = 1e-3
+# A restriction this near to equality, as a share of the largest coefficient, binds.
+_BINDING = 1e-9
 # Coefficients below this share of a row's largest possible one are sums of rounding.
 _NO_SUPPORT = 1e-12
 
@@ -78,7 +81,7 @@ class KernelMachine(Method):
     tol: float = 1e-3
     folds: int = 5
 
-    needs: ClassVar[Needs] = Needs(row_costs=True, cluster=True)
+    needs: ClassVar[Needs] = Needs(row_costs=True, cluster=True, restrictions=True)
     results_class: ClassVar[type[Any]] = MarginResults
     #: Whether C = inf is allowed.
     hard: ClassVar[bool] = False
@@ -131,6 +134,15 @@ class KernelMachine(Method):
                 f"{type(self).__name__} uses cluster= only to keep the rows of a cluster in one fold of C='cv': remove "
                 "it, or set C='cv'."
             )
+        if sample.restrictions is not None:
+            self._check_restrictions()
+
+    def _check_restrictions(self) -> None:
+        if parse_kernel(self.kernel).factor(np.zeros((0, 1))) is None:
+            raise OptionError(f"constraints= need coefficients: set kernel='linear' (got kernel={self.kernel!r}).")
+        solver = getattr(self, "solver", "auto")
+        if solver not in ("auto", "cvxpy"):
+            raise OptionError(f"constraints= are solved by solver='cvxpy' ('auto' takes it); got solver={solver!r}.")
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> MarginFit:
         """Fit to arrays.
@@ -158,6 +170,8 @@ class KernelMachine(Method):
         scaling = fit_scaling(self.scaling, used.X, used.case_weights)
         X = scaling(sample.X)
         gram = _gram(kernel, X, rows)
+        if used.restrictions is not None:
+            gram = RestrictedGram(np.ascontiguousarray(X[rows]), used.restrictions * scaling.factor)
         candidate = self.candidate(used, gram, self._costs(used))
         selection = self._selection(candidate, used, gram, rng, progress)
         C = float(self.C) if selection is None else float(selection.C[selection.chosen])
@@ -168,7 +182,8 @@ class KernelMachine(Method):
         # Scores of the centred kernel differ from those of the raw one by means'beta. The offset takes it up; where
         # there is none, the thresholds do.
         shift = float(means @ point.beta)
-        potential = _potential(kernel, scaling, X, rows, support, point, 0.0 if point.offset is None else -shift)
+        w = problem.gram.coefficients(point.beta)
+        potential = _potential(kernel, scaling, X, rows, support, point, w, 0.0 if point.offset is None else -shift)
         rule = ThresholdRule(potential, point.theta + (shift if point.offset is None else 0.0))
         scores = np.empty(sample.n)
         scores[rows] = point.scores + shift + potential.offset
@@ -182,6 +197,7 @@ class KernelMachine(Method):
             facts=(
                 *self._facts(C, kernel),
                 *self.own_facts(problem, outcome),
+                *_restriction_facts(used, potential),
                 ("Solver", outcome.solver),
                 ("Support vectors", f"{support.size} of {rows.size}"),
             ),
@@ -271,6 +287,15 @@ def _gram(kernel: Kernel, X: FloatArray, rows: IntArray) -> Gram:
     return DenseGram(gram)
 
 
+def _restriction_facts(used: Sample, potential: KernelExpansion | LinearPotential) -> tuple[tuple[str, Any], ...]:
+    """How many restrictions there are, and how many of them bind."""
+    A, w = used.restrictions, potential.slopes
+    if A is None or w is None:
+        return ()
+    binding = np.abs(A @ w) <= _BINDING * np.abs(w).max(initial=0.0)
+    return (("Constraints", f"{len(A)} on coefficients, {int(binding.sum())} binding"),)
+
+
 def _potential(
     kernel: Kernel,
     scaling: Scaling,
@@ -278,13 +303,14 @@ def _potential(
     rows: IntArray,
     support: IntArray,
     point: Any,
+    w: FloatArray | None,
     move: float,
 ) -> KernelExpansion | LinearPotential:
     """The fitted potential in terms of the raw kernel; `move` is added to the offset."""
     offset = (point.offset or 0.0) + move
     factor = kernel.factor(X)
     if factor is not None:
-        return LinearPotential(scaling=scaling, coef=point.beta @ factor[rows], offset=offset)
+        return LinearPotential(scaling=scaling, coef=point.beta @ factor[rows] if w is None else w, offset=offset)
     return KernelExpansion(
         kernel=kernel,
         scaling=scaling,

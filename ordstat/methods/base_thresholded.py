@@ -20,6 +20,7 @@ from ..solvers.automatic import LOSSES, SOLVERS
 from ..solvers.extended_dual import ExtendedDual, Outcome
 from ..solvers.forms import Gram
 from ..solvers.hard_margin import HardMargin
+from ..solvers.restricted import RestrictedGram
 from ..solvers.selection import ThresholdedCandidate
 from .base_svm import KernelMachine, one_of
 
@@ -76,7 +77,8 @@ class ThresholdedSVM(KernelMachine):
         )
 
     def route(self, gram: Gram) -> Any:
-        return LOSSES[self.loss][self.solver]
+        # Coefficients under restrictions are no linear function of the dual variables: cvxpy alone takes them.
+        return LOSSES[self.loss]["cvxpy" if isinstance(gram, RestrictedGram) else self.solver]
 
     def solved(self, problem: ExtendedDual, gram: Gram, C: float, rng: np.random.Generator) -> Outcome:
         if np.isinf(C):

@@ -13,6 +13,7 @@ from ..model.sample import Sample
 from ..solvers.forms import Gram
 from ..solvers.pair_automatic import PAIR_SOLVERS
 from ..solvers.preference import PAIR_LOSSES, PairCandidate, PairOutcome, PairProblem
+from ..solvers.restricted import RestrictedGram
 from ..solvers.selection import Route
 from .base_svm import KernelMachine, one_of
 
@@ -72,7 +73,7 @@ class RankBoundarySVM(KernelMachine):
         )
 
     def route(self, gram: Gram) -> Route:
-        return PAIR_SOLVERS[self.solver]
+        return PAIR_SOLVERS["cvxpy" if isinstance(gram, RestrictedGram) else self.solver]
 
     def own_facts(self, problem: PairProblem, outcome: PairOutcome) -> tuple[tuple[str, Any], ...]:
         return (

@@ -63,6 +63,8 @@ class Sample:
         A row's own price of each predicted rank; None where the method's own cost applies.
     cluster : (N,) codes 0..G-1 or None
         Rows of one cluster are not independent.
+    restrictions : (R, D) or None
+        Rows a of a'w <= 0, which the effects w of the columns of X must obey.
     """
 
     rows: Rows
@@ -71,6 +73,7 @@ class Sample:
     weights: FloatArray | None = None
     costs: FloatArray | None = None
     cluster: IntArray | None = None
+    restrictions: FloatArray | None = None
 
     @property
     def X(self) -> FloatArray:

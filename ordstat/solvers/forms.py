@@ -30,6 +30,12 @@ def cvxpy() -> Any:
     return module
 
 
+class MeanScore(Protocol):
+    """The mean of G beta over the rows, as a function of beta."""
+
+    def __matmul__(self, beta: FloatArray) -> Any: ...
+
+
 class Gram(Protocol):
     """A symmetric, positive semi-definite matrix G of training rows."""
 
@@ -73,8 +79,11 @@ class Gram(Protocol):
     def half_square(self, beta: Any) -> tuple[Any, list[Any]]:
         """1/2 beta' G beta of a cvxpy variable, and the constraints that go with it."""
 
-    def centred(self) -> tuple[Gram, FloatArray]:
-        """Without row and column means, and m with m' beta the mean of G beta; may reuse the memory."""
+    def centred(self) -> tuple[Gram, MeanScore]:
+        """Without row and column means, and m with m @ beta the mean of G beta; may reuse the memory."""
+
+    def coefficients(self, beta: FloatArray) -> FloatArray | None:
+        """(D,) w with G beta = X w; None where the columns are not known."""
 
     def part(self, rows: AnyArray) -> Gram:
         """That of some rows, a copy."""
@@ -141,7 +150,10 @@ class DenseGram:
         # Few directions: a polynomial of few columns. The solver is better off without the others' rounding.
         return LinearGram(np.ascontiguousarray(vectors[:, kept] * np.sqrt(value[kept]))).half_square(beta)
 
-    def centred(self) -> tuple[DenseGram, FloatArray]:
+    def coefficients(self, beta: FloatArray) -> FloatArray | None:
+        return None
+
+    def centred(self) -> tuple[Gram, MeanScore]:
         matrix, means = centred(self.matrix)
         return DenseGram(matrix), means
 
@@ -210,11 +222,18 @@ class LinearGram:
         w = cp.Variable(self.X.shape[1])
         return 0.5 * cp.sum_squares(w), [w == self.X.T @ beta]
 
-    def centred(self) -> tuple[LinearGram, FloatArray]:
+    def coefficients(self, beta: FloatArray) -> FloatArray | None:
+        return self.state(beta)
+
+    def limits(self, w: Any) -> list[Any]:
+        """Constraints of a cvxpy variable w: none."""
+        return []
+
+    def centred(self) -> tuple[Gram, MeanScore]:
         mean = self.X.mean(axis=0)
         return LinearGram(self.X - mean), self.X @ mean
 
-    def part(self, rows: AnyArray) -> LinearGram:
+    def part(self, rows: AnyArray) -> Gram:
         return LinearGram(np.ascontiguousarray(self.X[rows]))
 
     def across(self, new: AnyArray, rows: AnyArray, beta: FloatArray) -> FloatArray:

@@ -21,7 +21,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray, IntArray
 from ..compiled.paircount import below
 from .boundaries import Boundaries, boundaries
-from .forms import Gram
+from .forms import Gram, MeanScore
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -254,16 +254,16 @@ class PairCandidate:
     case_weights: FloatArray
     loss: PairLoss
 
-    def part(self, rows: BoolArray) -> tuple[PairProblem, FloatArray]:
+    def part(self, rows: BoolArray) -> tuple[PairProblem, MeanScore]:
         """The centred problem of some rows, and the means taken from their kernel matrix."""
         return self._problem(self.gram.part(rows), self.y[rows], self.costs[rows], self.case_weights[rows])
 
-    def whole(self) -> tuple[PairProblem, FloatArray]:
+    def whole(self) -> tuple[PairProblem, MeanScore]:
         """The centred problem of all rows; may centre `gram` itself, so ask for it last."""
         return self._problem(self.gram, self.y, self.costs, self.case_weights)
 
     def _problem(
         self, gram: Gram, y: IntArray, costs: FloatArray, weights: FloatArray
-    ) -> tuple[PairProblem, FloatArray]:
+    ) -> tuple[PairProblem, MeanScore]:
         gram, means = gram.centred()
         return PairProblem(gram=gram, y=y, costs=costs, weights=weights, loss=self.loss), means

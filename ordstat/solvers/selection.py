@@ -13,7 +13,7 @@ from ..model.fit import Selection
 from ..model.reduction import Extended
 from ..model.rules import count_above
 from .extended_dual import ExtendedDual
-from .forms import Gram
+from .forms import Gram, MeanScore
 
 #: kappa of the papers [Lin 2008, sec. 2.4.2]: 2^-17, 2^-15, ..., 2^3.
 GRID: FloatArray = np.exp2(np.arange(-17.0, 4.0, 2.0))
@@ -94,10 +94,10 @@ class Candidate(Protocol):
     @property
     def case_weights(self) -> FloatArray: ...
 
-    def part(self, rows: BoolArray) -> tuple[Any, FloatArray]:
+    def part(self, rows: BoolArray) -> tuple[Any, MeanScore]:
         """The centred problem of some rows, and the means taken from their kernel matrix."""
 
-    def whole(self) -> tuple[Any, FloatArray]:
+    def whole(self) -> tuple[Any, MeanScore]:
         """The centred problem of all rows; may centre `gram` itself, so ask for it last."""
 
 
@@ -123,16 +123,16 @@ class ThresholdedCandidate:
     gamma: float
     ordered: bool
 
-    def part(self, rows: BoolArray) -> tuple[ExtendedDual, FloatArray]:
+    def part(self, rows: BoolArray) -> tuple[ExtendedDual, MeanScore]:
         """The centred problem of some rows, and the means taken from their kernel matrix."""
         extended = Extended(self.extended.labels[rows], self.extended.weights[rows])
         return self._problem(self.gram.part(rows), extended)
 
-    def whole(self) -> tuple[ExtendedDual, FloatArray]:
+    def whole(self) -> tuple[ExtendedDual, MeanScore]:
         """The centred problem of all rows; centres `gram` itself, so ask for it last."""
         return self._problem(self.gram, self.extended)
 
-    def _problem(self, gram: Gram, extended: Extended) -> tuple[ExtendedDual, FloatArray]:
+    def _problem(self, gram: Gram, extended: Extended) -> tuple[ExtendedDual, MeanScore]:
         gram, means = gram.centred()
         problem = ExtendedDual(
             gram=gram, labels=extended.labels, weights=extended.weights, gamma=self.gamma, ordered=self.ordered

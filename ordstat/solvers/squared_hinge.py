@@ -192,7 +192,7 @@ class SquaredHingeCvxpy:
         if not isinstance(problem.gram, LinearGram):
             raise TypeError("SquaredHingeCvxpy needs the columns of a linear kernel")
         self.problem = problem
-        self.X = problem.gram.X
+        self.X, self.limits = problem.gram.X, problem.gram.limits
 
     def solve(self, C: float, tol: float) -> Outcome:
         """Solve to Clarabel's tolerance; the relative duality gap is that of the certified outcome."""
@@ -203,8 +203,10 @@ class SquaredHingeCvxpy:
         slack = cp.pos(1.0 - cp.multiply(problem.labels, gaps))
         value = 0.5 * cp.sum_squares(w) + 0.5 * problem.ridge * cp.sum_squares(tau - cp.sum(tau) / tau.size)
         value += C * cp.sum_squares(cp.multiply(np.sqrt(problem.weights), slack))
-        order = [cp.diff(tau) >= 0] if problem.ordered and tau.size > 1 else []
-        model = cp.Problem(cp.Minimize(value), order)
+        limits = self.limits(w)
+        if problem.ordered and tau.size > 1:
+            limits.append(cp.diff(tau) >= 0)
+        model = cp.Problem(cp.Minimize(value), limits)
         model.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10)
         tau_value = np.sort(tau.value) if problem.ordered else tau.value
         room = np.maximum(1.0 - problem.labels * ((self.X @ w.value)[:, None] - tau_value), 0.0)
