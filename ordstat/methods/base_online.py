@@ -181,6 +181,8 @@ class OnlineMethod(Method):
         weights = used.case_weights
         if self.presentation == "cost":
             share = np.cumsum(weights * costs.max(axis=1))
+            if share[-1] == 0.0:
+                raise DataError("the costs are zero for every row, so none can be drawn: give costs that differ.")
             drawn = rng.random(max(int(np.rint(weights.sum())), 1)) * share[-1]
             chosen: IntArray = np.minimum(np.searchsorted(share, drawn, side="right"), used.n - 1).astype(np.intp)
             return chosen

@@ -241,6 +241,11 @@ def test_weights_that_are_no_counts_are_refused():
     assert ordfit("y ~ a", data, "siprank", weights="w").nobs == 180
 
 
+def test_costs_of_zero_leave_no_row_to_draw():
+    with pytest.raises(DataError, match="none can be drawn"):
+        ordfit("y ~ a", frame(), "siprank", cost=np.zeros((4, 4)))
+
+
 def test_a_margin_of_prank_needs_convex_costs():
     with pytest.raises(DataError, match=r"margin > 0 needs convex costs"):
         ordfit("y ~ a", frame(), "prank", margin=1.0, cost="classification")
