@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -42,7 +42,15 @@ class Loss(Protocol):
 
 
 class Hypotheses(Protocol):
-    """What boosting chooses from, on the rows at hand."""
+    """What boosting chooses from, on the rows at hand.
+
+    Attributes
+    ----------
+    reversible : bool
+        Whether -h is a hypothesis too, so that one that is worse than chance serves with a negative weight.
+    """
+
+    reversible: ClassVar[bool]
 
     def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
         """A hypothesis with a large sum of u times its values."""
@@ -103,7 +111,8 @@ def boost(
             return
         u = loss.direction()
         weak = trainer.best(u, rng)
-        if float((u * weak.values).sum()) <= _NO_EDGE * float(np.abs(u).sum()):
+        edge = float((u * weak.values).sum())
+        if (abs(edge) if trainer.reversible else edge) <= _NO_EDGE * float(np.abs(u).sum()):
             history.message = "no weak hypothesis is better than chance"
             return
         step = loss.step(weak.values)

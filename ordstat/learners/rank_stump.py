@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -44,6 +45,8 @@ class RankStumpTrainer:
     presorted: Presorted
     bonus: FloatArray
     n_levels: int
+
+    reversible: ClassVar[bool] = False
 
     @classmethod
     def on(cls, X: FloatArray, n_levels: int) -> RankStumpTrainer:

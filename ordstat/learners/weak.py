@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -47,6 +47,9 @@ class HypothesisClass:
 
 class WeakTrainer(ABC):
     """A weak learner at work on the rows of one sample: what the rounds share is done once."""
+
+    #: A hypothesis that is worse than chance (a sigmoid of a good perceptron may be) is used the other way round.
+    reversible: ClassVar[bool] = True
 
     @abstractmethod
     def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:

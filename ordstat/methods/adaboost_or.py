@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -125,6 +125,8 @@ class _Rankers:
     method: Method
     rows: DistinctRows
     n_levels: int
+
+    reversible: ClassVar[bool] = False
 
     def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
         """The ranker that the method fits to costs whose steps c[k] - c[k+1] are u (N, K-1)."""

@@ -26,7 +26,7 @@ class ORBoost(BoostingMethod):
     Parameters
     ----------
     rounds : int
-        T, at least 1. The papers use 2000 with stumps, 200 with sigmoids.
+        T, at least 1. The papers use 2000.
     learner : str, weak learner or scikit-learn classifier
         "stump", "perceptron", "sigmoid", "tree" (of 5 leaves), "logistic"; a value such as RCDPerceptron(updates=100);
         or a classifier that takes sample_weight.

@@ -378,3 +378,11 @@ def test_the_first_ranker_of_adaboost_or_is_the_base_alone():
     clear = np.abs(alone.rule.gaps(s.rows)).min(axis=1) > 1e-4
     np.testing.assert_array_equal(fit.rule.codes(s.rows)[clear], alone.rule.codes(s.rows)[clear])
     assert clear.mean() > 0.9
+
+
+@pytest.mark.parametrize("method", [ORBoost, RankBoost])
+def test_sigmoids_go_on_when_one_is_worse_than_chance(method):
+    """A sigmoid need not be better than chance where its perceptron is: it then gets a negative weight."""
+    fit = _fit(method(rounds=500, learner="sigmoid"), sample(1, n=60))
+    assert fit.rounds.alphas.size == 500
+    assert (fit.rounds.alphas < 0).any()
