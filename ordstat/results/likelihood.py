@@ -193,7 +193,8 @@ class LikelihoodResults(Diagnostics, Inference, Predictive, OrdinalResults):
         Returns
         -------
         pandas.DataFrame
-            Profile limits may be infinite; `attrs["reasons"]` then says why, by (parameter, "lower" or "upper").
+            Profile limits may be infinite, or NaN where the profile cannot be followed; `attrs["reasons"]` then says
+            why, by (parameter, "lower" or "upper").
 
         Examples
         --------

@@ -24,9 +24,13 @@ from .user_scale import UserScale
 
 #: Squared length of a joint step, in standard errors, after which the next one would be rounding.
 _SHORT = 1e-9
-_JOINT_STEPS, _MAX_STEPS, _MAX_DOUBLINGS, _HALVINGS, _FAILURES = 15, 60, 60, 40, 4
-#: A maximum at given psi is found when its Newton decrement is below this.
-_DECREMENT = 1e-12
+_JOINT_STEPS, _MAX_STEPS, _MAX_DOUBLINGS, _HALVINGS, _FAILURES = 15, 100, 60, 40, 4
+#: Indefinite information is handled by its eigenvalues up to this many parameters.
+_DENSE = 400
+#: A maximum at given psi is found when its Newton decrement is below this; where rounding forbids it, the second.
+_DECREMENT, _ROUGHLY = 1e-12, 1e-8
+#: Accuracy of the root of the deviance, and of an end as a share of its bracket.
+_ROOT = 1e-10
 #: The log-likelihood is flat where this many doublings of the distance lower it by less than _FLAT, _FAR times as far
 #: from the estimate as that is from 0.
 _FLAT, _FLAT_DOUBLINGS, _FAR = 1e-6, 4, 100.0
@@ -35,7 +39,8 @@ _HARDLY = 1e-3
 
 SEPARATED = "the estimate itself is infinite (separation)"
 FLAT = "the likelihood levels off before it has fallen far enough"
-EDGE = "the likelihood has not fallen far enough where its computation ends"
+EDGE = "the profile could not be followed to where the likelihood has fallen far enough"
+RANGE = "the likelihood has not fallen far enough at the end of the parameter's range"
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +62,24 @@ class Point:
         size = shape[0] * shape[1]
         alpha, rest = self.factor.solve(vector[:size].reshape(shape), vector[size:])
         return np.concatenate([alpha.reshape(-1), rest])
+
+    def step_along(self, a: FloatArray, gap: float) -> FloatArray:
+        """The Newton step to the maximum among the points with psi larger by `gap`."""
+        if self.damping > 0.0 and self.x.size <= _DENSE:
+            return self._step_within(a, gap)
+        u, v = self.solve(self.score), self.solve(a)
+        return u - v * ((float(a @ u) - gap) / float(a @ v))
+
+    def _step_within(self, a: FloatArray, gap: float) -> FloatArray:
+        """The same where J is indefinite: there it need not be, and eigenvalues that are negative turn round."""
+        J = self.at.information.dense()
+        plane = np.linalg.qr(np.column_stack([a, np.eye(a.size)]))[0][:, 1:]
+        start = a * (gap / float(a @ a))
+        values, vectors = np.linalg.eigh(plane.T @ J @ plane)
+        size = np.abs(values)
+        size = np.maximum(size, 1e-8 * size.max(initial=1.0))
+        ascent = vectors.T @ (plane.T @ (self.score - J @ start))
+        return np.asarray(start + plane @ (vectors @ (ascent / size)))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -121,8 +144,8 @@ class ProfileLikelihood:
         Returns
         -------
         (value, reason)
-            The value is -inf or inf, or the end of the domain, where the likelihood never falls that far; the reason
-            is empty otherwise.
+            The value is -inf or inf, or the end of the domain, where the likelihood never falls that far, and NaN
+            where it could not be followed (scale models with several maxima); the reason is empty otherwise.
         """
         a = self._functional(place)
         moving = 0.0 if self.separation is None else float(self.separation[place])
@@ -133,8 +156,8 @@ class ProfileLikelihood:
             return found, ""
         value, reason = self._traced(a, direction, drop)
         if reason and self.domain is not None and place == self.top.x.size - 1:
-            return self.domain[(direction + 1) // 2], reason
-        return value, reason
+            return self.domain[(direction + 1) // 2], RANGE
+        return math.nan if reason == EDGE else value, reason
 
     def curve(self, place: int, values: FloatArray) -> FloatArray:
         """(n,) maximised log-likelihood with the parameter held at each value; NaN where none is found."""
@@ -225,25 +248,24 @@ class ProfileLikelihood:
         """The maximum with psi = value, from a point nearby; None where it cannot be reached."""
         allowed = 1e-13 * (abs(value) + float(np.abs(a) @ np.abs(point.x)))
         for _ in range(_MAX_STEPS):
-            u, v = point.solve(point.score), point.solve(a)
             gap = value - float(a @ point.x)
-            step = u - v * ((float(a @ u) - gap) / float(a @ v))
+            step = point.step_along(a, gap)
             reached = abs(gap) <= allowed
             if reached and float(step @ point.score) <= _DECREMENT:
                 return point
             slack = 1e-12 * (1.0 + abs(point.at.loglik))
             trial = self._shortened(point, step, point.at.loglik - slack if reached else -math.inf)
             if trial is None or (reached and trial.at.loglik <= point.at.loglik):
-                return point if reached else None
+                return point if reached and float(step @ point.score) <= _ROUGHLY else None
             point = trial
-        return point if abs(value - float(a @ point.x)) <= allowed else None
+        return point if reached and float(step @ point.score) <= _ROUGHLY else None
 
     def _traced(self, a: FloatArray, direction: int, drop: float) -> tuple[float, str]:
         """The end by following the profile outwards until it has fallen far enough."""
         target = self.top.at.loglik - 0.5 * drop
         inner, flat, failures, centre = self._start, 0, 0, float(a @ self.top.x)
         wald = math.sqrt(drop * max(float(a @ inner.solve(a)), 0.0))
-        width = min(wald, float(np.linalg.norm(a))) if self.separation is not None or inner.damping else wald
+        width = 0.5 * (min(wald, float(np.linalg.norm(a))) if self.separation is not None or inner.damping else wald)
         for _ in range(_MAX_DOUBLINGS):
             value = float(a @ inner.x) + direction * width
             outer = self._held(a, inner, value)
@@ -254,26 +276,40 @@ class ProfileLikelihood:
                 width *= 0.25
                 continue
             if outer.at.loglik <= target:
-                return self._between(a, inner, outer, target), ""
+                found = self._between(a, inner, outer, target)
+                return (direction * math.inf, EDGE) if found is None else (found, "")
             flat = flat + 1 if inner.at.loglik - outer.at.loglik < _FLAT else 0
             if flat >= _FLAT_DOUBLINGS and abs(value - centre) > _FAR * (abs(centre) + float(np.linalg.norm(a))):
                 return direction * math.inf, FLAT
             inner, width = outer, 2.0 * width
         return direction * math.inf, FLAT
 
-    def _between(self, a: FloatArray, inner: Point, outer: Point, target: float) -> float:
-        """The root between two points of the profile."""
-        from scipy.optimize import brentq
+    def _between(self, a: FloatArray, inner: Point, outer: Point, target: float) -> float | None:
+        """The root between two points of the profile, by the secant rule on the root of the deviance [Illinois].
+
+        Every maximum is sought from the inner end, so that the branch of the estimate is kept where a scale model has
+        several; None where the branch cannot be followed to the root.
+        """
+        goal = math.sqrt(self.top.at.loglik - target)
+
+        def excess(point: Point) -> float:
+            return math.sqrt(max(self.top.at.loglik - point.at.loglik, 0.0)) - goal
 
         low, high = float(a @ inner.x), float(a @ outer.x)
-        points = {low: inner, high: outer}
-        best = self.top.at.loglik
-
-        def excess(value: float) -> float:
-            if value not in points:
-                near = min(points, key=lambda known: abs(known - value))
-                held = self._held(a, points[near], value)
-                points[value] = points[near] if held is None else held
-            return math.sqrt(max(best - points[value].at.loglik, 0.0)) - math.sqrt(best - target)
-
-        return float(brentq(excess, low, high, xtol=1e-10 * abs(high - low), rtol=1e-13))
+        start, size = excess(inner), excess(outer)
+        width, side = abs(high - low), 0
+        for _ in range(_MAX_STEPS):
+            middle = high - size * (high - low) / (size - start)
+            held = self._held(a, inner, middle)
+            if held is None:
+                return None
+            found = excess(held)
+            if abs(found) <= _ROOT or abs(high - low) <= _ROOT * width:
+                return middle
+            if found > 0.0:
+                high, size, start = middle, found, 0.5 * start if side > 0 else start
+                side = 1
+            else:
+                inner, low, start, size = held, middle, found, 0.5 * size if side < 0 else size
+                side = -1
+        return middle
