@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -29,6 +29,8 @@ from .base import Method, Needs
 _SELECTION_TOL = 1e-3
 # A restriction this near to equality, as a share of the largest coefficient, binds.
 _BINDING = 1e-9
+# Scores that vary by less than this, the margin asked for being 1, are one constant: their order would be rounding.
+_FLAT = 1e-9
 # Coefficients below this share of a row's largest possible one are sums of rounding.
 _NO_SUPPORT = 1e-12
 
@@ -177,7 +179,7 @@ class KernelMachine(Method):
         C = float(self.C) if selection is None else float(selection.C[selection.chosen])
         problem, means = candidate.whole()
         outcome = self.solved(problem, problem.gram, C, rng)
-        point = outcome.solution
+        point = _without_rounding(outcome.solution)
         support = np.flatnonzero(np.abs(point.beta) > _NO_SUPPORT * point.largest)
         # Scores of the centred kernel differ from those of the raw one by means'beta. The offset takes it up; where
         # there is none, the thresholds do.
@@ -285,6 +287,13 @@ def _gram(kernel: Kernel, X: FloatArray, rows: IntArray) -> Gram:
         gram = require_symmetric(gram)
         require_definite(centred(gram.copy())[0])
     return DenseGram(gram)
+
+
+def _without_rounding(point: Any) -> Any:
+    """The solution; with no potential at all where its scores vary by rounding alone."""
+    if np.ptp(point.scores) > _FLAT:
+        return point
+    return replace(point, beta=np.zeros_like(point.beta), scores=np.zeros_like(point.scores))
 
 
 def _restriction_facts(used: Sample, potential: KernelExpansion | LinearPotential) -> tuple[tuple[str, Any], ...]:
