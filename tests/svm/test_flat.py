@@ -1,4 +1,4 @@
-"""Columns that say nothing of the ranks: by symmetry the optimal potential is zero, and no order may come of rounding."""
+"""Columns that say nothing of the ranks: by symmetry the best potential is zero; no order may come of rounding."""
 
 from __future__ import annotations
 
