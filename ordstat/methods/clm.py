@@ -60,12 +60,13 @@ class CumulativeLink(Method):
         errors come from the penalised, or the expected, information; the log-likelihood shown is without the penalty.
     start : sequence of float, optional
         Where Newton's method begins: one value for every estimated parameter, in the order of `params`. By default the
-        cumulative shares, and no effects.
+        cumulative shares, and no effects; where the likelihood may have several maxima (cauchit, scale effects), the
+        best of the fits that models nearby lead to, see `solvers/start.py`.
     cost : str or K x K matrix
         What predicted ranks minimise in expectation: "classification" gives the most probable rank, "absolute" the
         median rank; ties go to the lower rank. The estimates do not depend on it.
     max_iter : int
-        Newton steps allowed.
+        Newton steps allowed, in the search for a start too.
     tol : float
         Largest absolute component of the score, on columns of unit deviation, at which a fit counts as converged.
 
@@ -172,7 +173,7 @@ class CumulativeLink(Method):
     def _start(self, problem: Problem) -> tuple[FloatArray, FloatArray]:
         """(alpha, rest) where Newton's method begins, for the scaled columns."""
         if self.start is None:
-            return starting_values(problem) if self.penalty is None else problem.start()
+            return starting_values(problem, self.max_iter) if self.penalty is None else problem.start()
         start = problem.from_user(np.array(self.start))
         if problem.objective().evaluate(*start) is None:
             raise OptionError(

@@ -1,4 +1,8 @@
-"""Starting values of Newton's method: from the cumulative shares, or from every twentieth row where there are many."""
+"""Starting values of Newton's method: from the cumulative shares, or from a rough fit of an easier problem.
+
+The easier problem is every twentieth row where there are many rows, and for the likelihoods that may have several local
+maxima a model nearby: the one without scale effects, and for the cauchit the logit and the probit.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +11,42 @@ from dataclasses import replace
 import numpy as np
 
 from .._typing import FloatArray
-from .newton import maximise
+from ..model.links import LINKS
+from .newton import Evaluation, maximise
 from .problem import Problem
+from .rank import Columns
 
 #: One row in this many makes the small sample; with fewer rows than _ENOUGH a parameter it is not worth it.
 _STRIDE, _ENOUGH = 20, 40
 #: The small sample is fitted until the score, a sum over its rows, is below this.
 _ROUGH = 1.0
+#: Newton steps towards the maximum of a model nearby, and its score.
+_STEPS, _NEAR = 30, 1e-3
+
+Point = tuple[FloatArray, FloatArray]
 
 
-def starting_values(problem: Problem) -> tuple[FloatArray, FloatArray]:
-    """(alpha, rest) for the scaled columns.
-
-    A rough fit of the small sample is within a few standard errors and saves two passes over all rows. It is used only
-    where every level occurs in it and Newton's method went straight through.
-    """
+def starting_values(problem: Problem, max_iter: int) -> Point:
+    """(alpha, rest) for the scaled columns; no search on the way takes more than `max_iter` steps."""
     if problem.family is not None:
-        return _at_fixed_lambda(problem, problem.family.start)
+        return _at_fixed_lambda(problem, problem.family.start, max_iter)
+    if problem.sample.rows.scale is not None:
+        return _through_equal_scales(problem, max_iter)
+    if _few_rows(problem):
+        return _through_other_links(problem, max_iter) if problem.link.name == "cauchit" else problem.start()
+    return _from_small_sample(problem) if problem.plain and problem.structure is None else problem.start()
+
+
+def _few_rows(problem: Problem) -> bool:
+    return problem.sample.n < _STRIDE * _ENOUGH * problem.n_parameters
+
+
+def _from_small_sample(problem: Problem) -> Point:
+    """A rough fit of the small sample is within a few standard errors and saves two passes over all rows.
+
+    It is used only where every level occurs in it and Newton's method went straight through.
+    """
     start = problem.start()
-    n_parameters = start[0].size + start[1].size
-    if not problem.plain or problem.structure is not None or problem.sample.n < _STRIDE * _ENOUGH * n_parameters:
-        return start
     small = problem.sample.take(np.arange(0, problem.sample.n, _STRIDE))
     counts = np.bincount(small.y, weights=small.weights, minlength=problem.counts.size).astype(np.float64)
     if not np.all(counts > 0.0):
@@ -42,14 +61,74 @@ def starting_values(problem: Problem) -> tuple[FloatArray, FloatArray]:
     return (rough.alpha, rough.rest) if rough.message == "converged" and rough.damping == 0.0 else start
 
 
-def _at_fixed_lambda(problem: Problem, lam: float) -> tuple[FloatArray, FloatArray]:
-    """The fit at one lambda: lambda and the thresholds are nearly collinear, and far from it Newton's steps are wild."""
+def _at_fixed_lambda(problem: Problem, lam: float, max_iter: int) -> Point:
+    """The fit at one lambda: lambda and thresholds are nearly collinear, and Newton's steps far from it are wild."""
     fixed = replace(problem, family=None)
+    alpha, rest = _near(fixed, starting_values(fixed, max_iter), max_iter)
+    return alpha, np.append(rest, lam)
+
+
+def _through_other_links(problem: Problem, max_iter: int) -> Point:
+    """The best of the local maxima reached from no effects and from the logit and the probit fit.
+
+    The cauchit likelihood of few rows has several; those of the other two links have one.
+    """
+    others = [replace(problem, link=LINKS[name]) for name in ("logit", "probit")]
+    starts = [problem.start(), *(_near(other, other.start(), max_iter) for other in others)]
+    return _best(problem, [_near(problem, start, max_iter) for start in starts if _at(problem, *start) is not None])
+
+
+def _through_equal_scales(problem: Problem, max_iter: int) -> Point:
+    """The best of the local maxima reached from the fit without scale effects and, of few rows, from no effects.
+
+    The former makes sure that scale effects never lower the likelihood. Far from zero a scale column multiplies all
+    other effects, and its own effect is nearly lost in them. Without an offset the centred column makes the same model,
+    with theta - H smaller by exp(mean zeta): it is fitted there, and taken back.
+    """
+    rows, n_scale = problem.sample.rows, int(problem.scale.kept.sum())
+    none = Columns(np.zeros(0), np.ones(0), np.zeros(0, dtype=bool))
+    equal = replace(problem, sample=replace(problem.sample, rows=replace(rows, scale=None)), scale=none)
+    alpha, rest = _near(equal, starting_values(equal, max_iter), max_iter)
+    start = alpha, np.append(rest, np.zeros(n_scale))
+    starts = [start, problem.start()] if _few_rows(problem) else [start]
+    near = [_near(problem, start, max_iter) for start in starts]
+    if rows.scale is not None and rows.offset is None:
+        part = problem.scale.part(problem.scale.kept)
+        centred = replace(problem, sample=replace(problem.sample, rows=replace(rows, scale=rows.scale - part.mean)))
+        found = [_near(centred, start, max_iter) for start in starts]
+        near += [_taken_back(alpha, rest, part.mean / part.deviation) for alpha, rest in found]
+    return _best(problem, [*near, start])
+
+
+def _taken_back(alpha: FloatArray, rest: FloatArray, mean: FloatArray) -> Point:
+    """From effects of centred scale columns to those of columns with this mean (in deviations)."""
+    effects, zeta = np.split(rest, [rest.size - mean.size])
+    with np.errstate(over="ignore", invalid="ignore"):
+        factor = np.exp(zeta @ mean)
+        return factor * alpha, np.append(factor * effects, zeta)
+
+
+def _near(problem: Problem, start: Point, max_iter: int) -> Point:
+    """Close to the maximum that Newton's method reaches from a point."""
     found = maximise(
-        fixed.objective().evaluate,
-        *starting_values(fixed),
-        tol=1e-3,
-        max_iter=20,
+        problem.objective().evaluate,
+        *start,
+        tol=_NEAR,
+        max_iter=min(_STEPS, max_iter),
         total_weight=float(problem.counts.sum()),
     )
-    return found.alpha, np.append(found.rest, lam)
+    return found.alpha, found.rest
+
+
+def _at(problem: Problem, alpha: FloatArray, rest: FloatArray) -> Evaluation | None:
+    """The likelihood at a point, None where it has no finite value."""
+    if not (np.isfinite(alpha).all() and np.isfinite(rest).all()):
+        return None
+    found = problem.objective().evaluate(alpha, rest)
+    return found if found is not None and found.finite else None
+
+
+def _best(problem: Problem, points: list[Point]) -> Point:
+    """The point of the highest likelihood, the first among equals."""
+    found = [_at(problem, *point) for point in points]
+    return points[int(np.argmax([-np.inf if at is None else at.loglik for at in found]))]

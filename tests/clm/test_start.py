@@ -1,0 +1,60 @@
+"""Likelihoods with several local maxima: the fit is never worse than one of a smaller model or from another start."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ordstat.methods.clm import CumulativeLink
+from ordstat.model.fit import LikelihoodFit
+from ordstat.model.sample import Rows, Sample
+
+
+def sample_of(seed: int, n: int, width: int, K: int, noise: str) -> Sample:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, width))
+    latent = X.sum(axis=1) + (rng.standard_cauchy(n) if noise == "cauchy" else rng.logistic(size=n))
+    y = np.searchsorted(np.quantile(latent, np.arange(1, K) / K), latent)
+    return Sample(rows=Rows(X=X), y=y, n_levels=K)
+
+
+def with_scale(sample: Sample, shift: float = 0.0) -> Sample:
+    return replace(sample, rows=replace(sample.rows, scale=sample.X[:, :1] + shift))
+
+
+def fit(sample: Sample, **options: object) -> LikelihoodFit:
+    return CumulativeLink(**options).fit(sample, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("seed", [5, 74, 83, 105, 112])
+def test_scale_effects_never_lower_the_likelihood(seed: int) -> None:
+    """From no effects at all Newton's method ends in a local maximum below the model without scale effects."""
+    sample = sample_of(seed, 60, 3, 2, "logistic")
+    small, large = fit(sample, link="loglog"), fit(with_scale(sample), link="loglog")
+    poor = fit(with_scale(sample), link="loglog", start=(0.0,) * 5)
+    assert large.certificate.reached and large.loglik >= small.loglik > poor.loglik
+
+
+@pytest.mark.parametrize("threshold", ["flexible", "symmetric2", "equidistant"])
+def test_a_scale_column_far_from_zero(threshold: str) -> None:
+    """s (theta - H) of a column x + c is that of x with theta and H times exp(c zeta)."""
+    sample = sample_of(1, 200, 2, 4, "logistic")
+    near, far = (fit(with_scale(sample, shift), threshold=threshold) for shift in (0.0, 60.0))
+    assert far.certificate.reached and far.loglik == pytest.approx(near.loglik, abs=1e-9)
+    zeta = near.coefficients[-1]
+    factor = np.exp(60.0 * zeta)
+    np.testing.assert_allclose(far.coefficients, np.append(near.coefficients[:-1] * factor, zeta), rtol=1e-5)
+
+
+def test_cauchit_finds_the_better_of_two_maxima() -> None:
+    rng = np.random.default_rng(114)
+    X = rng.normal(size=(30, 4))
+    latent = X.sum(axis=1) + rng.standard_cauchy(30)
+    sample = Sample(rows=Rows(X=X), y=np.searchsorted(np.quantile(latent, [0.3, 0.5, 0.8]), latent), n_levels=4)
+    found = fit(sample, link="cauchit")
+    shares = np.cumsum(np.bincount(sample.y))[:-1] / 30.0
+    plain = fit(sample, link="cauchit", start=(*np.tan(np.pi * (shares - 0.5)), 0.0, 0.0, 0.0, 0.0))
+    assert found.certificate.reached and plain.certificate.reached
+    assert found.loglik > plain.loglik + 0.01
