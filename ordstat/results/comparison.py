@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import chdtrc
 
-from .._typing import FloatArray
+from .._typing import BoolArray, FloatArray
 from ..exceptions import DataError, OptionError
 
 if TYPE_CHECKING:
@@ -27,16 +28,23 @@ def chi2_tail(statistic: Any, df: Any) -> FloatArray:
     return np.asarray(np.where(known, tail, np.nan))
 
 
+def lowered(statistic: FloatArray, loglik: FloatArray) -> BoolArray:
+    """Where a likelihood-ratio statistic is negative beyond rounding."""
+    return np.asarray(statistic < -_ROUNDING * (1.0 + np.abs(loglik)))
+
+
 def likelihood_ratio_tests(fits: Sequence[LikelihoodResults]) -> pd.DataFrame:
     """R's anova() of several fits, the smallest first; see `LikelihoodResults.anova`."""
     for other in fits[1:]:
         _check_same_rows(fits[0], other)
+    check_unpenalised(fits, "anova")
     ordered = sorted(fits, key=lambda fit: fit.edf)
     n_par = np.array([fit.edf for fit in ordered])
     loglik = np.array([fit.loglik for fit in ordered])
     statistic = np.append(np.nan, 2.0 * np.diff(loglik))
     df = np.append(np.nan, np.diff(n_par).astype(np.float64))
-    nested = ~(statistic < -_ROUNDING * (1.0 + np.abs(loglik)))
+    within = np.append(True, [nested_in(small, large) for small, large in pairwise(ordered)])
+    nested = within & ~lowered(statistic, loglik)
     table = pd.DataFrame(
         {
             "no_par": n_par,
@@ -48,14 +56,16 @@ def likelihood_ratio_tests(fits: Sequence[LikelihoodResults]) -> pd.DataFrame:
         },
         index=[described(fit) for fit in ordered],
     )
-    table.attrs["notes"] = _notes(ordered, nested)
+    table.attrs["notes"] = _notes(ordered, within, nested)
     return table
 
 
-def _notes(fits: Sequence[LikelihoodResults], nested: Any) -> list[str]:
+def _notes(fits: Sequence[LikelihoodResults], within: BoolArray, nested: BoolArray) -> list[str]:
     notes = [
-        f"{described(fit)!r} has a lower likelihood than the smaller model before it: they are not nested, no p-value."
-        for fit, fine in zip(fits, nested, strict=True)
+        f"{described(fit)!r} does not contain the smaller model before it: they are not nested, no p-value."
+        if not contains
+        else f"{described(fit)!r} has a lower likelihood than the smaller model before it, a local maximum: no p-value."
+        for fit, contains, fine in zip(fits, within, nested, strict=True)
         if not fine
     ]
     separated = [described(fit) for fit in fits if fit.fit.separation is not None]
@@ -64,17 +74,63 @@ def _notes(fits: Sequence[LikelihoodResults], nested: Any) -> list[str]:
             f"infinite estimates in {', '.join(map(repr, separated))}: the likelihood is its limit, and the "
             "chi-squared distribution of the statistic is in doubt."
         )
-    return [*notes, *penalty_notes(fits)]
+    return notes
 
 
-def penalty_notes(fits: Iterable[LikelihoodResults]) -> list[str]:
-    """A word on likelihood ratios of penalised fits."""
-    if all(fit.method.penalty is None for fit in fits):
-        return []
-    return [
-        "penalised estimates: the log-likelihoods are those of the data at the estimates, not maxima, so that the "
-        "chi-squared distribution of the statistic and the number of parameters in AIC do not hold."
-    ]
+def check_unpenalised(fits: Iterable[LikelihoodResults], name: str) -> None:
+    """OptionError for penalised fits, whose log-likelihoods are not maxima."""
+    for fit in fits:
+        if fit.method.penalty is not None:
+            raise OptionError(
+                f"{name} compares maxima of the likelihood, and {described(fit)!r} is penalised: its log-likelihood is "
+                "none, and has no chi-squared distribution. Fit without penalty=, or use Wald tests (test(), anova() "
+                "of one fit), profile limits, or errors(cv=10)."
+            )
+
+
+def nested_in(small: LikelihoodResults, large: LikelihoodResults) -> bool:
+    """Whether every column of one model is a combination of columns of the other, of the same link or its family."""
+    a, b = small.design.sample.rows, large.design.sample.rows
+    return (
+        _link_within(small, large)
+        and _spanned(_joined(a.nominal), _joined(b.nominal))
+        and _spanned(_joined(a.X, _difference(a.offset, b.offset)), _joined(b.X, b.nominal))
+        and _spanned(_joined(a.scale, _difference(a.scale_offset, b.scale_offset)), _joined(b.scale))
+    )
+
+
+def _link_within(small: LikelihoodResults, large: LikelihoodResults) -> bool:
+    one, other = dict(small.fit.facts)["link"], dict(large.fit.facts)["link"]
+    return bool(one == other or large.fit.n_lambda)
+
+
+def _difference(one: FloatArray | None, other: FloatArray | None) -> FloatArray | None:
+    """(N, 1) of offsets; None where there are none."""
+    if one is None and other is None:
+        return None
+    return np.reshape((0.0 if one is None else one) - (0.0 if other is None else other), (-1, 1))
+
+
+def _joined(*blocks: FloatArray | None) -> FloatArray | None:
+    given = [block for block in blocks if block is not None]
+    return np.hstack(given) if given else None
+
+
+def _spanned(columns: FloatArray | None, others: FloatArray | None) -> bool:
+    """Whether the columns are combinations of others and a constant."""
+    if columns is None or (others is not None and columns is others):
+        return True
+    mean = columns.mean(axis=0)
+    centred = columns - mean
+    size = np.linalg.norm(centred, axis=0)
+    if others is not None and others.shape[1]:
+        basis = others - others.mean(axis=0)
+        length = np.linalg.norm(basis, axis=0)
+        basis = basis / np.where(length > 0.0, length, 1.0)
+        centred = centred - basis @ np.linalg.lstsq(basis, centred, rcond=None)[0]
+    left = np.linalg.norm(centred, axis=0)
+    floor = 1e-12 * np.sqrt(len(columns)) * np.abs(columns).max(axis=0, initial=0.0)
+    return bool(np.all(left <= 1e-7 * size + floor))
 
 
 def described(fit: LikelihoodResults) -> str:

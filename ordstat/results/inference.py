@@ -41,6 +41,9 @@ class Inference:
         ------
         DataError
             The fits are not of the same rows.
+        OptionError
+            A fit is penalised: its log-likelihood is no maximum (also `drop1`, `add1`, `step`, `nominal_test`,
+            `scale_test` and `brant`).
 
         Notes
         -----
@@ -72,7 +75,8 @@ class Inference:
         Parameters
         ----------
         scope : str or sequence of str, optional
-            Location terms; all that are part of no other term if not given.
+            Location terms; all that are part of no other term if not given. Of a term that is part of another the
+            columns alone are taken out: the effect where the coding of the other factors is zero, unlike R.
         test : {"Chisq", None}
             Likelihood-ratio tests, or the criterion alone.
         k : float

@@ -16,7 +16,7 @@ from ..exceptions import OptionError
 from ..model.cumulative import CumulativeRule
 from ..model.fit import LikelihoodFit
 from ..model.sample import Rows, Sample
-from .comparison import chi2_tail
+from .comparison import check_unpenalised, chi2_tail
 from .terms import extension_table, fitted
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ OMNIBUS = "omnibus"
 
 def nominal_tests(r: LikelihoodResults, scope: Any) -> pd.DataFrame:
     """`LikelihoodResults.nominal_test`."""
+    check_unpenalised([r], "nominal_test")
     terms = _scope([*r.design.terms, *r.design.scale_terms], r.design.nominal_terms, scope)
     rows = r.design.sample.rows
     wider = {term: replace(rows, nominal=_joined(rows.nominal, _term_columns(r, term))) for term in terms}
@@ -35,6 +36,7 @@ def nominal_tests(r: LikelihoodResults, scope: Any) -> pd.DataFrame:
 
 def scale_tests(r: LikelihoodResults, scope: Any) -> pd.DataFrame:
     """`LikelihoodResults.scale_test`."""
+    check_unpenalised([r], "scale_test")
     terms = _scope(r.design.terms, r.design.scale_terms, scope)
     rows = r.design.sample.rows
     wider = {term: replace(rows, scale=_joined(rows.scale, _term_columns(r, term))) for term in terms}
@@ -141,6 +143,7 @@ def _check_proportional(r: LikelihoodResults, name: str) -> None:
 
 def brant_tests(r: LikelihoodResults) -> pd.DataFrame:
     """`LikelihoodResults.brant`."""
+    check_unpenalised([r], "brant")
     _check_proportional(r, "brant")
     rows = r.design.sample.rows
     others = (rows.nominal, rows.scale, rows.scale_offset, r.fit.jacobian)

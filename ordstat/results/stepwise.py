@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..exceptions import OptionError
+from .comparison import check_unpenalised
 from .terms import Refit, add_fits, add_scope, drop_fits
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Selection:
 def stepwise(r: LikelihoodResults, scope: Any, direction: str | None, k: float, max_steps: int) -> Selection:
     """`LikelihoodResults.step`."""
     lower, upper = _limits(r, scope)
+    check_unpenalised([r], "step")
     chosen = direction or ("backward" if upper is None else "both")
     if chosen not in ("both", "backward", "forward"):
         raise OptionError(f"direction must be 'both', 'backward' or 'forward'; got {direction!r}.")

@@ -12,7 +12,7 @@ import pandas as pd
 from ..exceptions import DataError, OptionError
 from ..model.fit import LikelihoodFit
 from ..model.sample import Sample
-from .comparison import chi2_tail, penalty_notes
+from .comparison import check_unpenalised, chi2_tail, lowered
 
 if TYPE_CHECKING:
     from ..design.design import Design
@@ -62,6 +62,7 @@ def without(sample: Sample, columns: slice) -> Sample:
 def dropped_terms(r: LikelihoodResults, scope: Any, test: str | None, k: float) -> pd.DataFrame:
     """`LikelihoodResults.drop1`."""
     _check_test(test)
+    check_unpenalised([r], "drop1")
     fits = drop_fits(r, _drop_scope(r, scope))
     return _table(r, fits, -1.0, test, k)
 
@@ -85,6 +86,7 @@ def _drop_scope(r: LikelihoodResults, scope: Any) -> list[str]:
 def added_terms(r: LikelihoodResults, scope: Any, test: str | None, k: float, data: Any) -> pd.DataFrame:
     """`LikelihoodResults.add1`."""
     _check_test(test)
+    check_unpenalised([r], "add1")
     fits = add_fits(r, add_scope(r, scope, data), data)
     return _table(r, fits, 1.0, test, k)
 
@@ -127,7 +129,7 @@ def _table(
     r: LikelihoodResults, fits: dict[str, Refit], sign: float, test: str | None, k: float, loglik: bool = False
 ) -> pd.DataFrame:
     """One row a model; `sign` is +1 where terms were added and -1 where they were dropped."""
-    base = Refit(r.edf, r.loglik, False)
+    base = Refit(r.edf, r.loglik, r.fit.separation is not None)
     models = [base, *fits.values()]
     edf, logliks = (np.array([getattr(model, name) for model in models]) for name in ("edf", "loglik"))
     df, lrt = sign * (edf - base.edf), 2.0 * sign * (logliks - base.loglik)
@@ -136,16 +138,32 @@ def _table(
     if loglik:
         columns["loglik"] = logliks
     columns["aic"] = k * edf - 2.0 * logliks
+    worse = lowered(lrt, logliks)
     if test is not None:
-        columns |= {"lrt": lrt, "p_value": chi2_tail(lrt, df)}
+        columns |= {"lrt": lrt, "p_value": np.where(worse, np.nan, chi2_tail(lrt, df))}
     table = pd.DataFrame(columns, index=[NONE, *fits])
-    table.attrs["notes"] = [*_separated(fits), *penalty_notes([r])]
+    named = {NONE: base, **fits}
+    table.attrs["notes"] = [*_separated(named), *_without_maximum(r, fits), *_lowered(table.index[worse])]
     return table
 
 
 def extension_table(r: LikelihoodResults, fits: dict[str, Refit]) -> pd.DataFrame:
     """The table of nominal_test and scale_test."""
     return _table(r, fits, 1.0, "Chisq", 2.0, loglik=True)
+
+
+def _without_maximum(r: LikelihoodResults, fits: dict[str, Refit]) -> list[str]:
+    names = [name for name, fit in fits.items() if np.isnan(fit.loglik)]
+    if not (r.certificate.reached or r.fit.separation is not None):
+        names.insert(0, NONE)
+    return [f"no maximum of the likelihood was reached in the model of {', '.join(names)}."] if names else []
+
+
+def _lowered(names: Iterable[str]) -> list[str]:
+    words = ", ".join(names)
+    if not words:
+        return []
+    return [f"the larger model has the lower likelihood, a local maximum, in the row of {words}: no p-value."]
 
 
 def _separated(fits: dict[str, Refit]) -> list[str]:

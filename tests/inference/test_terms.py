@@ -141,10 +141,13 @@ def test_models_of_other_rows_are_refused(sim):
         ordfit("y ~ x1", data=holes).add1("x2")
 
 
-def test_penalised_likelihoods_are_told(sim):
+@pytest.mark.parametrize("test", ["drop1", "nominal_test", "scale_test", "brant", "step", "anova", "add1"])
+def test_penalised_likelihoods_are_refused(sim, test):
     fit = ordfit("y ~ x1 + x2", data=sim, penalty=1.0)
-    for table in (fit.drop1(), fit.anova(fit.update("~ x1")), fit.nominal_test()):
-        assert "penalised" in table.attrs["notes"][-1]
+    arguments = {"anova": (ordfit("y ~ x1", data=sim),), "add1": ("~ . + x3",)}
+    with pytest.raises(OptionError, match=f"{test} compares maxima of the likelihood, and 'y ~ x1"):
+        getattr(fit, test)(*arguments.get(test, ()))
+    assert fit.anova()["p_value"].notna().all()
 
 
 def test_models_that_are_not_nested_have_no_p_value(sim):
