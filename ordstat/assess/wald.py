@@ -33,6 +33,8 @@ def wald_test(L: FloatArray, difference: FloatArray, covariance: FloatArray) -> 
     (2.0, 2)
     """
     spread = quadratic_form(L, covariance)
+    if not L.size:
+        return float("nan"), 0
     if not np.isfinite(spread).all() or not np.isfinite(difference).all():
         return float("nan"), 0
     size = np.sqrt(np.diag(spread))

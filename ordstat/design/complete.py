@@ -14,7 +14,7 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, FormulaError
 from ..model.sample import Rows, Sample
-from .coding import Coding, FactorCoding, fit_coding
+from .coding import Assembled, Coding, FactorCoding, fit_coding
 from .columns import Declared, Value, take
 from .contrasts import Contrast, contrast
 from .design import Design, Levels
@@ -24,6 +24,9 @@ from .parse import Part
 from .response import Response, used_levels
 from .spec import Context, Evaluated, FormulaSpec, Parts, matrices
 from .transforms import Transform
+
+#: Beyond these the square of a number overflows or vanishes.
+_LARGEST, _SMALLEST = 1e150, 1e-150
 
 ZERO_WEIGHT = "(weight 0)"
 
@@ -69,6 +72,8 @@ def complete(arguments: Arguments, index: pd.Index, na_action: str) -> Design:
     levels = levels_in_use(arguments.response, used)
     codings, coding_notes = fit_codings(arguments, values)
     built = matrices(arguments.parts, values, codings, int(rows.sum()))
+    for part in (built.location, built.nominal, built.scale):
+        _check_sizes(part)
     costs = arguments.costs
     sample = Sample(
         rows=_add_offset(built.rows, arguments.offset, rows, index),
@@ -107,6 +112,19 @@ def complete(arguments: Arguments, index: pd.Index, na_action: str) -> Design:
             array_offset=arguments.offset is not None,
         ),
     )
+
+
+def _check_sizes(part: Assembled | None) -> None:
+    """DataError for a column whose squares overflow or vanish, by its name."""
+    if part is None or not part.matrix.size:
+        return
+    largest = np.maximum(part.matrix.max(axis=0), -part.matrix.min(axis=0))
+    bad = np.flatnonzero((largest > _LARGEST) | ((largest < _SMALLEST) & (largest > 0.0)))
+    if bad.size:
+        raise DataError(
+            f"Column {part.names[bad[0]]!r} reaches {largest[bad[0]]:g}: rescale it, so that its squares neither "
+            "overflow nor vanish."
+        )
 
 
 def categorical_terms(part: Part, codings: Mapping[str, Coding]) -> tuple[str, ...]:

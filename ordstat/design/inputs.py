@@ -115,9 +115,12 @@ def weights_of(given: Given, index: pd.Index) -> FloatArray:
 
 
 def cluster_codes(values: AnyArray | Factor) -> IntArray:
-    """Codes 0..G-1 of clusters without missing rows."""
+    """Codes 0..G-1 of clusters without missing rows, at least two of them."""
     raw = values.codes if isinstance(values, Factor) else values
-    return np.unique(raw, return_inverse=True)[1].astype(np.intp)
+    found, codes = np.unique(raw, return_inverse=True)
+    if found.size < 2:
+        raise DataError("cluster= has the same value in every row used: it has to hold at least 2 clusters.")
+    return codes.astype(np.intp)
 
 
 def cost_columns(costs: Any) -> tuple[str, ...] | None:

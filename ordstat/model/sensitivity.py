@@ -86,7 +86,12 @@ class Standardised:
         beta = -(c.sum(axis=1, keepdims=True) * self.s) * self.x
         zeta = -_product(c, self.eta).sum(axis=1, keepdims=True) * self.z
         return np.hstack(
-            [alpha.reshape(len(c), -1), beta, zeta, *(lam.sum(axis=1, keepdims=True) for lam in slopes.lam)]
+            [
+                alpha.reshape(len(c), self.w.shape[1] * c.shape[1]),
+                beta,
+                zeta,
+                *(lam.sum(axis=1, keepdims=True) for lam in slopes.lam),
+            ]
         )
 
     def averages(self, slopes: Slopes, weights: FloatArray) -> FloatArray:
@@ -111,7 +116,7 @@ class Standardised:
                 places += [j * count + k for j in range(m)]
                 net += own
                 stretched += _product(own, self.eta[:, k : k + 1])
-                lam += sign * np.array([value[:, k] for value in slopes.lam]).T.reshape(n, -1)
+                lam += sign * np.array([value[:, k] for value in slopes.lam]).T.reshape(n, len(slopes.lam))
         gradient = np.hstack([*blocks, -net * self.s * self.x, -stretched * self.z, lam])
         return gradient, [*places, *range(m * count, m * count + gradient.shape[1] - len(places))]
 

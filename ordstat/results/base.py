@@ -27,6 +27,7 @@ from .protocols import Fitter, RankingMethod
 from .refit import updated
 from .render import Summary
 from .report import Report
+from .seeds import generator
 from .target import Target
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ class OrdinalResults:
         newdata : data frame, optional
             With the response: gives a column "new data".
         weights : str or (N,) array, optional
-            Case weights of `newdata`; a string names its column.
+            Case weights of `newdata`; a string names its column. A Series must have its index.
         cv : int, optional
             Number of folds of a cross-validation: gives columns "cv" and "cv se".
         bootstrap : int, optional
@@ -252,7 +253,7 @@ class OrdinalResults:
         pandas.DataFrame
             One row per measure (`ordstat.assess.errors.error_table`); NaN where a measure has no meaning.
         """
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         sample = self.design.sample
 
         def table(predictions: Predictions, cluster: IntArray | None) -> ErrorTable:
@@ -481,6 +482,11 @@ class OrdinalResults:
 def case_weights(newdata: Any, weights: Any, complete: BoolArray) -> FloatArray:
     """(n,) weights of the complete rows of new data."""
     column = newdata[weights] if isinstance(weights, str) else weights
+    if isinstance(column, pd.Series) and isinstance(newdata, pd.DataFrame) and not column.index.equals(newdata.index):
+        raise DataError(
+            "weights is a Series whose index is not that of newdata: reindex it, or give weights.to_numpy() to match "
+            "rows by position."
+        )
     values = np.asarray(column, dtype=np.float64)
     if values.shape != complete.shape:
         raise DataError(f"weights must have one entry per row of newdata ({complete.size}); got shape {values.shape}.")

@@ -17,6 +17,7 @@ from ..model.fit import LikelihoodFit
 from .alerts import infinite_estimates
 from .covariance import cluster_codes
 from .profile import check_level
+from .seeds import generator
 
 if TYPE_CHECKING:
     from .likelihood import LikelihoodResults
@@ -194,11 +195,13 @@ def bootstrap(
     if not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
         raise OptionError(f"n_jobs must be a whole number other than 0 (-1 for all processors); got {n_jobs!r}.")
     groups = r.own_covariance.cluster if cluster is None else cluster_codes(cluster, r.design)
+    if groups is not None and np.unique(groups).size < 2:
+        raise DataError("cluster must hold at least 2 clusters to draw from; got 1.")
     if statistic is None:
         estimate = pd.Series(with_infinities(r.fit), index=r.parameters.names, name="estimate")
     else:
         estimate = _statistic(statistic, r).rename("estimate")
-    generators = np.random.default_rng(seed).spawn(int(n))
+    generators = generator(seed).spawn(int(n))
     replication = _Replication(replace(r, design=replace(r.design, data=None), fitter=None), groups, statistic)
     found = list(_heard(_run(replication, generators, int(n_jobs)), int(n), callback))
     nothing = np.full(estimate.size, np.nan)

@@ -84,7 +84,12 @@ def cluster_codes(given: Any, design: Design) -> IntArray:
     """(N,) codes of the clusters that the user gives beside the fit: a column of the data, or values."""
     if isinstance(given, str):
         return _column_codes(given, design)
-    if isinstance(given, pd.Series) and given.index.is_unique and design.index.isin(given.index).all():
+    if isinstance(given, pd.Series) and not given.index.equals(design.index):
+        if not (given.index.is_unique and design.index.isin(given.index).all()):
+            raise DataError(
+                "cluster is a Series without the index of the rows of the fit: reindex it, or give cluster.to_numpy() "
+                "to match rows by position."
+            )
         given = given.loc[design.index]
     if len(given) != design.sample.n:
         raise DataError(

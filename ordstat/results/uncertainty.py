@@ -25,6 +25,7 @@ from ..model.sensitivity import (
     standard_errors,
 )
 from .delta import drawn_rules, infinite_parameters, logit_limits, normal_quantile, rule_covariance, symmetric_limits
+from .seeds import generator
 from .target import Target
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ _LIMITS = {
 def _simulated(rule: CumulativeRule, rows: Rows, type: str, covariance: FloatArray, how: Uncertainty) -> Predicted:
     """Deviation and quantiles of the predictions at drawn parameters; the estimate is the fit's own."""
     estimate = predicted(rule, rows, type)
-    rng = np.random.default_rng(how.seed)
+    rng = generator(how.seed)
     drawn = list(drawn_rules(rule, covariance, how.draws, rng))
     tail = 0.5 - how.level / 2.0
     tables = np.empty((3, *estimate.shape))

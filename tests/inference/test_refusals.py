@@ -1,0 +1,113 @@
+"""What would give a wrong number is refused, or told beside the table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from reference_cases import load_data
+
+from ordstat import ordfit
+from ordstat.exceptions import DataError, OptionError
+
+FORMULA = "rating ~ temp + contact"
+
+
+@pytest.fixture(scope="module")
+def wine() -> pd.DataFrame:
+    return load_data("wine").assign(one="a", x=np.linspace(0.0, 1.0, 72))
+
+
+@pytest.mark.parametrize("seed", ["x", -1, 1.5])
+@pytest.mark.parametrize("ask", ["errors", "bootstrap", "predict"])
+def test_seeds(wine: pd.DataFrame, ask: str, seed: Any) -> None:
+    fit = ordfit(FORMULA, wine)
+    asked = {
+        "errors": lambda: fit.errors(cv=2, seed=seed),
+        "bootstrap": lambda: fit.bootstrap(2, seed=seed),
+        "predict": lambda: fit.predict(type="prob", se=True, method="simulation", seed=seed),
+    }
+    with pytest.raises(OptionError, match="seed must be a whole number >= 0 or a numpy Generator; got"):
+        asked[ask]()
+
+
+def test_one_cluster_is_none(wine: pd.DataFrame) -> None:
+    with pytest.raises(DataError, match="cluster= has the same value in every row"):
+        ordfit(FORMULA, wine, cluster="one")
+    fit = ordfit(FORMULA, wine)
+    for ask in (fit.vcov, fit.with_vcov):
+        with pytest.raises(DataError, match="cluster"):
+            ask({"cluster": "one"})
+    with pytest.raises(DataError, match="at least 2 clusters to draw from"):
+        fit.bootstrap(2, cluster=np.zeros(72))
+
+
+@pytest.mark.parametrize("factor", [1e200, 1e-200])
+@pytest.mark.parametrize("role", ["location", "nominal", "scale"])
+def test_sizes_are_refused_by_name(wine: pd.DataFrame, role: str, factor: float) -> None:
+    data = wine.assign(income=wine["x"] * factor)
+    arguments = {} if role == "location" else {role: "~ income"}
+    with pytest.raises(DataError, match=r"Column 'income' reaches 1e[-+]200: rescale it"):
+        ordfit(FORMULA + (" + income" if role == "location" else ""), data, **arguments)
+
+
+def test_series_are_not_matched_by_position(wine: pd.DataFrame) -> None:
+    fit = ordfit(FORMULA, wine)
+    weights = pd.Series(np.arange(1.0, 73.0), index=wine.index[::-1])
+    with pytest.raises(DataError, match="weights is a Series whose index is not that of newdata"):
+        fit.errors(wine, weights=weights)
+    pd.testing.assert_frame_equal(
+        fit.errors(wine, weights=weights.reindex(wine.index)),
+        fit.errors(wine, weights=weights.reindex(wine.index).to_numpy()),
+    )
+    judges = pd.Series(wine["judge"].to_numpy(), index=wine.index)
+    pd.testing.assert_frame_equal(fit.vcov({"cluster": judges[::-1]}), fit.vcov({"cluster": "judge"}))
+    with pytest.raises(DataError, match="cluster is a Series without the index of the rows"):
+        fit.vcov({"cluster": judges.set_axis(range(1000, 1072))})
+
+
+def test_models_that_do_not_contain_each_other_have_no_p_value(wine: pd.DataFrame) -> None:
+    fit = ordfit(FORMULA, wine)
+    strangers = {
+        "other terms": (ordfit("rating ~ contact", wine), ordfit("rating ~ temp + judge", wine)),
+        "other link": (ordfit("rating ~ temp", wine), fit.update(link="probit")),
+        "other offset": (ordfit("rating ~ temp + offset(x)", wine), fit),
+        "no offset": (ordfit("rating ~ temp", wine), ordfit("rating ~ temp + contact + offset(x)", wine)),
+    }
+    for small, large in strangers.values():
+        table = small.anova(large)
+        assert np.isnan(table["p_value"].iloc[1]) and "not nested" in table.attrs["notes"][0]
+
+
+def test_models_that_contain_each_other_in_other_words(wine: pd.DataFrame) -> None:
+    """Another coding, an offset that is a column, a nominal in place of a location effect, a link with its family."""
+    fit = ordfit(FORMULA, wine)
+    families = {
+        "coding": (fit, ordfit("rating ~ temp * contact", wine, contrasts={"temp": "sum", "contact": "sum"})),
+        "offset": (ordfit("rating ~ temp + offset(x)", wine), ordfit("rating ~ temp + x", wine)),
+        "nominal": (fit, fit.update("~ temp", nominal="~ contact")),
+        "scale": (fit, fit.update(scale="~ temp")),
+        "structure": (fit.update(threshold="equidistant"), fit),
+        "link": (fit.update(link="probit"), fit.update(link="log-gamma")),
+    }
+    for small, large in families.values():
+        table = small.anova(large)
+        assert 0.0 < table["p_value"].iloc[1] <= 1.0 and table.attrs["notes"] == []
+
+
+def test_a_term_that_is_wholly_aliased_is_not_tested(wine: pd.DataFrame) -> None:
+    with pytest.warns(match="aliased"):
+        fit = ordfit(FORMULA, wine, nominal="~ contact")
+    for type in ("I", "II", "III"):
+        table = fit.anova(type=type)
+        assert np.isnan(table.loc["contact", "chisq"]) and table.loc["contact", "df"] == 0
+        assert table.loc["temp", "chisq"] == pytest.approx((fit.coef / fit.se.loc[fit.coef.index])["temp[T.warm]"] ** 2)
+
+
+@pytest.mark.parametrize("type", ["prob", "cum_prob", "linear_predictor", "score", "mean"])
+def test_errors_of_no_rows(wine: pd.DataFrame, type: str) -> None:
+    fit = ordfit(FORMULA, wine)
+    none, one = (fit.predict(wine.head(n), type=type, se=True, interval="confidence") for n in (0, 1))
+    assert none.shape == (0, one.shape[1]) and none.columns.equals(one.columns)
