@@ -28,5 +28,7 @@ def test_the_accuracy_that_the_poor_score_tag_leaves_unchecked(method):
     """Three blobs in a plane have no order along a line; two blobs, and blobs in a row, have."""
     X, y = make_blobs(n_samples=300, random_state=0)
     assert OrdinalClassifier(method).fit(X[y < 2], y[y < 2]).score(X[y < 2], y[y < 2]) > 0.83
+    if METHODS[method].method.needs.two_levels:
+        return
     X, y = make_blobs(n_samples=300, centers=np.array([[0, 0], [3, 2], [6, 4]]), random_state=0)
     assert OrdinalClassifier(method).fit(X, y).score(X, y) > 0.83
