@@ -172,7 +172,7 @@ def climb(projections, moves, u, slack, scores, steps):
 
 
 def best_column(order, distinct, bonus, gains, slack):
-    """Twin of `ordstat.compiled.rankstump.best_column`: F_k(n) = G_k(n) + min_{m <= n} F_{k-1}(m), along and against."""
+    """Twin of `ordstat.compiled.rankstump.best_column`: F_k(n) = G_k(n) + min_{m <= n} F_{k-1}(m), both ways."""
     best = (np.inf, 0, 1.0)
     for column, rows in enumerate(order):
         allowed = np.concatenate([[True], distinct[column] > 0, [True]])

@@ -121,6 +121,7 @@ def build(
     def given(value: Any, role: str) -> Given | None:
         return None if value is None else vector(value, role, interpreter, rows, whole.index)
 
+    interpreter.columns.look_over(parts.factors())
     found = evaluate(parts.factors() | parts.offsets(), interpreter, frame.index)
     arguments = Arguments(
         formula=formula,

@@ -25,8 +25,8 @@ from .response import Response, used_levels
 from .spec import Context, Evaluated, FormulaSpec, Parts, matrices
 from .transforms import Transform
 
-#: Beyond these the square of a number overflows or vanishes.
-_LARGEST, _SMALLEST = 1e150, 1e-150
+#: Sums of squares below this have lost digits.
+_LEAST = 1e-290
 
 ZERO_WEIGHT = "(weight 0)"
 
@@ -118,12 +118,13 @@ def _check_sizes(part: Assembled | None) -> None:
     """DataError for a column whose squares overflow or vanish, by its name."""
     if part is None or not part.matrix.size:
         return
-    largest = np.maximum(part.matrix.max(axis=0), -part.matrix.min(axis=0))
-    bad = np.flatnonzero((largest > _LARGEST) | ((largest < _SMALLEST) & (largest > 0.0)))
-    if bad.size:
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.einsum("nd,nd->d", part.matrix, part.matrix)
+    bad = [j for j in np.flatnonzero(~((squares > _LEAST) & (squares < np.inf))) if part.matrix[:, j].any()]
+    if bad:
         raise DataError(
-            f"Column {part.names[bad[0]]!r} reaches {largest[bad[0]]:g}: rescale it, so that its squares neither "
-            "overflow nor vanish."
+            f"Column {part.names[bad[0]]!r} reaches {np.abs(part.matrix[:, bad[0]]).max():g}: rescale it, so that its "
+            "squares neither overflow nor vanish."
         )
 
 
