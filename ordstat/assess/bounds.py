@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import FloatArray, IntArray
 from ..model.costs import is_convex, is_v_shaped, split_weights
 from ..model.fit import Geometry
 from ..model.sample import Sample
