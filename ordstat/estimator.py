@@ -194,6 +194,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Examples
         --------
+        >>> from ordstat import OrdinalClassifier, datasets
         >>> data = datasets.herbrich(400, seed=0)
         >>> X, y = data[["x1", "x2"]], data["rank"]
         >>> model = OrdinalClassifier("cusum").partial_fit(X[:200], y[:200]).partial_fit(X[200:], y[200:])
