@@ -10,6 +10,8 @@ from ordstat import ordfit
 
 #: rms stops early (orm: at most 1e-5 off in the coefficients); lrm computes C, Dxy, Gamma and Tau-a from binned scores.
 DEFAULT_FIT, BINNED = 1e-6, 1e-3
+#: Covariances at the coefficients where orm stops by default.
+EARLY = 2e-5
 
 #: Link of P(y <= k) by the family of P(y >= j): the skewed ones swap sides.
 FAMILIES = {"logistic": "logit", "probit": "probit", "loglog": "cloglog", "cloglog": "loglog"}
@@ -69,3 +71,24 @@ def test_exact_concordance_where_rms_bins() -> None:
     fit = ordfit(case.spec["formula"], case.frame())
     assert fit.discrimination()["c_index"] == pytest.approx(0.697118, abs=5e-7)
     assert case.raw["stats"]["C"] == pytest.approx(0.697098, abs=5e-7)
+
+
+@pytest.mark.parametrize("name", case_names("rms"))
+def test_covariances_of_rms(name: str) -> None:
+    """rms models the upper tail: its intercepts are our thresholds with the other sign."""
+    case = load_case(name)
+    data = case.frame()
+    link = FAMILIES[case.spec.get("family", '"logistic"').strip('"')]
+    levels = sorted(data["age"].unique()) if case.spec["formula"].startswith("age") else None
+    fit = ordfit(case.spec["formula"], data, link=link, levels=levels)
+    errors = case.raw["std_errors_available"]
+    labels = [f"y>={level}" for level in fit.levels[1:]]
+    slopes = [label for label in errors if not label.startswith("y>=")]
+    places = [labels.index(label) for label in errors if label.startswith("y>=")]
+    expected = np.array([float(value) for value in errors.values()])
+    np.testing.assert_allclose(np.r_[fit.se.iloc[places], fit.se.iloc[-len(slopes) :]], expected, rtol=EARLY)
+    if "vcov_all_intercepts" in case.raw:
+        sign = np.r_[-np.ones(len(labels)), np.ones(len(slopes))]
+        found = fit.vcov().to_numpy() * np.outer(sign, sign)
+        scale = np.sqrt(np.outer(np.diag(found), np.diag(found)))
+        assert np.all(np.abs(found - case.matrix("vcov_all_intercepts")) <= EARLY * scale)
