@@ -77,7 +77,7 @@ def complete(arguments: Arguments, index: pd.Index, na_action: str) -> Design:
     costs = arguments.costs
     sample = Sample(
         rows=_add_offset(built.rows, arguments.offset, rows, index),
-        y=np.searchsorted(used, codes),
+        y=_places(used)[codes],
         n_levels=used.size,
         weights=None if weights is None else weights[rows],
         costs=None if costs is None else check_costs(costs, len(arguments.response.declared), used, index)[rows],
@@ -112,6 +112,13 @@ def complete(arguments: Arguments, index: pd.Index, na_action: str) -> Design:
             array_offset=arguments.offset is not None,
         ),
     )
+
+
+def _places(used: IntArray) -> IntArray:
+    """Place of each code among the sorted codes in use."""
+    places = np.zeros(int(used[-1]) + 1, dtype=np.intp)
+    places[used] = np.arange(used.size)
+    return places
 
 
 def _check_sizes(part: Assembled | None) -> None:
