@@ -190,6 +190,11 @@ def _products(written: str, text: str) -> tuple[bool, list[tuple[int, ...]]]:
     from formulaic.errors import FormulaParsingError
     from formulaic.parser import DefaultFormulaParser
 
+    if "|" in written:
+        raise FormulaError(
+            f"The formula {text!r} has a '|': random effects are not fitted. For errors that allow for groups send "
+            "vcov={'cluster': 'column'} to ordfit; for an effect of each group add its column as a term."
+        )
     parser = DefaultFormulaParser(feature_flags=DefaultFormulaParser.FeatureFlags.NONE)
     try:
         terms = list(parser.get_terms(written))

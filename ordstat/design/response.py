@@ -137,6 +137,6 @@ def used_levels(codes: IntArray, declared: tuple[Any, ...], name: str) -> IntArr
     """Codes of the declared levels that rows have; DataError where fewer than two do."""
     used = np.flatnonzero(np.bincount(codes, minlength=len(declared)))
     if used.size < 2:
-        found = f"only {declared[used[0]]!r}" if used.size else "none"
-        raise DataError(f"The response {name!r} needs rows of at least 2 levels; the rows used have {found}.")
+        found = f"all have {declared[used[0]]!r}" if used.size else "have none"
+        raise DataError(f"The response {name!r} needs rows of at least 2 levels; the rows used {found}.")
     return used

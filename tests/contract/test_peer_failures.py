@@ -166,7 +166,7 @@ def test_two_levels_equal_binary_logit(frame):
 
 
 def test_one_level_is_refused(frame):
-    with pytest.raises(DataError, match=r"'y' needs rows of at least 2 levels; the rows used have only 1"):
+    with pytest.raises(DataError, match=r"'y' needs rows of at least 2 levels; the rows used all have 1"):
         ordfit(FORMULA, frame.assign(y=1))
 
 

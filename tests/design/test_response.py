@@ -78,7 +78,7 @@ def test_ways_to_name_the_response(side):
         ([1, 2, 3, 1, 2, 3], ["1", "2", "3"], "outside the levels '1', '2', '3': 1, 2, 3"),
         (WORDS, ["low", "low", "mid"], "names a label twice"),
         (WORDS, "low", "a list of labels"),
-        ([1] * 6, None, "at least 2 levels; the rows used have only 1"),
+        ([1] * 6, None, "at least 2 levels; the rows used all have 1"),
         ([np.nan] * 6, None, "No row of the 6 given can be used; left out for y \\(6\\)"),
         ([1, 2, np.inf, 1, 1, 2], None, "infinite in row 2"),
         (pd.date_range("2020", periods=6), None, "holds datetime64 values"),
