@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray, IntArray, Progress
+from .._typing import IntArray, Progress
 from ..assess.bounds import MarginBounds, margin_bounds
 from ..assess.errors import ErrorTable, Predictions, bootstrap_table, confusion, error_table
 from ..assess.intervals import holdout_limits
-from ..assess.margins import DeltaErrors, Margins, delta_errors, margins
-from ..exceptions import DataError, OptionError, UnavailableError
+from ..assess.margins import DeltaErrors, delta_errors, margins
+from ..exceptions import OptionError
 from ..model.costs import CostMatrix, sample_costs
-from ..model.fit import Certificate, Fit, Geometry, Trace
-from ..model.rules import GapRule
-from ..model.sample import Rows, Sample
 from . import frames
 from .alerts import Alert, alerts
-from .evaluation import crossvalidate, evaluate, without_paid
-from .protocols import Fitter, RankingMethod
+from .evaluation import crossvalidate
+from .fitted import FittedRanker
 from .refit import updated
 from .render import Summary
 from .report import Report
@@ -31,7 +28,6 @@ from .seeds import generator
 from .target import Target
 
 if TYPE_CHECKING:
-    from ..design.design import Design
     from ..plots.accessor import Plots
 
 #: Everything that some method predicts.
@@ -44,68 +40,11 @@ _NO_NORM = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OrdinalResults:
-    """A fitted ranker with the names of its data.
+class OrdinalResults(FittedRanker):
+    """A fitted ranker: what it predicts, how good it is, and its summary."""
 
-    Attributes
-    ----------
-    call : str
-        What was fitted.
-    design : Design
-    method : Method
-    fit : Fit
-        Arrays only.
-    fitter : Fitter or None
-        Fits again, for `update`.
-    """
-
-    call: str
-    design: Design
-    method: RankingMethod
-    fit: Fit
-    fitter: Fitter | None = field(default=None, kw_only=True)
-
-    predicts: ClassVar[tuple[str, ...]] = ("class", "score", "margin")
     #: Why there may be no margin bounds.
     no_bounds: ClassVar[str] = _NO_NORM
-
-    def __repr__(self) -> str:
-        d = self.design
-        return (
-            f"<{type(self).__name__}: {d.formula}, {self.method!r}, n = {self.nobs:g}, {d.sample.n_levels} levels; "
-            ".summary() tells more>"
-        )
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields alone: what was computed from them is computed again."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
-
-    # Numbers
-
-    @property
-    def levels(self) -> tuple[Any, ...]:
-        """The K labels of the response, lowest first."""
-        return self.design.levels.values
-
-    @property
-    def nobs(self) -> float:
-        """Number of observations: the sum of the case weights."""
-        return float(self.design.sample.case_weights.sum())
-
-    @property
-    def certificate(self) -> Certificate:
-        """How far the fit is from its optimum, proven."""
-        return self.fit.certificate
-
-    @property
-    def trace(self) -> Trace:
-        """How the solver went."""
-        return self.fit.trace
-
-    @property
-    def threshold_names(self) -> list[str]:
-        """(K-1) names "low|high"."""
-        return [f"{low}|{high}" for low, high in zip(self.levels, self.levels[1:], strict=False)]
 
     # Other fits
 
@@ -202,22 +141,6 @@ class OrdinalResults:
         codes = self.fit.rule.codes(target.rows, target.scores)
         return target.classes(codes, self.design.levels, self.design.response)
 
-    def _target(self, newdata: Any) -> Target:
-        if newdata is None:
-            n = self.design.sample.n
-            return Target(
-                rows=self.design.sample.rows,
-                scores=self.fit.scores,
-                complete=np.ones(n, dtype=np.bool_),
-                index=self.design.index,
-            )
-        new = self.design.spec.rebuild(newdata)
-        return Target(rows=new.rows, scores=self.fit.rule.scores(new.rows), complete=new.complete, index=new.index)
-
-    def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
-        """(N, K) probabilities by a fit of this kind, None where it has none."""
-        return None
-
     # Errors
 
     def errors(
@@ -269,66 +192,12 @@ class OrdinalResults:
             columns |= frames.error_columns("cv", result.table)
         return pd.DataFrame(columns, index=list(self.training_errors.names))
 
-    @cached_property
-    def training(self) -> Predictions:
-        """Observed and predicted ranks of the rows of the fit, as arrays."""
-        sample = self.design.sample
-        return evaluate(self.fit, sample, self.method.cost, self._probabilities, self.fit.scores)
-
-    @cached_property
-    def training_errors(self) -> ErrorTable:
-        """Error table of the rows of the fit."""
-        return error_table(self.training)
-
-    def _new_sample(self, newdata: Any, weights: Any = None) -> tuple[Target, Sample]:
-        """The complete rows of new data with a known response."""
-        target = self._target(newdata)
-        codes = self.design.spec.response(newdata)
-        target = target.among(codes >= 0)
-        given = None if weights is None else case_weights(newdata, weights, target.complete)
-        return target, Sample(
-            rows=target.rows, y=codes[target.complete], n_levels=self.design.sample.n_levels, weights=given
-        )
-
-    def _new_predictions(self, newdata: Any, weights: Any = None) -> Predictions:
-        target, sample = self._new_sample(newdata, weights)
-        if sample.n == 0:
-            raise DataError("newdata has no row with the response and all inputs present.")
-        predictions = evaluate(self.fit, sample, self.method.cost, self._probabilities, target.scores)
-        return predictions if self.design.sample.costs is None else without_paid(predictions)
-
     def confusion(self, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
         """Weight of the rows of each observed level (rows) that are given each level (columns)."""
         p = self.training if newdata is None else self._new_predictions(newdata, weights)
         return frames.confusion_frame(confusion(p.y, p.codes, p.weights, p.n_levels), self.levels)
 
     # Margins
-
-    @cached_property
-    def geometry(self) -> Geometry | None:
-        """Norms of the potential; None where margins cannot be normalised."""
-        return self.method.geometry(self.design.sample, self.fit)
-
-    def gaps(self, rows: Rows, scores: FloatArray) -> FloatArray:
-        """(N, K-1) H - theta_k as arrays.
-
-        Raises
-        ------
-        UnavailableError
-            The rule votes and has no thresholds.
-        """
-        if "margin" not in self.predicts:
-            raise UnavailableError(
-                f"{self.method!r} chooses the level with the most votes: it has no thresholds, and so no margins. "
-                "Use .predict(type='votes')."
-            )
-        return cast(GapRule, self.fit.rule).gaps(rows, scores)
-
-    @cached_property
-    def training_margins(self) -> Margins:
-        """Margins of the rows of the fit, as arrays."""
-        sample = self.design.sample
-        return margins(self.gaps(sample.rows, self.fit.scores), sample.y, self.geometry)
 
     def margins(self) -> pd.DataFrame:
         """Left and right margin of every row of the fit, raw and normalised.
@@ -477,20 +346,3 @@ class OrdinalResults:
             both = self._margin_frame(data)
             frame[".left_margin"], frame[".right_margin"] = both["left"], both["right"]
         return frame
-
-
-def case_weights(newdata: Any, weights: Any, complete: BoolArray) -> FloatArray:
-    """(n,) weights of the complete rows of new data."""
-    column = newdata[weights] if isinstance(weights, str) else weights
-    if isinstance(column, pd.Series) and isinstance(newdata, pd.DataFrame) and not column.index.equals(newdata.index):
-        raise DataError(
-            "weights is a Series whose index is not that of newdata: reindex it, or give weights.to_numpy() to match "
-            "rows by position."
-        )
-    values = np.asarray(column, dtype=np.float64)
-    if values.shape != complete.shape:
-        raise DataError(f"weights must have one entry per row of newdata ({complete.size}); got shape {values.shape}.")
-    kept = values[complete]
-    if not (np.isfinite(kept).all() and (kept >= 0).all() and kept.sum() > 0):
-        raise DataError("weights of newdata must be finite, not negative, and not all zero.")
-    return kept

@@ -13,7 +13,8 @@ from ..exceptions import DataError, OptionError
 from ..model.fit import Fit
 from ..model.online import MistakeBound, OnlineMarginFit, OnlineVoteFit
 from ..model.sample import Sample
-from .base import OrdinalResults, case_weights
+from .base import OrdinalResults
+from .fitted import case_weights
 from .margin import MarginResults
 from .report import Report
 from .votes import VoteResults

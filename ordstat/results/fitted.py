@@ -1,0 +1,180 @@
+"""A fitted ranker beside its data: the rows, what the rule says of them, and what is true."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+import pandas as pd
+
+from .._typing import BoolArray, FloatArray
+from ..assess.errors import ErrorTable, Predictions, error_table
+from ..assess.margins import Margins, margins
+from ..exceptions import DataError, UnavailableError
+from ..model.fit import Certificate, Fit, Geometry, Trace
+from ..model.rules import GapRule
+from ..model.sample import Rows, Sample
+from .evaluation import evaluate, without_paid
+from .protocols import Fitter, RankingMethod
+from .target import Target
+
+if TYPE_CHECKING:
+    from ..design.design import Design
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FittedRanker:
+    """A fitted ranker with the names of its data.
+
+    Attributes
+    ----------
+    call : str
+        What was fitted.
+    design : Design
+    method : Method
+    fit : Fit
+        Arrays only.
+    fitter : Fitter or None
+        Fits again, for `update`.
+    """
+
+    call: str
+    design: Design
+    method: RankingMethod
+    fit: Fit
+    fitter: Fitter | None = field(default=None, kw_only=True)
+
+    predicts: ClassVar[tuple[str, ...]] = ("class", "score", "margin")
+
+    def __repr__(self) -> str:
+        d = self.design
+        return (
+            f"<{type(self).__name__}: {d.formula}, {self.method!r}, n = {self.nobs:g}, {d.sample.n_levels} levels; "
+            ".summary() tells more>"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: what was computed from them is computed again."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    # Numbers
+
+    @property
+    def levels(self) -> tuple[Any, ...]:
+        """The K labels of the response, lowest first."""
+        return self.design.levels.values
+
+    @property
+    def nobs(self) -> float:
+        """Number of observations: the sum of the case weights."""
+        return float(self.design.sample.case_weights.sum())
+
+    @property
+    def certificate(self) -> Certificate:
+        """How far the fit is from its optimum, proven."""
+        return self.fit.certificate
+
+    @property
+    def trace(self) -> Trace:
+        """How the solver went."""
+        return self.fit.trace
+
+    @property
+    def threshold_names(self) -> list[str]:
+        """(K-1) names "low|high"."""
+        return [f"{low}|{high}" for low, high in zip(self.levels, self.levels[1:], strict=False)]
+
+    # Rows
+
+    def _target(self, newdata: Any) -> Target:
+        if newdata is None:
+            n = self.design.sample.n
+            return Target(
+                rows=self.design.sample.rows,
+                scores=self.fit.scores,
+                complete=np.ones(n, dtype=np.bool_),
+                index=self.design.index,
+            )
+        new = self.design.spec.rebuild(newdata)
+        return Target(rows=new.rows, scores=self.fit.rule.scores(new.rows), complete=new.complete, index=new.index)
+
+    def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
+        """(N, K) probabilities by a fit of this kind, None where it has none."""
+        return None
+
+    def _new_sample(self, newdata: Any, weights: Any = None) -> tuple[Target, Sample]:
+        """The complete rows of new data with a known response."""
+        target = self._target(newdata)
+        codes = self.design.spec.response(newdata)
+        target = target.among(codes >= 0)
+        given = None if weights is None else case_weights(newdata, weights, target.complete)
+        return target, Sample(
+            rows=target.rows, y=codes[target.complete], n_levels=self.design.sample.n_levels, weights=given
+        )
+
+    # Predictions beside the truth
+
+    @cached_property
+    def training(self) -> Predictions:
+        """Observed and predicted ranks of the rows of the fit, as arrays."""
+        sample = self.design.sample
+        return evaluate(self.fit, sample, self.method.cost, self._probabilities, self.fit.scores)
+
+    @cached_property
+    def training_errors(self) -> ErrorTable:
+        """Error table of the rows of the fit."""
+        return error_table(self.training)
+
+    def _new_predictions(self, newdata: Any, weights: Any = None) -> Predictions:
+        target, sample = self._new_sample(newdata, weights)
+        if sample.n == 0:
+            raise DataError("newdata has no row with the response and all inputs present.")
+        predictions = evaluate(self.fit, sample, self.method.cost, self._probabilities, target.scores)
+        return predictions if self.design.sample.costs is None else without_paid(predictions)
+
+    # Margins as arrays
+
+    @cached_property
+    def geometry(self) -> Geometry | None:
+        """Norms of the potential; None where margins cannot be normalised."""
+        return self.method.geometry(self.design.sample, self.fit)
+
+    def gaps(self, rows: Rows, scores: FloatArray) -> FloatArray:
+        """(N, K-1) H - theta_k as arrays.
+
+        Raises
+        ------
+        UnavailableError
+            The rule votes and has no thresholds.
+        """
+        if "margin" not in self.predicts:
+            raise UnavailableError(
+                f"{self.method!r} chooses the level with the most votes: it has no thresholds, and so no margins. "
+                "Use .predict(type='votes')."
+            )
+        return cast(GapRule, self.fit.rule).gaps(rows, scores)
+
+    @cached_property
+    def training_margins(self) -> Margins:
+        """Margins of the rows of the fit, as arrays."""
+        sample = self.design.sample
+        return margins(self.gaps(sample.rows, self.fit.scores), sample.y, self.geometry)
+
+
+def case_weights(newdata: Any, weights: Any, complete: BoolArray) -> FloatArray:
+    """(n,) weights of the complete rows of new data."""
+    column = newdata[weights] if isinstance(weights, str) else weights
+    if isinstance(column, pd.Series) and isinstance(newdata, pd.DataFrame) and not column.index.equals(newdata.index):
+        raise DataError(
+            "weights is a Series whose index is not that of newdata: reindex it, or give weights.to_numpy() to match "
+            "rows by position."
+        )
+    values = np.asarray(column, dtype=np.float64)
+    if values.shape != complete.shape:
+        raise DataError(f"weights must have one entry per row of newdata ({complete.size}); got shape {values.shape}.")
+    kept = values[complete]
+    if not (np.isfinite(kept).all() and (kept >= 0).all() and kept.sum() > 0):
+        raise DataError("weights of newdata must be finite, not negative, and not all zero.")
+    return kept
