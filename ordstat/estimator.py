@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
@@ -20,10 +18,13 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ._typing import AnyArray, FloatArray
 from .api import fit_design
 from .design.build import from_arrays
-from .exceptions import DataError, DataWarning, OptionError
+from .exceptions import DataError, OptionError
+from .labels import check_classes, declared_order, label_array, listed, mean_absolute_rank_error, ranked, sorted_order
 from .methods import METHODS, Entry, Method
 from .model.sample import Rows, Sample
 from .registry import option_names, resolve
+
+__all__ = ["OrdinalClassifier", "mean_absolute_rank_error"]
 
 _OWN = ("method", "levels", "random_state")
 
@@ -161,16 +162,16 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, method: Method, X: Any, y: Any, sample_weight: Any) -> Self:
         _refuse_text(X)
-        order = _declared_order(y) if self.levels is None else _listed(self.levels)
+        order = declared_order(y) if self.levels is None else listed(self.levels)
         X, y = validate_data(self, X, y, dtype=np.float64, order="C")
         if order is None:
             check_classification_targets(y)
-            order = _sorted_order(y)
+            order = sorted_order(y)
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
-        _check_classes(y if weights is None else y[weights > 0], method)
-        design = from_arrays(self._named(X), pd.Series(_ranked(y, order)), weights=weights)
+        check_classes(y if weights is None else y[weights > 0], method)
+        design = from_arrays(self._named(X), pd.Series(ranked(y, order)), weights=weights)
         self.results_: Any = fit_design(design, method, seed=_generator(self.random_state), stacklevel=3)
-        self.levels_ = _array(design.levels.values, y.dtype)
+        self.levels_ = label_array(design.levels.values, y.dtype)
         self.classes_ = np.sort(self.levels_)
         return self
 
@@ -276,35 +277,6 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return True
 
 
-def mean_absolute_rank_error(y_true: Any, y_pred: Any, *, levels: Sequence[Any] | None = None) -> float:
-    """Mean number of ranks between true and predicted labels.
-
-    Parameters
-    ----------
-    y_true : (N,) labels
-    y_pred : (N,) labels
-    levels : sequence, optional
-        All labels in order, lowest first; not needed where y_true is an ordered categorical or holds all levels
-        as numbers.
-
-    Returns
-    -------
-    float
-        Between 0 and K - 1.
-
-    Examples
-    --------
-    >>> from sklearn.metrics import make_scorer
-    >>> levels = ["low", "medium", "high"]
-    >>> mean_absolute_rank_error(["low", "high"], ["low", "low"], levels=levels)
-    1.0
-    >>> scorer = make_scorer(mean_absolute_rank_error, greater_is_better=False, levels=levels)
-    """
-    order = _listed(levels) if levels is not None else _declared_order(y_true) or _sorted_order(np.asarray(y_true))
-    true, predicted = (_ranked(np.asarray(y), order).codes.astype(np.int64) for y in (y_true, y_pred))
-    return float(np.abs(true - predicted).mean())
-
-
 # Parameters
 
 
@@ -347,83 +319,6 @@ def _generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31)
     return np.random.default_rng(random_state)
-
-
-# Labels
-
-
-def _declared_order(y: Any) -> list[Any] | None:
-    """The order that labels carry themselves: an ordered pandas Categorical or a polars Enum."""
-    if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
-        y = y.iloc[:, 0]
-    dtype = getattr(y, "dtype", None)
-    if isinstance(dtype, pd.CategoricalDtype):
-        return list(dtype.categories) if dtype.ordered else None
-    series = nw.from_native(y, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series) and isinstance(series.dtype, nw.Enum):
-        return list(series.dtype.categories)
-    return None
-
-
-def _listed(levels: Any) -> list[Any]:
-    """The levels argument as a list of different labels."""
-    if isinstance(levels, str) or np.ndim(levels) != 1:
-        raise OptionError(f"levels must list the labels in order, lowest first; got {levels!r}.")
-    listed = list(levels)
-    if len(set(listed)) < len(listed):
-        raise OptionError(f"levels names a label twice: {listed}.")
-    return listed
-
-
-def _sorted_order(y: AnyArray) -> list[Any]:
-    """Labels sorted; a DataWarning where they are strings, whose order nobody has given."""
-    order = list(np.unique(y))
-    if any(isinstance(label, str) for label in order):
-        shown = [repr(str(label)) for label in order]
-        warnings.warn(
-            f"y holds strings, and no order was given: they were sorted, {' < '.join(shown)}. Say which is lowest with "
-            f"levels=[{', '.join(shown)}] put in order, or pass an ordered pandas Categorical.",
-            DataWarning,
-            stacklevel=3,
-        )
-    return order
-
-
-def _ranked(y: AnyArray, order: list[Any]) -> pd.Categorical:
-    """Labels as an ordered categorical; DataError where one is not in `order`."""
-    codes = pd.Index(order).get_indexer(pd.Index(y))
-    if (codes < 0).any():
-        unknown = pd.unique(y[codes < 0]).tolist()
-        raise DataError(f"y has labels that are not among the levels {order}: {unknown[:5]}.{_encoded(order, unknown)}")
-    return pd.Categorical.from_codes(codes, categories=pd.Index(order), ordered=True)
-
-
-def _encoded(order: list[Any], unknown: list[Any]) -> str:
-    """The likely reason where numbers came for strings."""
-    if not isinstance(order[0], str) or not isinstance(unknown[0], int):
-        return ""
-    return (
-        " Where scikit-learn has put numbers in place of the labels (BaggingClassifier, VotingClassifier, "
-        "StackingClassifier, cross_val_predict of probabilities), give it ranks as integers instead of strings."
-    )
-
-
-def _check_classes(y: AnyArray, method: Method) -> None:
-    """DataError unless there are two classes, or more where the method takes more."""
-    found = pd.unique(y)
-    if found.size > 2 and method.needs.two_levels:
-        # The first sentence is the one that scikit-learn looks for.
-        raise DataError(f"Only binary classification is supported. {method!r} was given {found.size} classes.")
-    if found.size < 2:
-        only = f", {found.tolist()[0]!r}" if found.size else ""
-        raise DataError(f"y has {found.size} class{only}, in the rows of positive weight; at least 2 are needed.")
-
-
-def _array(labels: Sequence[Any], dtype: npt.DTypeLike) -> AnyArray:
-    """(K,) labels in the data type they came in."""
-    listed: AnyArray = np.empty(len(labels), dtype=object)
-    listed[:] = labels
-    return listed.astype(dtype)
 
 
 # Rows
