@@ -1,4 +1,4 @@
-"""`python -m benchmarks [start clm profiles svm selection] [--quick]`: run suites, print tables, write CSV files.
+"""`python -m benchmarks [clm svm boosting ...] [--quick]`: run suites, print tables, write CSV files.
 
 One BLAS thread for everybody: the variables are set before NumPy is loaded, and R inherits them.
 """
@@ -14,9 +14,18 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import pandas as pd  # noqa: E402
 
-from benchmarks import clm, start, svm  # noqa: E402
+from benchmarks import boosting, clm, online, prediction, start, svm  # noqa: E402
 
-SUITES = {"start": start.run, "clm": clm.run, "profiles": clm.profiles, "svm": svm.run, "selection": svm.selection}
+SUITES = {
+    "start": start.run,
+    "clm": clm.run,
+    "profiles": clm.profiles,
+    "svm": svm.run,
+    "selection": svm.selection,
+    "boosting": boosting.run,
+    "online": online.run,
+    "prediction": prediction.run,
+}
 RESULTS = Path(__file__).parent / "results"
 
 

@@ -26,3 +26,12 @@ def smooth_utility(N: int, K: int, D: int = 8, seed: int = 2) -> tuple[np.ndarra
     utility = utility + 0.3 * rng.standard_normal(N)
     cuts = np.quantile(utility, np.arange(1, K) / K)
     return X, np.searchsorted(cuts, utility).astype(np.intp)
+
+
+def linear_utility(n: int, p: int, K: int, seed: int = 4) -> tuple[np.ndarray, np.ndarray]:
+    """Normal columns and a linear utility with a little logistic noise, cut at quantiles: X (n, p) and codes (n,)."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    utility = X @ rng.normal(size=p) / np.sqrt(p) + 0.3 * rng.logistic(size=n)
+    cuts = np.quantile(utility, np.arange(1, K) / K)
+    return X, np.searchsorted(cuts, utility).astype(np.intp)
