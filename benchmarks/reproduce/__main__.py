@@ -1,7 +1,9 @@
 """`python -m benchmarks.reproduce 4.2 --splits 20`: run a table of Lin (2008) and print it beside the published one.
 
-Results are kept in benchmarks/results/reproduce.csv, one row a fit, and are not run again: delete the file (or rows of
-it) after a change that should alter them. Each worker uses one BLAS thread.
+"lin-li-1", "lin-li-2" are those of Lin & Li (2006), "cusum-1", "cusum-2" those of Milidiú & Rocha (2019).
+
+Results are kept in benchmarks/reproduce/results/runs.csv, one row a fit, and are not run again: delete the file (or
+rows of it) after a change that should alter them. Each worker uses one BLAS thread.
 """
 
 from __future__ import annotations
@@ -17,12 +19,12 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 from benchmarks.reproduce.compare import cells, comparison  # noqa: E402
 from benchmarks.reproduce.runs import missing, run_all, stored  # noqa: E402
 
-RESULTS = Path(__file__).parents[1] / "results" / "reproduce.csv"
+RESULTS = Path(__file__).parent / "results" / "runs.csv"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.reproduce", description=__doc__)
-    parser.add_argument("table", help="a table of the thesis, such as 4.2")
+    parser.add_argument("table", help="a table of the thesis, such as 4.2, or lin-li-1, cusum-2, ...")
     parser.add_argument("--splits", type=int, default=20, help="random splits of each data set (default 20)")
     parser.add_argument("--datasets", nargs="*", default=[], help="only these")
     parser.add_argument("--methods", nargs="*", default=[], help="only these, as the paper calls them")

@@ -9,9 +9,17 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.reproduce.data import FOLDER
-from benchmarks.reproduce.recipes import METRICS, NOTES, RECIPES, Column, Recipe
+from benchmarks.reproduce.procedures import Recipe
+from benchmarks.reproduce.recipes import METRICS, NOTES, RECIPES, UNAVAILABLE, Column
 from benchmarks.reproduce.runs import Task
 
+# What a table is called: a number for the thesis, or one of these.
+_ELSEWHERE = {
+    "lin-li-1": ("Lin & Li 2006", "1"),
+    "lin-li-2": ("Lin & Li 2006", "2"),
+    "cusum-1": ("Milidiu & Rocha 2019", "1"),
+    "cusum-2": ("Milidiu & Rocha 2019", "2"),
+}
 # Beyond this many combined standard errors a cell is off.
 _OFF = 2.0
 
@@ -38,18 +46,24 @@ class Cell:
         if self.recipe is None:
             return []
         sizes = self.n_train, self.n_test
-        return [Task(self.dataset, self.recipe, number, *sizes) for number in range(min(splits, self.trials))]
+        levels = METRICS[self.column.metric].levels
+        dataset = f"{self.dataset}/{levels}" if levels else self.dataset
+        if dataset in UNAVAILABLE:
+            return []
+        return [Task(dataset, self.recipe, number, *sizes) for number in range(min(splits, self.trials))]
 
 
 def cells(table: str, datasets: Sequence[str] = (), methods: Sequence[str] = ()) -> list[Cell]:
-    """The cells of a table of the thesis; of the data sets and published methods named, where any are."""
+    """The cells of a table; of the data sets and published methods named, where any are."""
     path = FOLDER / "published_results.csv"
     if not path.exists():
         raise FileNotFoundError(f"no {path}: set ORDSTAT_BENCHMARKS to the folder of the data.")
     rows = pd.read_csv(path, dtype={"table": str}).fillna({"base": "", "kernel": ""})
-    rows = rows[(rows["source"] == "Lin 2008 thesis") & (rows["table"] == table)]
+    source, number = _ELSEWHERE.get(table, ("Lin 2008 thesis", table))
+    rows = rows[(rows["source"] == source) & (rows["table"] == number)]
     if rows.empty:
-        raise ValueError(f"there is no table {table} of the thesis in {path}.")
+        names = ", ".join(_ELSEWHERE)
+        raise ValueError(f"there is no table {table} in {path}: name one of the thesis, such as 4.2, or {names}.")
     found = [
         Cell(
             dataset=row.dataset,

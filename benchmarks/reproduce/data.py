@@ -38,6 +38,8 @@ def split(dataset: str, number: int, n_train: int, n_test: int) -> Part:
     rng = np.random.default_rng([zlib.crc32(dataset.encode()), number])
     if dataset.removesuffix("-n") in _GENERATED:
         return _generated(dataset, n_train, n_test, rng)
+    if "/" in dataset:
+        return _published(*dataset.split("/"), number)
     frame = _frame(dataset)
     if "part" in frame and frame["part"].value_counts().to_dict() == {"train": n_train, "test": n_test}:
         at = [np.flatnonzero(frame["part"] == part) for part in ("train", "test")]
@@ -48,6 +50,18 @@ def split(dataset: str, number: int, n_train: int, n_test: int) -> Part:
         raise ValueError(f"{dataset} has {len(frame)} rows; {n_train} + {n_test} are needed.")
     whole = _sample(frame)
     return Part(*(whole.take(rows) for rows in at))
+
+
+def _published(name: str, levels: str, number: int) -> Part:
+    """Partition `number` of Chu & Ghahramani; `levels` is such as "5 bins", of equal length."""
+    every = pd.read_parquet(FOLDER / "quantised" / "partitions_chu_ghahramani.parquet")
+    own = (every["dataset"] == name) & (every["bins"] == int(levels.split()[0])) & (every["partition"] == number + 1)
+    if not own.any():
+        raise FileNotFoundError(f"no partition {number + 1} of {name} into {levels} in {FOLDER / 'quantised'}.")
+    rows = every[own]
+    whole = _sample(_frame(name).iloc[rows["row"]].assign(rank=rows["rank"].to_numpy()))
+    train = rows["train"].to_numpy()
+    return Part(*(whole.take(np.flatnonzero(part)) for part in (train, ~train)))
 
 
 def _generated(dataset: str, n_train: int, n_test: int, rng: np.random.Generator) -> Part:

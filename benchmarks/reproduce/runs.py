@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.reproduce.data import split
-from benchmarks.reproduce.recipes import Recipe
-from ordstat.registry import resolve
+from benchmarks.reproduce.procedures import Recipe
 
 
 @dataclass(frozen=True)
@@ -28,8 +27,8 @@ class Task:
 
     @property
     def method(self) -> str:
-        """Name and value of the method: what the results are filed under."""
-        return f"{self.recipe.method}: {resolve(self.recipe.method, self.recipe.options)!r}"
+        """What the results are filed under."""
+        return self.recipe.label
 
     @property
     def key(self) -> tuple[str, str, int, int]:
@@ -59,9 +58,8 @@ class Result:
 def run(task: Task) -> Result:
     """Fit on the training part, judge on both."""
     part = split(task.dataset, task.number, task.n_train, task.n_test)
-    method = resolve(task.recipe.method, task.recipe.options)
     start = time.perf_counter()
-    fit = method.fit(part.train, np.random.default_rng(task.number))
+    fit = task.recipe.fit(part.train, np.random.default_rng(task.number))
     seconds = time.perf_counter() - start
     distances = [np.abs(fit.rule.codes(sample.rows) - sample.y) for sample in (part.test, part.train)]
     selection = getattr(fit, "selection", None)

@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 
 from benchmarks.reproduce import compare, data, runs
-from benchmarks.reproduce.recipes import METRICS, RECIPES, Column, Recipe
+from benchmarks.reproduce.procedures import OnHiddenLayer, Recipe, RoundsByCV, ScaledSteps
+from benchmarks.reproduce.recipes import METRICS, RECIPES
+from ordstat.model.folds import stratified_folds
 from ordstat.registry import resolve
 
 ROOT = Path(__file__).parents[2]
@@ -34,6 +36,11 @@ def folder(tmp_path, monkeypatch):
     part = np.where(np.arange(50) < 40, "train", "test")
     binary = pd.DataFrame(x, columns=["x1", "x2"]).assign(target=np.where(x[:, 1] > 0, 1, -1), part=part)
     binary.to_parquet(tmp_path / "binary" / "fixed.parquet")
+    partitions = pd.DataFrame(
+        {"dataset": "lines", "bins": 5, "partition": 2, "row": np.r_[10:50, 0:10], "train": np.arange(50) < 40}
+    )
+    ranks = np.arange(50) // 25 + 1
+    partitions.assign(rank=ranks).to_parquet(tmp_path / "quantised" / "partitions_chu_ghahramani.parquet")
     (tmp_path / "published_results.csv").write_text(PUBLISHED)
     for module in (data, compare):
         monkeypatch.setattr(module, "FOLDER", tmp_path)
@@ -56,6 +63,16 @@ def test_fixed_parts_are_kept(folder):
     part = data.split("fixed", 0, 40, 10)
     np.testing.assert_array_equal(part.train.X, pd.read_parquet(folder / "binary" / "fixed.parquet")[["x1", "x2"]][:40])
     assert set(part.train.y) == {0, 1}
+
+
+def test_published_partitions_are_kept(folder):
+    part = data.split("lines/5 bins", 1, 40, 10)
+    x = pd.read_parquet(folder / "quantised" / "lines.parquet")[["x1", "x2"]]
+    np.testing.assert_array_equal(part.train.X, x[10:])
+    np.testing.assert_array_equal(part.test.X, x[:10])
+    assert part.train.y.tolist() == [0] * 25 + [1] * 15
+    with pytest.raises(FileNotFoundError, match="no partition 1 of lines into 5 bins"):
+        data.split("lines/5 bins", 0, 40, 10)
 
 
 def test_noise_is_in_the_training_labels_alone():
@@ -123,12 +140,56 @@ def test_one_split_has_no_standard_error(folder):
 @pytest.mark.parametrize("column", RECIPES, ids=str)
 def test_every_recipe_is_a_method(column):
     recipe = RECIPES[column]
-    method = resolve(recipe.method, recipe.options)
-    wanted = "classification" if column.metric.startswith("error") or recipe.method in ("ova", "ovo") else "absolute"
-    assert method.cost == wanted
     assert column.metric in METRICS
-    assert Column(*vars(column).values()) == column
-    assert isinstance(recipe, Recipe)
+    assert repr(recipe.value) in recipe.label
+    judged_by_own_cost = column.method in ("RED-SVM", "SVOR-IMC", "CSOVA", "CSOVO", "WAP", "RankBoost-OR", "ORStump")
+    if judged_by_own_cost:
+        assert recipe.value.cost == ("classification" if column.metric == "error rate" else "absolute")
+
+
+def test_recipes_are_told_apart():
+    """Results are filed under the label: those of one label are the same fit."""
+    recipes = list(RECIPES.values())
+    for one in recipes:
+        for other in recipes:
+            if one.label == other.label:
+                assert type(one) is type(other)
+                assert one.value == other.value
+
+
+def test_scaled_steps_are_a_larger_C(folder):
+    """Weights times K-1 = 3 at C = 1 are weights at C = 3."""
+    train = data.split("lines", 0, 30, 20).train
+    rng = np.random.default_rng
+    scaled = ScaledSteps("redsvm", {"C": 1.0, "cost": "absolute"}).fit(train, rng(0))
+    plain = Recipe("redsvm", {"C": 3.0, "cost": "absolute"}).fit(train, rng(0))
+    np.testing.assert_allclose(scaled.scores, plain.scores, atol=1e-2)
+    assert not np.allclose(plain.scores, Recipe("redsvm", {"C": 1.0}).fit(train, rng(0)).scores, atol=1e-2)
+
+
+def test_rounds_are_those_of_least_error_over_the_folds(folder):
+    train = data.split("fixed", 0, 40, 10).train
+    recipe = RoundsByCV("adaboost", {"rounds": 6}, step=2, folds=4)
+    fold = stratified_folds(train.y, 2, 4, np.random.default_rng(3))
+    errors = []
+    for rounds in (2, 4, 6):
+        wrong = 0
+        for f in range(4):
+            inside, outside = train.take(np.flatnonzero(fold != f)), train.take(np.flatnonzero(fold == f))
+            fit = resolve("adaboost", {"rounds": rounds}).fit(inside, np.random.default_rng(0))
+            wrong += (fit.rule.codes(outside.rows) != outside.y).sum()
+        errors.append(wrong)
+    fit = recipe.fit(train, np.random.default_rng(3))
+    assert len(fit.rounds.members) == 2 * (int(np.argmin(errors)) + 1)
+
+
+def test_a_hidden_layer_serves_new_rows(folder):
+    part = data.split("lines", 0, 30, 20)
+    recipe = OnHiddenLayer("cusum", {}, epochs=(2,), margins=(0.0, 1.0), folds=2)
+    fit = recipe.fit(part.train, np.random.default_rng(0))
+    codes = fit.rule.codes(part.test.rows)
+    assert codes.shape == (20,)
+    assert np.abs(codes - part.test.y).mean() < 1.0
 
 
 def test_the_command_prints_the_table(folder):

@@ -1,0 +1,167 @@
+"""How a published column was fitted: an ordstat method, or one inside a protocol of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ordstat._typing import FloatArray, IntArray
+from ordstat.methods import Method
+from ordstat.model.costs import CostMatrix
+from ordstat.model.fit import Fit
+from ordstat.model.folds import stratified_folds
+from ordstat.model.rounds import EnsembleFit
+from ordstat.model.sample import Rows, Sample
+from ordstat.model.scaling import Scaling, fit_scaling
+from ordstat.registry import resolve
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """An ordstat method with its options."""
+
+    method: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def value(self) -> Method:
+        """The method."""
+        return resolve(self.method, self.options)
+
+    @property
+    def label(self) -> str:
+        """Name and value of the method: what the results are filed under."""
+        return f"{self.method}: {self.value!r}"
+
+    def fit(self, sample: Sample, rng: np.random.Generator) -> Fit:
+        """The fit to a training part."""
+        return self.value.fit(sample, rng)
+
+
+@dataclass(frozen=True)
+class ScaledSteps(Recipe):
+    """Weights W = (K-1) |c[k+1] - c[k]| [Lin 2008, alg. 4.1]: C counts K-1 times as much as without the factor."""
+
+    @property
+    def label(self) -> str:
+        return f"{super().label}, weights times K-1"
+
+    def fit(self, sample: Sample, rng: np.random.Generator) -> Fit:
+        k = sample.n_levels
+        matrix = (k - 1) * CostMatrix(self.options["cost"]).matrix(k)
+        return resolve(self.method, {**self.options, "cost": matrix}).fit(sample, rng)
+
+
+@dataclass(frozen=True)
+class RoundsByCV(Recipe):
+    """Boosting with T chosen by 5-fold cross-validation of the classification error [Lin 2008, sec. 5.1.3]."""
+
+    step: int = 10
+    folds: int = 5
+
+    @property
+    def label(self) -> str:
+        return f"{super().label}, rounds by cross-validation"
+
+    def fit(self, sample: Sample, rng: np.random.Generator) -> Fit:
+        method: Any = self.value
+        stages = range(self.step, method.rounds + 1, self.step)
+        errors = np.zeros(len(stages))
+        fold = stratified_folds(sample.y, sample.n_levels, self.folds, rng)
+        for f in range(self.folds):
+            train, test = (sample.take(np.flatnonzero(rows)) for rows in (fold != f, fold == f))
+            errors += _staged_errors(method, train, test, stages, rng)
+        best = stages[int(np.argmin(errors))]
+        return resolve(self.method, {**self.options, "rounds": best}).fit(sample, rng)
+
+
+def _staged_errors(method: Any, train: Sample, test: Sample, stages: range, rng: np.random.Generator) -> FloatArray:
+    """Number of test rows ranked wrongly after each number of rounds; the last made counts for those after it."""
+    fit: EnsembleFit = method.fit(train, rng)
+    made = [min(stage, len(fit.rounds.members)) for stage in stages]
+    codes = method.staged_codes(train, fit, [test.rows], made)
+    return np.array([float((found != test.y).sum()) for (found,) in codes])
+
+
+@dataclass(frozen=True)
+class OnHiddenLayer(Recipe):
+    """A ranker on the hidden layer of a network trained for least squares on the ranks [Milidiú & Rocha, sec. 8].
+
+    1000 units, trained with a step of 0.001 until 100 passes bring no better validation error. Epochs and margin of the
+    ranker by cross-validation of the absolute error; the paper takes one of its partitions for that.
+    """
+
+    epochs: tuple[int, ...] = (5, 20, 80)
+    margins: tuple[float, ...] = (0.0, 1.0, 4.0)
+    folds: int = 3
+
+    @property
+    def label(self) -> str:
+        return f"{super().label}, on a hidden layer"
+
+    def fit(self, sample: Sample, rng: np.random.Generator) -> Fit:
+        settings = [{"epochs": epochs, "margin": margin} for epochs in self.epochs for margin in self.margins]
+        errors = np.zeros(len(settings))
+        fold = stratified_folds(sample.y, sample.n_levels, self.folds, rng)
+        for f in range(self.folds):
+            train, test = (sample.take(np.flatnonzero(rows)) for rows in (fold != f, fold == f))
+            layer = HiddenLayer.trained(train, rng)
+            for i, setting in enumerate(settings):
+                codes = self._ranker(setting).fit(layer.sample(train), rng).rule.codes(layer.rows(test.rows))
+                errors[i] += np.abs(codes - test.y).sum()
+        layer = HiddenLayer.trained(sample, rng)
+        fit = self._ranker(settings[int(np.argmin(errors))]).fit(layer.sample(sample), rng)
+        return replace(fit, rule=_Layered(layer, fit.rule))
+
+    def _ranker(self, setting: Mapping[str, Any]) -> Method:
+        return resolve(self.method, {**self.options, **setting})
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenLayer:
+    """The hidden units of a trained network as columns."""
+
+    scaling: Scaling
+    weights: FloatArray
+    bias: FloatArray
+
+    @classmethod
+    def trained(cls, sample: Sample, rng: np.random.Generator) -> HiddenLayer:
+        """Least squares on the ranks; columns are standardised first."""
+        from sklearn.neural_network import MLPRegressor
+
+        scaling = fit_scaling("standard", sample.X, sample.case_weights)
+        network = MLPRegressor(
+            hidden_layer_sizes=(1000,),
+            learning_rate_init=0.001,
+            early_stopping=True,
+            n_iter_no_change=100,
+            max_iter=2000,
+            random_state=int(rng.integers(2**31)),
+        )
+        network.fit(scaling(sample.X), sample.y.astype(float))
+        return cls(scaling=scaling, weights=network.coefs_[0], bias=network.intercepts_[0])
+
+    def rows(self, rows: Rows) -> Rows:
+        """Rows with the units as their columns."""
+        return Rows(X=np.ascontiguousarray(np.maximum(self.scaling(rows.X) @ self.weights + self.bias, 0.0)))
+
+    def sample(self, sample: Sample) -> Sample:
+        """A sample with the units as its columns."""
+        return replace(sample, rows=self.rows(sample.rows))
+
+
+@dataclass(frozen=True, eq=False)
+class _Layered:
+    """A rule on the units."""
+
+    layer: HiddenLayer
+    rule: Any
+
+    def codes(self, rows: Rows) -> IntArray:
+        """(N,) predicted codes."""
+        found: IntArray = self.rule.codes(self.layer.rows(rows))
+        return found
