@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import narwhals as nw
 import numpy as np
@@ -23,6 +22,9 @@ from .labels import check_classes, declared_order, label_array, listed, mean_abs
 from .methods import METHODS, Entry, Method
 from .model.sample import Rows, Sample
 from .registry import option_names, resolve
+
+if TYPE_CHECKING:
+    from .methods.base_online import OnlineMethod
 
 __all__ = ["OrdinalClassifier", "mean_absolute_rank_error"]
 
@@ -177,7 +179,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @available_if(lambda self: self._is_incremental())  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn a batch of rows in one pass, after those learned before; online methods only.
+        """Learn a batch of rows in one pass, in their order, after those learned before; online methods only.
 
         Parameters
         ----------
@@ -218,7 +220,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _first_batch(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
-        method = replace(resolve(self.method, self._options), epochs=1)  # type: ignore[call-arg]
+        method = cast("OnlineMethod", resolve(self.method, self._options)).one_pass()
         if classes is not None and (missing := set(np.asarray(classes).tolist()) - set(np.asarray(y).tolist())):
             raise DataError(f"the first batch must have rows of every class; there are none of {sorted(missing)}.")
         return self._fit(method, X, y, sample_weight)

@@ -37,9 +37,6 @@ class Method:
 
     needs: ClassVar[Needs] = Needs()
     results_class: ClassVar[type[Any]]
-    #: Whether rows are learned one after another, from a start that ties all ranks: the fit then depends on their
-    #: order, and reversed ranks do not mirror it.
-    sequential: ClassVar[bool] = False
 
     @property
     def draws(self) -> bool:

@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._typing import AnyArray, BoolArray, FloatArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..exceptions import OptionError
+from ..model.examples import Examples
 from ..model.gram import require_definite, require_finite, require_symmetric
 from ..model.kernels import Kernel, parse_kernel
 from ..model.online import KernelSums, Learned
-from ..model.sample import Sample
+from ..model.sample import Rows
 from ..model.scaling import Scaling
 from ..solvers.online import mean_of
 from ..solvers.online_dual import DualBatch, DualState, Support
@@ -36,6 +37,7 @@ class DualWork:
     origins : (N,)
     centre : float
         k(0, 0) of a kernel moved to the origin, else 0.
+    rows : (N,) the examples in the sample
     earlier : Support
     """
 
@@ -44,6 +46,7 @@ class DualWork:
     anchors: AnyArray
     origins: FloatArray
     centre: float
+    rows: IntArray
     earlier: Support
 
     @property
@@ -108,22 +111,21 @@ class KernelOnlineMethod(OnlineMethod):
 
     # Learning
 
-    def start(self, sample: Sample, costs: FloatArray, scaling: Scaling) -> DualWork:
-        kernel = parse_kernel(self.kernel)
-        anchors = kernel.anchors(scaling(sample.X), np.arange(sample.n))[:0]
-        n_sums, n_thresholds = self.shape(sample.n_levels)
-        return self._work(Support.none(anchors, n_sums, n_thresholds), sample, costs, scaling)
+    def start(self, examples: Examples, scaling: Scaling) -> DualWork:
+        anchors = parse_kernel(self.kernel).anchors(examples.sample.X, examples.rows[:0])
+        n_sums, n_thresholds = self.shape(examples.n_levels)
+        return self._work(Support.none(anchors, n_sums, n_thresholds), examples, scaling)
 
-    def resume(self, learned: Learned, sample: Sample, costs: FloatArray) -> DualWork:
+    def resume(self, learned: Learned, examples: Examples) -> DualWork:
         if parse_kernel(self.kernel).name == "precomputed":
             raise OptionError("kernel='precomputed' has no values between earlier rows and further batches.")
-        return self._work(learned.state, sample, costs, learned.scaling)
+        return self._work(learned.state, examples, learned.scaling)
 
-    def _work(self, earlier: Support, sample: Sample, costs: FloatArray, scaling: Scaling) -> DualWork:
-        kernel, X = parse_kernel(self.kernel), scaling(sample.X)
-        gram, origins, centre = definite_gram(kernel, X)
+    def _work(self, earlier: Support, examples: Examples, scaling: Scaling) -> DualWork:
+        kernel, X = parse_kernel(self.kernel), scaling(examples.sample.X)
+        gram, origins, centre = definite_gram(kernel, X, examples.rows)
         gram += self.constant
-        before = self.expansion(earlier, earlier.last, centre, scaling)(sample.rows).T.copy()
+        before = self.expansion(earlier, earlier.last, centre, scaling)(Rows(X=examples.X)).T.copy()
         learner = self.learner(
             beta=np.zeros_like(before),
             sums=np.zeros_like(before),
@@ -136,12 +138,19 @@ class KernelOnlineMethod(OnlineMethod):
         )
         batch = DualBatch(
             gram=gram,
-            y=sample.y.astype(np.int32),
-            costs=np.ascontiguousarray(costs, dtype=np.float64),
+            y=examples.y.astype(np.int32),
+            costs=np.ascontiguousarray(examples.costs, dtype=np.float64),
             margin=self.margin,
         )
-        anchors = kernel.anchors(X, np.arange(sample.n))
-        return DualWork(learner=learner, batch=batch, anchors=anchors, origins=origins, centre=centre, earlier=earlier)
+        return DualWork(
+            learner=learner,
+            batch=batch,
+            anchors=kernel.anchors(X, examples.rows),
+            origins=origins,
+            centre=centre,
+            rows=examples.rows,
+            earlier=earlier,
+        )
 
     def expansion(self, support: Support, coef: FloatArray, centre: float, scaling: Scaling) -> KernelSums:
         """Sums of kernels with coefficients (J, S) at the support rows."""
@@ -167,12 +176,13 @@ class KernelOnlineMethod(OnlineMethod):
     def lengths(self, work: DualWork) -> FloatArray:
         return np.diagonal(work.batch.gram)
 
-    def width(self, sample: Sample) -> int:
-        return sample.n
+    def width(self, examples: Examples) -> int:
+        return examples.n
 
-    def features(self, sample: Sample, fit: Any) -> FloatArray:
+    def features(self, examples: Examples, fit: Any) -> FloatArray:
         """(N, J) rows with the kernel (and its constant) as their scalar products."""
-        gram, _, _ = definite_gram(parse_kernel(self.kernel), fit.learned.scaling(sample.X))
+        X = fit.learned.scaling(examples.sample.X)
+        gram, _, _ = definite_gram(parse_kernel(self.kernel), X, examples.rows)
         values, vectors = np.linalg.eigh(gram + self.constant)
         used = values > _ROUNDING * values[-1]
         found: FloatArray = vectors[:, used] * np.sqrt(values[used])
@@ -184,8 +194,10 @@ class KernelOnlineMethod(OnlineMethod):
         return {**shared, "facts": (*own, *shared["facts"])}
 
 
-def definite_gram(kernel: Kernel, X: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-    """Positive definite kernel matrix (N, N) of rows X, with k(x_n, 0) (N,) and k(0, 0) where these were taken off.
+def definite_gram(kernel: Kernel, X: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray, float]:
+    """Positive definite kernel matrix (M, M) of `rows` (M,) of X (N, D), with k(x_n, 0) (M,) and k(0, 0) taken off.
+
+    The latter two are zeros where the kernel is its own positive definite form.
 
     Raises
     ------
@@ -193,15 +205,15 @@ def definite_gram(kernel: Kernel, X: FloatArray) -> tuple[FloatArray, FloatArray
         It is not finite, symmetric and positive definite.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        gram = kernel.gram(X, np.arange(len(X)))
+        gram = kernel.gram(X, rows)
     require_finite(gram)
     if not kernel.trusted:
         gram = require_symmetric(gram)
-    origins, centre = np.zeros(len(X)), 0.0
+    origins, centre = np.zeros(rows.size), 0.0
     if kernel.conditionally_definite:
-        origins = kernel.origin(X)
+        origins = kernel.origin(X)[rows]
         # `diagonal` is k(x, x) - 2 k(x, 0) + k(0, 0).
-        centre = float(kernel.diagonal(X)[0] - gram[0, 0] + 2.0 * origins[0])
+        centre = float(kernel.diagonal(X)[rows[0]] - gram[0, 0] + 2.0 * origins[0])
         gram = gram - origins[:, None] - origins + centre
     if not kernel.trusted:
         require_definite(gram)

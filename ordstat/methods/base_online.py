@@ -1,15 +1,16 @@
-"""What the online rankers share: presentation of the rows, passes, tallies of mistakes, further batches."""
+"""What the online rankers share: options, passes, tallies of mistakes, further batches."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
 from ..exceptions import DataError, OptionError
 from ..model.costs import CostField, CostMatrix, convex_break, sample_costs
+from ..model.examples import Examples
 from ..model.fit import Certificate, Fit, Trace
 from ..model.online import Learned, MistakeBound, Tally
 from ..model.sample import Sample
@@ -20,7 +21,7 @@ from .base import Method, Needs
 from .base_svm import SCALED, count, one_of
 
 #: Orders in which rows may be presented.
-PRESENTATIONS = ("order", "shuffled", "cost")
+PRESENTATIONS = ("shuffled", "order", "cost")
 #: Steps of an update of CuSum Rank.
 UPDATES = ("perceptron", "passive-aggressive")
 #: The hypothesis used after learning, in words.
@@ -31,18 +32,36 @@ _KEPT = {"mean": "mean of all", "last": "last", "pocket": "pocket, with ratchet"
 class OnlineMethod(Method):
     """Base of the rankers that learn one example after another, from zero weights.
 
-    A concrete class says how a learner starts on a sample (`start`), goes on (`resume`) and becomes a fit (`fitted`).
+    A concrete class says how a learner starts on examples (`start`), goes on (`resume`) and becomes a fit (`fitted`).
+    Its options beside those of its own are
+
+    epochs : int
+        Passes over the rows, at least 1.
+    keep : {"mean", "last"}
+        The hypothesis used: the mean of those after each example (averaged perceptron), or the last one.
+    margin : float
+        Learn until the true rank leads by margin times the cost of any other, >= 0.
+    presentation : {"shuffled", "order", "cost"}
+        What a pass shows: every row as often as its weight says, in an order drawn anew; the rows in the order they
+        came, a row of weight w being shown w times in turn; or rows drawn with a probability proportional to
+        weight times max_k c_n[k], where weights need not be whole. "shuffled" and "cost" draw from the different rows
+        in an order of their own, so that a fit depends neither on the order that rows came in nor on whether a row
+        was weighted or repeated.
+    cost : str or (K, K) array
+        "absolute", "classification", "squared", or any matrix [true rank, predicted rank]; a row's own costs in the
+        sample take its place.
+    scaling : {"range", "standard", None}
+        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
     """
 
     epochs: int = 20
     keep: str = "mean"
     margin: float = 0.0
-    presentation: str = "order"
+    presentation: str = "shuffled"
     cost: CostField = "absolute"
     scaling: str | None = "range"
 
     needs: ClassVar[Needs] = Needs(row_costs=True)
-    sequential: ClassVar[bool] = True
     #: What `keep` may be.
     keeps: ClassVar[tuple[str, ...]] = ("mean", "last")
 
@@ -68,6 +87,10 @@ class OnlineMethod(Method):
         """Whether it learns further batches: not where hypotheses or rows are chosen by the whole of a sample."""
         return self.keep != "pocket" and self.presentation != "cost"
 
+    def one_pass(self) -> Self:
+        """This method for a stream: every row once, in the order given."""
+        return replace(self, epochs=1, presentation="order")
+
     @property
     def aggressive(self) -> bool:
         """Whether the steps are passive-aggressive."""
@@ -75,12 +98,12 @@ class OnlineMethod(Method):
 
     # What a concrete class says
 
-    def start(self, sample: Sample, costs: FloatArray, scaling: Scaling) -> Any:
-        """A learner with zero weights at the rows of a sample."""
+    def start(self, examples: Examples, scaling: Scaling) -> Any:
+        """A learner with zero weights at the examples."""
         raise TypeError(f"{type(self).__name__} defines no start")
 
-    def resume(self, learned: Learned, sample: Sample, costs: FloatArray) -> Any:
-        """A learner with what was learned, at the rows of another sample."""
+    def resume(self, learned: Learned, examples: Examples) -> Any:
+        """A learner with what was learned, at other examples."""
         raise TypeError(f"{type(self).__name__} defines no resume")
 
     def lengths(self, work: Any) -> FloatArray:
@@ -95,16 +118,16 @@ class OnlineMethod(Method):
         """R^2 with |Phi(x, y) - Phi(x, yhat)|^2 <= R^2 |y - yhat| for rows of squared length up to `largest`."""
         return largest
 
-    def width(self, sample: Sample) -> int:
-        """Columns that a row of the sample has for the learner."""
-        return int(sample.X.shape[1])
+    def width(self, examples: Examples) -> int:
+        """Columns that an example has for the learner."""
+        return int(examples.X.shape[1])
 
-    def separation(self, sample: Sample, fit: Fit) -> tuple[float, float | None]:
+    def separation(self, examples: Examples, fit: Fit) -> tuple[float, float | None]:
         """The largest squared length of the rows, and the margin delta that separates their ranks, if one does."""
         raise TypeError(f"{type(self).__name__} defines no separation")
 
     def fitted(self, work: Any, learned: Learned, sample: Sample, shared: dict[str, Any]) -> Fit:
-        """The fit of a learner; `shared` holds certificate, trace and facts."""
+        """The fit of a learner, to the rows of a sample; `shared` holds certificate, trace and facts."""
         raise TypeError(f"{type(self).__name__} defines no fit")
 
     # Fits
@@ -115,8 +138,8 @@ class OnlineMethod(Method):
         cost = CostMatrix(self.cost)
         self.check_costs(cost.matrix(sample.n_levels) if sample.costs is None else sample_costs(cost, sample))
         weights = sample.case_weights
-        if self.presentation != "cost" and (weights != np.rint(weights)).any():
-            row = int(np.argmax(weights != np.rint(weights)))
+        if self.presentation != "cost" and (parts := weights != np.rint(weights)).any():
+            row = int(np.argmax(parts))
             raise DataError(
                 f"{type(self).__name__} presents a row as often as its weight says, so weights must be whole numbers; "
                 f"row {row} has {weights[row]:g}. With presentation='cost' weights may be any number."
@@ -133,20 +156,20 @@ class OnlineMethod(Method):
         Parameters
         ----------
         sample : Sample
-            A row of weight w is presented w times in turn; rows of weight 0 take no part.
+            A row of weight w is presented w times in a pass; rows of weight 0 take no part.
         rng : numpy.random.Generator
             Of a presentation that draws.
         progress : callable(step, total, message), optional
         """
         self.check(sample)
-        used = _used(sample)
-        scaling = fit_scaling(self.scaling, used.X, used.case_weights)
-        costs = sample_costs(CostMatrix(self.cost), used)
-        work = self.start(used, costs, scaling)
+        costs = sample_costs(CostMatrix(self.cost), sample)
+        examples = Examples.as_given(sample, costs) if self.presentation == "order" else Examples.of(sample, costs)
+        scaling = fit_scaling(self.scaling, examples.X, examples.weights)
+        work = self.start(examples, scaling)
         tally, path = Tally(batches=1), []
         for epoch in range(self.epochs):
             before = tally
-            tally = self._learn(work, used, costs, self.presented(used, costs, rng), tally)
+            tally = self._learn(work, examples, self.presented(examples, rng), tally)
             path.append((tally.cost - before.cost) / (tally.examples - before.examples))
             if progress is not None:
                 progress(epoch + 1, self.epochs, f"pass {epoch + 1}")
@@ -166,44 +189,36 @@ class OnlineMethod(Method):
                 f"{self!r} weighs all rows of a sample against each other, so it cannot learn further batches: use "
                 "keep='mean' or 'last' with presentation='order', as method='prank' does."
             )
-        used = _used(sample)
-        costs = sample_costs(CostMatrix(self.cost), used)
+        examples = Examples.as_given(sample, sample_costs(CostMatrix(self.cost), sample))
         learned: Learned = fit.learned
-        work = self.resume(learned, used, costs)
+        work = self.resume(learned, examples)
         before = replace(learned.tally, batches=learned.tally.batches + 1)
-        order = np.repeat(np.arange(used.n), used.case_weights.astype(np.intp))
-        tally = self._learn(work, used, costs, order, before)
+        tally = self._learn(work, examples, examples.in_turn(), before)
         path = [(tally.cost - before.cost) / (tally.examples - before.examples)]
         return self._finished(work, replace(learned, tally=tally), sample, path)
 
-    def presented(self, used: Sample, costs: FloatArray, rng: np.random.Generator) -> IntArray:
-        """(M,) rows of one pass in the order of their presentation."""
-        weights = used.case_weights
+    def presented(self, examples: Examples, rng: np.random.Generator) -> IntArray:
+        """(M,) examples of one pass in the order of their presentation."""
         if self.presentation == "cost":
-            share = np.cumsum(weights * costs.max(axis=1))
-            if share[-1] == 0.0:
-                raise DataError("the costs are zero for every row, so none can be drawn: give costs that differ.")
-            drawn = rng.random(max(int(np.rint(weights.sum())), 1)) * share[-1]
-            chosen: IntArray = np.minimum(np.searchsorted(share, drawn, side="right"), used.n - 1).astype(np.intp)
-            return chosen
-        order: IntArray = np.repeat(np.arange(used.n, dtype=np.intp), weights.astype(np.intp))
+            return examples.drawn_by_cost(rng)
+        order = examples.in_turn()
         return rng.permutation(order) if self.presentation == "shuffled" else order
 
-    def _learn(self, work: Any, used: Sample, costs: FloatArray, order: IntArray, tally: Tally) -> Tally:
+    def _learn(self, work: Any, examples: Examples, order: IntArray, tally: Tally) -> Tally:
         """One pass; the tally with its mistakes added."""
         learner: Learner = work.learner
         answers = learner.learn(work.batch, order)
-        wrong = np.flatnonzero(answers != used.y[order])
+        wrong = np.flatnonzero(answers != examples.y[order])
         rows = order[wrong]
-        distance = np.abs(answers[wrong] - used.y[rows]).astype(np.float64)
-        cost = costs[rows, answers[wrong]]
+        distance = np.abs(answers[wrong] - examples.y[rows]).astype(np.float64)
+        cost = examples.costs[rows, answers[wrong]]
         update = self.update_size(self.lengths(work)[rows], distance)
         return replace(
             tally,
             examples=tally.examples + order.size,
             mistakes=tally.mistakes + wrong.size,
             distance=tally.distance + float(distance.sum()),
-            cost=tally.cost + float(costs[order, answers].sum()),
+            cost=tally.cost + float(examples.costs[order, answers].sum()),
             growth=tally.growth + growth(update, cost, self.margin, self.aggressive),
         )
 
@@ -253,24 +268,25 @@ class OnlineMethod(Method):
         if tally.batches > 1:
             why = "none, for the rows of earlier batches are not at hand"
             return MistakeBound(value=tally.distance, limit=nan, radius=nan, margin=nan, source=why)
-        used = _used(sample)
-        if used.n * (self.width(used) + used.n_levels) * (used.n_levels - 1) > LARGEST:
+        examples = Examples.of(sample, sample_costs(CostMatrix(self.cost), sample))
+        n_levels = sample.n_levels
+        if examples.n * (self.width(examples) + n_levels) * (n_levels - 1) > LARGEST:
             why = "none sought, for the rows are many"
             return MistakeBound(value=tally.distance, limit=nan, radius=nan, margin=nan, source=why)
-        largest, delta = self.separation(used, fit)
-        square = self.squared_radius(largest, used.n_levels)
+        largest, delta = self.separation(examples, fit)
+        square = self.squared_radius(largest, n_levels)
         if delta is None:
             why = "none, for the training rows are not rank separable"
             return MistakeBound(value=tally.distance, limit=nan, radius=square**0.5, margin=nan, source=why)
-        limit = self._limit(square, used) / delta**2
+        limit = self._limit(square, examples) / delta**2
         source = "R^2 / delta^2, Milidiú & Rocha, cor. 3" if self.margin == 0.0 else "their cor. 3, with the margin"
         return MistakeBound(value=tally.distance, limit=limit, radius=square**0.5, margin=delta, source=source)
 
-    def _limit(self, square: float, used: Sample) -> float:
+    def _limit(self, square: float, examples: Examples) -> float:
         """sum |y - yhat| times delta^2 at most."""
-        distance = np.abs(used.y[:, None] - np.arange(used.n_levels))
+        distance = np.abs(examples.y[:, None] - np.arange(examples.n_levels))
         wrong = distance > 0
-        price = sample_costs(CostMatrix(self.cost), used)[wrong] / distance[wrong]
+        price = examples.costs[wrong] / distance[wrong]
         most, least = float(price.max()), float(price.min())
         if not self.aggressive:
             return square + 2.0 * self.margin * most
@@ -294,9 +310,3 @@ def require_convex(method: OnlineMethod, costs: FloatArray) -> None:
             f"{type(method).__name__} with margin > 0 needs convex costs, for thresholds to stay in order: row "
             f"{broken.row} of the costs bends down at rank code {broken.rank}. Change them, or set margin=0."
         )
-
-
-def _used(sample: Sample) -> Sample:
-    """The rows of positive weight."""
-    used = sample.case_weights > 0
-    return sample if used.all() else sample.take(used)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from .._typing import FloatArray
+from ..model.examples import Examples
 from ..model.fit import Fit
 from ..model.online import CumulativeVotes, Learned, LinearGaps, OnlineVoteFit
 from ..model.rules import ScoreRule
@@ -77,24 +78,21 @@ class CuSumRank(OnlineMethod):
     def aggressive(self) -> bool:
         return self.update == "passive-aggressive"
 
-    def start(self, sample: Sample, costs: FloatArray, scaling: Scaling) -> _Work:
-        learner = CuSumState.start(sample.X.shape[1], sample.n_levels, self.aggressive)
-        return _Work(learner, self._batch(sample, costs, scaling))
+    def start(self, examples: Examples, scaling: Scaling) -> _Work:
+        learner = CuSumState.start(examples.X.shape[1], examples.n_levels, self.aggressive)
+        return _Work(learner, Batch.of(examples, scaling, self.margin))
 
-    def resume(self, learned: Learned, sample: Sample, costs: FloatArray) -> _Work:
-        return _Work(learned.state.copy(), self._batch(sample, costs, learned.scaling))
-
-    def _batch(self, sample: Sample, costs: FloatArray, scaling: Scaling) -> Batch:
-        return Batch.of(scaling(sample.X), sample.y, costs, sample.case_weights, self.margin)
+    def resume(self, learned: Learned, examples: Examples) -> _Work:
+        return _Work(learned.state.copy(), Batch.of(examples, learned.scaling, self.margin))
 
     def lengths(self, work: _Work) -> FloatArray:
         squares: FloatArray = np.einsum("nd,nd->n", work.batch.X, work.batch.X)
         return squares + 1.0
 
-    def separation(self, sample: Sample, fit: Fit) -> tuple[float, float | None]:
-        scaled = cast(OnlineVoteFit, fit).learned.scaling(sample.X)
-        Z = np.hstack([scaled, np.full((sample.n, 1), -1.0)])
-        return float(np.einsum("nd,nd->n", Z, Z).max()), cusum_margin(Z, sample.y, sample.n_levels)
+    def separation(self, examples: Examples, fit: Fit) -> tuple[float, float | None]:
+        scaled = cast(OnlineVoteFit, fit).learned.scaling(examples.X)
+        Z = np.hstack([scaled, np.full((examples.n, 1), -1.0)])
+        return float(np.einsum("nd,nd->n", Z, Z).max()), cusum_margin(Z, examples.y, examples.n_levels)
 
     def fitted(self, work: _Work, learned: Learned, sample: Sample, shared: dict[str, Any]) -> OnlineVoteFit:
         gaps = LinearGaps(scaling=learned.scaling, weights=work.learner.kept(self.keep).copy())

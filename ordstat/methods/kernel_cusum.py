@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..model.examples import Examples
 from ..model.fit import Fit
 from ..model.online import CumulativeVotes, Learned, OnlineVoteFit
 from ..model.rules import ScoreRule
@@ -66,9 +67,9 @@ class KernelCuSumRank(KernelOnlineMethod):
     def learner(self, **state: Any) -> DualState:
         return DualCuSum(aggressive=self.aggressive, **state)
 
-    def separation(self, sample: Sample, fit: Fit) -> tuple[float, float | None]:
-        Z = self.features(sample, fit)
-        return float(np.einsum("nd,nd->n", Z, Z).max()), cusum_margin(Z, sample.y, sample.n_levels)
+    def separation(self, examples: Examples, fit: Fit) -> tuple[float, float | None]:
+        Z = self.features(examples, fit)
+        return float(np.einsum("nd,nd->n", Z, Z).max()), cusum_margin(Z, examples.y, examples.n_levels)
 
     def fitted(self, work: DualWork, learned: Learned, sample: Sample, shared: dict[str, Any]) -> OnlineVoteFit:
         support, sums, _ = self.kept(work, learned.scaling)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from .._typing import FloatArray
+from ..model.examples import Examples
 from ..model.fit import BallGeometry, Fit, Geometry
 from ..model.kernels import parse_kernel
 from ..model.online import KernelDirection, Learned, OnlineMarginFit
@@ -64,18 +65,17 @@ class KernelPRank(KernelOnlineMethod):
     def squared_radius(self, largest: float, n_levels: int) -> float:
         return (n_levels - 1) * largest + 1.0
 
-    def separation(self, sample: Sample, fit: Fit) -> tuple[float, float | None]:
-        Z = self.features(sample, fit)
-        return float(np.einsum("nd,nd->n", Z, Z).max()), prank_margin(Z, sample.y, sample.n_levels)
+    def separation(self, examples: Examples, fit: Fit) -> tuple[float, float | None]:
+        Z = self.features(examples, fit)
+        return float(np.einsum("nd,nd->n", Z, Z).max()), prank_margin(Z, examples.y, examples.n_levels)
 
     def fitted(self, work: DualWork, learned: Learned, sample: Sample, shared: dict[str, Any]) -> OnlineMarginFit:
         support, sums, b = self.kept(work, learned.scaling)
         rule = ThresholdRule(KernelDirection(sums=sums, squared_norm=work.squared_norm(sums)), b)
-        used = np.flatnonzero(sample.case_weights > 0)
         return OnlineMarginFit(
             rule=rule,
             scores=rule.scores(sample.rows),
-            support=used[work.moved] if work.earlier.seen == 0 else None,
+            support=work.rows[work.moved] if work.earlier.seen == 0 else None,
             learned=Learned(state=support, scaling=learned.scaling, tally=learned.tally),
             **self.described(support, shared),
         )

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from .._typing import FloatArray
+from ..model.examples import Examples
 from ..model.fit import BallGeometry, Fit, Geometry
 from ..model.online import Learned, OnlineMarginFit
 from ..model.potentials import LinearPotential
@@ -71,15 +72,12 @@ class PRank(OnlineMethod):
     def check_costs(self, costs: FloatArray) -> None:
         require_convex(self, costs)
 
-    def start(self, sample: Sample, costs: FloatArray, scaling: Scaling) -> _Work:
-        learner = PRankState.start(sample.X.shape[1], sample.n_levels, self.keep == "pocket")
-        return _Work(learner, self._batch(sample, costs, scaling))
+    def start(self, examples: Examples, scaling: Scaling) -> _Work:
+        learner = PRankState.start(examples.X.shape[1], examples.n_levels, self.keep == "pocket")
+        return _Work(learner, Batch.of(examples, scaling, self.margin))
 
-    def resume(self, learned: Learned, sample: Sample, costs: FloatArray) -> _Work:
-        return _Work(learned.state.copy(), self._batch(sample, costs, learned.scaling))
-
-    def _batch(self, sample: Sample, costs: FloatArray, scaling: Scaling) -> Batch:
-        return Batch.of(scaling(sample.X), sample.y, costs, sample.case_weights, self.margin)
+    def resume(self, learned: Learned, examples: Examples) -> _Work:
+        return _Work(learned.state.copy(), Batch.of(examples, learned.scaling, self.margin))
 
     def lengths(self, work: _Work) -> FloatArray:
         squares: FloatArray = np.einsum("nd,nd->n", work.batch.X, work.batch.X)
@@ -91,9 +89,9 @@ class PRank(OnlineMethod):
     def squared_radius(self, largest: float, n_levels: int) -> float:
         return (n_levels - 1) * largest + 1.0
 
-    def separation(self, sample: Sample, fit: Fit) -> tuple[float, float | None]:
-        Z = cast(OnlineMarginFit, fit).learned.scaling(sample.X)
-        return float(np.einsum("nd,nd->n", Z, Z).max()), prank_margin(Z, sample.y, sample.n_levels)
+    def separation(self, examples: Examples, fit: Fit) -> tuple[float, float | None]:
+        Z = cast(OnlineMarginFit, fit).learned.scaling(examples.X)
+        return float(np.einsum("nd,nd->n", Z, Z).max()), prank_margin(Z, examples.y, examples.n_levels)
 
     def fitted(self, work: _Work, learned: Learned, sample: Sample, shared: dict[str, Any]) -> OnlineMarginFit:
         kept = work.learner.kept(self.keep)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
-from .._typing import FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from .sample import Sample
 
@@ -21,12 +21,14 @@ class DistinctRows:
     y : (M,) codes, not falling
     costs : (M, K)
     weights : (M,) sums of the case weights, > 0
+    rows : (M,) the first row of the sample that is alike
     """
 
     X: FloatArray
     y: IntArray
     costs: FloatArray
     weights: FloatArray
+    rows: IntArray
 
     @property
     def n(self) -> int:
@@ -34,7 +36,7 @@ class DistinctRows:
 
     def take(self, index: IntArray) -> DistinctRows:
         """The rows at `index`, in that order."""
-        return DistinctRows(X=self.X[index], y=self.y[index], costs=self.costs[index], weights=self.weights[index])
+        return DistinctRows(**{f.name: getattr(self, f.name)[index] for f in fields(self)})
 
 
 def distinct_rows(sample: Sample, costs: FloatArray) -> DistinctRows:
@@ -53,19 +55,43 @@ def distinct_rows(sample: Sample, costs: FloatArray) -> DistinctRows:
     DataError
         Every weight is zero.
     """
-    used = sample.case_weights > 0
-    if not used.any():
+    used = np.flatnonzero(sample.case_weights > 0)
+    if used.size == 0:
         raise DataError("weights are zero for every row: nothing is left to fit.")
-    y, weights = sample.y[used], sample.case_weights[used]
     # Adding 0 makes -0 and 0 one value.
-    values = np.column_stack([y, sample.X[used] + 0.0, costs[used]])
-    order = np.lexsort(values.T[::-1])
-    values = values[order]
-    first = np.concatenate([[True], (values[1:] != values[:-1]).any(axis=1)])
+    X, y = sample.X[used] + 0.0, sample.y[used]
+    order, first = _sorted([y, *X.T, *costs[used].T])
     chosen = order[first]
     return DistinctRows(
-        X=np.ascontiguousarray(sample.X[used][chosen] + 0.0),
+        X=np.ascontiguousarray(X[chosen]),
         y=y[chosen],
-        costs=costs[used][chosen],
-        weights=np.add.reduceat(weights[order], np.flatnonzero(first)),
+        costs=costs[used[chosen]],
+        weights=np.add.reduceat(sample.case_weights[used[order]], np.flatnonzero(first)),
+        rows=used[chosen],
     )
+
+
+def _sorted(keys: list[AnyArray]) -> tuple[IntArray, BoolArray]:
+    """(N,) stable order by the keys (N,), the first before the next, and which of these rows differ from the one above.
+
+    Rows that the first two keys tell apart are compared by these alone.
+    """
+    order: IntArray = np.lexsort(keys[1::-1])
+    first = _differs(keys[:2], order)
+    tied = ~first
+    tied[:-1] |= ~first[1:]
+    places = np.flatnonzero(tied)
+    among = order[places]
+    order[places] = among[np.lexsort([key[among] for key in keys[::-1]])]
+    first[places] = _differs(keys, order[places])
+    return order, first
+
+
+def _differs(keys: list[AnyArray], order: IntArray) -> BoolArray:
+    """(M,) whether a row of `order` (M,) differs from the one before it in any key; the first one does."""
+    differs: BoolArray = np.ones(order.size, dtype=np.bool_)
+    differs[1:] = False
+    for key in keys:
+        values = key[order]
+        differs[1:] |= values[1:] != values[:-1]
+    return differs

@@ -9,6 +9,8 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..compiled.online import cusum_pass, prank_pass
+from ..model.examples import Examples
+from ..model.scaling import Scaling
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -32,13 +34,13 @@ class Batch:
     margin: float
 
     @classmethod
-    def of(cls, X: FloatArray, y: IntArray, costs: FloatArray, weights: FloatArray, margin: float) -> Batch:
+    def of(cls, examples: Examples, scaling: Scaling, margin: float) -> Batch:
         """Arrays as the compiled passes want them."""
         return cls(
-            X=np.ascontiguousarray(X, dtype=np.float64),
-            y=np.ascontiguousarray(y, dtype=np.int32),
-            costs=np.ascontiguousarray(costs, dtype=np.float64),
-            weights=np.ascontiguousarray(weights, dtype=np.float64),
+            X=np.ascontiguousarray(scaling(examples.X), dtype=np.float64),
+            y=np.ascontiguousarray(examples.y, dtype=np.int32),
+            costs=np.ascontiguousarray(examples.costs, dtype=np.float64),
+            weights=np.ascontiguousarray(examples.weights, dtype=np.float64),
             margin=margin,
         )
 

@@ -57,8 +57,6 @@ class Problem:
 
 #: Methods whose fit is a random draw.
 RANDOM = tuple(name for name in METHODS if resolve(name).draws)
-#: Methods that learn rows one after another: they depend on their order, and start from the lowest rank.
-SEQUENTIAL = tuple(name for name, entry in METHODS.items() if entry.method.sequential)
 
 
 def score_type(fit: Any) -> str:

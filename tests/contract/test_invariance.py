@@ -8,7 +8,6 @@ import pytest
 from problems import (
     FORMULA,
     RANDOM,
-    SEQUENTIAL,
     Problem,
     assert_same_ranker,
     lead,
@@ -27,9 +26,6 @@ MIRROR = {"cloglog": "loglog", "loglog": "cloglog"}
 
 def test_row_order_does_not_matter(problem):
     shuffled = problem.frame.sample(frac=1.0, random_state=3)
-    if problem.name in SEQUENTIAL:
-        assert (scores(problem.fit(), problem.frame) != scores(problem.fit(shuffled), problem.frame)).any()
-        return
     assert_same_ranker(problem.fit(), problem.fit(shuffled), problem.frame)
 
 
@@ -61,10 +57,13 @@ def test_labels_are_only_names(problem):
 def test_reversed_ranks_mirror_the_fit(problem):
     levels = problem.frame["y"].cat.categories[::-1]
     reverse = problem.frame.assign(y=problem.frame["y"].cat.reorder_categories(levels))
-    if problem.name in (*RANDOM, *SEQUENTIAL):
-        pytest.skip("another draw, or another start")
     fit = problem.fit()
     other = Problem(MIRROR.get(problem.name, problem.name), reverse).fit()
+    if problem.name in RANDOM:  # another draw, as good as the first
+        assert fit.errors().loc["absolute error"].item() == pytest.approx(
+            other.errors().loc["absolute error"].item(), abs=0.1
+        )
+        return
     atol = score_tolerance(fit)
     if score_type(fit) == "votes":
         np.testing.assert_allclose(scores(fit), scores(other)[:, ::-1], atol=atol)

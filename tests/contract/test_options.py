@@ -36,7 +36,7 @@ OTHER = {
     "mode": "relabel",
     "patience": 1,
     "penalty": 2.0,
-    "presentation": "shuffled",
+    "presentation": "order",
     "rounds": 7,
     "scaling": "standard",
     "solver": "cvxpy",

@@ -17,7 +17,9 @@ def test_batches_equal_those_of_the_formula(method):
     for start in range(0, 120, 40):
         rows = slice(start, start + 40)
         assert model.partial_fit(X[rows], y[rows], classes=np.unique(y)) is model
-    by_formula = ordfit("y ~ a + b + c", data[:40], method, epochs=1).partial_fit([data[40:80], data[80:]])
+    by_formula = ordfit("y ~ a + b + c", data[:40], method, epochs=1, presentation="order").partial_fit(
+        [data[40:80], data[80:]]
+    )
     assert model.predict(X).tolist() == (by_formula.predict(data).cat.codes).tolist()
     assert model.results_.fit.learned.tally == by_formula.fit.learned.tally
 

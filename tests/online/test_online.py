@@ -11,11 +11,13 @@ from ordstat import CuSumRank, DataError, OptionError, PRank, ordfit
 from ordstat.compiled import online
 from ordstat.methods.base_online import OnlineMethod
 from ordstat.model.costs import CostMatrix
+from ordstat.model.examples import Examples
 from ordstat.model.sample import Rows, Sample
 
 from .samples import K, arrays, frame, sample, separable
 
 RAW = {"scaling": None, "keep": "last"}
+STREAM = {"scaling": None, "presentation": "order"}
 RNG = np.random.default_rng(0)
 
 
@@ -74,7 +76,7 @@ def test_the_methods_are_structured_perceptrons(method, features, cost, aggressi
     s = sample(seed=seed)
     prices = CostMatrix.parse(cost).matrix(K)
     path, loss = structured_perceptron(features, s.X, s.y, prices, 3, margin, aggressive)
-    options = {"epochs": 3, "margin": margin, "cost": cost, "scaling": None}
+    options = {"epochs": 3, "margin": margin, "cost": cost, **STREAM}
     options |= {"update": "passive-aggressive"} if aggressive else {}
     last, mean = (method(keep=keep, **options).fit(s, RNG) for keep in ("last", "mean"))
     np.testing.assert_allclose(weights_of(last), path[-1], rtol=1e-9, atol=1e-9)
@@ -139,7 +141,7 @@ def test_the_other_passes_equal_their_twins(name, margin, aggressive):
 
 def test_the_pocket_holds_a_hypothesis_that_is_not_dearer_than_the_last():
     s = sample(60, seed=2)
-    pocket, last = (PRank(keep=keep, scaling=None, epochs=50).fit(s, RNG) for keep in ("pocket", "last"))
+    pocket, last = (PRank(keep=keep, epochs=50, **STREAM).fit(s, RNG) for keep in ("pocket", "last"))
 
     def cost(fit) -> int:
         return np.abs(fit.rule.codes(s.rows) - s.y).sum()
@@ -152,10 +154,43 @@ def test_the_pocket_holds_a_hypothesis_that_is_not_dearer_than_the_last():
 def test_rows_are_drawn_by_weight_and_largest_cost():
     s = sample(4)
     costs = np.array([[0.0, 1, 1, 1], [2, 0, 1, 1], [0, 0, 4, 0], [0, 1, 0, 0]])
-    method = PRank(presentation="cost")
-    drawn = method.presented(replace(s, weights=np.array([8000.0, 4000, 2000, 0])), costs, np.random.default_rng(0))
+    examples = Examples.of(replace(s, weights=np.array([8000.0, 4000, 2000, 0])), costs)
+    drawn = examples.rows[examples.drawn_by_cost(np.random.default_rng(0))]
     assert drawn.size == 14000
     np.testing.assert_allclose(np.bincount(drawn, minlength=4) / 14000, [1 / 3, 1 / 3, 1 / 3, 0], atol=0.015)
+
+
+@pytest.mark.parametrize("presentation", ["shuffled", "cost"])
+@pytest.mark.parametrize("keep", ["mean", "last", "pocket"])
+@pytest.mark.parametrize("name", ["prank", "cusum", "pa-cusum", "kernel-prank", "kernel-cusum"])
+def test_order_and_repetition_make_no_difference(name, keep, presentation):
+    """To the last bit of the learner's weights, with ties in plenty: whole-number columns, zeros of either sign."""
+    if keep == "pocket" and name != "prank":
+        pytest.skip("no pocket")
+    data = frame(60).assign(w=np.random.default_rng(2).integers(0, 4, 60)).replace({"a": {0.0: -0.0}})
+    repeated = data.loc[data.index.repeat(data["w"])].sample(frac=1.0, random_state=1).replace({"b": {-0.0: 0.0}})
+    options = {"presentation": presentation, "keep": keep, "epochs": 3, "seed": 5}
+    weighted, plain = (
+        ordfit("y ~ a + b + c", rows, name, weights=weights, **options)
+        for rows, weights in ((data[data["w"] > 0], "w"), (repeated, None))
+    )
+    tally = weighted.fit.learned.tally
+    assert tally == plain.fit.learned.tally
+    assert tally.mistakes > 0
+    type = "score" if "prank" in name else "votes"
+    np.testing.assert_allclose(*(fit.predict(data, type=type) for fit in (weighted, plain)), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["prank", "cusum", "kernel-prank", "kernel-cusum"])
+def test_a_stream_is_learned_in_its_order(name):
+    data = frame(60)
+    fit, reversed_ = (
+        ordfit("y ~ a + b + c", rows, name, epochs=1, presentation="order") for rows in (data, data[::-1])
+    )
+    assert fit.fit.learned.tally != reversed_.fit.learned.tally
+    twice = ordfit("y ~ a + b + c", data.assign(w=2), name, epochs=1, presentation="order", weights="w")
+    in_turn = ordfit("y ~ a + b + c", data.loc[data.index.repeat(2)], name, epochs=1, presentation="order")
+    assert twice.fit.learned.tally == in_turn.fit.learned.tally
 
 
 # Mistake bounds
@@ -262,7 +297,7 @@ def batches(data: pd.DataFrame, size: int = 30):
 @pytest.mark.parametrize("name", ["prank", "cusum", "pa-cusum"])
 def test_batches_equal_one_pass_over_all_rows(name, keep):
     data = frame()
-    options = {"epochs": 1, "scaling": None, "keep": keep}
+    options = {"epochs": 1, "keep": keep, **STREAM}
     whole = ordfit("y ~ a + b + c", data, name, **options)
     first, *rest = batches(data)
     start = ordfit("y ~ a + b + c", first, name, **options)
