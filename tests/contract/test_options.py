@@ -174,7 +174,7 @@ def test_an_unknown_type_of_prediction_is_named_with_the_known_ones(problem):
 
 
 def test_a_response_of_one_level_is_refused(problem):
-    with pytest.raises(DataError, match=r"'y' needs rows of at least 2 levels.*only 1"):
+    with pytest.raises(DataError, match=r"'y' needs rows of at least 2 levels.*all have 1"):
         problem.fit(problem.frame.assign(y=1))
 
 
