@@ -5,7 +5,7 @@ Each problem is the dual of RED-SVM with one threshold: with b free the threshol
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -96,16 +96,26 @@ class SVM(BinaryLearner):
         DataError
             A kernel matrix that is not finite, symmetric and (conditionally) positive definite.
         """
-        used = case_weights > 0
-        scaling = fit_scaling(self.scaling, X[used], case_weights[used])
-        scaled = scaling(X)
+        scaling, scaled = self._scaled(X, case_weights)
         with np.errstate(over="ignore", invalid="ignore"):
             gram = self.kernel.gram(scaled, np.arange(len(X)))
         require_finite(gram)
         if not self.kernel.trusted:
+            used = case_weights > 0
             gram = require_symmetric(gram)
             require_definite(centred(gram[np.ix_(used, used)])[0])
         return SharedGram(learner=self, scaling=scaling, X=scaled, gram=gram)
+
+    def each(self, X: FloatArray, case_weights: FloatArray) -> Iterator[tuple[float, SharedGram]]:
+        """`on` for every gamma that the kernel leaves to cross-validation."""
+        scaling, scaled = self._scaled(X, case_weights)
+        for width, gram in self.kernel.grams(scaled, np.arange(len(X))):
+            yield width, SharedGram(learner=self, scaling=scaling, X=scaled, gram=gram)
+
+    def _scaled(self, X: FloatArray, case_weights: FloatArray) -> tuple[Scaling, FloatArray]:
+        used = case_weights > 0
+        scaling = fit_scaling(self.scaling, X[used], case_weights[used])
+        return scaling, scaling(X)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,12 +13,9 @@ from ..model.fit import Selection
 from ..model.rules import most_votes
 from ..model.sample import Rows
 from ..solvers.extended_dual import DualRoute
-from ..solvers.selection import GRID
+from ..solvers.selection import Held, Plan, Trial, chosen
 from .base import Scorer
 from .svm import SharedGram
-
-# Mean costs closer than this share are ties, which go to the smaller C.
-_TIE = 1e-12
 
 #: From scores of the binary classifiers (N, P) to votes (N, K), given K.
 Tally = Callable[[FloatArray, int], FloatArray]
@@ -60,46 +57,62 @@ class Priced:
 
 
 def select(
-    shared: SharedGram,
+    grams: Iterable[tuple[float | None, SharedGram]],
     problems: Sequence[Binary],
     priced: Priced,
     fold: IntArray,
-    tol: float,
+    plan: Plan,
     route: DualRoute,
     rng: np.random.Generator,
     tick: Callable[[str], None],
 ) -> Selection:
-    """Mean held-out cost of the votes at every C of the grid, and the C with the smallest, ties to the smaller.
+    """Choose C, and the kernel's gamma where there is more than one, by the mean held-out cost of the votes.
 
     Parameters
     ----------
-    shared : SharedGram
+    grams : iterable of (gamma, SharedGram)
     problems : sequence of Binary
     priced : Priced
     fold : (N,) fold of each row, 0..F-1, or -1 for a row that takes no part
-    tol : float
-        Relative duality gap of each solve.
+    plan : Plan
     route : DualRoute
     rng : numpy.random.Generator
     tick : callable(message)
         Called after the path of each problem.
     """
     n_folds = int(fold.max()) + 1
-    means, sizes, worst = np.zeros((n_folds, GRID.size)), np.zeros(n_folds), 0.0
-    for held in range(n_folds):
-        test = fold == held
-        sizes[held] = priced.weights[test].sum()
-        across = shared.gram[test]
-        scores = np.empty((GRID.size, across.shape[0], len(problems)))
-        for p, problem in enumerate(problems):
-            machines = shared.path(problem.among(~test), GRID.tolist(), tol, route, rng)
-            scores[:, :, p] = np.stack([m.coef for m in machines]) @ across.T
-            scores[:, :, p] += np.array([m.offset for m in machines])[:, None]
-            worst = max(worst, *(m.gap for m in machines))
-            tick(f"fold {held + 1} of {n_folds}, problem {p + 1} of {len(problems)}")
-        means[held] = [priced.mean_cost(at_C, test) for at_C in scores]
-    share = sizes / sizes.sum()
-    cost = share @ means
-    error = np.sqrt(share @ np.square(means - cost) / (n_folds - 1))
-    chosen = int(np.flatnonzero(cost <= cost.min() * (1.0 + _TIE))[0])
-    return Selection(C=GRID.copy(), cost=cost, error=error, chosen=chosen, folds=n_folds, gap=worst)
+
+    def trial_of(gamma: float | None, shared: SharedGram) -> Trial:
+        def trial(held: int, own: np.random.Generator) -> Held:
+            def told(p: int) -> None:
+                width = "" if gamma is None else f"gamma = {gamma:.3g}, "
+                tick(f"{width}fold {held + 1} of {n_folds}, problem {p + 1} of {len(problems)}")
+
+            return _held(shared, problems, priced, fold == held, plan, route, own, told)
+
+        return trial
+
+    return chosen(((gamma, trial_of(gamma, shared)) for gamma, shared in grams), plan, n_folds, rng)
+
+
+def _held(
+    shared: SharedGram,
+    problems: Sequence[Binary],
+    priced: Priced,
+    test: BoolArray,
+    plan: Plan,
+    route: DualRoute,
+    rng: np.random.Generator,
+    told: Callable[[int], None],
+) -> Held:
+    """Costs of the rows where `test` (N,) is true, by votes of machines that saw the others."""
+    across, gap = shared.gram[test], 0.0
+    scores = np.empty((len(plan.C), across.shape[0], len(problems)))
+    for p, problem in enumerate(problems):
+        machines = shared.path(problem.among(~test), plan.C, plan.tol, route, rng)
+        scores[:, :, p] = np.stack([m.coef for m in machines]) @ across.T
+        scores[:, :, p] += np.array([m.offset for m in machines])[:, None]
+        gap = max(gap, *(m.gap for m in machines))
+        told(p)
+    costs = np.array([priced.mean_cost(at_C, test) for at_C in scores])
+    return Held(costs=costs, size=float(priced.weights[test].sum()), gap=gap)

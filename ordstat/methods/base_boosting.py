@@ -22,8 +22,8 @@ from ..model.rules import Potential, ThresholdRule, count_above
 from ..model.sample import Rows, Sample
 from ..results.ensemble import EnsembleResults
 from .base import Method, Needs
+from .base_options import count, number
 from .base_rounds import Run, continued, held_out, mean_cost, split
-from .base_svm import count, number
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

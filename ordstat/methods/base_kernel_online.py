@@ -19,7 +19,7 @@ from ..model.scaling import Scaling
 from ..solvers.online import mean_of
 from ..solvers.online_dual import DualBatch, DualState, Support
 from .base_online import OnlineMethod
-from .base_svm import kernel_of
+from .base_selection import kernel_of
 
 # Eigenvalues below this share of the largest are rounding.
 _ROUNDING = 1e-12

@@ -18,7 +18,7 @@ from ..model.scaling import SCALINGS, Scaling, fit_scaling
 from ..solvers.online import Learner, growth
 from ..solvers.rank_margin import LARGEST
 from .base import Method, Needs
-from .base_svm import SCALED, count, one_of
+from .base_options import SCALED, count, one_of
 
 #: Orders in which rows may be presented.
 PRESENTATIONS = ("shuffled", "order", "cost")

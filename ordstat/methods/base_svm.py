@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
@@ -22,8 +22,10 @@ from ..model.scaling import SCALINGS, Scaling, fit_scaling
 from ..results.margin import MarginResults
 from ..solvers.forms import DenseGram, Gram, LinearGram, centred
 from ..solvers.restricted import RestrictedGram
-from ..solvers.selection import GRID, Candidate, Outcome, Route, select
+from ..solvers.selection import Candidate, Outcome, Plan, Route, select
 from .base import Method, Needs
+from .base_options import SCALED, count, jobs, number, one_of
+from .base_selection import grid, kernel_of, selects, settled_C, settled_facts, ticking
 
 # A relative duality gap that is small enough to compare values of C.
 _SELECTION_TOL = 1e-3
@@ -35,53 +37,47 @@ _FLAT = 1e-9
 _NO_SUPPORT = 1e-12
 
 
-def number(method: Method, name: str, value: Any, *, below: float = np.inf, also: str = "") -> float:
-    """The value as a float; OptionError where it is no number between 0 and `below`, `also` naming what else may be."""
-    ok = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    if not ok or not 0.0 < value < below:
-        bound = "a positive, finite number" if np.isinf(below) else f"a number between 0 and {below:g}"
-        raise OptionError(f"{name} of {type(method).__name__} must be {bound}{also}; got {value!r}.")
-    return float(value)
-
-
-def count(method: Method, name: str, value: Any, least: int) -> int:
-    """The value as an int; OptionError where it is no integer of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise OptionError(f"{name} of {type(method).__name__} must be an integer of {least} or more; got {value!r}.")
-    return int(value)
-
-
-def one_of(method: Method, name: str, value: Any, allowed: Any) -> None:
-    """OptionError, listing them, where the value is not among the allowed strings (or None)."""
-    if not isinstance(value, (str, type(None))) or value not in allowed:
-        names = ", ".join(repr(a) for a in allowed)
-        raise OptionError(f"{name} of {type(method).__name__} must be one of {names}; got {value!r}.")
-
-
-def kernel_of(value: Any, scaling: str | None) -> Kernel:
-    """The kernel meant; OptionError where its columns cannot be scaled as asked."""
-    kernel = parse_kernel(value)
-    if scaling is not None and not kernel.scalable:
-        raise OptionError(
-            f"the columns of X are not coordinates under kernel={kernel.name!r}: set scaling=None "
-            f"(got scaling={scaling!r})."
-        )
-    return kernel
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KernelMachine(Method):
     """Base of the methods that fit a potential <v, phi(x)> with |v|^2 as its penalty and C as the price of losses.
 
     A concrete class makes the problem and names the route to its optimum.
+
+    Parameters
+    ----------
+    C : float, sequence of floats or "cv"
+        Price of a violated margin, > 0 (kappa in the papers). Several values, or "cv" for 2^-17, 2^-15, ..., 2^3,
+        leave the choice to cross-validation of the fit's own cost, ties to the smaller.
+    kernel : str, Kernel or callable
+        "perceptron" -|x - x'|_2, "stump" -|x - x'|_1, "gaussian", "laplacian", "polynomial", "linear",
+        "precomputed"; a value such as Gaussian(gamma=0.5), where gamma="cv" for 2^-15, 2^-13, ..., 2^3, or a sequence
+        of values, is chosen together with C; or a function of (X, Z).
+    cost : str or (K, K) array
+        "absolute", "classification", "squared", or a matrix [true rank, predicted rank]; a row's own costs in the
+        sample take its place.
+    scaling : {"range", "standard", None}
+        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
+    tol : float
+        Relative duality gap to reach, in (0, 1); 0.001 is enough within a cross-validation.
+    folds : int
+        Of the cross-validation, at least 2.
+    n_jobs : int
+        Folds at work at once, as threads that share the kernel matrix; -1 for one a processor. The result does not
+        depend on it.
+
+    Raises
+    ------
+    OptionError
+        A value outside these.
     """
 
-    C: float | str = 1.0
+    C: float | str | Sequence[float] = 1.0
     kernel: str | Kernel | Callable[[FloatArray, FloatArray], Any] = "perceptron"
     cost: CostField = "absolute"
     scaling: str | None = "range"
     tol: float = 1e-3
     folds: int = 5
+    n_jobs: int = 1
 
     needs: ClassVar[Needs] = Needs(row_costs=True, cluster=True, restrictions=True)
     results_class: ClassVar[type[Any]] = MarginResults
@@ -90,27 +86,23 @@ class KernelMachine(Method):
 
     def __post_init__(self) -> None:
         settled = {
-            "C": self._settled_C(),
+            "C": settled_C(self, self.C, hard=self.hard),
             "tol": number(self, "tol", self.tol, below=1.0),
             "cost": CostMatrix.parse(self.cost).value,
             "folds": count(self, "folds", self.folds, 2),
+            "n_jobs": jobs(self, self.n_jobs),
         }
         for name, value in settled.items():
             object.__setattr__(self, name, value)
         one_of(self, "scaling", self.scaling, SCALINGS)
-        kernel_of(self.kernel, self.scaling)
-
-    def _settled_C(self) -> float | str:
-        if isinstance(self.C, str) and self.C == "cv":
-            return "cv"
-        if self.hard and isinstance(self.C, (float, np.floating)) and np.isposinf(self.C):
-            return float("inf")
-        return number(self, "C", self.C, also=", inf or 'cv'" if self.hard else " or 'cv'")
+        kernel = kernel_of(self.kernel, self.scaling)
+        if kernel.widths and isinstance(self.C, float) and np.isinf(self.C):
+            raise OptionError(f"kernel={kernel!r} leaves gamma to cross-validation, which needs a finite C; got C=inf.")
 
     @property
     def selects(self) -> bool:
-        """Whether C is chosen by cross-validation."""
-        return self.C == "cv"
+        """Whether C or the kernel's gamma is chosen by cross-validation."""
+        return selects(self.C, parse_kernel(self.kernel))
 
     def candidate(self, used: Sample, gram: Gram, costs: FloatArray) -> Candidate:
         """The problem of the rows of positive weight, with their raw kernel matrix and costs (N, K)."""
@@ -171,12 +163,8 @@ class KernelMachine(Method):
         used = sample.take(rows)
         scaling = fit_scaling(self.scaling, used.X, used.case_weights)
         X = scaling(sample.X)
-        gram = _gram(kernel, X, rows)
-        if used.restrictions is not None:
-            gram = RestrictedGram(np.ascontiguousarray(X[rows]), used.restrictions * scaling.factor)
-        candidate = self.candidate(used, gram, self._costs(used))
-        selection = self._selection(candidate, used, gram, rng, progress)
-        C = float(self.C) if selection is None else float(selection.C[selection.chosen])
+        kernel, candidate, selection = self._settled(kernel, X, rows, used, scaling, rng, progress)
+        C = cast(float, self.C) if selection is None else selection.best_C
         problem, means = candidate.whole()
         outcome = self.solved(problem, problem.gram, C, rng)
         point = _without_rounding(outcome.solution)
@@ -214,29 +202,53 @@ class KernelMachine(Method):
             raise DataError("the costs price every rank alike, so there is nothing to learn: give costs that differ.")
         return costs
 
+    def _settled(
+        self,
+        kernel: Kernel,
+        X: FloatArray,
+        rows: IntArray,
+        used: Sample,
+        scaling: Scaling,
+        rng: np.random.Generator,
+        progress: Progress | None,
+    ) -> tuple[Kernel, Candidate, Selection | None]:
+        """The kernel with its gamma, the problem, and the choice of C and gamma where there is one."""
+        costs = self._costs(used)
+        if kernel.widths:
+            tried = ((width, self.candidate(used, DenseGram(gram), costs)) for width, gram in kernel.grams(X, rows))
+            selection = self._selection(tried, len(kernel.widths), used, rng, progress)
+            kernel = kernel.at(selection.best_gamma)
+            return kernel, self.candidate(used, _gram(kernel, X, rows), costs), selection
+        gram = _gram(kernel, X, rows)
+        if used.restrictions is not None:
+            gram = RestrictedGram(np.ascontiguousarray(X[rows]), used.restrictions * scaling.factor)
+        candidate = self.candidate(used, gram, costs)
+        return kernel, candidate, self._selection([(None, candidate)], 1, used, rng, progress) if self.selects else None
+
     def _selection(
-        self, candidate: Candidate, used: Sample, gram: Gram, rng: np.random.Generator, progress: Progress | None
-    ) -> Selection | None:
-        if not self.selects:
-            return None
+        self,
+        candidates: Iterable[tuple[float | None, Candidate]],
+        n_widths: int,
+        used: Sample,
+        rng: np.random.Generator,
+        progress: Progress | None,
+    ) -> Selection:
         fold = stratified_folds(used.y, used.n_levels, self.folds, rng, used.cluster)
-        steps = iter(range(1, self.folds * GRID.size + 1))
+        plan = Plan(C=grid(self.C), tol=max(self.tol, _SELECTION_TOL), n_jobs=self.n_jobs)
+        tick = ticking(progress, self.folds * len(plan.C) * n_widths)
 
-        def tick(message: str) -> None:
-            if progress is not None:
-                progress(next(steps), self.folds * GRID.size, message)
+        def route(problem: Any, own: np.random.Generator) -> Any:
+            return self.route(problem.gram)(problem, own)
 
-        return select(candidate, fold, self.route(gram), max(self.tol, _SELECTION_TOL), rng, tick)
+        return select(candidates, fold, route, plan, rng, tick)
 
     def _certificate(self, point: Any) -> Certificate:
         details = (("primal value", point.primal), ("dual value", point.dual))
         return Certificate(name="relative duality gap", value=point.gap, tolerance=self.tol, details=details)
 
     def _facts(self, C: float, kernel: Kernel) -> tuple[tuple[str, Any], ...]:
-        how = f", chosen by {self.folds}-fold cross-validation" if self.selects else ""
         return (
-            ("Kernel", repr(kernel)),
-            ("C", "inf, a hard margin" if np.isinf(C) else f"{C:g}{how}"),
+            *settled_facts(self.C, C, parse_kernel(self.kernel), kernel, self.folds),
             ("Columns scaled", SCALED[self.scaling]),
         )
 
@@ -250,7 +262,7 @@ class KernelMachine(Method):
         """
         rule = cast(ThresholdRule, fit.rule)
         potential = cast(KernelExpansion | LinearPotential, rule.potential)
-        kernel = parse_kernel(self.kernel)
+        kernel = potential.kernel if isinstance(potential, KernelExpansion) else parse_kernel(self.kernel)
         X = potential.scaling(sample.X)
         lengths = kernel.diagonal(X)
         half_width = 1.0 if self.scaling == "range" else np.inf
@@ -266,10 +278,6 @@ class KernelMachine(Method):
             theta=rule.theta - shift,
             radius=float(np.sqrt(largest + 1.0)),
         )
-
-
-#: What the summary says of a scaling.
-SCALED = {"range": "each to [-1, 1]", "standard": "each to mean 0, deviation 1", None: "no"}
 
 
 def _gram(kernel: Kernel, X: FloatArray, rows: IntArray) -> Gram:

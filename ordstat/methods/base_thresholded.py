@@ -22,7 +22,8 @@ from ..solvers.forms import Gram
 from ..solvers.hard_margin import HardMargin
 from ..solvers.restricted import RestrictedGram
 from ..solvers.selection import ThresholdedCandidate
-from .base_svm import KernelMachine, one_of
+from .base_options import one_of
+from .base_svm import KernelMachine
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -32,6 +33,20 @@ class ThresholdedSVM(KernelMachine):
     1/2 |v|^2 + |theta|^2 / (2 gamma^2) + C sum_nk W_nk [1 - Y_nk (<v, phi(x_n)> + b - theta_k)]_+ .
 
     A concrete class says what gamma is (inf: theta free) and when the order of theta is a constraint.
+
+    Parameters
+    ----------
+    loss : {"hinge", "squared_hinge"}
+        The squared hinge takes a linear kernel: Newton's method, a million rows in seconds.
+    solver : {"auto", "coordinate", "interior-point", "cvxpy"}
+        Of the hinge; the squared hinge has "auto" and "cvxpy".
+    C, kernel, cost, scaling, tol, folds, n_jobs
+        See `KernelMachine`.
+
+    Raises
+    ------
+    OptionError
+        A value outside these.
     """
 
     loss: str = "hinge"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from ..exceptions import DataError, OptionError
 from ..learners.base import Trainer
 from ..learners.classifier import Classifier
 from ..learners.named import CLASSIFIERS
-from ..learners.svm import SVM
+from ..learners.svm import SVM, SharedGram
 from ..learners.voting import Priced, Tallied, select
 from ..model.binary import Binary
 from ..model.costs import CostField, CostMatrix, sample_costs
@@ -25,13 +25,15 @@ from ..model.sample import Sample
 from ..model.scaling import SCALINGS
 from ..results.votes import VoteResults
 from ..solvers.automatic import ROUGH, SOLVERS
+from ..solvers.selection import Plan
 from .base import Method, Needs
-from .base_svm import SCALED, count, kernel_of, number, one_of
+from .base_options import SCALED, count, jobs, number, one_of
+from .base_selection import grid, kernel_of, selects, settled_C, settled_facts, ticking
 
 # A relative duality gap that is small enough to compare values of C.
 _SELECTION_TOL = 1e-3
 #: Options that only a support vector machine has a use for.
-_OF_SVM = ("C", "kernel", "solver", "tol", "folds")
+_OF_SVM = ("C", "kernel", "solver", "tol", "folds", "n_jobs")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -45,11 +47,11 @@ class VotingMethod(Method):
     base : {"svm", "logistic", "tree"} or scikit-learn classifier
         The binary classifier: a support vector machine, or a classifier that takes sample weights, cloned for each
         problem; its score is the decision function, or P(yes) - 1/2.
-    C : float or "cv"
-        Of base="svm": price of a violated margin, > 0. "cv" chooses among 2^-17, 2^-15, ..., 2^3 by cross-validation
-        of the method's own cost, ties to the smaller.
+    C : float, sequence of floats or "cv"
+        Of base="svm": price of a violated margin, > 0. Several values, or "cv" for 2^-17, 2^-15, ..., 2^3, leave the
+        choice to cross-validation of the method's own cost, ties to the smaller.
     kernel : str, Kernel or callable
-        Of base="svm", as for REDSVM; one kernel matrix serves all problems.
+        Of base="svm", as for `KernelMachine`; one kernel matrix serves all problems.
     cost : str or (K, K) array
         "absolute", "classification", "squared", or any matrix [true rank, predicted rank]; a row's own costs in the
         sample take its place.
@@ -60,7 +62,9 @@ class VotingMethod(Method):
     tol : float
         Relative duality gap of every support vector machine, in (0, 1).
     folds : int
-        Folds of C="cv", at least 2.
+        Of the cross-validation, at least 2.
+    n_jobs : int
+        Folds at work at once, as threads that share the kernel matrix; -1 for one a processor.
 
     Raises
     ------
@@ -69,23 +73,25 @@ class VotingMethod(Method):
     """
 
     base: Any = "svm"
-    C: float | str = 1.0
+    C: float | str | Sequence[float] = 1.0
     kernel: str | Kernel | Callable[[FloatArray, FloatArray], Any] = "perceptron"
     cost: CostField = "absolute"
     scaling: str | None = "range"
     solver: str = "auto"
     tol: float = 1e-3
     folds: int = 5
+    n_jobs: int = 1
 
     needs: ClassVar[Needs] = Needs(row_costs=True, cluster=True)
     results_class: ClassVar[type[Any]] = VoteResults
 
     def __post_init__(self) -> None:
         settled = {
-            "C": "cv" if isinstance(self.C, str) and self.C == "cv" else number(self, "C", self.C, also=" or 'cv'"),
+            "C": settled_C(self, self.C),
             "tol": number(self, "tol", self.tol, below=1.0),
             "cost": CostMatrix.parse(self.cost).value,
             "folds": count(self, "folds", self.folds, 2),
+            "n_jobs": jobs(self, self.n_jobs),
         }
         for name, value in settled.items():
             object.__setattr__(self, name, value)
@@ -106,9 +112,8 @@ class VotingMethod(Method):
                 "use for them: leave them out, or set what the classifier itself calls them."
             )
 
-    def machine(self, C: float) -> SVM:
+    def machine(self, C: float, kernel: Kernel) -> SVM:
         """The support vector machine of base="svm"."""
-        kernel = parse_kernel(self.kernel)
         return SVM(kernel=kernel, C=C, scaling=self.scaling, solver=self.solver, tol=self.tol)
 
     def classifier(self) -> Classifier:
@@ -130,8 +135,8 @@ class VotingMethod(Method):
 
     @property
     def selects(self) -> bool:
-        """Whether C is chosen by cross-validation."""
-        return self.C == "cv"
+        """Whether C or the kernel's gamma is chosen by cross-validation."""
+        return selects(self.C, parse_kernel(self.kernel))
 
     def problems(self, sample: Sample, costs: FloatArray, rng: np.random.Generator) -> tuple[Binary, ...]:
         """The P binary problems on the rows of a sample under costs (N, K)."""
@@ -207,37 +212,48 @@ class VotingMethod(Method):
         """The base learner at work on the sample, at the chosen C where there is a choice."""
         if self.base != "svm":
             return self.classifier().on(sample.X, sample.case_weights), None
-        shared = self.machine(1.0 if self.selects else float(self.C)).on(sample.X, sample.case_weights)
+        X, weights, kernel = sample.X, sample.case_weights, parse_kernel(self.kernel)
+        # Where C is left open, the machine is asked for every value of it.
+        machine = self.machine(grid(self.C)[0], kernel)
+        if kernel.widths:
+            selection = self._selection(machine.each(X, weights), problems, sample, costs, rng, progress)
+            return self.machine(selection.best_C, kernel.at(selection.best_gamma)).on(X, weights), selection
+        shared = machine.on(X, weights)
         if not self.selects:
             return shared, None
+        selection = self._selection([(None, shared)], problems, sample, costs, rng, progress)
+        return shared.at(selection.best_C), selection
+
+    def _selection(
+        self,
+        grams: Iterable[tuple[float | None, SharedGram]],
+        problems: Sequence[Binary],
+        sample: Sample,
+        costs: FloatArray,
+        rng: np.random.Generator,
+        progress: Progress | None,
+    ) -> Selection:
         used = sample.case_weights > 0
         fold = np.full(sample.n, -1, dtype=np.intp)
         cluster = None if sample.cluster is None else sample.cluster[used]
         fold[used] = stratified_folds(sample.y[used], sample.n_levels, self.folds, rng, cluster)
-        steps, total = iter(range(1, self.folds * len(problems) + 1)), self.folds * len(problems)
-
-        def tick(message: str) -> None:
-            if progress is not None:
-                progress(next(steps), total, message)
-
         priced = Priced(costs=costs, weights=sample.case_weights, tally=self.tally)
         route = ROUGH if self.solver == "auto" else SOLVERS[self.solver]
-        selection = select(shared, problems, priced, fold, max(self.tol, _SELECTION_TOL), route, rng, tick)
-        return shared.at(float(selection.C[selection.chosen])), selection
+        plan = Plan(C=grid(self.C), tol=max(self.tol, _SELECTION_TOL), n_jobs=self.n_jobs)
+        n_widths = max(len(parse_kernel(self.kernel).widths), 1)
+        tick = ticking(progress, self.folds * len(problems) * n_widths)
+        return select(grams, problems, priced, fold, plan, route, rng, tick)
 
     def _facts(self, n_problems: int, selection: Selection | None) -> tuple[tuple[str, Any], ...]:
         scaled = ("Columns scaled", SCALED[self.scaling])
         if self.base != "svm":
             return ("Binary problems", f"{n_problems}, each by {self.classifier().model!r}"), scaled
-        C = (
-            f"{float(self.C):g}"
-            if selection is None
-            else (f"{selection.C[selection.chosen]:g}, chosen by {self.folds}-fold cross-validation")
-        )
+        kernel = parse_kernel(self.kernel)
+        C = grid(self.C)[0] if selection is None else selection.best_C
+        best = kernel if selection is None or not kernel.widths else kernel.at(selection.best_gamma)
         return (
             ("Binary problems", f"{n_problems}, each by a support vector machine"),
-            ("Kernel", repr(parse_kernel(self.kernel))),
-            ("C", C),
+            *settled_facts(self.C, C, kernel, best, self.folds),
             scaled,
         )
 

@@ -12,7 +12,7 @@ from ..model.binary import Binary
 from ..model.decomposition import label_weights, labelled_pairs, pair_votes
 from ..model.relabel import drawn_labels
 from ..model.sample import Sample
-from .base_svm import one_of
+from .base_options import one_of
 from .base_voting import VotingMethod
 
 
@@ -47,7 +47,7 @@ class CostTransform(VotingMethod):
     Parameters
     ----------
     mode : {"expand", "relabel"}
-    base, C, kernel, cost, scaling, solver, tol, folds
+    base, C, kernel, cost, scaling, solver, tol, folds, n_jobs
         See `VotingMethod`.
 
     Examples

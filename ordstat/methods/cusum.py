@@ -18,7 +18,7 @@ from ..results.online import OnlineVoteResults
 from ..solvers.online import Batch, CuSumState
 from ..solvers.rank_margin import cusum_margin
 from .base_online import UPDATES, OnlineMethod
-from .base_svm import one_of
+from .base_options import one_of
 
 
 @dataclass(frozen=True, eq=False)

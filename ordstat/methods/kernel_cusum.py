@@ -17,7 +17,7 @@ from ..solvers.online_dual import DualCuSum, DualState
 from ..solvers.rank_margin import cusum_margin
 from .base_kernel_online import DualWork, KernelOnlineMethod
 from .base_online import UPDATES
-from .base_svm import one_of
+from .base_options import one_of
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -23,7 +23,7 @@ class OneVersusAll(VotingMethod):
 
     Parameters
     ----------
-    base, C, kernel, cost, scaling, solver, tol, folds
+    base, C, kernel, cost, scaling, solver, tol, folds, n_jobs
         See `VotingMethod`.
 
     Examples

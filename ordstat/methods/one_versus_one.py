@@ -12,7 +12,7 @@ from ..model.binary import Binary
 from ..model.decomposition import against_each_other, all_pairs_potential, pair_votes
 from ..model.fit import CostBound
 from ..model.sample import Sample
-from .base_svm import one_of
+from .base_options import one_of
 from .base_voting import VotingMethod
 
 #: Costs (N, K) to the potential (N, K) whose differences are the weights of a pair of levels.
@@ -42,7 +42,7 @@ class OneVersusOne(VotingMethod):
     Parameters
     ----------
     weighting : {"difference", "all-pairs"}
-    base, C, kernel, cost, scaling, solver, tol, folds
+    base, C, kernel, cost, scaling, solver, tol, folds, n_jobs
         See `VotingMethod`.
 
     Examples

@@ -15,7 +15,8 @@ from ..solvers.pair_automatic import PAIR_SOLVERS
 from ..solvers.preference import PAIR_LOSSES, PairCandidate, PairOutcome, PairProblem
 from ..solvers.restricted import RestrictedGram
 from ..solvers.selection import Route
-from .base_svm import KernelMachine, one_of
+from .base_options import one_of
+from .base_svm import KernelMachine
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -28,25 +29,15 @@ class RankBoundarySVM(KernelMachine):
 
     Parameters
     ----------
-    C : float or "cv"
-        Price of a violated margin of one pair, > 0. "cv" chooses among 2^-17, 2^-15, ..., 2^3 by cross-validation of
-        the fit's own cost, ties to the smaller.
-    kernel : str, Kernel or callable
-        "perceptron" -|x - x'|_2, "stump" -|x - x'|_1, "gaussian", "laplacian", "polynomial", "linear",
-        "precomputed"; a value such as Gaussian(gamma=0.5); or a function of (X, Z).
     cost : str or (K, K) array
         What chooses among boundaries, and C: "absolute", "classification", "squared", or a matrix [true rank,
         predicted rank]; a row's own costs in the sample take its place. The potential does not depend on it.
     loss : {"hinge", "squared_hinge"}
         The squared hinge with a linear kernel counts pairs instead of listing them, for a million rows and more.
-    scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
     solver : {"auto", "cvxpy"}
         "auto" is coordinate ascent over pairs, or Newton's method where pairs can be counted.
-    tol : float
-        Relative duality gap to reach, in (0, 1).
-    folds : int
-        Folds of C="cv", at least 2.
+    C, kernel, scaling, tol, folds, n_jobs
+        See `KernelMachine`; C is the price of a violated margin of one pair.
 
     Raises
     ------

@@ -12,8 +12,8 @@ from ..model.sample import Rows
 from ..solvers.dynamic_program import least_cost_thresholds
 from ..solvers.pairwise import PairLoss, misordered
 from .base_boosting import BoostingMethod
+from .base_options import one_of
 from .base_rounds import mean_cost
-from .base_svm import one_of
 
 #: How a step along a hypothesis is found.
 STEPS = {"loose": "the difference of right and wrong pairs", "tight": "the shares of right and of wrong pairs"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .base_svm import number
+from .base_options import number
 from .base_thresholded import ThresholdedSVM
 
 
@@ -19,27 +19,10 @@ class REDSVM(ThresholdedSVM):
 
     Parameters
     ----------
-    C : float or "cv"
-        Price of a violated margin, > 0 (kappa in the papers). "cv" chooses among 2^-17, 2^-15, ..., 2^3 by
-        cross-validation of the fit's own cost, ties to the smaller.
     gamma : float
         Scale of the thresholds' penalty, > 0; large values leave theta nearly free.
-    kernel : str, Kernel or callable
-        "perceptron" -|x - x'|_2, "stump" -|x - x'|_1, "gaussian", "laplacian", "polynomial", "linear",
-        "precomputed"; a value such as Gaussian(gamma=0.5); or a function of (X, Z).
-    cost : str or (K, K) array
-        "absolute", "classification", "squared", or a matrix [true rank, predicted rank]; a row's own costs in the
-        sample take its place.
-    scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
-    loss : {"hinge", "squared_hinge"}
-        The squared hinge takes a linear kernel: Newton's method, a million rows in seconds.
-    solver : {"auto", "coordinate", "interior-point", "cvxpy"}
-        Of the hinge; the squared hinge has "auto" and "cvxpy".
-    tol : float
-        Relative duality gap to reach, in (0, 1).
-    folds : int
-        Folds of C="cv", at least 2.
+    C, kernel, cost, scaling, loss, solver, tol, folds, n_jobs
+        See `ThresholdedSVM` and `KernelMachine`.
 
     Raises
     ------

@@ -248,18 +248,19 @@ class LikelihoodFit(Fit):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Selection:
-    """How C was chosen by cross-validation.
+    """How C, and gamma of the kernel, were chosen by cross-validation.
 
     Attributes
     ----------
-    C : (G,) values tried, growing
+    C : (G,) of the points tried, growing for each gamma
+    gamma : (G,) of the points tried, growing; None where it was given
     cost : (G,) mean cost of the held-out rows
     error : (G,) its standard error over the folds
     chosen : int
-        Position of the chosen C: the smallest cost, ties to the smaller C.
+        Position of the smallest cost; ties go to the smaller C, then to the smaller gamma.
     folds : int
     gap : float
-        Largest relative duality gap among the fits behind the curve.
+        Largest relative duality gap among the fits behind the costs.
     """
 
     C: FloatArray
@@ -268,6 +269,23 @@ class Selection:
     chosen: int
     folds: int
     gap: float
+    gamma: FloatArray | None = None
+
+    @property
+    def best_C(self) -> float:
+        """The chosen C."""
+        return float(self.C[self.chosen])
+
+    def best_of_each_gamma(self) -> IntArray:
+        """Positions of the points of least cost, one for each gamma; of the chosen gamma the chosen one."""
+        order = np.lexsort((self.C, self.cost, np.arange(self.C.size) != self.chosen))
+        first: IntArray = np.unique(np.asarray(self.gamma)[order], return_index=True)[1]
+        return np.asarray(order[first], dtype=np.intp)
+
+    @property
+    def best_gamma(self) -> float | None:
+        """The chosen gamma."""
+        return None if self.gamma is None else float(self.gamma[self.chosen])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

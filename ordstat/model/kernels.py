@@ -6,80 +6,31 @@ definite one, such as -|x - x'|, serves as well as a positive definite one [Lin 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
 from ..exceptions import DataError, OptionError
 from .distances import manhattan, squared_euclidean
+from .kernel import Kernel, squared_length
+from .scaled_kernels import Gaussian, Laplacian, Polynomial
 
-
-class Kernel(ABC):
-    """A similarity k(x, x') of rows, positive definite at least on coefficients that sum to zero.
-
-    Every kernel is a frozen dataclass; calling it with X (n, D) and Z (m, D) gives the (n, m) matrix k(x_i, z_j).
-
-    Attributes
-    ----------
-    name : str
-    conditionally_definite : bool
-        Whether k is positive definite only on coefficients that sum to zero. Margins then use the form
-        k(x, x') - k(x, 0) - k(0, x') + k(0, 0), the same function of the rows up to a constant.
-    trusted : bool
-        Whether (conditional) positive definiteness is a theorem; otherwise each Gram matrix is checked.
-    scalable : bool
-        Whether the columns of X are coordinates that may be scaled.
-    """
-
-    name: ClassVar[str]
-    conditionally_definite: ClassVar[bool] = False
-    trusted: ClassVar[bool] = True
-    scalable: ClassVar[bool] = True
-
-    @abstractmethod
-    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        """(n, m) values k(x_i, z_j) of X (n, D) and Z (m, D)."""
-
-    @abstractmethod
-    def diagonal(self, X: FloatArray) -> FloatArray:
-        """(N,) k(x, x) of the positive definite form, the squared length of x in feature space."""
-
-    @abstractmethod
-    def radius(self, n_columns: int, half_width: float = 1.0) -> float:
-        """The largest `diagonal` over the box [-half_width, half_width]^D; infinite where that is not known."""
-
-    def gram(self, X: FloatArray, rows: IntArray) -> FloatArray:
-        """(M, M) kernel matrix of the training rows at `rows`, a new array."""
-        chosen = X[rows]
-        return self(chosen, chosen)
-
-    def factor(self, X: FloatArray) -> FloatArray | None:
-        """(N, J) rows z_n with k(x_n, x_m) = z_n'z_m where they are at hand, else None."""
-        return None
-
-    def origin(self, X: FloatArray) -> FloatArray:
-        """(N,) k(x, 0) where `diagonal` is of the form moved to the origin, else zeros."""
-        return np.zeros(X.shape[0])
-
-    def anchors(self, X: FloatArray, support: IntArray) -> AnyArray:
-        """What a fitted expansion keeps of the training rows X: the rows at `support`."""
-        return X[support]
-
-
-def _positive(kernel: str, name: str, value: Any, *, zero: bool = False) -> None:
-    ok = isinstance(value, (int, float, np.number)) and np.isfinite(value) and (value >= 0 if zero else value > 0)
-    if isinstance(value, bool) or not ok:
-        bound = "zero or more" if zero else "positive"
-        raise OptionError(f"{name} of the {kernel} kernel must be a {bound}, finite number; got {value!r}.")
-
-
-def _squared_length(X: FloatArray) -> FloatArray:
-    lengths: FloatArray = np.einsum("nd,nd->n", X, X)
-    return lengths
+__all__ = [
+    "KERNELS",
+    "Custom",
+    "Gaussian",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Perceptron",
+    "Polynomial",
+    "Precomputed",
+    "Stump",
+    "parse_kernel",
+]
 
 
 @dataclass(frozen=True)
@@ -104,7 +55,7 @@ class Perceptron(Kernel):
         return -2.0 * self.origin(X)
 
     def origin(self, X: FloatArray) -> FloatArray:
-        length: FloatArray = np.sqrt(_squared_length(X))
+        length: FloatArray = np.sqrt(squared_length(X))
         return -length
 
     def radius(self, n_columns: int, half_width: float = 1.0) -> float:
@@ -134,80 +85,6 @@ class Stump(Kernel):
 
 
 @dataclass(frozen=True)
-class _Scaled(Kernel):
-    """A kernel with a width: gamma None stands for 1 / D."""
-
-    gamma: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.gamma is not None:
-            _positive(self.name, "gamma", self.gamma)
-
-    def width(self, n_columns: int) -> float:
-        """gamma, or 1 / D."""
-        return 1.0 / max(n_columns, 1) if self.gamma is None else float(self.gamma)
-
-    def diagonal(self, X: FloatArray) -> FloatArray:
-        return np.ones(X.shape[0])
-
-    def radius(self, n_columns: int, half_width: float = 1.0) -> float:
-        return 1.0
-
-
-@dataclass(frozen=True)
-class Gaussian(_Scaled):
-    """exp(-gamma |x - x'|_2^2); gamma None is 1 / D."""
-
-    name = "gaussian"
-
-    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        exponent = squared_euclidean(X, Z)
-        exponent *= -self.width(X.shape[1])
-        return np.exp(exponent, out=exponent)
-
-
-@dataclass(frozen=True)
-class Laplacian(_Scaled):
-    """exp(-gamma |x - x'|_1); gamma None is 1 / D."""
-
-    name = "laplacian"
-
-    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        exponent = manhattan(X, Z)
-        exponent *= -self.width(X.shape[1])
-        return np.exp(exponent, out=exponent)
-
-
-@dataclass(frozen=True)
-class Polynomial(_Scaled):
-    """(gamma x'x' + coef0)^degree; gamma None is 1 / D."""
-
-    name = "polynomial"
-    degree: int = 3
-    coef0: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if isinstance(self.degree, bool) or not isinstance(self.degree, (int, np.integer)) or self.degree < 1:
-            raise OptionError(f"degree of the polynomial kernel must be an integer of 1 or more; got {self.degree!r}.")
-        _positive(self.name, "coef0", self.coef0, zero=True)
-
-    def _power(self, product: FloatArray, n_columns: int) -> FloatArray:
-        product *= self.width(n_columns)
-        product += self.coef0
-        return np.power(product, self.degree, out=product)
-
-    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        return self._power(X @ Z.T, X.shape[1])
-
-    def diagonal(self, X: FloatArray) -> FloatArray:
-        return self._power(_squared_length(X), X.shape[1])
-
-    def radius(self, n_columns: int, half_width: float = 1.0) -> float:
-        return float((self.width(n_columns) * n_columns * half_width**2 + self.coef0) ** self.degree)
-
-
-@dataclass(frozen=True)
 class Linear(Kernel):
     """x'x', the scalar product."""
 
@@ -218,7 +95,7 @@ class Linear(Kernel):
         return product
 
     def diagonal(self, X: FloatArray) -> FloatArray:
-        return _squared_length(X)
+        return squared_length(X)
 
     def radius(self, n_columns: int, half_width: float = 1.0) -> float:
         return n_columns * half_width**2

@@ -125,7 +125,7 @@ class Plots:
         return confusion_data(self.results, newdata, weights)
 
     def selection(self, ax: Axes | None = None) -> Axes:
-        """Cost of held-out rows against C, one standard error on either side, where the fit has C="cv".
+        """Cost of held-out rows against C or gamma, one standard error on either side; of both as a field of numbers.
 
         Raises
         ------
@@ -137,7 +137,7 @@ class Plots:
         return selection(self.results, ax)
 
     def selection_data(self) -> pd.DataFrame:
-        """Columns C, cost, std_error, chosen."""
+        """Columns C, gamma where it was chosen, cost, std_error, chosen."""
         from .selection import selection_data
 
         return selection_data(self.results)

@@ -182,11 +182,23 @@ def error_tables(r: OrdinalResults) -> list[Table]:
 
 
 def selection_table(selection: Selection) -> Table:
-    """Cross-validated cost of every C tried."""
-    names = [f"2^{np.log2(C):g}" for C in selection.C]
-    names[selection.chosen] += " chosen"
-    frame = pd.DataFrame({"cost": selection.cost, "std. error": selection.error}, index=pd.Index(names, name="C"))
-    return Table(title=f"Cost by {selection.folds}-fold cross-validation", frame=frame, fold=2)
+    """Cross-validated cost of every C tried; where gamma was chosen too, of the best C for each."""
+    frame = pd.DataFrame({"cost": selection.cost, "std. error": selection.error})
+    tried, best = selection.C, np.arange(selection.C.size)
+    title = f"Cost by {selection.folds}-fold cross-validation"
+    if selection.gamma is not None:
+        tried, best = selection.gamma, selection.best_of_each_gamma()
+        frame.insert(0, "C", [f"{C:g}" for C in selection.C])
+        title += ", at the best C for each gamma" if np.unique(selection.C).size > 1 else ""
+    names = [_power(value) + " chosen" * (place == selection.chosen) for place, value in enumerate(tried)]
+    frame.index = pd.Index(names, name="C" if selection.gamma is None else "gamma")
+    return Table(title=title, frame=frame.iloc[best], fold=2)
+
+
+def _power(value: float) -> str:
+    """2 to an exponent where it is whole, else the number."""
+    exponent = np.log2(value)
+    return f"2^{exponent:g}" if exponent == round(exponent) else f"{value:g}"
 
 
 def shared_tables(r: OrdinalResults) -> list[Table]:

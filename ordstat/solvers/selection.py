@@ -1,8 +1,8 @@
-"""The choice of C by cross-validation along a growing path."""
+"""The choice of C, and of a kernel's gamma, by cross-validation: for each gamma and fold a path of growing C."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,11 +14,12 @@ from ..model.reduction import Extended
 from ..model.rules import count_above
 from .extended_dual import ExtendedDual
 from .forms import Gram, MeanScore
+from .parallel import in_threads
 
-#: kappa of the papers [Lin 2008, sec. 2.4.2]: 2^-17, 2^-15, ..., 2^3.
+#: C="cv", kappa of the papers [Lin 2008, sec. 2.4.2]: 2^-17, 2^-15, ..., 2^3.
 GRID: FloatArray = np.exp2(np.arange(-17.0, 4.0, 2.0))
 
-# Mean costs closer than this share are ties, which go to the smaller C.
+# Mean costs closer than this share are ties.
 _TIE = 1e-12
 
 
@@ -140,47 +141,146 @@ class ThresholdedCandidate:
         return problem, means
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Held:
+    """What one fold says.
+
+    Attributes
+    ----------
+    costs : (G,) mean cost of its rows at every C
+    size : float
+        Sum of their case weights.
+    gap : float
+        Largest relative duality gap among the fits to the other folds.
+    """
+
+    costs: FloatArray
+    size: float
+    gap: float
+
+
+#: The place of a fold and its generator to what it says.
+Trial = Callable[[int, np.random.Generator], Held]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """How the choice is made.
+
+    Attributes
+    ----------
+    C : sequence of float
+        Values to try, growing.
+    tol : float
+        Relative duality gap of each solve.
+    n_jobs : int
+        Folds at work at once, as threads that share the kernel matrix; -1 for one a processor.
+    """
+
+    C: Sequence[float]
+    tol: float
+    n_jobs: int = 1
+
+
+def chosen(
+    trials: Iterable[tuple[float | None, Trial]], plan: Plan, n_folds: int, rng: np.random.Generator
+) -> Selection:
+    """Mean held-out cost at every point of the grid, and the point with the smallest.
+
+    Parameters
+    ----------
+    trials : iterable of (gamma, trial)
+        gamma None where there is no choice of it. Asked for one after another.
+    plan : Plan
+    n_folds : int
+    rng : numpy.random.Generator
+        Each fold has a generator of its own, so that the result does not depend on `plan.n_jobs`.
+    """
+    seeds = rng.integers(2**63, size=n_folds)
+    gammas, found = [], []
+    for gamma, trial in trials:
+        tasks = [(held, np.random.default_rng(seed)) for held, seed in enumerate(seeds)]
+        found.append(in_threads(trial, tasks, plan.n_jobs))
+        gammas.append(gamma)
+    share = np.array([held.size for held in found[0]])
+    share /= share.sum()
+    means = np.concatenate([np.stack([held.costs for held in folds], axis=1) for folds in found])
+    cost = means @ share
+    error = np.sqrt(np.square(means - cost[:, None]) @ share / (n_folds - 1))
+    C = np.tile(np.asarray(plan.C, dtype=np.float64), len(gammas))
+    widths = None if gammas[0] is None else np.repeat(np.array(gammas, dtype=np.float64), len(plan.C))
+    ties = np.flatnonzero(cost <= cost.min() * (1.0 + _TIE))
+    return Selection(
+        C=C,
+        gamma=widths,
+        cost=cost,
+        error=error,
+        # A stable order: among equal C the smaller gamma comes first.
+        chosen=int(ties[np.argsort(C[ties], kind="stable")[0]]),
+        folds=n_folds,
+        gap=max(held.gap for folds in found for held in folds),
+    )
+
+
 def select(
-    candidate: Candidate,
+    candidates: Iterable[tuple[float | None, Candidate]],
     fold: IntArray,
     route: Route,
-    tol: float,
+    plan: Plan,
     rng: np.random.Generator,
     tick: Callable[[str], None],
 ) -> Selection:
-    """Mean held-out cost of every C of the grid, and the C with the smallest.
+    """Choose C, and gamma where there is more than one.
 
     Each fold goes from small to large C, every solve starting where the last one ended.
 
     Parameters
     ----------
-    candidate : Candidate
+    candidates : iterable of (gamma, Candidate)
     fold : (N,) fold of each row, 0..F-1
     route : Route
-    tol : float
-        Relative duality gap of each solve.
+    plan : Plan
     rng : numpy.random.Generator
     tick : callable(message)
         Called after each solve.
     """
     n_folds = int(fold.max()) + 1
-    means, sizes, gaps = np.zeros((n_folds, GRID.size)), np.zeros(n_folds), np.zeros((n_folds, GRID.size))
-    for held in range(n_folds):
-        test = fold == held
-        problem, gram_means = candidate.part(~test)
-        solver = route(problem, rng)
-        costs, weights = candidate.costs[test], candidate.case_weights[test]
-        sizes[held] = weights.sum()
-        for i, C in enumerate(GRID):
-            solution = solver.solve(float(C), tol).solution
-            scores = candidate.gram.across(test, ~test, solution.beta)
-            scores += (solution.offset or 0.0) - gram_means @ solution.beta
-            codes = count_above(scores[:, None] - solution.theta)
-            means[held, i] = weights @ costs[np.arange(len(costs)), codes] / sizes[held]
-            gaps[held, i] = solution.gap
-            tick(f"fold {held + 1} of {n_folds}, C = {C:.3g}")
-    share = sizes / sizes.sum()
-    cost = share @ means
-    error = np.sqrt(share @ np.square(means - cost) / (n_folds - 1))
-    chosen = int(np.flatnonzero(cost <= cost.min() * (1.0 + _TIE))[0])
-    return Selection(C=GRID.copy(), cost=cost, error=error, chosen=chosen, folds=n_folds, gap=float(gaps.max()))
+
+    def trial_of(gamma: float | None, candidate: Candidate) -> Trial:
+        def trial(held: int, own: np.random.Generator) -> Held:
+            def told(C: float) -> None:
+                tick(f"{_named(gamma)}fold {held + 1} of {n_folds}, C = {C:.3g}")
+
+            return _held(candidate, fold == held, route, plan, own, told)
+
+        return trial
+
+    return chosen(((gamma, trial_of(gamma, c)) for gamma, c in candidates), plan, n_folds, rng)
+
+
+def _named(gamma: float | None) -> str:
+    return "" if gamma is None else f"gamma = {gamma:.3g}, "
+
+
+def _held(
+    candidate: Candidate,
+    test: BoolArray,
+    route: Route,
+    plan: Plan,
+    rng: np.random.Generator,
+    told: Callable[[float], None],
+) -> Held:
+    """Costs of the rows where `test` (N,) is true, by fits to the others."""
+    problem, gram_means = candidate.part(~test)
+    solver = route(problem, rng)
+    costs, weights = candidate.costs[test], candidate.case_weights[test]
+    means, gap = np.empty(len(plan.C)), 0.0
+    for i, C in enumerate(plan.C):
+        solution = solver.solve(float(C), plan.tol).solution
+        scores = candidate.gram.across(test, ~test, solution.beta)
+        scores += (solution.offset or 0.0) - gram_means @ solution.beta
+        codes = count_above(scores[:, None] - solution.theta)
+        means[i] = weights @ costs[np.arange(len(costs)), codes] / weights.sum()
+        gap = max(gap, solution.gap)
+        told(C)
+    return Held(costs=means, size=float(weights.sum()), gap=gap)

@@ -34,6 +34,7 @@ OTHER = {
     "margin": 0.5,
     "max_iter": 1,
     "mode": "relabel",
+    "n_jobs": 2,
     "patience": 1,
     "penalty": 2.0,
     "presentation": "order",
@@ -53,6 +54,7 @@ OTHER = {
 BESIDE = {
     ("rank-svm", "cost"): {"kernel": "linear", "loss": "squared_hinge"},  # where boundaries depend on it
     "folds": {"C": "cv"},
+    "n_jobs": {"C": "cv"},
     "loss": {"kernel": "linear"},
     "patience": {"validation": 0.3},
     # Costs place the thresholds alone, and differ where ranks are wrong by more than one.
@@ -110,8 +112,21 @@ def _everything(fit) -> tuple[bytes, list[int], bytes, bytes, str]:
     return scores(fit).tobytes(), ranks, np.asarray(fit.trace.objective).tobytes(), curve, repr(fit.certificate)
 
 
+#: Options that must not change any number.
+OF_SPEED = ("n_jobs",)
+
+
 @pytest.mark.filterwarnings("ignore::ordstat.ConvergenceWarning")
-@pytest.mark.parametrize(("name", "option"), OPTIONS)
+@pytest.mark.parametrize(("name", "option"), [pair for pair in OPTIONS if pair[1] in OF_SPEED])
+def test_options_of_speed_change_nothing(name, option):
+    beside, frame = _beside(name, option), Problem.of(name).frame
+    plain = ordfit(FORMULA, frame, name, **beside)
+    other = ordfit(FORMULA, frame, name, **beside, **{option: another(name, option)})
+    assert _everything(plain) == _everything(other)
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.ConvergenceWarning")
+@pytest.mark.parametrize(("name", "option"), [pair for pair in OPTIONS if pair[1] not in OF_SPEED])
 def test_every_option_counts(name, option):
     beside, frame = _beside(name, option), Problem.of(name).frame
     plain = ordfit(FORMULA, frame, name, **beside)

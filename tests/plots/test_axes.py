@@ -16,8 +16,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWa
 VARIABLES = {"wine": "temp", "parts": "contact", "anes": "income", "housing": "Type", "two": "x", "twelve": "group"}
 LIKELIHOOD = ("density", "forest", "effects", "stacked", "parallel", "profiles")
 EVERY = ("latent", "margins", "confusion")
-CASES = [(name, plot) for name in VARIABLES for plot in EVERY + LIKELIHOOD] + [
-    ("margin", plot) for plot in (*EVERY, "selection")
+CASES = [
+    *((name, plot) for name in VARIABLES for plot in EVERY + LIKELIHOOD),
+    *(("margin", plot) for plot in (*EVERY, "selection")),
+    ("field", "selection"),
 ]
 
 
@@ -50,7 +52,7 @@ def _ticks(axis):
     return [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
 
 
-@pytest.mark.parametrize(("name", "plot"), [(n, p) for n, p in CASES if n in ("wine", "margin")])
+@pytest.mark.parametrize(("name", "plot"), [(n, p) for n, p in CASES if n in ("wine", "margin", "field")])
 def test_axes_given_are_used(fits, name, plot):
     figure, ax = pyplot.subplots(layout="constrained")
     size, open_figures = figure.get_size_inches().tolist(), pyplot.get_fignums()

@@ -91,6 +91,24 @@ def test_selection_marks_the_cheapest(fits):
     assert str(float(data.loc[data["chosen"], "C"].iloc[0]))[:4] in str(fits["margin"].summary())
 
 
+def test_selection_of_gamma_too_is_a_field_of_numbers(fits):
+    fit = fits["field"]
+    data = fit.plot.selection_data()
+    assert list(data.columns) == ["C", "gamma", "cost", "std_error", "chosen"]
+    assert data.groupby("gamma")["C"].apply(list).tolist() == [[0.5, 2.0, 8.0]] * 2
+    best = data[data["chosen"]].iloc[0]
+    assert best["cost"] == data["cost"].min()
+    ax = fit.plot.selection()
+    cells = {(text.get_position()): text.get_text() for text in ax.texts}
+    expected = {(i % 3, i // 3): f"{cost:.3g}" for i, cost in enumerate(data["cost"])}
+    assert cells == expected
+    corner = ax.patches[0].get_xy()
+    assert corner == (data["C"].unique().tolist().index(best["C"]) - 0.5, [0.1, 1.0].index(best["gamma"]) - 0.5)
+    summary = str(fit.summary())
+    assert "at the best C for each gamma" in summary
+    assert f"Gaussian(gamma={best['gamma']}), gamma chosen by 5-fold cross-validation" in summary
+
+
 def test_effects_average_over_the_other_factor():
     """Means over contact of the logistic formula; errors by differences of it."""
     wine = datasets.load("wine")

@@ -1,11 +1,16 @@
-"""C by cross-validation, against refits of every fold."""
+"""C and gamma by cross-validation, against refits of every fold."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from ordstat import OptionError, ordfit
+from ordstat.methods import METHODS
 from ordstat.methods.redsvm import REDSVM
+from ordstat.methods.svorexc import SVOREXC
 from ordstat.model.costs import CostMatrix
 from ordstat.model.folds import stratified_folds
+from ordstat.model.kernels import Gaussian, Laplacian, Polynomial
 
 from .problems import rows, sample
 
@@ -72,3 +77,102 @@ def test_clusters_of_copies_are_not_split():
     apart = REDSVM(C="cv").fit(copies, np.random.default_rng(0)).selection
     together = REDSVM(C="cv").fit(sample(copies.X, copies.y, cluster=cluster), np.random.default_rng(0)).selection
     assert apart.cost[-1] < 0.2 * together.cost[-1]
+
+
+#: Every method that takes a kernel and chooses C.
+CHOOSERS = [
+    name for name, entry in METHODS.items() if hasattr(entry.method, "kernel") and hasattr(entry.method, "folds")
+]
+
+
+def made(name, **options):
+    return METHODS[name].method(**METHODS[name].preset, **options)
+
+
+@pytest.mark.parametrize("name", CHOOSERS)
+def test_gamma_is_chosen_with_C(name):
+    """Each width's curve is that of a fit with this gamma; the choice is the smallest cost of all."""
+    data, values = sample(X, Y), (0.25, 1.0, 8.0)
+    options = {"scaling": None, "folds": 3, "tol": 1e-8}
+    fit = made(name, C=values, kernel=Gaussian(gamma=(0.1, 2.0)), **options).fit(data, np.random.default_rng(5))
+    found = fit.selection
+    np.testing.assert_array_equal(found.gamma, np.repeat([0.1, 2.0], 3))
+    np.testing.assert_array_equal(found.C, np.tile(values, 2))
+    for i, gamma in enumerate((0.1, 2.0)):
+        alone = made(name, C=values, kernel=Gaussian(gamma=gamma), **options).fit(data, np.random.default_rng(5))
+        assert alone.selection.gamma is None
+        np.testing.assert_array_equal(found.cost[3 * i : 3 * i + 3], alone.selection.cost)
+        np.testing.assert_array_equal(found.error[3 * i : 3 * i + 3], alone.selection.error)
+    assert found.cost[found.chosen] == pytest.approx(found.cost.min(), rel=1e-12)
+    best = Gaussian(gamma=found.best_gamma)
+    refit = made(name, C=found.best_C, kernel=best, **options).fit(data, np.random.default_rng(5))
+    np.testing.assert_allclose(fit.scores, refit.scores, atol=2e-4)
+    facts = dict(fit.facts)
+    assert facts["Kernel"] == f"{best!r}, gamma chosen by 3-fold cross-validation"
+    assert facts["C"] == f"{found.best_C:g}, chosen by 3-fold cross-validation"
+
+
+@pytest.mark.parametrize("kernel", [Gaussian, Laplacian, Polynomial])
+def test_widths_of_every_scaled_kernel(kernel):
+    """gamma="cv" is 2^-15, 2^-13, ..., 2^3 [Hsu, Chang & Lin 2003]; distances taken once give the same matrices."""
+    widths = 2.0 ** np.arange(-15, 4, 2)
+    grams = list(kernel(gamma="cv").grams(X, np.arange(5, 60)))
+    np.testing.assert_array_equal([width for width, _ in grams], widths)
+    for width, gram in grams:
+        np.testing.assert_allclose(gram, kernel(gamma=width)(X[5:60], X[5:60]), rtol=1e-15, atol=0)
+    fit = REDSVM(C=1.0, kernel=kernel(gamma="cv")).fit(sample(X, Y), np.random.default_rng(0))
+    assert fit.selection.cost.shape == (10,)
+    assert fit.rule.potential.kernel == kernel(gamma=fit.selection.best_gamma)
+
+
+def test_ties_go_to_the_smaller_C_then_to_the_smaller_gamma():
+    """Ten levels apart by far: all but the smallest C rank without a mistake at either width."""
+    apart = sample(np.repeat(np.arange(4.0), 10)[:, None] * 50, np.repeat(np.arange(4), 10))
+    found = REDSVM(C=(100.0, 1000.0), kernel=Gaussian(gamma=(3.0, 1.0)), scaling=None).fit(
+        apart, np.random.default_rng(0)
+    )
+    assert (found.selection.cost == 0.0).all()
+    assert (found.selection.best_C, found.selection.best_gamma) == (100.0, 1.0)
+
+
+@pytest.mark.parametrize("name", CHOOSERS)
+def test_folds_in_threads_change_nothing(name):
+    """240 rows: coordinate ascent, whose end depends on the order in which it draws rows."""
+    data = sample(*rows(240, seed=6))
+    kernel = Gaussian(gamma=(0.5, 1.0))
+    options = {"C": (0.1, 1.0), "kernel": kernel, "folds": 4}
+    heard = []
+    one = made(name, **options).fit(data, np.random.default_rng(1))
+    two = made(name, n_jobs=2, **options).fit(data, np.random.default_rng(1), lambda *step: heard.append(step))
+    np.testing.assert_array_equal(one.selection.cost, two.selection.cost)
+    assert one.selection.gap == two.selection.gap
+    np.testing.assert_array_equal(one.scores, two.scores)
+    assert [step for step, _, _ in heard] == list(range(1, heard[0][1] + 1))
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "message"),
+    [
+        (REDSVM, {"C": ()}, "C of REDSVM"),
+        (REDSVM, {"C": (1.0, -1.0)}, r"C of REDSVM must be .*several of them or 'cv'; got -1.0"),
+        (SVOREXC, {"C": (1.0, np.inf)}, "C of SVOREXC"),
+        (SVOREXC, {"C": np.inf, "kernel": Gaussian(gamma="cv")}, "finite C"),
+        (REDSVM, {"n_jobs": 0}, "n_jobs of REDSVM must be an integer other than 0"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_tried_is_refused(method, options, message):
+    with pytest.raises(OptionError, match=message):
+        method(**options)
+
+
+@pytest.mark.parametrize("gamma", [(), (1.0, 0.0), "best"])
+def test_widths_are_checked(gamma):
+    with pytest.raises(OptionError, match="gamma of the gaussian kernel"):
+        Gaussian(gamma=gamma)
+
+
+def test_methods_without_cross_validation_ask_for_one_gamma():
+    frame = pd.DataFrame({"a": X[:, 0], "y": Y})
+    with pytest.raises(OptionError, match="give one positive number"):
+        ordfit("y ~ a", frame, "kernel-prank", kernel=Gaussian(gamma="cv"))
