@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -37,6 +37,17 @@ class DistinctRows:
     def take(self, index: IntArray) -> DistinctRows:
         """The rows at `index`, in that order."""
         return DistinctRows(**{f.name: getattr(self, f.name)[index] for f in fields(self)})
+
+    def repeated(self, most: int) -> DistinctRows:
+        """Each row as often as its weight says, where all weights are whole and come to `most` rows or fewer; or self.
+
+        For learners that count rows whatever they weigh.
+        """
+        times = np.rint(self.weights)
+        if (times != self.weights).any() or times.sum() > most:
+            return self
+        rows = self.take(np.repeat(np.arange(self.n), times.astype(np.intp)))
+        return replace(rows, weights=np.ones(rows.n))
 
 
 def distinct_rows(sample: Sample, costs: FloatArray) -> DistinctRows:
