@@ -15,6 +15,7 @@ from .design.constraints import constrained
 from .design.design import Design
 from .exceptions import OptionError
 from .methods import Method
+from .methods.base_calibrated import Calibrated
 from .progress import reporter
 from .registry import resolve
 from .results.base import OrdinalResults
@@ -33,6 +34,7 @@ def ordfit(
     vcov: Any = None,
     cost: Any = None,
     constraints: Any = None,
+    calibrate: bool | int = False,
     levels: Sequence[Any] | None = None,
     subset: Any = None,
     contrasts: Mapping[str, str] | None = None,
@@ -71,6 +73,11 @@ def ordfit(
     constraints : dict or list of str, optional
         Signs and orders of coefficients that the fit must obey, {"x1": "+", "x2": "-"} or ["x1 >= 0", "x1 <= x2"]
         (support vector machines with kernel="linear"). Names are those of the columns of the model, as in `coef`.
+    calibrate : bool or int
+        True gives a ranker probabilities: `predict(type="prob")` then works for every method. A monotone map from its
+        score to the probabilities of the levels is learned on cross-fitted scores, those of rows left out in turn (5
+        folds, or as many as are given): a cumulative logit for a potential, a softmax for votes. Ranks stay the
+        method's own. Likelihood methods have probabilities without it.
     levels : sequence, optional
         Order of the response's values, lowest first; required for unordered strings.
     subset : boolean array or str, optional
@@ -138,7 +145,7 @@ def ordfit(
     )
     if constraints is not None:
         design = constrained(design, constraints)
-    return fit_design(design, value, vcov=covariance, seed=seed, callback=callback, stacklevel=3)
+    return fit_design(design, value, vcov=covariance, calibrate=calibrate, seed=seed, callback=callback, stacklevel=3)
 
 
 def fit_design(
@@ -146,6 +153,7 @@ def fit_design(
     method: Method,
     *,
     vcov: Any = None,
+    calibrate: bool | int = False,
     seed: int | np.random.Generator = 0,
     callback: Progress | None = None,
     stacklevel: int = 2,
@@ -154,17 +162,26 @@ def fit_design(
     method.check(design.sample)
     if vcov is not None and not hasattr(method.results_class, "with_vcov"):
         raise OptionError(f"vcov goes with likelihood methods; {type(method).__name__} has no standard errors.")
-    fit = method.fit(design.sample, _generator(seed), reporter(callback))
-    results: OrdinalResults = method.results_class(_call(design, method), design, method, fit, fitter=refit)
+    calibrated = Calibrated.of(method, calibrate)
+    fit = (method if calibrated is None else calibrated).fit(design.sample, _generator(seed), reporter(callback))
+    results: OrdinalResults = method.results_class(
+        _call(design, method, calibrated), design, method, fit, fitter=refit, calibrated=calibrated
+    )
     for category, message in results.alerts():
         warnings.warn(message, category, stacklevel=stacklevel)
     robust: OrdinalResults = results if vcov is None else cast(Any, results).with_vcov(vcov)
     return robust
 
 
-def refit(design: Design, method: str | Method, options: Mapping[str, Any], vcov: Any = None) -> OrdinalResults:
+def refit(
+    design: Design,
+    method: str | Method,
+    options: Mapping[str, Any],
+    vcov: Any = None,
+    calibrate: bool | int = False,
+) -> OrdinalResults:
     """Fit a method, by name or as a value, to a design; what results use to fit again."""
-    return fit_design(design, resolve(method, options), vcov=vcov, stacklevel=5)
+    return fit_design(design, resolve(method, options), vcov=vcov, calibrate=calibrate, stacklevel=5)
 
 
 def _generator(seed: int | np.random.Generator) -> np.random.Generator:
@@ -174,8 +191,9 @@ def _generator(seed: int | np.random.Generator) -> np.random.Generator:
         raise OptionError(f"seed must be a whole number >= 0 or a numpy Generator; got {seed!r}.") from problem
 
 
-def _call(design: Design, method: Method) -> str:
-    return f"ordfit({design.formula!r}, method={method!r})"
+def _call(design: Design, method: Method, calibrated: Calibrated | None) -> str:
+    how = "" if calibrated is None else f", calibrate={calibrated.folds}"
+    return f"ordfit({design.formula!r}, method={method!r}{how})"
 
 
 def _split_vcov(vcov: Any, cluster: Any) -> tuple[Any, Any]:

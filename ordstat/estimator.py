@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OrdinalClassifier", "mean_absolute_rank_error"]
 
-_OWN = ("method", "levels", "random_state")
+_OWN = ("method", "levels", "random_state", "calibrate")
 
 
 class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -46,6 +46,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         polars Enum) keeps its own order, numbers and booleans are sorted, and strings are sorted with a DataWarning.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
         Seed of whatever is random in the method; None draws a fresh one at every fit.
+    calibrate : bool or int
+        True, or a number of folds, gives probabilities to a method that has none of its own; see `ordfit`.
     **options
         Hyper-parameters of the method, such as C=1.0 or kernel="perceptron"; `get_params` lists all of them with
         their current values, `set_params` (and so GridSearchCV) sets them. Setting another `method` forgets
@@ -91,17 +93,19 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         levels: Sequence[Any] | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+        calibrate: bool | int = False,
         **options: Any,
     ) -> None:
         self.method = method
         self.levels = levels
         self.random_state = random_state
+        self.calibrate = calibrate
         self._options = options
 
     # Parameters
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """method, levels, random_state and every option of the method, with their current values."""
+        """method, levels, random_state, calibrate and every option of the method, with their current values."""
         own = {name: getattr(self, name) for name in _OWN}
         return {**own, **(_defaults(self.method) or {}), **self._options}
 
@@ -127,7 +131,11 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return twin
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        own = {"levels": (self.levels, None), "random_state": (self.random_state, 0)}
+        own = {
+            "levels": (self.levels, None),
+            "random_state": (self.random_state, 0),
+            "calibrate": (self.calibrate, False),
+        }
         changed = {name: value for name, (value, default) in own.items() if value is not default}
         return f"OrdinalClassifier({', '.join([repr(self.method)] + _keywords(changed | self._options))})"
 
@@ -172,7 +180,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         check_classes(y if weights is None else y[weights > 0], method)
         design = from_arrays(self._named(X), pd.Series(ranked(y, order)), weights=weights)
-        self.results_: Any = fit_design(design, method, seed=_generator(self.random_state), stacklevel=3)
+        self.results_: Any = fit_design(
+            design, method, calibrate=self.calibrate, seed=_generator(self.random_state), stacklevel=3
+        )
         self.levels_ = label_array(design.levels.values, y.dtype)
         self.classes_ = np.sort(self.levels_)
         return self
@@ -232,6 +242,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             incremental = False
         if not incremental:
             raise AttributeError(f"method {self.method!r} needs all rows at once, so it has no partial_fit")
+        if self.calibrate:
+            raise AttributeError("calibrate needs all rows at once, so with it there is no partial_fit")
         return True
 
     def predict(self, X: Any) -> AnyArray:
@@ -242,7 +254,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @available_if(lambda self: self._has_probabilities())  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
-        """(N, K) probabilities, one column per label of `classes_`; only methods that are probability models."""
+        """(N, K) probabilities, one column per label of `classes_`; of probability models, and with `calibrate`."""
         probabilities: FloatArray = self._predict(X, "prob").to_numpy()
         return probabilities[:, np.argsort(self.levels_)]
 
@@ -274,8 +286,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _has_probabilities(self) -> bool:
         kind = _class_of(self.method)
-        if kind is None or "prob" not in kind.results_class.predicts:
-            raise AttributeError(f"method {self.method!r} is not a probability model, so it has no predict_proba")
+        if not self.calibrate and (kind is None or "prob" not in kind.results_class.predicts):
+            raise AttributeError(
+                f"method {self.method!r} is not a probability model, so it has predict_proba only with calibrate=True"
+            )
         return True
 
 

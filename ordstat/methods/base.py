@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -69,6 +69,10 @@ class Method:
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> Fit:
         """Fit to arrays; deterministic given `rng`."""
         raise TypeError(f"{type(self).__name__} defines no fit")
+
+    def with_cost(self, cost: Any) -> Self:
+        """The same with another cost."""
+        return replace(self, cost=cost)  # type: ignore[call-arg]  # every concrete class has the field
 
     def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
         """Norms of the fitted potential for margins and bounds; None where they have no meaning."""

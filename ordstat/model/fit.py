@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
+from .calibration import Calibration
 from .rules import Rule
 
 
@@ -163,6 +164,8 @@ class Fit:
     scores : (N,) training potential H, or (N, K) votes of a rule without thresholds
     facts : tuple of (label, value)
         Header lines of the summary that only this method has (kernel, support vectors, ...).
+    calibration : Calibration or None
+        From scores to probabilities, where the fit was asked for one.
     """
 
     rule: Rule
@@ -170,6 +173,7 @@ class Fit:
     trace: Trace
     scores: FloatArray
     facts: tuple[tuple[str, Any], ...] = field(default=())
+    calibration: Calibration | None = None
 
 
 class Information(Protocol):

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray
 from ..exceptions import ConvergenceWarning, DataWarning, OrdstatWarning, SeparationWarning
+from ..model.calibration import Calibration
 from ..model.fit import Fit, LikelihoodFit
 from .parameters import Parameters
 
@@ -26,6 +27,31 @@ def alerts(design: Design, fit: Fit) -> list[Alert]:
     found: list[Alert] = [(DataWarning, note) for note in design.notes]
     if not fit.certificate.reached:
         found.append((ConvergenceWarning, not_reached(fit)))
+    if fit.calibration is not None:
+        found += calibration_alerts(fit.calibration)
+    return found
+
+
+def calibration_alerts(calibration: Calibration) -> list[Alert]:
+    """Scores that tell nothing of the rank, or all."""
+    found: list[Alert] = []
+    if calibration.map.slope == 0.0:
+        found.append(
+            (
+                DataWarning,
+                "the score of rows left out does not rise with their level, so the calibrated probabilities are the "
+                "shares of the levels for every row: the ranker has learned nothing that holds outside its rows.",
+            )
+        )
+    if calibration.separated:
+        found.append(
+            (
+                SeparationWarning,
+                "the score puts the rows left out in the order of their levels without a mistake, so the likelihood of "
+                "the calibration has no maximum: the probabilities near 0 and 1 come from one observation's worth of "
+                "smoothing, and are not to be taken at their word.",
+            )
+        )
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from ..assess.errors import ErrorTable, Predictions, bootstrap_table, confusion,
 from ..assess.intervals import holdout_limits
 from ..assess.margins import DeltaErrors, delta_errors, margins
 from ..exceptions import OptionError
+from ..model.calibration import Calibration
 from ..model.costs import CostMatrix, sample_costs
 from . import frames
 from .alerts import Alert, alerts
@@ -70,7 +71,7 @@ class OrdinalResults(FittedRanker):
         data : data frame, optional
             The data of the fit if not given; they must still be what they were.
         **changes
-            Other arguments of `ordfit` (weights, cluster, vcov, subset, contrasts, ...) and options of the method
+            Other arguments of `ordfit` (weights, cluster, vcov, subset, calibrate, ...) and options of the method
             (link, cost, C, ...).
 
         Returns
@@ -106,9 +107,10 @@ class OrdinalResults(FittedRanker):
             With the columns of the formula. None means the rows of the fit.
         type : str
             "class": the predicted level. "score": the potential H, larger for higher levels. "margin": left and right
-            margin, raw and normalised; needs the response in `newdata`. Likelihood methods also have "prob",
-            P(response = level), and "cum_prob", P(response <= level), one column per level; voting methods have "votes"
-            of every level in place of score and margin.
+            margin, raw and normalised; needs the response in `newdata`. Likelihood methods, and any other fitted with
+            calibrate=True, also have "prob", P(response = level), and "cum_prob", P(response <= level), one column per
+            level; voting methods have "votes" of every level in place of score and margin. Calibration does not
+            change the classes: they are the ranker's own, and need not be the most probable level.
 
         Returns
         -------
@@ -123,16 +125,25 @@ class OrdinalResults(FittedRanker):
         DataError
             For a missing column or an unseen level in `newdata`.
         """
-        if type not in self.predicts:
+        if type not in self.prediction_types:
             raise OptionError(self._unknown_type(type))
         if type == "margin":
             return self._margin_frame(newdata)
-        return self._predict(self._target(newdata), type)
+        target = self._target(newdata)
+        if self.fit.calibration is not None and type in ("prob", "cum_prob"):
+            return self._calibrated(target, type)
+        return self._predict(target, type)
+
+    def _calibrated(self, target: Target, type: str) -> pd.DataFrame:
+        calibration = cast(Calibration, self.fit.calibration)
+        found = calibration.probabilities if type == "prob" else calibration.cum_probabilities
+        return target.frame(found(target.scores), self.levels)
 
     def _unknown_type(self, type: str) -> str:
-        have = ", ".join(repr(t) for t in self.predicts)
+        have = ", ".join(repr(t) for t in self.prediction_types)
         if type in PREDICTION_TYPES:
-            return f"type={type!r} is not available from {self.method!r}: it predicts {have}."
+            how = " Fit with calibrate=True for probabilities." if type in ("prob", "cum_prob") else ""
+            return f"type={type!r} is not available from {self.method!r}: it predicts {have}.{how}"
         return f"type must be one of {have}; got {type!r}."
 
     def _predict(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
@@ -188,7 +199,7 @@ class OrdinalResults(FittedRanker):
         if newdata is not None:
             columns |= frames.error_columns("new data", table(self._new_predictions(newdata, weights), None))
         if cv is not None:
-            result = crossvalidate(self.method, sample, cv, rng, self._probabilities, callback)
+            result = crossvalidate(self.learner, sample, cv, rng, self.probabilities_of, callback)
             columns |= frames.error_columns("cv", result.table)
         return pd.DataFrame(columns, index=list(self.training_errors.names))
 
@@ -329,7 +340,7 @@ class OrdinalResults(FittedRanker):
         Returns
         -------
         pandas.DataFrame
-            `.fitted` level, `.score`, one `.prob_<level>` a level for probability models, and, where the
+            `.fitted` level, `.score`, one `.prob_<level>` a level where there are probabilities, and, where the
             response is there, `.left_margin` and `.right_margin`.
         """
         target = self._target(data)
@@ -337,7 +348,11 @@ class OrdinalResults(FittedRanker):
             frame = self.design.levels.categorical(self.design.sample.y, target.index, self.design.response).to_frame()
         else:
             frame = frames.copied(data, target.index)
-        return self._augmented(frame, target, data)
+        frame = self._augmented(frame, target, data)
+        if self.fit.calibration is None:
+            return frame
+        probabilities = self._calibrated(target, "prob")
+        return frame.assign(**{f".prob_{level}": probabilities[level] for level in self.levels})
 
     def _augmented(self, frame: pd.DataFrame, target: Target, data: Any) -> pd.DataFrame:
         frame[".fitted"] = self._predict(target, "class")

@@ -17,7 +17,7 @@ from ..model.fit import Certificate, Fit, Geometry, Trace
 from ..model.rules import GapRule
 from ..model.sample import Rows, Sample
 from .evaluation import evaluate, without_paid
-from .protocols import Fitter, RankingMethod
+from .protocols import CalibratedMethod, Fitter, RankingMethod
 from .target import Target
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ class FittedRanker:
         Arrays only.
     fitter : Fitter or None
         Fits again, for `update`.
+    calibrated : method or None
+        The method with the calibration of its scores, where one was asked for.
     """
 
     call: str
@@ -45,7 +47,9 @@ class FittedRanker:
     method: RankingMethod
     fit: Fit
     fitter: Fitter | None = field(default=None, kw_only=True)
+    calibrated: CalibratedMethod | None = field(default=None, kw_only=True)
 
+    #: What fits of this kind predict by themselves; see `prediction_types`.
     predicts: ClassVar[tuple[str, ...]] = ("class", "score", "margin")
 
     def __repr__(self) -> str:
@@ -86,6 +90,17 @@ class FittedRanker:
         """(K-1) names "low|high"."""
         return [f"{low}|{high}" for low, high in zip(self.levels, self.levels[1:], strict=False)]
 
+    @property
+    def prediction_types(self) -> tuple[str, ...]:
+        """Every `type` that `predict` takes."""
+        more = () if self.fit.calibration is None else ("prob", "cum_prob")
+        return (*self.predicts, *(type for type in more if type not in self.predicts))
+
+    @property
+    def learner(self) -> RankingMethod:
+        """What fits other rows in the same way: the method, with its calibration if it has one."""
+        return self.method if self.calibrated is None else self.calibrated
+
     # Rows
 
     def _target(self, newdata: Any) -> Target:
@@ -100,8 +115,14 @@ class FittedRanker:
         new = self.design.spec.rebuild(newdata)
         return Target(rows=new.rows, scores=self.fit.rule.scores(new.rows), complete=new.complete, index=new.index)
 
+    def probabilities_of(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
+        """(N, K) probabilities of the ranks by a fit of this kind at its scores; None where it has none."""
+        if fit.calibration is not None:
+            return fit.calibration.probabilities(scores)
+        return self._probabilities(fit, rows, scores)
+
     def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
-        """(N, K) probabilities by a fit of this kind, None where it has none."""
+        """(N, K) probabilities of an uncalibrated fit, None where it has none."""
         return None
 
     def _new_sample(self, newdata: Any, weights: Any = None) -> tuple[Target, Sample]:
@@ -120,7 +141,7 @@ class FittedRanker:
     def training(self) -> Predictions:
         """Observed and predicted ranks of the rows of the fit, as arrays."""
         sample = self.design.sample
-        return evaluate(self.fit, sample, self.method.cost, self._probabilities, self.fit.scores)
+        return evaluate(self.fit, sample, self.method.cost, self.probabilities_of, self.fit.scores)
 
     @cached_property
     def training_errors(self) -> ErrorTable:
@@ -131,7 +152,7 @@ class FittedRanker:
         target, sample = self._new_sample(newdata, weights)
         if sample.n == 0:
             raise DataError("newdata has no row with the response and all inputs present.")
-        predictions = evaluate(self.fit, sample, self.method.cost, self._probabilities, target.scores)
+        predictions = evaluate(self.fit, sample, self.method.cost, self.probabilities_of, target.scores)
         return predictions if self.design.sample.costs is None else without_paid(predictions)
 
     # Margins as arrays

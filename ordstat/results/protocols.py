@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 class Fitter(Protocol):
     """Fits a method, by name or as a value, to a design; warns as `ordfit` does."""
 
-    def __call__(self, design: Design, method: Any, options: dict[str, Any], vcov: Any) -> OrdinalResults:
+    def __call__(
+        self, design: Design, method: Any, options: dict[str, Any], vcov: Any, calibrate: bool | int = False
+    ) -> OrdinalResults:
         """Results of the fit."""
 
 
@@ -31,6 +33,9 @@ class RankingMethod(Protocol):
     def cost(self) -> Any:
         """What its predictions minimise."""
 
+    def with_cost(self, cost: Any) -> Any:
+        """The same with another cost."""
+
     def fit(self, sample: Sample, rng: np.random.Generator) -> Fit:
         """Fit to other rows."""
 
@@ -39,6 +44,14 @@ class RankingMethod(Protocol):
 
     def extra_bounds(self, sample: Sample, fit: Fit, geometry: Geometry, delta: float) -> MarginBounds:
         """Bounds of the method alone."""
+
+
+class CalibratedMethod(RankingMethod, Protocol):
+    """A method whose fits have a calibration."""
+
+    @property
+    def folds(self) -> int:
+        """Of the cross-fitting."""
 
 
 class Profiler(Protocol):

@@ -24,12 +24,14 @@ def updated(
         raise OptionError("These results were made by hand: fit with ordfit() to use update().")
     given = {name: value for name, value in design.items() if value is not None}
     given |= {name: changes[name] for name in DESIGN_ARGUMENTS if name in changes}
-    options = {name: value for name, value in changes.items() if name not in (*DESIGN_ARGUMENTS, "vcov")}
+    options = {name: value for name, value in changes.items() if name not in (*DESIGN_ARGUMENTS, "vcov", "calibrate")}
+    folds = False if results.calibrated is None else results.calibrated.folds
+    calibrate = {"calibrate": changes.get("calibrate", folds)}
     new = results.design if data is None and not given else results.design.updated(data, **given)
     covariance = changes["vcov"] if "vcov" in changes else kept_covariance(results, new)
     if method is not None:
-        return results.fitter(new, method, options, changes.get("vcov"))
-    return results.fitter(new, _changed(results.method, options), {}, covariance)
+        return results.fitter(new, method, options, changes.get("vcov"), **calibrate)
+    return results.fitter(new, _changed(results.method, options), {}, covariance, **calibrate)
 
 
 def kept_covariance(results: OrdinalResults, design: Design) -> Any:
@@ -47,7 +49,7 @@ def _changed(method: Any, options: Mapping[str, Any]) -> Any:
     valid = [field.name for field in fields(method)]
     for name in options:
         if name not in valid:
-            known = ", ".join(("formula", "nominal", "scale", "method", "data", "vcov", *DESIGN_ARGUMENTS))
+            known = ", ".join(("formula", "nominal", "scale", "method", "data", "vcov", "calibrate", *DESIGN_ARGUMENTS))
             raise OptionError(
                 f"update takes no {name!r}: it takes {known}, and options of the method: {', '.join(valid)}."
             )
