@@ -10,6 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..exceptions import DataError, FormulaError
+from .regression_splines import RegressionSpline
 from .splines import BSpline, NaturalSpline
 
 
@@ -130,4 +131,7 @@ FITTED: dict[str, Callable[..., Transform]] = {
     "poly": fit_poly,
     "bs": BSpline.fit,
     "ns": NaturalSpline.fit,
+    "cr": RegressionSpline.natural,
+    "cs": RegressionSpline.natural,
+    "cc": RegressionSpline.periodic,
 }

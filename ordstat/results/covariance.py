@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from .likelihood import LikelihoodResults
 
 COVARIANCES = ("model", "HC0", "HC1", "cluster")
+#: Corrections of a residual by its leverage, as linear models have them [MacKinnon & White 1985].
+_BY_LEVERAGE = ("HC2", "HC3", "HC4", "HC4m", "HC5", "CR2", "CR3")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +74,14 @@ def chosen_covariance(choice: Any, design: Design) -> Covariance:
         return Covariance("cluster", cluster_codes(choice["cluster"], design))
     if not isinstance(choice, str) or choice not in COVARIANCES:
         names = ", ".join(repr(name) for name in COVARIANCES)
-        raise OptionError(f"vcov must be one of {names}, or {{'cluster': column or values}}; got {choice!r}.")
+        why = ""
+        if choice in _BY_LEVERAGE:
+            why = (
+                f" {choice} divides the one residual of a row by its leverage, which linear models have; an ordered "
+                "response has none, and no definition for it is agreed. HC1 corrects for the number of parameters, "
+                "and .bootstrap() assumes less than either."
+            )
+        raise OptionError(f"vcov must be one of {names}, or {{'cluster': column or values}}; got {choice!r}.{why}")
     if choice != "cluster":
         return Covariance(choice)
     if design.sample.cluster is None:

@@ -56,7 +56,8 @@ def test_complete_separation_names_the_column(frame):
 
 def test_quasi_separation_names_the_column_and_no_other(frame):
     separated = frame.assign(top=(frame["y"] == 3).astype(float) * (frame["v"] > 0))  # 1 only at the highest level
-    with pytest.warns(SeparationWarning, match="top") as caught:
+    offer = r"\(top to \+infinity\).*penalty='jeffreys'"  # the column, the direction, what to do
+    with pytest.warns(SeparationWarning, match=offer) as caught:
         fit = ordfit("y ~ u + top", separated)
     assert "'u'" not in str(caught[0].message)
     assert fit.fit.separation is not None
@@ -236,6 +237,22 @@ def test_hc1_is_not_hc0(fit):
     assert not np.allclose(fit.vcov("HC0"), fit.vcov(), rtol=1e-3)
 
 
+@pytest.mark.parametrize("kind", ["HC2", "HC3", "CR2"])
+def test_corrections_by_leverage_are_refused_with_what_there_is(frame, fit, kind):
+    message = rf"'model', 'HC0', 'HC1', 'cluster'.*'{kind}'.*leverage, which linear models have.*bootstrap"
+    with pytest.raises(OptionError, match=message):
+        fit.vcov(kind)
+    with pytest.raises(OptionError, match=message):
+        ordfit(FORMULA, frame, vcov=kind)
+
+
+def test_clusters_of_one_row_give_hc0(frame, fit):
+    clusters = fit.vcov({"cluster": np.arange(N)})
+    np.testing.assert_allclose(clusters, fit.vcov("HC0") * N / (N - 1), rtol=1e-12)
+    few = fit.vcov({"cluster": "g"})
+    assert not np.allclose(few, clusters, rtol=1e-2)
+
+
 # Formulas
 
 
@@ -255,10 +272,87 @@ def test_a_removed_intercept_comes_back(frame, formula):
     np.testing.assert_allclose(fit.thresholds, other.thresholds, rtol=RTOL)
 
 
-def test_a_spline_needs_no_constraint_by_hand(frame):
-    fit = ordfit("y ~ ns(u, df=3)", frame)
-    assert fit.edf == 3 + 3
-    assert fit.loglik > ordfit("y ~ u", frame).loglik
+@pytest.mark.parametrize(
+    ("term", "columns"),
+    [
+        ("ns(u, df=3)", 3),
+        ("bs(u, df=4)", 4),
+        ("cr(u, df=3)", 2),  # three columns that add up to the intercept
+        ("cs(u, df=5)", 4),
+        ("cr(u, df=3, constraints='center')", 3),
+        ("cc(u, df=4)", 3),
+    ],
+)
+def test_a_spline_needs_no_constraint_by_hand(frame, term, columns):
+    fit = ordfit(f"y ~ {term}", frame)
+    assert len(fit.coef) == columns
+    assert np.isfinite(fit.se).all()
+    if "cc" not in term:
+        assert fit.loglik > ordfit("y ~ u", frame).loglik
+    with pytest.warns(DataWarning, match="removes the intercept"):
+        _same_fit(ordfit(f"y ~ {term} - 1", frame), fit)
+    half = fit.predict(frame[:50], type="prob")
+    np.testing.assert_allclose(half, fit.predict(type="prob")[:50], rtol=1e-12)
+
+
+def test_a_cubic_regression_spline_is_its_columns(frame):
+    """The columns of formulaic's cr(u, df=4), entered by hand: one of them is the intercept."""
+    from formulaic.transforms.cubic_spline import cubic_spline
+
+    columns = cubic_spline(frame["u"].to_numpy(), df=4, _state={})
+    by_hand = frame.assign(**{f"c{i}": columns[i] for i in columns})
+    with pytest.warns(DataWarning, match=r"aliased .*: c4\b"):
+        other = ordfit("y ~ c1 + c2 + c3 + c4", by_hand)
+    fit = ordfit("y ~ cr(u, df=4)", frame)
+    assert fit.loglik == pytest.approx(other.loglik, abs=1e-8)
+    np.testing.assert_allclose(fit.predict(type="prob"), other.predict(type="prob"), atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("term", "columns"),
+    [
+        ("poly(u, 2)", ["poly(u, 2)[1]", "poly(u, 2)[2]"]),
+        ("center(u) + scale(v)", ["center(u)", "scale(v)"]),
+        ("Q('v') + `u`", ["Q('v')", "`u`"]),
+        ("C(g, contr.treatment('Q'))", ["C(g, contr.treatment('Q'))[T.P]", "C(g, contr.treatment('Q'))[T.R]"]),
+        ("C(g, contr.SAS)", ["C(g, contr.SAS)[T.P]", "C(g, contr.SAS)[T.Q]"]),
+        ("g/u", ["g[T.Q]", "g[T.R]", "g[P]:u", "g[Q]:u", "g[R]:u"]),
+        ("u %in% g", ["u:g[P]", "u:g[Q]", "u:g[R]"]),
+        ("(u + v)**2", ["u", "v", "u:v"]),
+        ("(u + v)^2 - v", ["u", "u:v"]),
+        (". - w - g", ["u", "v"]),
+    ],
+)
+def test_the_formula_language_of_formulaic(frame, term, columns):
+    fit = ordfit(f"y ~ {term}", frame)
+    assert fit.coef.index.tolist() == [column.replace("`", "") for column in columns]
+    np.testing.assert_allclose(fit.predict(frame[:9], type="prob"), fit.predict(type="prob")[:9], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("term", "message"),
+    [
+        ("lag(u)", r"'lag'.*no function known to formulas.*column of the data"),  # rows have no order in time
+        ("hashed(g)", r"'hashed'.*no function known to formulas"),
+        ("strata(g)", r"'strata'.*no function known to formulas"),
+        ("np.log(w)", r"'np.log\(w\)' is not allowed in a formula"),
+        ("C(g, contr.custom([[1], [0], [0]]))", r"no known contrast; there are 'treatment'"),
+        ("(1 | g)", r"random effects"),
+        ("u | v", r"'\|'"),
+    ],
+)
+def test_what_formulas_leave_out_is_refused_by_name(frame, term, message):
+    with pytest.raises(ordstat.FormulaError, match=message):
+        ordfit(f"y ~ {term}", frame)
+
+
+def test_a_level_of_a_factor_without_rows_makes_no_column(frame):
+    wide = frame.assign(g=frame["g"].cat.add_categories("S"))
+    with pytest.warns(DataWarning, match=r"Levels of g without rows were left out: 'S'"):
+        fit = ordfit("y ~ u + g", wide)
+    _same_fit(fit, ordfit("y ~ u + g", frame))
+    with pytest.raises(DataError, match=r"(?s)g.*'S'"):
+        fit.predict(wide.head(3).assign(g=["P", "S", "Q"]))
 
 
 @pytest.mark.parametrize("name", ["C", "log", "I", "ns", "scale", "np"])
@@ -316,6 +410,20 @@ def test_a_precomputed_kernel_is_the_plain_gram_matrix(frame):
     gram = OrdinalClassifier("redsvm", kernel="precomputed", **options).fit(kernel(train, train), frame["y"][:150])
     assert gram.predict(kernel(test, train)).tolist() == plain.predict(test).tolist()
     np.testing.assert_allclose(gram.thresholds_, plain.thresholds_, atol=1e-3)
+
+
+@pytest.mark.parametrize("weak", ["perceptron", "stump"])
+@pytest.mark.parametrize("method", ["orboost-all", "orboost-lr"])
+def test_a_seed_fixes_the_weak_learners(frame, method, weak):
+    """Equal scores to the last bit, whatever NumPy's own generator was doing before; another seed, another ensemble."""
+
+    def scores(seed: int, noise: int) -> np.ndarray:
+        np.random.seed(noise)  # noqa: NPY002 - must make no difference
+        fit = ordfit(FORMULA, frame, method, learner=weak, rounds=10, seed=seed)
+        return np.asarray(fit.predict(type="score"))
+
+    np.testing.assert_array_equal(scores(3, 0), scores(3, 1))
+    assert (scores(3, 0) != scores(4, 0)).any() == (weak == "perceptron")  # stumps draw nothing
 
 
 @pytest.mark.parametrize("seed", [0, 7])
