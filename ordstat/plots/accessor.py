@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ..results.base import OrdinalResults
+    from ..results.ensemble import EnsembleResults
     from ..results.likelihood import LikelihoodResults
 
 
@@ -29,7 +30,7 @@ class Plots:
     >>> from ordstat import datasets, ordfit
     >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
     >>> fit.plot
-    plots: confusion, latent, margins, selection
+    plots: boundaries, confusion, latent, margins, selection
     >>> cells = fit.plot.confusion_data()
     >>> cells.loc[cells["observed"] == 5, ["predicted", "distance", "weight"]].to_numpy().tolist()
     [[1, 4, 0], [2, 3, 0], [3, 2, 2], [4, 1, 5], [5, 0, 0]]
@@ -141,6 +142,91 @@ class Plots:
         from .selection import selection_data
 
         return selection_data(self.results)
+
+    def boundaries(
+        self,
+        x: str,
+        y: str,
+        ax: Axes | None = None,
+        *,
+        at: Mapping[str, Any] | None = None,
+        data: Any = None,
+        points: int = 200,
+    ) -> Axes:
+        """Predicted levels over two numeric variables, with the rows of the fit as dots of their observed level.
+
+        Parameters
+        ----------
+        x, y : str
+            Variables of the formula.
+        ax : matplotlib axes, optional
+        at : mapping, optional
+            Values of all other variables: {"contact": "yes"}.
+        data : data frame, optional
+            The data of the fit, where it does not have them any more (after unpickling).
+        points : int
+            Of the grid, on each side.
+
+        Raises
+        ------
+        OptionError
+            A name that is no variable of the formula, or no number; another variable without a value.
+        """
+        from .boundaries import boundaries
+
+        return boundaries(self.results, ax, x, y, at, data, points)
+
+    def boundaries_data(
+        self, x: str, y: str, *, at: Mapping[str, Any] | None = None, data: Any = None, points: int = 200
+    ) -> pd.DataFrame:
+        """Columns of the two variables, and level: the prediction at every point of the grid."""
+        from .boundaries import boundaries_data
+
+        return boundaries_data(self.results, x, y, at, data, points)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EnsemblePlots(Plots):
+    """Pictures of an ensemble made in rounds: those of every fit, and of its rounds.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rank ~ x1 + x2", data=datasets.quadratic_bands(300, seed=1), method="orboost-all", rounds=100)
+    >>> fit.plot.rounds_data(newdata=datasets.quadratic_bands(1000, seed=2), every=50).round(3)
+       round             rows  value
+    0     50  rows of the fit  0.017
+    1    100  rows of the fit  0.000
+    2     50         new data  0.076
+    3    100         new data  0.056
+    """
+
+    results: EnsembleResults
+
+    def rounds(
+        self, ax: Axes | None = None, *, newdata: Any = None, error: str = "absolute", every: int | None = None
+    ) -> Axes:
+        """Error after every round, on the rows of the fit, on new data, and of held-out rows where there are any.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        newdata : data frame, optional
+            With the response.
+        error : {"absolute", "classification", "cost", "loss"}
+            "loss" is the training loss a row, beside what the training-error theorem allows it.
+        every : int, optional
+            Only every so many rounds, and the last; 250 of them, the first closest together, if not given.
+        """
+        from .rounds import rounds
+
+        return rounds(self.results, ax, newdata, error, every)
+
+    def rounds_data(self, *, newdata: Any = None, error: str = "absolute", every: int | None = None) -> pd.DataFrame:
+        """Columns round, rows (whose error it is), value."""
+        from .rounds import rounds_data
+
+        return rounds_data(self.results, newdata, error, every)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

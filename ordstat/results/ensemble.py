@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,9 @@ from ..model.sample import Rows, Sample
 from .margin import MarginResults
 from .report import Report, Table
 from .sections import alert_notes, certificate_text, data_header, shared_tables, shortened
+
+if TYPE_CHECKING:
+    from ..plots.accessor import EnsemblePlots
 
 # Rows of the table of rounds in a summary.
 _SHOWN = 6
@@ -114,7 +117,9 @@ class EnsembleResults(MarginResults):
         for t in self._stages(every):
             yield t, self.at(t).predict(newdata, type)
 
-    def staged_errors(self, newdata: Any = None, *, every: int = 1) -> pd.DataFrame:
+    def staged_errors(
+        self, newdata: Any = None, *, every: int = 1, rounds: Sequence[int] | None = None
+    ) -> pd.DataFrame:
         """Mean errors after every round, on the rows of the fit and on new ones.
 
         Parameters
@@ -123,14 +128,28 @@ class EnsembleResults(MarginResults):
             With the response.
         every : int
             Only every so many rounds, and the last.
+        rounds : sequence of int, optional
+            These alone, in place of `every`; 0 is the start.
 
         Returns
         -------
         pandas.DataFrame
             Columns classification, absolute and cost of the training rows, then "new classification", ... of
             `newdata` (without a cost where every row of the fit had its own); the index is the round.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> train, new = datasets.quadratic_bands(300, seed=1), datasets.quadratic_bands(1000, seed=2)
+        >>> fit = ordfit("rank ~ x1 + x2", data=train, method="orboost-all", rounds=100)
+        >>> fit.staged_errors(new, rounds=[1, 10, 100])["new absolute"].round(2)
+        round
+        1      0.57
+        10     0.16
+        100    0.06
+        Name: new absolute, dtype: float64
         """
-        own, stages = self.design.sample, self._stages(every)
+        own, stages = self.design.sample, self._stages(every) if rounds is None else self._among(rounds)
         samples = {"": own} if newdata is None else {"": own, "new ": self._new_sample(newdata)[1]}
         method, rows = cast(RoundsMethod, self.method), [s.rows for s in samples.values()]
         found = []
@@ -153,6 +172,20 @@ class EnsembleResults(MarginResults):
             raise OptionError(f"every must be an integer of 1 or more; got {every!r}.")
         made = len(self.fit.rounds.members)
         return sorted({*range(every, made + 1, every), made})
+
+    def _among(self, rounds: Sequence[int]) -> list[int]:
+        made = len(self.fit.rounds.members)
+        ok = not isinstance(rounds, str) and np.ndim(rounds) == 1
+        if not ok or not all(isinstance(t, (int, np.integer)) and 0 <= t <= made for t in rounds):
+            raise OptionError(f"rounds must be whole numbers from 0 to {made}, the rounds made; got {rounds!r}.")
+        return sorted({int(t) for t in rounds})
+
+    @property
+    def plot(self) -> EnsemblePlots:
+        """Pictures of the fit, by matplotlib: `fit.plot.rounds()`."""
+        from ..plots.accessor import EnsemblePlots
+
+        return EnsemblePlots(self)
 
     def glance(self) -> pd.DataFrame:
         """One row of figures of the whole fit."""

@@ -1,0 +1,105 @@
+"""Predicted levels over two variables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray
+from ..exceptions import DataError, OptionError
+from . import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..results.base import OrdinalResults
+
+# The grid reaches this share of the range beyond the rows.
+_BEYOND = 0.03
+_MOST_DOTS = 2000
+
+
+def boundaries_data(
+    results: OrdinalResults, x: str, y: str, at: Mapping[str, Any] | None, data: Any, points: int
+) -> pd.DataFrame:
+    """Columns x, y (by their names) and level: the prediction at every point of a grid, y running fastest."""
+    if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 2:
+        raise OptionError(f"points must be a whole number, 2 or more; got {points!r}.")
+    rows = _numbers(results, x, y, data)
+    others = [name for name in results.design.spec.columns or () if name not in (x, y)]
+    held = dict(at or {})
+    if missing := [name for name in others if name not in held]:
+        raise OptionError(f"at must give values of the other variables: {', '.join(map(repr, missing))}.")
+    if unknown := [name for name in held if name not in others]:
+        raise OptionError(f"at names {unknown[0]!r}; the other variables are {', '.join(map(repr, others)) or 'none'}.")
+    axes = [_span(rows[:, place], points) for place in (0, 1)]
+    grid = np.array(np.meshgrid(*axes, indexing="ij")).reshape(2, -1)
+    frame = pd.DataFrame({x: grid[0], y: grid[1], **held})
+    return pd.DataFrame({x: grid[0], y: grid[1], "level": results.predict(frame)})
+
+
+def _span(values: FloatArray, points: int) -> FloatArray:
+    """Points over the range of the rows and a little beyond."""
+    low, high = float(values.min()), float(values.max())
+    spare = _BEYOND * (high - low) or 1.0
+    return np.linspace(low - spare, high + spare, points)
+
+
+def _numbers(results: OrdinalResults, x: str, y: str, data: Any) -> FloatArray:
+    """(N, 2) values of the two variables in the rows of the fit."""
+    given = results.design.data if data is None else data
+    if given is None:
+        raise DataError("The data of the fit are not at hand: pass data= with the data that were fitted.")
+    columns = results.design.spec.columns or ()
+    for name in (x, y):
+        if name not in columns:
+            raise OptionError(
+                f"{name!r} is no variable of the formula; these are: {', '.join(map(repr, columns)) or 'none'}."
+            )
+    frame = pd.DataFrame({name: np.asarray(given[name]) for name in (x, y)})
+    if not all(kind.kind in "iuf" for kind in frame.dtypes):
+        raise OptionError(f"{x!r} and {y!r} must both be numbers: levels of a factor have no line between them.")
+    index = getattr(given, "index", None)
+    if isinstance(index, pd.Index) and index.is_unique and results.design.index.isin(index).all():
+        frame = frame.set_axis(index).loc[results.design.index]
+    numbers: FloatArray = frame.to_numpy(dtype=np.float64)
+    return numbers
+
+
+def boundaries(
+    results: OrdinalResults, ax: Axes | None, x: str, y: str, at: Mapping[str, Any] | None, data: Any, points: int
+) -> Axes:
+    """Draw `boundaries_data` as coloured regions with the rows of the fit as dots of their observed level."""
+    from matplotlib.colors import ListedColormap
+
+    grid = boundaries_data(results, x, y, at, data, points)
+    ax = style.axes(ax, height=4.4, width=5.4)
+    levels = results.levels
+    colours = style.level_colours(len(levels))
+    codes = grid["level"].cat.codes.to_numpy().reshape(points, points).T
+    spans = [grid[name].unique() for name in (x, y)]
+    pale = ListedColormap([tuple(0.45 * part + 0.55 for part in colour[:3]) for colour in colours])
+    ax.pcolormesh(*spans, codes, cmap=pale, vmin=-0.5, vmax=len(levels) - 0.5, shading="nearest", rasterized=True)
+    for code in range(len(levels) - 1):
+        if (codes <= code).any() and (codes > code).any():
+            ax.contour(*spans, (codes > code).astype(float), levels=[0.5], colors=[style.INK], linewidths=0.8)
+    _dots(ax, results, _numbers(results, x, y, data), colours)
+    ax.set_xlim(spans[0][0], spans[0][-1])
+    ax.set_ylim(spans[1][0], spans[1][-1])
+    style.level_key(ax, levels, colours)
+    return style.named(ax, x, y)
+
+
+def _dots(ax: Axes, results: OrdinalResults, numbers: FloatArray, colours: Sequence[tuple[float, ...]]) -> None:
+    """The rows, some of them where they are very many."""
+    y = results.design.sample.y
+    if len(numbers) != y.size:
+        return
+    step = -(-y.size // _MOST_DOTS)
+    shown = [colours[code] for code in y[::step]]
+    size = 14.0 if y.size <= 300 else 7.0
+    x, height = numbers[::step].T
+    ax.scatter(x, height, c=shown, s=size, edgecolors="white", linewidths=0.3, zorder=3)
