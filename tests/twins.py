@@ -78,6 +78,13 @@ def moments(X, weights, shift, sums, gram):
     gram += (x * v[:, None]).T @ x
 
 
+def spreads(X, weights, shift, sums, squares):
+    """Twin of `ordstat.compiled.cumulative.spreads`: sums of columns and of their squares about `shift`."""
+    v = np.ones(len(X)) if weights is None else weights
+    sums += v @ (X - shift)
+    squares += v @ (X - shift) ** 2
+
+
 def project(X, shift, beta, eta):
     """Twin of `ordstat.compiled.cumulative.project`."""
     eta += (X - shift) @ beta
@@ -104,6 +111,16 @@ def logit_pass(X, y, weights, offset, shift, beta, theta, levels, score, cross, 
     np.add.at(cross, y, x * (v * f_l)[:, None])
     gram += (x * (v * (f_u + f_l))[:, None]).T @ x
     return float(v @ (np.logaddexp(0.0, -u) + np.logaddexp(0.0, low)))
+
+
+def logit_slope(X, y, weights, offset, shift, beta, theta, levels, score):
+    """Twin of `ordstat.compiled.cumulative.logit_slope`: the first derivatives of `logit_pass`."""
+    p, K = X.shape[1], len(levels)
+    all_levels = np.zeros((K, 4))
+    sums = all_levels, score, np.zeros((K + 1, p)), np.zeros((p, p))
+    value = logit_pass(X, y, weights, offset, shift, beta, theta, *sums)
+    levels += all_levels[:, :2]
+    return value
 
 
 def accumulate(X, y, shift, parts, levels, score, cross, gram):

@@ -6,46 +6,33 @@ Every function adds into arrays given by the caller and has a plain NumPy twin i
 The columns are used as x - shift, so that large column means cost no digits.
 """
 
-from libc.math cimport erfc, exp, fabs, log, sqrt
-from libc.stdlib cimport free, malloc
+from libc.math cimport NAN, erfc, exp, fabs, log, sqrt
+from libc.stdlib cimport calloc, free
 from scipy.linalg.cython_blas cimport dgemv, dsyrk
 
-cdef extern from *:
-    """
-    #if defined(_MSC_VER)
-    #define ORDSTAT_RESTRICT __restrict
-    #else
-    #define ORDSTAT_RESTRICT __restrict__
-    #endif
-    /* One row: three weighted sums of x, and x scaled in place by the root of the row's weight. */
-    static inline void add_row(int p, double *ORDSTAT_RESTRICT x, double c, double up, double low, double root,
-                               double *ORDSTAT_RESTRICT score, double *ORDSTAT_RESTRICT upper,
-                               double *ORDSTAT_RESTRICT lower) {
-        for (int j = 0; j < p; j++) {
-            double t = x[j];
-            score[j] -= c * t;
-            upper[j] += up * t;
-            lower[j] += low * t;
-            x[j] = root * t;
-        }
-    }
-    static inline void subtract_row(int p, const double *ORDSTAT_RESTRICT x, const double *ORDSTAT_RESTRICT shift,
-                                    double *ORDSTAT_RESTRICT out) {
-        for (int j = 0; j < p; j++) out[j] = x[j] - shift[j];
-    }
-    """
-    void add_row(int p, double *x, double c, double up, double low, double root,
-                 double *score, double *upper, double *lower) noexcept nogil
-    void subtract_row(int p, const double *x, const double *shift, double *out) noexcept nogil
+cdef extern from "rows.h":
+    void centre_rows(int n, int p, int pitch, const double *x, const double *shift, double *out) noexcept nogil
+    void logit_rows(int n, const Py_ssize_t *y, const double *eta, const double *of_upper, const double *of_lower,
+                    double *above, double *below, double *f_u, double *f_l, double *product) noexcept nogil
+    void multiply(int n, const double *by, double *into) noexcept nogil
+    void roots(int n, const double *f_u, const double *f_l, double *root) noexcept nogil
+    void add_rows(int n, int pitch, const Py_ssize_t *y, double *x, const double *c, const double *f_u,
+                  const double *f_l, const double *root, double *score, double *cross) noexcept nogil
+    double log_of_product(int n, const double *product) noexcept nogil
 
 cdef enum:
-    BUFFER = 24576  # doubles in a chunk: within the second-level cache
+    BUFFER = 12288  # doubles in a chunk: within the second-level cache
     LONGEST = 2048  # rows in a chunk
 
 cdef double LARGEST = 300.0  # |score|, |threshold| beyond which the exponentials could overflow
 cdef double PROBIT_LARGEST = 6.0  # |end| beyond which differences of the normal cdf lose too much
 cdef double ROOT_HALF = 0.70710678118654752440
 cdef double PEAK = 0.39894228040143267794  # standard normal density at 0
+
+
+cdef inline int _pitch(int p) noexcept nogil:
+    """Entries of a row in the buffer: the columns and zeros up to a multiple of 4."""
+    return (p + 3) // 4 * 4
 
 
 cdef inline int _chunk_rows(int p) noexcept nogil:
@@ -55,28 +42,31 @@ cdef inline int _chunk_rows(int p) noexcept nogil:
     return rows if rows > 64 else 64
 
 
-cdef void _centre(const double *X, const double *shift, int rows, int p, double *out) noexcept nogil:
-    cdef int i
-    for i in range(rows):
-        subtract_row(p, X + <Py_ssize_t>i * p, shift, out + <Py_ssize_t>i * p)
-
-
-cdef void _project(double *rows_p, int rows, int p, const double *beta, double *eta) noexcept nogil:
+cdef void _project(double *rows_p, int rows, int p, int pitch, const double *beta, double *eta) noexcept nogil:
     """eta += rows @ beta."""
     cdef double one = 1.0
     cdef int step = 1
     cdef char trans = b'T'
     if p > 0:
-        dgemv(&trans, &p, &rows, &one, rows_p, &p, <double *>beta, &step, &one, eta, &step)
+        dgemv(&trans, &p, &rows, &one, rows_p, &pitch, <double *>beta, &step, &one, eta, &step)
 
 
-cdef void _add_gram(double *scaled, int rows, int p, double factor, double *gram) noexcept nogil:
+cdef void _add_weighted(double *rows_p, int rows, int p, int pitch, double factor, double *c, double *sums) noexcept nogil:
+    """sums += factor rows' c."""
+    cdef double one = 1.0
+    cdef int step = 1
+    cdef char trans = b'N'
+    if p > 0:
+        dgemv(&trans, &p, &rows, &factor, rows_p, &pitch, c, &step, &one, sums, &step)
+
+
+cdef void _add_gram(double *scaled, int rows, int p, int pitch, double factor, double *gram) noexcept nogil:
     """gram (upper triangle in column order) += factor * scaled' scaled."""
     cdef double one = 1.0
     cdef char upper = b'U'
     cdef char trans = b'N'
     if p > 0 and rows > 0:
-        dsyrk(&upper, &trans, &p, &rows, &factor, scaled, &p, &one, gram, &p)
+        dsyrk(&upper, &trans, &p, &rows, &factor, scaled, &pitch, &one, gram, &p)
 
 
 cdef void _mirror(double *gram, int p) noexcept nogil:
@@ -86,36 +76,139 @@ cdef void _mirror(double *gram, int p) noexcept nogil:
             gram[<Py_ssize_t>j * p + i] = gram[<Py_ssize_t>i * p + j]
 
 
+cdef void _add_padded(const double *padded, int rows, int p, int pitch, double *out) noexcept nogil:
+    """out (rows, p) += padded (rows, pitch)."""
+    cdef Py_ssize_t i, j
+    for i in range(rows):
+        for j in range(p):
+            out[i * p + j] += padded[i * pitch + j]
+
+
 def moments(const double[:, ::1] X, const double[::1] weights, const double[::1] shift, double[::1] sums,
             double[:, ::1] gram):
     """Add sum v (x - shift) to `sums` (p,) and sum v (x - shift)(x - shift)' to `gram` (p, p); weights may be None."""
     cdef Py_ssize_t n = X.shape[0], start, block
-    cdef int p = <int>X.shape[1], chunk = _chunk_rows(<int>X.shape[1]), rows, i, j
-    cdef double v, root
+    cdef int p = <int>X.shape[1], pitch = _pitch(<int>X.shape[1]), chunk = _chunk_rows(<int>X.shape[1]), rows, i, j
+    cdef double root
     cdef double *row
     cdef bint weighted = weights is not None
     if p == 0 or n == 0:
         return
-    cdef double *buffer = <double *>malloc(<size_t>chunk * p * sizeof(double))
-    if buffer == NULL:
+    cdef double *x = <double *>calloc(<size_t>chunk * pitch + chunk, sizeof(double))
+    if x == NULL:
         raise MemoryError()
+    cdef double *v = x + <size_t>chunk * pitch
     with nogil:
         for block in range((n + chunk - 1) // chunk):
             start = block * chunk
             rows = <int>min(<Py_ssize_t>chunk, n - start)
-            _centre(&X[start, 0], &shift[0], rows, p, buffer)
+            centre_rows(rows, p, pitch, &X[start, 0], &shift[0], x)
             for i in range(rows):
-                v = weights[start + i] if weighted else 1.0
-                root = sqrt(v)
-                row = buffer + <Py_ssize_t>i * p
-                for j in range(p):
-                    sums[j] += v * row[j]
-                if weighted:
+                v[i] = weights[start + i] if weighted else 1.0
+            _add_weighted(x, rows, p, pitch, 1.0, v, &sums[0])
+            if weighted:
+                for i in range(rows):
+                    row = x + <Py_ssize_t>i * pitch
+                    root = sqrt(v[i])
                     for j in range(p):
                         row[j] *= root
-            _add_gram(buffer, rows, p, 1.0, &gram[0, 0])
+            _add_gram(x, rows, p, pitch, 1.0, &gram[0, 0])
         _mirror(&gram[0, 0], p)
-    free(buffer)
+    free(x)
+
+
+def spreads(const double[:, ::1] X, const double[::1] weights, const double[::1] shift, double[::1] sums,
+            double[::1] squares):
+    """Add sum v (x - shift) to `sums` (p,) and sum v (x - shift)^2 to `squares` (p,); weights may be None."""
+    cdef Py_ssize_t n = X.shape[0], i
+    cdef int p = <int>X.shape[1], j
+    cdef double v, t
+    cdef bint weighted = weights is not None
+    if p == 0:
+        return
+    with nogil:
+        for i in range(n):
+            v = weights[i] if weighted else 1.0
+            for j in range(p):
+                t = X[i, j] - shift[j]
+                sums[j] += v * t
+                squares[j] += v * t * t
+
+
+cdef struct Logit:
+    # A chunk of rows and what the passes of the logit make of it.
+    int p, pitch, K
+    bint weighted, shifted
+    double *x
+    double *eta
+    double *above
+    double *below
+    double *f_u
+    double *f_l
+    double *product
+    double *root
+    double *of_upper
+    double *of_lower
+    double *score
+    double *cross
+
+
+cdef bint _open(Logit *at, int p, int K, int chunk) noexcept nogil:
+    """Buffers, all zero; `x` is the one to free. False where there is no memory."""
+    cdef int pitch = _pitch(p)
+    cdef size_t size = <size_t>chunk * (pitch + 7) + 2 * K + <size_t>(K + 2) * pitch
+    at.p, at.pitch, at.K = p, pitch, K
+    at.x = <double *>calloc(size, sizeof(double))
+    if at.x == NULL:
+        return False
+    at.eta = at.x + <size_t>chunk * pitch
+    at.above = at.eta + chunk
+    at.below = at.above + chunk
+    at.f_u = at.below + chunk
+    at.f_l = at.f_u + chunk
+    at.product = at.f_l + chunk
+    at.root = at.product + chunk
+    at.of_upper = at.root + chunk
+    at.of_lower = at.of_upper + K
+    at.score = at.of_lower + K
+    at.cross = at.score + pitch
+    return True
+
+
+cdef bint _set_ends(Logit *at, const double[::1] theta) noexcept nogil:
+    """Exponentials of the thresholds; False where one is too large."""
+    cdef Py_ssize_t k
+    for k in range(theta.shape[0]):
+        if not fabs(theta[k]) <= LARGEST:
+            return False
+        at.of_upper[k] = exp(-theta[k])
+        at.of_lower[k + 1] = exp(theta[k])
+    return True
+
+
+cdef double _logit_chunk(Logit *at, int rows, const double *X, const Py_ssize_t *y, const double *weights,
+                         const double *offset, const double *shift, const double *beta) noexcept nogil:
+    """Row quantities of a chunk, case weights multiplied in, and the sum of v log product; NaN for a large score."""
+    cdef int i
+    cdef double total = 0.0
+    for i in range(rows):
+        at.eta[i] = offset[i] if at.shifted else 0.0
+    if at.p > 0:
+        centre_rows(rows, at.p, at.pitch, X, shift, at.x)
+        _project(at.x, rows, at.p, at.pitch, beta, at.eta)
+    for i in range(rows):
+        if not fabs(at.eta[i]) <= LARGEST:
+            return NAN
+    logit_rows(rows, y, at.eta, at.of_upper, at.of_lower, at.above, at.below, at.f_u, at.f_l, at.product)
+    if not at.weighted:
+        return log_of_product(rows, at.product)
+    for i in range(rows):
+        total += weights[i] * log(at.product[i])
+    multiply(rows, weights, at.above)
+    multiply(rows, weights, at.below)
+    multiply(rows, weights, at.f_u)
+    multiply(rows, weights, at.f_l)
+    return total
 
 
 def logit_pass(const double[:, ::1] X, const Py_ssize_t[::1] y, const double[::1] weights, const double[::1] offset,
@@ -128,98 +221,92 @@ def logit_pass(const double[:, ::1] X, const Py_ssize_t[::1] y, const double[::1
     v f(u) x in row y + 1 and v f(l) x in row y; to gram (p, p) v (f(u) + f(l)) x x'. Returns
     sum v log((1 + exp(-u))(1 + exp(l))), or NaN where a score is too large for this form.
     """
-    cdef Py_ssize_t n = X.shape[0], start, level
+    cdef Py_ssize_t n = X.shape[0], start = 0, level
     cdef int p = <int>X.shape[1], chunk = _chunk_rows(<int>X.shape[1]), rows, i
-    cdef int K = <int>theta.shape[0] + 1
-    cdef double v, e, e_u, e_l, first, second, product, inverse, above, below, f_u, f_l, running = 1.0, total = 0.0
-    cdef bint safe = True, weighted = weights is not None, shifted = offset is not None
-    cdef double *buffer = <double *>malloc((<size_t>chunk * (p + 1) + 2 * K) * sizeof(double))
-    if buffer == NULL:
+    cdef double total = 0.0
+    cdef Logit at
+    if not _open(&at, p, <int>theta.shape[0] + 1, chunk):
         raise MemoryError()
-    cdef double *eta = buffer + <size_t>chunk * p
-    cdef double *of_upper = eta + chunk
-    cdef double *of_lower = of_upper + K
-    cdef const double *first_shift = &shift[0] if p > 0 else NULL
-    cdef const double *first_beta = &beta[0] if p > 0 else NULL
-    cdef double *first_score = &score[0] if p > 0 else NULL
-    cdef double *first_cross = &cross[0, 0] if p > 0 else NULL
+    at.weighted, at.shifted = weights is not None, offset is not None
     with nogil:
-        for i in range(K - 1):
-            safe = safe and fabs(theta[i]) <= LARGEST
-            of_upper[i] = exp(-theta[i])
-            of_lower[i + 1] = exp(theta[i])
-        of_upper[K - 1] = 0.0
-        of_lower[0] = 0.0
-        start = 0
-        while start < n and safe:
+        if not _set_ends(&at, theta):
+            total = NAN
+        while start < n and total == total:
             rows = <int>min(<Py_ssize_t>chunk, n - start)
-            for i in range(rows):
-                eta[i] = offset[start + i] if shifted else 0.0
-            if p > 0:
-                _centre(&X[start, 0], first_shift, rows, p, buffer)
-                _project(buffer, rows, p, first_beta, eta)
-            for i in range(rows):
-                if not fabs(eta[i]) <= LARGEST:
-                    safe = False
-            if not safe:
+            total += _logit_chunk(&at, rows, &X[start, 0] if p > 0 else NULL, &y[start],
+                                  &weights[start] if at.weighted else NULL, &offset[start] if at.shifted else NULL,
+                                  &shift[0] if p > 0 else NULL, &beta[0] if p > 0 else NULL)
+            if not total == total:
                 break
             for i in range(rows):
                 level = y[start + i]
-                e = exp(eta[i])
-                e_u = of_upper[level] * e
-                e_l = of_lower[level] / e
-                first = 1.0 + e_u
-                second = 1.0 + e_l
-                product = first * second
-                inverse = 1.0 / product
-                above = e_u * second * inverse
-                below = e_l * first * inverse
-                f_u = above * second * inverse
-                f_l = below * first * inverse
-                if not weighted:
-                    running *= product
-                    if running > 1e40:
-                        total += log(running)
-                        running = 1.0
-                else:
-                    v = weights[start + i]
-                    total += v * log(product)
-                    above *= v
-                    below *= v
-                    f_u *= v
-                    f_l *= v
-                levels[level, 0] += above
-                levels[level, 1] += below
-                levels[level, 2] += f_u
-                levels[level, 3] += f_l
-                if p > 0:
-                    add_row(p, buffer + <Py_ssize_t>i * p, above - below, f_u, f_l, sqrt(f_u + f_l), first_score,
-                            first_cross + (level + 1) * p, first_cross + level * p)
+                levels[level, 0] += at.above[i]
+                levels[level, 1] += at.below[i]
+                levels[level, 2] += at.f_u[i]
+                levels[level, 3] += at.f_l[i]
+                at.above[i] -= at.below[i]
             if p > 0:
-                _add_gram(buffer, rows, p, 1.0, &gram[0, 0])
+                roots(rows, at.f_u, at.f_l, at.root)
+                add_rows(rows, at.pitch, &y[start], at.x, at.above, at.f_u, at.f_l, at.root, at.score, at.cross)
+                _add_gram(at.x, rows, p, at.pitch, 1.0, &gram[0, 0])
             start += rows
         if p > 0:
+            _add_padded(at.score, 1, p, at.pitch, &score[0])
+            _add_padded(at.cross, at.K + 1, p, at.pitch, &cross[0, 0])
             _mirror(&gram[0, 0], p)
-    free(buffer)
-    return total + log(running) if safe else float("nan")
+    free(at.x)
+    return total
+
+
+def logit_slope(const double[:, ::1] X, const Py_ssize_t[::1] y, const double[::1] weights, const double[::1] offset,
+                const double[::1] shift, const double[::1] beta, const double[::1] theta, double[:, ::1] levels,
+                double[::1] score):
+    """`logit_pass` without curvatures: levels (K, 2), the sums over y = k of v F(-u), v F(l); score; the same value."""
+    cdef Py_ssize_t n = X.shape[0], start = 0, level
+    cdef int p = <int>X.shape[1], chunk = _chunk_rows(<int>X.shape[1]), rows, i
+    cdef double total = 0.0
+    cdef Logit at
+    if not _open(&at, p, <int>theta.shape[0] + 1, chunk):
+        raise MemoryError()
+    at.weighted, at.shifted = weights is not None, offset is not None
+    with nogil:
+        if not _set_ends(&at, theta):
+            total = NAN
+        while start < n and total == total:
+            rows = <int>min(<Py_ssize_t>chunk, n - start)
+            total += _logit_chunk(&at, rows, &X[start, 0] if p > 0 else NULL, &y[start],
+                                  &weights[start] if at.weighted else NULL, &offset[start] if at.shifted else NULL,
+                                  &shift[0] if p > 0 else NULL, &beta[0] if p > 0 else NULL)
+            if not total == total:
+                break
+            for i in range(rows):
+                level = y[start + i]
+                levels[level, 0] += at.above[i]
+                levels[level, 1] += at.below[i]
+                at.above[i] -= at.below[i]
+            if p > 0:
+                _add_weighted(at.x, rows, p, at.pitch, -1.0, at.above, &score[0])
+            start += rows
+    free(at.x)
+    return total
 
 
 def project(const double[:, ::1] X, const double[::1] shift, const double[::1] beta, double[::1] eta):
     """Add (X - shift) @ beta to eta (n,)."""
     cdef Py_ssize_t n = X.shape[0], start, block
-    cdef int p = <int>X.shape[1], chunk = _chunk_rows(<int>X.shape[1]), rows
+    cdef int p = <int>X.shape[1], pitch = _pitch(<int>X.shape[1]), chunk = _chunk_rows(<int>X.shape[1]), rows
     if p == 0 or n == 0:
         return
-    cdef double *buffer = <double *>malloc(<size_t>chunk * p * sizeof(double))
-    if buffer == NULL:
+    cdef double *x = <double *>calloc(<size_t>chunk * pitch, sizeof(double))
+    if x == NULL:
         raise MemoryError()
     with nogil:
         for block in range((n + chunk - 1) // chunk):
             start = block * chunk
             rows = <int>min(<Py_ssize_t>chunk, n - start)
-            _centre(&X[start, 0], &shift[0], rows, p, buffer)
-            _project(buffer, rows, p, &beta[0], &eta[start])
-    free(buffer)
+            centre_rows(rows, p, pitch, &X[start, 0], &shift[0], x)
+            _project(x, rows, p, pitch, &beta[0], &eta[start])
+    free(x)
 
 
 def accumulate(const double[:, ::1] X, const Py_ssize_t[::1] y, const double[::1] shift, const double[:, ::1] parts,
@@ -230,14 +317,19 @@ def accumulate(const double[:, ::1] X, const Py_ssize_t[::1] y, const double[::1
     over y = k of the first five; to score -c x; to cross -r_u x in row y + 1 and -r_l x in row y; to gram
     -(r_u + r_l) x x', which may be negative for some rows.
     """
-    cdef Py_ssize_t n = X.shape[0], start, block, at, level
-    cdef int p = <int>X.shape[1], chunk = _chunk_rows(<int>X.shape[1]), rows, i, j, k, negative
-    cdef double W, root
-    cdef double *row
-    cdef double *buffer = <double *>malloc(<size_t>chunk * p * 2 * sizeof(double) + 8)
-    if buffer == NULL:
+    cdef Py_ssize_t n = X.shape[0], start, block, at
+    cdef int p = <int>X.shape[1], pitch = _pitch(<int>X.shape[1]), chunk = _chunk_rows(<int>X.shape[1])
+    cdef int K = <int>levels.shape[0], rows, i, j, k, negative
+    cdef size_t size = <size_t>chunk * (2 * pitch + 3) + <size_t>(K + 2) * pitch
+    cdef double *x = <double *>calloc(size, sizeof(double))
+    if x == NULL:
         raise MemoryError()
-    cdef double *opposite = buffer + <size_t>chunk * p
+    cdef double *opposite = x + <size_t>chunk * pitch
+    cdef double *up = opposite + <size_t>chunk * pitch
+    cdef double *low = up + chunk
+    cdef double *root = low + chunk
+    cdef double *own_score = root + chunk
+    cdef double *own_cross = own_score + pitch
     with nogil:
         for at in range(n):
             for k in range(5):
@@ -246,24 +338,24 @@ def accumulate(const double[:, ::1] X, const Py_ssize_t[::1] y, const double[::1
             for block in range((n + chunk - 1) // chunk):
                 start = block * chunk
                 rows = <int>min(<Py_ssize_t>chunk, n - start)
-                negative = 0
-                _centre(&X[start, 0], &shift[0], rows, p, buffer)
+                centre_rows(rows, p, pitch, &X[start, 0], &shift[0], x)
                 for i in range(rows):
-                    at = start + i
-                    level = y[at]
-                    W = -(parts[6, at] + parts[7, at])
-                    root = sqrt(fabs(W))
-                    row = buffer + <Py_ssize_t>i * p
-                    add_row(p, row, parts[5, at], -parts[6, at], -parts[7, at], root, &score[0], &cross[level + 1, 0],
-                            &cross[level, 0])
-                    if W < 0.0:
+                    up[i] = -parts[6, start + i]
+                    low[i] = -parts[7, start + i]
+                roots(rows, up, low, root)
+                add_rows(rows, pitch, &y[start], x, &parts[5, start], up, low, root, own_score, own_cross)
+                negative = 0
+                for i in range(rows):
+                    if up[i] + low[i] < 0.0:
                         for j in range(p):
-                            opposite[<Py_ssize_t>negative * p + j] = row[j]
+                            opposite[<Py_ssize_t>negative * pitch + j] = x[<Py_ssize_t>i * pitch + j]
                         negative += 1
-                _add_gram(buffer, rows, p, 1.0, &gram[0, 0])
-                _add_gram(opposite, negative, p, -2.0, &gram[0, 0])
+                _add_gram(x, rows, p, pitch, 1.0, &gram[0, 0])
+                _add_gram(opposite, negative, p, pitch, -2.0, &gram[0, 0])
+            _add_padded(own_score, 1, p, pitch, &score[0])
+            _add_padded(own_cross, K + 1, p, pitch, &cross[0, 0])
             _mirror(&gram[0, 0], p)
-    free(buffer)
+    free(x)
 
 
 def probit_rows(const Py_ssize_t[::1] y, const double[::1] weights, const double[::1] eta, const double[::1] theta,
@@ -316,4 +408,4 @@ def probit_rows(const Py_ssize_t[::1] y, const double[::1] weights, const double
             parts[5, i] = v * c
             parts[6, i] = -v * a * (u + c)
             parts[7, i] = v * b * (low + c)
-    return total + log(running) if safe else float("nan")
+    return total + log(running) if safe else NAN

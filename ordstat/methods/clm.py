@@ -204,6 +204,7 @@ class CumulativeLink(Method):
             tol=self.tol,
             max_iter=self.max_iter,
             total_weight=float(problem.counts.sum()),
+            slope=problem.slope() if self.penalty is None else None,
         )
 
     def _logliks(self, problem: Problem, optimum: Optimum) -> tuple[float, float]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..compiled.cumulative import accumulate, logit_pass, probit_rows, project
+from ..compiled.cumulative import accumulate, logit_pass, logit_slope, probit_rows, project
 from ..model.intervals import Interval, log1mexp
 from ..model.links import Link
 from .newton import Evaluation, Objective
@@ -69,6 +69,24 @@ class PlainRows:
             with np.errstate(over="ignore", invalid="ignore"):
                 found = self._any_link(theta, beta)
         return found if found.finite else None
+
+    def slope(self, alpha: FloatArray, rest: FloatArray, information: Blocks) -> Evaluation | None:
+        """The same, for the logit with the information given instead of its own."""
+        theta, beta = alpha[:, 0], rest / self.scale
+        if self.link.name != "logit" or not np.all(theta[1:] > theta[:-1]):
+            return self.evaluate(alpha, rest)
+        levels, score = np.zeros((self.counts.size, 2)), np.zeros(beta.size)
+        logs = logit_slope(self.X, self.y, self.weights, self.offset, self.shift, beta, theta, levels, score)
+        if np.isnan(logs):
+            return self.evaluate(alpha, rest)
+        d, inner = np.diff(theta), self.counts[1:-1]
+        levels[1:-1] += (inner / np.expm1(d))[:, None]
+        return Evaluation(
+            loglik=float(inner @ log1mexp(d)) - logs,
+            score_alpha=(levels[:-1, 0] - levels[1:, 1]).reshape(-1, 1),
+            score_rest=score / self.scale,
+            information=information,
+        )
 
     def _logit(self, theta: FloatArray, beta: FloatArray) -> Evaluation | None:
         """The compiled pass: what depends on thresholds alone is added once a level, not once a row."""

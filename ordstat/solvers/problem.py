@@ -14,10 +14,13 @@ from ..model.sample import Rows, Sample
 from ..model.thresholds import ThresholdMap, threshold_map
 from .flexible import FlexibleObjective
 from .likelihood import PartsRows, PlainRows
-from .newton import Objective
+from .newton import Objective, Slope
 from .rank import Columns, survey
 from .structured import Structured
 from .user_scale import UserScale
+
+#: Rows a parameter.
+_MANY = 800
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -136,6 +139,16 @@ class Problem:
             counts=self.counts,
             link=self.link,
         )
+
+    def slope(self) -> Slope | None:
+        """The cheaper evaluation of the score, where many rows make it worth while."""
+        plain = self.plain and self.structure is None and self.family is None
+        return self._plain_rows().slope if plain and self.many_rows and self.link.name == "logit" else None
+
+    @property
+    def many_rows(self) -> bool:
+        """Whether rough steps on the way, from some of the rows, cost little beside one pass over all."""
+        return self.sample.n >= _MANY * self.n_parameters
 
     def scaled(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Centred and scaled copies: location (N, p), nominal with its column of ones (N, m), scale (N, r)."""

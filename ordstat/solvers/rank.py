@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
-from ..compiled.cumulative import moments
+from ..compiled.cumulative import moments, spreads
 from ..exceptions import DataError
 
 #: Relative length of what is left of an aliased column [R's lm and clm].
@@ -21,6 +21,8 @@ TOLERANCE = 1e-7
 _CONSTANT = 1e-11
 #: Pivots of the correlation matrix above this leave no doubt (the sweep decides at 1e-14).
 _SAFE_PIVOT = 1e-9
+#: One row in _STRIDE of _TALL matrices usually shows that no column is aliased.
+_STRIDE, _TALL = 16, 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,17 +50,18 @@ def survey(X: FloatArray, weights: FloatArray | None) -> Columns:
     if p == 0:
         return Columns(np.zeros(0), np.ones(0), np.zeros(0, dtype=bool))
     shift = X[:: max(1, n // 512)].mean(axis=0)
-    sums, gram = np.zeros(p), np.zeros((p, p))
-    moments(X, weights, shift, sums, gram)
-    _check_size(X, np.diag(gram))
+    sums, squares = np.zeros(p), np.zeros(p)
+    spreads(X, weights, shift, sums, squares)
+    _check_size(X, squares)
     total = float(n) if weights is None else float(weights.sum())
     offset = sums / total
-    gram -= total * np.outer(offset, offset)
     mean = shift + offset
-    deviation = np.sqrt(np.maximum(np.diag(gram), 0.0) / total)
+    deviation = np.sqrt(np.maximum(squares / total - offset**2, 0.0))
     constant = deviation <= _CONSTANT * (np.abs(mean) + np.abs(shift))
     deviation = np.where(constant, 1.0, deviation)
-    if not constant.any() and _well_conditioned(gram / np.outer(deviation, deviation) / total):
+    scale = deviation * np.sqrt(total)
+    strides = (_STRIDE, 1) if n >= _TALL else (1,)
+    if not constant.any() and any(_independent(X, weights, shift, scale, stride) for stride in strides):
         return Columns(mean, deviation, np.ones(p, dtype=bool))
     kept = _sweep(X, weights, mean)
     return Columns(mean, deviation, kept)
@@ -73,6 +76,19 @@ def _check_size(X: FloatArray, squares: FloatArray) -> None:
                 f"Column {column} of the model matrix must hold finite numbers whose squares neither overflow nor "
                 "vanish (about 1e-150 to 1e150 in size): rescale it."
             )
+
+
+def _independent(X: FloatArray, weights: FloatArray | None, shift: FloatArray, scale: FloatArray, stride: int) -> bool:
+    """Whether the correlation matrix of all rows has no pivot near zero, as far as one row in `stride` can tell.
+
+    More rows only add to the squared length of what a column has beyond others, which is its pivot.
+    """
+    part = np.ascontiguousarray(X[::stride])
+    v = None if weights is None else np.ascontiguousarray(weights[::stride])
+    sums, gram = np.zeros(scale.size), np.zeros((scale.size, scale.size))
+    moments(part, v, shift, sums, gram)
+    gram -= np.outer(sums, sums) / (part.shape[0] if v is None else v.sum())
+    return _well_conditioned(gram / np.outer(scale, scale))
 
 
 def _well_conditioned(correlation: FloatArray) -> bool:

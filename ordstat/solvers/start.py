@@ -1,6 +1,6 @@
 """Starting values of Newton's method: from the cumulative shares, or from a rough fit of an easier problem.
 
-The easier problem is every twentieth row where there are many rows, and for the likelihoods that may have several local
+The easier problem is every tenth row where there are many rows, and for the likelihoods that may have several local
 maxima a model nearby: the one without scale effects, and for the cauchit the logit and the probit.
 """
 
@@ -12,14 +12,16 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..model.links import LINKS
-from .newton import Evaluation, maximise
+from .newton import Evaluation, Optimum, maximise
 from .problem import Problem
 from .rank import Columns
 
-#: One row in this many makes the small sample; with fewer rows than _ENOUGH a parameter it is not worth it.
-_STRIDE, _ENOUGH = 20, 40
-#: The small sample is fitted until the score, a sum over its rows, is below this.
-_ROUGH = 1.0
+#: One row in this many makes the small sample.
+_STRIDE = 10
+#: The small sample is fitted until the next step, taken unseen, is shorter than one standard error (tol / 1000).
+_ROUGH = 1e3
+#: Longest step, in the units of `newton.py`, on the information of the small sample.
+_LONGEST = 0.2
 #: Newton steps towards the maximum of a model nearby, and its score.
 _STEPS, _NEAR = 30, 1e-3
 
@@ -32,33 +34,52 @@ def starting_values(problem: Problem, max_iter: int) -> Point:
         return _at_fixed_lambda(problem, problem.family.start, max_iter)
     if problem.sample.rows.scale is not None:
         return _through_equal_scales(problem, max_iter)
-    if _few_rows(problem):
+    if not problem.many_rows:
         return _through_other_links(problem, max_iter) if problem.link.name == "cauchit" else problem.start()
     return _from_small_sample(problem) if problem.plain and problem.structure is None else problem.start()
 
 
-def _few_rows(problem: Problem) -> bool:
-    return problem.sample.n < _STRIDE * _ENOUGH * problem.n_parameters
-
-
 def _from_small_sample(problem: Problem) -> Point:
-    """A rough fit of the small sample is within a few standard errors and saves two passes over all rows.
+    """A rough fit of the small sample is within a few standard errors and saves passes over all rows.
 
     It is used only where every level occurs in it and Newton's method went straight through.
     """
     start = problem.start()
+    if not problem.many_rows:
+        return start
     small = problem.sample.take(np.arange(0, problem.sample.n, _STRIDE))
     counts = np.bincount(small.y, weights=small.weights, minlength=problem.counts.size).astype(np.float64)
     if not np.all(counts > 0.0):
         return start
+    part = replace(problem, sample=small, counts=counts)
     rough = maximise(
-        replace(problem, sample=small, counts=counts).objective().evaluate,
-        *start,
+        part.objective().evaluate,
+        *_from_small_sample(part),
         tol=_ROUGH,
         max_iter=10,
         total_weight=float(counts.sum()),
     )
-    return (rough.alpha, rough.rest) if rough.message == "converged" and rough.damping == 0.0 else start
+    if rough.message != "converged" or rough.damping > 0.0:
+        return start
+    return _stepped(problem, rough, float(problem.counts.sum() / counts.sum()))
+
+
+def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Point:
+    """The last step of a fit to some of the rows, then one on the score of all and `ratio` times its information.
+
+    The latter is as good as a Newton step: the information of the part is as near that of all rows as the point is.
+    """
+    alpha, rest = rough.alpha + rough.step_alpha, rough.rest + rough.step_rest
+    slope = problem.slope()
+    at = None if slope is None else slope(alpha, rest, rough.information)
+    if at is None:
+        return (alpha, rest) if np.all(np.diff(alpha[:, 0]) > 0.0) else (rough.alpha, rough.rest)
+    step_alpha, step_rest = rough.factor.solve(at.score_alpha / ratio, at.score_rest / ratio)
+    length = float(np.vdot(step_alpha, at.score_alpha) + step_rest @ at.score_rest) / float(problem.counts.sum())
+    moved = alpha + step_alpha
+    if length > _LONGEST**2 or not np.all(np.diff(moved[:, 0]) > 0.0):
+        return alpha, rest
+    return moved, rest + step_rest
 
 
 def _at_fixed_lambda(problem: Problem, lam: float, max_iter: int) -> Point:
@@ -90,7 +111,7 @@ def _through_equal_scales(problem: Problem, max_iter: int) -> Point:
     equal = replace(problem, sample=replace(problem.sample, rows=replace(rows, scale=None)), scale=none)
     alpha, rest = _near(equal, starting_values(equal, max_iter), max_iter)
     start = alpha, np.append(rest, np.zeros(n_scale))
-    starts = [start, problem.start()] if _few_rows(problem) else [start]
+    starts = [start, problem.start()] if not problem.many_rows else [start]
     near = [_near(problem, start, max_iter) for start in starts]
     if rows.scale is not None and rows.offset is None:
         part = problem.scale.part(problem.scale.kept)

@@ -41,10 +41,24 @@ def test_logit_pass(n: int, p: int, K: int, weighted: bool, shifted: bool) -> No
         np.testing.assert_allclose(got, want, **ROUNDING)
 
 
-def test_logit_pass_refuses_what_would_overflow() -> None:
-    X, *given = inputs(50, 2, 3, weighted=False, shifted=False)
-    X[7] += 1e6
+@pytest.mark.parametrize(("n", "p", "K"), SIZES)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shifted", [False, True])
+def test_logit_slope(n: int, p: int, K: int, weighted: bool, shifted: bool) -> None:
+    given = inputs(n, p, K, weighted=weighted, shifted=shifted)
+    one, other = outputs(p, K, 2)[:2], outputs(p, K, 2)[:2]
+    value = cumulative.logit_slope(*given, *one)
+    assert value == pytest.approx(twins.logit_slope(*given, *other), rel=1e-12)
+    for got, want in zip(one, other, strict=True):
+        np.testing.assert_allclose(got, want, **ROUNDING)
+
+
+@pytest.mark.parametrize("row", [7, 4000])
+def test_logit_pass_refuses_what_would_overflow(row: int) -> None:
+    X, *given = inputs(5000, 2, 3, weighted=False, shifted=False)
+    X[row] += 1e6
     assert np.isnan(cumulative.logit_pass(X, *given, *outputs(2, 3, 4)))
+    assert np.isnan(cumulative.logit_slope(X, *given, *outputs(2, 3, 2)[:2]))
     assert np.isnan(twins.logit_pass(X, *given, *outputs(2, 3, 4)))
 
 
@@ -65,6 +79,11 @@ def test_moments_and_projection(n: int, p: int, K: int, weighted: bool) -> None:
     one, other = (np.zeros(p), np.zeros((p, p))), (np.zeros(p), np.zeros((p, p)))
     cumulative.moments(X, weights, shift, *one)
     twins.moments(X, weights, shift, *other)
+    for got, want in zip(one, other, strict=True):
+        np.testing.assert_allclose(got, want, **ROUNDING)
+    one, other = (np.zeros(p), np.zeros(p)), (np.zeros(p), np.zeros(p))
+    cumulative.spreads(X, weights, shift, *one)
+    twins.spreads(X, weights, shift, *other)
     for got, want in zip(one, other, strict=True):
         np.testing.assert_allclose(got, want, **ROUNDING)
     eta, expected = np.ones(n), np.ones(n)

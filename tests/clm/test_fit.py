@@ -388,7 +388,7 @@ def test_starting_from_a_small_sample_changes_nothing(monkeypatch: pytest.Monkey
     if rare:
         sample = replace(sample, y=np.where(np.arange(sample.n) == 1, 4, sample.y), n_levels=5)
     one = fit(sample, link)
-    monkeypatch.setattr("ordstat.solvers.start._ENOUGH", 10**9)
+    monkeypatch.setattr("ordstat.solvers.problem._MANY", 10**9)
     other = fit(sample, link)
     assert_same(one, other)
     assert (one.trace.objective[0] > other.trace.objective[0]) == (not rare)
