@@ -28,16 +28,22 @@ if TYPE_CHECKING:
     from .estimator import OrdinalClassifier
     from .learners.perceptron import NormalisedSigmoid, RCDPerceptron
     from .learners.stump import DecisionStump
+    from .learners.tree import DecisionTree
     from .methods.adaboost import AdaBoost
     from .methods.adaboost_or import AdaBoostOR
+    from .methods.bagging import OrdinalBagging
+    from .methods.cart import OrdinalTree
     from .methods.clm import CumulativeLink
     from .methods.cost_transform import CostTransform
     from .methods.cusum import CuSumRank
+    from .methods.fixed_split import FixedSplitBoosting
     from .methods.kernel_cusum import KernelCuSumRank
     from .methods.kernel_prank import KernelPRank
+    from .methods.nominal_adaboost import NominalAdaBoost
     from .methods.one_versus_all import OneVersusAll
     from .methods.one_versus_one import OneVersusOne
     from .methods.orboost import ORBoost
+    from .methods.ordinal_adaboost import OrdinalAdaBoost
     from .methods.orstump import ORStump
     from .methods.prank import PRank
     from .methods.rank_svm import RankBoundarySVM
@@ -68,6 +74,12 @@ _LATER = {
     "AdaBoostOR": "methods.adaboost_or",
     "ORStump": "methods.orstump",
     "DecisionStump": "learners.stump",
+    "DecisionTree": "learners.tree",
+    "OrdinalTree": "methods.cart",
+    "OrdinalBagging": "methods.bagging",
+    "NominalAdaBoost": "methods.nominal_adaboost",
+    "FixedSplitBoosting": "methods.fixed_split",
+    "OrdinalAdaBoost": "methods.ordinal_adaboost",
     "REDSVM": "methods.redsvm",
     "RankBoundarySVM": "methods.rank_svm",
     "SVOREXC": "methods.svorexc",
@@ -90,19 +102,25 @@ __all__ = [
     "DataError",
     "DataWarning",
     "DecisionStump",
+    "DecisionTree",
+    "FixedSplitBoosting",
     "FormulaError",
     "Gaussian",
     "KernelCuSumRank",
     "KernelPRank",
     "Laplacian",
     "Linear",
+    "NominalAdaBoost",
     "NormalisedSigmoid",
     "ORBoost",
     "ORStump",
     "OneVersusAll",
     "OneVersusOne",
     "OptionError",
+    "OrdinalAdaBoost",
+    "OrdinalBagging",
     "OrdinalClassifier",
+    "OrdinalTree",
     "OrdstatError",
     "OrdstatWarning",
     "PRank",

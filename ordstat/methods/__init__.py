@@ -67,6 +67,13 @@ METHODS: dict[str, Entry] = {
     "adaboost-or": Entry("adaboost_or.AdaBoostOR"),
     "adaboost": Entry("adaboost.AdaBoost"),
     "seedboost": Entry("seedboost.SeedBoost"),
+    "cart": Entry("cart.OrdinalTree", {"response": "nominal", "cost": "classification"}),
+    "ordinal-cart": Entry("cart.OrdinalTree", {"response": "ordinal", "cost": "classification"}),
+    "bagging": Entry("bagging.OrdinalBagging", {"response": "nominal", "cost": "classification"}),
+    "ordinal-bagging": Entry("bagging.OrdinalBagging", {"response": "ordinal", "cost": "classification"}),
+    "nominal-adaboost": Entry("nominal_adaboost.NominalAdaBoost", {"cost": "classification"}),
+    "fixed-split-boosting": Entry("fixed_split.FixedSplitBoosting", {"cost": "classification"}),
+    "ordinal-adaboost": Entry("ordinal_adaboost.OrdinalAdaBoost", {"cost": "classification"}),
 }
 
 __all__ = ["METHODS", "Entry", "Method"]

@@ -12,6 +12,7 @@ from problems import FORMULA, Problem, score_type, scores, thresholds
 import ordstat
 from ordstat import DataError, OptionError, ordfit
 from ordstat.methods import METHODS
+from ordstat.methods.base_trees import TreeMethod
 from ordstat.registry import option_names, resolve
 
 #: Another value of every option of every method; a new option needs a line here.
@@ -19,7 +20,9 @@ OTHER = {
     "C": 0.01,
     "base": "logistic",
     ("adaboost-or", "base"): ordstat.REDSVM(),
+    "combination": "votes",
     "cost": "squared",
+    "criterion": "misclassification",
     "epochs": 3,
     ("adaboost", "cost"): ((0.0, 1.0), (3.0, 0.0)),
     ("seedboost", "cost"): ((0.0, 1.0), (3.0, 0.0)),
@@ -29,16 +32,21 @@ OTHER = {
     "keep": "last",
     "kernel": "gaussian",
     "learner": "tree",
+    "leaves": 3,
     "link": "probit",
     "loss": "squared_hinge",
     "margin": 0.5,
+    "max_depth": 1,
     "max_iter": 1,
+    "min_weight": 8.0,
     "mode": "relabel",
     "n_jobs": 2,
     "patience": 1,
     "penalty": 2.0,
     "presentation": "order",
+    "prune": "misclassification",
     "rounds": 7,
+    "sampling": "weight",
     "scaling": "standard",
     "solver": "cvxpy",
     "step": "tight",
@@ -47,6 +55,7 @@ OTHER = {
     "tol": 1e-8,
     "update": "passive-aggressive",
     "validation": 0.3,
+    "version": "real",
     "weighting": "all-pairs",
 }
 
@@ -57,6 +66,7 @@ BESIDE = {
     "n_jobs": {"C": "cv"},
     "loss": {"kernel": "linear"},
     "patience": {"validation": 0.3},
+    **{(name, "n_jobs"): {} for name, entry in METHODS.items() if issubclass(entry.method, TreeMethod)},
     # Costs place the thresholds alone, and differ where ranks are wrong by more than one.
     ("rankboost-or", "cost"): {"rounds": 5},
 }

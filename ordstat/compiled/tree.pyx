@@ -1,0 +1,247 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Best-first classification trees on presorted columns; the readable twin is in `tests/trees/twins.py`."""
+
+from libc.math cimport log
+from libc.stdlib cimport free, malloc
+
+
+cdef struct Cut:
+    double gain
+    Py_ssize_t column
+    Py_ssize_t place
+
+
+cdef inline double xlogx(double x) noexcept nogil:
+    return x * log(x) if x > 0.0 else 0.0
+
+
+cdef double entropy(const double* values, Py_ssize_t C, double total) noexcept nogil:
+    """total log total - sum_c values_c log values_c: half the deviance of a node."""
+    cdef Py_ssize_t c
+    cdef double sum = xlogx(total)
+    for c in range(C):
+        sum -= xlogx(values[c])
+    return sum
+
+
+cdef Cut search(const int* order, Py_ssize_t stride, Py_ssize_t start, Py_ssize_t end, const int[:, ::1] ranks,
+                const int[::1] y, const double[::1] w, const double* values, double* left, double* inverse,
+                double least, double slack) noexcept nogil:
+    """The cut of the rows order[d, start:end] with the largest fall of the entropy, over all columns d.
+
+    A cut is worth at most W (W A - L^2) / (L R), A = sum_c L_c^2 / V_c, which is the chi-square bound of the
+    divergences of both sides from the node: logarithms are taken only where that could beat the best so far.
+    """
+    cdef Py_ssize_t D = ranks.shape[0], C = inverse - left
+    cdef Py_ssize_t d, i, c
+    cdef int row, next_row, label
+    cdef const int* place
+    cdef double W = 0.0, L, R, A, weight, gain, whole
+    cdef Cut best
+    best.gain, best.column, best.place = 0.0, -1, -1
+    cdef double bar = slack
+    for c in range(C):
+        W += values[c]
+        inverse[c] = 1.0 / values[c] if values[c] > 0.0 else 0.0
+    whole = entropy(values, C, W)
+    for d in range(D):
+        place = order + d * stride
+        if ranks[d, place[start]] == ranks[d, place[end - 1]]:
+            continue
+        for c in range(C):
+            left[c] = 0.0
+        L = 0.0
+        A = 0.0
+        row = place[start]
+        for i in range(start, end - 1):
+            label = y[row]
+            weight = w[row]
+            A += weight * (2.0 * left[label] + weight) * inverse[label]
+            left[label] += weight
+            L += weight
+            next_row = place[i + 1]
+            if ranks[d, row] != ranks[d, next_row]:
+                R = W - L
+                if W * (W * A - L * L) > bar * L * R and L >= least and R >= least:
+                    gain = whole - xlogx(L) - xlogx(R)
+                    for c in range(C):
+                        gain += xlogx(left[c]) + xlogx(values[c] - left[c])
+                    if gain > bar:
+                        best.gain, best.column, best.place = gain, d, i
+                        bar = gain + slack
+            row = next_row
+    return best
+
+
+cdef void part(int* order, Py_ssize_t D, Py_ssize_t stride, Py_ssize_t start, Py_ssize_t end, Cut cut,
+               unsigned char* side, int* spare) noexcept nogil:
+    """The rows start:end of every column in two runs, those of the cut's left side first, each in its order."""
+    cdef Py_ssize_t d, i, here, there
+    cdef int row
+    cdef int* place = order + cut.column * stride
+    for i in range(start, end):
+        side[place[i]] = i > cut.place
+    for d in range(D):
+        if d == cut.column:
+            continue
+        place = order + d * stride
+        here, there = start, 0
+        for i in range(start, end):
+            row = place[i]
+            # Both are written, and one of the two places moves on: no branch to mispredict.
+            place[here] = row
+            spare[there] = row
+            here += 1 - side[row]
+            there += side[row]
+        for i in range(there):
+            place[here + i] = spare[i]
+
+
+def grow(const int[:, ::1] order, const int[:, ::1] ranks, const int[::1] y, const double[::1] w, int leaves,
+         int depth, double least, double tie, int[::1] column, int[:, ::1] ends, int[::1] child, int[::1] parent,
+         double[:, ::1] values, double[::1] gains):
+    """Split again and again the leaf whose best cut lowers the deviance most, until there are `leaves` of them.
+
+    Parameters
+    ----------
+    order : (D, N) rows in the order of each column
+    ranks : (D, N) place of each row's value among the different values of the column
+    y : (N,) classes 0..C-1
+    w : (N,) weights >= 0; rows of weight 0 take no part
+    leaves : int
+        At most.
+    depth : int
+        Cuts on a path at most; negative for no limit.
+    least : float
+        Weight of a leaf at least.
+    tie : float
+        Share of the whole weight by which a later cut has to be better than an earlier one, and any cut than none.
+    column : (M,) out
+        Column of each node's cut, -1 of a leaf; M >= 2 leaves - 1.
+    ends : (M, 2) out
+        Rows just below and just above the cut.
+    child : (M,) out
+        Left child; the right one follows it.
+    parent : (M,) out
+        -1 of the root.
+    values : (M, C) out
+        Weight of every class.
+    gains : (M,) out
+        By how much the cut lowers sum_c w_c log(w / w_c).
+
+    Returns
+    -------
+    int
+        Number of nodes; a child comes after its parent.
+    """
+    cdef Py_ssize_t D = order.shape[0], N = order.shape[1], C = values.shape[1], M = column.shape[0]
+    cdef Py_ssize_t d, i, c, node, one, at, nodes = 1, made = 1, kept = 0
+    cdef double total = 0.0, slack, best
+    cdef int row
+    cdef int* rows = <int*> malloc((D + 1) * N * sizeof(int))
+    cdef unsigned char* side = <unsigned char*> malloc(N)
+    cdef double* sums = <double*> malloc(2 * C * sizeof(double))
+    cdef Py_ssize_t* start = <Py_ssize_t*> malloc(3 * M * sizeof(Py_ssize_t))
+    cdef Cut* cuts = <Cut*> malloc(M * sizeof(Cut))
+    cdef Py_ssize_t* end
+    cdef Py_ssize_t* level
+    cdef int* spare
+    cdef Cut none
+    if rows == NULL or side == NULL or sums == NULL or start == NULL or cuts == NULL:
+        free(rows)
+        free(side)
+        free(sums)
+        free(start)
+        free(cuts)
+        raise MemoryError("no memory for a tree")
+    end, level, spare = start + M, start + 2 * M, rows + D * N
+    none.gain, none.column, none.place = 0.0, -1, -1
+    with nogil:
+        for d in range(D):
+            at = 0
+            for i in range(N):
+                row = order[d, i]
+                rows[d * N + at] = row
+                at += w[row] > 0.0
+            kept = at
+        for c in range(C):
+            values[0, c] = 0.0
+        for i in range(N):
+            if w[i] > 0.0:
+                values[0, y[i]] += w[i]
+                total += w[i]
+        slack = tie * total
+        start[0], end[0], level[0], parent[0] = 0, kept, 0, -1
+        one = 0
+        while True:
+            # Children made last, or the root, look for their cuts.
+            for node in range(one, nodes):
+                column[node], child[node], gains[node] = -1, -1, 0.0
+                ends[node, 0], ends[node, 1] = -1, -1
+                cuts[node] = none
+                if made < leaves and divisible(&values[node, 0], C, least) and (depth < 0 or level[node] < depth):
+                    cuts[node] = search(rows, N, start[node], end[node], ranks, y, w, &values[node, 0], sums,
+                                        sums + C, least, slack)
+            if made >= leaves:
+                break
+            one, best = -1, 0.0
+            for node in range(nodes):
+                if column[node] < 0 and cuts[node].column >= 0 and cuts[node].gain > best:
+                    one, best = node, cuts[node].gain + slack
+            if one < 0:
+                break
+            node, made = one, made + 1
+            column[node], gains[node], child[node] = <int> cuts[node].column, cuts[node].gain, <int> nodes
+            at = cuts[node].column * N + cuts[node].place
+            ends[node, 0], ends[node, 1] = rows[at], rows[at + 1]
+            for one in range(nodes, nodes + 2):
+                parent[one], level[one] = <int> node, level[node] + 1
+                start[one] = start[node] if one == nodes else cuts[node].place + 1
+                end[one] = cuts[node].place + 1 if one == nodes else end[node]
+                for c in range(C):
+                    values[one, c] = 0.0
+                for i in range(start[one], end[one]):
+                    row = rows[cuts[node].column * N + i]
+                    values[one, y[row]] += w[row]
+            if made < leaves:
+                part(rows, D, N, start[node], end[node], cuts[node], side, spare)
+            one = nodes
+            nodes += 2
+    free(rows)
+    free(side)
+    free(sums)
+    free(start)
+    free(cuts)
+    return nodes
+
+
+cdef bint divisible(const double* values, Py_ssize_t C, double least) noexcept nogil:
+    """Whether a node has rows of two classes, and weight for two leaves."""
+    cdef Py_ssize_t c, present = 0
+    cdef double total = 0.0
+    for c in range(C):
+        present += values[c] > 0.0
+        total += values[c]
+    return present > 1 and total >= 2.0 * least
+
+
+def find_leaves(const double[:, ::1] X, const int[::1] roots, const int[::1] column, const double[::1] cut,
+                const int[::1] child, int[:, ::1] found):
+    """The leaf of every row in every tree, its left child where x <= cut.
+
+    Parameters
+    ----------
+    X : (N, D)
+    roots : (T,) node where each tree starts
+    column, cut, child : (M,) of all nodes; column -1 is a leaf, the right child follows the left
+    found : (N, T) out
+    """
+    cdef Py_ssize_t N = X.shape[0], T = roots.shape[0], n, t
+    cdef int node
+    with nogil:
+        for t in range(T):
+            for n in range(N):
+                node = roots[t]
+                while column[node] >= 0:
+                    node = child[node] + (X[n, column[node]] > cut[node])
+                found[n, t] = node

@@ -1,0 +1,72 @@
+"""Bagging of trees of all ranks, or of every split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..learners.tree_rounds import Plan
+from ..model.aggregation import Aggregation, Plurality, SplitVotes
+from ..model.distinct import DistinctRows
+from ..model.splits import below
+from ..solvers.reweighting import Unweighted
+from .base_options import one_of
+from .base_trees import RESPONSES, TreeEnsemble
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class OrdinalBagging(TreeEnsemble):
+    """Trees on bootstrap samples of the rows [Breiman 1996; Tutz & Hechenbichler 2003, sec. 2 and 4.1].
+
+    `bagging` lets trees of all ranks vote for one each. `ordinal-bagging` lets trees of every split vote for its
+    sides, and combines the winning sides by the rule (2). Probabilities are the shares of the votes, or the
+    standardised scores. A row of case weight w is w rows, each drawn or left out on its own.
+
+    Parameters
+    ----------
+    response : {"nominal", "ordinal"}
+        Trees of all ranks, or of every split.
+    rounds : int
+        Samples (the paper's cycles), of every split where there are splits.
+    leaves, prune, max_depth, min_weight, n_jobs
+        Of every tree: see `DecisionTree`. leaves=None means 15, and 5 for trees of splits.
+    cost : "classification"
+
+    Raises
+    ------
+    OptionError
+        A value outside these.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="ordinal-bagging", rounds=25)
+    >>> fit.importance().index.tolist()
+    ['temp[T.warm]', 'contact[T.yes]']
+    """
+
+    response: str = "nominal"
+
+    def __post_init__(self) -> None:
+        one_of(self, "response", self.response, RESPONSES)
+        super().__post_init__()
+
+    @property
+    def draws(self) -> bool:
+        return True
+
+    @property
+    def kind(self) -> str:
+        return self.response
+
+    def plan(self, rows: DistinctRows, n_levels: int) -> Plan:
+        nominal = self.response == "nominal"
+        aggregation: Aggregation = Plurality(n_levels=n_levels) if nominal else SplitVotes(n_levels=n_levels)
+        return Plan(
+            tree=self.tree(),
+            classes=rows.y[None] if nominal else below(rows.y, n_levels),
+            n_classes=n_levels if nominal else 2,
+            apart=not nominal,
+            aggregation=aggregation,
+            reweighting=Unweighted(),
+            draw=True,
+        )

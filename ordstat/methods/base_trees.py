@@ -1,0 +1,222 @@
+"""What the methods of aggregated trees share [Tutz & Hechenbichler 2003]: settings of the trees, rounds, samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._typing import Progress
+from ..exceptions import OptionError
+from ..learners.tree import DecisionTree
+from ..learners.tree_rounds import Plan, TreeRounds
+from ..model.costs import CostField, CostMatrix
+from ..model.distinct import DistinctRows, distinct_rows
+from ..model.fit import Certificate, Trace
+from ..model.rules import ScoreRule
+from ..model.sample import Sample
+from ..model.tree_fit import TreeFit
+from ..model.trees import Tree, entropies
+from ..results.trees import TreeResults
+from .base import Method, Needs
+from .base_options import count, jobs, one_of
+
+#: What trees may be grown for.
+RESPONSES = ("nominal", "ordinal")
+#: Kinds of AdaBoost.
+VERSIONS = ("discrete", "real")
+#: How weights reach the trees.
+SAMPLINGS = ("resample", "weight")
+# Leaves of a tree of all ranks, and of a tree of one split, in the paper's first example.
+_LEAVES = {"nominal": 15, "ordinal": 5}
+# Rounding of the sums behind a deviance.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TreeMethod(Method):
+    """Base of the methods that add up rounds of trees.
+
+    A concrete class says what the rounds do (`plan`) and what its trees are grown for (`kind`).
+
+    Parameters
+    ----------
+    leaves : int or None
+        Of every tree, at least 2. None means 15 for trees of all ranks and 5 for trees of one split.
+    prune : {None, "misclassification", "deviance"}
+        None grows the best leaf first until there are enough; else trees grow until their leaves are pure and are
+        pruned to the number of leaves (or the next larger one of the cost-complexity sequence).
+    max_depth : int or None
+        Cuts on a path at most.
+    min_weight : float
+        Case weight of a leaf at least.
+    n_jobs : int
+        Trees grown at once, as threads that share the sorted columns; -1 for one a processor. The result does not
+        depend on it.
+    cost : "classification"
+        What the votes minimise; there is no other.
+
+    Raises
+    ------
+    OptionError
+        A value outside these.
+    """
+
+    leaves: int | None = None
+    prune: str | None = None
+    max_depth: int | None = None
+    min_weight: float = 0.0
+    n_jobs: int = 1
+    cost: CostField = "classification"
+
+    needs: ClassVar[Needs] = Needs()
+    results_class: ClassVar[type[Any]] = TreeResults
+
+    def __post_init__(self) -> None:
+        if self.cost != "classification":
+            raise OptionError(
+                f"cost of {type(self).__name__} must be 'classification', for the rank with the most votes wins; got "
+                f"{self.cost!r}. Methods such as 'redsvm' and 'adaboost-or' minimise other costs."
+            )
+        tree = self.tree()
+        settled = {"min_weight": tree.min_weight, "n_jobs": jobs(self, self.n_jobs)}
+        for name, value in settled.items():
+            object.__setattr__(self, name, value)
+
+    def tree(self) -> DecisionTree:
+        """The settings of every tree."""
+        leaves = _LEAVES[self.kind] if self.leaves is None else self.leaves
+        return DecisionTree(
+            leaves=leaves, prune=self.prune, max_depth=self.max_depth, min_weight=float_of(self.min_weight)
+        )
+
+    @property
+    def kind(self) -> str:
+        """Whether a tree tells all ranks apart ("nominal"), or answers for one split ("ordinal")."""
+        raise TypeError(f"{type(self).__name__} defines no kind of trees")
+
+    @property
+    def made(self) -> int:
+        """Number of rounds."""
+        return 1
+
+    def plan(self, rows: DistinctRows, n_levels: int) -> Plan:
+        """What the rounds do on some rows."""
+        raise TypeError(f"{type(self).__name__} defines no plan")
+
+    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> TreeFit:
+        """Fit to arrays.
+
+        Parameters
+        ----------
+        sample : Sample
+            Rows of weight 0 take no part.
+        rng : numpy.random.Generator
+            Of the samples drawn.
+        progress : callable(step, total, message), optional
+        """
+        self.check(sample)
+        rows = _by_columns(distinct_rows(sample, CostMatrix.classification().rows(sample.y, sample.n_levels)))
+        rounds = TreeRounds(rows=rows, plan=self.plan(rows, sample.n_levels))
+        rounds.run(self.made, rng, self.n_jobs, progress)
+        votes = rounds.votes
+        rule = ScoreRule(votes)
+        return TreeFit(
+            rule=rule,
+            certificate=_accounted(rounds.trees),
+            trace=Trace(
+                iterations=votes.rounds,
+                objective=_deviances(rounds.trees).reshape(votes.rounds, -1).mean(axis=1),
+                message=rounds.message,
+            ),
+            scores=rule.scores(sample.rows),
+            facts=self._facts(rounds),
+            votes=votes,
+            errors=np.array(rounds.errors),
+            out_of_bag=rounds.out_of_bag,
+        )
+
+    def truncated(self, sample: Sample, fit: TreeFit, rounds: int) -> TreeFit:
+        """The fit after some of its rounds.
+
+        Raises
+        ------
+        OptionError
+            More rounds than were made.
+        """
+        made = fit.votes.rounds
+        if isinstance(rounds, bool) or not isinstance(rounds, (int, np.integer)) or not 1 <= rounds <= made:
+            raise OptionError(f"rounds must be an integer from 1 to {made}, the rounds made; got {rounds!r}.")
+        return fit.upto(int(rounds), sample.rows)
+
+    def _facts(self, rounds: TreeRounds) -> tuple[tuple[str, Any], ...]:
+        width, made = len(rounds.plan.classes), len(rounds.heights)
+        grown = self.tree()
+        size = f"{grown.leaves} leaves" + ("" if grown.prune is None else f", pruned by {grown.prune}")
+        return (
+            ("Trees", f"{made * width}, of {size}" + (f", one a split in each of {made} rounds" if width > 1 else "")),
+            ("Rounds", f"{made}, {rounds.message}"),
+        )
+
+
+def _by_columns(rows: DistinctRows) -> DistinctRows:
+    """The rows in an order that their ranks have no part in: the same samples are drawn for reversed ranks."""
+    return rows.take(np.lexsort(rows.X.T[::-1]) if rows.X.shape[1] else np.arange(rows.n))
+
+
+def float_of(value: Any) -> float:
+    """A whole number as a float, anything else as it is, for the tree to judge."""
+    return float(value) if isinstance(value, (int, np.integer)) and not isinstance(value, bool) else value
+
+
+def smoothing(rows: DistinctRows) -> float:
+    """1/n, n counting case weights."""
+    return 1.0 / float(rows.weights.sum())
+
+
+def _deviances(trees: list[Tree]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """(T S,) deviance of every tree's leaves for each unit of weight."""
+    return np.array([2.0 * entropies(t.values[t.column < 0]).sum() / t.values[0].sum() for t in trees])
+
+
+def _accounted(trees: list[Tree]) -> Certificate:
+    """Whether the cuts of every tree account for its deviance: that of the root less that of the leaves."""
+    worst = 0.0
+    for tree in trees:
+        all_nodes, leaf = entropies(tree.values), tree.column < 0
+        left = abs(all_nodes[0] - all_nodes[leaf].sum() - tree.gains.sum())
+        worst = max(worst, float(left) / (float(all_nodes[0]) or 1.0))
+    return Certificate(name="deviance that no cut accounts for, as a share", value=worst, tolerance=_ROUNDING)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TreeEnsemble(TreeMethod):
+    """Base of the methods of many rounds."""
+
+    rounds: int = 50
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "rounds", count(self, "rounds", self.rounds, 1))
+
+    @property
+    def made(self) -> int:
+        return self.rounds
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class BoostedTrees(TreeEnsemble):
+    """Base of the kinds of AdaBoost."""
+
+    version: str = "discrete"
+    sampling: str = "resample"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_of(self, "version", self.version, VERSIONS)
+        one_of(self, "sampling", self.sampling, SAMPLINGS)
+
+    @property
+    def draws(self) -> bool:
+        return self.sampling == "resample"

@@ -1,0 +1,75 @@
+"""One classification tree, or one a split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..learners.tree_rounds import Plan
+from ..model.aggregation import Aggregation, LeafShares, SplitVotes
+from ..model.distinct import DistinctRows
+from ..model.splits import below
+from ..solvers.reweighting import Unweighted
+from .base_options import one_of
+from .base_trees import RESPONSES, TreeMethod
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class OrdinalTree(TreeMethod):
+    """Classification trees by the deviance [Breiman et al. 1984; Tutz & Hechenbichler 2003, sec. 4.1].
+
+    `cart` grows one tree of all ranks, which predicts the rank with the largest share in a leaf, and probabilities by
+    the shares. `ordinal-cart` grows a tree for every split "rank at most r, or above?" and combines their answers by
+    the rule (2): a split shares its vote equally among the ranks on the side it answers; probabilities are the
+    standardised scores.
+
+    Parameters
+    ----------
+    response : {"nominal", "ordinal"}
+        One tree, or one a split.
+    leaves, prune, max_depth, min_weight, n_jobs
+        Of every tree: see `DecisionTree`. leaves=None means 15 for one tree and 5 for trees of splits;
+        prune="misclassification" is the paper's way to them.
+    cost : "classification"
+
+    Raises
+    ------
+    OptionError
+        A value outside these.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="cart")
+    >>> print(fit.text())
+    node) cut  weight  deviance  level
+    1) all rows  72  207.4  3
+      2) temp[T.warm] <= 0.5  36  83.73  2
+        4) contact[T.yes] <= 0.5  18  37.32  2 *
+        5) contact[T.yes] > 0.5  18  40.77  3 *
+      3) temp[T.warm] > 0.5  36  96.53  3
+        6) contact[T.yes] <= 0.5  18  45.32  3 *
+        7) contact[T.yes] > 0.5  18  44.62  4 *
+    """
+
+    response: str = "nominal"
+
+    def __post_init__(self) -> None:
+        one_of(self, "response", self.response, RESPONSES)
+        super().__post_init__()
+
+    @property
+    def kind(self) -> str:
+        return self.response
+
+    def plan(self, rows: DistinctRows, n_levels: int) -> Plan:
+        nominal = self.response == "nominal"
+        aggregation: Aggregation = LeafShares(n_levels=n_levels) if nominal else SplitVotes(n_levels=n_levels)
+        return Plan(
+            tree=self.tree(),
+            classes=rows.y[None] if nominal else below(rows.y, n_levels),
+            n_classes=n_levels if nominal else 2,
+            apart=not nominal,
+            aggregation=aggregation,
+            reweighting=Unweighted(),
+            draw=False,
+        )

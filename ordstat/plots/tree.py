@@ -1,0 +1,108 @@
+"""A classification tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray
+from . import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..results.trees import TreeResults
+
+_LEAF = 0.62  # inches between leaves
+_LEVEL = 0.95  # inches between depths
+_BAR = 0.34  # height of the bar of a leaf, in depths
+_WIDEST = 24.0  # inches of a figure
+_BELOW = 0.08  # between an edge and its leaf, in depths
+_LONGEST = 26  # characters of a cut
+
+
+def tree_data(results: TreeResults, round: int, split: int | None) -> pd.DataFrame:
+    """One row a node: node, x (leaves at 0, ..., 1 from left to right), depth, and the columns of `nodes`."""
+    nodes = results.nodes(round, split)
+    numbers = [int(number) for number in nodes.index]
+    leaves = [n for n, leaf in zip(numbers, nodes["leaf"], strict=True) if leaf]
+    place = {n: i / max(len(leaves) - 1, 1) for i, n in enumerate(leaves)}
+    for n in sorted(set(numbers) - set(leaves), reverse=True):
+        place[n] = (place[2 * n] + place[2 * n + 1]) / 2.0
+    if len(leaves) == 1:
+        place = {1: 0.5}
+    extra = {"x": [place[n] for n in numbers], "depth": [n.bit_length() - 1 for n in numbers]}
+    return pd.concat([pd.DataFrame(extra, index=nodes.index), nodes], axis=1).reset_index()
+
+
+def tree(results: TreeResults, ax: Axes | None, round: int, split: int | None) -> Axes:
+    """Draw `tree_data`: cuts at the nodes (left where they hold), and at the leaves the shares of the classes."""
+    data = tree_data(results, round, split)
+    classes = list(data.columns)[list(data.columns).index("leaf") + 1 :]
+    n_leaves, depth = int(data["leaf"].sum()), int(data["depth"].max())
+    width = min(max(_LEAF * n_leaves + 1.6, 4.6), _WIDEST)
+    ax = style.axes(ax, height=min(_LEVEL * (depth + 1) + 0.9, 12.0), width=width)
+    gap = 1.0 / max(n_leaves - 1, 1)
+    _edges(ax, data)
+    colours = style.level_colours(len(classes))
+    for row in data[data["leaf"]].to_dict("records"):
+        shares = np.array([row[name] for name in classes])
+        _leaf(ax, row, shares, colours, min(0.7 * gap, 0.22))
+    for row in data[~data["leaf"]].to_dict("records"):
+        _cut(ax, data, row)
+    style.level_key(ax, classes, colours)
+    ax.set_xlim(-0.55 * gap, 1.0 + 0.55 * gap) if n_leaves > 1 else ax.set_xlim(0.0, 1.0)
+    ax.set_ylim(depth + _BAR + 0.62, -0.35)
+    ax.set_axis_off()
+    which = "" if split is None else f", split {split}"
+    several = "" if results.fit.votes.rounds == 1 else f"round {round}{which}: "
+    title = f"{several}{n_leaves} leaves" if several or split is None else f"split {split}: {n_leaves} leaves"
+    return style.named(ax, title=f"{results.design.response}, {title}")
+
+
+def _edges(ax: Axes, data: pd.DataFrame) -> None:
+    """Elbows from every node to its parent, as thick as the share of the rows that takes them."""
+    at = data.set_index("node")
+    whole = float(at["weight"].iloc[0])
+    for node, row in at.iterrows():
+        if node == 1:
+            continue
+        above = at.loc[int(str(node)) // 2]
+        ax.plot(
+            [above["x"], row["x"], row["x"]],
+            [above["depth"], above["depth"], row["depth"]],
+            color=style.FAINT,
+            linewidth=1.0 + 5.0 * float(row["weight"]) / whole,
+            solid_capstyle="butt",
+            zorder=1,
+        )
+
+
+def _leaf(ax: Axes, row: dict[Any, Any], shares: FloatArray, colours: list[Any], width: float) -> None:
+    top = row["depth"] + _BELOW
+    for low, share, colour in zip(np.cumsum(shares) - shares, shares, colours, strict=True):
+        # The lowest level at the bottom.
+        bottom = top + _BAR * (1.0 - low)
+        ax.bar(row["x"], -_BAR * share, width=width, bottom=bottom, color=colour, zorder=2)
+    label = f"{row['level']}\n({row['weight']:.4g})"
+    ax.text(row["x"], top + _BAR + 0.06, label, ha="center", va="top", color=style.INK, fontsize=style.SMALL)
+
+
+def _cut(ax: Axes, data: pd.DataFrame, row: dict[Any, Any]) -> None:
+    """What brings rows to the left of a node."""
+    text = str(data.loc[data["node"] == 2 * row["node"], "cut"].iloc[0])
+    shown = text if len(text) <= _LONGEST else "\u2026" + text[1 - _LONGEST :]
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.9}
+    ax.text(
+        row["x"],
+        row["depth"],
+        shown,
+        ha="center",
+        va="center",
+        color=style.INK,
+        fontsize=style.SMALL,
+        bbox=box,
+        zorder=3,
+    )
