@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -68,36 +69,41 @@ class Calibrated:
         ------
         DataError
             Some fold holds all rows of all levels but one.
+        OptionError
+            Fewer rows than folds.
         """
+        # A stream of its own: the ranker is that of the same seed without calibration, and the folds do not depend on
+        # how much it draws.
+        own = np.random.default_rng(deepcopy(rng).integers(2**63))
         fit = self.method.fit(sample, rng, progress)
-        scores = self._cross_fitted(sample, fit, rng)
-        present, used = Present.of(sample), sample.case_weights > 0
-        chosen = present.among(sample.take(np.flatnonzero(used)))
-        calibration = self._calibration(scores, scores[used], chosen, present)
+        dealt = Dealt.of(sample, self.folds, own)
+        scores = self._cross_fitted(sample, fit, dealt, own)
+        calibration = self._calibration(sample, dealt, scores)
         return replace(fit, calibration=calibration, facts=(*fit.facts, *calibration.facts))
 
-    def _calibration(self, scores: FloatArray, used: FloatArray, sample: Sample, present: Present) -> Calibration:
-        """From the scores of all rows, and of those in `sample`, whose levels are those that are there."""
-        data = (sample.y, sample.n_levels, sample.case_weights)
-        if used.ndim == 2:
-            votes = fit_vote_map(used[:, present.codes], *data)
+    def _calibration(self, sample: Sample, dealt: Dealt, scores: FloatArray) -> Calibration:
+        present = Present.of(sample)
+        y = np.searchsorted(present.codes, sample.y[dealt.rows]).astype(np.intp)
+        data = (y, int(present.codes.size), dealt.weights)
+        apart = False
+        if scores.ndim == 2:
+            votes = fit_vote_map(scores[:, present.codes], *data)
             intercept = np.full(present.n_levels, -np.inf)
             intercept[present.codes] = votes.intercept
-            wide: Any = replace(votes, intercept=intercept)
-            apart = False
+            found: Any = replace(votes, intercept=intercept)
         else:
-            line = fit_score_map(used, *data)
-            wide = replace(line, intercept=present.spread_thresholds(line.intercept))
-            apart = separated(used, *data[:2])
-        return Calibration(map=wide, folds=self.folds, scores=scores, separated=apart)
+            line = fit_score_map(scores, *data)
+            found = replace(line, intercept=present.spread_thresholds(line.intercept))
+            apart = separated(scores, *data[:2])
+        return Calibration(
+            map=found, folds=self.folds, scores=scores, rows=dealt.rows, weights=dealt.weights, separated=apart
+        )
 
-    def _cross_fitted(self, sample: Sample, fit: Fit, rng: np.random.Generator) -> FloatArray:
-        """(N,) or (N, K) scores of every row by a ranker that has not seen it, in the units of `fit`."""
-        fold = _ordered_folds(sample, self.folds, rng)
-        scores = np.empty_like(np.asarray(fit.scores, dtype=np.float64))
+    def _cross_fitted(self, sample: Sample, fit: Fit, dealt: Dealt, rng: np.random.Generator) -> FloatArray:
+        """(M,) or (M, K) scores of all that was dealt by rankers that have not seen it, in the units of `fit`."""
+        scores = np.empty((dealt.rows.size, *fit.scores.shape[1:]))
         for f in range(self.folds):
-            inside, held = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
-            part = sample.take(inside)
+            part, inside = dealt.without(sample, f)
             present = Present.of(part)
             if present.codes.size < 2:
                 raise DataError(
@@ -105,11 +111,69 @@ class Calibrated:
                     "fewer than two levels: give more rows of each level, or another number of folds."
                 )
             rule = present.fit(cast(Any, self.method), part, rng).rule
-            learned, found = (rule.scores(sample.rows.take(rows)) for rows in (inside, held))
+            held = dealt.fold == f
+            learned, found = (rule.scores(rows) for rows in (part.rows, sample.rows.take(dealt.rows[held])))
             if found.ndim == 2:
                 learned, found = present.spread_votes(learned), present.spread_votes(found)
             scores[held] = _in_units(found, learned, fit.scores[inside], part.case_weights)
         return scores
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Dealt:
+    """Rows dealt out to folds; a row of weight 3 as three rows, which may be in different folds.
+
+    Weights that are not whole numbers keep a row in one piece.
+
+    Attributes
+    ----------
+    rows : (M,) row of the sample
+    fold : (M,) where it is
+    weights : (M,) how much of it is there
+    """
+
+    rows: IntArray
+    fold: IntArray
+    weights: FloatArray
+
+    @classmethod
+    def of(cls, sample: Sample, folds: int, rng: np.random.Generator) -> Dealt:
+        """Stratified by level; which rows go together depends on what they hold, not on their order.
+
+        Raises
+        ------
+        OptionError
+            There are fewer rows, or fewer clusters, than folds.
+        """
+        weights = sample.case_weights
+        order = np.lexsort([weights, *sample.X.T, sample.y])
+        order = order[weights[order] > 0]
+        whole = sample.cluster is None and np.array_equal(weights, np.rint(weights))
+        each = np.repeat(order, weights[order].astype(np.intp)) if whole else order
+        if sample.cluster is None:
+            fold = _dealt_by_level(sample.y[each], folds, rng)
+        else:
+            fold = stratified_folds(sample.y[each], sample.n_levels, folds, rng, sample.cluster[each])
+        pairs, counts = np.unique(each * folds + fold, return_counts=True)
+        rows = pairs // folds
+        return cls(rows=rows, fold=pairs % folds, weights=counts.astype(np.float64) if whole else weights[rows])
+
+    def without(self, sample: Sample, fold: int) -> tuple[Sample, IntArray]:
+        """The sample without a fold, and which rows it has."""
+        held = self.fold == fold
+        left = sample.case_weights - np.bincount(self.rows[held], weights=self.weights[held], minlength=sample.n)
+        inside = np.flatnonzero(left > 0)
+        part = sample.take(inside)
+        return (part if sample.weights is None else replace(part, weights=left[inside])), inside
+
+
+def _dealt_by_level(y: IntArray, folds: int, rng: np.random.Generator) -> IntArray:
+    """(N,) folds: in random order within each level, one to each fold in turn."""
+    if folds > y.size:
+        raise OptionError(f"calibrate: folds must not exceed the number of rows, {y.size}; got {folds}.")
+    fold = np.empty(y.size, dtype=np.intp)
+    fold[np.lexsort([rng.permutation(y.size), y])] = np.arange(y.size) % folds
+    return fold
 
 
 def _refuse(method: Method) -> None:
@@ -125,15 +189,6 @@ def _refuse(method: Method) -> None:
             "calibrate fits to parts of the rows, and kernel='precomputed' has columns for all of them: use a named "
             "kernel."
         )
-
-
-def _ordered_folds(sample: Sample, folds: int, rng: np.random.Generator) -> IntArray:
-    """(N,) stratified folds that depend on what the rows hold, not on their order."""
-    order = np.lexsort([*sample.X.T, sample.case_weights, sample.y])
-    cluster = None if sample.cluster is None else sample.cluster[order]
-    fold = np.empty(sample.n, dtype=np.intp)
-    fold[order] = stratified_folds(sample.y[order], sample.n_levels, folds, rng, cluster)
-    return fold
 
 
 def _in_units(scores: FloatArray, own: FloatArray, whole: FloatArray, weights: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from .costs import CostMatrix
 from .cumulative import CumulativeRule
 from .links import LINKS
@@ -133,7 +133,9 @@ class Calibration:
     map : ProbabilityMap
     folds : int
         Of the cross-fitting.
-    scores : (N,) or (N, K) cross-fitted scores of the rows of the fit, in the units of its own scores
+    scores : (M,) or (M, K) cross-fitted scores of rows of the fit, in the units of its own scores
+    rows : (M,) which rows; one of weight 3 may be there three times, scored by rankers of different folds
+    weights : (M,)
     separated : bool
         The cross-fitted scores put all rows in the order of their ranks, so that likelihood alone has no maximum.
     """
@@ -141,6 +143,8 @@ class Calibration:
     map: ProbabilityMap
     folds: int
     scores: FloatArray
+    rows: IntArray
+    weights: FloatArray
     separated: bool
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
@@ -150,6 +154,11 @@ class Calibration:
     def cum_probabilities(self, scores: FloatArray) -> FloatArray:
         """(N, K) P(y <= k) at scores of the fit."""
         return self.map.cum_probabilities(scores)
+
+    @property
+    def cross_fitted(self) -> FloatArray:
+        """(M, K) probabilities of rows of the fit, by rankers that have not seen them."""
+        return self.map.probabilities(self.scores)
 
     @property
     def facts(self) -> tuple[tuple[str, Any], ...]:

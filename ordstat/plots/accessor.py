@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ..results.base import OrdinalResults
-    from ..results.ensemble import EnsembleResults
     from ..results.likelihood import LikelihoodResults
     from ..results.trees import TreeResults
 
@@ -31,7 +30,7 @@ class Plots:
     >>> from ordstat import datasets, ordfit
     >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
     >>> fit.plot
-    plots: boundaries, confusion, latent, margins, selection
+    plots: boundaries, confusion, latent, margins, reliability, selection
     >>> cells = fit.plot.confusion_data()
     >>> cells.loc[cells["observed"] == 5, ["predicted", "distance", "weight"]].to_numpy().tolist()
     [[1, 4, 0], [2, 3, 0], [3, 2, 2], [4, 1, 5], [5, 0, 0]]
@@ -126,6 +125,46 @@ class Plots:
 
         return confusion_data(self.results, newdata, weights)
 
+    def reliability(
+        self,
+        ax: Axes | None = None,
+        *,
+        newdata: Any = None,
+        by: str = "split",
+        bins: int = 10,
+        level: float = 0.95,
+    ) -> Axes:
+        """Observed shares against predicted probabilities, with Wilson limits: on the diagonal where these are right.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        newdata : data frame, optional
+            With the response; the rows of the fit (cross-fitted, if it is calibrated) if not given.
+        by : {"split", "level"}
+            A curve a threshold, of P(response <= low), or a level, of P(response = level).
+        bins : int
+            Of about equal weight, at most.
+        level : float in (0, 1)
+            Of the limits.
+
+        Raises
+        ------
+        OptionError
+            The fit has no probabilities.
+        """
+        from .reliability import reliability
+
+        return reliability(self.results, ax, newdata, by, bins, level)
+
+    def reliability_data(
+        self, *, newdata: Any = None, by: str = "split", bins: int = 10, level: float = 0.95
+    ) -> pd.DataFrame:
+        """Columns split (or level), bin, predicted, observed, lower, upper, weight."""
+        from .reliability import reliability_data
+
+        return reliability_data(self.results, newdata, by, bins, level)
+
     def selection(self, ax: Axes | None = None) -> Axes:
         """Cost of held-out rows against C or gamma, one standard error on either side; of both as a field of numbers.
 
@@ -184,50 +223,6 @@ class Plots:
         from .boundaries import boundaries_data
 
         return boundaries_data(self.results, x, y, at, data, points)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class EnsemblePlots(Plots):
-    """Pictures of an ensemble made in rounds: those of every fit, and of its rounds.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rank ~ x1 + x2", data=datasets.quadratic_bands(300, seed=1), method="orboost-all", rounds=100)
-    >>> fit.plot.rounds_data(newdata=datasets.quadratic_bands(1000, seed=2), every=50).round(3)
-       round             rows  value
-    0     50  rows of the fit  0.017
-    1    100  rows of the fit  0.000
-    2     50         new data  0.076
-    3    100         new data  0.056
-    """
-
-    results: EnsembleResults
-
-    def rounds(
-        self, ax: Axes | None = None, *, newdata: Any = None, error: str = "absolute", every: int | None = None
-    ) -> Axes:
-        """Error after every round, on the rows of the fit, on new data, and of held-out rows where there are any.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-        newdata : data frame, optional
-            With the response.
-        error : {"absolute", "classification", "cost", "loss"}
-            "loss" is the training loss a row, beside what the training-error theorem allows it.
-        every : int, optional
-            Only every so many rounds, and the last; 250 of them, the first closest together, if not given.
-        """
-        from .rounds import rounds
-
-        return rounds(self.results, ax, newdata, error, every)
-
-    def rounds_data(self, *, newdata: Any = None, error: str = "absolute", every: int | None = None) -> pd.DataFrame:
-        """Columns round, rows (whose error it is), value."""
-        from .rounds import rounds_data
-
-        return rounds_data(self.results, newdata, error, every)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -30,6 +30,7 @@ from .target import Target
 
 if TYPE_CHECKING:
     from ..plots.accessor import Plots
+    from .conformal import ConformalIntervals
 
 #: Everything that some method predicts.
 PREDICTION_TYPES = ("class", "prob", "cum_prob", "score", "linear_predictor", "mean", "margin", "votes")
@@ -207,6 +208,104 @@ class OrdinalResults(FittedRanker):
         """Weight of the rows of each observed level (rows) that are given each level (columns)."""
         p = self.training if newdata is None else self._new_predictions(newdata, weights)
         return frames.confusion_frame(confusion(p.y, p.codes, p.weights, p.n_levels), self.levels)
+
+    # Probabilities and intervals
+
+    def reliability(
+        self, newdata: Any = None, *, by: str = "split", bins: int = 10, level: float = 0.95, weights: Any = None
+    ) -> pd.DataFrame:
+        """Reliability curves: predicted probabilities beside what happened, in bins of about equal weight.
+
+        Parameters
+        ----------
+        newdata : data frame, optional
+            With the response. Without it: the rows of the fit, for a calibrated fit by their cross-fitted scores, so
+            that no row is judged by a ranker that has seen it.
+        by : {"split", "level"}
+            Curves of P(response <= low) for every threshold "low|high", or of P(response = level).
+        bins : int
+            At most; rows of equal predictions stay together.
+        level : float in (0, 1)
+            Of the limits.
+        weights : str or (N,) array, optional
+            Case weights of `newdata`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns split (or level), bin, predicted (mean probability), observed (share), lower and upper (its Wilson
+            limits) and weight, one row per curve and bin.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> curves = fit.reliability()
+        >>> curves.loc[curves["split"] == "2|3", ["predicted", "observed"]].round(3).to_numpy().tolist()
+        [[0.058, 0.056], [0.222, 0.278], [0.431, 0.444], [0.777, 0.722]]
+        """
+        from .calibration import reliability_frame
+
+        return reliability_frame(self, newdata, by, bins, level, weights)
+
+    def conformal(
+        self,
+        level: float = 0.9,
+        data: Any = None,
+        *,
+        weights: Any = None,
+        share: float = 0.3,
+        seed: int | np.random.Generator = 0,
+    ) -> ConformalIntervals:
+        """Intervals of levels that hold the true one with probability at least `level`, by split conformal prediction.
+
+        Intervals grow around the predicted level: by probability where the fit has any (ordinal adaptive prediction
+        sets, Lu et al. 2022), else by distance of the score from the thresholds, or by votes. How far is settled on
+        rows that the ranker has not seen. Coverage is promised for exchangeable rows, of any distribution and however
+        good the fit, on average over new rows and calibration rows; see `assess/conformal.py`.
+
+        Parameters
+        ----------
+        level : float in (0, 1)
+        data : data frame, optional
+            Independent rows with the response, not used in the fit, to calibrate on. Without them the method is fitted
+            again to a part of the rows of the fit, and calibrated on the others.
+        weights : str or (N,) array, optional
+            Whole-number case weights of `data`.
+        share : float in (0, 1)
+            Of the rows to calibrate on, where `data` is not given.
+        seed : int or numpy.random.Generator
+            Of the split and of the second fit.
+
+        Returns
+        -------
+        ConformalIntervals
+            With `.predict(newdata)`, `.coverage(newdata)` and `.summary()`.
+
+        Raises
+        ------
+        OptionError
+            `level` or `share` outside (0, 1); weights that are not whole numbers; rows in clusters.
+
+        Warns
+        -----
+        DataWarning
+            Too few calibration rows for the level: every interval is the whole range.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> data = datasets.load("anes96")
+        >>> fit = ordfit("PID ~ selfLR + age + educ + income", data=data[:600])
+        >>> intervals = fit.conformal(0.8)
+        >>> intervals.predict(data[600:601]).to_numpy().tolist()
+        [['Independent-Republican', 'Strong Republican']]
+        >>> intervals.coverage(data[600:]).loc["all", ["coverage", "size"]].round(3).tolist()
+        [0.852, 3.77]
+        """
+        from .conformal import conformal_intervals
+
+        return conformal_intervals(self, level, data, weights, share, seed)
 
     # Margins
 

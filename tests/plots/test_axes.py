@@ -14,7 +14,7 @@ from ordstat.plots import style
 pytestmark = pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
 
 VARIABLES = {"wine": "temp", "parts": "contact", "anes": "income", "housing": "Type", "two": "x", "twelve": "group"}
-LIKELIHOOD = ("density", "forest", "effects", "stacked", "parallel", "profiles")
+LIKELIHOOD = ("density", "forest", "effects", "stacked", "parallel", "profiles", "reliability")
 EVERY = ("latent", "margins", "confusion")
 CASES = [
     *((name, plot) for name in VARIABLES for plot in EVERY + LIKELIHOOD),

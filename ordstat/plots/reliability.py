@@ -1,0 +1,45 @@
+"""Reliability curves: shares that were observed against probabilities that were predicted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import style
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from ..results.base import OrdinalResults
+
+
+def reliability_data(results: OrdinalResults, newdata: Any, by: str, bins: int, level: float) -> pd.DataFrame:
+    """`OrdinalResults.reliability`."""
+    return results.reliability(newdata, by=by, bins=bins, level=level)
+
+
+def reliability(results: OrdinalResults, ax: Axes | None, newdata: Any, by: str, bins: int, level: float) -> Axes:
+    """Draw `reliability_data`, one line a curve, on the diagonal where probabilities are right."""
+    data = reliability_data(results, newdata, by, bins, level)
+    curves = list(data[by].cat.categories)
+    ax = style.axes(ax, height=4.6, width=5.4)
+    ax.plot([0.0, 1.0], [0.0, 1.0], color=style.MUTED, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+    colours = style.level_colours(len(curves))
+    for name, colour in zip(curves, colours, strict=True):
+        curve = data[data[by] == name]
+        x, y = curve["predicted"].to_numpy(), curve["observed"].to_numpy()
+        ends = np.vstack([y - curve["lower"].to_numpy(), curve["upper"].to_numpy() - y])
+        ax.errorbar(x, y, yerr=np.maximum(ends, 0.0), fmt="none", ecolor=colour, elinewidth=0.8, alpha=0.45, zorder=2)
+        ax.plot(x, y, color=colour, linewidth=1.3, marker="o", markersize=4.0, zorder=3)
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_ylim(-0.02, 1.02)
+    ax.set_aspect("equal", adjustable="box")
+    style.level_key(ax, curves, colours)
+    response = results.design.response
+    what = f"P({response} <= low), a curve for each low|high" if by == "split" else f"P({response} = level)"
+    title = "rows of the fit" if newdata is None else "new rows"
+    if newdata is None and results.fit.calibration is not None:
+        title = "rows of the fit, cross-fitted"
+    return style.named(ax, f"predicted {what}", "observed share", title)

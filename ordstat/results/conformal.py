@@ -1,0 +1,264 @@
+"""Conformal intervals of ranks: the result of `fit.conformal()`."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pandas as pd
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ..assess.calibration import wilson_limits
+from ..assess.conformal import (
+    conformal_radius,
+    coverage_range,
+    grown_by_distance,
+    grown_by_probability,
+    grown_by_votes,
+    interval_ends,
+    smallest_sample,
+)
+from ..exceptions import ConvergenceWarning, DataError, DataWarning, OptionError
+from ..model.present import Present
+from ..model.rules import GapRule
+from ..model.sample import Rows, Sample
+from .render import Summary
+from .report import Report, Table
+from .seeds import generator
+
+if TYPE_CHECKING:
+    from .base import OrdinalResults
+
+_BY = {
+    "probability": "probability, from the predicted level to the likelier neighbour (ordinal adaptive sets)",
+    "distance": "distance of the score from the thresholds",
+    "votes": "votes behind those of the predicted level",
+}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class ConformalIntervals:
+    """Intervals of levels that hold the true one with a given probability, whatever the ranker is worth.
+
+    If the calibration rows and a new row are exchangeable (as independent rows of one population are), the interval of
+    the new row holds its level with probability at least `level`, on average over both. That is not so within every
+    level or every value of the inputs.
+
+    Attributes
+    ----------
+    results : OrdinalResults
+        Of the ranker behind the intervals: the fit itself where it was given other rows to calibrate on, else a fit to
+        a part of its rows.
+    level : float
+    radius : float
+        How far intervals grow around the predicted level; infinite where there are too few calibration rows.
+    n : int
+        Calibration rows.
+    grown : {"probability", "distance", "votes"}
+        What intervals grow by.
+    """
+
+    results: OrdinalResults
+    present: Present
+    level: float
+    radius: float
+    n: int
+    grown: str
+
+    def __repr__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+    def predict(self, newdata: Any) -> pd.DataFrame:
+        """Intervals of new rows.
+
+        Parameters
+        ----------
+        newdata : data frame
+            With the columns of the formula.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns lower and upper, ordered categoricals of the levels: all levels from the one to the other are in
+            the interval. On the index of `newdata`, missing where an input is.
+        """
+        target = self.results._target(_some(newdata))
+        ends = interval_ends(entered(self.results, self.present, target.rows, target.scores)[0], self.radius)
+        levels = self.results.design.levels
+        columns = {name: target.classes(codes, levels) for name, codes in zip(("lower", "upper"), ends, strict=True)}
+        return pd.DataFrame(columns, index=target.index)
+
+    def coverage(self, newdata: Any, *, weights: Any = None) -> pd.DataFrame:
+        """How often the intervals of rows of known level hold it.
+
+        Parameters
+        ----------
+        newdata : data frame
+            With the response; rows used neither by the ranker nor for calibration.
+        weights : str or (N,) array, optional
+            Case weights of `newdata`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for all and one for each observed level: weight of the rows, coverage, its 95% Wilson limits lower
+            and upper, and size, the mean number of levels in the interval. Only the first is promised to be near
+            `level`.
+        """
+        target, sample = self.results._new_sample(_some(newdata), weights)
+        if sample.n == 0:
+            raise DataError("newdata has no row with the response and all inputs present.")
+        ends = interval_ends(entered(self.results, self.present, sample.rows, target.scores)[0], self.radius)
+        held = (ends[0] <= sample.y) & (sample.y <= ends[1])
+        levels = self.results.levels
+        rows = {"all": np.ones(sample.n, dtype=np.bool_)}
+        rows |= {level: sample.y == code for code, level in enumerate(levels) if (sample.y == code).any()}
+        found = [_coverage(held[r], (ends[1] - ends[0] + 1)[r], sample.case_weights[r]) for r in rows.values()]
+        return pd.DataFrame(found, index=pd.Index(list(rows), name=self.results.design.response, dtype=object))
+
+    def report(self) -> Report:
+        """The summary as data."""
+        low, high = coverage_range(self.n, self.level, 0.95)
+        return Report(
+            title=f"Conformal intervals: {self.results.design.formula}",
+            header=(
+                ("Method", repr(self.results.method)),
+                ("Level", f"{self.level:g}"),
+                ("Fitted to", f"{self.results.nobs:g} rows"),
+                ("Calibrated on", f"{self.n} other rows"),
+                ("Grown by", _BY[self.grown]),
+                ("Radius", f"{self.radius:.4g}"),
+            ),
+            tables=(
+                Table(
+                    title="Coverage that is promised",
+                    frame=pd.DataFrame(
+                        {"from": [self.level, low], "to": [min(self.level + 1.0 / (self.n + 1), 1.0), high]},
+                        index=["on average", "of these calibration rows, 95%"],
+                    ),
+                    note="For exchangeable rows; ties of the scores (few distinct rows, votes) can only raise it.",
+                ),
+            ),
+        )
+
+    def summary(self) -> Summary:
+        """The summary: its text is str(), its tables are in `.tables`."""
+        return Summary(self.report())
+
+
+def conformal_intervals(
+    results: OrdinalResults, level: float, data: Any, weights: Any, share: float, seed: Any
+) -> ConformalIntervals:
+    """`OrdinalResults.conformal`."""
+    _check(results, level, data, weights, share)
+    if data is None:
+        ranker, present, sample, scores = _split(results, share, generator(seed))
+    else:
+        target, sample = results._new_sample(_some(data), weights)
+        if sample.n == 0:
+            raise DataError("data has no row with the response and all inputs present.")
+        _whole(sample.case_weights, "weights of data")
+        ranker, present, scores = results, Present(np.arange(sample.n_levels), sample.n_levels), target.scores
+    table, grown = entered(ranker, present, sample.rows, scores)
+    own = table[np.arange(sample.n), sample.y]
+    n = int(sample.case_weights.sum())
+    needed = smallest_sample(level)
+    if n < needed:
+        warnings.warn(
+            f"{n} calibration rows are too few for level {level:g}, which needs {needed}: every interval is the whole "
+            "range of levels. Give more rows or a lower level.",
+            DataWarning,
+            stacklevel=3,
+        )
+    radius = conformal_radius(own, sample.case_weights, level)
+    return ConformalIntervals(results=ranker, present=present, level=level, radius=radius, n=n, grown=grown)
+
+
+def entered(results: OrdinalResults, present: Present, rows: Rows, scores: FloatArray) -> tuple[FloatArray, str]:
+    """(N, K) how far the intervals of rows grow until they hold each level, and what they grow by."""
+    fit = results.fit
+    probabilities = results.probabilities_of(fit, rows, scores)
+    if probabilities is not None:
+        start = present.spread_codes(fit.rule.codes(rows, scores))
+        return grown_by_probability(present.spread_probabilities(probabilities), start), "probability"
+    if scores.ndim == 2:
+        return grown_by_votes(present.spread_votes(scores)), "votes"
+    gaps = cast(GapRule, fit.rule).gaps(rows, scores)
+    return grown_by_distance(-present.spread_thresholds(-gaps)), "distance"
+
+
+def _split(
+    results: OrdinalResults, share: float, rng: np.random.Generator
+) -> tuple[OrdinalResults, Present, Sample, FloatArray]:
+    """A ranker of a part of the rows, and the other rows with its scores."""
+    sample = results.design.sample
+    copies = _whole(sample.case_weights, "weights of the fit").astype(np.intp)
+    each = rng.permutation(np.repeat(np.arange(sample.n), copies))
+    held = round(share * each.size)
+    if not 0 < held < each.size:
+        raise DataError(f"share={share:g} of {each.size} rows leaves nothing to fit, or nothing to calibrate on.")
+    part = _counted(sample, each[held:])
+    present = Present.of(part)
+    if present.codes.size < 2:
+        raise DataError(
+            "the rows left for the fit are all of one level: give more rows, a smaller share, or rows to calibrate on "
+            "as data=."
+        )
+    fit = present.fit(results.learner, part, rng)
+    if not fit.certificate.reached:
+        warnings.warn(
+            "the fit behind the intervals did not reach the solver's tolerance; their coverage holds, but they may be "
+            "longer than need be.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    rest = _counted(sample, each[:held])
+    design = replace(results.design, sample=part, index=results.design.index[np.unique(each[held:])])
+    ranker = replace(results, fit=fit, design=design)
+    return ranker, present, rest, fit.rule.scores(rest.rows)
+
+
+def _counted(sample: Sample, each: IntArray) -> Sample:
+    """The rows named in `each`, in their own order, weighted by how often they are named."""
+    rows, counts = np.unique(each, return_counts=True)
+    part = sample.take(rows)
+    return part if sample.weights is None else replace(part, weights=counts.astype(np.float64))
+
+
+def _coverage(held: BoolArray, size: IntArray, weights: FloatArray) -> dict[str, float]:
+    total = weights.sum()
+    share = weights @ held / total if total > 0 else np.nan
+    with np.errstate(invalid="ignore", divide="ignore"):
+        lower, upper = wilson_limits(np.array(share), np.array(total), 0.95)
+    mean_size = weights @ size / total if total > 0 else np.nan
+    return {"weight": total, "coverage": share, "lower": float(lower), "upper": float(upper), "size": mean_size}
+
+
+def _some(newdata: Any) -> Any:
+    if newdata is None:
+        raise OptionError("newdata must be a data frame: intervals of rows behind the ranker would promise nothing.")
+    return newdata
+
+
+def _whole(weights: FloatArray, what: str) -> FloatArray:
+    if not np.array_equal(weights, np.rint(weights)):
+        raise OptionError(
+            f"{what} must be whole numbers of rows: rows of other weights are not exchangeable, and coverage is not "
+            "promised for them."
+        )
+    return weights
+
+
+def _check(results: OrdinalResults, level: Any, data: Any, weights: Any, share: Any) -> None:
+    for name, value in (("level", level), ("share", share)):
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0.0 < value < 1.0:
+            raise OptionError(f"{name} must lie strictly between 0 and 1; got {value!r}.")
+    if data is None and weights is not None:
+        raise OptionError("weights goes with data: the rows of the fit have their own.")
+    if results.design.sample.cluster is not None:
+        raise OptionError("rows in clusters are not exchangeable, so conformal intervals promise nothing for them.")
