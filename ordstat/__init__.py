@@ -26,6 +26,7 @@ from .exceptions import (
 
 if TYPE_CHECKING:
     from .estimator import OrdinalClassifier
+    from .features import HiddenLayer
     from .learners.perceptron import NormalisedSigmoid, RCDPerceptron
     from .learners.stump import DecisionStump
     from .learners.tree import DecisionTree
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 #: Names imported when they are used: a script pays for the methods it fits, and for scikit-learn only with its adapter.
 _LATER = {
     "OrdinalClassifier": "estimator",
+    "HiddenLayer": "features",
     "CostTransform": "methods.cost_transform",
     "CuSumRank": "methods.cusum",
     "CumulativeLink": "methods.clm",
@@ -106,6 +108,7 @@ __all__ = [
     "FixedSplitBoosting",
     "FormulaError",
     "Gaussian",
+    "HiddenLayer",
     "KernelCuSumRank",
     "KernelPRank",
     "Laplacian",

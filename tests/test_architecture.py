@@ -32,6 +32,7 @@ BELOW = {
     "api": {"design", "methods", "registry", "results", "progress"},
     "labels": {"methods"},
     "estimator": {"api", "design", "labels", "methods", "model", "registry", "results"},
+    "features": {"labels", "model"},
     "marginaleffects": {"model", "results"},
     "__init__": {"api", "datasets", "estimator", "methods", "model"},
     "__main__": {"api", "datasets"},

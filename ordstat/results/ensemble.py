@@ -19,7 +19,7 @@ from .report import Report, Table
 from .sections import alert_notes, certificate_text, data_header, shared_tables, shortened
 
 if TYPE_CHECKING:
-    from ..plots.accessor import EnsemblePlots
+    from ..plots.ensemble import EnsemblePlots
 
 # Rows of the table of rounds in a summary.
 _SHOWN = 6
@@ -183,7 +183,7 @@ class EnsembleResults(MarginResults):
     @property
     def plot(self) -> EnsemblePlots:
         """Pictures of the fit, by matplotlib: `fit.plot.rounds()`."""
-        from ..plots.accessor import EnsemblePlots
+        from ..plots.ensemble import EnsemblePlots
 
         return EnsemblePlots(self)
 
