@@ -78,6 +78,13 @@ def moments(X, weights, shift, sums, gram):
     gram += (x * v[:, None]).T @ x
 
 
+def gather(columns, places, matrix, squares):
+    """Twin of `ordstat.compiled.table.gather`: columns side by side, and their sums of squares."""
+    for column, place in zip(columns, places, strict=True):
+        matrix[:, place] = column
+        squares[place] += column @ column
+
+
 def spreads(X, weights, shift, sums, squares):
     """Twin of `ordstat.compiled.cumulative.spreads`: sums of columns and of their squares about `shift`."""
     v = np.ones(len(X)) if weights is None else weights

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
 from ..exceptions import DataError
+from ..model.table import stack
 from .columns import Factor, Value, factor_of, recode
 from .contrasts import Contrast
 from .expressions import Expression
@@ -19,8 +20,6 @@ from .parse import Part, Term
 
 #: Name and values of a column of a model matrix.
 Named = tuple[str, AnyArray]
-
-_BLOCK = 1 << 16  # entries written between two looks at the next rows: stays in cache
 
 
 @dataclass(frozen=True)
@@ -134,11 +133,12 @@ def _multiply(arrays: list[AnyArray]) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Assembled:
-    """A model matrix with its names and the columns of each term."""
+    """A model matrix with its names, the columns of each term, and its columns' sums of squares (D,)."""
 
     matrix: FloatArray
     names: tuple[str, ...]
     terms: dict[str, slice]
+    squares: FloatArray
 
 
 def assemble(part: Part, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int) -> Assembled:
@@ -149,18 +149,5 @@ def assemble(part: Part, values: Mapping[str, Value], codings: Mapping[str, Codi
         start = len(columns)
         columns += term_columns(term, full, values, codings)
         slices[term.label] = slice(start, len(columns))
-    return Assembled(stack([array for _, array in columns], n), tuple(name for name, _ in columns), slices)
-
-
-def stack(columns: Sequence[AnyArray], n: int) -> FloatArray:
-    """(n, D) C-contiguous float64 of D columns, written a block of rows at a time to stay in cache."""
-    matrix = np.empty((n, len(columns)))
-    if not columns:
-        return matrix
-    step = max(256, _BLOCK // len(columns))
-    for start in range(0, n, step):
-        rows = slice(start, start + step)
-        block = matrix[rows]
-        for j, column in enumerate(columns):
-            block[:, j] = column[rows]
-    return matrix
+    matrix, squares = stack([array for _, array in columns], n)
+    return Assembled(matrix, tuple(name for name, _ in columns), slices, squares)

@@ -125,8 +125,7 @@ def _check_sizes(part: Assembled | None) -> None:
     """DataError for a column whose squares overflow or vanish, by its name."""
     if part is None or not part.matrix.size:
         return
-    with np.errstate(over="ignore", under="ignore"):
-        squares = np.einsum("nd,nd->d", part.matrix, part.matrix)
+    squares = part.squares
     bad = [j for j in np.flatnonzero(~((squares > _LEAST) & (squares < np.inf))) if part.matrix[:, j].any()]
     if bad:
         raise DataError(

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -176,7 +175,7 @@ def maximise(
         if not message:
             length = float(np.sqrt(max(decrements[-1], 0.0) / total_weight))
             reuse = damping == 0.0 and _serves(age, length)
-            use = partial(slope, information=kept) if slope is not None and reuse else objective
+            use = _keeping(slope, kept) if slope is not None and reuse else objective
             accepted = _search(use, alpha, rest, at, step_alpha, step_rest)
             message = "no step along the Newton direction improves the likelihood"
         if accepted is not None:
@@ -213,6 +212,11 @@ def _stop(flat: bool, decrements: list[float], least: float, unit: float, max_it
     if len(decrements) > 1 and last <= 1e-10 * unit and last >= 0.25 * decrements[-2]:
         return "converged to rounding" if flat else "no further progress"
     return f"stopped after {max_iter} iterations" if len(decrements) > max_iter else ""
+
+
+def _keeping(slope: Slope, information: Blocks) -> Objective:
+    """The objective on information that is at hand."""
+    return lambda alpha, rest: slope(alpha, rest, information)
 
 
 def _serves(age: float, length: float) -> bool:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import twins
 
-from ordstat.compiled import cumulative
+from ordstat.compiled import cumulative, table
 
 #: Sums of a few thousand terms of size one, in another order.
 ROUNDING = {"rtol": 1e-11, "atol": 1e-10}
@@ -90,6 +90,19 @@ def test_moments_and_projection(n: int, p: int, K: int, weighted: bool) -> None:
     cumulative.project(X, shift, beta, eta)
     twins.project(X, shift, beta, expected)
     np.testing.assert_allclose(eta, expected, **ROUNDING)
+
+
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 103])
+def test_gather(n: int) -> None:
+    """Columns with any distance between entries, backwards too, into some of the columns of the table."""
+    rng = np.random.default_rng(n)
+    apart = rng.normal(size=(n, 5))
+    columns, places = [apart[:, 3], rng.normal(size=n), apart[::-1, 0]], np.array([4, 0, 2])
+    one, other = (np.ones((n, 5)), np.ones(5)), (np.ones((n, 5)), np.ones(5))
+    table.gather(columns, places, *one)
+    twins.gather(columns, places, *other)
+    np.testing.assert_array_equal(one[0], other[0])
+    np.testing.assert_allclose(one[1], other[1], rtol=1e-13)
 
 
 @pytest.mark.parametrize(("n", "p", "K"), SIZES)

@@ -1,0 +1,35 @@
+"""A matrix of columns that lie apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .._typing import AnyArray, FloatArray
+from ..compiled.table import gather
+
+_BLOCK = 1 << 16  # entries written between two looks at the next rows: stays in cache
+
+
+def stack(columns: Sequence[AnyArray], n: int) -> tuple[FloatArray, FloatArray]:
+    """(n, D) C-contiguous float64 of D columns of numbers or booleans, and their sums of squares (D,).
+
+    Examples
+    --------
+    >>> stack([np.array([1.0, 2.0]), np.array([True, False])], 2)
+    (array([[1., 1.],
+           [2., 0.]]), array([5., 1.]))
+    """
+    matrix, squares = np.empty((n, len(columns))), np.zeros(len(columns))
+    doubles = [j for j, column in enumerate(columns) if column.dtype == np.float64]
+    gather([columns[j] for j in doubles], np.array(doubles, dtype=np.intp), matrix, squares)
+    others = [j for j, column in enumerate(columns) if column.dtype != np.float64]
+    step = max(256, _BLOCK // max(1, len(others)))
+    for start in range(0, n if others else 0, step):
+        rows = slice(start, start + step)
+        for j in others:
+            matrix[rows, j] = columns[j][rows]
+        with np.errstate(over="ignore", under="ignore"):
+            squares[others] += np.square(matrix[rows, others]).sum(axis=0)
+    return matrix, squares
