@@ -27,6 +27,7 @@ from .exceptions import (
 if TYPE_CHECKING:
     from .estimator import OrdinalClassifier
     from .features import HiddenLayer
+    from .learners.c45 import C45
     from .learners.perceptron import NormalisedSigmoid, RCDPerceptron
     from .learners.stump import DecisionStump
     from .learners.tree import DecisionTree
@@ -50,9 +51,11 @@ if TYPE_CHECKING:
     from .methods.rank_svm import RankBoundarySVM
     from .methods.rankboost import RankBoost
     from .methods.redsvm import REDSVM
+    from .methods.reduction import Reduction
     from .methods.seedboost import SeedBoost
     from .methods.svorexc import SVOREXC
     from .methods.svorimc import SVORIMC
+    from .model.encoding import OneHot, Ordinal, Separate
     from .model.kernels import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Precomputed, Stump
 
 #: Names imported when they are used: a script pays for the methods it fits, and for scikit-learn only with its adapter.
@@ -83,6 +86,9 @@ _LATER = {
     "FixedSplitBoosting": "methods.fixed_split",
     "OrdinalAdaBoost": "methods.ordinal_adaboost",
     "REDSVM": "methods.redsvm",
+    "Reduction": "methods.reduction",
+    "C45": "learners.c45",
+    **dict.fromkeys(("OneHot", "Ordinal", "Separate"), "model.encoding"),
     "RankBoundarySVM": "methods.rank_svm",
     "SVOREXC": "methods.svorexc",
     "SVORIMC": "methods.svorimc",
@@ -92,6 +98,7 @@ _LATER = {
 }
 
 __all__ = [
+    "C45",
     "REDSVM",
     "SVOREXC",
     "SVORIMC",
@@ -117,9 +124,11 @@ __all__ = [
     "NormalisedSigmoid",
     "ORBoost",
     "ORStump",
+    "OneHot",
     "OneVersusAll",
     "OneVersusOne",
     "OptionError",
+    "Ordinal",
     "OrdinalAdaBoost",
     "OrdinalBagging",
     "OrdinalClassifier",
@@ -133,7 +142,9 @@ __all__ = [
     "RCDPerceptron",
     "RankBoost",
     "RankBoundarySVM",
+    "Reduction",
     "SeedBoost",
+    "Separate",
     "SeparationWarning",
     "Stump",
     "datasets",

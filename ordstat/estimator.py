@@ -290,7 +290,18 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise AttributeError(
                 f"method {self.method!r} is not a probability model, so it has predict_proba only with calibrate=True"
             )
+        if not self.calibrate and not self._is_modal():
+            raise AttributeError(
+                "scikit-learn takes the most probable label for the prediction, and counted answers need not give it: "
+                "set decision='mode' for predict_proba, or see results_.predict(X, type='prob')"
+            )
         return True
+
+    def _is_modal(self) -> bool:
+        try:
+            return resolve(self.method, self._options).modal
+        except OptionError:  # for `fit` to say
+            return True
 
 
 # Parameters

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,8 +26,14 @@ class _Constant:
 
     value: float
 
+    probable: ClassVar[bool] = True
+
     def __call__(self, X: FloatArray) -> FloatArray:
         return np.full(len(X), self.value)
+
+    def above(self, X: FloatArray) -> FloatArray:
+        """(N,) 1 or 0, 1/2 where there was no example."""
+        return np.full(len(X), (1.0 + self.value) / 2.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +49,21 @@ class _Fitted:
             return np.asarray(self.model.predict_proba(X)[:, 1], dtype=np.float64) - 0.5
         return np.asarray(self.model.predict(X), dtype=np.float64)
 
+    @property
+    def probable(self) -> bool:
+        """Whether the classifier knows probabilities."""
+        return hasattr(self.model, "predict_proba")
+
+    def above(self, X: FloatArray) -> FloatArray:
+        """(N,) P(+1)."""
+        return np.asarray(self.model.predict_proba(X)[:, 1], dtype=np.float64)
+
 
 @dataclass(frozen=True, eq=False)
 class Panel:
     """P fitted classifiers side by side."""
 
-    members: tuple[Callable[[FloatArray], FloatArray], ...]
+    members: tuple[_Constant | _Fitted, ...]
     scaling: Scaling
 
     def __call__(self, rows: Rows) -> FloatArray:
@@ -57,6 +72,18 @@ class Panel:
         if rows.n == 0:
             return np.zeros((0, len(self.members)))
         return np.column_stack([member(X) for member in self.members])
+
+    @property
+    def probable(self) -> bool:
+        """Whether all of them know probabilities."""
+        return all(member.probable for member in self.members)
+
+    def above(self, rows: Rows) -> FloatArray:
+        """(N, P) P(+1)."""
+        X = self.scaling(rows.X)
+        if rows.n == 0:
+            return np.zeros((0, len(self.members)))
+        return np.column_stack([member.above(X) for member in self.members])
 
 
 @dataclass(frozen=True)
@@ -124,7 +151,7 @@ class Clones:
             iterations=len(problems),
         )
 
-    def _member(self, X: FloatArray, problem: Binary, rng: np.random.Generator) -> Callable[[FloatArray], FloatArray]:
+    def _member(self, X: FloatArray, problem: Binary, rng: np.random.Generator) -> _Constant | _Fitted:
         if problem.one_sided:
             return _Constant(problem.side)
         from sklearn.base import clone

@@ -44,6 +44,11 @@ class Method:
         return False
 
     @property
+    def modal(self) -> bool:
+        """Whether the predicted rank is the most probable one, where a fit has probabilities of its own."""
+        return True
+
+    @property
     def incremental(self) -> bool:
         """Whether it learns further batches of rows (`partial_fit`)."""
         return False

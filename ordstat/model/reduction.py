@@ -10,7 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import FloatArray, IntArray
+from ..exceptions import DataError
 from .costs import split_weights
+from .fit import CostBound, MarginFit
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,3 +56,60 @@ def extend(y: IntArray, costs: FloatArray, case_weights: FloatArray) -> Extended
            [2., 2.]]))
     """
     return Extended(labels_above(y, costs.shape[1]), split_weights(costs) * case_weights[:, None])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReductionFit(MarginFit):
+    """Answers of a binary classifier to "rank above k?".
+
+    Attributes
+    ----------
+    bound : CostBound, None where the theorem is silent
+    crossed : float
+        Weight of the training rows whose answers contradict each other, or whose probabilities of answers do.
+    """
+
+    bound: CostBound | None = None
+    crossed: float = 0.0
+
+
+def reverse_reduce(extended: Extended) -> tuple[IntArray, FloatArray]:
+    """Ranks and costs that stand for weighted answers: the inverse of `extend` [Lin 2008, eq. 4.5].
+
+    A ranker of cost c on them answers "rank above k?" with a weighted error of c.
+
+    Parameters
+    ----------
+    extended : Extended
+        Labels that do not grow in k, +1 up to the rank and -1 from it on.
+
+    Returns
+    -------
+    y : (N,) codes
+    costs : (N, K), V-shaped, 0 at y
+
+    Raises
+    ------
+    DataError
+        Labels that contradict each other.
+
+    Examples
+    --------
+    >>> y, costs = reverse_reduce(Extended(np.array([[1.0, -1.0]]), np.array([[2.0, 3.0]])))
+    >>> y.tolist(), costs.tolist()
+    ([1], [[2.0, 0.0, 3.0]])
+    """
+    above = extended.labels > 0
+    broken = np.flatnonzero((above[:, 1:] & ~above[:, :-1]).any(axis=1))
+    if broken.size:
+        raise DataError(
+            f"the answers of row {broken[0]} contradict each other: a label +1 (above k) follows a -1; reverse "
+            "reduction takes answers that a rank could give."
+        )
+    y = np.count_nonzero(above, axis=1).astype(np.intp)
+    # c[k+1] - c[k] is -w below the rank and +w from it on.
+    path = np.cumsum(np.where(above, -1.0, 1.0) * extended.weights, axis=1)
+    costs = np.concatenate([np.zeros((len(y), 1)), path], axis=1)
+    costs -= np.take_along_axis(costs, y[:, None], axis=1)
+    # Sums of rounding must not make the true rank dearer than its neighbours.
+    return y, np.maximum(costs, 0.0)

@@ -58,6 +58,9 @@ class Problem:
 #: Methods whose fit is a random draw.
 RANDOM = tuple(name for name in METHODS if resolve(name).draws)
 
+#: Trees on (x, k): of two equal cuts of k they take the first, which in the mirror is the other one.
+TREES_ON_K = ("red-c45", "red-tree", "red-hgb")
+
 
 def score_type(fit: Any) -> str:
     """What a fit predicts beside the class: the potential, or votes."""

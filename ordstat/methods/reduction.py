@@ -1,0 +1,190 @@
+"""Any weighted binary classifier as a ranker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray, Progress
+from ..exceptions import DataError
+from ..learners.extended import Answered, learn, parse_base
+from ..model.answers import Answers, CountingRule, ModalRule, out_of_order
+from ..model.costs import CostField, CostMatrix, is_convex, require_v_shaped, sample_costs, split_weights
+from ..model.distinct import DistinctRows, distinct_rows
+from ..model.encoding import Encoding, parse_encoding
+from ..model.fit import CostBound, Trace
+from ..model.reduction import Extended, ReductionFit, extend
+from ..model.sample import Rows, Sample
+from ..model.scaling import SCALINGS, fit_scaling
+from ..results.reduction import ReductionResults
+from .base import Method, Needs
+from .base_options import SCALED, one_of
+
+# Rows of whole weights are given that often to the classifier up to this number: it may count them.
+_MOST_ROWS = 200_000
+# Steps of costs that differ by less than this share are alike.
+_ALIKE = 1e-12
+
+#: From answers to ranks.
+RULES: dict[str, Callable[[Answers, bool], CountingRule]] = {"count": CountingRule, "mode": ModalRule}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Reduction(Method):
+    """Ordinal ranking by any weighted binary classifier [Lin 2008, alg. 4.1; Li & Lin 2007].
+
+    Row n makes K - 1 examples ((x_n, k), is y_n > k?) of weight |c_n[k+1] - c_n[k]|, times its case weight; a binary
+    classifier g learns them, and rank(x) = 1 + #{k : g(x, k) > 0}. Its training cost is at most the weighted training
+    error of g where the costs are convex, or where the answers do not contradict each other (theorem 4.1): the summary
+    shows both sides. Costs are V-shaped. The classifier is given the rows in an order of their own, a row of weight 2
+    twice; where weights are not whole numbers (or come to more than 200,000 rows), rows alike once, with the sum of
+    their weights.
+
+    A classifier with predict_proba gives probabilities of the ranks where each question's examples are weighted alike,
+    as under the absolute cost. Where its P(y > k) grow in k, they are put in order (the ranks stay), and the
+    summary says for how many rows.
+
+    Parameters
+    ----------
+    base : {"logistic", "c4.5", "tree", "hgb"}, learner or scikit-learn classifier
+        Its clones take sample weights: a logistic regression, Quinlan's C4.5, a tree of leaves of 5 or more, gradient
+        boosted trees; C45(confidence=0.1); or any scikit-learn classifier, given a seed where its random_state is None.
+    encoding : {"one-hot", "ordinal", "separate"}, OneHot, Ordinal or Separate
+        Columns that tell k: one for each k (a linear classifier then has one score and K-1 thresholds), steps [k > j]
+        (a tree then cuts k as a number), or none, for a classifier of its own for every k.
+    cost : str or (K, K) array
+        "absolute", "classification", "squared", or a V-shaped matrix [true rank, predicted rank]; a row's own costs in
+        the sample take its place.
+    decision : {"count", "mode"}
+        Rank by counting, or the most probable rank, as Frank & Hall (2001) choose it: method="frank-hall".
+    scaling : {"range", "standard", None}
+        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
+
+    Raises
+    ------
+    OptionError
+        A value outside these.
+
+    Examples
+    --------
+    >>> Reduction(base="c4.5", encoding="ordinal")
+    Reduction(base='c4.5', encoding='ordinal')
+    """
+
+    base: Any = "logistic"
+    encoding: str | Encoding = "one-hot"
+    cost: CostField = "absolute"
+    decision: str = "count"
+    scaling: str | None = "range"
+
+    needs: ClassVar[Needs] = Needs(row_costs=True)
+    results_class: ClassVar[type[Any]] = ReductionResults
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cost", CostMatrix.parse(self.cost).value)
+        one_of(self, "decision", self.decision, RULES)
+        one_of(self, "scaling", self.scaling, SCALINGS)
+        parse_encoding(self.encoding)
+        if not isinstance(self.base, str) or self.base != "logistic":
+            parse_base(self.base, type(self).__name__)
+
+    @property
+    def modal(self) -> bool:
+        """Whether the predicted rank is the most probable one."""
+        return self.decision == "mode"
+
+    def check(self, sample: Sample) -> None:
+        """Raise where the sample holds something this method has no use for."""
+        super().check(sample)
+        costs = sample_costs(CostMatrix(self.cost), sample)
+        require_v_shaped(costs, sample.y, type(self).__name__)
+        if (np.ptp(costs, axis=1)[sample.case_weights > 0] == 0).all():
+            raise DataError("the costs price every rank alike, so there is nothing to learn: give costs that differ.")
+
+    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> ReductionFit:
+        """Fit to arrays.
+
+        Parameters
+        ----------
+        sample : Sample
+            Rows of weight 0 take no part.
+        rng : numpy.random.Generator
+            Of the base learner, where it is random and has no seed of its own.
+        progress : callable(step, total, message), optional
+
+        Raises
+        ------
+        DataError
+            Costs that are all alike or not V-shaped; decision="mode" without probabilities.
+        """
+        self.check(sample)
+        train = distinct_rows(sample, sample_costs(CostMatrix(self.cost), sample)).repeated(_MOST_ROWS)
+        extended = extend(train.y, train.costs, train.weights)
+        scaling = fit_scaling(self.scaling, train.X, train.weights)
+        base = parse_base(self.base, type(self).__name__)
+        answered = learn(base, parse_encoding(self.encoding), train.X, extended, scaling, rng)
+        rule = RULES[self.decision](answered.answers, alike(split_weights(train.costs)))
+        if self.decision == "mode" and not rule.probable:
+            raise DataError(
+                "decision='mode' needs probabilities: a base classifier with predict_proba, and costs that weigh the "
+                "examples of each question alike, such as the absolute cost."
+            )
+        gaps = answered.answers(Rows(X=train.X))
+        wrong = binary_cost(gaps, extended)
+        bound = training_bound(rule, train, gaps, wrong) if self.decision == "count" else None
+        if progress is not None:
+            progress(1, 1, "extended examples learned")
+        return ReductionFit(
+            rule=rule,
+            certificate=answered.learned.certificate,
+            trace=Trace(
+                iterations=answered.learned.iterations,
+                objective=np.array([wrong / train.weights.sum()]),
+                message="extended examples learned",
+            ),
+            scores=rule.scores(sample.rows),
+            facts=self._facts(answered),
+            bound=bound,
+            crossed=crossed(rule, train, gaps),
+        )
+
+    def _facts(self, answered: Answered) -> tuple[tuple[str, Any], ...]:
+        how = "most probable rank" if self.decision == "mode" else "1 + number of positive answers"
+        return (
+            ("Extended examples", f"{answered.n_examples} of positive weight"),
+            ("Base classifier", str(parse_base(self.base, type(self).__name__))),
+            ("Encoding of k", repr(parse_encoding(self.encoding))),
+            ("Rank", how),
+            ("Columns scaled", SCALED[self.scaling]),
+            *answered.learned.facts,
+        )
+
+
+def alike(steps: FloatArray) -> bool:
+    """Whether the weights of every question, the columns of (N, K-1), are the same for all rows."""
+    return bool((np.ptp(steps, axis=0) <= _ALIKE * steps.max()).all())
+
+
+def binary_cost(gaps: FloatArray, extended: Extended) -> float:
+    """Weight of the wrong answers among g(x_n, k) (N, K-1); an answer of 0 is no."""
+    answers = np.where(gaps > 0, 1.0, -1.0)
+    return float(extended.weights[answers != extended.labels].sum())
+
+
+def training_bound(rule: CountingRule, train: DistinctRows, gaps: FloatArray, wrong: float) -> CostBound | None:
+    """Cost of the training rows by the weight of wrong answers [th. 4.1]; None where the theorem is silent."""
+    if not is_convex(train.costs) and out_of_order(np.sign(gaps)).any():
+        return None
+    codes: IntArray = rule.codes(Rows(X=train.X))
+    above = train.costs[np.arange(train.n), codes] - train.costs[np.arange(train.n), train.y]
+    total = float(train.weights.sum())
+    return CostBound(value=float(train.weights @ above) / total, limit=wrong / total, source="Lin 2008, th. 4.1")
+
+
+def crossed(rule: CountingRule, train: DistinctRows, gaps: FloatArray) -> float:
+    """Weight of the training rows whose answers, or their probabilities where there are any, grow in k."""
+    values = rule.answers.above(Rows(X=train.X)) if rule.probable else gaps
+    return float(train.weights @ out_of_order(values))

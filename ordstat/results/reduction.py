@@ -1,0 +1,95 @@
+"""Results of a ranker made of a binary classifier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, cast
+
+import pandas as pd
+
+from .._typing import FloatArray
+from ..exceptions import UnavailableError
+from ..model.answers import CountingRule
+from ..model.fit import CostBound, Fit
+from ..model.reduction import ReductionFit
+from ..model.sample import Rows
+from .margin import MarginResults
+from .report import Report
+from .sections import alert_notes, certificate_text, data_header, error_tables
+from .target import Target
+from .votes import bound_text
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReductionResults(MarginResults):
+    """A fitted ranker that asks a binary classifier "is the rank above k?" for every k.
+
+    `score` is the interpolated median of the answers, with thresholds 1, ..., K-1; margins are the answers themselves.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="frank-hall")
+    >>> fit.predict(type="prob").iloc[0].round(3).tolist()
+    [0.213, 0.555, 0.187, 0.031, 0.013]
+    """
+
+    fit: ReductionFit
+
+    predicts: ClassVar[tuple[str, ...]] = ("class", "prob", "cum_prob", "score", "margin")
+    no_bounds: ClassVar[str] = "No margin bounds: a binary classifier of any kind has no norm."
+
+    @property
+    def bound(self) -> CostBound | None:
+        """Training cost by the weighted training error of the binary classifier; None where no theorem bounds it."""
+        return self.fit.bound
+
+    def _predict(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
+        if type == "prob":
+            return target.frame(self._probable().probabilities(target.rows), self.levels)
+        if type == "cum_prob":
+            return target.frame(self._probable().cum_probabilities(target.rows), self.levels)
+        return super()._predict(target, type)
+
+    def _probable(self) -> CountingRule:
+        rule = cast(CountingRule, self.fit.rule)
+        if rule.probable:
+            return rule
+        why = (
+            "its base classifier has no predict_proba"
+            if rule.unbiased
+            else "the costs weigh a question's examples by their ranks, so that its answers are not P(rank above k)"
+        )
+        raise UnavailableError(f"{self.method!r} has no probabilities: {why}.")
+
+    def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
+        rule = cast(CountingRule, fit.rule)
+        return rule.probabilities(rows) if rule.probable else None
+
+    def report(self) -> Report:
+        """The summary as data."""
+        header = [*data_header(self), ("Certificate", certificate_text(self.certificate, self.trace))]
+        header.append(("Training bound", "none" if self.bound is None else bound_text(self.bound)))
+        return Report(
+            title=f"Ranker by binary classification: {self.design.formula}",
+            header=tuple(header),
+            tables=tuple(error_tables(self)),
+            notes=(*alert_notes(self), *self._notes(), *self.margin_bounds.notes),
+        )
+
+    def _notes(self) -> list[str]:
+        notes = []
+        if self.bound is None:
+            notes.append(
+                "No bound of the training cost: theorem 4.1 needs ranks by counting, and convex costs or answers that "
+                "do not contradict each other."
+            )
+        if self.fit.crossed:
+            probable = cast(CountingRule, self.fit.rule).probable
+            rows = f"{self.fit.crossed:g} of {self.nobs:g} training rows grow somewhere in k"
+            notes.append(
+                f"Probabilities of 'above k' of {rows}: they are put in order, which leaves their sum as it is."
+                if probable
+                else f"Answers to 'above k?' of {rows}, and contradict each other."
+            )
+        return notes
