@@ -24,7 +24,8 @@ def reliability(results: OrdinalResults, ax: Axes | None, newdata: Any, by: str,
     """Draw `reliability_data`, one line a curve, on the diagonal where probabilities are right."""
     data = reliability_data(results, newdata, by, bins, level)
     curves = list(data[by].cat.categories)
-    ax = style.axes(ax, height=4.6, width=5.4)
+    longest = max(len(str(name)) for name in curves)
+    ax = style.axes(ax, height=4.6, width=4.9 + 0.075 * min(longest, 60))
     ax.plot([0.0, 1.0], [0.0, 1.0], color=style.MUTED, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
     colours = style.level_colours(len(curves))
     for name, colour in zip(curves, colours, strict=True):
@@ -37,9 +38,7 @@ def reliability(results: OrdinalResults, ax: Axes | None, newdata: Any, by: str,
     ax.set_ylim(-0.02, 1.02)
     ax.set_aspect("equal", adjustable="box")
     style.level_key(ax, curves, colours)
-    response = results.design.response
-    what = f"P({response} <= low), a curve for each low|high" if by == "split" else f"P({response} = level)"
-    title = "rows of the fit" if newdata is None else "new rows"
-    if newdata is None and results.fit.calibration is not None:
-        title = "rows of the fit, cross-fitted"
-    return style.named(ax, f"predicted {what}", "observed share", title)
+    what = "at or below each threshold" if by == "split" else "of each level"
+    cross_fitted = newdata is None and results.fit.calibration is not None
+    title = f"{results.design.response}: {what}{', cross-fitted' if cross_fitted else ''}"
+    return style.named(ax, "predicted probability", "observed share", title)
