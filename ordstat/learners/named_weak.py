@@ -12,6 +12,7 @@ from .classifier import Classifier
 from .named import CLASSIFIERS
 from .perceptron import NormalisedSigmoid, RCDPerceptron
 from .stump import DecisionStump
+from .tree import DecisionTree
 from .weak import WeakLearner
 
 #: Weak learners that a string stands for, beside those of scikit-learn.
@@ -19,17 +20,10 @@ WEAK: dict[str, WeakLearner] = {
     "stump": DecisionStump(),
     "perceptron": RCDPerceptron(),
     "sigmoid": NormalisedSigmoid(),
+    "tree": DecisionTree(),
 }
-
-
-def _shallow_tree() -> Any:
-    from sklearn.tree import DecisionTreeClassifier
-
-    return DecisionTreeClassifier(max_leaf_nodes=5)
-
-
-#: scikit-learn's classifiers that a string stands for: a tree that boosting can add to has few leaves.
-_CLASSIFIERS: dict[str, Callable[[], Any]] = {**CLASSIFIERS, "tree": _shallow_tree}
+#: scikit-learn's classifiers that a string stands for: a tree that boosting can add to has few leaves, and is ours.
+_CLASSIFIERS: dict[str, Callable[[], Any]] = {name: made for name, made in CLASSIFIERS.items() if name not in WEAK}
 
 
 def parse_learner(value: Any, owner: str) -> WeakLearner:

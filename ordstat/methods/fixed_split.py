@@ -50,8 +50,8 @@ class FixedSplitBoosting(BoostedTrees):
     >>> from ordstat import datasets, ordfit
     >>> wine = datasets.load("wine")
     >>> fit = ordfit("rating ~ temp + contact", data=wine, method="fixed-split-boosting", rounds=10)
-    >>> fit.rounds.columns.names
-    ['', 'split']
+    >>> fit.rounds["vote"].columns.tolist()
+    ['1|2', '2|3', '3|4', '4|5']
     """
 
     combination: str = "plain"

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._typing import FloatArray
-from ..model.costs import CostMatrix, require_v_shaped, sample_costs
 from ..model.distinct import DistinctRows
-from ..model.sample import Sample
 from ..solvers.exponential import MarginLoss, Questions
 from .base_boosting import BoostingMethod
 
@@ -25,18 +23,8 @@ class ORBoost(BoostingMethod):
 
     Parameters
     ----------
-    rounds : int
-        T, at least 1. The papers use 2000.
-    learner : str, weak learner or scikit-learn classifier
-        "stump", "perceptron", "sigmoid", "tree" (of 5 leaves), "logistic"; a value such as RCDPerceptron(updates=100);
-        or a classifier that takes sample_weight.
-    cost : str or (K, K) array
-        "absolute", "classification", "squared", or a V-shaped matrix [true rank, predicted rank]; a row's own costs in
-        the sample take its place.
-    validation : float or None
-        Share of the rows of every rank held out, in (0, 1): the rounds up to their smallest mean cost are used.
-    patience : int
-        Rounds without a smaller cost of the held-out rows after which boosting ends.
+    rounds, learner, cost, validation, patience
+        See `BoostingMethod` and `RoundsMethod`; the papers use rounds=2000.
 
     Raises
     ------
@@ -48,11 +36,6 @@ class ORBoost(BoostingMethod):
     >>> ORBoost(rounds=50)
     ORBoost(rounds=50)
     """
-
-    def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method has no use for."""
-        super().check(sample)
-        require_v_shaped(sample_costs(CostMatrix(self.cost), sample), sample.y, type(self).__name__)
 
     def loss(self, train: DistinctRows, scores: FloatArray) -> MarginLoss:
         """The margin loss with its best thresholds."""

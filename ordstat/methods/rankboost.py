@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from .._typing import FloatArray
 from ..model.distinct import DistinctRows
@@ -28,20 +28,13 @@ class RankBoost(BoostingMethod):
 
     Parameters
     ----------
-    rounds : int
-        T, at least 1.
-    learner : str, weak learner or scikit-learn classifier
-        "stump", "perceptron", "sigmoid", "tree" (of 5 leaves), "logistic"; a value such as RCDPerceptron(updates=100);
-        or a classifier that takes sample_weight.
     step : {"loose", "tight"}
         alpha from the bound of 2008, 1/4 log((1 + r)/(1 - r)) with r the mean of (h_m - h_n)/2 over pairs; or from the
         tighter one of 2006, 1/4 log(right / wrong), which is exact for h = +-1 and large where hardly a pair is wrong.
     cost : str or (K, K) array
         Of the thresholds: any; a row's own costs in the sample take its place.
-    validation : float or None
-        Share of the rows of every rank held out, in (0, 1): the rounds up to their smallest mean cost are used.
-    patience : int
-        Rounds without a smaller cost of the held-out rows after which boosting ends.
+    rounds, learner, validation, patience
+        See `BoostingMethod` and `RoundsMethod`.
 
     Raises
     ------
@@ -55,6 +48,8 @@ class RankBoost(BoostingMethod):
     """
 
     step: str = "loose"
+
+    v_shaped: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

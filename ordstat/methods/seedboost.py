@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -12,18 +12,16 @@ from ..exceptions import OptionError
 from ..learners.base import BinaryLearner, Scorer
 from ..learners.classifier import Classifier
 from ..learners.named import CLASSIFIERS
-from ..model.costs import CostMatrix, require_v_shaped, sample_costs
 from ..model.distinct import DistinctRows
 from ..model.fit import Fit
 from ..model.rules import GapRule, Potential
 from ..model.sample import Rows, Sample
-from ..solvers.exponential import MarginLoss, Questions
-from .base import Method, Needs
-from .base_boosting import BoostingMethod
+from .base import Method
+from .base_boosting import TwoLevelBoosting
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SeedBoost(BoostingMethod):
+class SeedBoost(TwoLevelBoosting):
     """AdaBoost with seeding [Lin 2008, alg. 5.3], for a response of two levels.
 
     Another learner is fitted first; with f its real-valued score, AdaBoost runs on the weights w_n exp(-z_n f(x_n)),
@@ -34,18 +32,8 @@ class SeedBoost(BoostingMethod):
     first : str, method, binary learner or scikit-learn classifier
         "logistic", "tree"; a method for two levels such as REDSVM(C=1) or AdaBoost(), by its distance to the
         threshold; or a classifier that takes sample_weight, by its decision function.
-    rounds : int
-        T, at least 1; the thesis uses 100.
-    learner : str, weak learner or scikit-learn classifier
-        "stump", "perceptron", "sigmoid", "tree" (of 5 leaves), "logistic"; a value such as RCDPerceptron(updates=100);
-        or a classifier that takes sample_weight.
-    cost : str or (2, 2) array
-        "absolute", "classification", "squared" (all the same here), or a matrix [true rank, predicted rank]; a row's
-        own costs in the sample take its place.
-    validation : float or None
-        Share of the rows of every rank held out, in (0, 1): the rounds up to their smallest mean cost are used.
-    patience : int
-        Rounds without a smaller cost of the held-out rows after which boosting ends.
+    rounds, learner, cost, validation, patience
+        See `BoostingMethod` and `RoundsMethod`; the thesis uses rounds=100.
 
     Raises
     ------
@@ -59,8 +47,6 @@ class SeedBoost(BoostingMethod):
     """
 
     first: Any = "logistic"
-
-    needs: ClassVar[Needs] = Needs(row_costs=True, two_levels=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -84,11 +70,6 @@ class SeedBoost(BoostingMethod):
             f"that takes sample_weight; got {self.first!r}."
         )
 
-    def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method has no use for."""
-        super().check(sample)
-        require_v_shaped(sample_costs(CostMatrix(self.cost), sample), sample.y, type(self).__name__)
-
     def start(self, train: DistinctRows, rng: np.random.Generator) -> Potential:
         """The score of the first learner."""
         weights = train.weights * np.abs(train.costs[:, 1] - train.costs[:, 0])
@@ -97,10 +78,6 @@ class SeedBoost(BoostingMethod):
             return _Gap(self.first.fit(sample, rng))
         learner = self.first if isinstance(self.first, BinaryLearner) else self._classifier()
         return _Score(learner.fit(train.X, np.where(train.y > 0, 1.0, -1.0), weights, rng).scorer)
-
-    def loss(self, train: DistinctRows, scores: FloatArray) -> MarginLoss:
-        """The exponential loss, with the threshold at 0."""
-        return MarginLoss.start(Questions.of(train.y, train.costs, train.weights), scores, np.zeros(1))
 
     def facts(self) -> tuple[tuple[str, Any], ...]:
         return *super().facts(), ("First", repr(self.first))

@@ -48,7 +48,8 @@ class TreeResults(VoteResults):
     >>> fit = ordfit("rating ~ temp + contact", data=wine, method="ordinal-cart")
     >>> fit.predict(wine.head(2), type="prob").round(3)
            1      2      3      4      5
-    0  0.083  0.333  0.292  0.208  0.083
+    0  0.271  0.333  0.208  0.125  0.062
+    1  0.271  0.333  0.208  0.125  0.062
     """
 
     fit: TreeFit

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 from ordstat import (
     REDSVM,
@@ -31,7 +32,8 @@ ENSEMBLES = {
     "orboost-lr": ORBoost(rounds=40, cost="classification"),
     "orboost, perceptrons": ORBoost(rounds=12, learner=RCDPerceptron(updates=30)),
     "orboost, sigmoids": ORBoost(rounds=12, learner="sigmoid"),
-    "orboost, trees": ORBoost(rounds=5, learner="tree"),
+    "orboost, trees": ORBoost(rounds=15, learner="tree"),
+    "orboost, scikit-learn's trees": ORBoost(rounds=5, learner=DecisionTreeClassifier(max_leaf_nodes=5)),
     "rankboost-or": RankBoost(rounds=40),
     "rankboost-ae": RankBoost(rounds=40, step="tight"),
     "rankboost, sigmoids": RankBoost(rounds=8, step="tight", learner="sigmoid"),
@@ -293,7 +295,7 @@ def test_margins_are_normalised_by_all_weights_and_thresholds(frame):
     assert votes.delta_errors([0.0]).loc[0.0, "absolute"] == votes.training_errors.value("absolute error")
 
 
-@pytest.mark.parametrize("learner", ["stump", "perceptron", "sigmoid"])
+@pytest.mark.parametrize("learner", ["stump", "perceptron", "sigmoid", "tree"])
 def test_complexities_exceed_simulated_ones(learner):
     """E sup over the hull of the mean of sigma f is E max over single hypotheses: many are tried."""
     rng = np.random.default_rng(0)
@@ -308,7 +310,7 @@ def test_complexities_exceed_simulated_ones(learner):
 
 
 def test_the_bound_of_an_unknown_class_is_missing_and_says_so(frame):
-    fit = ordfit("y ~ a + b + c", frame, "orboost-all", rounds=3, learner="tree")
+    fit = ordfit("y ~ a + b + c", frame, "orboost-all", rounds=3, learner="logistic")
     assert fit.bounds().empty
     assert "how rich" in str(fit.summary())
 
