@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from .methods.rankboost import RankBoost
     from .methods.redsvm import REDSVM
     from .methods.reduction import Reduction
+    from .methods.reduction_logistic import ThresholdLogisticRegression
+    from .methods.reduction_network import OrdinalNetwork
     from .methods.seedboost import SeedBoost
     from .methods.svorexc import SVOREXC
     from .methods.svorimc import SVORIMC
@@ -87,6 +89,8 @@ _LATER = {
     "OrdinalAdaBoost": "methods.ordinal_adaboost",
     "REDSVM": "methods.redsvm",
     "Reduction": "methods.reduction",
+    "ThresholdLogisticRegression": "methods.reduction_logistic",
+    "OrdinalNetwork": "methods.reduction_network",
     "C45": "learners.c45",
     **dict.fromkeys(("OneHot", "Ordinal", "Separate"), "model.encoding"),
     "RankBoundarySVM": "methods.rank_svm",
@@ -132,6 +136,7 @@ __all__ = [
     "OrdinalAdaBoost",
     "OrdinalBagging",
     "OrdinalClassifier",
+    "OrdinalNetwork",
     "OrdinalTree",
     "OrdstatError",
     "OrdstatWarning",
@@ -147,6 +152,7 @@ __all__ = [
     "Separate",
     "SeparationWarning",
     "Stump",
+    "ThresholdLogisticRegression",
     "datasets",
     "ordfit",
 ]

@@ -68,6 +68,8 @@ METHODS: dict[str, Entry] = {
     "red-c45": Entry("reduction.Reduction", {"base": "c4.5", "decision": "count", "scaling": None}),
     "red-tree": Entry("reduction.Reduction", {"base": "tree", "decision": "count", "scaling": None}),
     "red-hgb": Entry("reduction.Reduction", {"base": "hgb", "decision": "count", "scaling": None}),
+    "red-logistic": Entry("reduction_logistic.ThresholdLogisticRegression"),
+    "onn": Entry("reduction_network.OrdinalNetwork"),
     "orstump": Entry("orstump.ORStump"),
     "adaboost-or": Entry("adaboost_or.AdaBoostOR"),
     "adaboost": Entry("adaboost.AdaBoost"),

@@ -8,25 +8,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._typing import FloatArray, IntArray, Progress
+from .._typing import FloatArray, Progress
 from ..exceptions import DataError
 from ..learners.extended import Answered, learn, parse_base
 from ..model.answers import Answers, CountingRule, ModalRule, out_of_order
-from ..model.costs import CostField, CostMatrix, is_convex, require_v_shaped, sample_costs, split_weights
+from ..model.costs import CostField, CostMatrix, require_v_shaped, sample_costs, split_weights
 from ..model.distinct import DistinctRows, distinct_rows
 from ..model.encoding import Encoding, parse_encoding
-from ..model.fit import CostBound, Trace
-from ..model.reduction import Extended, ReductionFit, extend
+from ..model.fit import Trace
+from ..model.reduction import ReductionFit, extend
 from ..model.sample import Rows, Sample
 from ..model.scaling import SCALINGS, fit_scaling
 from ..results.reduction import ReductionResults
 from .base import Method, Needs
 from .base_options import SCALED, one_of
+from .base_reduction import alike, binary_cost, training_bound
 
 # Rows of whole weights are given that often to the classifier up to this number: it may count them.
 _MOST_ROWS = 200_000
-# Steps of costs that differ by less than this share are alike.
-_ALIKE = 1e-12
 
 #: From answers to ranks.
 RULES: dict[str, Callable[[Answers, bool], CountingRule]] = {"count": CountingRule, "mode": ModalRule}
@@ -133,8 +132,7 @@ class Reduction(Method):
                 "examples of each question alike, such as the absolute cost."
             )
         gaps = answered.answers(Rows(X=train.X))
-        wrong = binary_cost(gaps, extended)
-        bound = training_bound(rule, train, gaps, wrong) if self.decision == "count" else None
+        bound = training_bound(train, gaps, extended) if self.decision == "count" else None
         if progress is not None:
             progress(1, 1, "extended examples learned")
         return ReductionFit(
@@ -142,7 +140,7 @@ class Reduction(Method):
             certificate=answered.learned.certificate,
             trace=Trace(
                 iterations=answered.learned.iterations,
-                objective=np.array([wrong / train.weights.sum()]),
+                objective=np.array([binary_cost(gaps, extended) / train.weights.sum()]),
                 message="extended examples learned",
             ),
             scores=rule.scores(sample.rows),
@@ -161,27 +159,6 @@ class Reduction(Method):
             ("Columns scaled", SCALED[self.scaling]),
             *answered.learned.facts,
         )
-
-
-def alike(steps: FloatArray) -> bool:
-    """Whether the weights of every question, the columns of (N, K-1), are the same for all rows."""
-    return bool((np.ptp(steps, axis=0) <= _ALIKE * steps.max()).all())
-
-
-def binary_cost(gaps: FloatArray, extended: Extended) -> float:
-    """Weight of the wrong answers among g(x_n, k) (N, K-1); an answer of 0 is no."""
-    answers = np.where(gaps > 0, 1.0, -1.0)
-    return float(extended.weights[answers != extended.labels].sum())
-
-
-def training_bound(rule: CountingRule, train: DistinctRows, gaps: FloatArray, wrong: float) -> CostBound | None:
-    """Cost of the training rows by the weight of wrong answers [th. 4.1]; None where the theorem is silent."""
-    if not is_convex(train.costs) and out_of_order(np.sign(gaps)).any():
-        return None
-    codes: IntArray = rule.codes(Rows(X=train.X))
-    above = train.costs[np.arange(train.n), codes] - train.costs[np.arange(train.n), train.y]
-    total = float(train.weights.sum())
-    return CostBound(value=float(train.weights @ above) / total, limit=wrong / total, source="Lin 2008, th. 4.1")
 
 
 def crossed(rule: CountingRule, train: DistinctRows, gaps: FloatArray) -> float:

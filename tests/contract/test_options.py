@@ -33,6 +33,7 @@ OTHER = {
     "first": "tree",
     "folds": 3,
     "gamma": 0.1,
+    "hidden": 2,
     "keep": "last",
     "kernel": "gaussian",
     "learner": "tree",

@@ -1,0 +1,81 @@
+"""Data replication for a neural network: one hidden layer, K-1 thresholds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..model.distinct import DistinctRows
+from ..model.logistic_rule import NetworkPotential
+from ..model.reduction import Extended
+from ..model.sample import Rows
+from ..model.scaling import Scaling
+from ..solvers.threshold_logistic import ThresholdLogistic
+from ..solvers.threshold_network import ThresholdNetwork
+from .base_options import count
+from .base_threshold_loss import Solved, ThresholdLossMethod
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class OrdinalNetwork(ThresholdLossMethod):
+    """The data replication method with a neural network, oNN [Cardoso & da Costa 2007, sec. 4.2; Lin 2008, table 4.1].
+
+    Every row is replicated K-1 times, as (x_n, k) with the label "rank above k?". x goes through a hidden layer to one
+    score H, k enters behind it as a threshold, so that the boundaries do not cross: minimises
+    sum_nk W_nk log(1 + exp(-Y_nk (H(x_n) - theta_k))) + penalty/2 (sum_j |w_j|^2 + |v|^2) with
+    H(x) = sum_j v_j tanh(w_j'x + b_j), from a random start, by a quasi-Newton method. A local minimum: another seed may
+    find another one.
+
+    Parameters
+    ----------
+    hidden : int
+        Units of the hidden layer, at least 1.
+    penalty : float
+        Weight decay, > 0; thresholds and b are free.
+    max_iter : int
+        Quasi-Newton steps, at least 1.
+    cost, scaling
+        See `ThresholdLogisticRegression`.
+
+    Raises
+    ------
+    OptionError
+        A value outside these.
+
+    Examples
+    --------
+    >>> OrdinalNetwork(hidden=3)
+    OrdinalNetwork(hidden=3)
+    """
+
+    hidden: int = 5
+    max_iter: int = 2000
+
+    tolerance: ClassVar[float] = 1e-5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "hidden", count(self, "hidden", self.hidden, 1))
+        object.__setattr__(self, "max_iter", count(self, "max_iter", self.max_iter, 1))
+
+    @property
+    def draws(self) -> bool:
+        """True: the start is random."""
+        return True
+
+    def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solved:
+        """The network, then its thresholds once more, in order."""
+        network = ThresholdNetwork(X=scaling(train.X), extended=extended, penalty=self.penalty, hidden=self.hidden)
+        found = network.solve(rng, self.max_iter, self.tolerance)
+        potential = NetworkPotential(scaling=scaling, inner=found.inner, bias=found.bias, outer=found.outer)
+        H = potential(Rows(X=train.X))
+        last = ThresholdLogistic(X=np.zeros((train.n, 0)), extended=extended, alpha=0.0, offset=H).solve()
+        return Solved(
+            potential=potential,
+            theta=last.theta,
+            objective=found.objective,
+            gradient=found.gradient,
+            facts=(("Network", f"{train.X.shape[1]} columns, {self.hidden} hidden units (tanh), 1 score"),),
+        )
