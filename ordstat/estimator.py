@@ -18,10 +18,20 @@ from ._typing import AnyArray, FloatArray
 from .api import fit_design
 from .design.build import from_arrays
 from .exceptions import DataError, OptionError
-from .labels import check_classes, declared_order, label_array, listed, mean_absolute_rank_error, ranked, sorted_order
+from .labels import (
+    check_classes,
+    declared_order,
+    known_codes,
+    label_array,
+    listed,
+    mean_absolute_rank_error,
+    ranked,
+    sorted_order,
+)
 from .methods import METHODS, Entry, Method
 from .model.sample import Rows, Sample
 from .registry import option_names, resolve
+from .results.online import Batch, Stream
 
 if TYPE_CHECKING:
     from .methods.base_online import OnlineMethod
@@ -180,7 +190,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         check_classes(y if weights is None else y[weights > 0], method)
         design = from_arrays(self._named(X), pd.Series(ranked(y, order)), weights=weights)
-        self.results_: Any = fit_design(
+        self._held: Any = fit_design(
             design, method, calibrate=self.calibrate, seed=_generator(self.random_state), stacklevel=3
         )
         self.levels_ = label_array(design.levels.values, y.dtype)
@@ -214,20 +224,43 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> model.results_.fit.learned.tally.examples
         400
         """
-        if not hasattr(self, "results_"):
+        if not hasattr(self, "_held"):
             return self._first_batch(X, y, classes, sample_weight)
-        _refuse_text(X)
-        X, y = validate_data(self, X, y, reset=False, dtype=np.float64, order="C")
-        codes = pd.Index(self.levels_).get_indexer(pd.Index(y)).astype(np.intp)
-        if (codes < 0).any():
+        if not self._is_plain(X, y):
+            _refuse_text(X)
+            X, y = validate_data(self, X, y, reset=False, dtype=np.float64, order="C")
+        codes = known_codes(y, self.levels_)
+        if codes.min() < 0:
             raise DataError(
                 f"y has labels that the first batch had not: {pd.unique(y[codes < 0]).tolist()[:5]}. It knew "
                 f"{self.levels_.tolist()}."
             )
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         sample = Sample(rows=Rows(X=X), y=codes, n_levels=self.levels_.size, weights=weights)
-        self.results_ = self.results_.after(sample, pd.RangeIndex(len(y)))
+        stream = self._held if isinstance(self._held, Stream) else Stream(first=self._held)
+        self._held = stream.after(Batch(sample=sample, index=pd.RangeIndex(len(y)), n_given=len(y)))
         return self
+
+    @property
+    def results_(self) -> Any:
+        """What `ordfit` returns; after `partial_fit` that of the last batch, worked out when it is asked for."""
+        check_is_fitted(self)
+        return self._held.results if isinstance(self._held, Stream) else self._held
+
+    def _is_plain(self, X: Any, y: Any) -> bool:
+        """Whether `validate_data` would hand X and y back as they are, found in one look at the numbers."""
+        return (
+            type(X) is type(y) is np.ndarray
+            and X.dtype == np.float64
+            and y.dtype.kind == "i"
+            and X.ndim == 2
+            and X.size > 0
+            and X.shape == (y.size, self.n_features_in_)
+            and y.ndim == 1
+            and X.flags.c_contiguous
+            and not hasattr(self, "feature_names_in_")
+            and bool(np.isfinite(np.vdot(X, X)))  # numbers too large to square get the longer look
+        )
 
     def _first_batch(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         method = cast("OnlineMethod", resolve(self.method, self._options)).one_pass()

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ._typing import AnyArray
+from ._typing import AnyArray, IntArray
 from .exceptions import DataError, DataWarning, OptionError
 from .methods import Method
 
@@ -89,6 +89,15 @@ def ranked(y: AnyArray, order: list[Any]) -> pd.Categorical:
         unknown = pd.unique(y[codes < 0]).tolist()
         raise DataError(f"y has labels that are not among the levels {order}: {unknown[:5]}.{_encoded(order, unknown)}")
     return pd.Categorical.from_codes(codes, categories=pd.Index(order), ordered=True)
+
+
+def known_codes(y: AnyArray, levels: AnyArray) -> IntArray:
+    """(N,) places of labels y (N,) among the levels (K,), -1 for others."""
+    first, last = levels[0], levels[-1]
+    counted = y.dtype == levels.dtype and y.dtype.kind == "i" and bool((np.diff(levels) == 1).all())
+    if counted and first <= y.min() and y.max() <= last:
+        return np.asarray(y - first, dtype=np.intp)
+    return pd.Index(levels).get_indexer(pd.Index(y)).astype(np.intp)
 
 
 def _encoded(order: list[Any], unknown: list[Any]) -> str:

@@ -250,16 +250,25 @@ def structured_answer(gaps, cost, margin):
     return int(np.argmax(np.concatenate([[0.0], np.cumsum(gaps)]) + margin * cost))
 
 
-def prank_pass(X, y, costs, weights, order, margin, w, sums, gaps, pocket, record, seen, answers):
+def _count(tally, distance, cost, change, margin, aggressive=False):
+    """Add an answer to the tally of `ordstat.compiled.online`."""
+    tally += [distance > 0, distance, cost, 0.0]
+    if distance:
+        tally[3] += cost**2 / change if aggressive else change + 2.0 * margin * cost
+
+
+def prank_pass(X, centre, factor, y, costs, kinds, weights, order, margin, w, sums, work, pocket, record, seen, tally):
     """Twin of `ordstat.compiled.online.prank_pass`: PRank over the rows in `order`, with a pocket where it has room."""
     D = X.shape[1]
+    X, costs = (X - centre) * factor if factor.size else X, costs[kinds]
     for i, n in enumerate(order):
-        answers[i] = structured_answer(X[n] @ w[:D] - w[D:], costs[n], margin)
-        between = (np.arange(w.size - D) >= min(y[n], answers[i])) & (np.arange(w.size - D) < max(y[n], answers[i]))
-        step = np.concatenate([(y[n] - answers[i]) * X[n], -np.sign(y[n] - answers[i]) * between])
+        answer = structured_answer(X[n] @ w[:D] - w[D:], costs[n], margin)
+        between = (np.arange(w.size - D) >= min(y[n], answer)) & (np.arange(w.size - D) < max(y[n], answer))
+        step = np.concatenate([(y[n] - answer) * X[n], -np.sign(y[n] - answer) * between])
         w += step
         sums += (seen + i + 1) * step
-        if answers[i] != y[n]:
+        _count(tally, abs(y[n] - answer), costs[n, answer], step @ step, margin)
+        if answer != y[n]:
             record[[0, 3]] = 0.0
             continue
         record[0] += 1.0
@@ -285,34 +294,43 @@ def _cusum_step(gaps, y, answer, cost, square, aggressive):
     return step
 
 
-def cusum_pass(X, y, costs, order, margin, aggressive, w, sums, gaps, seen, answers):
+def cusum_pass(X, centre, factor, y, costs, kinds, order, margin, aggressive, w, sums, work, seen, tally):
     """Twin of `ordstat.compiled.online.cusum_pass`: CuSum Rank over the rows in `order`."""
+    X, costs = (X - centre) * factor if factor.size else X, costs[kinds]
     for i, n in enumerate(order):
         x = np.append(X[n], -1.0)
-        answers[i] = structured_answer(w @ x, costs[n], margin)
-        step = _cusum_step(w @ x, y[n], answers[i], costs[n, answers[i]], x @ x, aggressive)[:, None] * x
+        answer = structured_answer(w @ x, costs[n], margin)
+        step = _cusum_step(w @ x, y[n], answer, costs[n, answer], x @ x, aggressive)[:, None] * x
+        distance = abs(y[n] - answer)
+        _count(tally, distance, costs[n, answer], distance * (x @ x), margin, aggressive)
         w += step
         sums += (seen + i + 1) * step
 
 
-def kernel_prank_pass(gram, y, costs, order, margin, beta, sums, b, b_sums, scores, gaps, seen, answers):
+def kernel_prank_pass(gram, y, costs, kinds, order, margin, beta, sums, b, b_sums, scores, work, seen, tally):
     """Twin of `ordstat.compiled.online.kernel_prank_pass`."""
+    costs = costs[kinds]
     for i, n in enumerate(order):
-        answers[i] = structured_answer(scores[n] - b, costs[n], margin)
+        answer = structured_answer(scores[n] - b, costs[n], margin)
         k = np.arange(b.size)
-        step = -np.sign(y[n] - answers[i]) * ((k >= min(y[n], answers[i])) & (k < max(y[n], answers[i])))
-        beta[n] += y[n] - answers[i]
-        sums[n] += (seen + i + 1) * (y[n] - answers[i])
-        scores += (y[n] - answers[i]) * gram[n]
+        step = -np.sign(y[n] - answer) * ((k >= min(y[n], answer)) & (k < max(y[n], answer)))
+        move = y[n] - answer
+        _count(tally, abs(move), costs[n, answer], move**2 * gram[n, n] + step @ step, margin)
+        beta[n] += move
+        sums[n] += (seen + i + 1) * move
+        scores += move * gram[n]
         b += step
         b_sums += (seen + i + 1) * step
 
 
-def kernel_cusum_pass(gram, y, costs, order, margin, aggressive, beta, sums, scores, gaps, seen, answers):
+def kernel_cusum_pass(gram, y, costs, kinds, order, margin, aggressive, beta, sums, scores, work, seen, tally):
     """Twin of `ordstat.compiled.online.kernel_cusum_pass`."""
+    costs = costs[kinds]
     for i, n in enumerate(order):
-        answers[i] = structured_answer(scores[:, n], costs[n], margin)
-        step = _cusum_step(scores[:, n], y[n], answers[i], costs[n, answers[i]], gram[n, n], aggressive)
+        answer = structured_answer(scores[:, n], costs[n], margin)
+        step = _cusum_step(scores[:, n], y[n], answer, costs[n, answer], gram[n, n], aggressive)
+        distance = abs(y[n] - answer)
+        _count(tally, distance, costs[n, answer], distance * gram[n, n], margin, aggressive)
         beta[:, n] += step
         sums[:, n] += (seen + i + 1) * step
         scores += np.outer(step, gram[n])

@@ -1,9 +1,13 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Passes of the online rankers over examples; the readable twins are in `tests/twins.py`.
 
-Everywhere: y codes 0..K-1, Q = K-1 gaps a row, costs (N, K), order (M,) rows as they are presented, answers (M,) out:
-the rank answered before the update, under the cost times `margin`; ties go to the lower rank. `seen` examples came
-before; sums hold the updates times the number of the example, so that ((c + 1) w - sums) / c is the mean of w.
+Everywhere: y codes 0..K-1, Q = K-1 gaps a row, costs (C, K), `kinds` (N,) which of the costs are those of a row, order
+(M,) rows as they are presented; ranks are answered before the update, under the cost times `margin`; ties go to the
+lower rank. `seen` examples came before; sums hold the updates times the number of the example, so that
+((c + 1) w - sums) / c is the mean of w. Added to tally (4,): the answers that were wrong, their |y - yhat|, the cost of all,
+and what the squared norm of the weights can have grown by at most: with h = |Phi(y) - Phi(yhat)|^2, the sum of
+h + 2 margin cost, for yhat was the answer; or of cost^2 / h under passive-aggressive steps, whose hinge is at most the
+cost.
 """
 
 
@@ -50,59 +54,108 @@ cdef inline Py_ssize_t count_above(double score, const double* b, Py_ssize_t Q) 
     return rank
 
 
-cdef double total_cost(const double[:, ::1] X, const double[:, ::1] costs, const double[::1] weights, const double* w,
-                       Py_ssize_t D, Py_ssize_t Q) noexcept nogil:
+cdef inline const double* scaled(const double* x, const double[::1] centre, const double[::1] factor, double* z,
+                                 Py_ssize_t n) noexcept nogil:
+    """(x - centre) * factor, or x itself where there is no factor."""
+    cdef Py_ssize_t i
+    if factor.shape[0] == 0:
+        return x
+    for i in range(n):
+        z[i] = (x[i] - centre[i]) * factor[i]
+    return z
+
+
+cdef inline Py_ssize_t rank_between(double score, const double* b, double* gaps, const double* cost, Py_ssize_t Q,
+                                    double margin) noexcept nogil:
+    """The answer of thresholds b to a score."""
+    cdef Py_ssize_t k
+    if margin > 0.0:
+        for k in range(Q):
+            gaps[k] = score - b[k]
+        return best_rank(gaps, cost, Q, margin)
+    return count_above(score, b, Q)
+
+
+cdef inline void move(double* b, double* sums, Py_ssize_t low, Py_ssize_t high, double step, double number) noexcept nogil:
+    """Thresholds low..high-1 less a step."""
+    cdef Py_ssize_t k
+    for k in range(low, high):
+        b[k] -= step
+        sums[k] -= step * number
+
+
+cdef inline double tau(const double* gaps, double cost, Py_ssize_t low, Py_ssize_t high, double sign, double square,
+                       bint aggressive) noexcept nogil:
+    """Step of CuSum Rank: `sign`, or so far that the true rank leads by the cost, for a row of this squared length."""
+    cdef double lead = cost
+    cdef Py_ssize_t k
+    if not aggressive:
+        return sign
+    for k in range(low, high):
+        lead -= sign * gaps[k]
+    if lead < 0.0:
+        lead = 0.0
+    return sign * lead / ((high - low) * square)
+
+
+cdef inline void count(double* tally, double distance, double cost, double change, double margin,
+                       bint aggressive) noexcept nogil:
+    """A mistake; `change` is |Phi(y) - Phi(yhat)|^2."""
+    tally[0] += 1.0
+    tally[1] += distance
+    tally[3] += cost * cost / change if aggressive else change + 2.0 * margin * cost
+
+
+cdef double total_cost(const double[:, ::1] X, const double[:, ::1] costs, const Py_ssize_t[::1] kinds,
+                       const double[::1] weights, const double* w, Py_ssize_t D, Py_ssize_t Q) noexcept nogil:
     """Weighted cost of the threshold ranker w on all rows."""
     cdef double total = 0.0
     cdef Py_ssize_t n
     for n in range(X.shape[0]):
-        total += weights[n] * costs[n, count_above(dot(&X[n, 0], w, D), w + D, Q)]
+        total += weights[n] * costs[kinds[n], count_above(dot(&X[n, 0], w, D), w + D, Q)]
     return total
 
 
-def prank_pass(const double[:, ::1] X, const int[::1] y, const double[:, ::1] costs, const double[::1] weights,
-               const Py_ssize_t[::1] order, double margin, double[::1] w, double[::1] sums, double[::1] gaps,
-               double[::1] pocket, double[::1] record, Py_ssize_t seen, int[::1] answers):
+def prank_pass(const double[:, ::1] X, const double[::1] centre, const double[::1] factor, const Py_ssize_t[::1] y,
+               const double[:, ::1] costs, const Py_ssize_t[::1] kinds, const double[::1] weights,
+               const Py_ssize_t[::1] order, double margin, double[::1] w, double[::1] sums, double[::1] work,
+               double[::1] pocket, double[::1] record, Py_ssize_t seen, double[::1] tally):
     """PRank: u += (y - yhat) x, b_k -= sign(y - yhat) for the thresholds between.
 
     Parameters
     ----------
     X : (N, D), D >= 1
+    centre, factor : (D,)
+        Columns are (x - centre) * factor; (0,) where they are scaled already.
+    weights : (N,) case weights of the pocket's cost
     w : (D + Q,) u, then b; changed in place
     sums : (D + Q,)
-    gaps : (Q,) workspace
-    pocket : (D + Q,) the best weights so far, in place; (0,) keeps no pocket
+    work : (D + Q,)
+    pocket : (D + Q,) the best weights so far, in place; (0,) keeps no pocket and leaves `weights` unread
     record : (4,)
         Run of exact hits now and at the pocket, cost of the pocket, whether the weights of now were compared with it.
-    weights : (N,) case weights of the pocket's cost
     """
     cdef Py_ssize_t D = X.shape[1], Q = w.shape[0] - X.shape[1], M = order.shape[0]
-    cdef Py_ssize_t i, k, n, rank, truth, low, high
+    cdef Py_ssize_t i, n, rank, low, high
     cdef bint keeps = pocket.shape[0] > 0
-    cdef double score, step, cost
+    cdef double step, cost
+    cdef const double* x
+    cdef const double* price
     with nogil:
         for i in range(M):
             n = order[i]
-            score = dot(&X[n, 0], &w[0], D)
-            if margin > 0.0:
-                for k in range(Q):
-                    gaps[k] = score - w[D + k]
-                rank = best_rank(&gaps[0], &costs[n, 0], Q, margin)
-            else:
-                rank = count_above(score, &w[D], Q)
-            answers[i] = <int> rank
+            x = scaled(&X[n, 0], centre, factor, &work[0], D)
+            price = &costs[kinds[n], 0]
+            rank = rank_between(dot(x, &w[0], D), &w[D], &work[D], price, Q, margin)
+            tally[2] += price[rank]
             seen += 1
             if rank != y[n]:
+                low, high = min(rank, y[n]), max(rank, y[n])
                 step = <double> (y[n] - rank)
-                add(&w[0], step, &X[n, 0], D)
-                add(&sums[0], step * seen, &X[n, 0], D)
-                truth = y[n]
-                low = rank if rank < truth else truth
-                high = truth if rank < truth else rank
-                step = 1.0 if step > 0.0 else -1.0
-                for k in range(low, high):
-                    w[D + k] -= step
-                    sums[D + k] -= step * seen
+                add(&w[0], step, x, D)
+                add(&sums[0], step * seen, x, D)
+                move(&w[D], &sums[D], low, high, 1.0 if step > 0.0 else -1.0, seen)
+                count(&tally[0], high - low, price[rank], step * step * dot(x, x, D) + (high - low), margin, False)
                 record[0] = 0.0
                 record[3] = 0.0
             elif keeps:
@@ -110,7 +163,7 @@ def prank_pass(const double[:, ::1] X, const int[::1] y, const double[:, ::1] co
                 if record[0] > record[1]:
                     if record[3] == 0.0:
                         record[3] = 1.0
-                        cost = total_cost(X, costs, weights, &w[0], D, Q)
+                        cost = total_cost(X, costs, kinds, weights, &w[0], D, Q)
                         if cost < record[2]:
                             record[2] = cost
                             record[3] = 2.0
@@ -119,53 +172,54 @@ def prank_pass(const double[:, ::1] X, const int[::1] y, const double[:, ::1] co
                         record[1] = record[0]
 
 
-def cusum_pass(const double[:, ::1] X, const int[::1] y, const double[:, ::1] costs, const Py_ssize_t[::1] order,
-               double margin, bint aggressive, double[:, ::1] w, double[:, ::1] sums, double[::1] gaps, Py_ssize_t seen,
-               int[::1] answers):
+def cusum_pass(const double[:, ::1] X, const double[::1] centre, const double[::1] factor, const Py_ssize_t[::1] y,
+               const double[:, ::1] costs, const Py_ssize_t[::1] kinds, const Py_ssize_t[::1] order, double margin,
+               bint aggressive, double[:, ::1] w, double[:, ::1] sums, double[::1] work, Py_ssize_t seen,
+               double[::1] tally):
     """CuSum Rank: w_k += tau (x, -1) for the k between y and yhat.
 
     Parameters
     ----------
     X : (N, D), D >= 1
+    centre, factor : (D,)
+        As for `prank_pass`.
     aggressive : bool
         tau is the step after which the true rank leads by its cost; otherwise +-1.
     w : (Q, D + 1) weights of "rank above k?", the last one of the constant -1; changed in place
     sums : (Q, D + 1)
-    gaps : (Q,) workspace
+    work : (D + Q,)
     """
     cdef Py_ssize_t D = X.shape[1], Q = w.shape[0], M = order.shape[0]
-    cdef Py_ssize_t i, k, n, rank, truth, low, high
-    cdef double step, lead
+    cdef Py_ssize_t i, k, n, rank, low, high
+    cdef double step, square
+    cdef double* gaps = &work[D]
+    cdef const double* x
+    cdef const double* price
     with nogil:
         for i in range(M):
             n = order[i]
+            x = scaled(&X[n, 0], centre, factor, &work[0], D)
+            price = &costs[kinds[n], 0]
             for k in range(Q):
-                gaps[k] = dot(&X[n, 0], &w[k, 0], D) - w[k, D]
-            rank = best_rank(&gaps[0], &costs[n, 0], Q, margin)
-            answers[i] = <int> rank
+                gaps[k] = dot(x, &w[k, 0], D) - w[k, D]
+            rank = best_rank(gaps, price, Q, margin)
+            tally[2] += price[rank]
             seen += 1
             if rank != y[n]:
-                truth = y[n]
-                low = rank if rank < truth else truth
-                high = truth if rank < truth else rank
-                step = 1.0 if y[n] > rank else -1.0
-                if aggressive:
-                    lead = costs[n, rank]
-                    for k in range(low, high):
-                        lead -= step * gaps[k]
-                    if lead < 0.0:
-                        lead = 0.0
-                    step *= lead / ((high - low) * (dot(&X[n, 0], &X[n, 0], D) + 1.0))
+                low, high = min(rank, y[n]), max(rank, y[n])
+                square = dot(x, x, D) + 1.0
+                step = tau(gaps, price[rank], low, high, 1.0 if y[n] > rank else -1.0, square, aggressive)
                 for k in range(low, high):
-                    add(&w[k, 0], step, &X[n, 0], D)
-                    w[k, D] -= step
-                    add(&sums[k, 0], step * seen, &X[n, 0], D)
-                    sums[k, D] -= step * seen
+                    add(&w[k, 0], step, x, D)
+                    add(&sums[k, 0], step * seen, x, D)
+                    move(&w[k, 0], &sums[k, 0], D, D + 1, step, seen)
+                count(&tally[0], high - low, price[rank], (high - low) * square, margin, aggressive)
 
 
-def kernel_prank_pass(const double[:, ::1] gram, const int[::1] y, const double[:, ::1] costs,
-                      const Py_ssize_t[::1] order, double margin, double[::1] beta, double[::1] sums, double[::1] b,
-                      double[::1] b_sums, double[::1] scores, double[::1] gaps, Py_ssize_t seen, int[::1] answers):
+def kernel_prank_pass(const double[:, ::1] gram, const Py_ssize_t[::1] y, const double[:, ::1] costs,
+                      const Py_ssize_t[::1] kinds, const Py_ssize_t[::1] order, double margin, double[::1] beta,
+                      double[::1] sums, double[::1] b, double[::1] b_sums, double[::1] scores, double[::1] work,
+                      Py_ssize_t seen, double[::1] tally):
     """PRank in dual form: beta_n += y - yhat.
 
     Parameters
@@ -174,39 +228,33 @@ def kernel_prank_pass(const double[:, ::1] gram, const int[::1] y, const double[
     beta, sums : (N,) coefficients of the rows; changed in place
     b, b_sums : (Q,) thresholds; changed in place
     scores : (N,) potential of every row, kept up to date
-    gaps : (Q,) workspace
+    work : (Q,)
     """
     cdef Py_ssize_t N = gram.shape[0], Q = b.shape[0], M = order.shape[0]
-    cdef Py_ssize_t i, k, n, rank, truth, low, high
+    cdef Py_ssize_t i, n, rank, low, high
     cdef double step
+    cdef const double* price
     with nogil:
         for i in range(M):
             n = order[i]
-            if margin > 0.0:
-                for k in range(Q):
-                    gaps[k] = scores[n] - b[k]
-                rank = best_rank(&gaps[0], &costs[n, 0], Q, margin)
-            else:
-                rank = count_above(scores[n], &b[0], Q)
-            answers[i] = <int> rank
+            price = &costs[kinds[n], 0]
+            rank = rank_between(scores[n], &b[0], &work[0], price, Q, margin)
+            tally[2] += price[rank]
             seen += 1
             if rank != y[n]:
+                low, high = min(rank, y[n]), max(rank, y[n])
                 step = <double> (y[n] - rank)
                 beta[n] += step
                 sums[n] += step * seen
                 add(&scores[0], step, &gram[n, 0], N)
-                truth = y[n]
-                low = rank if rank < truth else truth
-                high = truth if rank < truth else rank
-                step = 1.0 if step > 0.0 else -1.0
-                for k in range(low, high):
-                    b[k] -= step
-                    b_sums[k] -= step * seen
+                move(&b[0], &b_sums[0], low, high, 1.0 if step > 0.0 else -1.0, seen)
+                count(&tally[0], high - low, price[rank], step * step * gram[n, n] + (high - low), margin, False)
 
 
-def kernel_cusum_pass(const double[:, ::1] gram, const int[::1] y, const double[:, ::1] costs,
-                      const Py_ssize_t[::1] order, double margin, bint aggressive, double[:, ::1] beta,
-                      double[:, ::1] sums, double[:, ::1] scores, double[::1] gaps, Py_ssize_t seen, int[::1] answers):
+def kernel_cusum_pass(const double[:, ::1] gram, const Py_ssize_t[::1] y, const double[:, ::1] costs,
+                      const Py_ssize_t[::1] kinds, const Py_ssize_t[::1] order, double margin, bint aggressive,
+                      double[:, ::1] beta, double[:, ::1] sums, double[:, ::1] scores, double[::1] work,
+                      Py_ssize_t seen, double[::1] tally):
     """CuSum Rank in dual form: beta_nk += tau for the k between y and yhat.
 
     Parameters
@@ -214,32 +262,26 @@ def kernel_cusum_pass(const double[:, ::1] gram, const int[::1] y, const double[
     gram : (N, N) kernel matrix, the constant's 1 added
     beta, sums : (Q, N) coefficients of the rows; changed in place
     scores : (Q, N) gaps of every row, kept up to date
-    gaps : (Q,) workspace
+    work : (Q,)
     """
     cdef Py_ssize_t N = gram.shape[0], Q = beta.shape[0], M = order.shape[0]
-    cdef Py_ssize_t i, k, n, rank, truth, low, high
-    cdef double step, lead
+    cdef Py_ssize_t i, k, n, rank, low, high
+    cdef double step
+    cdef const double* price
     with nogil:
         for i in range(M):
             n = order[i]
+            price = &costs[kinds[n], 0]
             for k in range(Q):
-                gaps[k] = scores[k, n]
-            rank = best_rank(&gaps[0], &costs[n, 0], Q, margin)
-            answers[i] = <int> rank
+                work[k] = scores[k, n]
+            rank = best_rank(&work[0], price, Q, margin)
+            tally[2] += price[rank]
             seen += 1
             if rank != y[n]:
-                truth = y[n]
-                low = rank if rank < truth else truth
-                high = truth if rank < truth else rank
-                step = 1.0 if y[n] > rank else -1.0
-                if aggressive:
-                    lead = costs[n, rank]
-                    for k in range(low, high):
-                        lead -= step * gaps[k]
-                    if lead < 0.0:
-                        lead = 0.0
-                    step *= lead / ((high - low) * gram[n, n])
+                low, high = min(rank, y[n]), max(rank, y[n])
+                step = tau(&work[0], price[rank], low, high, 1.0 if y[n] > rank else -1.0, gram[n, n], aggressive)
                 for k in range(low, high):
                     beta[k, n] += step
                     sums[k, n] += step * seen
                     add(&scores[k, 0], step, &gram[n, 0], N)
+                count(&tally[0], high - low, price[rank], (high - low) * gram[n, n], margin, aggressive)

@@ -13,7 +13,7 @@ from ..exceptions import OptionError
 from ..model.examples import Examples
 from ..model.gram import require_definite, require_finite, require_symmetric
 from ..model.kernels import Kernel, parse_kernel
-from ..model.online import KernelSums, Learned
+from ..model.online import KernelSums, Learned, Lesson
 from ..model.sample import Rows
 from ..model.scaling import Scaling
 from ..solvers.online import mean_of
@@ -138,8 +138,9 @@ class KernelOnlineMethod(OnlineMethod):
         )
         batch = DualBatch(
             gram=gram,
-            y=examples.y.astype(np.int32),
+            y=np.ascontiguousarray(examples.y, dtype=np.intp),
             costs=np.ascontiguousarray(examples.costs, dtype=np.float64),
+            kinds=np.ascontiguousarray(examples.kinds, dtype=np.intp),
             margin=self.margin,
         )
         return DualWork(
@@ -164,17 +165,17 @@ class KernelOnlineMethod(OnlineMethod):
             constant=self.constant,
         )
 
-    def kept(self, work: DualWork, scaling: Scaling) -> tuple[Support, KernelSums, FloatArray]:
-        """The support rows, and the sums and thresholds of the hypothesis to predict with."""
-        support = work.support()
+    def state(self, work: DualWork) -> Support:
+        return work.support()
+
+    def kept(self, lesson: Lesson) -> tuple[KernelSums, FloatArray]:
+        """The sums and thresholds of the hypothesis to predict with."""
+        support: Support = lesson.learned.state
         coef, b = support.last, support.b
         if self.keep == "mean":
             coef = mean_of(support.last, support.sums, support.seen)
             b = mean_of(support.b, support.b_sums, support.seen)
-        return support, self.expansion(support, coef, work.centre, scaling), b
-
-    def lengths(self, work: DualWork) -> FloatArray:
-        return np.diagonal(work.batch.gram)
+        return self.expansion(support, coef, lesson.work.centre, lesson.learned.scaling), b
 
     def width(self, examples: Examples) -> int:
         return examples.n
@@ -188,9 +189,9 @@ class KernelOnlineMethod(OnlineMethod):
         found: FloatArray = vectors[:, used] * np.sqrt(values[used])
         return found
 
-    def described(self, support: Support, shared: dict[str, Any]) -> dict[str, Any]:
+    def described(self, learned: Learned, shared: dict[str, Any]) -> dict[str, Any]:
         """What all fits share, with the kernel among the facts."""
-        own = (("Kernel", repr(parse_kernel(self.kernel))), ("Support vectors", str(support.origins.size)))
+        own = (("Kernel", repr(parse_kernel(self.kernel))), ("Support vectors", str(learned.state.origins.size)))
         return {**shared, "facts": (*own, *shared["facts"])}
 
 

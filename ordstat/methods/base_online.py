@@ -12,10 +12,10 @@ from ..exceptions import DataError, OptionError
 from ..model.costs import CostField, CostMatrix, convex_break, sample_costs
 from ..model.examples import Examples
 from ..model.fit import Certificate, Fit, Trace
-from ..model.online import Learned, MistakeBound, Tally
+from ..model.online import Learned, Lesson, MistakeBound, Tally
 from ..model.sample import Sample
 from ..model.scaling import SCALINGS, Scaling, fit_scaling
-from ..solvers.online import Learner, growth
+from ..solvers.online import Learner
 from ..solvers.rank_margin import LARGEST
 from .base import Method, Needs
 from .base_options import SCALED, count, one_of
@@ -106,13 +106,9 @@ class OnlineMethod(Method):
         """A learner with what was learned, at other examples."""
         raise TypeError(f"{type(self).__name__} defines no resume")
 
-    def lengths(self, work: Any) -> FloatArray:
-        """(N,) squared length of the rows, the constant's taken in where it is one of the columns."""
-        raise TypeError(f"{type(self).__name__} defines no lengths")
-
-    def update_size(self, lengths: FloatArray, distance: FloatArray) -> FloatArray:
-        """(M,) |Phi(x, y) - Phi(x, yhat)|^2 of mistakes |y - yhat| (M,) at rows of these squared lengths (M,)."""
-        return distance * lengths
+    def state(self, work: Any) -> Any:
+        """What a learner keeps for further examples."""
+        raise TypeError(f"{type(self).__name__} defines no state")
 
     def squared_radius(self, largest: float, n_levels: int) -> float:
         """R^2 with |Phi(x, y) - Phi(x, yhat)|^2 <= R^2 |y - yhat| for rows of squared length up to `largest`."""
@@ -126,8 +122,8 @@ class OnlineMethod(Method):
         """The largest squared length of the rows, and the margin delta that separates their ranks, if one does."""
         raise TypeError(f"{type(self).__name__} defines no separation")
 
-    def fitted(self, work: Any, learned: Learned, sample: Sample, shared: dict[str, Any]) -> Fit:
-        """The fit of a learner, to the rows of a sample; `shared` holds certificate, trace and facts."""
+    def fitted(self, lesson: Lesson, shared: dict[str, Any]) -> Fit:
+        """The fit after a lesson, to the rows of its sample; `shared` holds certificate, trace and facts."""
         raise TypeError(f"{type(self).__name__} defines no fit")
 
     # Fits
@@ -137,7 +133,9 @@ class OnlineMethod(Method):
         super().check(sample)
         cost = CostMatrix(self.cost)
         self.check_costs(cost.matrix(sample.n_levels) if sample.costs is None else sample_costs(cost, sample))
-        weights = sample.case_weights
+        if sample.weights is None:
+            return
+        weights = sample.weights
         if self.presentation != "cost" and (parts := weights != np.rint(weights)).any():
             row = int(np.argmax(parts))
             raise DataError(
@@ -162,21 +160,22 @@ class OnlineMethod(Method):
         progress : callable(step, total, message), optional
         """
         self.check(sample)
-        costs = sample_costs(CostMatrix(self.cost), sample)
-        examples = Examples.as_given(sample, costs) if self.presentation == "order" else Examples.of(sample, costs)
+        shown = Examples.as_given if self.presentation == "order" else Examples.of
+        examples = shown(sample, CostMatrix(self.cost))
         scaling = fit_scaling(self.scaling, examples.X, examples.weights)
         work = self.start(examples, scaling)
         tally, path = Tally(batches=1), []
         for epoch in range(self.epochs):
             before = tally
-            tally = self._learn(work, examples, self.presented(examples, rng), tally)
+            tally = _learn(work, self.presented(examples, rng), tally)
             path.append((tally.cost - before.cost) / (tally.examples - before.examples))
             if progress is not None:
                 progress(epoch + 1, self.epochs, f"pass {epoch + 1}")
-        return self._finished(work, Learned(state=None, scaling=scaling, tally=tally), sample, path)
+        learned = Learned(state=self.state(work), scaling=scaling, tally=tally)
+        return self.concluded(Lesson(work=work, learned=learned, sample=sample, path=tuple(path)))
 
-    def continued(self, sample: Sample, fit: Any) -> Fit:
-        """The fit after one more pass, over the rows of another sample in their order.
+    def continued(self, sample: Sample, learned: Learned) -> Lesson:
+        """One more pass after what was learned, over the rows of another sample in their order.
 
         Raises
         ------
@@ -189,13 +188,15 @@ class OnlineMethod(Method):
                 f"{self!r} weighs all rows of a sample against each other, so it cannot learn further batches: use "
                 "keep='mean' or 'last' with presentation='order', as method='prank' does."
             )
-        examples = Examples.as_given(sample, sample_costs(CostMatrix(self.cost), sample))
-        learned: Learned = fit.learned
+        examples = Examples.as_given(sample, CostMatrix(self.cost))
         work = self.resume(learned, examples)
-        before = replace(learned.tally, batches=learned.tally.batches + 1)
-        tally = self._learn(work, examples, examples.in_turn(), before)
-        path = [(tally.cost - before.cost) / (tally.examples - before.examples)]
-        return self._finished(work, replace(learned, tally=tally), sample, path)
+        before = learned.tally
+        tally = _learn(work, examples.in_turn(), before)
+        path = (tally.cost - before.cost) / (tally.examples - before.examples)
+        after = Learned(
+            state=self.state(work), scaling=learned.scaling, tally=replace(tally, batches=before.batches + 1)
+        )
+        return Lesson(work=work, learned=after, sample=sample, path=(path,))
 
     def presented(self, examples: Examples, rng: np.random.Generator) -> IntArray:
         """(M,) examples of one pass in the order of their presentation."""
@@ -204,26 +205,9 @@ class OnlineMethod(Method):
         order = examples.in_turn()
         return rng.permutation(order) if self.presentation == "shuffled" else order
 
-    def _learn(self, work: Any, examples: Examples, order: IntArray, tally: Tally) -> Tally:
-        """One pass; the tally with its mistakes added."""
-        learner: Learner = work.learner
-        answers = learner.learn(work.batch, order)
-        wrong = np.flatnonzero(answers != examples.y[order])
-        rows = order[wrong]
-        distance = np.abs(answers[wrong] - examples.y[rows]).astype(np.float64)
-        cost = examples.costs[rows, answers[wrong]]
-        update = self.update_size(self.lengths(work)[rows], distance)
-        return replace(
-            tally,
-            examples=tally.examples + order.size,
-            mistakes=tally.mistakes + wrong.size,
-            distance=tally.distance + float(distance.sum()),
-            cost=tally.cost + float(examples.costs[order, answers].sum()),
-            growth=tally.growth + growth(update, cost, self.margin, self.aggressive),
-        )
-
-    def _finished(self, work: Any, learned: Learned, sample: Sample, path: list[float]) -> Fit:
-        t = learned.tally
+    def concluded(self, lesson: Lesson) -> Fit:
+        """The fit after a lesson."""
+        t = lesson.learned.tally
         what = "answers under the margin" if self.margin > 0.0 else "answers"
         facts = (
             ("Columns scaled", SCALED[self.scaling]),
@@ -234,7 +218,7 @@ class OnlineMethod(Method):
                 f"{t.mistakes} times, sum |y - yhat| = {t.distance:g}",
             ),
         )
-        norm = work.learner.squared_norm()
+        norm = lesson.work.learner.squared_norm()
         shared = {
             "certificate": Certificate(
                 name="|w|^2 / its limit by the mistakes",
@@ -242,10 +226,10 @@ class OnlineMethod(Method):
                 tolerance=1.0 + 1e-6,
                 details=(("mistakes", t.mistakes), ("sum |y - yhat|", t.distance)),
             ),
-            "trace": Trace(iterations=len(path), objective=np.array(path), message="passes"),
+            "trace": Trace(iterations=len(lesson.path), objective=np.array(lesson.path), message="passes"),
             "facts": facts,
         }
-        return self.fitted(work, learned, sample, shared)
+        return self.fitted(lesson, shared)
 
     # Mistake bound
 
@@ -268,7 +252,7 @@ class OnlineMethod(Method):
         if tally.batches > 1:
             why = "none, for the rows of earlier batches are not at hand"
             return MistakeBound(value=tally.distance, limit=nan, radius=nan, margin=nan, source=why)
-        examples = Examples.of(sample, sample_costs(CostMatrix(self.cost), sample))
+        examples = Examples.of(sample, CostMatrix(self.cost))
         n_levels = sample.n_levels
         if examples.n * (self.width(examples) + n_levels) * (n_levels - 1) > LARGEST:
             why = "none sought, for the rows are many"
@@ -286,13 +270,27 @@ class OnlineMethod(Method):
         """sum |y - yhat| times delta^2 at most."""
         distance = np.abs(examples.y[:, None] - np.arange(examples.n_levels))
         wrong = distance > 0
-        price = examples.costs[wrong] / distance[wrong]
+        price = examples.own_costs[wrong] / distance[wrong]
         most, least = float(price.max()), float(price.min())
         if not self.aggressive:
             return square + 2.0 * self.margin * most
         if least == 0.0 or self.margin >= 1.0:
             return float("inf")
         return square * (most / (least * (1.0 - self.margin))) ** 2
+
+
+def _learn(work: Any, order: IntArray, tally: Tally) -> Tally:
+    """One pass over the examples in `order`; the tally with its mistakes added."""
+    learner: Learner = work.learner
+    mistakes, distance, cost, growth = learner.learn(work.batch, order).tolist()
+    return replace(
+        tally,
+        examples=tally.examples + order.size,
+        mistakes=tally.mistakes + int(mistakes),
+        distance=tally.distance + distance,
+        cost=tally.cost + cost,
+        growth=tally.growth + growth,
+    )
 
 
 def _not_negative(method: Method, name: str, value: Any) -> float:

@@ -7,12 +7,10 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from .._typing import FloatArray
 from ..model.examples import Examples
 from ..model.fit import Fit
-from ..model.online import CumulativeVotes, Learned, LinearGaps, OnlineVoteFit
+from ..model.online import CumulativeVotes, Learned, Lesson, LinearGaps, OnlineVoteFit
 from ..model.rules import ScoreRule
-from ..model.sample import Sample
 from ..model.scaling import Scaling
 from ..results.online import OnlineVoteResults
 from ..solvers.online import Batch, CuSumState
@@ -80,26 +78,26 @@ class CuSumRank(OnlineMethod):
 
     def start(self, examples: Examples, scaling: Scaling) -> _Work:
         learner = CuSumState.start(examples.X.shape[1], examples.n_levels, self.aggressive)
-        return _Work(learner, Batch.of(examples, scaling, self.margin))
+        return _Work(learner, Batch.for_passes(examples, scaling, self.margin))
 
     def resume(self, learned: Learned, examples: Examples) -> _Work:
-        return _Work(learned.state.copy(), Batch.of(examples, learned.scaling, self.margin))
+        return _Work(learned.state.copy(), Batch.for_one_pass(examples, learned.scaling, self.margin))
 
-    def lengths(self, work: _Work) -> FloatArray:
-        squares: FloatArray = np.einsum("nd,nd->n", work.batch.X, work.batch.X)
-        return squares + 1.0
+    def state(self, work: _Work) -> CuSumState:
+        return work.learner
 
     def separation(self, examples: Examples, fit: Fit) -> tuple[float, float | None]:
         scaled = cast(OnlineVoteFit, fit).learned.scaling(examples.X)
         Z = np.hstack([scaled, np.full((examples.n, 1), -1.0)])
         return float(np.einsum("nd,nd->n", Z, Z).max()), cusum_margin(Z, examples.y, examples.n_levels)
 
-    def fitted(self, work: _Work, learned: Learned, sample: Sample, shared: dict[str, Any]) -> OnlineVoteFit:
-        gaps = LinearGaps(scaling=learned.scaling, weights=work.learner.kept(self.keep).copy())
+    def fitted(self, lesson: Lesson, shared: dict[str, Any]) -> OnlineVoteFit:
+        learned, sample = lesson.learned, lesson.sample
+        gaps = LinearGaps(scaling=learned.scaling, weights=learned.state.kept(self.keep).copy())
         rule = ScoreRule(CumulativeVotes(gaps=gaps, n_levels=sample.n_levels))
         return OnlineVoteFit(
             rule=rule,
             scores=rule.scores(sample.rows),
-            learned=Learned(state=work.learner, scaling=learned.scaling, tally=learned.tally),
+            learned=learned,
             **shared,
         )

@@ -9,13 +9,12 @@ import numpy as np
 
 from ..model.examples import Examples
 from ..model.fit import Fit
-from ..model.online import CumulativeVotes, Learned, OnlineVoteFit
+from ..model.online import CumulativeVotes, Lesson, OnlineVoteFit
 from ..model.rules import ScoreRule
-from ..model.sample import Sample
 from ..results.online import OnlineVoteResults
 from ..solvers.online_dual import DualCuSum, DualState
 from ..solvers.rank_margin import cusum_margin
-from .base_kernel_online import DualWork, KernelOnlineMethod
+from .base_kernel_online import KernelOnlineMethod
 from .base_online import UPDATES
 from .base_options import one_of
 
@@ -71,12 +70,12 @@ class KernelCuSumRank(KernelOnlineMethod):
         Z = self.features(examples, fit)
         return float(np.einsum("nd,nd->n", Z, Z).max()), cusum_margin(Z, examples.y, examples.n_levels)
 
-    def fitted(self, work: DualWork, learned: Learned, sample: Sample, shared: dict[str, Any]) -> OnlineVoteFit:
-        support, sums, _ = self.kept(work, learned.scaling)
-        rule = ScoreRule(CumulativeVotes(gaps=sums, n_levels=sample.n_levels))
+    def fitted(self, lesson: Lesson, shared: dict[str, Any]) -> OnlineVoteFit:
+        sums, _ = self.kept(lesson)
+        rule = ScoreRule(CumulativeVotes(gaps=sums, n_levels=lesson.sample.n_levels))
         return OnlineVoteFit(
             rule=rule,
-            scores=rule.scores(sample.rows),
-            learned=Learned(state=support, scaling=learned.scaling, tally=learned.tally),
-            **self.described(support, shared),
+            scores=rule.scores(lesson.sample.rows),
+            learned=lesson.learned,
+            **self.described(lesson.learned, shared),
         )

@@ -11,7 +11,7 @@ from .._typing import FloatArray
 from ..model.examples import Examples
 from ..model.fit import BallGeometry, Fit, Geometry
 from ..model.kernels import parse_kernel
-from ..model.online import KernelDirection, Learned, OnlineMarginFit
+from ..model.online import KernelDirection, Lesson, OnlineMarginFit
 from ..model.rules import ThresholdRule
 from ..model.sample import Sample
 from ..results.online import OnlineMarginResults
@@ -59,9 +59,6 @@ class KernelPRank(KernelOnlineMethod):
     def learner(self, **state: Any) -> DualState:
         return DualPRank(**state)
 
-    def update_size(self, lengths: FloatArray, distance: FloatArray) -> FloatArray:
-        return np.square(distance) * lengths + distance
-
     def squared_radius(self, largest: float, n_levels: int) -> float:
         return (n_levels - 1) * largest + 1.0
 
@@ -69,15 +66,16 @@ class KernelPRank(KernelOnlineMethod):
         Z = self.features(examples, fit)
         return float(np.einsum("nd,nd->n", Z, Z).max()), prank_margin(Z, examples.y, examples.n_levels)
 
-    def fitted(self, work: DualWork, learned: Learned, sample: Sample, shared: dict[str, Any]) -> OnlineMarginFit:
-        support, sums, b = self.kept(work, learned.scaling)
+    def fitted(self, lesson: Lesson, shared: dict[str, Any]) -> OnlineMarginFit:
+        work: DualWork = lesson.work
+        sums, b = self.kept(lesson)
         rule = ThresholdRule(KernelDirection(sums=sums, squared_norm=work.squared_norm(sums)), b)
         return OnlineMarginFit(
             rule=rule,
-            scores=rule.scores(sample.rows),
+            scores=rule.scores(lesson.sample.rows),
             support=work.rows[work.moved] if work.earlier.seen == 0 else None,
-            learned=Learned(state=support, scaling=learned.scaling, tally=learned.tally),
-            **self.described(support, shared),
+            learned=lesson.learned,
+            **self.described(lesson.learned, shared),
         )
 
     def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:

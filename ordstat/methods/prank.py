@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import FloatArray
 from ..model.examples import Examples
 from ..model.fit import BallGeometry, Fit, Geometry
-from ..model.online import Learned, OnlineMarginFit
+from ..model.online import Learned, Lesson, OnlineMarginFit
 from ..model.potentials import LinearPotential
 from ..model.rules import ThresholdRule
 from ..model.sample import Sample
@@ -74,17 +74,13 @@ class PRank(OnlineMethod):
 
     def start(self, examples: Examples, scaling: Scaling) -> _Work:
         learner = PRankState.start(examples.X.shape[1], examples.n_levels, self.keep == "pocket")
-        return _Work(learner, Batch.of(examples, scaling, self.margin))
+        return _Work(learner, Batch.for_passes(examples, scaling, self.margin))
 
     def resume(self, learned: Learned, examples: Examples) -> _Work:
-        return _Work(learned.state.copy(), Batch.of(examples, learned.scaling, self.margin))
+        return _Work(learned.state.copy(), Batch.for_one_pass(examples, learned.scaling, self.margin))
 
-    def lengths(self, work: _Work) -> FloatArray:
-        squares: FloatArray = np.einsum("nd,nd->n", work.batch.X, work.batch.X)
-        return squares
-
-    def update_size(self, lengths: FloatArray, distance: FloatArray) -> FloatArray:
-        return np.square(distance) * lengths + distance
+    def state(self, work: _Work) -> PRankState:
+        return work.learner
 
     def squared_radius(self, largest: float, n_levels: int) -> float:
         return (n_levels - 1) * largest + 1.0
@@ -93,8 +89,9 @@ class PRank(OnlineMethod):
         Z = cast(OnlineMarginFit, fit).learned.scaling(examples.X)
         return float(np.einsum("nd,nd->n", Z, Z).max()), prank_margin(Z, examples.y, examples.n_levels)
 
-    def fitted(self, work: _Work, learned: Learned, sample: Sample, shared: dict[str, Any]) -> OnlineMarginFit:
-        kept = work.learner.kept(self.keep)
+    def fitted(self, lesson: Lesson, shared: dict[str, Any]) -> OnlineMarginFit:
+        learned, sample = lesson.learned, lesson.sample
+        kept = learned.state.kept(self.keep)
         n_columns = sample.X.shape[1]
         potential = LinearPotential(scaling=learned.scaling, coef=kept[:n_columns].copy(), offset=0.0)
         rule = ThresholdRule(potential, kept[n_columns:].copy())
@@ -102,7 +99,7 @@ class PRank(OnlineMethod):
             rule=rule,
             scores=rule.scores(sample.rows),
             coefficients=potential.slopes,
-            learned=Learned(state=work.learner, scaling=learned.scaling, tally=learned.tally),
+            learned=learned,
             **shared,
         )
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..exceptions import DataError
+from .costs import CostMatrix, sample_costs
 from .distinct import distinct_rows
 from .sample import Sample
 
@@ -23,8 +24,9 @@ class Examples:
     rows : (M,) their places in it
     X : (M, D)
     y : (M,) codes
-    costs : (M, K)
-    weights : (M,) > 0
+    costs : (C, K)
+    kinds : (M,) which of the costs are those of an example
+    repeats : (M,) > 0, how often each counts; None where that is once
     """
 
     sample: Sample
@@ -32,31 +34,36 @@ class Examples:
     X: FloatArray
     y: IntArray
     costs: FloatArray
-    weights: FloatArray
+    kinds: IntArray
+    repeats: FloatArray | None
 
     @classmethod
-    def of(cls, sample: Sample, costs: FloatArray) -> Examples:
-        """The different rows in an order of their own, with the sum of their weights; costs are (N, K)."""
-        distinct = distinct_rows(sample, costs)
+    def of(cls, sample: Sample, cost: CostMatrix) -> Examples:
+        """The different rows in an order of their own, with the sum of their weights."""
+        distinct = distinct_rows(sample, sample_costs(cost, sample))
         return cls(
             sample=sample,
             rows=distinct.rows,
             X=distinct.X,
             y=distinct.y,
             costs=distinct.costs,
-            weights=distinct.weights,
+            kinds=np.arange(distinct.n),
+            repeats=distinct.weights,
         )
 
     @classmethod
-    def as_given(cls, sample: Sample, costs: FloatArray) -> Examples:
+    def as_given(cls, sample: Sample, cost: CostMatrix) -> Examples:
         """The rows of positive weight in the order they came."""
-        weights = sample.case_weights
-        rows = np.flatnonzero(weights > 0)
-        if rows.size == sample.n:
-            return cls(sample=sample, rows=rows, X=sample.X, y=sample.y, costs=costs, weights=weights)
-        return cls(
-            sample=sample, rows=rows, X=sample.X[rows], y=sample.y[rows], costs=costs[rows], weights=weights[rows]
-        )
+        rows = np.arange(sample.n)
+        costs, kinds = cost.matrix(sample.n_levels), sample.y
+        if sample.costs is not None:
+            costs, kinds = sample_costs(cost, sample), rows
+        whole = cls(sample=sample, rows=rows, X=sample.X, y=sample.y, costs=costs, kinds=kinds, repeats=sample.weights)
+        return whole if sample.weights is None or sample.weights.all() else whole._take(np.flatnonzero(sample.weights))
+
+    def _take(self, index: IntArray) -> Examples:
+        taken = {name: getattr(self, name)[index] for name in ("rows", "X", "y", "kinds")}
+        return replace(self, **taken, repeats=self.weights[index])
 
     @property
     def n(self) -> int:
@@ -66,10 +73,20 @@ class Examples:
     def n_levels(self) -> int:
         return self.sample.n_levels
 
+    @property
+    def weights(self) -> FloatArray:
+        """(M,) > 0."""
+        return np.ones(self.n) if self.repeats is None else self.repeats
+
+    @property
+    def own_costs(self) -> FloatArray:
+        """(M, K) costs of each example."""
+        return self.costs[self.kinds]
+
     def in_turn(self) -> IntArray:
         """Each example as often as its weight (a whole number) says, one after another."""
         examples = np.arange(self.n, dtype=np.intp)
-        return examples if (self.weights == 1.0).all() else np.repeat(examples, self.weights.astype(np.intp))
+        return examples if self.repeats is None else np.repeat(examples, self.repeats.astype(np.intp))
 
     def drawn_by_cost(self, rng: np.random.Generator) -> IntArray:
         """As many draws as the weights add up to, with a probability proportional to weight times largest cost.
@@ -79,7 +96,7 @@ class Examples:
         DataError
             The costs are zero everywhere.
         """
-        share = np.cumsum(self.weights * self.costs.max(axis=1))
+        share = np.cumsum(self.weights * self.costs.max(axis=1)[self.kinds])
         if share[-1] == 0.0:
             raise DataError("the costs are zero for every row, so none can be drawn: give costs that differ.")
         drawn = rng.random(max(int(np.rint(self.weights.sum())), 1)) * share[-1]

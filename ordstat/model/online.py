@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import AnyArray, FloatArray
 from .fit import MarginFit, VoteFit
 from .kernels import Kernel
-from .sample import Rows
+from .sample import Rows, Sample
 from .scaling import Scaling
 
 # Kernel values held at once while predicting (128 MB).
@@ -61,6 +61,25 @@ class Learned:
     state: Any
     scaling: Scaling
     tally: Tally
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Lesson:
+    """Passes over a sample, before anything is made of them.
+
+    Attributes
+    ----------
+    work : the learner at the rows of the sample
+    learned : Learned
+        After them.
+    sample : Sample
+    path : mean cost of the answers in each pass
+    """
+
+    work: Any
+    learned: Learned
+    sample: Sample
+    path: tuple[float, ...]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

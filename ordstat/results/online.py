@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..exceptions import DataError, OptionError
 from ..model.fit import Fit
-from ..model.online import MistakeBound, OnlineMarginFit, OnlineVoteFit
+from ..model.online import Learned, Lesson, MistakeBound, OnlineMarginFit, OnlineVoteFit
 from ..model.sample import Sample
 from .base import OrdinalResults
 from .fitted import case_weights
@@ -23,8 +23,11 @@ from .votes import VoteResults
 class OnlineRanker(Protocol):
     """An online method, as results see it."""
 
-    def continued(self, sample: Sample, fit: Any) -> Fit:
-        """The fit after a pass over further rows."""
+    def continued(self, sample: Sample, learned: Learned) -> Lesson:
+        """A pass over further rows."""
+
+    def concluded(self, lesson: Lesson) -> Fit:
+        """The fit after it."""
 
     def mistake_bound(self, sample: Sample, fit: Any) -> MistakeBound:
         """The limit of the mistakes on separable rows."""
@@ -33,6 +36,8 @@ class OnlineRanker(Protocol):
 @dataclass(frozen=True, eq=False, repr=False)
 class OnlineResults(OrdinalResults):
     """What online rankers have beside other results."""
+
+    fit: OnlineMarginFit | OnlineVoteFit
 
     def partial_fit(self, data: Any, *, weights: str | None = None) -> Self:
         """The results after one pass over further rows, in their order; these results stay as they are.
@@ -63,12 +68,12 @@ class OnlineResults(OrdinalResults):
         >>> fit.fit.learned.tally.examples
         300
         """
-        learned = self
+        stream = Stream(first=self)
         for frame in data if isinstance(data, (list, tuple, Iterator)) else (data,):
-            learned = learned._after(frame, weights)
-        return learned
+            stream = stream.after(self._batch(frame, weights))
+        return cast(Self, stream.results)
 
-    def _after(self, frame: Any, weights: str | None) -> Self:
+    def _batch(self, frame: Any, weights: str | None) -> Batch:
         if self.design.sample.costs is not None:
             raise OptionError(
                 "partial_fit has no costs of new rows: fit with a cost of all rows, such as cost='absolute'."
@@ -83,31 +88,7 @@ class OnlineResults(OrdinalResults):
             n_levels=self.design.sample.n_levels,
             weights=None if weights is None else case_weights(frame, weights, kept),
         )
-        return self.after(sample, new.index[kept], int(kept.size))
-
-    def after(self, sample: Sample, index: pd.Index, n_given: int | None = None) -> Self:
-        """`partial_fit` for rows that are arrays already.
-
-        Parameters
-        ----------
-        sample : Sample
-            With the columns and levels of the fit.
-        index : (N,) labels of the rows
-        n_given : int, optional
-            Rows of the batch before any were left out; N if not given.
-        """
-        design = replace(
-            self.design,
-            sample=sample,
-            index=index,
-            n_given=sample.n if n_given is None else n_given,
-            dropped={},
-            notes=(),
-            data=None,
-            recipe=None,
-        )
-        fit = cast(OnlineRanker, self.method).continued(sample, self.fit)
-        return replace(self, design=design, fit=fit)
+        return Batch(sample=sample, index=new.index[kept], n_given=int(kept.size))
 
     @cached_property
     def mistake_bound(self) -> MistakeBound:
@@ -118,6 +99,68 @@ class OnlineResults(OrdinalResults):
         """The summary as data."""
         report = super().report()
         return replace(report, header=(*report.header, ("Mistake bound", _bound_text(self.mistake_bound))))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Batch:
+    """Further rows, with the columns and levels of a fit.
+
+    Attributes
+    ----------
+    sample : Sample
+    index : (N,) labels of the rows
+    n_given : int
+        Rows before any were left out.
+    """
+
+    sample: Sample
+    index: pd.Index
+    n_given: int
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Stream:
+    """Batches learned one after another; what follows for the last one is worked out when it is asked for.
+
+    Attributes
+    ----------
+    first : OnlineResults
+        What was learned before.
+    last : Batch, optional
+    lesson : Lesson, optional
+    """
+
+    first: OnlineResults
+    last: Batch | None = None
+    lesson: Lesson | None = None
+
+    def after(self, batch: Batch) -> Stream:
+        """The stream with one more batch."""
+        before = self.first.fit.learned if self.lesson is None else self.lesson.learned
+        lesson = cast(OnlineRanker, self.first.method).continued(batch.sample, before)
+        return Stream(first=self.first, last=batch, lesson=lesson)
+
+    @cached_property
+    def results(self) -> OnlineResults:
+        """The results at the last batch."""
+        if self.last is None or self.lesson is None:
+            return self.first
+        design = replace(
+            self.first.design,
+            sample=self.last.sample,
+            index=self.last.index,
+            n_given=self.last.n_given,
+            dropped={},
+            notes=(),
+            data=None,
+            recipe=None,
+        )
+        fit: Any = cast(OnlineRanker, self.first.method).concluded(self.lesson)
+        return replace(self.first, design=design, fit=fit)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What to pickle: the results, in place of all that they were made from."""
+        return {"first": self.results, "last": None, "lesson": None}
 
 
 def _bound_text(b: MistakeBound) -> str:

@@ -19,28 +19,54 @@ class Batch:
 
     Attributes
     ----------
-    X : (N, D) scaled columns, C order
-    y : (N,) codes, int32
-    costs : (N, K)
+    X : (N, D) C order
+    centre, factor : (D,)
+        Columns are learned as (x - centre) * factor; (0,) where X is scaled already.
+    y : (N,) codes
+    costs : (C, K)
+    kinds : (N,) which of the costs are those of a row
     weights : (N,)
     margin : float
         Answers are those under the score plus margin times the cost.
     """
 
     X: FloatArray
+    centre: FloatArray
+    factor: FloatArray
     y: IntArray
     costs: FloatArray
+    kinds: IntArray
     weights: FloatArray
     margin: float
 
     @classmethod
-    def of(cls, examples: Examples, scaling: Scaling, margin: float) -> Batch:
-        """Arrays as the compiled passes want them."""
+    def for_passes(cls, examples: Examples, scaling: Scaling, margin: float) -> Batch:
+        """Rows scaled once, for many passes."""
+        return cls._of(examples, scaling(examples.X), np.zeros(0), np.zeros(0), examples.weights, margin)
+
+    @classmethod
+    def for_one_pass(cls, examples: Examples, scaling: Scaling, margin: float) -> Batch:
+        """Rows that the pass scales one by one, which spares a copy; without the weights of a pocket."""
+        return cls._of(examples, examples.X, scaling.centre, scaling.factor, np.zeros(0), margin)
+
+    @classmethod
+    def _of(
+        cls,
+        examples: Examples,
+        X: FloatArray,
+        centre: FloatArray,
+        factor: FloatArray,
+        weights: FloatArray,
+        margin: float,
+    ) -> Batch:
         return cls(
-            X=np.ascontiguousarray(scaling(examples.X), dtype=np.float64),
-            y=np.ascontiguousarray(examples.y, dtype=np.int32),
+            X=np.ascontiguousarray(X, dtype=np.float64),
+            centre=centre,
+            factor=factor,
+            y=np.ascontiguousarray(examples.y, dtype=np.intp),
             costs=np.ascontiguousarray(examples.costs, dtype=np.float64),
-            weights=np.ascontiguousarray(examples.weights, dtype=np.float64),
+            kinds=np.ascontiguousarray(examples.kinds, dtype=np.intp),
+            weights=weights,
             margin=margin,
         )
 
@@ -55,8 +81,8 @@ class Learner(Protocol):
     def copy(self) -> Self:
         """The same state in arrays of its own."""
 
-    def learn(self, batch: Batch, order: IntArray) -> IntArray:
-        """(M,) answers to the rows in `order` (M,), each given before the row was learned."""
+    def learn(self, batch: Batch, order: IntArray) -> FloatArray:
+        """Learn the rows in `order` (M,); (4,) mistakes, their |y - yhat|, cost, limit of the growth of |w|^2."""
 
     def squared_norm(self) -> float:
         """Squared length of the weights after the last update."""
@@ -98,13 +124,13 @@ class PRankState:
         arrays = {name: getattr(self, name).copy() for name in ("weights", "sums", "pocket", "record")}
         return replace(self, **arrays)
 
-    def learn(self, batch: Batch, order: IntArray) -> IntArray:
-        answers: IntArray = np.empty(order.size, dtype=np.int32)
-        n_gaps = self.weights.size - batch.X.shape[1]
-        state = (self.weights, self.sums, np.empty(n_gaps), self.pocket, self.record, self.seen, answers)
-        prank_pass(batch.X, batch.y, batch.costs, batch.weights, order, batch.margin, *state)
+    def learn(self, batch: Batch, order: IntArray) -> FloatArray:
+        tally, work = np.zeros(4), np.empty(self.weights.size)
+        rows = (batch.X, batch.centre, batch.factor, batch.y, batch.costs, batch.kinds, batch.weights, order)
+        state = (self.weights, self.sums, work, self.pocket, self.record, self.seen)
+        prank_pass(*rows, batch.margin, *state, tally)
         self.seen += order.size
-        return answers
+        return tally
 
     def squared_norm(self) -> float:
         return float(self.weights @ self.weights)
@@ -142,12 +168,12 @@ class CuSumState:
     def copy(self) -> CuSumState:
         return replace(self, weights=self.weights.copy(), sums=self.sums.copy())
 
-    def learn(self, batch: Batch, order: IntArray) -> IntArray:
-        answers: IntArray = np.empty(order.size, dtype=np.int32)
-        state = (self.weights, self.sums, np.empty(len(self.weights)), self.seen, answers)
-        cusum_pass(batch.X, batch.y, batch.costs, order, batch.margin, self.aggressive, *state)
+    def learn(self, batch: Batch, order: IntArray) -> FloatArray:
+        tally, work = np.zeros(4), np.empty(sum(self.weights.shape))
+        rows = (batch.X, batch.centre, batch.factor, batch.y, batch.costs, batch.kinds, order)
+        cusum_pass(*rows, batch.margin, self.aggressive, self.weights, self.sums, work, self.seen, tally)
         self.seen += order.size
-        return answers
+        return tally
 
     def squared_norm(self) -> float:
         return float(np.square(self.weights).sum())
@@ -155,20 +181,3 @@ class CuSumState:
     def kept(self, keep: str) -> FloatArray:
         """(K-1, D + 1) the hypothesis to predict with: "last" or "mean"."""
         return self.weights if keep == "last" else mean_of(self.weights, self.sums, self.seen)
-
-
-def growth(update: FloatArray, cost: FloatArray, margin: float, aggressive: bool) -> float:
-    """What the updates can have added to |w|^2 at most, summed over the mistakes.
-
-    A perceptron update adds |Phi(y) - Phi(yhat)|^2 + 2 w'(Phi(y) - Phi(yhat)), and the last product is at most margin
-    times the cost, for yhat was the answer. A passive-aggressive one adds h (2 l - h) / |Phi(y) - Phi(yhat)|^2 with
-    h the hinge and l the cost, at most l^2 / |Phi(y) - Phi(yhat)|^2.
-
-    Parameters
-    ----------
-    update : (M,) |Phi(y) - Phi(yhat)|^2 of the mistakes
-    cost : (M,) cost of yhat
-    margin : float
-    aggressive : bool
-    """
-    return float((np.square(cost) / update).sum() if aggressive else (update + 2.0 * margin * cost).sum())

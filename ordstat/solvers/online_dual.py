@@ -17,8 +17,9 @@ class DualBatch:
     Attributes
     ----------
     gram : (N, N) positive definite kernel matrix, C order, the constant's 1 added where it is one of the columns
-    y : (N,) codes, int32
-    costs : (N, K)
+    y : (N,) codes
+    costs : (C, K)
+    kinds : (N,) which of the costs are those of a row
     margin : float
         Answers are those under the score plus margin times the cost.
     """
@@ -26,6 +27,7 @@ class DualBatch:
     gram: FloatArray
     y: IntArray
     costs: FloatArray
+    kinds: IntArray
     margin: float
 
 
@@ -89,8 +91,8 @@ class DualState:
     norm: float
     seen: int
 
-    def learn(self, batch: DualBatch, order: IntArray) -> IntArray:
-        """(M,) answers to the rows in `order` (M,), each given before the row was learned."""
+    def learn(self, batch: DualBatch, order: IntArray) -> FloatArray:
+        """Learn the rows in `order` (M,); (4,) mistakes, their |y - yhat|, cost, limit of the growth of |w|^2."""
         raise TypeError(f"{type(self).__name__} defines no learn")
 
     def dual_norm(self) -> float:
@@ -106,12 +108,13 @@ class DualState:
 class DualPRank(DualState):
     """PRank, one sum of kernels: a mistake adds y - yhat to the row's coefficient."""
 
-    def learn(self, batch: DualBatch, order: IntArray) -> IntArray:
-        answers: IntArray = np.empty(order.size, dtype=np.int32)
+    def learn(self, batch: DualBatch, order: IntArray) -> FloatArray:
+        tally = np.zeros(4)
+        rows = (batch.gram, batch.y, batch.costs, batch.kinds, order)
         state = (self.beta[0], self.sums[0], self.b, self.b_sums, self.scores[0], np.empty(self.b.size), self.seen)
-        kernel_prank_pass(batch.gram, batch.y, batch.costs, order, batch.margin, *state, answers)
+        kernel_prank_pass(*rows, batch.margin, *state, tally)
         self.seen += order.size
-        return answers
+        return tally
 
 
 @dataclass(eq=False, kw_only=True)
@@ -120,9 +123,10 @@ class DualCuSum(DualState):
 
     aggressive: bool
 
-    def learn(self, batch: DualBatch, order: IntArray) -> IntArray:
-        answers: IntArray = np.empty(order.size, dtype=np.int32)
+    def learn(self, batch: DualBatch, order: IntArray) -> FloatArray:
+        tally = np.zeros(4)
+        rows = (batch.gram, batch.y, batch.costs, batch.kinds, order)
         state = (self.beta, self.sums, self.scores, np.empty(len(self.beta)), self.seen)
-        kernel_cusum_pass(batch.gram, batch.y, batch.costs, order, batch.margin, self.aggressive, *state, answers)
+        kernel_cusum_pass(*rows, batch.margin, self.aggressive, *state, tally)
         self.seen += order.size
-        return answers
+        return tally

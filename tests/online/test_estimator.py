@@ -1,5 +1,7 @@
 """partial_fit of the scikit-learn classifier."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -52,3 +54,62 @@ def test_frames_keep_their_names():
     model = OrdinalClassifier("cusum").partial_fit(named, y).partial_fit(named, y)
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
     assert model.results_.design.names == ("a", "b", "c")
+
+
+@pytest.mark.parametrize("method", ["prank", "cusum", "kernel-prank"])
+def test_the_short_look_at_arrays_changes_nothing(method):
+    """Lists, frames, other number types and other memory orders of the same rows take the longer way."""
+    X, y = arrays(80)
+    plain = OrdinalClassifier(method).partial_fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])
+    for rows, labels in (
+        (X[40:].tolist(), y[40:].tolist()),
+        (np.asfortranarray(X[40:]), y[40:].astype(np.int8)),
+        (X[40:].astype(np.float32), y[40:].astype(float)),
+        (pd.DataFrame(X[40:]), pd.Series(y[40:])),
+    ):
+        other = OrdinalClassifier(method).partial_fit(X[:40], y[:40]).partial_fit(rows, labels)
+        assert other.results_.fit.learned.tally == plain.results_.fit.learned.tally
+        assert other.predict(X).tolist() == plain.predict(X).tolist()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda X, y: (np.where(X[3, 1] == X, np.nan, X), y), "NaN"),
+        (lambda X, y: (np.where(X[3, 1] == X, np.inf, X), y), "infinity"),
+        (lambda X, y: (X[:, :2], y), "2 features.*expecting 3"),
+        (lambda X, y: (X[:-1], y), "inconsistent numbers of samples"),
+        (lambda X, y: (X[0], y[:1]), "2D array"),
+        (lambda X, y: (X[:0], y[:0]), "minimum of 1"),
+        (lambda X, y: (X, y[:, None] * [1, 1]), "1d array"),
+        (lambda X, y: (X, y + 1), r"labels that the first batch had not: \[4\]"),
+        (lambda X, y: (X, y - 1), r"labels that the first batch had not: \[-1\]"),
+    ],
+)
+def test_spoilt_batches_are_refused_and_leave_no_trace(spoil, message):
+    X, y = arrays(40)
+    model = OrdinalClassifier("cusum").partial_fit(X, y)
+    before = model.results_
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(*spoil(X, y))
+    assert model.results_ is before
+
+
+def test_numbers_too_large_to_square_are_learned():
+    X, y = arrays(40)
+    model = OrdinalClassifier("cusum").partial_fit(X * 1e200, y).partial_fit(X * 1e200, y)
+    assert (
+        model.results_.fit.learned.tally
+        == OrdinalClassifier("cusum").partial_fit(X, y).partial_fit(X, y).results_.fit.learned.tally
+    )
+
+
+@pytest.mark.parametrize("method", ["prank", "kernel-cusum"])
+def test_a_stream_pickles_without_its_rows_at_work(method):
+    X, y = arrays(120)
+    model = OrdinalClassifier(method).partial_fit(X[:60], y[:60]).partial_fit(X[60:], y[60:])
+    twin = pickle.loads(pickle.dumps(model))
+    assert twin.predict(X).tolist() == model.predict(X).tolist()
+    for one in (model, twin):
+        one.partial_fit(X[:60], y[:60])
+    assert twin.results_.fit.learned.tally == model.results_.fit.learned.tally

@@ -97,41 +97,55 @@ def test_predictions_are_the_papers_rules():
 # Compiled passes
 
 
+TABLE = CostMatrix.absolute().matrix(K)
+PRICES = {  # costs, and which of them are those of a row
+    "by rank": lambda y: (TABLE, y),
+    "by row": lambda y: (TABLE[y] * np.linspace(0.5, 2.0, len(y))[:, None], np.arange(len(y))),
+}
+
+
+@pytest.mark.parametrize("price", PRICES)
 @pytest.mark.parametrize("margin", [0.0, 1.5])
 @pytest.mark.parametrize("pocket", [False, True])
-def test_prank_pass_equals_its_twin(margin, pocket):
+@pytest.mark.parametrize("scaled", [False, True])
+def test_prank_pass_equals_its_twin(scaled, pocket, margin, price):
+    if scaled and pocket:
+        pytest.skip("a pocket takes scaled columns")
     X, y = arrays(seed=4)
-    costs = CostMatrix.absolute().rows(y, K)
+    scaling = [np.array([1.0, 0.0, -2.0]), np.array([0.5, 1.0, 2.0])] if scaled else [np.zeros(0), np.zeros(0)]
     order = np.random.default_rng(1).integers(0, len(y), 300)
     runs = []
     for module in (online, twins):
-        state = [np.zeros(6), np.zeros(6), np.zeros(3), np.zeros(6 if pocket else 0), np.array([0.0, 0.0, np.inf, 0.0])]
-        answers = np.zeros(300, np.int32)
-        module.prank_pass(X, y.astype(np.int32), costs, np.ones(40), order, margin, *state, 7, answers)
-        runs.append([*state[:2], state[3], *([state[4]] if pocket else []), answers])
+        state = [np.zeros(6), np.zeros(6), np.zeros(6), np.zeros(6 if pocket else 0), np.array([0.0, 0.0, np.inf, 0.0])]
+        tally = np.zeros(4)
+        module.prank_pass(X, *scaling, y, *PRICES[price](y), np.ones(40), order, margin, *state, 7, tally)
+        runs.append([*state[:2], state[3], *([state[4]] if pocket else []), tally])
     for compiled, twin in zip(*runs, strict=True):
-        np.testing.assert_array_equal(compiled, twin)
+        np.testing.assert_allclose(compiled, twin, rtol=1e-12)
 
 
+@pytest.mark.parametrize("price", PRICES)
 @pytest.mark.parametrize("aggressive", [False, True])
 @pytest.mark.parametrize("margin", [0.0, 1.5])
-@pytest.mark.parametrize("name", ["cusum_pass", "kernel_cusum_pass", "kernel_prank_pass"])
-def test_the_other_passes_equal_their_twins(name, margin, aggressive):
+@pytest.mark.parametrize("name", ["cusum_pass", "scaled cusum_pass", "kernel_cusum_pass", "kernel_prank_pass"])
+def test_the_other_passes_equal_their_twins(name, margin, aggressive, price):
     X, y = arrays(seed=5)
-    costs = CostMatrix.absolute().rows(y, K)
     order = np.random.default_rng(1).integers(0, len(y), 300)
+    scaling = [np.array([1.0, 0.0, -2.0]), np.array([0.5, 1.0, 2.0])] if "scaled" in name else [np.zeros(0)] * 2
+    kernel = "kernel" in name
     runs = []
     for module in (online, twins):
         state = {
             "cusum_pass": [np.zeros((3, 4)), np.zeros((3, 4))],
             "kernel_cusum_pass": [np.zeros((3, 40)), np.zeros((3, 40)), np.zeros((3, 40))],
             "kernel_prank_pass": [np.zeros(40), np.zeros(40), np.zeros(3), np.zeros(3), np.zeros(40)],
-        }[name]
-        data = X if name == "cusum_pass" else X @ X.T + 1.0
+        }[name.split()[-1]]
+        data = [X @ X.T + 1.0] if kernel else [X, *scaling]
         flag = [] if name == "kernel_prank_pass" else [aggressive]
-        answers = np.zeros(300, np.int32)
-        getattr(module, name)(data, y.astype(np.int32), costs, order, margin, *flag, *state, np.zeros(3), 7, answers)
-        runs.append([*state, answers])
+        tally, work = np.zeros(4), np.zeros(6)
+        learn = getattr(module, name.split()[-1])
+        learn(*data, y, *PRICES[price](y), order, margin, *flag, *state, work, 7, tally)
+        runs.append([*state, tally])
     for compiled, twin in zip(*runs, strict=True):
         np.testing.assert_allclose(compiled, twin, rtol=1e-9, atol=1e-9)
 
@@ -154,7 +168,8 @@ def test_the_pocket_holds_a_hypothesis_that_is_not_dearer_than_the_last():
 def test_rows_are_drawn_by_weight_and_largest_cost():
     s = sample(4)
     costs = np.array([[0.0, 1, 1, 1], [2, 0, 1, 1], [0, 0, 4, 0], [0, 1, 0, 0]])
-    examples = Examples.of(replace(s, weights=np.array([8000.0, 4000, 2000, 0])), costs)
+    weighted = replace(s, weights=np.array([8000.0, 4000, 2000, 0]), costs=costs)
+    examples = Examples.of(weighted, CostMatrix.absolute())
     drawn = examples.rows[examples.drawn_by_cost(np.random.default_rng(0))]
     assert drawn.size == 14000
     np.testing.assert_allclose(np.bincount(drawn, minlength=4) / 14000, [1 / 3, 1 / 3, 1 / 3, 0], atol=0.015)
