@@ -13,7 +13,6 @@ from ..exceptions import OptionError
 from ..learners.boosting import Hypotheses
 from ..learners.rank_stump import RankStumpTrainer
 from ..learners.weak import Weak
-from ..model.costs import CostMatrix, require_v_shaped, sample_costs
 from ..model.distinct import DistinctRows
 from ..model.fit import Fit, HullGeometry
 from ..model.rankers import MedianRule, RankerVotes, RankVotes, answers
@@ -35,17 +34,10 @@ class AdaBoostOR(RoundsMethod):
 
     Parameters
     ----------
-    rounds : int
-        T, at least 1.
     base : "orstump" or a method
         "orstump": the best column, direction and cuts. Or a method that takes costs of every row, such as REDSVM(C=1).
-    cost : str or (K, K) array
-        "absolute", "classification", "squared", or a V-shaped matrix [true rank, predicted rank]; a row's own costs in
-        the sample take its place.
-    validation : float or None
-        Share of the rows of every rank held out, in (0, 1): the rounds up to their smallest mean cost are used.
-    patience : int
-        Rounds without a smaller cost of the held-out rows after which boosting ends.
+    rounds, cost, validation, patience
+        See `RoundsMethod`.
 
     Raises
     ------
@@ -68,11 +60,6 @@ class AdaBoostOR(RoundsMethod):
                 "base of AdaBoostOR must be 'orstump' or a method that takes costs of every row, such as REDSVM(C=1); "
                 f"got {self.base!r}."
             )
-
-    def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method has no use for."""
-        super().check(sample)
-        require_v_shaped(sample_costs(CostMatrix(self.cost), sample), sample.y, type(self).__name__)
 
     def hypotheses(self, train: DistinctRows) -> Hypotheses:
         n_levels = train.costs.shape[1]

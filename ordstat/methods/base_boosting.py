@@ -13,7 +13,7 @@ from ..exceptions import OptionError
 from ..learners.boosting import Hypotheses, Loss
 from ..learners.named_weak import parse_learner
 from ..learners.weak import WeakLearner
-from ..model.costs import CostField, CostMatrix, sample_costs
+from ..model.costs import CostField, CostMatrix, require_v_shaped, sample_costs
 from ..model.distinct import DistinctRows, distinct_rows
 from ..model.ensembles import Ensemble, Raised
 from ..model.fit import Certificate, Fit, HullGeometry, Trace
@@ -21,6 +21,7 @@ from ..model.rounds import EnsembleFit, Rounds
 from ..model.rules import Potential, ThresholdRule, count_above
 from ..model.sample import Rows, Sample
 from ..results.ensemble import EnsembleResults
+from ..solvers.exponential import MarginLoss, Questions
 from .base import Method, Needs
 from .base_options import count, number
 from .base_rounds import Run, continued, held_out, mean_cost, split
@@ -31,7 +32,17 @@ class RoundsMethod(Method):
     """Base of the methods that add a hypothesis a round.
 
     A concrete class says what the hypotheses are (`hypotheses`), which loss the rounds lower (`loss`), and how scores
-    become ranks (`gaps`, `rule`).
+    become ranks (`gaps`, `rule`). Its options beside those of its own are
+
+    rounds : int
+        T, at least 1.
+    cost : str or (K, K) array
+        "absolute", "classification", "squared", or a V-shaped matrix [true rank, predicted rank]: costs that do not
+        fall away from the true rank. A row's own costs in the sample take its place.
+    validation : float or None
+        Share of the rows of every rank held out, in (0, 1): the rounds up to their smallest mean cost are used.
+    patience : int
+        Rounds without a smaller cost of the held-out rows after which boosting ends.
     """
 
     rounds: int = 200
@@ -41,6 +52,8 @@ class RoundsMethod(Method):
 
     needs: ClassVar[Needs] = Needs(row_costs=True)
     results_class: ClassVar[type[Any]] = EnsembleResults
+    #: Whether costs must be V-shaped, for the signs of their steps to say which answers are right.
+    v_shaped: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         share = self.validation
@@ -52,6 +65,12 @@ class RoundsMethod(Method):
         }
         for name, value in settled.items():
             object.__setattr__(self, name, value)
+
+    def check(self, sample: Sample) -> None:
+        """Raise where the sample holds something this method has no use for, or costs that are not V-shaped."""
+        super().check(sample)
+        if self.v_shaped:
+            require_v_shaped(sample_costs(CostMatrix(self.cost), sample), sample.y, type(self).__name__)
 
     # What a concrete class says
 
@@ -143,8 +162,8 @@ class RoundsMethod(Method):
         sums = [_zeros(rows, self.loss(train, np.zeros(train.n)).scores.shape[1:], fit.rounds.start) for rows in every]
         made = 0
         for stage in stages:
-            for member, alpha in zip(fit.rounds.members[made:stage], fit.rounds.alphas[made:stage], strict=True):
-                added = trainer.combine([member], np.array([alpha]))
+            if stage > made:
+                added = trainer.combine(fit.rounds.members[made:stage], fit.rounds.alphas[made:stage])
                 for rows, total in zip(every, sums, strict=True):
                     total += added(rows)
             made = stage
@@ -190,7 +209,14 @@ class RoundsMethod(Method):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class BoostingMethod(RoundsMethod):
-    """Base of the threshold ensembles H(x) = sum_t alpha_t h_t(x) of weak binary hypotheses."""
+    """Base of the threshold ensembles H(x) = sum_t alpha_t h_t(x) of weak binary hypotheses.
+
+    Its options beside those of `RoundsMethod` are
+
+    learner : str, weak learner or scikit-learn classifier
+        "stump", "perceptron", "sigmoid", "tree" (of 5 leaves), "logistic"; a value such as DecisionTree(leaves=8) or
+        RCDPerceptron(updates=100); or a classifier that takes sample_weight.
+    """
 
     learner: Any = "stump"
 
@@ -232,6 +258,21 @@ class BoostingMethod(RoundsMethod):
             lengths = np.zeros(sample.n)
             lengths[used] = richness.squared_lengths
         return hull(cast(Ensemble, rule.potential).heights, rule.theta, richness.log_size, lengths)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TwoLevelBoosting(BoostingMethod):
+    """Base of the ensembles for a response of two levels, with the threshold at 0.
+
+    z_n = +1 for the higher level, else -1; w_n = |c_n[1] - c_n[2]| times the case weight, so that every named cost is
+    the same one.
+    """
+
+    needs: ClassVar[Needs] = Needs(row_costs=True, two_levels=True)
+
+    def loss(self, train: DistinctRows, scores: FloatArray) -> MarginLoss:
+        """The exponential loss sum_n w_n exp(-z_n H(x_n))."""
+        return MarginLoss.start(Questions.of(train.y, train.costs, train.weights), scores, np.zeros(1))
 
 
 def _zeros(rows: Rows, shape: tuple[int, ...], start: Potential | None) -> FloatArray:

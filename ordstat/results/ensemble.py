@@ -80,7 +80,7 @@ class EnsembleResults(MarginResults):
         return frame
 
     def at(self, rounds: int) -> Self:
-        """The results as they were after some of the rounds.
+        """The results as they were after some of the rounds; `rounds`, and further ones by `more`, are still of all.
 
         Raises
         ------
@@ -209,12 +209,13 @@ class EnsembleResults(MarginResults):
         )
 
     def _round_table(self) -> Table:
-        frame = self.rounds
-        frame = frame[[name for name in frame.columns if name not in self.threshold_names]]
-        shown = np.unique(np.rint(np.geomspace(1, len(frame), _SHOWN)).astype(np.intp) - 1)
+        shown = np.unique(np.rint(np.geomspace(1, len(self.rounds), _SHOWN)).astype(np.intp) - 1)
+        frame = self.rounds.iloc[shown].drop(columns=self.threshold_names, errors="ignore")
+        frame.insert(1, "cost", self.staged_errors(rounds=shown.tolist())["cost"])
+        of = "all rows of the fit, those held out too" if "validation" in frame else "the rows of the fit"
         return Table(
-            title="Loss a row after some of the rounds, and its bound by the training-error theorem",
-            frame=frame.iloc[shown],
-            formats={"alpha": "g", "loss": "g", "bound": "g"},
-            note="All are in .rounds, errors by round in .staged_errors().",
+            title="After some of the rounds: mean cost, loss, and the loss's bound by the training-error theorem",
+            frame=frame,
+            formats={"alpha": "g", "cost": "g", "loss": "g", "bound": "g"},
+            note=f"The cost is that of {of}. All rounds are in .rounds, their errors in .staged_errors().",
         )

@@ -1,0 +1,97 @@
+"""More rounds, fewer rounds, stages: each against a fit of that many rounds."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordstat import REDSVM, OptionError, ordfit
+
+TWO = [("adaboost", {}), ("seedboost", {}), ("seedboost", {"first": "tree"}), ("adaboost", {"learner": "perceptron"})]
+MANY = [("orboost-all", {"learner": "perceptron"}), ("rankboost-ae", {}), ("adaboost-or", {})]
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(90, 2))
+    score = x[:, 0] - x[:, 1] ** 2 + 0.5 * rng.normal(size=90)
+    y = np.digitize(score, [-1.5, -0.5, 0.5])
+    return pd.DataFrame(x, columns=list("ab")).assign(y=y, two=score > -0.5, w=rng.integers(1, 4, 90))
+
+
+def _formula(name):
+    return "two ~ a + b" if name in ("adaboost", "seedboost") else "y ~ a + b"
+
+
+@pytest.mark.parametrize(("name", "options"), TWO + MANY, ids=str)
+def test_more_and_fewer_rounds_are_fits_of_as_many(frame, name, options):
+    def fit(rounds):
+        return ordfit(_formula(name), frame, name, rounds=rounds, weights="w", seed=3, **options)
+
+    short, long = fit(5), fit(12)
+    grown = pickle.loads(pickle.dumps(short)).more(7)
+    assert len(short.rounds) == 6  # results stay as they are
+    for other, whole in ((grown, long), (long.at(5), short), (long.at(5).more(4).at(12), long)):
+        pd.testing.assert_series_equal(other.predict(type="score"), whole.predict(type="score"))
+        pd.testing.assert_series_equal(other.thresholds, whole.thresholds)
+        assert other.predict(frame).tolist() == whole.predict(frame).tolist()
+    pd.testing.assert_frame_equal(grown.rounds, long.rounds)
+    assert fit(12).predict().tolist() == long.predict().tolist()
+    assert len(long.at(5).more(4).rounds) == 12 + 4 + 1  # on top of all that were made
+
+
+@pytest.mark.parametrize(("name", "options"), TWO + MANY, ids=str)
+@pytest.mark.parametrize("type", ["class", "score"])
+def test_stages_are_those_of_shorter_fits(frame, name, options, type):
+    fit = ordfit(_formula(name), frame, name, rounds=9, **options)
+    for t, predicted in fit.staged(frame.head(30), type, every=4):
+        shorter = ordfit(_formula(name), frame, name, rounds=t, **options)
+        pd.testing.assert_series_equal(predicted, shorter.predict(frame.head(30), type), rtol=1e-9)
+    assert t == 9
+
+
+@pytest.mark.parametrize(("name", "options"), TWO + MANY, ids=str)
+def test_errors_of_chosen_rounds(frame, name, options):
+    """In any grid of rounds, whatever is skipped on the way; round 0 is the start."""
+    fit = ordfit(_formula(name), frame, name, rounds=9, **options)
+    every, some = fit.staged_errors(frame.head(30)), fit.staged_errors(frame.head(30), rounds=[8, 0, 3, 3])
+    assert some.index.tolist() == [0, 3, 8]
+    pd.testing.assert_frame_equal(some.loc[[3, 8]], every.loc[[3, 8]])
+    for t in some.index:
+        wrong = (fit.at(t).predict(frame).astype(float) != frame[_formula(name).split()[0]].astype(float)).mean()
+        assert some.loc[t, "classification"] == pytest.approx(wrong)
+
+
+@pytest.mark.parametrize("rounds", [[10], [-1], [1.5], "12", 3])
+def test_rounds_that_were_not_made_are_refused(frame, rounds):
+    fit = ordfit("y ~ a", frame, "orboost-all", rounds=9)
+    with pytest.raises(OptionError, match="rounds must be whole numbers from 0 to 9"):
+        fit.staged_errors(rounds=rounds)
+
+
+def test_early_stopping_uses_the_rounds_that_cost_the_held_out_rows_least(frame):
+    """The held-out rows' cost by fits to the other rows alone, without validation."""
+    fit = ordfit("y ~ a + b", frame, "orboost-all", rounds=80, validation=0.3, patience=10, seed=5)
+    held = np.zeros(90, dtype=bool)
+    # Rows in the order of boosting: by rank, then by columns.
+    order = np.lexsort((frame["b"], frame["a"], frame["y"]))
+    held[order[fit.fit.rounds.held]] = True
+    made = len(fit.rounds) - 1
+    curve = []
+    for t in range(1, made + 1):
+        alone = ordfit("y ~ a + b", frame[~held], "orboost-all", rounds=t)
+        curve.append(np.abs(alone.predict(frame[held]).astype(int) - frame["y"][held]).mean())
+    np.testing.assert_allclose(fit.rounds["validation"].iloc[1:], curve)
+    assert fit.fit.kept == 1 + int(np.argmin(curve))
+    assert made == min(80, fit.fit.kept + 10)
+    best = ordfit("y ~ a + b", frame[~held], "orboost-all", rounds=fit.fit.kept)
+    pd.testing.assert_series_equal(fit.thresholds, best.thresholds)
+    assert fit.predict(frame).tolist() == best.predict(frame).tolist()
+
+
+def test_rankers_that_were_fitted_go_on_too(frame):
+    short = ordfit("y ~ a + b", frame, "adaboost-or", rounds=2, base=REDSVM(C=0.5))
+    whole = ordfit("y ~ a + b", frame, "adaboost-or", rounds=4, base=REDSVM(C=0.5))
+    assert short.more(2).predict(frame).tolist() == whole.predict(frame).tolist()
