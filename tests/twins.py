@@ -334,3 +334,37 @@ def kernel_cusum_pass(gram, y, costs, kinds, order, margin, aggressive, beta, su
         beta[:, n] += step
         sums[:, n] += (seen + i + 1) * step
         scores += np.outer(step, gram[n])
+
+
+def _bits(positive, negative):
+    """Weight times entropy."""
+    weights = np.array([positive, negative], dtype=float)
+    total, inside = weights.sum(), weights[weights > 0]
+    return float(-(inside * np.log2(inside / total)).sum())
+
+
+def gain_ratio_cut(X, label, w, min_cases):
+    """The cut of C4.5 in a node: (column, low, high), or None; what a step of `ordstat.compiled.c45.grow` does."""
+    total, positive = w.sum(), w[label == 1].sum()
+    if min(positive, total - positive) <= 1e-11 * total or total < 2 * min_cases - 1e-11 * total:
+        return None
+    least = max(min(0.05 * total, 25.0), min_cases) - 1e-11 * total
+    best = {}
+    for d in range(X.shape[1]):
+        values = np.unique(X[:, d])
+        for low, high in zip(values, values[1:], strict=False):
+            below = X[:, d] <= low
+            sides = [(w[s & (label == 1)].sum(), w[s & (label == 0)].sum()) for s in (below, ~below)]
+            if min(sum(side) for side in sides) < least:
+                continue
+            gain = _bits(positive, total - positive) - sum(_bits(*side) for side in sides)
+            if d not in best or gain > best[d][0] + 1e-11 * total:
+                best[d] = (max(gain, 0.0), _bits(*(sum(side) for side in sides)), low, high)
+    if not best:
+        return None
+    mean = np.mean([gain for gain, *_ in best.values()])
+    chosen, ratio = None, 0.0
+    for d, (gain, split, low, high) in best.items():
+        if gain > 1e-11 * total and gain >= mean - 1e-11 * total and gain / split > ratio + 1e-11:
+            chosen, ratio = (d, low, high), gain / split
+    return chosen
