@@ -97,7 +97,7 @@ class Emmeans:
         if adjust not in ADJUST:
             raise OptionError(f"adjust must be one of {', '.join(map(repr, ADJUST))}; got {adjust!r}.")
         main = [name for name in self.cells.columns if name not in self.by]
-        keys = list(self.cells[list(self.by)].itertuples(index=False, name=None))
+        keys = [tuple(row) for row in self.cells[list(self.by)].to_numpy(dtype=object)]
         tables = []
         for key in dict.fromkeys(keys):
             members = [place for place, other in enumerate(keys) if other == key]

@@ -37,11 +37,12 @@ class Target:
 
     def series(self, values: FloatArray, name: str | None = None) -> pd.Series:
         """Values (n,) on the index, NaN at incomplete rows."""
-        return pd.Series(self._placed(values), index=self.index, name=name)
+        # pandas 2 would hand out the array of the fit itself.
+        return pd.Series(self._placed(values), index=self.index, name=name, copy=True)
 
     def frame(self, values: FloatArray, columns: Sequence[Any]) -> pd.DataFrame:
         """Values (n, M) on the index, NaN at incomplete rows."""
-        return pd.DataFrame(self._placed(values), index=self.index, columns=list(columns))
+        return pd.DataFrame(self._placed(values), index=self.index, columns=list(columns), copy=True)
 
     def classes(self, codes: IntArray, levels: Levels, name: str | None = None) -> pd.Series:
         """Codes (n,) as an ordered categorical of the user's levels, NaN at incomplete rows."""
