@@ -67,9 +67,11 @@ class PairOrder:
     @classmethod
     def of(cls, y: IntArray, scores: AnyArray) -> PairOrder:
         """Arrange codes y (N,) and finite scores (N,), of which only the order matters."""
-        by_score = np.argsort(scores, kind="stable")
+        by_score = _sorting(scores)
+        ordered, ranks = scores[by_score], y[by_score]
+        ties = np.cumsum(np.concatenate(([False], ordered[1:] != ordered[:-1])), dtype=np.intp)
         bits = int(y.max(initial=0)).bit_length()
-        return cls(passes=tuple(_arrange(y[by_score], scores[by_score], by_score, bit) for bit in range(bits)))
+        return cls(passes=tuple(_arrange(ranks, ties, by_score, bit) for bit in range(bits)))
 
     def counts(self, weights: FloatArray) -> PairCounts:
         """Pairs under case weights (N,)."""
@@ -85,14 +87,22 @@ class PairOrder:
         return PairCounts(concordant=concordant, discordant=discordant, tied=tied, weight=float(weights.sum()))
 
 
-def _arrange(y: IntArray, scores: AnyArray, rows: IntArray, bit: int) -> _Pass:
-    """Group rows (given in the order of their scores) by the bits of y above `bit`."""
+def _sorting(values: AnyArray) -> IntArray:
+    """Positions of the values in order; codes keep the order of equal ones, and are sorted by counting."""
+    if values.dtype.kind not in "iu":
+        return np.argsort(values)
+    narrow = values.size > 0 and values.min() >= 0 and values.max() < 1 << 16
+    return np.argsort(values.astype(np.uint16) if narrow else values, kind="stable")
+
+
+def _arrange(y: IntArray, ties: IntArray, rows: IntArray, bit: int) -> _Pass:
+    """Group rows (given in the order of their scores, equal ones with the same tie) by the bits of y above `bit`."""
     group = y >> (bit + 1)
-    inside = np.argsort(group, kind="stable")
-    group, scores = group[inside], scores[inside]
+    inside = _sorting(group)
+    group, ties = group[inside], ties[inside]
     new_group = np.concatenate(([True], group[1:] != group[:-1]))
     new_score = new_group.copy()
-    new_score[1:] |= scores[1:] != scores[:-1]
+    new_score[1:] |= ties[1:] != ties[:-1]
     group_start, group_end = _runs(new_group)
     tie_start, tie_end = _runs(new_score)
     return _Pass(
@@ -108,8 +118,8 @@ def _arrange(y: IntArray, scores: AnyArray, rows: IntArray, bit: int) -> _Pass:
 def _runs(begins: BoolArray) -> tuple[IntArray, IntArray]:
     """First position of every entry's run, and the position after its last, from the mask of first entries."""
     starts = np.append(np.flatnonzero(begins), begins.size)
-    run = np.cumsum(begins) - 1
-    return starts[run], starts[run + 1]
+    lengths = np.diff(starts)
+    return np.repeat(starts[:-1], lengths), np.repeat(starts[1:], lengths)
 
 
 def _ratio(numerator: float, denominator: float) -> float:

@@ -281,8 +281,11 @@ def _smallest(
     trivial: float,
 ) -> Bound:
     """The bound at its best margin; rho and weights (M,) are what the training error counts."""
-    order = np.argsort(rho)
-    rho, mass = rho[order], np.concatenate(([0.0], np.cumsum(weights[order]))) / setting.n
+    if np.all(weights == 1.0):
+        rho, mass = np.sort(rho), np.arange(rho.size + 1) / setting.n
+    else:
+        order = np.argsort(rho)
+        rho, mass = rho[order], np.concatenate(([0.0], np.cumsum(weights[order]))) / setting.n
     candidates = _candidates(rho, setting.radius)
     training = mass[np.searchsorted(rho, candidates, side="right")]
     values = training + penalty(candidates)
@@ -299,8 +302,12 @@ def _smallest(
 
 
 def _candidates(rho: FloatArray, radius: float) -> FloatArray:
-    """Margins worth trying: just below each margin in (0, r], where the training error is about to step up, and r."""
-    inside = np.unique(rho[(rho > 0) & (rho <= radius)])
+    """Margins worth trying: just below each margin in (0, r], where the training error is about to step up, and r.
+
+    rho (M,) in increasing order.
+    """
+    inside = rho[np.searchsorted(rho, 0.0, side="right") : np.searchsorted(rho, radius, side="right")]
+    inside = inside[np.concatenate(([True], inside[1:] != inside[:-1]))] if inside.size else inside
     if inside.size > _MOST_DELTAS:
         inside = inside[np.linspace(0, inside.size - 1, _MOST_DELTAS).astype(np.intp)]
     below = np.nextafter(inside, 0.0)

@@ -25,6 +25,7 @@ from ..solvers.newton import Optimum, maximise
 from ..solvers.penalty import Likelihood, Ridge
 from ..solvers.problem import Problem
 from ..solvers.profile import ProfileLikelihood
+from ..solvers.rank import survey
 from ..solvers.schur import Blocks, condition_number
 from ..solvers.score_test import score_statistic
 from ..solvers.separation import infinite_direction
@@ -36,6 +37,8 @@ from .base import Method, Needs
 
 #: An information matrix that needed more damping than this is not that of a maximum.
 _INDEFINITE = 1e-6
+#: Rows scaled at once: they stay in cache.
+_CHUNK = 4096
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -95,7 +98,7 @@ class CumulativeLink(Method):
     max_iter: int = 100
     tol: float = 1e-6
 
-    needs: ClassVar[Needs] = Needs(nominal=True, scale=True, offset=True, cluster=True)
+    needs: ClassVar[Needs] = Needs(nominal=True, scale=True, offset=True, cluster=True, absent_levels=True)
     results_class: ClassVar[type[Any]] = LikelihoodResults
 
     def __post_init__(self) -> None:
@@ -241,11 +244,13 @@ class CumulativeLink(Method):
         parts = (rows.nominal, rows.scale, rows.offset, rows.scale_offset)
         if any(part is not None for part in parts) or not isinstance(rule, CumulativeRule):
             return None
-        mean = np.average(rows.X, axis=0, weights=sample.case_weights)
-        deviation = np.sqrt(np.average((rows.X - mean) ** 2, axis=0, weights=sample.case_weights))
-        used = (rule.beta != 0.0) & (deviation > 0.0)
-        scaled = (rows.X[:, used] - mean[used]) / deviation[used]
-        lengths = np.einsum("np,np->n", scaled, scaled)
+        found = survey(rows.X, sample.weights)
+        mean, deviation = found.mean, found.deviation
+        used = (rule.beta != 0.0) & found.kept
+        lengths = np.empty(sample.n)
+        for some in (slice(start, start + _CHUNK) for start in range(0, sample.n, _CHUNK)):
+            scaled = (rows.X[some, used] - mean[used]) / deviation[used]
+            lengths[some] = np.einsum("np,np->n", scaled, scaled)
         return BallGeometry(
             norm=float(np.linalg.norm(rule.beta[used] * deviation[used])),
             squared_lengths=lengths,

@@ -91,10 +91,12 @@ class CumulativeRule:
 
     def _interval(self, u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
         """F(u) - F(lo): 0 where the ends meet, negative where they are out of order."""
+        if np.all(d > 0.0):
+            return self.link.probability(u, lo, d)
         out = np.zeros(u.size)
         for sign, chosen in ((1.0, d > 0.0), (-1.0, d < 0.0)):
             high, low = (u, lo) if sign > 0.0 else (lo, u)
-            out[chosen] = sign * np.exp(self.link.log_interval(high[chosen], low[chosen], np.abs(d[chosen])))
+            out[chosen] = sign * self.link.probability(high[chosen], low[chosen], np.abs(d[chosen]))
         return out
 
     def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
@@ -102,12 +104,11 @@ class CumulativeRule:
         codes = np.empty(rows.n, dtype=np.intp)
         step = max(1, _BUFFER // self.n_levels)
         for start in range(0, rows.n, step):
-            some = np.arange(start, min(start + step, rows.n))
-            expected = self._expected_cost(
-                self.probabilities(rows.take(some), None if scores is None else scores[some])
-            )
-            largest = np.abs(expected).max(axis=1, keepdims=True)
-            codes[some] = np.argmax(expected <= expected.min(axis=1, keepdims=True) + _TIE * largest, axis=1)
+            some = slice(start, start + step)
+            part = rows.take(some), None if scores is None else scores[some]
+            expected = np.ascontiguousarray(self._expected_cost(self.probabilities(*part)).T)  # (K, n)
+            largest = np.abs(expected).max(axis=0)
+            codes[some] = np.argmax(expected <= expected.min(axis=0) + _TIE * largest, axis=0)
         return codes
 
     def _expected_cost(self, probabilities: FloatArray) -> FloatArray:

@@ -131,6 +131,11 @@ def logit_log(u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
     return log1mexp(d) - np.logaddexp(0.0, -u) - np.logaddexp(0.0, lo)
 
 
+def logit_product(u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
+    """p = F(u) F(-lo) (1 - exp(-d)) of the logistic distribution."""
+    return np.asarray(expit(u) * expit(-lo) * -np.expm1(-d))
+
+
 def logit(u: FloatArray, lo: FloatArray, d: FloatArray) -> Interval:
     """Exact forms: nothing cancels at any width, so no series is needed."""
     with np.errstate(over="ignore"):

@@ -33,6 +33,8 @@ class Link:
         Name of the link of the latent variable with its sign changed (itself where symmetric, "" where there is none).
     lam : float or None
         The parameter of a flexible link (see `flexible.py`).
+    product : callable (u, lo, d) -> (n,) or None
+        F(u) - F(lo) as accurately without logarithms, where there is such a form.
 
     Examples
     --------
@@ -50,6 +52,11 @@ class Link:
     interval: Callable[[FloatArray, FloatArray, FloatArray], Interval]
     mirror: str
     lam: float | None = None
+    product: Callable[[FloatArray, FloatArray, FloatArray], FloatArray] | None = None
+
+    def probability(self, u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
+        """F(u) - F(lo) with d = u - lo > 0, to full relative accuracy."""
+        return np.exp(self.log_interval(u, lo, d)) if self.product is None else self.product(u, lo, d)
 
     def __repr__(self) -> str:
         return f"LINKS[{self.name!r}]" if self.lam is None else f"FLEXIBLE[{self.name!r}].at({self.lam!r})"
@@ -129,7 +136,17 @@ def _cauchit_ppf(p: FloatArray) -> FloatArray:
 LINKS: dict[str, Link] = {
     link.name: link
     for link in (
-        Link("logit", expit, _logit_sf, _logit_pdf, log_odds, intervals.logit_log, intervals.logit, "logit"),
+        Link(
+            "logit",
+            expit,
+            _logit_sf,
+            _logit_pdf,
+            log_odds,
+            intervals.logit_log,
+            intervals.logit,
+            "logit",
+            product=intervals.logit_product,
+        ),
         Link("probit", ndtr, _probit_sf, _probit_pdf, ndtri, intervals.probit_log, intervals.probit, "probit"),
         Link(
             "cloglog",

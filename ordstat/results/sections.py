@@ -95,11 +95,18 @@ def _quantiles(values: FloatArray, weights: FloatArray) -> FloatArray:
     finite = np.isfinite(values)
     if not finite.any():
         return np.full(len(_QUANTILES), np.nan)
-    order = np.argsort(values[finite])
-    ordered, mass = values[finite][order], np.cumsum(weights[finite][order])
+    ordered, mass = _sorted_mass(values[finite], weights[finite])
     places = np.searchsorted(mass, np.array(_QUANTILES) * mass[-1] * (1 - 1e-12))
     quantiles: FloatArray = ordered[np.minimum(places, ordered.size - 1)]
     return quantiles
+
+
+def _sorted_mass(values: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Values in order, and the weight of those up to each."""
+    if np.all(weights == 1.0):
+        return np.sort(values), np.arange(1.0, values.size + 1.0)
+    order = np.argsort(values)
+    return values[order], np.cumsum(weights[order])
 
 
 def _share(flags: Any, values: FloatArray, weights: FloatArray) -> float:
