@@ -28,7 +28,7 @@ doctest: .venv/dev
 	$(BIN)/python -m pytest --doctest-modules --ignore=ordstat/marginaleffects.py --doctest-glob="*.md" ordstat README.md vignettes
 
 figures: .venv/dev
-	$(BIN)/python vignettes/figures.py
+	set -e; for page in vignettes/*.py; do $(BIN)/python $$page; done
 
 bench: .venv/bench
 	$(BIN)/python -m benchmarks
