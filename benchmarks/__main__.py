@@ -14,7 +14,7 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import pandas as pd  # noqa: E402
 
-from benchmarks import boosting, clm, online, prediction, start, svm  # noqa: E402
+from benchmarks import boosting, clm, online, prediction, start, svm, trees  # noqa: E402
 
 SUITES = {
     "start": start.run,
@@ -25,6 +25,7 @@ SUITES = {
     "boosting": boosting.run,
     "online": online.run,
     "prediction": prediction.run,
+    "trees": trees.run,
 }
 RESULTS = Path(__file__).parent / "results"
 

@@ -73,6 +73,55 @@ cdef Cut search(const int* order, Py_ssize_t stride, Py_ssize_t start, Py_ssize_
     return best
 
 
+cdef inline bint promising(double t, double W, double V0, double V1, double L, double L1, double bar) noexcept nogil:
+    """Whether a cut of two classes might gain more than the bar, t = W L_1 - V_1 L.
+
+    A divergence of shares q from p is at most (q - p)^2 / 2 times the larger of 1 / (p (1 - p)) and 1 / (q (1 - q)).
+    """
+    cdef double R = W - L, L0 = L - L1, R1 = V1 - L1
+    cdef double R0 = R - R1, node = W * W / (V0 * V1), left = node, right = node
+    if L0 * L1 * node < L * L:
+        left = min(L * L / (L0 * L1), 2.0 * node) if L0 * L1 > 0.0 else 2.0 * node
+    if R0 * R1 * node < R * R:
+        right = min(R * R / (R0 * R1), 2.0 * node) if R0 * R1 > 0.0 else 2.0 * node
+    return t * t * (left * R + right * L) > 2.0 * bar * W * W * L * R * (1.0 - 1e-9)
+
+
+cdef Cut search_two(const int* order, Py_ssize_t stride, Py_ssize_t start, Py_ssize_t end, const int[:, ::1] ranks,
+                    const double* pairs, const double* values, double least, double slack) noexcept nogil:
+    """`search` for two classes; pairs holds (weight, weight of class 1) of every row."""
+    cdef Py_ssize_t D = ranks.shape[0], d, i
+    cdef int row, next_row
+    cdef const int* place
+    cdef const int* rank
+    cdef double V0 = values[0], V1 = values[1], W = V0 + V1, L, L1, R, t, gain, bar = slack
+    cdef double whole = entropy(values, 2, W), scale = W / (V0 * V1)
+    cdef Cut best
+    best.gain, best.column, best.place = 0.0, -1, -1
+    for d in range(D):
+        place = order + d * stride
+        rank = &ranks[d, 0]
+        if rank[place[start]] == rank[place[end - 1]]:
+            continue
+        L, L1 = 0.0, 0.0
+        row = place[start]
+        for i in range(start, end - 1):
+            L += pairs[2 * row]
+            L1 += pairs[2 * row + 1]
+            next_row = place[i + 1]
+            t = W * L1 - V1 * L
+            R = W - L
+            if t * t * scale > bar * L * R and rank[row] != rank[next_row] and L >= least and R >= least:
+                if promising(t, W, V0, V1, L, L1, bar):
+                    gain = (whole - xlogx(L) - xlogx(R) + xlogx(L1) + xlogx(L - L1) + xlogx(V1 - L1)
+                            + xlogx(R - (V1 - L1)))
+                    if gain > bar:
+                        best.gain, best.column, best.place = gain, d, i
+                        bar = gain + slack
+            row = next_row
+    return best
+
+
 cdef void part(int* order, Py_ssize_t D, Py_ssize_t stride, Py_ssize_t start, Py_ssize_t end, Cut cut,
                unsigned char* side, int* spare) noexcept nogil:
     """The rows start:end of every column in two runs, those of the cut's left side first, each in its order."""
@@ -140,9 +189,10 @@ def grow(const int[:, ::1] order, const int[:, ::1] ranks, const int[::1] y, con
     cdef int row
     cdef int* rows = <int*> malloc((D + 1) * N * sizeof(int))
     cdef unsigned char* side = <unsigned char*> malloc(N)
-    cdef double* sums = <double*> malloc(2 * C * sizeof(double))
+    cdef double* sums = <double*> malloc((2 * C + 2 * N) * sizeof(double))
     cdef Py_ssize_t* start = <Py_ssize_t*> malloc(3 * M * sizeof(Py_ssize_t))
     cdef Cut* cuts = <Cut*> malloc(M * sizeof(Cut))
+    cdef double* pairs
     cdef Py_ssize_t* end
     cdef Py_ssize_t* level
     cdef int* spare
@@ -154,7 +204,7 @@ def grow(const int[:, ::1] order, const int[:, ::1] ranks, const int[::1] y, con
         free(start)
         free(cuts)
         raise MemoryError("no memory for a tree")
-    end, level, spare = start + M, start + 2 * M, rows + D * N
+    end, level, spare, pairs = start + M, start + 2 * M, rows + D * N, sums + 2 * C
     none.gain, none.column, none.place = 0.0, -1, -1
     with nogil:
         for d in range(D):
@@ -167,6 +217,7 @@ def grow(const int[:, ::1] order, const int[:, ::1] ranks, const int[::1] y, con
         for c in range(C):
             values[0, c] = 0.0
         for i in range(N):
+            pairs[2 * i], pairs[2 * i + 1] = w[i], w[i] * (y[i] == 1)
             if w[i] > 0.0:
                 values[0, y[i]] += w[i]
                 total += w[i]
@@ -180,8 +231,12 @@ def grow(const int[:, ::1] order, const int[:, ::1] ranks, const int[::1] y, con
                 ends[node, 0], ends[node, 1] = -1, -1
                 cuts[node] = none
                 if made < leaves and divisible(&values[node, 0], C, least) and (depth < 0 or level[node] < depth):
-                    cuts[node] = search(rows, N, start[node], end[node], ranks, y, w, &values[node, 0], sums,
-                                        sums + C, least, slack)
+                    if C == 2:
+                        cuts[node] = search_two(rows, N, start[node], end[node], ranks, pairs, &values[node, 0], least,
+                                                slack)
+                    else:
+                        cuts[node] = search(rows, N, start[node], end[node], ranks, y, w, &values[node, 0], sums,
+                                            sums + C, least, slack)
             if made >= leaves:
                 break
             one, best = -1, 0.0
