@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from scipy.stats import norm
 
@@ -352,7 +354,7 @@ def gain_ratio_cut(X, label, w, min_cases):
     best = {}
     for d in range(X.shape[1]):
         values = np.unique(X[:, d])
-        for low, high in zip(values, values[1:], strict=False):
+        for low, high in pairwise(values):
             below = X[:, d] <= low
             sides = [(w[s & (label == 1)].sum(), w[s & (label == 0)].sum()) for s in (below, ~below)]
             if min(sum(side) for side in sides) < least:
