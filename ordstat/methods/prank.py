@@ -42,8 +42,8 @@ class PRank(OnlineMethod):
         Passes over the rows, at least 1.
     keep : {"mean", "last", "pocket"}
         The hypothesis used: the mean of those after each example (averaged perceptron), the last one, or the one in
-        the pocket: whenever a run of exact hits is longer than that of the pocket, the hypothesis takes its place if
-        its total cost is lower (pocket with ratchet).
+        the pocket: whenever a run of exact hits is longer than that of the pocket, and after every pass, the hypothesis
+        takes its place if its total cost is lower (pocket with ratchet).
     margin : float
         Learn until the true rank leads by margin times the cost of any other, >= 0; more than 0 needs convex costs.
     presentation : {"order", "shuffled", "cost"}

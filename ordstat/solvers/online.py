@@ -102,7 +102,8 @@ class PRankState:
     ----------
     weights, sums : (D + K-1,) u, then the thresholds b; the updates times the number of the example
     pocket : (D + K-1,) or (0,)
-        The weights of least cost among those with ever longer runs of exact hits, where they are kept.
+        The weights of least cost among those with ever longer runs of exact hits and those after each pass, where they
+        are kept.
     record : (4,) see `ordstat.compiled.online.prank_pass`
     seen : int
     """
@@ -130,7 +131,18 @@ class PRankState:
         state = (self.weights, self.sums, work, self.pocket, self.record, self.seen)
         prank_pass(*rows, batch.margin, *state, tally)
         self.seen += order.size
+        if self.pocket.size:
+            self._compare(batch)
         return tally
+
+    def _compare(self, batch: Batch) -> None:
+        """Put the weights after a pass in the pocket, if they cost less."""
+        u, b = np.split(self.weights, [batch.X.shape[1]])
+        answers = np.searchsorted(b, batch.X @ u, side="left")
+        cost = float(batch.weights @ batch.costs[batch.kinds, answers])
+        if cost < self.record[2]:
+            self.record[2] = cost
+            self.pocket[:] = self.weights
 
     def squared_norm(self) -> float:
         return float(self.weights @ self.weights)

@@ -165,6 +165,17 @@ def test_the_pocket_holds_a_hypothesis_that_is_not_dearer_than_the_last():
     assert (np.abs(path - weights_of(pocket)).max(axis=1) == 0).any()  # one that was there
 
 
+def test_the_pocket_is_not_dearer_than_any_hypothesis_after_a_pass():
+    s = sample(60, seed=2)
+
+    def cost(keep: str, epochs: int) -> int:
+        return np.abs(PRank(keep=keep, epochs=epochs, **STREAM).fit(s, RNG).rule.codes(s.rows) - s.y).sum()
+
+    after = np.array([cost("last", epochs) for epochs in range(1, 31)])
+    for epochs in (1, 3, 10, 30):
+        assert cost("pocket", epochs) <= after[:epochs].min()
+
+
 def test_rows_are_drawn_by_weight_and_largest_cost():
     s = sample(4)
     costs = np.array([[0.0, 1, 1, 1], [2, 0, 1, 1], [0, 0, 4, 0], [0, 1, 0, 0]])
