@@ -287,7 +287,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @available_if(lambda self: self._has_probabilities())  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
-        """(N, K) probabilities, one column per label of `classes_`; of probability models, and with `calibrate`."""
+        """(N, K) probabilities, one column per label of `classes_`; of probability models, and with `calibrate`.
+
+        With `calibrate` the label of `predict` stays the ranker's own and need not be the most probable one.
+        """
         probabilities: FloatArray = self._predict(X, "prob").to_numpy()
         return probabilities[:, np.argsort(self.levels_)]
 

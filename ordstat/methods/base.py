@@ -25,6 +25,7 @@ class Needs:
     offset: bool = False  # takes Rows.offset
     cluster: bool = False  # takes Sample.cluster
     restrictions: bool = False  # takes Sample.restrictions
+    absent_levels: bool = False  # takes levels that have no rows
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -13,10 +13,10 @@ from ..exceptions import DataError, OptionError
 from ..model.calibration import Calibration
 from ..model.fit import Fit
 from ..model.folds import stratified_folds
-from ..model.present import Present
+from ..model.present import Present, fit_present
 from ..model.sample import Sample
 from ..solvers.calibration import fit_score_map, fit_vote_map, separated
-from .base import Method
+from .base import Method, Needs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +58,11 @@ class Calibrated:
         """What the predictions of the method minimise."""
         return cast(Any, self.method).cost
 
+    @property
+    def needs(self) -> Needs:
+        """What the method takes."""
+        return self.method.needs
+
     def with_cost(self, cost: Any) -> Calibrated:
         """The same with another cost."""
         return replace(self, method=self.method.with_cost(cost))
@@ -85,36 +90,30 @@ class Calibrated:
         present = Present.of(sample)
         y = np.searchsorted(present.codes, sample.y[dealt.rows]).astype(np.intp)
         data = (y, int(present.codes.size), dealt.weights)
-        apart = False
-        if scores.ndim == 2:
-            votes = fit_vote_map(scores[:, present.codes], *data)
-            intercept = np.full(present.n_levels, -np.inf)
-            intercept[present.codes] = votes.intercept
-            found: Any = replace(votes, intercept=intercept)
-        else:
-            line = fit_score_map(scores, *data)
-            found = replace(line, intercept=present.spread_thresholds(line.intercept))
-            apart = separated(scores, *data[:2])
-        return Calibration(
-            map=found, folds=self.folds, scores=scores, rows=dealt.rows, weights=dealt.weights, separated=apart
+        votes = scores.ndim == 2
+        calibration = Calibration(
+            map=fit_vote_map(scores[:, present.codes], *data) if votes else fit_score_map(scores, *data),
+            folds=self.folds,
+            scores=scores[:, present.codes] if votes else scores,
+            rows=dealt.rows,
+            weights=dealt.weights,
+            separated=not votes and separated(scores, *data[:2]),
         )
+        return calibration if present.all else present.widened_calibration(calibration)
 
     def _cross_fitted(self, sample: Sample, fit: Fit, dealt: Dealt, rng: np.random.Generator) -> FloatArray:
         """(M,) or (M, K) scores of all that was dealt by rankers that have not seen it, in the units of `fit`."""
         scores = np.empty((dealt.rows.size, *fit.scores.shape[1:]))
         for f in range(self.folds):
             part, inside = dealt.without(sample, f)
-            present = Present.of(part)
-            if present.codes.size < 2:
+            if Present.of(part).codes.size < 2:
                 raise DataError(
                     f"calibrate={self.folds} fits without each fold in turn, and without one of them the rows are of "
                     "fewer than two levels: give more rows of each level, or another number of folds."
                 )
-            rule = present.fit(cast(Any, self.method), part, rng).rule
+            rule = fit_present(cast(Any, self.method), part, rng).rule
             held = dealt.fold == f
             learned, found = (rule.scores(rows) for rows in (part.rows, sample.rows.take(dealt.rows[held])))
-            if found.ndim == 2:
-                learned, found = present.spread_votes(learned), present.spread_votes(found)
             scores[held] = _in_units(found, learned, fit.scores[inside], part.case_weights)
         return scores
 

@@ -1,24 +1,38 @@
-"""Samples in which some levels have no rows: fitted without them, answers put back among all levels."""
+"""Samples in which some levels have no rows: fitted without them, the rule put back among all levels."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
 from .._typing import FloatArray, IntArray
+from .calibration import Calibration, VoteMap
 from .fit import Fit
-from .sample import Sample
+from .rules import GapRule, Rule
+from .sample import Rows, Sample
 
 
-class Priced(Protocol):
-    """A method, and the same with another cost."""
+class Learner(Protocol):
+    """A method, what it takes, and the same with another cost."""
 
     @property
     def cost(self) -> Any: ...
-    def with_cost(self, cost: Any) -> Priced: ...
+    @property
+    def needs(self) -> Any: ...
+    def with_cost(self, cost: Any) -> Any: ...
     def fit(self, sample: Sample, rng: np.random.Generator) -> Fit: ...
+
+
+def fit_present(method: Learner, sample: Sample, rng: np.random.Generator) -> Fit:
+    """A fit to rows that may lack levels: its rule has all levels, and never answers with one of those."""
+    present = Present.of(sample)
+    if present.all or method.needs.absent_levels:
+        return method.fit(sample, rng)
+    if np.ndim(method.cost) == 2:
+        method = method.with_cost(np.asarray(method.cost)[np.ix_(present.codes, present.codes)])
+    return present.widened(method.fit(present.among(sample), rng))
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,29 +67,28 @@ class Present:
         y = np.searchsorted(self.codes, some.y).astype(np.intp)
         return replace(some, y=y, n_levels=int(self.codes.size), costs=costs)
 
-    def fit(self, method: Priced, part: Sample, rng: np.random.Generator) -> Fit:
-        """A fit to rows that are of these levels alone; its rule has K' of them."""
-        if self.all:
-            return method.fit(part, rng)
-        if np.ndim(method.cost) == 2:
-            method = method.with_cost(np.asarray(method.cost)[np.ix_(self.codes, self.codes)])
-        return method.fit(self.among(part), rng)
+    def widened(self, fit: Fit) -> Fit:
+        """A fit to these levels as one to all of them."""
+        scores = fit.scores if fit.scores.ndim == 1 else self.spread_votes(fit.scores)
+        calibration = None if fit.calibration is None else self.widened_calibration(fit.calibration)
+        return replace(fit, rule=WideRule(fit.rule, self), scores=scores, calibration=calibration)
 
-    def spread_codes(self, codes: IntArray) -> IntArray:
-        """Codes 0..K'-1 as codes among all levels."""
-        spread: IntArray = self.codes[codes]
-        return spread
+    def widened_calibration(self, calibration: Calibration) -> Calibration:
+        """Probabilities of these levels as probabilities of all; those of the others are 0."""
+        found = calibration.map
+        scores = calibration.scores
+        if isinstance(found, VoteMap):
+            intercept = np.full(self.n_levels, -np.inf)
+            intercept[self.codes] = found.intercept
+            scores = self.spread_votes(scores)
+        else:
+            intercept = self.spread_thresholds(found.intercept)
+        return replace(calibration, map=replace(cast(Any, found), intercept=intercept), scores=scores)
 
     def spread_votes(self, votes: FloatArray) -> FloatArray:
-        """(N, K) votes (N, K'), the others having as few as the least voted level of the row."""
-        out = np.repeat(votes.min(axis=1, keepdims=True), self.n_levels, axis=1)
+        """(N, K) votes (N, K'), the others having one less than the least voted level of the row."""
+        out = np.repeat(votes.min(axis=1, keepdims=True) - 1.0, self.n_levels, axis=1)
         out[:, self.codes] = votes
-        return out
-
-    def spread_probabilities(self, probabilities: FloatArray) -> FloatArray:
-        """(N, K) probabilities (N, K'), the others being 0."""
-        out = np.zeros((len(probabilities), self.n_levels))
-        out[:, self.codes] = probabilities
         return out
 
     def spread_thresholds(self, theta: FloatArray) -> FloatArray:
@@ -91,3 +104,40 @@ class Present:
         # The threshold above level k is the lower end of the first level present above k.
         spread: FloatArray = ends[..., np.searchsorted(self.codes, np.arange(1, self.n_levels))]
         return spread
+
+
+@dataclass(frozen=True, eq=False)
+class WideRule:
+    """A rule for some of the levels as one for all.
+
+    Attributes
+    ----------
+    rule : Rule
+        Of K' levels.
+    present : Present
+    """
+
+    rule: Rule
+    present: Present
+
+    @property
+    def n_levels(self) -> int:
+        return self.present.n_levels
+
+    @property
+    def theta(self) -> FloatArray:
+        """(K-1,) thresholds, of a rule that has any."""
+        return self.present.spread_thresholds(np.asarray(cast(Any, self.rule).theta))
+
+    def scores(self, rows: Rows) -> FloatArray:
+        scores = self.rule.scores(rows)
+        return scores if scores.ndim == 1 else self.present.spread_votes(scores)
+
+    def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K-1) H - theta_k, of a rule that has thresholds."""
+        return -self.present.spread_thresholds(-cast(GapRule, self.rule).gaps(rows, scores))
+
+    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
+        narrow = scores if scores is None or scores.ndim == 1 else scores[:, self.present.codes]
+        codes: IntArray = self.present.codes[self.rule.codes(rows, narrow)]
+        return codes

@@ -21,7 +21,7 @@ from ..assess.conformal import (
     smallest_sample,
 )
 from ..exceptions import ConvergenceWarning, DataError, DataWarning, OptionError
-from ..model.present import Present
+from ..model.present import Present, fit_present
 from ..model.rules import GapRule
 from ..model.sample import Rows, Sample
 from .render import Summary
@@ -61,7 +61,6 @@ class ConformalIntervals:
     """
 
     results: OrdinalResults
-    present: Present
     level: float
     radius: float
     n: int
@@ -88,7 +87,7 @@ class ConformalIntervals:
             the interval. On the index of `newdata`, missing where an input is.
         """
         target = self.results._target(_some(newdata))
-        ends = interval_ends(entered(self.results, self.present, target.rows, target.scores)[0], self.radius)
+        ends = interval_ends(entered(self.results, target.rows, target.scores)[0], self.radius)
         levels = self.results.design.levels
         columns = {name: target.classes(codes, levels) for name, codes in zip(("lower", "upper"), ends, strict=True)}
         return pd.DataFrame(columns, index=target.index)
@@ -113,7 +112,7 @@ class ConformalIntervals:
         target, sample = self.results._new_sample(_some(newdata), weights)
         if sample.n == 0:
             raise DataError("newdata has no row with the response and all inputs present.")
-        ends = interval_ends(entered(self.results, self.present, sample.rows, target.scores)[0], self.radius)
+        ends = interval_ends(entered(self.results, sample.rows, target.scores)[0], self.radius)
         held = (ends[0] <= sample.y) & (sample.y <= ends[1])
         levels = self.results.levels
         rows = {"all": np.ones(sample.n, dtype=np.bool_)}
@@ -157,14 +156,14 @@ def conformal_intervals(
     """`OrdinalResults.conformal`."""
     _check(results, level, data, weights, share)
     if data is None:
-        ranker, present, sample, scores = _split(results, share, generator(seed))
+        ranker, sample, scores = _split(results, share, generator(seed))
     else:
         target, sample = results._new_sample(_some(data), weights)
         if sample.n == 0:
             raise DataError("data has no row with the response and all inputs present.")
         _whole(sample.case_weights, "weights of data")
-        ranker, present, scores = results, Present(np.arange(sample.n_levels), sample.n_levels), target.scores
-    table, grown = entered(ranker, present, sample.rows, scores)
+        ranker, scores = results, target.scores
+    table, grown = entered(ranker, sample.rows, scores)
     own = table[np.arange(sample.n), sample.y]
     n = int(sample.case_weights.sum())
     needed = smallest_sample(level)
@@ -176,25 +175,23 @@ def conformal_intervals(
             stacklevel=3,
         )
     radius = conformal_radius(own, sample.case_weights, level)
-    return ConformalIntervals(results=ranker, present=present, level=level, radius=radius, n=n, grown=grown)
+    return ConformalIntervals(results=ranker, level=level, radius=radius, n=n, grown=grown)
 
 
-def entered(results: OrdinalResults, present: Present, rows: Rows, scores: FloatArray) -> tuple[FloatArray, str]:
+def entered(results: OrdinalResults, rows: Rows, scores: FloatArray) -> tuple[FloatArray, str]:
     """(N, K) how far the intervals of rows grow until they hold each level, and what they grow by."""
     fit = results.fit
     probabilities = results.probabilities_of(fit, rows, scores)
     if probabilities is not None:
-        start = present.spread_codes(fit.rule.codes(rows, scores))
-        return grown_by_probability(present.spread_probabilities(probabilities), start), "probability"
+        return grown_by_probability(probabilities, fit.rule.codes(rows, scores)), "probability"
     if scores.ndim == 2:
-        return grown_by_votes(present.spread_votes(scores)), "votes"
-    gaps = cast(GapRule, fit.rule).gaps(rows, scores)
-    return grown_by_distance(-present.spread_thresholds(-gaps)), "distance"
+        return grown_by_votes(scores), "votes"
+    return grown_by_distance(cast(GapRule, fit.rule).gaps(rows, scores)), "distance"
 
 
 def _split(
     results: OrdinalResults, share: float, rng: np.random.Generator
-) -> tuple[OrdinalResults, Present, Sample, FloatArray]:
+) -> tuple[OrdinalResults, Sample, FloatArray]:
     """A ranker of a part of the rows, and the other rows with its scores."""
     sample = results.design.sample
     copies = _whole(sample.case_weights, "weights of the fit").astype(np.intp)
@@ -203,13 +200,12 @@ def _split(
     if not 0 < held < each.size:
         raise DataError(f"share={share:g} of {each.size} rows leaves nothing to fit, or nothing to calibrate on.")
     part = _counted(sample, each[held:])
-    present = Present.of(part)
-    if present.codes.size < 2:
+    if Present.of(part).codes.size < 2:
         raise DataError(
             "the rows left for the fit are all of one level: give more rows, a smaller share, or rows to calibrate on "
             "as data=."
         )
-    fit = present.fit(results.learner, part, rng)
+    fit = fit_present(results.learner, part, rng)
     if not fit.certificate.reached:
         warnings.warn(
             "the fit behind the intervals did not reach the solver's tolerance; their coverage holds, but they may be "
@@ -220,7 +216,7 @@ def _split(
     rest = _counted(sample, each[:held])
     design = replace(results.design, sample=part, index=results.design.index[np.unique(each[held:])])
     ranker = replace(results, fit=fit, design=design)
-    return ranker, present, rest, fit.rule.scores(rest.rows)
+    return ranker, rest, fit.rule.scores(rest.rows)
 
 
 def _counted(sample: Sample, each: IntArray) -> Sample:

@@ -33,6 +33,10 @@ class RankingMethod(Protocol):
     def cost(self) -> Any:
         """What its predictions minimise."""
 
+    @property
+    def needs(self) -> Any:
+        """What of a sample it takes."""
+
     def with_cost(self, cost: Any) -> Any:
         """The same with another cost."""
 
