@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from ..results.base import OrdinalResults
     from ..results.likelihood import LikelihoodResults
-    from ..results.trees import TreeResults
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -183,42 +182,6 @@ class Plots:
         from .boundaries import boundaries_data
 
         return boundaries_data(self.results, x, y, at, data, points)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TreePlots(Plots):
-    """Pictures of trees: those of every fit, and the trees themselves.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="cart", leaves=2)
-    >>> fit.plot.tree_data()[["node", "x", "depth", "level"]].to_numpy().tolist()
-    [[1, 0.5, 0, '3'], [2, 0.0, 1, '2'], [3, 1.0, 1, '3']]
-    """
-
-    results: TreeResults
-
-    def tree(self, ax: Axes | None = None, *, round: int = 1, split: int | None = None) -> Axes:
-        """One tree: cuts at its nodes, the shares of the levels as bars at its leaves.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-        round : int
-            1, 2, ...
-        split : int, optional
-            1, ..., K-1, where trees belong to splits.
-        """
-        from .tree import tree
-
-        return tree(self.results, ax, round, split)
-
-    def tree_data(self, *, round: int = 1, split: int | None = None) -> pd.DataFrame:
-        """Columns node, x, depth, and those of `nodes`."""
-        from .tree import tree_data
-
-        return tree_data(self.results, round, split)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

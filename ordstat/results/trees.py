@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast
 
@@ -21,7 +21,7 @@ from .tree_text import node_frame, tree_text
 from .votes import VoteResults
 
 if TYPE_CHECKING:
-    from ..plots.accessor import TreePlots
+    from ..plots.trees import TreePlots
 
 # Columns of the table of importance in a summary.
 _SHOWN = 10
@@ -111,7 +111,9 @@ class TreeResults(VoteResults):
         for t in self._stages(every):
             yield t, self.at(t).predict(newdata, type)
 
-    def staged_errors(self, newdata: Any = None, *, every: int = 1) -> pd.DataFrame:
+    def staged_errors(
+        self, newdata: Any = None, *, every: int = 1, rounds: Sequence[int] | None = None
+    ) -> pd.DataFrame:
         """Mean errors after every round, on the rows of the fit and on new ones.
 
         Parameters
@@ -120,6 +122,8 @@ class TreeResults(VoteResults):
             With the response.
         every : int
             Only every so many rounds, and the last.
+        rounds : sequence of int, optional
+            These alone, in place of `every`.
 
         Returns
         -------
@@ -134,7 +138,7 @@ class TreeResults(VoteResults):
         >>> fit.staged_errors(every=10).index.tolist()
         [10, 20]
         """
-        stages = self._stages(every)
+        stages = self._stages(every) if rounds is None else self._among(rounds)
         samples = {"": self.design.sample}
         if newdata is not None:
             samples["new "] = self._new_sample(newdata)[1]
@@ -153,6 +157,13 @@ class TreeResults(VoteResults):
             raise OptionError(f"every must be an integer of 1 or more; got {every!r}.")
         made = self.fit.votes.rounds
         return sorted({*range(every, made + 1, every), made})
+
+    def _among(self, rounds: Sequence[int]) -> list[int]:
+        made = self.fit.votes.rounds
+        whole = [not isinstance(r, bool) and isinstance(r, (int, np.integer)) and 1 <= r <= made for r in rounds]
+        if not whole or not all(whole):
+            raise OptionError(f"rounds must be integers from 1 to {made}, the rounds made; got {list(rounds)!r}.")
+        return sorted({int(r) for r in rounds})
 
     def out_of_bag_errors(self) -> pd.DataFrame:
         """Mean errors of the rows by the rounds whose samples they were not drawn into, after every round.
@@ -251,7 +262,7 @@ class TreeResults(VoteResults):
     @property
     def plot(self) -> TreePlots:
         """Pictures of the fit, by matplotlib: `fit.plot.tree()`."""
-        from ..plots.accessor import TreePlots
+        from ..plots.trees import TreePlots
 
         return TreePlots(self)
 

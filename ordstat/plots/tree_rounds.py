@@ -1,0 +1,58 @@
+"""Errors of an ensemble of trees by round."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ..exceptions import OptionError
+from . import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..results.trees import TreeResults
+
+_ERRORS = ("absolute", "classification", "squared")
+_COLOURS = {"rows of the fit": style.MUTED, "out of bag": style.RIGHT, "new data": style.WRONG}
+
+
+def rounds_data(results: TreeResults, newdata: Any, error: str, every: int) -> pd.DataFrame:
+    """One row a round and kind of rows.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns round, rows ("rows of the fit", "out of bag", "new data"), value.
+    """
+    if error not in _ERRORS:
+        raise OptionError(f"error must be one of {', '.join(map(repr, _ERRORS))}; got {error!r}.")
+    staged = results.staged_errors(newdata, every=every)
+    curves = {"rows of the fit": staged[error]}
+    if results.fit.out_of_bag is not None:
+        curves["out of bag"] = results.out_of_bag_errors().loc[staged.index, error]
+    if newdata is not None:
+        curves["new data"] = staged[f"new {error}"]
+    parts = [pd.DataFrame({"round": c.index, "rows": name, "value": c.to_numpy()}) for name, c in curves.items()]
+    return pd.concat(parts, ignore_index=True)
+
+
+def rounds(results: TreeResults, ax: Axes | None, newdata: Any, error: str, every: int) -> Axes:
+    """Draw `rounds_data`, a line each for the rows of the fit, those out of bag, and new ones."""
+    data = rounds_data(results, newdata, error, every)
+    ax = style.axes(ax, height=3.6)
+    curves = {str(name): curve for name, curve in data.groupby("rows", sort=False)}
+    for name, curve in curves.items():
+        ax.plot(curve["round"], curve["value"], color=_COLOURS[name], linewidth=1.5)
+    ax.set_ylim(bottom=0.0)
+    ends = [float(curve["value"].iloc[-1]) for curve in curves.values()]
+    style.end_labels(ax, ends, list(curves), [_rgb(_COLOURS[name]) for name in curves])
+    return style.named(ax, "round", f"mean {error} error")
+
+
+def _rgb(colour: str) -> tuple[float, float, float]:
+    """A colour as numbers."""
+    from matplotlib.colors import to_rgb
+
+    return to_rgb(colour)
