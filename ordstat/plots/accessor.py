@@ -29,7 +29,7 @@ class Plots:
     >>> from ordstat import datasets, ordfit
     >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
     >>> fit.plot
-    plots: boundaries, confusion, latent, margins, selection
+    plots: boundaries, confusion, latent, margins, reliability, selection
     >>> cells = fit.plot.confusion_data()
     >>> cells.loc[cells["observed"] == 5, ["predicted", "distance", "weight"]].to_numpy().tolist()
     [[1, 4, 0], [2, 3, 0], [3, 2, 2], [4, 1, 5], [5, 0, 0]]
@@ -123,6 +123,46 @@ class Plots:
         from .confusion import confusion_data
 
         return confusion_data(self.results, newdata, weights)
+
+    def reliability(
+        self,
+        ax: Axes | None = None,
+        *,
+        newdata: Any = None,
+        by: str = "split",
+        bins: int = 10,
+        level: float = 0.95,
+    ) -> Axes:
+        """Observed shares against predicted probabilities, with Wilson limits: on the diagonal where these are right.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        newdata : data frame, optional
+            With the response; the rows of the fit (cross-fitted, if it is calibrated) if not given.
+        by : {"split", "level"}
+            A curve a threshold, of P(response <= low), or a level, of P(response = level).
+        bins : int
+            Of about equal weight, at most.
+        level : float in (0, 1)
+            Of the limits.
+
+        Raises
+        ------
+        OptionError
+            The fit has no probabilities.
+        """
+        from .reliability import reliability
+
+        return reliability(self.results, ax, newdata, by, bins, level)
+
+    def reliability_data(
+        self, *, newdata: Any = None, by: str = "split", bins: int = 10, level: float = 0.95
+    ) -> pd.DataFrame:
+        """Columns split (or level), bin, predicted, observed, lower, upper, weight."""
+        from .reliability import reliability_data
+
+        return reliability_data(self.results, newdata, by, bins, level)
 
     def selection(self, ax: Axes | None = None) -> Axes:
         """Cost of held-out rows against C or gamma, one standard error on either side; of both as a field of numbers.
