@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .methods.adaboost import AdaBoost
     from .methods.adaboost_or import AdaBoostOR
     from .methods.bagging import OrdinalBagging
+    from .methods.base_reverse import reverse_reduction
     from .methods.cart import OrdinalTree
     from .methods.clm import CumulativeLink
     from .methods.cost_transform import CostTransform
@@ -89,6 +90,7 @@ _LATER = {
     "OrdinalAdaBoost": "methods.ordinal_adaboost",
     "REDSVM": "methods.redsvm",
     "Reduction": "methods.reduction",
+    "reverse_reduction": "methods.base_reverse",
     "ThresholdLogisticRegression": "methods.reduction_logistic",
     "OrdinalNetwork": "methods.reduction_network",
     "C45": "learners.c45",
@@ -155,6 +157,7 @@ __all__ = [
     "ThresholdLogisticRegression",
     "datasets",
     "ordfit",
+    "reverse_reduction",
 ]
 
 

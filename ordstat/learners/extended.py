@@ -113,11 +113,13 @@ def learn(
         rows = np.arange(len(X))
         problems = [Binary.of(rows, z, w) for z, w in zip(extended.labels.T, extended.weights.T, strict=True)]
         learned = base.on(scaled, extended.weights.sum(axis=1)).fit(problems, rng)
-        answers: Answers = SeparateAnswers(scorer=learned.scorer, n_levels=questions + 1, scaling=scaling)
+        answers: Answers = SeparateAnswers(
+            scorer=learned.scorer, n_levels=questions + 1, encoding=encoding, scaling=scaling
+        )
         return Answered(answers=answers, learned=learned, n_examples=n_examples)
     inside = extended.weights.ravel() > 0
     examples = extended_rows(scaled, codes)[inside]
     weights = extended.weights.ravel()[inside]
     learned = base.fit(examples, extended.labels.ravel()[inside], weights, rng)
-    answers = SharedAnswers(scorer=learned.scorer, codes=codes, scaling=scaling)
+    answers = SharedAnswers(scorer=learned.scorer, codes=codes, encoding=encoding, scaling=scaling)
     return Answered(answers=answers, learned=learned, n_examples=n_examples)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -22,6 +22,9 @@ class Encoding(Protocol):
 
     def codes(self, n_levels: int) -> FloatArray | None:
         """(K-1, E) columns of k = 1, ..., K-1; None where every k has a classifier of its own."""
+
+    def names(self, thresholds: Sequence[str]) -> tuple[str, ...] | None:
+        """(E,) names of those columns, from the names of the K-1 thresholds."""
 
 
 def _checked(encoding: OneHot | Ordinal) -> None:
@@ -56,6 +59,10 @@ class OneHot:
         """(K-1, K-1)."""
         return self.size * np.eye(n_levels - 1)
 
+    def names(self, thresholds: Sequence[str]) -> tuple[str, ...]:
+        """(K-1,) "k = low|high"."""
+        return tuple(f"k = {name}" for name in thresholds)
+
 
 @dataclass(frozen=True)
 class Ordinal:
@@ -85,12 +92,20 @@ class Ordinal:
         steps: FloatArray = np.where(k[:, None] > k[:-1], self.size, 0.0)
         return steps
 
+    def names(self, thresholds: Sequence[str]) -> tuple[str, ...]:
+        """(K-2,) "k > low|high"."""
+        return tuple(f"k > {name}" for name in thresholds[:-1])
+
 
 @dataclass(frozen=True)
 class Separate:
     """A classifier of its own for every k, on x alone [Frank & Hall 2001]."""
 
     def codes(self, n_levels: int) -> None:
+        """None."""
+        return None
+
+    def names(self, thresholds: Sequence[str]) -> None:
         """None."""
         return None
 
@@ -135,12 +150,15 @@ class SharedAnswers:
     scorer : callable(rows) to (N, 1) scores
         Where its `probable` is true, `above` gives probabilities of yes.
     codes : (K-1, E)
+    encoding : Encoding
+        That they come from.
     scaling : Scaling
         Of the columns of x.
     """
 
     scorer: Any
     codes: FloatArray
+    encoding: Encoding
     scaling: Scaling
 
     @property
@@ -183,11 +201,13 @@ class SeparateAnswers:
     scorer : callable(rows) to (N, K-1) scores
         Where its `probable` is true, `above` gives probabilities of yes.
     n_levels : int
+    encoding : Encoding
     scaling : Scaling
     """
 
     scorer: Any
     n_levels: int
+    encoding: Encoding
     scaling: Scaling
 
     @property

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import pandas as pd
 
 from .._typing import FloatArray
 from ..exceptions import UnavailableError
 from ..model.answers import CountingRule
+from ..model.binary_tree import TreePanel
+from ..model.encoding import Encoding
 from ..model.fit import CostBound, Fit
 from ..model.reduction import ReductionFit
 from ..model.sample import Rows
@@ -31,7 +33,7 @@ class ReductionResults(MarginResults):
     >>> from ordstat import datasets, ordfit
     >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="frank-hall")
     >>> fit.predict(type="prob").iloc[0].round(3).tolist()
-    [0.213, 0.555, 0.187, 0.031, 0.013]
+    [0.182, 0.535, 0.255, 0.018, 0.01]
     """
 
     fit: ReductionFit
@@ -43,6 +45,45 @@ class ReductionResults(MarginResults):
     def bound(self) -> CostBound | None:
         """Training cost by the weighted training error of the binary classifier; None where no theorem bounds it."""
         return self.fit.bound
+
+    def tree_text(self) -> str:
+        """The trees of base="c4.5" in indented lines, "+" being "above": (weight of a leaf / of its errors).
+
+        Raises
+        ------
+        UnavailableError
+            The base classifier is another one (an OptionError).
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "red-c45", encoding="separate")
+        >>> print(fit.tree_text())
+        above 1|2?
+        + (72/5)
+        above 2|3?
+        temp[T.warm] <= 0
+        |   contact[T.yes] <= 0: - (18/5)
+        |   contact[T.yes] > 0: + (18/8)
+        temp[T.warm] > 0: + (36/6)
+        above 3|4?
+        temp[T.warm] <= 0: - (36/2)
+        temp[T.warm] > 0
+        |   contact[T.yes] <= 0: - (18/5)
+        |   contact[T.yes] > 0: + (18/6)
+        above 4|5?
+        - (72/7)
+        """
+        answers = cast(CountingRule, self.fit.rule).answers
+        scorer = getattr(answers, "scorer", None)
+        if not hasattr(scorer, "trees"):
+            raise UnavailableError(f"{self.method!r} has no trees to show: they are those of base='c4.5'.")
+        trees = cast(TreePanel, scorer).trees
+        asked = cast(Encoding, cast(Any, answers).encoding).names(self.threshold_names)
+        if asked is not None:
+            return trees[0].text((*self.design.names, *asked))
+        parts = zip(self.threshold_names, trees, strict=True)
+        return "\n".join(f"above {name}?\n{tree.text(self.design.names)}" for name, tree in parts)
 
     def _predict(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
         if type == "prob":

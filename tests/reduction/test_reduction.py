@@ -1,6 +1,9 @@
 """The reduction to binary classification: against fits by hand, other routes to the same ranker, and its theorems."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from sklearn.ensemble import RandomForestClassifier
@@ -11,15 +14,19 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ordstat import (
     C45,
+    REDSVM,
+    CumulativeLink,
     DataError,
     OneHot,
     OptionError,
     Ordinal,
     OrdinalClassifier,
+    ORStump,
     Reduction,
     Separate,
     datasets,
     ordfit,
+    reverse_reduction,
 )
 from ordstat.learners.svm import SVM
 from ordstat.methods.base_reduction import binary_cost, training_bound
@@ -196,18 +203,33 @@ def test_reverse_reduction_inverts_the_reduction(levels):
     assert costs[np.arange(50), ranks].sum() == pytest.approx(binary_cost(answers, extend(y, costs, np.ones(50))))
 
 
-def test_reverse_reduction_makes_a_binary_classifier_of_a_ranker(data):
-    """Binary examples to ranks and costs, to any ranker of row costs, and back to answers (Lin 2008, fig. 4.1)."""
-    import pandas as pd
-
+@pytest.mark.parametrize("ranker", [ORStump(), REDSVM(C=10), Reduction(base="c4.5")])
+def test_reverse_reduction_makes_a_binary_classifier_of_a_ranker(data, ranker):
+    """Binary examples to ranks and costs, to a ranker, and back to answers (Lin 2008, fig. 4.1, lemma 4.2)."""
     X, y = data
     extended = extend(y, CostMatrix.squared().rows(y, K), np.ones(len(y)))
-    ranks, costs = reverse_reduce(extended)
-    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=ranks)
-    fit = ordfit("y ~ a + b + c", frame, "orstump", cost=costs)
-    codes = fit.predict().cat.codes.to_numpy()
-    answers = np.where(codes[:, None] > np.arange(K - 1), 1.0, -1.0)
-    assert binary_cost(answers, extended) == pytest.approx(costs[np.arange(len(y)), codes].sum())
+    answers = reverse_reduction(ranker, X, extended.labels, extended.weights)(X)
+    assert (np.diff(answers, axis=1) <= 0).all()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=y)
+    fit = ordfit("y ~ a + b + c", frame, replace(ranker, cost="squared"))
+    paid = np.square(fit.predict().cat.codes.to_numpy() - y).sum()
+    assert binary_cost(answers, extended) == paid
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((CumulativeLink(), np.eye(2), np.ones((2, 1)), np.ones((2, 1))), OptionError, "costs of every row"),
+        (("orstump", np.eye(2), np.ones((2, 1)), np.ones((2, 1))), OptionError, "got 'orstump'"),
+        ((ORStump(), np.ones(2), np.ones((2, 1)), np.ones((2, 1))), DataError, r"X must be an \(N, D\)"),
+        ((ORStump(), np.eye(2), np.ones((3, 1)), np.ones((3, 1))), DataError, r"shape \(2, K-1\)"),
+        ((ORStump(), np.eye(2), np.zeros((2, 1)), np.ones((2, 1))), DataError, r"labels must be \+1 or -1"),
+        ((ORStump(), np.eye(2), np.ones((2, 1)), -np.ones((2, 1))), DataError, "weights must be finite and not neg"),
+    ],
+)
+def test_wrong_examples_are_named(arguments, error, message):
+    with pytest.raises(error, match=message):
+        reverse_reduction(*arguments)
 
 
 def test_contradicting_answers_are_refused_by_reverse_reduction():
@@ -253,6 +275,14 @@ def test_the_summary_says_what_the_theorem_says():
     text = str(ordfit("rating ~ temp + contact", wine, "red-c45").summary())
     assert "cost above the least possible 0.6111 <= 0.6111 (Lin 2008, th. 4.1)" in text
     assert "theorem 4.1 needs ranks by counting" in str(ordfit("rating ~ temp + contact", wine, "frank-hall").summary())
+
+
+def test_trees_are_shown_under_the_names_of_columns_and_thresholds():
+    wine = datasets.load("wine")
+    text = ordfit("rating ~ temp + contact", wine, "red-c45", encoding="ordinal").tree_text()
+    assert "k > 1|2 <= 0: + (72/5)" in text and "contact[T.yes] <= 0: - (18/5)" in text
+    with pytest.raises(OptionError, match=r"base='c4.5'"):
+        ordfit("rating ~ temp + contact", wine, "red-tree").tree_text()
 
 
 # Probabilities
