@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Best-first classification trees on presorted columns; the readable twin is in `tests/trees/twins.py`."""
+"""Best-first classification trees on presorted columns; the readable twins are in `tests/trees/naive.py`."""
 
 from libc.math cimport log
 from libc.stdlib cimport free, malloc
@@ -42,8 +42,11 @@ cdef Cut search(const int* order, Py_ssize_t stride, Py_ssize_t start, Py_ssize_
     cdef double bar = slack
     for c in range(C):
         W += values[c]
-        inverse[c] = 1.0 / values[c] if values[c] > 0.0 else 0.0
+        # The inverse of less would overflow; a class of no more adds nothing to the bound.
+        inverse[c] = 1.0 / values[c] if values[c] > 1e-290 else 0.0
     whole = entropy(values, C, W)
+    if whole <= slack:
+        return best
     for d in range(D):
         place = order + d * stride
         if ranks[d, place[start]] == ranks[d, place[end - 1]]:
@@ -98,6 +101,8 @@ cdef Cut search_two(const int* order, Py_ssize_t stride, Py_ssize_t start, Py_ss
     cdef double whole = entropy(values, 2, W), scale = W / (V0 * V1)
     cdef Cut best
     best.gain, best.column, best.place = 0.0, -1, -1
+    if whole <= slack:
+        return best
     for d in range(D):
         place = order + d * stride
         rank = &ranks[d, 0]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray, Progress
+from ..exceptions import DataError
 from ..model.aggregation import Aggregation
 from ..model.distinct import DistinctRows
 from ..model.tree_fit import OutOfBag, TreeVotes
@@ -21,6 +22,9 @@ from .tree import DecisionTree, TreeTrainer
 
 # A weight this close to a whole number, as a share, is one.
 _WHOLE = 1e-12
+
+# Rows that a sample may have.
+_MOST = 2**27
 
 #: Applies a function to each of some arguments, in order.
 Mapper = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
@@ -183,7 +187,18 @@ class Bag:
 
     @classmethod
     def of(cls, rows: DistinctRows) -> Bag:
-        """The single rows behind distinct ones."""
+        """The single rows behind distinct ones.
+
+        Raises
+        ------
+        DataError
+            The weights stand for more rows than can be drawn one by one.
+        """
+        if rows.weights.sum() > _MOST:
+            raise DataError(
+                f"the weights add up to {rows.weights.sum():g}, and samples of so many rows cannot be drawn row by "
+                "row: use sampling='weight' where the method has it, or smaller weights."
+            )
         copies = np.maximum(np.ceil(rows.weights * (1.0 - _WHOLE)), 1.0).astype(np.intp)
         row = np.repeat(np.arange(rows.n), copies)
         return cls(y=rows.y[row], weights=(rows.weights / copies)[row], row=row, n_rows=rows.n)

@@ -1,10 +1,13 @@
 """Bagging and AdaBoost of trees against slow versions of the paper's algorithms."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from ordstat import (
+    DataError,
     FixedSplitBoosting,
     NominalAdaBoost,
     OptionError,
@@ -172,6 +175,14 @@ def test_perfect_rounds_have_finite_votes():
     # c = log((1 - 0)/(0 + 1/(n (K-1)))) of section 3.2
     fit = _fit(OrdinalAdaBoost(rounds=1, sampling="weight"), s)
     assert fit.votes.heights[0, 0] == pytest.approx(np.log(24))
+
+
+def test_samples_beyond_memory_are_refused():
+    s = replace(_sample(), weights=np.full(30, 1e8))
+    with pytest.raises(DataError, match=r"add up to 3e\+09.*sampling='weight'"):
+        _fit(FixedSplitBoosting(), s)
+    light = _fit(FixedSplitBoosting(sampling="weight", rounds=3), s)
+    assert light.votes.rounds == 3
 
 
 # Results

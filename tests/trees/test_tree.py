@@ -125,6 +125,16 @@ def test_one_class_and_columns_without_values_give_a_root_alone():
     assert DecisionTree(min_weight=3.0).on(X, w).grow(np.array([0, 0, 0, 1, 1]), w, 2).n_leaves == 1
 
 
+def test_weights_may_be_next_to_nothing():
+    """Rows whose weight is all but 0 change nothing, and hide nothing."""
+    X, y, _ = _data(40, 2, 3, 3)
+    light = np.where(y == 0, 5e-324, 1.0)
+    plain = np.where(y == 0, 0.0, 1.0)
+    for n_classes, classes in ((3, y), (2, np.minimum(y, 1))):
+        one, two = (DecisionTree(leaves=4).on(X, w).grow(classes, w, n_classes) for w in (light, plain))
+        assert one.gains.sum() == pytest.approx(two.gains.sum(), rel=1e-9)
+
+
 # Pruning
 
 
