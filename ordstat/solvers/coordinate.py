@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import FloatArray, IntArray
+from .active_set import free_variables, polished
 from .extended_dual import DualSolution, ExtendedDual, Outcome, certify, thresholds
 from .feasible import boxed
 
@@ -23,11 +24,32 @@ _EPOCHS_A_FREE_STEP = 5
 _SKIP = 0.1
 # Updates of single scores that a small problem may spend beyond 10 000 epochs.
 _STEPS = 10**9
+# What an update of a score costs, in multiplications of a factorisation; the systems solved at the end, and what goes
+# with each of them, in epochs.
+_UPDATE, _ROUNDS, _AROUND = 2.0, 3.0, 4.0
+# Relative gap below which the free variables are mostly the right ones, and the share of the gap of a failed attempt
+# at which the next one is made.
+_POLISH, _AGAIN = 3e-3, 0.3
 
 
 def _next_check(epoch: int) -> int:
     """A certificate costs about an epoch: 4, 7, 11, 16, 22, ..."""
     return int(1.3 * epoch) + 2
+
+
+class _Pace:
+    """How fast the gap falls, from one certificate to the next."""
+
+    def __init__(self) -> None:
+        self.epoch, self.gap = 0, np.inf
+
+    def epochs_to(self, tol: float, epoch: int, gap: float) -> float:
+        """Epochs to the tolerance from here, at the pace since the last call; infinite where the gap did not fall."""
+        before, self.epoch, self.gap = (self.epoch, self.gap), epoch, gap
+        if gap <= tol:
+            return 0.0
+        falls = np.log(before[1] / gap) / (epoch - before[0]) if gap < before[1] else 0.0
+        return float(np.log(gap / tol) / falls) if falls > 0.0 else np.inf
 
 
 class CoordinateAscent:
@@ -76,6 +98,22 @@ class CoordinateAscent:
         else:
             self.b += self.penalty * float(beta.sum())
 
+    def _slow(self, C: float, point: DualSolution, epochs: float) -> bool:
+        """Whether so many epochs take longer than a linear system of the free variables."""
+        epoch = _UPDATE * len(self.u) * self.problem.gram.rank_limit
+        return epochs * epoch > _ROUNDS * (free_variables(self.problem, C, point) ** 3 / 3.0 + _AROUND * epoch)
+
+    def _polished(self, C: float, point: DualSolution) -> tuple[DualSolution, float]:
+        """The better of the point and its polished form, and the gap below which to polish again."""
+        found = polished(self.problem, C, point)
+        if found is None or found.solution.dual <= point.dual:
+            return point, _AGAIN * point.gap
+        self.u, self.b = found.solution.u.copy(), found.b
+        if self.problem.free:
+            self.centre = found.theta.copy()
+        better = min(point, found.solution, key=lambda p: p.gap)
+        return better, point.gap
+
     def _shuffled(self) -> IntArray:
         return self.rng.permutation(len(self.u)).astype(np.intp)
 
@@ -94,6 +132,7 @@ class CoordinateAscent:
         order, shrink, inner, check = self._shuffled(), np.inf, 1.0, 4
         best: DualSolution | None = None
         path: list[float] = []
+        polish, pace = _POLISH, _Pace()
         epoch, patience = 0, _EPOCHS_A_FREE_STEP if problem.free else _EPOCHS_A_STEP
         while best is None or (best.gap > tol and epoch < self.max_epochs):
             epoch += 1
@@ -123,6 +162,10 @@ class CoordinateAscent:
                 check = _next_check(epoch)
                 point = certify(problem, C, self.u, theta)
                 path.append(point.primal)
+                left = pace.epochs_to(tol, epoch, point.gap)
+                if tol < point.gap < polish and self._slow(C, point, left):
+                    point, polish = self._polished(C, point)
+                    order = self._shuffled()
                 best = point if best is None or point.gap < best.gap else best
                 beta, f, theta, mu = self._state()
         return Outcome(solution=best, solver=self.name, iterations=epoch, path=np.array(path))

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from .._typing import AnyArray, FloatArray
+from .._typing import AnyArray, FloatArray, IntArray
 from ..compiled.pairascent import sweep as pair_sweep
 from ..compiled.pairascent import sweep_linear as linear_pair_sweep
 from ..compiled.rowascent import sweep as row_sweep
@@ -88,6 +88,9 @@ class Gram(Protocol):
     def part(self, rows: AnyArray) -> Gram:
         """That of some rows, a copy."""
 
+    def block(self, rows: IntArray) -> FloatArray:
+        """(M, M) numbers of some rows, which may repeat."""
+
     def across(self, new: AnyArray, rows: AnyArray, beta: FloatArray) -> FloatArray:
         """Scores of the rows `new` by coefficients of `rows`."""
 
@@ -117,7 +120,7 @@ class DenseGram:
 
     @property
     def patience(self) -> int:
-        return max(500, self.n // 4)
+        return max(800, self.n // 2)
 
     def __matmul__(self, v: FloatArray) -> FloatArray:
         product: FloatArray = self.matrix @ v
@@ -159,6 +162,10 @@ class DenseGram:
 
     def part(self, rows: AnyArray) -> DenseGram:
         return DenseGram(self.matrix[np.ix_(rows, rows)])
+
+    def block(self, rows: IntArray) -> FloatArray:
+        numbers: FloatArray = self.matrix[np.ix_(rows, rows)]
+        return numbers
 
     def across(self, new: AnyArray, rows: AnyArray, beta: FloatArray) -> FloatArray:
         scores: FloatArray = self.matrix[np.ix_(new, rows)] @ beta
@@ -235,6 +242,11 @@ class LinearGram:
 
     def part(self, rows: AnyArray) -> Gram:
         return LinearGram(np.ascontiguousarray(self.X[rows]))
+
+    def block(self, rows: IntArray) -> FloatArray:
+        X = self.X[rows]
+        numbers: FloatArray = X @ X.T
+        return numbers
 
     def across(self, new: AnyArray, rows: AnyArray, beta: FloatArray) -> FloatArray:
         scores: FloatArray = self.X[new] @ (self.X[rows].T @ beta)
