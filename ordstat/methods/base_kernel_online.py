@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -91,9 +91,6 @@ class KernelOnlineMethod(OnlineMethod):
     """
 
     kernel: str | Kernel | Callable[[FloatArray, FloatArray], Any] = "perceptron"
-
-    #: Added to the kernel: 1 where a constant is one of the columns.
-    constant: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
 from ..exceptions import DataError, OptionError
-from ..model.costs import CostField, CostMatrix, convex_break, sample_costs
+from ..model.costs import CostField, CostMatrix, sample_costs
 from ..model.examples import Examples
 from ..model.fit import Certificate, Fit, Trace
 from ..model.online import Learned, Lesson, MistakeBound, Tally
@@ -22,8 +22,6 @@ from .base_options import SCALED, count, one_of
 
 #: Orders in which rows may be presented.
 PRESENTATIONS = ("shuffled", "order", "cost")
-#: Steps of an update of CuSum Rank.
-UPDATES = ("perceptron", "passive-aggressive")
 #: The hypothesis used after learning, in words.
 _KEPT = {"mean": "mean of all", "last": "last", "pocket": "pocket, with ratchet"}
 
@@ -62,6 +60,8 @@ class OnlineMethod(Method):
     scaling: str | None = "range"
 
     needs: ClassVar[Needs] = Needs(row_costs=True)
+    #: Squared value of the constant that is one of the columns; 0 where none is.
+    constant: ClassVar[float] = 0.0
     #: What `keep` may be.
     keeps: ClassVar[tuple[str, ...]] = ("mean", "last")
 
@@ -118,9 +118,14 @@ class OnlineMethod(Method):
         """Columns that an example has for the learner."""
         return int(examples.X.shape[1])
 
-    def separation(self, examples: Examples, fit: Fit) -> tuple[float, float | None]:
-        """The largest squared length of the rows, and the margin delta that separates their ranks, if one does."""
-        raise TypeError(f"{type(self).__name__} defines no separation")
+    def features(self, examples: Examples, fit: Any) -> FloatArray:
+        """(N, J) what takes the place of x in Phi(x, y), the constant's column among them."""
+        Z: FloatArray = fit.learned.scaling(examples.X)
+        return np.hstack([Z, np.full((examples.n, 1), -1.0)]) if self.constant else Z
+
+    def best_margin(self, Z: FloatArray, y: IntArray, n_levels: int) -> float | None:
+        """The largest delta by which weights of norm 1 separate the ranks y (N,) of features Z (N, J), if any do."""
+        raise TypeError(f"{type(self).__name__} defines no best_margin")
 
     def fitted(self, lesson: Lesson, shared: dict[str, Any]) -> Fit:
         """The fit after a lesson, to the rows of its sample; `shared` holds certificate, trace and facts."""
@@ -257,8 +262,9 @@ class OnlineMethod(Method):
         if examples.n * (self.width(examples) + n_levels) * (n_levels - 1) > LARGEST:
             why = "none sought, for the rows are many"
             return MistakeBound(value=tally.distance, limit=nan, radius=nan, margin=nan, source=why)
-        largest, delta = self.separation(examples, fit)
-        square = self.squared_radius(largest, n_levels)
+        Z = self.features(examples, fit)
+        square = self.squared_radius(float(np.einsum("nd,nd->n", Z, Z).max()), n_levels)
+        delta = self.best_margin(Z, examples.y, n_levels)
         if delta is None:
             why = "none, for the training rows are not rank separable"
             return MistakeBound(value=tally.distance, limit=nan, radius=square**0.5, margin=nan, source=why)
@@ -298,13 +304,3 @@ def _not_negative(method: Method, name: str, value: Any) -> float:
     if not ok or not 0.0 <= value < np.inf:
         raise OptionError(f"{name} of {type(method).__name__} must be a finite number of 0 or more; got {value!r}.")
     return float(value)
-
-
-def require_convex(method: OnlineMethod, costs: FloatArray) -> None:
-    """DataError where a margin meets costs that would put thresholds out of order."""
-    broken = None if method.margin == 0.0 else convex_break(costs)
-    if broken is not None:
-        raise DataError(
-            f"{type(method).__name__} with margin > 0 needs convex costs, for thresholds to stay in order: row "
-            f"{broken.row} of the costs bends down at rank code {broken.rank}. Change them, or set margin=0."
-        )

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-import numpy as np
-
-from ..model.examples import Examples
-from ..model.fit import Fit
 from ..model.online import CumulativeVotes, Lesson, OnlineVoteFit
 from ..model.rules import ScoreRule
-from ..results.online import OnlineVoteResults
 from ..solvers.online_dual import DualCuSum, DualState
-from ..solvers.rank_margin import cusum_margin
 from .base_kernel_online import KernelOnlineMethod
-from .base_online import UPDATES
-from .base_options import one_of
+from .base_online_forms import Cumulating
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KernelCuSumRank(KernelOnlineMethod):
+class KernelCuSumRank(Cumulating, KernelOnlineMethod):
     """CuSum Rank on sums of kernels: the dual structured perceptron [Milidiú & Rocha, fig. 5].
 
     rank(x) = argmax_k sum_{j<=k} sum_n beta_nj (k(x_n, x) + 1). A mistake yhat at row n adds tau to beta_nj for the j
@@ -34,7 +27,7 @@ class KernelCuSumRank(KernelOnlineMethod):
     update : {"perceptron", "passive-aggressive"}
         tau = +-1, or so far that the true rank leads by its cost.
     epochs, keep, margin, presentation, cost, scaling
-        As for `CuSumRank`.
+        Those of every online ranker: see `ordstat.methods.base_online.OnlineMethod`.
 
     Raises
     ------
@@ -47,28 +40,11 @@ class KernelCuSumRank(KernelOnlineMethod):
     KernelCuSumRank(kernel='gaussian')
     """
 
-    update: str = "perceptron"
-
-    results_class: ClassVar[type[Any]] = OnlineVoteResults
-    constant: ClassVar[float] = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        one_of(self, "update", self.update, UPDATES)
-
-    @property
-    def aggressive(self) -> bool:
-        return self.update == "passive-aggressive"
-
     def shape(self, n_levels: int) -> tuple[int, int]:
         return n_levels - 1, 0
 
     def learner(self, **state: Any) -> DualState:
         return DualCuSum(aggressive=self.aggressive, **state)
-
-    def separation(self, examples: Examples, fit: Fit) -> tuple[float, float | None]:
-        Z = self.features(examples, fit)
-        return float(np.einsum("nd,nd->n", Z, Z).max()), cusum_margin(Z, examples.y, examples.n_levels)
 
     def fitted(self, lesson: Lesson, shared: dict[str, Any]) -> OnlineVoteFit:
         sums, _ = self.kept(lesson)

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 
-from .._typing import FloatArray
-from ..model.examples import Examples
 from ..model.fit import BallGeometry, Fit, Geometry
 from ..model.kernels import parse_kernel
 from ..model.online import KernelDirection, Lesson, OnlineMarginFit
 from ..model.rules import ThresholdRule
 from ..model.sample import Sample
-from ..results.online import OnlineMarginResults
 from ..solvers.online_dual import DualPRank, DualState
-from ..solvers.rank_margin import prank_margin
 from .base_kernel_online import DualWork, KernelOnlineMethod
-from .base_online import require_convex
+from .base_online_forms import Projecting
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KernelPRank(KernelOnlineMethod):
+class KernelPRank(Projecting, KernelOnlineMethod):
     """PRank [Crammer & Singer 2005] on a sum of kernels, H(x) = sum_n beta_n k(x_n, x).
 
     A mistake yhat at row n adds y - yhat to beta_n and moves the thresholds between y and yhat by 1: `PRank` in the
@@ -32,10 +28,8 @@ class KernelPRank(KernelOnlineMethod):
     ----------
     kernel : str, Kernel or callable
         As for REDSVM. "perceptron" and "stump" count from the origin of the scaled columns: |x| + |x'| - |x - x'|.
-    epochs, margin, presentation, cost, scaling
-        As for `PRank`.
-    keep : {"mean", "last"}
-        The hypothesis used: the mean of those after each example, or the last one.
+    epochs, keep, margin, presentation, cost, scaling
+        Those of every online ranker: see `ordstat.methods.base_online.OnlineMethod`; margin > 0 needs convex costs.
 
     Raises
     ------
@@ -48,23 +42,11 @@ class KernelPRank(KernelOnlineMethod):
     KernelPRank(kernel='gaussian')
     """
 
-    results_class: ClassVar[type[Any]] = OnlineMarginResults
-
-    def check_costs(self, costs: FloatArray) -> None:
-        require_convex(self, costs)
-
     def shape(self, n_levels: int) -> tuple[int, int]:
         return 1, n_levels - 1
 
     def learner(self, **state: Any) -> DualState:
         return DualPRank(**state)
-
-    def squared_radius(self, largest: float, n_levels: int) -> float:
-        return (n_levels - 1) * largest + 1.0
-
-    def separation(self, examples: Examples, fit: Fit) -> tuple[float, float | None]:
-        Z = self.features(examples, fit)
-        return float(np.einsum("nd,nd->n", Z, Z).max()), prank_margin(Z, examples.y, examples.n_levels)
 
     def fitted(self, lesson: Lesson, shared: dict[str, Any]) -> OnlineMarginFit:
         work: DualWork = lesson.work

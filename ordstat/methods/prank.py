@@ -7,7 +7,6 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from .._typing import FloatArray
 from ..model.examples import Examples
 from ..model.fit import BallGeometry, Fit, Geometry
 from ..model.online import Learned, Lesson, OnlineMarginFit
@@ -15,10 +14,8 @@ from ..model.potentials import LinearPotential
 from ..model.rules import ThresholdRule
 from ..model.sample import Sample
 from ..model.scaling import Scaling
-from ..results.online import OnlineMarginResults
 from ..solvers.online import Batch, PRankState
-from ..solvers.rank_margin import prank_margin
-from .base_online import OnlineMethod, require_convex
+from .base_online_forms import Projecting
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +25,7 @@ class _Work:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class PRank(OnlineMethod):
+class PRank(Projecting):
     """Ranking by projecting [Crammer & Singer 2005; Milidiú & Rocha, sec. 6].
 
     rank(x) = 1 + #{k : u'x > b_k}, ties to the lower rank. A mistake yhat moves u by (y - yhat) x, and the thresholds
@@ -38,22 +35,14 @@ class PRank(OnlineMethod):
 
     Parameters
     ----------
-    epochs : int
-        Passes over the rows, at least 1.
+    epochs, presentation, cost, scaling
+        Those of every online ranker: see `ordstat.methods.base_online.OnlineMethod`.
     keep : {"mean", "last", "pocket"}
         The hypothesis used: the mean of those after each example (averaged perceptron), the last one, or the one in
         the pocket: whenever a run of exact hits is longer than that of the pocket, and after every pass, the hypothesis
         takes its place if its total cost is lower (pocket with ratchet).
     margin : float
         Learn until the true rank leads by margin times the cost of any other, >= 0; more than 0 needs convex costs.
-    presentation : {"order", "shuffled", "cost"}
-        Rows as they come, in a fresh order every pass, or drawn with a probability proportional to weight times
-        max_k c_n[k].
-    cost : str or (K, K) array
-        "absolute", "classification", "squared", or a matrix [true rank, predicted rank]; a row's own costs in the
-        sample take its place.
-    scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
 
     Raises
     ------
@@ -66,11 +55,7 @@ class PRank(OnlineMethod):
     PRank(epochs=5)
     """
 
-    results_class: ClassVar[type[Any]] = OnlineMarginResults
     keeps: ClassVar[tuple[str, ...]] = ("mean", "last", "pocket")
-
-    def check_costs(self, costs: FloatArray) -> None:
-        require_convex(self, costs)
 
     def start(self, examples: Examples, scaling: Scaling) -> _Work:
         learner = PRankState.start(examples.X.shape[1], examples.n_levels, self.keep == "pocket")
@@ -81,13 +66,6 @@ class PRank(OnlineMethod):
 
     def state(self, work: _Work) -> PRankState:
         return work.learner
-
-    def squared_radius(self, largest: float, n_levels: int) -> float:
-        return (n_levels - 1) * largest + 1.0
-
-    def separation(self, examples: Examples, fit: Fit) -> tuple[float, float | None]:
-        Z = cast(OnlineMarginFit, fit).learned.scaling(examples.X)
-        return float(np.einsum("nd,nd->n", Z, Z).max()), prank_margin(Z, examples.y, examples.n_levels)
 
     def fitted(self, lesson: Lesson, shared: dict[str, Any]) -> OnlineMarginFit:
         learned, sample = lesson.learned, lesson.sample
