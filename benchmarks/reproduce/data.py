@@ -52,6 +52,11 @@ def split(dataset: str, number: int, n_train: int, n_test: int) -> Part:
     return Part(*(whole.take(rows) for rows in at))
 
 
+def size(dataset: str) -> int:
+    """Number of rows of a set that is not generated."""
+    return len(_frame(dataset))
+
+
 def _published(name: str, levels: str, number: int) -> Part:
     """Partition `number` of Chu & Ghahramani; `levels` is such as "5 bins", of equal length."""
     every = pd.read_parquet(FOLDER / "quantised" / "partitions_chu_ghahramani.parquet")
@@ -75,7 +80,9 @@ def _generated(dataset: str, n_train: int, n_test: int, rng: np.random.Generator
 @lru_cache(maxsize=2)
 def _frame(dataset: str) -> pd.DataFrame:
     found = [
-        path for kind in ("quantised", "nominal", "binary") if (path := FOLDER / kind / f"{dataset}.parquet").exists()
+        path
+        for kind in ("quantised", "nominal", "binary", "ordinal")
+        if (path := FOLDER / kind / f"{dataset}.parquet").exists()
     ]
     if not found:
         raise FileNotFoundError(f"no {dataset}.parquet in {FOLDER}: set ORDSTAT_BENCHMARKS to the folder of the data.")

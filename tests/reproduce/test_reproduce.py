@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.reproduce import compare, data, runs
+from benchmarks.reproduce import compare, data, runs, trees
 from benchmarks.reproduce.procedures import OnHiddenLayer, Recipe, RoundsByCV, ScaledSteps
 from benchmarks.reproduce.recipes import METRICS, RECIPES
 from ordstat.model.folds import stratified_folds
@@ -190,6 +190,28 @@ def test_a_hidden_layer_serves_new_rows(folder):
     codes = fit.rule.codes(part.test.rows)
     assert codes.shape == (20,)
     assert np.abs(codes - part.test.y).mean() < 1.0
+
+
+def test_trees_are_judged_on_both_parts(folder):
+    """50 splits in two thirds and one third; resubstitution on all rows; nothing is run twice."""
+    path = folder / "trees.csv"
+    trees.run_all(["lines"], 2, path)
+    first = pd.read_csv(path, dtype={"split": str})
+    assert len(first) == 3 * len(trees.METHODS)
+    trees.run_all(["lines"], 3, path)
+    results = pd.read_csv(path, dtype={"split": str})
+    assert len(results) == 4 * len(trees.METHODS)
+    pd.testing.assert_frame_equal(results[: len(first)], first)
+    part = data.split("lines", 1, 33, 17)
+    options = {"rounds": 50, "prune": "misclassification", "leaves": 5, "version": "real", "criterion": "distance"}
+    codes = resolve("ordinal-adaboost", options).fit(part.train, np.random.default_rng(1)).rule.codes(part.test.rows)
+    own = results[(results["method"] == "boosting (ordinal) real (distance)") & (results["split"] == "1")].iloc[0]
+    assert own["mean abs"] == pytest.approx(np.abs(codes - part.test.y).mean(), rel=1e-5)
+    table = trees.table(results, "lines")
+    assert table.index.tolist() == list(trees.METHODS)
+    tests = results[(results["method"] == "CART (nominal)") & (results["split"] != "resubstitution")]["mean squ"]
+    assert table.loc["CART (nominal)", ("test", "mean squ")] == pytest.approx(tests.mean())
+    assert table.loc["CART (nominal)", ("standard error", "mean squ")] == pytest.approx(tests.std(ddof=1) / 3**0.5)
 
 
 def test_the_command_prints_the_table(folder):
