@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from ordstat import DecisionTree, OptionError
+from ordstat import DecisionTree, OptionError, datasets
 from ordstat.model.pruning import MEASURES, pruned
 from ordstat.model.sample import Rows
 from ordstat.model.trees import Forest, Tree, TreeSum
@@ -177,6 +177,21 @@ def _slopes(best):
     pairs = itertools.combinations(sorted(best), 2)
     slopes = sorted({(best[a] - best[b]) / (b - a) for a, b in pairs if best[a] > best[b] + 1e-9})
     return [(s + t) / 2 for s, t in itertools.pairwise(slopes)] + [2 * slopes[-1]]
+
+
+#: Leaves and errors in the cptable of R's rpart 4.1 for the same 200 rows: split="information", cp=0, minsplit=2,
+#: minbucket=1, xval=0, no surrogates. Its table steps over 33 leaves with 15 errors, which cost least at a price of 1.1.
+RPART = {2: 126, 9: 72, 11: 58, 12: 53, 15: 43, 16: 40, 19: 34, 21: 31, 29: 20, 42: 6, 54: 0}
+
+
+def test_pruning_goes_the_way_of_rpart():
+    data = datasets.herbrich(200, seed=5)
+    X, y, w = data[["x1", "x2"]].to_numpy(), data["rank"].astype(int).to_numpy() - 1, np.ones(200)
+    whole = DecisionTree(leaves=200).on(X, w).grow(y, w, 5)
+    trees = [pruned(whole, "misclassification", n) for n in range(2, 60)]
+    found = {tree.n_leaves: int(MEASURES["misclassification"](tree)[tree.column < 0].sum()) for tree in trees}
+    assert found == RPART | {33: 15}
+    assert 15 + 1.1 * 33 < min(wrong + 1.1 * n for n, wrong in RPART.items())
 
 
 def test_pruning_by_hand():
