@@ -191,7 +191,7 @@ class OnlineMethod(Method):
         if not self.incremental:
             raise OptionError(
                 f"{self!r} weighs all rows of a sample against each other, so it cannot learn further batches: use "
-                "keep='mean' or 'last' with presentation='order', as method='prank' does."
+                "keep='mean' or 'last' with presentation='shuffled' or 'order', as method='prank' does."
             )
         examples = Examples.as_given(sample, CostMatrix(self.cost))
         work = self.resume(learned, examples)
