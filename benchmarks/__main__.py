@@ -22,6 +22,7 @@ SUITES = {
     "profiles": clm.profiles,
     "svm": svm.run,
     "selection": svm.selection,
+    "linear": svm.linear,
     "boosting": boosting.run,
     "online": online.run,
     "prediction": prediction.run,

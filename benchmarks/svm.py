@@ -1,59 +1,114 @@
-"""RED-SVM: one solve against SVC on extended examples and skordinal, and the selection of C."""
+"""The support vector machines against their rivals at equal certified gaps, the choice of C, and large linear fits."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from benchmarks.contestants import svm as contestants
+from benchmarks.contestants.svm import Judge, Rival, Task
 from benchmarks.data import smooth_utility
 from benchmarks.timing import Contestant, Timed, ratio, rounds
-from ordstat import REDSVM
+from ordstat import REDSVM, SVOREXC, SVORIMC, RankBoundarySVM
+from ordstat.methods.base import Method
 from ordstat.model.sample import Rows, Sample
 
-#: (N, K) and the largest N(K-1) for which the explicit Gram is built (8 bytes squared: 650 MB at 9000)
-SIZES = ((300, 5), (300, 10), (1000, 5), (1000, 10), (3000, 10), (6000, 10))
-EXTENDED_UP_TO = 9_000
-PEER_UP_TO = 3_000
+METHODS = {"redsvm": REDSVM, "svor-imc": SVORIMC, "svor-exc": SVOREXC}
+SIZES = ((300, 5), (300, 10), (1000, 5), (1000, 10), (3000, 5), (3000, 10), (6000, 5), (6000, 10))
+#: The explicit Gram of N(K-1) extended rows (8 bytes squared: 650 MB at 9000), and the rivals' patience.
+EXTENDED_UP_TO, PEER_UP_TO = 9_000, 3_000
 COSTS = tuple(2.0**e for e in (-5, -1, 3, 8))
+#: A rival's gap is met no tighter, and no looser, than this.
+TIGHT, LOOSE = 1e-6, 1e-2
 
 
 def run(quick: bool = False) -> list[dict[str, object]]:
-    """One row a size, kernel, C and contestant; ordstat's certified gap at both tolerances."""
+    """One row a method, size, kernel, C and contestant."""
     rows: list[dict[str, object]] = []
-    for N, K in SIZES[:3] if quick else SIZES:
-        for kernel in contestants.KERNELS:
-            for C in COSTS:
-                rows += _solve(N, K, kernel, C, 1 if N >= 3000 else 3)
+    for N, K in SIZES[:1] if quick else SIZES:
+        X, y = smooth_utility(N, K)
+        for name, method in METHODS.items():
+            for kernel in contestants.KERNELS:
+                for C in COSTS:
+                    task = Task(method, X, y, kernel, C)
+                    about = {"method": name, "N": N, "K": K, "kernel": kernel, "C": C}
+                    rows += [about | row for row in _compare(task, 1 if N >= 3000 else 3)]
     return rows
 
 
-def _solve(N: int, K: int, kernel: str, C: float, n_rounds: int) -> list[dict[str, object]]:
-    X, y = smooth_utility(N, K)
-    field: list[Contestant] = [contestants.ordstat_redsvm(X, y, kernel, C, tol) for tol in (1e-3, 1e-6)]
-    if N * (K - 1) <= EXTENDED_UP_TO:
-        field.append(contestants.extended_svc(X, y, kernel, C))
-    if N <= PEER_UP_TO:
-        field.append(contestants.skordinal_redsvm(X, y, kernel, C))
-    taken = rounds(field, n_rounds)
-    gaps = {c.name: c.call().certificate.value for c in field if c.name.startswith("ordstat")}  # type: ignore[attr-defined]
+def _rivals(task: Task) -> list[Rival]:
+    N, Q = len(task.y), int(task.y.max())
+    if N > PEER_UP_TO:
+        return []
+    if task.method is REDSVM:
+        extended = [contestants.extended_svc(task)] if N * Q <= EXTENDED_UP_TO else []
+        return [*extended, contestants.skordinal_redsvm(task)]
+    if task.kernel != "gaussian":
+        return []
+    return [contestants.skordinal_svor(task, "implicit" if task.method is SVORIMC else "explicit")]
+
+
+def _compare(task: Task, n_rounds: int) -> list[dict[str, object]]:
+    """Seconds and gaps; for a rival also the ratio to ordstat at the rival's gap."""
+    rivals = _rivals(task)
+    judge = Judge(task) if rivals else None
+    gaps = {rival.timed.name: judge.gap(*rival.answer()) for rival in rivals} if judge else {}
+    equal = {name: task.ordstat(float(np.clip(gap, TIGHT, LOOSE))) for name, gap in gaps.items()}
+    own = [task.ordstat(1e-3), task.ordstat(1e-6)]
+    # One fit a tolerance: equal gaps of two rivals are the same contestant.
+    field: dict[str, Contestant] = {c.name: c for c in [*own, *equal.values(), *(rival.timed for rival in rivals)]}
+    taken = rounds(list(field.values()), n_rounds)
+    shown = {c.name: c.call().certificate.value for c in own}  # type: ignore[attr-defined]
     return [
         {
-            "N": N, "K": K, "kernel": kernel, "C": C, "contestant": name, "rounds": n_rounds,
-            "seconds": sorted(seconds)[len(seconds) // 2],
-            "over ordstat 0.001": ratio(taken, name, "ordstat 0.001"),
+            "contestant": name, "rounds": n_rounds, "gap": (shown | gaps)[name],
+            "seconds": float(np.median(taken[name])),
+            "over ordstat 1e-03": ratio(taken, name, "ordstat 0.001"),
             "over ordstat 1e-06": ratio(taken, name, "ordstat 1e-06"),
-            "certified gap": gaps.get(name, float("nan")),
+            "over ordstat at its gap": ratio(taken, name, equal[name].name) if name in equal else float("nan"),
         }
-        for name, seconds in taken.items()
+        for name in (*shown, *gaps)
     ]  # fmt: skip
 
 
 def selection(quick: bool = False) -> list[dict[str, object]]:
-    """C="cv": 11 values of C x 5 folds and the final fit = 56 solves, on one thread."""
+    """C="cv": 11 values of C x 5 folds and the final fit = 56 solves, on one thread and on two."""
     rows: list[dict[str, object]] = []
     for N in (1000,) if quick else (1000, 3000, 6000):
         X, y = smooth_utility(N, 10)
-        sample = Sample(rows=Rows(X=X), y=y, n_levels=10)
-        timed = Timed("ordstat", lambda sample=sample: REDSVM(C="cv").fit(sample, np.random.default_rng(0)))
-        rows.append({"N": N, "K": 10, "solves": 56, "contestant": "ordstat", "seconds": timed.seconds(1)})
+        for n_jobs in (1, 2):
+            timed = Timed("ordstat", _fit(REDSVM(C="cv", n_jobs=n_jobs), X, y))
+            rows.append({"N": N, "K": 10, "solves": 56, "n_jobs": n_jobs, "seconds": timed.seconds(1)})
     return rows
+
+
+def linear(quick: bool = False) -> list[dict[str, object]]:
+    """Linear kernels, 20 columns and 10 ranks: least of three runs, gap and route."""
+    scale = 10 if quick else 1
+    squared: dict[str, Any] = {"kernel": "linear", "loss": "squared_hinge"}
+    cases: list[tuple[Method, int]] = [
+        (RankBoundarySVM(C=1.0, **squared), 100_000),
+        (REDSVM(C=0.03125, **squared), 1_000_000),
+        (REDSVM(C=8.0, **squared), 1_000_000),
+        (REDSVM(C=0.03125, kernel="linear"), 100_000),
+        (REDSVM(C=8.0, kernel="linear"), 100_000),
+    ]
+    rows: list[dict[str, object]] = []
+    for method, N in cases:
+        X, y = smooth_utility(N // scale, 10, D=20)
+        fit = _fit(method, X, y)
+        timed = Timed("ordstat", fit)
+        seconds = min(timed.seconds(1) for _ in range(3))
+        found = fit()
+        facts = dict(found.facts)
+        rows.append(
+            {"method": repr(method), "N": N // scale, "seconds": seconds, "gap": found.certificate.value}
+            | {"solver": facts["Solver"], "iterations": found.trace.iterations}
+        )
+    return rows
+
+
+def _fit(method: Method, X: np.ndarray, y: np.ndarray):  # type: ignore[no-untyped-def]
+    sample = Sample(rows=Rows(X=X), y=y, n_levels=10)
+    return lambda: method.fit(sample, np.random.default_rng(0))

@@ -1,40 +1,136 @@
-"""RED-SVM by ordstat, by scikit-learn's SVC on explicit extended examples, and by skordinal's REDSVM."""
+"""Thresholded SVMs by ordstat, scikit-learn's SVC on explicit extended examples, and skordinal's REDSVM and SVOR.
+
+Every answer is judged by one primal function: with its coefficients beta and the best thresholds for them. A rival's
+own thresholds stand where they are part of the answer (RED-SVM), with the best offset.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from benchmarks.timing import Timed
-from ordstat import REDSVM
+from ordstat.methods.base_thresholded import ThresholdedSVM
+from ordstat.model.costs import CostMatrix
 from ordstat.model.kernels import Gaussian, Perceptron
+from ordstat.model.reduction import extend
 from ordstat.model.sample import Rows, Sample
+from ordstat.solvers.automatic import Automatic
+from ordstat.solvers.extended_dual import ExtendedDual, hinge
+from ordstat.solvers.forms import DenseGram, centred
+from ordstat.solvers.quantiles import best_offset, best_thresholds
 
 KERNELS = {"perceptron": Perceptron(), "gaussian": Gaussian(gamma=0.125)}
+#: Gap of the fit whose dual value stands for the optimum.
+_REFERENCE = 1e-8
 
 
-def ordstat_redsvm(X: np.ndarray, y: np.ndarray, kernel: str, C: float, tol: float) -> Timed:
-    sample = Sample(rows=Rows(X=X), y=y, n_levels=int(y.max()) + 1)
-    method = REDSVM(C=C, kernel=KERNELS[kernel], scaling=None, tol=tol)
-    return Timed(f"ordstat {tol:g}", lambda: method.fit(sample, np.random.default_rng(0)))
+@dataclass(frozen=True)
+class Task:
+    """One fit: a method without its C, rows, a kernel, and C."""
+
+    method: type[ThresholdedSVM]
+    X: np.ndarray
+    y: np.ndarray
+    kernel: str
+    C: float
+
+    def problem(self) -> ExtendedDual:
+        """The centred problem."""
+        method = self.method()
+        costs = CostMatrix.parse(method.cost).rows(self.y, int(self.y.max()) + 1)
+        extended = extend(self.y, costs, np.ones(len(self.y)))
+        return ExtendedDual(
+            gram=DenseGram(centred(KERNELS[self.kernel](self.X, self.X))[0]),
+            labels=extended.labels,
+            weights=extended.weights,
+            gamma=method.penalty_scale(),
+            ordered=method.constrains_order(costs),
+        )
+
+    def ordstat(self, tol: float) -> Timed:
+        sample = Sample(rows=Rows(X=self.X), y=self.y, n_levels=int(self.y.max()) + 1)
+        method = self.method(C=self.C, kernel=KERNELS[self.kernel], scaling=None, tol=tol)
+        return Timed(f"ordstat {tol:.1g}", lambda: method.fit(sample, np.random.default_rng(0)))
 
 
-def extended_svc(X: np.ndarray, y: np.ndarray, kernel: str, C: float) -> Timed:
+@dataclass(frozen=True)
+class Rival:
+    """A fit and what it found: beta (N,), and theta (Q,) where it is penalised."""
+
+    timed: Timed
+    answer: Callable[[], tuple[np.ndarray, np.ndarray | None]]
+
+
+class Judge:
+    """Gaps of answers to one task."""
+
+    def __init__(self, task: Task) -> None:
+        self.problem, self.C = task.problem(), task.C
+        best = Automatic(self.problem, np.random.default_rng(0)).solve(task.C, _REFERENCE).solution
+        self.dual = best.dual
+
+    def gap(self, beta: np.ndarray, theta: np.ndarray | None) -> float:
+        """(P - D) / P of an answer, D within 1e-8 of the optimum."""
+        p = self.problem
+        f = p.gram @ beta
+        penalty = 0.5 * float(beta @ f)
+        if theta is None:
+            theta = best_thresholds(p.labels, p.weights, f, ordered=p.ordered)
+        else:
+            f = f + best_offset(p.labels, p.weights, f, theta)
+            penalty += 0.5 * p.ridge * float(theta @ theta)
+        primal = penalty + hinge(p, self.C, f, theta)
+        return float((primal - self.dual) / primal)
+
+
+def extended_svc(task: Task) -> Rival:
     """SVC on the N(K-1) extended rows with the kernel K(x, x') + [k = k'], building that Gram included."""
     from sklearn.svm import SVC
 
-    Q = int(y.max())
-    labels = (y[:, None] > np.arange(Q)).ravel()
+    X, N, Q = task.X, len(task.y), int(task.y.max())
+    labels = (task.y[:, None] > np.arange(Q)).ravel()
 
-    def fit() -> object:
-        gram = np.kron(KERNELS[kernel](X, X), np.ones((Q, Q))) + np.kron(np.ones((len(X), len(X))), np.eye(Q))
-        return SVC(C=C, kernel="precomputed", tol=1e-3, max_iter=2_000_000).fit(gram, labels)
+    def fit() -> SVC:
+        gram = np.kron(KERNELS[task.kernel](X, X), np.ones((Q, Q))) + np.kron(np.ones((N, N)), np.eye(Q))
+        return SVC(C=task.C, kernel="precomputed", tol=1e-3, max_iter=2_000_000).fit(gram, labels)
 
-    return Timed("SVC extended", fit)
+    def answer() -> tuple[np.ndarray, np.ndarray | None]:
+        model = fit()
+        u = np.zeros((N, Q))
+        u.ravel()[model.support_] = model.dual_coef_[0]
+        return u.sum(axis=1), -u.sum(axis=0)
+
+    return Rival(Timed("SVC extended", fit), answer)
 
 
-def skordinal_redsvm(X: np.ndarray, y: np.ndarray, kernel: str, C: float) -> Timed:
+def skordinal_redsvm(task: Task) -> Rival:
     from skordinal.classifiers import REDSVM as Peer
 
-    name = {"gaussian": "rbf"}.get(kernel, kernel)
-    peer = Peer(C=C, kernel=name, gamma=0.125, cache_size=2000)
-    return Timed("skordinal REDSVM", lambda: peer.fit(X, y + 1))
+    name = {"gaussian": "rbf"}.get(task.kernel, task.kernel)
+    peer = Peer(C=task.C, kernel=name, gamma=0.125, cache_size=2000)
+
+    def answer() -> tuple[np.ndarray, np.ndarray | None]:
+        model = peer.fit(task.X, task.y + 1).model_
+        place = {tuple(np.round(row, 9)): n for n, row in enumerate(task.X)}
+        beta = np.zeros(len(task.y))
+        for row, coef in zip(model["SV"], model["sv_coef"][0], strict=True):
+            values = [entry["value"] for entry in row if entry["index"] > 0]
+            beta[place[tuple(np.round(values, 9))]] += coef
+        return beta, np.array(model["rho"][1:])
+
+    return Rival(Timed("skordinal REDSVM", lambda: peer.fit(task.X, task.y + 1)), answer)
+
+
+def skordinal_svor(task: Task, constraints: str) -> Rival:
+    """Chu's C code; of these two kernels it has the Gaussian."""
+    from skordinal.classifiers import SVOR
+
+    peer = SVOR(C=task.C, gamma=0.125, constraints=constraints)
+
+    def answer() -> tuple[np.ndarray, np.ndarray | None]:
+        return np.array(peer.fit(task.X, task.y + 1).model_["alpha"]), None
+
+    return Rival(Timed("skordinal SVOR", lambda: peer.fit(task.X, task.y + 1)), answer)
