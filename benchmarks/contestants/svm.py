@@ -1,13 +1,15 @@
 """Thresholded SVMs by ordstat, scikit-learn's SVC on explicit extended examples, and skordinal's REDSVM and SVOR.
 
 Every answer is judged by one primal function: with its coefficients beta and the best thresholds for them. A rival's
-own thresholds stand where they are part of the answer (RED-SVM), with the best offset.
+own thresholds stand where they are part of the answer (RED-SVM), with the best offset. Seconds are of the processor:
+everybody has one thread.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import process_time
 
 import numpy as np
 
@@ -53,7 +55,7 @@ class Task:
     def ordstat(self, tol: float) -> Timed:
         sample = Sample(rows=Rows(X=self.X), y=self.y, n_levels=int(self.y.max()) + 1)
         method = self.method(C=self.C, kernel=KERNELS[self.kernel], scaling=None, tol=tol)
-        return Timed(f"ordstat {tol:.1g}", lambda: method.fit(sample, np.random.default_rng(0)))
+        return Timed(f"ordstat {tol:.1g}", lambda: method.fit(sample, np.random.default_rng(0)), process_time)
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ def extended_svc(task: Task) -> Rival:
         u.ravel()[model.support_] = model.dual_coef_[0]
         return u.sum(axis=1), -u.sum(axis=0)
 
-    return Rival(Timed("SVC extended", fit), answer)
+    return Rival(Timed("SVC extended", fit, process_time), answer)
 
 
 def skordinal_redsvm(task: Task) -> Rival:
@@ -121,7 +123,7 @@ def skordinal_redsvm(task: Task) -> Rival:
             beta[place[tuple(np.round(values, 9))]] += coef
         return beta, np.array(model["rho"][1:])
 
-    return Rival(Timed("skordinal REDSVM", lambda: peer.fit(task.X, task.y + 1)), answer)
+    return Rival(Timed("skordinal REDSVM", lambda: peer.fit(task.X, task.y + 1), process_time), answer)
 
 
 def skordinal_svor(task: Task, constraints: str) -> Rival:
@@ -133,4 +135,4 @@ def skordinal_svor(task: Task, constraints: str) -> Rival:
     def answer() -> tuple[np.ndarray, np.ndarray | None]:
         return np.array(peer.fit(task.X, task.y + 1).model_["alpha"]), None
 
-    return Rival(Timed("skordinal SVOR", lambda: peer.fit(task.X, task.y + 1)), answer)
+    return Rival(Timed("skordinal SVOR", lambda: peer.fit(task.X, task.y + 1), process_time), answer)
