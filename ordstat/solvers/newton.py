@@ -4,7 +4,8 @@ Step: J step = score, J = negative Hessian. Where J is not positive definite (ca
 its diagonal is raised until it is. The step is halved while it breaks the order of the thresholds or lowers the
 log-likelihood. The order needs no reparametrisation: log p is its own barrier.
 Where a cheaper evaluation of the score alone is given, short steps share the information [Shamanskii 1967], which is
-taken anew where the step to come is negligible; the last evaluation then only confirms the score.
+taken anew where the step to come is negligible; the last evaluation then only confirms the score. A shared step whose
+decrement is not a hundredth of the one before is the last such.
 Stop: max |score| <= tol and decrement score' J^-1 score <= (tol / 1000)^2, which is the squared length of the step in
 standard errors. Decrements below 1e-10 that no longer shrink to a quarter mean rounding or separation: stop too.
 The score is a sum over the cases; where they weigh W < 1 together, tol and the decrements count in units of W, and
@@ -170,6 +171,8 @@ def maximise(
             information, factor, damping = positive_factor(kept)
         step_alpha, step_rest = factor.solve(at.score_alpha, at.score_rest)
         decrements.append(float(np.vdot(step_alpha, at.score_alpha) + step_rest @ at.score_rest))
+        if age > 0.0 and decrements[-1] > max(least, 0.01 * decrements[-2]):
+            slope = None  # no short way to a maximum at infinity, or far off along a flat ridge
         message = _stop(at.largest_score <= tolerance, decrements, least, unit, max_iter)
         accepted = None
         if not message:

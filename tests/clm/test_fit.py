@@ -392,3 +392,38 @@ def test_starting_from_a_small_sample_changes_nothing(monkeypatch: pytest.Monkey
     other = fit(sample, link)
     assert_same(one, other)
     assert (one.trace.objective[0] > other.trace.objective[0]) == (not rare)
+
+
+def _with_column(name: str, y: np.ndarray) -> np.ndarray:
+    """(N,) a column that a small sample of the rows, or a shared information, may mistake."""
+    row = np.arange(y.size)
+    columns = {
+        "seven rows": row < 7,
+        "one row": row == 13,
+        "one value in the small sample": row % 10 == 0,
+        "separating": y >= 2,
+        "large": 1e6 + np.sin(row),
+        "heavy tails": np.tan(np.pi * (((row * 0.6180339887) % 1.0) - 0.5)),
+    }
+    return columns[name].astype(np.float64)
+
+
+@pytest.mark.parametrize(
+    "name", ["seven rows", "one row", "one value in the small sample", "separating", "large", "heavy tails"]
+)
+def test_short_cuts_for_many_rows_change_nothing(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Plain Newton steps from no effects reach the same maximum, or find the same estimates infinite."""
+    sample = make((), n=12_000)
+    X = np.column_stack([sample.X, _with_column(name, sample.y)])
+    sample = replace(sample, rows=Rows(X=X))
+    one = fit(sample)
+    monkeypatch.setattr("ordstat.solvers.problem._MANY", 10**9)
+    other = fit(sample)
+    assert one.trace.message == other.trace.message
+    if other.separation is None:
+        assert one.separation is None
+        assert_same(one, other)
+    else:
+        assert one.separation is not None
+        np.testing.assert_array_equal(one.separation != 0, other.separation != 0)
+        assert one.loglik == pytest.approx(other.loglik, rel=1e-9)
