@@ -20,17 +20,16 @@ class Contestant(Protocol):
 
 @dataclass
 class Timed:
-    """A Python callable as a contestant; `clock` time.process_time for work on one thread of a busy machine."""
+    """A Python callable as a contestant."""
 
     name: str
     call: Callable[[], object]
-    clock: Callable[[], float] = time.perf_counter
 
     def seconds(self, repeats: int) -> float:
-        start = self.clock()
+        start = time.perf_counter()
         for _ in range(repeats):
             self.call()
-        return (self.clock() - start) / repeats
+        return (time.perf_counter() - start) / repeats
 
 
 def rounds(contestants: list[Contestant], n_rounds: int, at_least: float = 0.02) -> dict[str, list[float]]:
