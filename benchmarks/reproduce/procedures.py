@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ordstat import HiddenLayer
 from ordstat._typing import FloatArray, IntArray
 from ordstat.methods import Method
 from ordstat.model.costs import CostMatrix
@@ -15,7 +16,6 @@ from ordstat.model.fit import Fit
 from ordstat.model.folds import stratified_folds
 from ordstat.model.rounds import EnsembleFit
 from ordstat.model.sample import Rows, Sample
-from ordstat.model.scaling import Scaling, fit_scaling
 from ordstat.registry import resolve
 
 
@@ -108,50 +108,26 @@ class OnHiddenLayer(Recipe):
         fold = stratified_folds(sample.y, sample.n_levels, self.folds, rng)
         for f in range(self.folds):
             train, test = (sample.take(np.flatnonzero(rows)) for rows in (fold != f, fold == f))
-            layer = HiddenLayer.trained(train, rng)
+            layer = self._layer(train, rng)
             for i, setting in enumerate(settings):
-                codes = self._ranker(setting).fit(layer.sample(train), rng).rule.codes(layer.rows(test.rows))
+                codes = self._learned(setting, layer, train, rng).rule.codes(_units(layer, test.rows))
                 errors[i] += np.abs(codes - test.y).sum()
-        layer = HiddenLayer.trained(sample, rng)
-        fit = self._ranker(settings[int(np.argmin(errors))]).fit(layer.sample(sample), rng)
+        layer = self._layer(sample, rng)
+        fit = self._learned(settings[int(np.argmin(errors))], layer, sample, rng)
         return replace(fit, rule=_Layered(layer, fit.rule))
 
-    def _ranker(self, setting: Mapping[str, Any]) -> Method:
-        return resolve(self.method, {**self.options, **setting})
+    def _layer(self, sample: Sample, rng: np.random.Generator) -> HiddenLayer:
+        layer = HiddenLayer(levels=range(sample.n_levels), random_state=int(rng.integers(2**31)))
+        return layer.fit(sample.X, sample.y)
+
+    def _learned(self, setting: Mapping[str, Any], layer: HiddenLayer, sample: Sample, rng: np.random.Generator) -> Fit:
+        method = resolve(self.method, {**self.options, **setting})
+        return method.fit(replace(sample, rows=_units(layer, sample.rows)), rng)
 
 
-@dataclass(frozen=True, eq=False)
-class HiddenLayer:
-    """The hidden units of a trained network as columns."""
-
-    scaling: Scaling
-    weights: FloatArray
-    bias: FloatArray
-
-    @classmethod
-    def trained(cls, sample: Sample, rng: np.random.Generator) -> HiddenLayer:
-        """Least squares on the ranks; columns are standardised first."""
-        from sklearn.neural_network import MLPRegressor
-
-        scaling = fit_scaling("standard", sample.X, sample.case_weights)
-        network = MLPRegressor(
-            hidden_layer_sizes=(1000,),
-            learning_rate_init=0.001,
-            early_stopping=True,
-            n_iter_no_change=100,
-            max_iter=2000,
-            random_state=int(rng.integers(2**31)),
-        )
-        network.fit(scaling(sample.X), sample.y.astype(float))
-        return cls(scaling=scaling, weights=network.coefs_[0], bias=network.intercepts_[0])
-
-    def rows(self, rows: Rows) -> Rows:
-        """Rows with the units as their columns."""
-        return Rows(X=np.ascontiguousarray(np.maximum(self.scaling(rows.X) @ self.weights + self.bias, 0.0)))
-
-    def sample(self, sample: Sample) -> Sample:
-        """A sample with the units as its columns."""
-        return replace(sample, rows=self.rows(sample.rows))
+def _units(layer: HiddenLayer, rows: Rows) -> Rows:
+    """The rows with the hidden units as their columns."""
+    return Rows(X=np.ascontiguousarray(layer.transform(rows.X)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,5 +139,5 @@ class _Layered:
 
     def codes(self, rows: Rows) -> IntArray:
         """(N,) predicted codes."""
-        found: IntArray = self.rule.codes(self.layer.rows(rows))
+        found: IntArray = self.rule.codes(_units(self.layer, rows))
         return found

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.reproduce.procedures import OnHiddenLayer, Recipe, RoundsByCV, ScaledSteps
+from ordstat import Gaussian
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,13 @@ METRICS = {
 # Linear and kernel machines: kappa by 5-fold cross-validation of the method's own cost among 2^-17, 2^-15, ..., 2^3
 # [Lin 2008, sec. 2.4].
 _CV: dict[str, Any] = {"C": "cv", "kernel": "perceptron"}
+# Chu & Keerthi (2007), on standardised columns: cross-validation over 10^-3, ..., 10^3 for both numbers, then a finer one
+# about the best. Here C is among 2^-5, 2^-3, ..., 2^9 and gamma among 2^-15, 2^-13, ..., 2^3.
+_GAUSSIAN: dict[str, Any] = {
+    "C": tuple(2.0**k for k in range(-5, 10, 2)),
+    "kernel": Gaussian(gamma="cv"),
+    "scaling": "standard",
+}
 _ABSOLUTE, _CLASSIFICATION = {"cost": "absolute"}, {"cost": "classification"}
 # Ensembles: T = 2000 [sec. 3.3.2], of perceptrons with 200 updates or sigmoids of them with gamma = 4.
 _T = {"rounds": 2000}
@@ -52,6 +60,8 @@ _MACHINES = {
     Column("RED-SVM", "SVM", "perceptron", "MAE"): Recipe("redsvm", _CV | _ABSOLUTE),
     Column("RED-SVM", "SVM", "perceptron", "error rate"): ScaledSteps("redsvm", _CV | _CLASSIFICATION),
     Column("SVOR-IMC", "", "perceptron", "MAE"): Recipe("svor-imc", _CV | _ABSOLUTE),
+    Column("SVOR-IMC", "", "gaussian", "MAE"): Recipe("svor-imc", _GAUSSIAN | _ABSOLUTE),
+    Column("SVOR-EXC", "", "gaussian", "error rate"): Recipe("svor-exc", _GAUSSIAN),
     # Plain OVA and OVO choose kappa by the classification cost, whatever they are judged by.
     Column("OVA", "SVM", "perceptron", "MAE"): Recipe("ova", _CV),
     Column("OVO", "SVM", "perceptron", "MAE"): Recipe("ovo", _CV),
