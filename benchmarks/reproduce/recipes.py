@@ -40,8 +40,8 @@ METRICS = {
 # Linear and kernel machines: kappa by 5-fold cross-validation of the method's own cost among 2^-17, 2^-15, ..., 2^3
 # [Lin 2008, sec. 2.4].
 _CV: dict[str, Any] = {"C": "cv", "kernel": "perceptron"}
-# Chu & Keerthi (2007), on standardised columns: cross-validation over 10^-3, ..., 10^3 for both numbers, then a finer one
-# about the best. Here C is among 2^-5, 2^-3, ..., 2^9 and gamma among 2^-15, 2^-13, ..., 2^3.
+# Chu & Keerthi (2007), on standardised columns: cross-validation over 10^-3, ..., 10^3 for both numbers, then a finer
+# one about the best. Here C is among 2^-5, 2^-3, ..., 2^9 and gamma among 2^-15, 2^-13, ..., 2^3.
 _GAUSSIAN: dict[str, Any] = {
     "C": tuple(2.0**k for k in range(-5, 10, 2)),
     "kernel": Gaussian(gamma="cv"),
