@@ -145,9 +145,10 @@ class TreeTrainer(WeakTrainer):
 
     def _cuts(self, column: AnyArray, ends: AnyArray) -> FloatArray:
         """(M,) half way between the rows at the ends of a cut, where rounding leaves it between them."""
-        low, high = self.X[ends[:, 0], column], self.X[ends[:, 1], column]
+        cuts, inner = np.zeros(column.size), column >= 0
+        low, high = (self.X[rows, column[inner]] for rows in ends[inner].T)
         middle = low / 2.0 + high / 2.0
-        cuts: FloatArray = np.where(column < 0, 0.0, np.where((low <= middle) & (middle < high), middle, low))
+        cuts[inner] = np.where((low <= middle) & (middle < high), middle, low)
         return cuts
 
     def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:

@@ -184,10 +184,10 @@ def _accounted(trees: list[Tree]) -> Certificate:
     """Whether the cuts of every tree account for its deviance: that of the root less that of the leaves."""
     worst = 0.0
     for tree in trees:
-        all_nodes, leaf = entropies(tree.values), tree.column < 0
-        left = abs(all_nodes[0] - all_nodes[leaf].sum() - tree.gains.sum())
-        worst = max(worst, float(left) / (float(all_nodes[0]) or 1.0))
-    return Certificate(name="deviance that no cut accounts for, as a share", value=worst, tolerance=_ROUNDING)
+        every, leaf = entropies(tree.values), tree.column < 0
+        left = abs(every[0] - every[leaf].sum() - tree.gains.sum())
+        worst = max(worst, float(left / tree.values[0].sum()))
+    return Certificate(name="deviance a row that no cut accounts for", value=worst, tolerance=_ROUNDING)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

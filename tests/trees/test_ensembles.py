@@ -233,6 +233,22 @@ def test_probabilities_are_of_the_predicted_rank(frame, options):
     np.testing.assert_allclose(p.to_numpy()[np.arange(len(p)), codes], largest)
 
 
+@pytest.mark.parametrize("method", ["cart", "ordinal-cart", "bagging", "fixed-split-boosting", "ordinal-adaboost"])
+def test_no_columns_give_one_rank(frame, method):
+    fit = ordfit("rank ~ 1", frame, method)
+    assert fit.predict().nunique() == 1
+    assert fit.importance().empty
+
+
+@pytest.mark.parametrize("criterion", ["distance", "misclassification"])
+def test_many_rounds_stay_exact(frame, criterion):
+    """Weights next to nothing neither spoil the sums nor raise a warning (warnings are errors here)."""
+    options = {"rounds": 400, "version": "real", "sampling": "weight", "criterion": criterion}
+    fit = ordfit("rank ~ x1 + x2", frame, "ordinal-adaboost", **options)
+    assert fit.certificate.reached
+    assert np.isfinite(fit.predict(type="prob")).all(axis=None)
+
+
 def test_nodes_text_and_importance_of_one_tree(frame):
     data = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "z": [5.0, 5.0, 5.0, 5.0], "y": [1, 1, 2, 3]})
     fit = ordfit("y ~ z + x", data, "cart")
