@@ -77,7 +77,8 @@ def ordfit(
         True gives a ranker probabilities: `predict(type="prob")` then works for every method. A monotone map from its
         score to the probabilities of the levels is learned on cross-fitted scores, those of rows left out in turn (5
         folds, or as many as are given): a cumulative logit for a potential, a softmax for votes. Ranks stay the
-        method's own. Likelihood methods have probabilities without it.
+        method's own, and need not be the most probable ones; the work is that of one more fit a fold. Likelihood
+        methods have probabilities without it.
     levels : sequence, optional
         Order of the response's values, lowest first; required for unordered strings.
     subset : boolean array or str, optional

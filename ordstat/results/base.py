@@ -143,7 +143,11 @@ class OrdinalResults(FittedRanker):
     def _unknown_type(self, type: str) -> str:
         have = ", ".join(repr(t) for t in self.prediction_types)
         if type in PREDICTION_TYPES:
-            how = " Fit with calibrate=True for probabilities." if type in ("prob", "cum_prob") else ""
+            how = ""
+            if type in ("prob", "cum_prob"):
+                how = " Fit with calibrate=True for probabilities."
+                if self.calibrated is not None:
+                    how = " Its calibration was for the ranker as first fitted, and does not hold for this one."
             return f"type={type!r} is not available from {self.method!r}: it predicts {have}.{how}"
         return f"type must be one of {have}; got {type!r}."
 
