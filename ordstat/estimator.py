@@ -17,6 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ._typing import AnyArray, FloatArray
 from .api import fit_design
 from .design.build import from_arrays
+from .design.constraints import constrained
 from .exceptions import DataError, OptionError
 from .labels import (
     check_classes,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OrdinalClassifier", "mean_absolute_rank_error"]
 
-_OWN = ("method", "levels", "random_state", "calibrate")
+_OWN = ("method", "levels", "random_state", "calibrate", "constraints")
 
 
 class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -58,6 +59,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Seed of whatever is random in the method; None draws a fresh one at every fit.
     calibrate : bool or int
         True, or a number of folds, gives probabilities to a method that has none of its own; see `ordfit`.
+    constraints : dict or list of str, optional
+        Signs and orders of coefficients, of support vector machines with kernel="linear": {0: "+", 2: "-"} by place,
+        or by name, {"x1": "+"} or ["x1 <= x2"], where X has column names; see `ordfit`.
     **options
         Hyper-parameters of the method, such as C=1.0 or kernel="perceptron"; `get_params` lists all of them with
         their current values, `set_params` (and so GridSearchCV) sets them. Setting another `method` forgets
@@ -104,18 +108,20 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         levels: Sequence[Any] | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = 0,
         calibrate: bool | int = False,
+        constraints: Mapping[Any, str] | Sequence[str] | None = None,
         **options: Any,
     ) -> None:
         self.method = method
         self.levels = levels
         self.random_state = random_state
         self.calibrate = calibrate
+        self.constraints = constraints
         self._options = options
 
     # Parameters
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """method, levels, random_state, calibrate and every option of the method, with their current values."""
+        """The parameters above and every option of the method, with their current values."""
         own = {name: getattr(self, name) for name in _OWN}
         return {**own, **(_defaults(self.method) or {}), **self._options}
 
@@ -145,6 +151,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "levels": (self.levels, None),
             "random_state": (self.random_state, 0),
             "calibrate": (self.calibrate, False),
+            "constraints": (self.constraints, None),
         }
         changed = {name: value for name, (value, default) in own.items() if value is not default}
         return f"OrdinalClassifier({', '.join([repr(self.method)] + _keywords(changed | self._options))})"
@@ -190,6 +197,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         check_classes(y if weights is None else y[weights > 0], method)
         design = from_arrays(self._named(X), pd.Series(ranked(y, order)), weights=weights)
+        if self.constraints is not None:
+            design = constrained(design, self.constraints)
         self._held: Any = fit_design(
             design, method, calibrate=self.calibrate, seed=_generator(self.random_state), stacklevel=3
         )

@@ -25,30 +25,40 @@ def constrained(design: Design, constraints: Any) -> Design:
     ----------
     design : Design
     constraints : mapping of column to "+" or "-", or sequence of str
-        "x1 >= 0", "x1 <= 0", "x1 <= x2", "x1 >= x2"; columns under their names in the design, such as "g[T.b]".
+        "x1 >= 0", "x1 <= 0", "x1 <= x2", "x1 >= x2"; columns under their names in the design, such as "g[T.b]". A
+        mapping also takes their places, counted from 0.
 
     Raises
     ------
     OptionError
         A constraint that cannot be read, or a name that is no column.
     """
-    rows = [_row(text, design.names) for text in _texts(constraints)]
+    rows = [_row(text, design.names) for text in _texts(constraints, design.names)]
     if not rows:
         return design
     return replace(design, sample=replace(design.sample, restrictions=np.array(rows)))
 
 
-def _texts(constraints: Any) -> list[str]:
+def _texts(constraints: Any, names: tuple[str, ...]) -> list[str]:
     if isinstance(constraints, Mapping):
         unknown = [sign for sign in constraints.values() if sign not in _SIGNS]
         if unknown:
             raise OptionError(f"{_HOW}; got the sign {unknown[0]!r}.")
-        return [f"{name} {_SIGNS[sign]} 0" for name, sign in constraints.items()]
+        return [f"{_name(column, names)} {_SIGNS[sign]} 0" for column, sign in constraints.items()]
     if isinstance(constraints, str):
         return [constraints]
     if not isinstance(constraints, (list, tuple)) or not all(isinstance(text, str) for text in constraints):
         raise OptionError(f"{_HOW}; got {constraints!r}.")
     return list(constraints)
+
+
+def _name(column: Any, names: tuple[str, ...]) -> str:
+    """The column's name, where a place is given."""
+    if isinstance(column, bool) or not isinstance(column, (int, np.integer)):
+        return str(column)
+    if not 0 <= column < len(names):
+        raise OptionError(f"constraints name the column {column}; the model has the columns 0 to {len(names) - 1}.")
+    return names[column]
 
 
 def _row(text: str, names: tuple[str, ...]) -> FloatArray:

@@ -251,7 +251,7 @@ def test_set_params_and_clone():
 def test_an_unknown_parameter_is_refused_with_the_known_ones():
     model = OrdinalClassifier("redsvm", C=3.0)
     before = model.get_params()
-    with pytest.raises(OptionError, match=r"no parameter 'D'.*method, levels, random_state, calibrate, C, kernel"):
+    with pytest.raises(OptionError, match=r"no parameter 'D'.*method, levels, random_state, calibrate, constraints, C"):
         model.set_params(C=5.0, D=1)
     assert model.get_params() == before
     with pytest.raises(OptionError, match=r"no option 'D'"):

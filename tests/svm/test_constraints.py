@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
-from ordstat import OptionError, ordfit
+from ordstat import OptionError, OrdinalClassifier, ordfit
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-1.0, 1.0, size=(60, 3)) * [1.0, 5.0, 0.1]
@@ -90,3 +91,32 @@ def test_pairs_selection_and_cross_validation_obey():
 def test_constraints_that_cannot_be(constraints, options, words):
     with pytest.raises(OptionError, match=words):
         ordfit("y ~ a + b + c", FRAME, constraints=constraints, **({"method": "redsvm"} | options))
+
+
+@pytest.mark.parametrize(
+    ("data", "constraints"),
+    [
+        (FRAME[["a", "b", "c"]], {"a": "+", "b": "-"}),
+        (FRAME[["a", "b", "c"]], ["a >= 0", "b <= 0"]),
+        (FRAME[["a", "b", "c"]].to_numpy(), {0: "+", 1: "-"}),
+    ],
+    ids=["names", "relations", "places"],
+)
+def test_the_classifier_obeys_as_the_formula_does(data, constraints):
+    by_formula = ordfit("y ~ a + b + c", FRAME, "redsvm", kernel="linear", constraints={"a": "+", "b": "-"}, tol=1e-6)
+    model = OrdinalClassifier("redsvm", kernel="linear", constraints=constraints, tol=1e-6).fit(data, FRAME["y"])
+    np.testing.assert_allclose(model.coef_, by_formula.coef, atol=1e-9)
+    assert model.coef_[1] <= 0.0 <= model.coef_[0]
+    again = clone(model).fit(data, FRAME["y"])
+    np.testing.assert_array_equal(again.coef_, model.coef_)
+    assert "constraints=" in repr(model)
+    assert OrdinalClassifier("redsvm").get_params()["constraints"] is None
+
+
+@pytest.mark.parametrize(
+    ("constraints", "words"), [({3: "+"}, "column 3; .* 0 to 2"), ({-1: "+"}, "column -1"), ({"a": "+"}, "'a'.*'x1'")]
+)
+def test_the_classifier_names_a_column_that_is_none(constraints, words):
+    model = OrdinalClassifier("redsvm", kernel="linear", constraints=constraints)
+    with pytest.raises(OptionError, match=words):
+        model.fit(FRAME[["a", "b", "c"]].to_numpy(), FRAME["y"])
