@@ -193,14 +193,14 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(self, X, y, dtype=np.float64, order="C")
         if order is None:
             check_classification_targets(y)
-            order = sorted_order(y)
+            order = sorted_order(y, stacklevel=4)
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         check_classes(y if weights is None else y[weights > 0], method)
         design = from_arrays(self._named(X), pd.Series(ranked(y, order)), weights=weights)
         if self.constraints is not None:
             design = constrained(design, self.constraints)
         self._held: Any = fit_design(
-            design, method, calibrate=self.calibrate, seed=_generator(self.random_state), stacklevel=3
+            design, method, calibrate=self.calibrate, seed=_generator(self.random_state), stacklevel=4
         )
         self.levels_ = label_array(design.levels.values, y.dtype)
         self.classes_ = np.sort(self.levels_)

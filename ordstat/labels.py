@@ -68,7 +68,7 @@ def listed(levels: Any) -> list[Any]:
     return listed
 
 
-def sorted_order(y: AnyArray) -> list[Any]:
+def sorted_order(y: AnyArray, stacklevel: int = 3) -> list[Any]:
     """Labels sorted; a DataWarning where they are strings, whose order nobody has given."""
     order = list(np.unique(y))
     if any(isinstance(label, str) for label in order):
@@ -77,7 +77,7 @@ def sorted_order(y: AnyArray) -> list[Any]:
             f"y holds strings, and no order was given: they were sorted, {' < '.join(shown)}. Say which is lowest with "
             f"levels=[{', '.join(shown)}] put in order, or pass an ordered pandas Categorical.",
             DataWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
     return order
 
