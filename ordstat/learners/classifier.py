@@ -10,11 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._typing import FloatArray
-from ..exceptions import OptionError
+from ..exceptions import DataError, OptionError
 from ..model.binary import Binary
 from ..model.fit import Certificate
 from ..model.sample import Rows
 from ..model.scaling import Scaling, fit_scaling
+from ..solvers.threads import one_openmp_thread
 from .base import BinaryLearner, Learned
 
 _LARGEST_SEED = 2**31 - 1
@@ -71,7 +72,8 @@ class Panel:
         X = self.scaling(rows.X)
         if rows.n == 0:
             return np.zeros((0, len(self.members)))
-        return np.column_stack([member(X) for member in self.members])
+        with one_openmp_thread(rows.n):
+            return np.column_stack([member(X) for member in self.members])
 
     @property
     def probable(self) -> bool:
@@ -83,7 +85,8 @@ class Panel:
         X = self.scaling(rows.X)
         if rows.n == 0:
             return np.zeros((0, len(self.members)))
-        return np.column_stack([member.above(X) for member in self.members])
+        with one_openmp_thread(rows.n):
+            return np.column_stack([member.above(X) for member in self.members])
 
 
 @dataclass(frozen=True)
@@ -133,8 +136,10 @@ class Clones:
         """Fit one clone to every problem that has both labels."""
         from sklearn.exceptions import ConvergenceWarning
 
+        if self.X.shape[1] == 0:
+            raise DataError("there is no column to classify by, and scikit-learn's classifiers need one: add a term.")
         X = self.scaling(self.X)
-        with warnings.catch_warnings(record=True) as caught:
+        with warnings.catch_warnings(record=True) as caught, one_openmp_thread(len(X)):
             warnings.simplefilter("always", ConvergenceWarning)
             members = tuple(self._member(X, problem, rng) for problem in problems)
         missed = [issubclass(w.category, ConvergenceWarning) for w in caught]

@@ -112,5 +112,7 @@ class ModalRule(CountingRule):
 
 def position(answers: FloatArray) -> FloatArray:
     """(N,) interpolated median of answers (N, K-1)."""
-    squashed = answers / (1.0 + np.abs(answers))
+    # Some classifiers are sure without bound.
+    finite = np.clip(answers, -1e150, 1e150)
+    squashed = finite / (1.0 + np.abs(finite))
     return interpolated_median(in_order(squashed), 1.0)
