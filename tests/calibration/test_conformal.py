@@ -139,7 +139,8 @@ def test_coverage(method, options, grown):
 @pytest.mark.parametrize("level", [0.7, 0.9])
 @pytest.mark.parametrize(("method", "options", "grown"), [*KINDS, ("redsvm", {}, "distance"), ("csovo", {}, "votes")])
 def test_coverage_with_a_second_fit(method, options, grown, level):
-    _check(_coverages(method, options, level, 200, 29, 50_000, refit=True), level, 29, grown)
+    repeats = 40 if method == "csovo" else 200  # many machines a fit
+    _check(_coverages(method, options, level, repeats, 29, 50_000, refit=True), level, 29, grown)
 
 
 @pytest.mark.slow
