@@ -26,7 +26,8 @@ class C45(BinaryLearner):
     of the gap. Both sides of a cut weigh `min_cases` at least, and 5% of the node, but no more than 25 is asked for.
     Then subtrees that make no fewer training errors than a leaf become leaves, and so do those, from the leaves up,
     whose errors by an upper confidence limit are no fewer; or the larger branch takes its parent's place. Gains are
-    those of release 7 and the book: release 8's charge for the choice of a cut is not made. A weight of 2 is two cases.
+    those of release 7 and the book: release 8's charge for the choice of a cut is not made. A weight of 2 is two cases:
+    costs of a larger scale prune less.
 
     Parameters
     ----------

@@ -387,6 +387,25 @@ def test_costs_that_are_not_v_shaped_are_named(data):
         OrdinalClassifier("red-c45", cost=[[0, 2, 1, 3], [1, 0, 1, 2], [2, 1, 0, 1], [3, 2, 1, 0]]).fit(*data)
 
 
+@pytest.mark.parametrize("method", ["red-tree", "frank-hall", "red-c45", "red-logistic", "onn"])
+def test_a_formula_without_columns(method):
+    """Constants, or for separate classifiers of scikit-learn, which have nothing to look at, an error that says so."""
+    wine = datasets.load("wine")
+    if method == "frank-hall":
+        with pytest.raises(DataError, match="no column to classify by"):
+            ordfit("rating ~ 1", wine, method)
+        return
+    assert (ordfit("rating ~ 1", wine, method).predict() == 3).all()  # the median
+
+
+@pytest.mark.parametrize("encoding", ["one-hot", "ordinal", "separate"])
+def test_two_levels_make_one_question(data, encoding):
+    X, y = data
+    model = OrdinalClassifier(Reduction(base=LogisticRegression(C=1e6), encoding=encoding)).fit(X, y > 1)
+    binary = LogisticRegression(C=1e6).fit(X, y > 1)
+    assert (model.predict(X) == binary.predict(X)).all()
+
+
 # Logistic losses of all thresholds
 
 
@@ -416,6 +435,7 @@ def test_red_logistic_is_the_optimum_with_ordered_thresholds(data, cost, alpha, 
         assert model.thresholds_[0] == model.thresholds_[1]
 
 
+@pytest.mark.filterwarnings("ignore:scipy.optimize:DeprecationWarning")
 @pytest.mark.parametrize(("cost", "name"), [("absolute", "LogisticAT"), ("classification", "LogisticIT")])
 @pytest.mark.parametrize("alpha", [0.01, 1.0])
 def test_red_logistic_is_the_estimator_of_mord(data, cost, name, alpha):
