@@ -34,10 +34,10 @@ def balanced(
         flat = _drained(labels.reshape(column), caps.reshape(column), u.reshape(column), np.array([u.sum()]))
         return flat.reshape(u.shape)
     totals = u.sum(axis=0)
-    return _drained(labels, caps, u, totals - (_falling(totals) if ordered else 0.0))
+    return _drained(labels, caps, u, totals - (falling(totals) if ordered else 0.0))
 
 
-def _falling(totals: FloatArray) -> FloatArray:
+def falling(totals: FloatArray) -> FloatArray:
     """Column sums that add up to zero with no partial sum above 0, each between 0 and the one given."""
     if totals.sum() >= 0.0:
         return np.diff(np.minimum(np.cumsum(totals), 0.0), prepend=0.0)

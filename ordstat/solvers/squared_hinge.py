@@ -20,7 +20,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from .._typing import FloatArray, IntArray
 from .extended_dual import DualSolution, ExtendedDual, Outcome, thresholds
-from .feasible import balanced
+from .feasible import falling
 from .forms import LinearGram, cvxpy
 from .threads import one_blas_thread
 
@@ -120,9 +120,7 @@ class SquaredHingeNewton:
         D, Q = self.X.shape[1], self.problem.labels.shape[1]
         w, tau = v[:D], v[D:]
         loss, gradient, H = 0.0, np.zeros_like(v), np.zeros((v.size, v.size))
-        step = max(_BLOCK // Q, 1)
-        for start in range(0, len(self.X), step):
-            rows = slice(start, start + step)
+        for rows in _blocks(self.problem.labels):
             X, Y, W = self.X[rows], self.problem.labels[rows], self.problem.weights[rows]
             slack = (X @ w)[:, None] - tau
             slack *= Y
@@ -150,29 +148,76 @@ class SquaredHingeNewton:
 
     def _certified(self, C: float) -> DualSolution:
         D = self.X.shape[1]
-        tau = self.v[D:]
-        slack = np.maximum(1.0 - self.problem.labels * ((self.X @ self.v[:D])[:, None] - tau), 0.0)
-        return certified(self.problem, C, 2.0 * C * self.problem.weights * self.problem.labels * slack, tau)
+        return certified(self.problem, C, self.v[:D], self.v[D:])
 
 
-def certified(problem: ExtendedDual, C: float, u: FloatArray, tau: FloatArray) -> DualSolution:
-    """A feasible dual point near u (N, Q), and P at the w that it gives and the thresholds tau (Q,)."""
-    used = problem.weights > 0
-    caps = np.where(used, 2.0 * np.abs(u).max(initial=0.0) + 1.0, 0.0)
-    u = balanced(problem.labels, caps, u, by_column=problem.free, ordered=problem.ordered)
+def certified(problem: ExtendedDual, C: float, w: FloatArray, tau: FloatArray) -> DualSolution:
+    """A feasible dual point near that of w (D,) and tau (Q,), and P at the w that it gives and these tau."""
+    labels, weights = problem.labels, problem.weights
+    u = np.empty_like(labels)
+    scores = problem.gram.X @ w  # type: ignore[attr-defined]  # a LinearGram
+    for rows in _blocks(labels):
+        slack = _slack(labels[rows], scores[rows], tau)
+        slack *= labels[rows]
+        np.multiply(slack, weights[rows], out=u[rows])
+    u *= 2.0 * C
+    _balance(problem, u)
     beta = u.sum(axis=1)
     scores = problem.gram @ beta
     norm = max(float(beta @ scores), 0.0)
-    curved = float(np.sum(np.square(u[used]) / problem.weights[used])) / (4.0 * C)
-    dual = float(np.abs(u).sum()) - 0.5 * norm - curved
+    linear = curved = loss = 0.0
+    for rows in _blocks(labels):
+        size = np.abs(u[rows])
+        linear += float(size.sum())
+        # A cell without weight has u = 0.
+        curved += float(np.vdot(size, size / np.maximum(weights[rows], np.finfo(float).tiny)))
+        slack = _slack(labels[rows], scores[rows], tau)
+        loss += float(np.vdot(weights[rows], np.square(slack, out=slack)))
+    dual = linear - 0.5 * norm - curved / (4.0 * C)
     if not problem.free:
         dual -= 0.5 * problem.ridge * float(np.sum(thresholds(problem, u.sum(axis=0)) ** 2))
-    slack = np.maximum(1.0 - problem.labels * (scores[:, None] - tau), 0.0)
     b = 0.0 if problem.free else -float(tau.mean())
     theta = tau + b
-    primal = 0.5 * (norm + problem.ridge * float(theta @ theta)) + C * float(np.vdot(problem.weights, slack**2))
+    primal = 0.5 * (norm + problem.ridge * float(theta @ theta)) + C * loss
     offset = None if problem.free else b
     return DualSolution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual)
+
+
+def _blocks(cells: FloatArray) -> list[slice]:
+    """Rows (N, Q) a few at a time."""
+    step = max(_BLOCK // cells.shape[1], 1)
+    return [slice(start, start + step) for start in range(0, len(cells), step)]
+
+
+def _slack(labels: FloatArray, scores: FloatArray, tau: FloatArray) -> FloatArray:
+    """(n, Q) the parts of the margins below 1, a new array."""
+    slack = scores[:, None] - tau
+    slack *= labels
+    np.subtract(1.0, slack, out=slack)
+    return np.maximum(slack, 0.0, out=slack)
+
+
+def _balance(problem: ExtendedDual, u: FloatArray) -> None:
+    """Shrink one sign of u (N, Q) in place so that it sums to what the dual asks; there are no upper bounds."""
+    totals = u.sum(axis=0)
+    positive = np.zeros_like(totals)
+    for rows in _blocks(u):
+        positive += np.maximum(u[rows], 0.0).sum(axis=0)
+    negative = positive - totals
+    if problem.free:
+        excess = totals - (falling(totals) if problem.ordered else 0.0)
+    else:
+        positive, negative = np.full_like(totals, positive.sum()), np.full_like(totals, negative.sum())
+        excess = np.full_like(totals, totals.sum())
+    up = 1.0 - _share(np.maximum(excess, 0.0), positive)
+    down = 1.0 - _share(np.maximum(-excess, 0.0), negative)
+    if (up < 1.0).any() or (down < 1.0).any():
+        for rows in _blocks(u):
+            u[rows] *= np.where(u[rows] > 0.0, up, down)
+
+
+def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
+    return np.clip(np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0), 0.0, 1.0)
 
 
 class SquaredHingeCvxpy:
@@ -209,7 +254,6 @@ class SquaredHingeCvxpy:
         model = cp.Problem(cp.Minimize(value), limits)
         model.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10)
         tau_value = np.sort(tau.value) if problem.ordered else tau.value
-        room = np.maximum(1.0 - problem.labels * ((self.X @ w.value)[:, None] - tau_value), 0.0)
-        solution = certified(problem, C, 2.0 * C * problem.weights * problem.labels * room, tau_value)
+        solution = certified(problem, C, w.value, tau_value)
         iterations = int(model.solver_stats.num_iters)
         return Outcome(solution=solution, solver=self.name, iterations=iterations, path=np.array([solution.primal]))
