@@ -28,10 +28,13 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=20, help="random splits of each data set (default 20)")
     parser.add_argument("--datasets", nargs="*", default=[], help="only these")
     parser.add_argument("--methods", nargs="*", default=[], help="only these, as the paper calls them")
+    parser.add_argument(
+        "--scaling", choices=("range", "standard"), default="", help="of the columns of SVMs, PRank, ..."
+    )
     parser.add_argument("--jobs", type=int, default=-1, help="fits at a time (default: one a processor)")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the file of results")
     wanted = parser.parse_args()
-    table = cells(wanted.table, wanted.datasets, wanted.methods)
+    table = cells(wanted.table, wanted.datasets, wanted.methods, wanted.scaling)
     tasks = missing((task for cell in table for task in cell.tasks(wanted.splits)), stored(wanted.results))
     for done, result in enumerate(run_all(tasks, wanted.results, wanted.jobs), start=1):
         line = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ _ELSEWHERE = {
     "cusum-2": ("Milidiu & Rocha 2019", "2"),
 }
 # Beyond this many combined standard errors a cell is off.
-_OFF = 2.0
+OFF = 2.0
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,15 @@ class Cell:
     n_train: int
     n_test: int
     trials: int
+    scaling: str = ""
 
     @property
     def recipe(self) -> Recipe | None:
-        """None where ordstat does not have the method yet."""
-        return RECIPES.get(self.column)
+        """None where the column is not of a method of ordstat; with another scaling of the columns, if one is set."""
+        found = RECIPES.get(self.column)
+        if found is None or not self.scaling or not hasattr(found.value, "scaling"):
+            return found
+        return replace(found, options={**found.options, "scaling": self.scaling})
 
     def tasks(self, splits: int) -> list[Task]:
         """No more splits than the paper had: sets with a fixed test part have one."""
@@ -53,8 +57,11 @@ class Cell:
         return [Task(dataset, self.recipe, number, *sizes) for number in range(min(splits, self.trials))]
 
 
-def cells(table: str, datasets: Sequence[str] = (), methods: Sequence[str] = ()) -> list[Cell]:
-    """The cells of a table; of the data sets and published methods named, where any are."""
+def cells(table: str, datasets: Sequence[str] = (), methods: Sequence[str] = (), scaling: str = "") -> list[Cell]:
+    """The cells of a table; of the data sets and published methods named, where any are.
+
+    `scaling` is that of the columns, where it is not what the recipes say.
+    """
     path = FOLDER / "published_results.csv"
     if not path.exists():
         raise FileNotFoundError(f"no {path}: set ORDSTAT_BENCHMARKS to the folder of the data.")
@@ -73,6 +80,7 @@ def cells(table: str, datasets: Sequence[str] = (), methods: Sequence[str] = ())
             n_train=row.n_train,
             n_test=row.n_test,
             trials=row.trials,
+            scaling=scaling,
         )
         for row in rows.itertuples(index=False)
     ]
@@ -83,7 +91,7 @@ def comparison(table: Sequence[Cell], results: pd.DataFrame, splits: int) -> pd.
     """One row a cell: both means and standard errors, and their difference in combined standard errors.
 
     A positive difference is a larger error than the published one. A standard error is that of the mean over splits;
-    where there is one split there is none, and no difference in its units.
+    where there is one split there is none, and no difference in its units; a paper that prints none counts as exact.
     """
     return pd.DataFrame([_row(cell, results, splits) for cell in table])
 
@@ -99,7 +107,8 @@ def _row(cell: Cell, results: pd.DataFrame, splits: int) -> dict[str, object]:
         values = metric.factor * results.loc[mine, metric.name].to_numpy(dtype=float)
     mean = values.mean() if values.size else np.nan
     stderr = values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else np.nan
-    difference = (mean - cell.mean) / np.hypot(stderr, cell.stderr)
+    combined = float(np.hypot(stderr, np.nan_to_num(cell.stderr)))
+    difference = (mean - cell.mean) / combined if combined > 0.0 else np.nan
     return {
         "dataset": cell.dataset,
         "method": " ".join(filter(None, (column.method, column.base, column.kernel))),
@@ -116,7 +125,7 @@ def _row(cell: Cell, results: pd.DataFrame, splits: int) -> dict[str, object]:
 
 def _remark(cell: Cell, n: int, difference: float) -> str:
     if cell.recipe is None:
-        return "no such method yet"
+        return "not a method of ordstat"
     if n == 0:
         return "not run"
-    return NOTES.get(cell.dataset, "") if abs(difference) > _OFF else ""
+    return NOTES.get(cell.dataset, "") if abs(difference) > OFF else ""

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.reproduce import compare, data, runs, trees
+from benchmarks.reproduce import compare, data, report, runs, trees
 from benchmarks.reproduce.procedures import OnHiddenLayer, Recipe, RoundsByCV, ScaledSteps
 from benchmarks.reproduce.recipes import METRICS, RECIPES
 from ordstat.model.folds import stratified_folds
@@ -123,8 +123,14 @@ def test_the_difference_is_in_combined_standard_errors(folder):
     assert compare.comparison(compare.cells("9.1"), results, 2)["remark"].tolist() == [
         "",
         "not run",
-        "no such method yet",
+        "not a method of ordstat",
     ]
+
+
+def test_columns_may_be_scaled_otherwise(folder):
+    table = compare.cells("9.1", scaling="standard")
+    assert [cell.recipe and cell.recipe.value.scaling for cell in table] == ["standard", "standard", None]
+    assert not {t.key for c in table for t in c.tasks(2)} & {t.key for c in compare.cells("9.1") for t in c.tasks(2)}
 
 
 def test_one_split_has_no_standard_error(folder):
@@ -212,6 +218,21 @@ def test_trees_are_judged_on_both_parts(folder):
     tests = results[(results["method"] == "CART (nominal)") & (results["split"] != "resubstitution")]["mean squ"]
     assert table.loc["CART (nominal)", ("test", "mean squ")] == pytest.approx(tests.mean())
     assert table.loc["CART (nominal)", ("standard error", "mean squ")] == pytest.approx(tests.std(ddof=1) / 3**0.5)
+
+
+def test_the_report_marks_what_is_off(folder):
+    tasks = [t for s in ("", "standard") for t in compare.cells("9.1", methods=["CSOVO"], scaling=s)[0].tasks(2)]
+    rows = [{"dataset": t.dataset, "method": t.method, "split": t.number, "n_train": t.n_train} for t in tasks]
+    results = pd.DataFrame(rows).assign(mae=[0.4, 0.5, 0.2, 0.3])
+    text, own = report.section("9.1", results)
+    # Published 0.2 and 0.04; means 0.45 and 0.25, standard errors 0.05.
+    lines = text.splitlines()
+    assert "| lines | CSOVO SVM perceptron | MAE | 0.200 | 0.040 | 0.450 | 0.050 | 2 | **+3.9** |" in lines
+    assert (
+        "| lines | CSOVO SVM perceptron, standardised columns | MAE | 0.200 | 0.040 | 0.250 | 0.050 | 2 | +0.8 |"
+        in lines
+    )
+    assert len(own) == 1
 
 
 def test_the_command_prints_the_table(folder):
