@@ -9,7 +9,7 @@ import pandas as pd
 
 from benchmarks.reproduce.compare import OFF, cells, comparison
 from benchmarks.reproduce.runs import stored
-from benchmarks.reproduce.trees import DATASETS, table
+from benchmarks.reproduce.trees import DATASETS, MEASURES, summary, table
 
 FOLDER = Path(__file__).parent / "results"
 SPLITS = 20
@@ -77,6 +77,8 @@ def _marked(difference: float) -> str:
 def trees_section(results: pd.DataFrame) -> str:
     """The comparison of Tutz & Hechenbichler, a table a data set."""
     text = "\n## Tutz & Hechenbichler 2003, on other data\n"
+    for measure in MEASURES:
+        text += f"\n### Test errors: {measure}\n\n{markdown(summary(results, measure).reset_index())}\n"
     for dataset in DATASETS:
         own = results[results["dataset"] == dataset]
         if own.empty:

@@ -29,7 +29,7 @@ from benchmarks.reproduce.procedures import Recipe  # noqa: E402
 RESULTS = Path(__file__).parent / "results" / "trees.csv"
 #: Of these, machinecpu and boston have ten levels, cut from a number like the eight of the paper's ages.
 DATASETS = ("toy", "tae", "balance-scale", "car", "winequality-red", "ERA", "machinecpu", "boston")
-_MEASURES = ("misclass", "mean abs", "mean squ")
+MEASURES = ("misclass", "mean abs", "mean squ")
 _WHOLE = "resubstitution"
 
 
@@ -76,7 +76,7 @@ def run(dataset: str, name: str, number: str, part: Part) -> dict[str, Any]:
         "dataset": dataset,
         "method": name,
         "split": number,
-        **{measure: f"{error:.6g}" for measure, error in zip(_MEASURES, errors, strict=True)},
+        **{measure: f"{error:.6g}" for measure, error in zip(MEASURES, errors, strict=True)},
         "seconds": f"{time.perf_counter() - start:.3f}",
     }
 
@@ -91,7 +91,7 @@ def run_all(datasets: list[str], splits: int, path: Path) -> None:
             left = [method for method in METHODS if (dataset, method, number) not in done]
             rows = [run(dataset, method, number, part) for method in left]
             with path.open("a", newline="") as file:
-                writer = csv.DictWriter(file, [*keys, *_MEASURES, "seconds"])
+                writer = csv.DictWriter(file, [*keys, *MEASURES, "seconds"])
                 if file.tell() == 0:
                     writer.writeheader()
                 writer.writerows(rows)
@@ -102,11 +102,18 @@ def table(results: pd.DataFrame, dataset: str) -> pd.DataFrame:
     """The layout of the paper: resubstitution and mean test errors, with the standard errors of the latter."""
     own = results[results["dataset"] == dataset]
     whole = own["split"] == _WHOLE
-    by = own[~whole].groupby("method")[list(_MEASURES)]
+    by = own[~whole].groupby("method")[list(MEASURES)]
     found = pd.concat(
-        {_WHOLE: own[whole].set_index("method")[list(_MEASURES)], "test": by.mean(), "standard error": by.sem()}, axis=1
+        {_WHOLE: own[whole].set_index("method")[list(MEASURES)], "test": by.mean(), "standard error": by.sem()}, axis=1
     )
     return found.reindex(list(METHODS))
+
+
+def summary(results: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """Mean test errors of every method (rows) on every set (columns)."""
+    tests = results[results["split"] != _WHOLE]
+    found = tests.groupby(["method", "dataset"])[measure].mean().unstack()
+    return found.reindex(index=list(METHODS), columns=[d for d in DATASETS if d in found])
 
 
 def main() -> None:

@@ -198,7 +198,7 @@ def test_a_hidden_layer_serves_new_rows(folder):
     assert np.abs(codes - part.test.y).mean() < 1.0
 
 
-def test_trees_are_judged_on_both_parts(folder):
+def test_trees_are_judged_on_both_parts(folder, monkeypatch):
     """50 splits in two thirds and one third; resubstitution on all rows; nothing is run twice."""
     path = folder / "trees.csv"
     trees.run_all(["lines"], 2, path)
@@ -217,6 +217,8 @@ def test_trees_are_judged_on_both_parts(folder):
     assert table.index.tolist() == list(trees.METHODS)
     tests = results[(results["method"] == "CART (nominal)") & (results["split"] != "resubstitution")]["mean squ"]
     assert table.loc["CART (nominal)", ("test", "mean squ")] == pytest.approx(tests.mean())
+    monkeypatch.setattr(trees, "DATASETS", ("lines",))
+    assert trees.summary(results, "mean squ").loc["CART (nominal)", "lines"] == pytest.approx(tests.mean())
     assert table.loc["CART (nominal)", ("standard error", "mean squ")] == pytest.approx(tests.std(ddof=1) / 3**0.5)
 
 
