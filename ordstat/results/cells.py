@@ -47,6 +47,17 @@ def number(x: Any) -> str:
     return str(x)
 
 
+def count(n: float) -> str:
+    """A number of rows, or the weight of some: all its digits where it is whole.
+
+    Examples
+    --------
+    >>> count(1234567.0), count(10.25)
+    ('1234567', '10.25')
+    """
+    return f"{n:.0f}" if float(n).is_integer() else f"{n:.6g}"
+
+
 def _by_dtype(values: pd.Series) -> str:
     if pd.api.types.is_bool_dtype(values):
         return "bool"
@@ -72,7 +83,7 @@ def _cell(value: Any, write: Callable[[Any], str]) -> str:
 
 _WRITERS: dict[str, Callable[[Any], str]] = {
     "p": p_value,
-    "int": lambda x: f"{x:.0f}" if float(x).is_integer() else f"{x:.6g}",
+    "int": count,
     "percent": lambda x: f"{100 * x:.1f}%",
     "g": lambda x: f"{x:.4g}",
     "bool": lambda x: "yes" if x else "no",

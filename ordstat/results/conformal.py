@@ -24,6 +24,7 @@ from ..exceptions import ConvergenceWarning, DataError, DataWarning, OptionError
 from ..model.present import Present, fit_present
 from ..model.rules import GapRule
 from ..model.sample import Rows, Sample
+from .cells import count
 from .render import Summary
 from .report import Report, Table
 from .seeds import generator
@@ -128,7 +129,7 @@ class ConformalIntervals:
             header=(
                 ("Method", repr(self.results.method)),
                 ("Level", f"{self.level:g}"),
-                ("Fitted to", f"{self.results.nobs:g} rows"),
+                ("Fitted to", f"{count(self.results.nobs)} rows"),
                 ("Calibrated on", f"{self.n} other rows"),
                 ("Grown by", _BY[self.grown]),
                 ("Radius", f"{self.radius:.4g}"),

@@ -16,6 +16,7 @@ from ..exceptions import DataError, UnavailableError
 from ..model.fit import Certificate, Fit, Geometry, Trace
 from ..model.rules import GapRule
 from ..model.sample import Rows, Sample
+from .cells import count
 from .evaluation import evaluate, without_paid
 from .protocols import CalibratedMethod, Fitter, RankingMethod
 from .target import Target
@@ -55,8 +56,8 @@ class FittedRanker:
     def __repr__(self) -> str:
         d = self.design
         return (
-            f"<{type(self).__name__}: {d.formula}, {self.method!r}, n = {self.nobs:g}, {d.sample.n_levels} levels; "
-            ".summary() tells more>"
+            f"<{type(self).__name__}: {d.formula}, {self.method!r}, n = {count(self.nobs)}, "
+            f"{d.sample.n_levels} levels; .summary() tells more>"
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -64,6 +65,11 @@ class FittedRanker:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     # Numbers
+
+    @property
+    def formula(self) -> str:
+        """The formula of the fit."""
+        return self.design.formula
 
     @property
     def levels(self) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ from ..model.encoding import Encoding
 from ..model.fit import CostBound, Fit
 from ..model.reduction import ReductionFit
 from ..model.sample import Rows
+from .cells import count
 from .margin import MarginResults
 from .report import Report
 from .sections import alert_notes, certificate_text, data_header, error_tables
@@ -127,7 +128,7 @@ class ReductionResults(MarginResults):
             )
         if self.fit.crossed:
             probable = cast(CountingRule, self.fit.rule).probable
-            rows = f"{self.fit.crossed:g} of {self.nobs:g} training rows grow somewhere in k"
+            rows = f"{count(self.fit.crossed)} of {count(self.nobs)} training rows grow somewhere in k"
             notes.append(
                 f"Probabilities of 'above k' of {rows}: they are put in order, which leaves their sum as it is."
                 if probable

@@ -15,6 +15,7 @@ from ..assess.errors import ErrorTable, Predictions, confusion, per_rank_errors
 from ..assess.margins import DeltaErrors, Margins
 from ..model.costs import CostMatrix
 from ..model.fit import Certificate, Selection, Trace
+from .cells import count
 from .report import Table
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 def level_counts(levels: Sequence[Any], counts: AnyArray) -> str:
     """ "1 (5), 2 (22), ..." """
-    shown = [f"{level} ({count:g})" for level, count in zip(levels, counts, strict=True)]
+    shown = [f"{level} ({count(n)})" for level, n in zip(levels, counts, strict=True)]
     if len(shown) > _MOST_LEVELS:
         shown = [*shown[:5], "...", *shown[-5:]]
     return ", ".join(shown)
@@ -172,7 +173,7 @@ def data_header(r: OrdinalResults) -> tuple[tuple[str, Any], ...]:
     """What was fitted to what."""
     sample = r.design.sample
     counts = np.bincount(sample.y, weights=sample.case_weights, minlength=sample.n_levels)
-    rows = f"{r.nobs:g}" if sample.weights is None else f"{r.nobs:g} (in {sample.n} weighted rows)"
+    rows = count(r.nobs) if sample.weights is None else f"{count(r.nobs)} (in {sample.n} weighted rows)"
     left_out = r.design.n_given - sample.n
     return (
         ("Method", repr(r.method)),
