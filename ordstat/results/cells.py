@@ -48,14 +48,14 @@ def number(x: Any) -> str:
 
 
 def count(n: float) -> str:
-    """A number of rows, or the weight of some: all its digits where it is whole.
+    """A number of rows, or the weight of some: all digits before the point, and six where it is not whole.
 
     Examples
     --------
     >>> count(1234567.0), count(10.25)
     ('1234567', '10.25')
     """
-    return f"{n:.0f}" if float(n).is_integer() else f"{n:.6g}"
+    return f"{n:.0f}" if float(n).is_integer() or n >= 1e5 else f"{n:.6g}"
 
 
 def _by_dtype(values: pd.Series) -> str:
