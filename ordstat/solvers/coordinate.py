@@ -24,6 +24,8 @@ _EPOCHS_A_FREE_STEP = 5
 _SKIP = 0.1
 # Updates of single scores that a small problem may spend beyond 10 000 epochs.
 _STEPS = 10**9
+# An ascent that may give up does so after this share of its epochs, where the pace asks for so many times the rest.
+_PATIENT, _HOPELESS = 0.25, 2.0
 # What an update of a score costs, in multiplications of a factorisation; the systems solved at the end, and what goes
 # with each of them, in epochs.
 _UPDATE, _ROUNDS, _AROUND = 2.0, 3.0, 4.0
@@ -61,7 +63,7 @@ class CoordinateAscent:
     rng : numpy.random.Generator
         Order of the rows in each epoch.
     max_epochs : int, optional
-        Of one solve; as many as take seconds if not given, and at least 10 000.
+        Of one solve, or fewer where they will not be enough; as many as take seconds if not given, and at least 10 000.
     """
 
     name = "coordinate"
@@ -69,6 +71,7 @@ class CoordinateAscent:
     def __init__(self, problem: ExtendedDual, rng: np.random.Generator, max_epochs: int | None = None) -> None:
         self.problem = problem
         self.rng = rng
+        self.gives_up = max_epochs is not None
         self.max_epochs = 10_000 + _STEPS // len(problem.labels) ** 2 if max_epochs is None else max_epochs
         self.u = np.zeros_like(problem.labels)
         n_thresholds = self.u.shape[1]
@@ -134,7 +137,8 @@ class CoordinateAscent:
         path: list[float] = []
         polish, pace = _POLISH, _Pace()
         epoch, patience = 0, _EPOCHS_A_FREE_STEP if problem.free else _EPOCHS_A_STEP
-        while best is None or (best.gap > tol and epoch < self.max_epochs):
+        last = self.max_epochs
+        while best is None or (best.gap > tol and epoch < last):
             epoch += 1
             violation, kept = problem.gram.row_sweep(
                 problem.labels,
@@ -158,11 +162,13 @@ class CoordinateAscent:
                 order = self._shuffled()
             else:
                 order = self.rng.permutation(order[:kept])
-            if epoch >= check or epoch >= self.max_epochs:
+            if epoch >= check or epoch >= last:
                 check = _next_check(epoch)
                 point = certify(problem, C, self.u, theta)
                 path.append(point.primal)
                 left = pace.epochs_to(tol, epoch, point.gap)
+                if self.gives_up and epoch >= _PATIENT * last and left > _HOPELESS * (last - epoch):
+                    last = epoch
                 if tol < point.gap < polish and self._slow(C, point, left):
                     point, polish = self._polished(C, point)
                     order = self._shuffled()
