@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,33 @@ def solve():
     (folder / "x.py").write_text(source)
     monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
     assert {name for d in _imports(folder / "x.py") if (name := _own_layer(d))} == {"exceptions", "model", "api"}
+
+
+def _module(path: Path) -> str:
+    parts = ("ordstat", *path.relative_to(PACKAGE).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _imported_files() -> dict[str, set[str]]:
+    """What every file of the package imports of the package, at run time or within a function."""
+    paths = {_module(path): path for path in PACKAGE.rglob("*.py")}
+    return {
+        module: {name for dotted in _imports(path) for name in (dotted, dotted.rpartition(".")[0]) if name in paths}
+        - {module, "ordstat"}
+        for module, path in paths.items()
+    }
+
+
+def test_no_file_imports_itself_through_others():
+    TopologicalSorter(_imported_files()).prepare()
+
+
+def test_the_cycle_reader_sees_a_cycle(tmp_path, monkeypatch):
+    (tmp_path / "one.py").write_text("from .two import a")
+    (tmp_path / "two.py").write_text("def f():\n    from . import one")
+    monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
+    with pytest.raises(CycleError):
+        test_no_file_imports_itself_through_others()
 
 
 def test_no_method_file_imports_another():

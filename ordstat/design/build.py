@@ -140,6 +140,7 @@ def build(
         notes=_intercept_note(parts),
     )
     recipe = Recipe(
+        make=build,
         formula=formula,
         nominal=nominal,
         scale=scale,

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, IntArray
 from ..exceptions import DataError
 from ..model.sample import Rows, Sample
-from .recipe import Recipe, check_unchanged
+from .recipe import Recipe
 
 if TYPE_CHECKING:
     from .margins import Margins
@@ -157,5 +158,36 @@ class Design:
             raise DataError(
                 "The data of the fit are not at hand (a fit is pickled without them): pass data= with the data."
             )
-        check_unchanged(self, self.recipe.build(self.data))
+        _check_unchanged(self, self.recipe.build(self.data))
         return changed.build(self.data)
+
+
+def _check_unchanged(stored: Design, rebuilt: Design) -> None:
+    """DataError where the data no longer give the design that was fitted."""
+    changed = _difference(stored.sample, rebuilt.sample)
+    if stored.levels.values != rebuilt.levels.values:
+        changed = "the levels of the response"
+    if changed is not None:
+        raise DataError(
+            f"The data have changed since the fit ({changed}): fit again, or pass data= with the data to use."
+        )
+
+
+def _difference(one: Sample, other: Sample) -> str | None:
+    """What differs between two samples, in words."""
+    if one.n != other.n:
+        return f"{one.n} rows were used, now there are {other.n}"
+    pairs: dict[str, tuple[Any, Any]] = {
+        "the response": (one.y, other.y),
+        "the columns of the formula": (one.X, other.X),
+        "the nominal columns": (one.rows.nominal, other.rows.nominal),
+        "the scale columns": (one.rows.scale, other.rows.scale),
+        "the offset": (one.rows.offset, other.rows.offset),
+        "the offset of the scale": (one.rows.scale_offset, other.rows.scale_offset),
+        "the weights": (one.weights, other.weights),
+        "the clusters": (one.cluster, other.cluster),
+    }
+    for what, (before, now) in pairs.items():
+        if (before is None) != (now is None) or (before is not None and not np.array_equal(before, now)):
+            return what
+    return None

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ..exceptions import DataError, OptionError
-from ..model.sample import Sample
+from ..exceptions import OptionError
 from .parse import Part, Term, parse_formula, parse_one_sided, split_formula, substitute_dot, uses_dot
 
 if TYPE_CHECKING:
@@ -19,8 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Recipe:
-    """The arguments of `design.build.build`, data apart."""
+    """The arguments of `design.build.build`, data apart, and `make`: that function itself."""
 
+    make: Callable[..., Design]
     formula: str
     nominal: str | None = None
     scale: str | None = None
@@ -37,11 +35,9 @@ class Recipe:
 
     def build(self, data: Any) -> Design:
         """The design of some data."""
-        from .build import build
-
-        arguments = {field.name: getattr(self, field.name) for field in fields(self)}
+        arguments = {name: getattr(self, name) for name in self._arguments()}
         names = None if self.context is None else self.context.names
-        return build(data=data, **{**arguments, "context": names})
+        return self.make(data=data, **{**arguments, "context": names})
 
     def updated(self, changes: Mapping[str, Any]) -> Recipe:
         """With some arguments changed; None leaves an argument as it is, and a dot stands for the old formula.
@@ -51,7 +47,7 @@ class Recipe:
         OptionError
             For a name that is no argument.
         """
-        known = {field.name for field in fields(self)}
+        known = self._arguments()
         unknown = [name for name in changes if name not in known]
         if unknown:
             raise OptionError(f"update takes {', '.join(sorted(known))}; got {', '.join(unknown)}.")
@@ -63,6 +59,9 @@ class Recipe:
             if role in given and old is not None:
                 given[role] = updated_side(old, given[role], role)
         return replace(self, **given)
+
+    def _arguments(self) -> tuple[str, ...]:
+        return tuple(field.name for field in fields(self) if field.name != "make")
 
 
 def updated_formula(old: str, new: str) -> str:
@@ -109,34 +108,3 @@ def _side_text(part: Part) -> str:
 def term_text(term: Term) -> str:
     """A term as a formula writes it."""
     return ":".join(factor.text for factor in term.factors)
-
-
-def check_unchanged(stored: Design, rebuilt: Design) -> None:
-    """DataError where the data no longer give the design that was fitted."""
-    changed = _difference(stored.sample, rebuilt.sample)
-    if stored.levels.values != rebuilt.levels.values:
-        changed = "the levels of the response"
-    if changed is not None:
-        raise DataError(
-            f"The data have changed since the fit ({changed}): fit again, or pass data= with the data to use."
-        )
-
-
-def _difference(one: Sample, other: Sample) -> str | None:
-    """What differs between two samples, in words."""
-    if one.n != other.n:
-        return f"{one.n} rows were used, now there are {other.n}"
-    pairs: dict[str, tuple[Any, Any]] = {
-        "the response": (one.y, other.y),
-        "the columns of the formula": (one.X, other.X),
-        "the nominal columns": (one.rows.nominal, other.rows.nominal),
-        "the scale columns": (one.rows.scale, other.rows.scale),
-        "the offset": (one.rows.offset, other.rows.offset),
-        "the offset of the scale": (one.rows.scale_offset, other.rows.scale_offset),
-        "the weights": (one.weights, other.weights),
-        "the clusters": (one.cluster, other.cluster),
-    }
-    for what, (before, now) in pairs.items():
-        if (before is None) != (now is None) or (before is not None and not np.array_equal(before, now)):
-            return what
-    return None
