@@ -27,7 +27,7 @@ from .report import Report
 from .target import Target
 
 if TYPE_CHECKING:
-    from ..plots.accessor import LikelihoodPlots
+    from ..plots.likelihood import LikelihoodPlots
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -287,7 +287,7 @@ class LikelihoodResults(Diagnostics, Inference, Predictive, OrdinalResults):
     @property
     def plot(self) -> LikelihoodPlots:
         """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
-        from ..plots.accessor import LikelihoodPlots
+        from ..plots.likelihood import LikelihoodPlots
 
         return LikelihoodPlots(self)
 
