@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
 
-from .._typing import IntArray, Progress
-from ..assess.bounds import MarginBounds, margin_bounds
-from ..assess.errors import ErrorTable, Predictions, bootstrap_table, confusion, error_table
-from ..assess.intervals import holdout_limits
-from ..assess.margins import DeltaErrors, delta_errors, margins
 from ..exceptions import OptionError
 from ..model.calibration import Calibration
-from ..model.costs import CostMatrix, sample_costs
 from . import frames
 from .alerts import Alert, alerts
-from .evaluation import crossvalidate
-from .fitted import FittedRanker
+from .judged import JudgedRanker
 from .refit import updated
 from .render import Summary
 from .report import Report
-from .seeds import generator
 from .target import Target
 
 if TYPE_CHECKING:
@@ -35,18 +25,10 @@ if TYPE_CHECKING:
 #: Everything that some method predicts.
 PREDICTION_TYPES = ("class", "prob", "cum_prob", "score", "linear_predictor", "mean", "margin", "votes")
 
-_NO_NORM = (
-    "No margin bounds: they need the norm of the potential and its thresholds, and a model with nominal or scale "
-    "effects or an offset has none."
-)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OrdinalResults(FittedRanker):
+class OrdinalResults(JudgedRanker):
     """A fitted ranker: what it predicts, how good it is, and its summary."""
-
-    #: Why there may be no margin bounds.
-    no_bounds: ClassVar[str] = _NO_NORM
 
     # Other fits
 
@@ -157,62 +139,6 @@ class OrdinalResults(FittedRanker):
         codes = self.fit.rule.codes(target.rows, target.scores)
         return target.classes(codes, self.design.levels, self.design.response)
 
-    # Errors
-
-    def errors(
-        self,
-        newdata: Any = None,
-        *,
-        weights: Any = None,
-        cv: int | None = None,
-        bootstrap: int | None = None,
-        seed: int | np.random.Generator = 0,
-        callback: Progress | None = None,
-    ) -> pd.DataFrame:
-        """Every error measure, on the rows of the fit and on rows it has not seen.
-
-        Parameters
-        ----------
-        newdata : data frame, optional
-            With the response: gives a column "new data".
-        weights : str or (N,) array, optional
-            Case weights of `newdata`; a string names its column. A Series must have its index.
-        cv : int, optional
-            Number of folds of a cross-validation: gives columns "cv" and "cv se".
-        bootstrap : int, optional
-            Number of bootstrap samples of rows (of clusters, where the fit has them) behind columns "training se"
-            and "new data se".
-        seed : int or numpy.random.Generator
-            Of folds and bootstrap.
-        callback : callable(step, total, message), optional
-            Hears of every fold and bootstrap sample.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per measure (`ordstat.assess.errors.error_table`); NaN where a measure has no meaning.
-        """
-        rng = generator(seed)
-        sample = self.design.sample
-
-        def table(predictions: Predictions, cluster: IntArray | None) -> ErrorTable:
-            if bootstrap is None:
-                return error_table(predictions)
-            return bootstrap_table(predictions, bootstrap, rng, cluster, callback)
-
-        columns = frames.error_columns("training", table(self.training, sample.cluster))
-        if newdata is not None:
-            columns |= frames.error_columns("new data", table(self._new_predictions(newdata, weights), None))
-        if cv is not None:
-            result = crossvalidate(self.learner, sample, cv, rng, self.probabilities_of, callback)
-            columns |= frames.error_columns("cv", result.table)
-        return pd.DataFrame(columns, index=list(self.training_errors.names))
-
-    def confusion(self, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
-        """Weight of the rows of each observed level (rows) that are given each level (columns)."""
-        p = self.training if newdata is None else self._new_predictions(newdata, weights)
-        return frames.confusion_frame(confusion(p.y, p.codes, p.weights, p.n_levels), self.levels)
-
     # Probabilities and intervals
 
     def reliability(
@@ -311,105 +237,7 @@ class OrdinalResults(FittedRanker):
 
         return conformal_intervals(self, level, data, weights, share, seed)
 
-    # Margins
-
-    def margins(self) -> pd.DataFrame:
-        """Left and right margin of every row of the fit, raw and normalised.
-
-        The left margin is H - theta_{y-1}, the right margin theta_y - H; positive on the right side of the threshold,
-        infinite at the end levels. Normalised means divided by sqrt(|v|^2 + sum theta_k^2).
-        """
-        return self._margin_frame(None)
-
-    def _margin_frame(self, newdata: Any) -> pd.DataFrame:
-        if newdata is None:
-            return frames.margin_frame(self._target(None), self.training_margins)
-        target, sample = self._new_sample(newdata)
-        gaps = self.gaps(sample.rows, target.scores)
-        return frames.margin_frame(target, margins(gaps, sample.y, self.geometry))
-
-    def delta_errors(self, deltas: Sequence[float] | None = None, *, normalised: bool | None = None) -> pd.DataFrame:
-        """Training errors at margin Delta: E_C, E_B and E_A of Lin & Li (2006).
-
-        Parameters
-        ----------
-        deltas : sequence of float >= 0, optional
-            Margins; 0 and four around the median margin if not given.
-        normalised : bool, optional
-            Whether Delta is in units of the normalised margin; True where the potential has a norm.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns classification (share of rows with a margin <= Delta to an end of their interval), boundary (mean
-            of the two ends), absolute (mean number of margins <= Delta); the index is Delta.
-        """
-        use = self.geometry is not None if normalised is None else normalised
-        if use and self.geometry is None:
-            raise OptionError(f"{self.method!r} has no norm for its margins: use normalised=False.")
-        return frames.delta_frame(self.delta_values(deltas, use))
-
-    def delta_values(self, deltas: Sequence[float] | None, normalised: bool) -> DeltaErrors:
-        """`delta_errors` as arrays."""
-        m, sample = self.training_margins, self.design.sample
-        rho = m.normalised if normalised else m.all
-        chosen = frames.default_deltas(rho) if deltas is None else np.asarray(deltas, dtype=np.float64)
-        if (chosen < 0).any():
-            raise OptionError(f"deltas must not be negative; got {chosen.min():g}.")
-        return delta_errors(rho, sample.y, sample.case_weights, chosen)
-
-    def bounds(self, delta: float = 0.05, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
-        """Upper bounds of expected errors that hold with probability >= 1 - delta each.
-
-        Margin bounds from the training rows (`ordstat.assess.bounds`), of the threshold rule 1 + #{k : H > theta_k};
-        and, with `newdata`, limits from rows that the fit has not seen (`ordstat.assess.intervals`): those are
-        tighter by far, and of what `predict` gives.
-
-        Parameters
-        ----------
-        delta : float in (0, 1)
-        newdata : data frame, optional
-            Independent rows not used in the fit, with the response.
-        weights : str or (N,) array, optional
-            Whole-number case weights of `newdata`.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns value, trivial (the largest value possible), vacuous (value not below trivial), observed (the
-            training error at that margin, or the error of the new data), margin (Delta), confidence, source.
-            `attrs["notes"]` says why a bound is missing.
-        """
-        if not 0.0 < delta < 1.0:
-            raise OptionError(f"delta must lie strictly between 0 and 1; got {delta!r}.")
-        found = self.margin_bounds if delta == 0.05 else self._bounds(delta)
-        if newdata is None:
-            return frames.bound_frame(found, ())
-        p = self._new_predictions(newdata, weights)
-        if not np.array_equal(p.weights, np.rint(p.weights)):
-            raise OptionError("weights of newdata must be whole numbers of rows for a limit to hold.")
-        distance = np.abs(p.y - p.codes).astype(np.float64)
-        return frames.bound_frame(found, holdout_limits(distance, p.weights, p.n_levels, delta))
-
-    @cached_property
-    def margin_bounds(self) -> MarginBounds:
-        """Margin bounds at confidence 0.95, as values."""
-        return self._bounds(0.05)
-
-    def _bounds(self, delta: float) -> MarginBounds:
-        if self.geometry is None:
-            return MarginBounds(bounds=(), notes=(self.no_bounds,))
-        sample = self.design.sample
-        costs = sample_costs(CostMatrix.parse(self.method.cost), sample) if self.own_cost else None
-        found = margin_bounds(self.training_margins, self.geometry, sample, costs, delta)
-        more = self.method.extra_bounds(sample, self.fit, self.geometry, delta)
-        return MarginBounds(bounds=(*found.bounds, *more.bounds), notes=(*found.notes, *more.notes))
-
-    @property
-    def own_cost(self) -> bool:
-        """Whether the fit has a cost beside the classification and absolute errors shown anyway."""
-        named = CostMatrix.parse(self.method.cost).label in ("classification", "absolute")
-        return self.design.sample.costs is not None or not named
+    # Words and pictures
 
     @property
     def plot(self) -> Plots:
@@ -417,8 +245,6 @@ class OrdinalResults(FittedRanker):
         from ..plots.accessor import Plots
 
         return Plots(self)
-
-    # Words
 
     def alerts(self) -> list[Alert]:
         """What the user must hear of: (warning category, message)."""
