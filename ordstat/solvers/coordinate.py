@@ -32,6 +32,7 @@ _UPDATE, _ROUNDS, _AROUND = 2.0, 3.0, 4.0
 # Relative gap below which the free variables are mostly the right ones, and the share of the gap of a failed attempt
 # at which the next one is made.
 _POLISH, _AGAIN = 3e-3, 0.3
+_END = 1e-3
 
 
 def _next_check(epoch: int) -> int:
@@ -43,15 +44,19 @@ class _Pace:
     """How fast the gap falls, from one certificate to the next."""
 
     def __init__(self) -> None:
-        self.epoch, self.gap = 0, np.inf
+        self.epoch, self.gap, self.falls = 0, np.inf, np.inf
 
-    def epochs_to(self, tol: float, epoch: int, gap: float) -> float:
-        """Epochs to the tolerance from here, at the pace since the last call; infinite where the gap did not fall."""
-        before, self.epoch, self.gap = (self.epoch, self.gap), epoch, gap
-        if gap <= tol:
+    def note(self, epoch: int, gap: float) -> None:
+        """Take down the gap after an epoch."""
+        fell = 0.0 < gap < self.gap
+        self.falls = float(np.log(self.gap / gap)) / (epoch - self.epoch) if fell else 0.0
+        self.epoch, self.gap = epoch, gap
+
+    def epochs_to(self, target: float) -> float:
+        """Epochs to a gap from here, at the pace since the note before; infinite where the gap did not fall."""
+        if self.gap <= target:
             return 0.0
-        falls = np.log(before[1] / gap) / (epoch - before[0]) if gap < before[1] else 0.0
-        return float(np.log(gap / tol) / falls) if falls > 0.0 else np.inf
+        return float(np.log(self.gap / target)) / self.falls if self.falls > 0.0 else np.inf
 
 
 class CoordinateAscent:
@@ -166,10 +171,11 @@ class CoordinateAscent:
                 check = _next_check(epoch)
                 point = certify(problem, C, self.u, theta)
                 path.append(point.primal)
-                left = pace.epochs_to(tol, epoch, point.gap)
-                if self.gives_up and epoch >= _PATIENT * last and left > _HOPELESS * (last - epoch):
-                    last = epoch
-                if tol < point.gap < polish and self._slow(C, point, left):
+                pace.note(epoch, point.gap)
+                # From _END on the free variables will finish.
+                if epoch >= _PATIENT * last and pace.epochs_to(max(tol, _END)) > _HOPELESS * (last - epoch):
+                    last = epoch if self.gives_up else last
+                if tol < point.gap < polish and self._slow(C, point, pace.epochs_to(tol)):
                     point, polish = self._polished(C, point)
                     order = self._shuffled()
                 best = point if best is None or point.gap < best.gap else best

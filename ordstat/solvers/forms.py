@@ -120,7 +120,7 @@ class DenseGram:
 
     @property
     def patience(self) -> int:
-        return max(800, self.n // 2)
+        return max(800, self.n)
 
     def __matmul__(self, v: FloatArray) -> FloatArray:
         product: FloatArray = self.matrix @ v

@@ -20,6 +20,8 @@ from .threads import one_blas_thread
 _MAX_ITERATIONS, _MAX_HALVINGS = 100, 40
 # A step is taken once it brings this share of what the slope promises.
 _ARMIJO = 1e-4
+# Progress of a step, as a share of the objective, after which there is more to come.
+_FAR = 0.01
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -69,13 +71,18 @@ class PairNewton:
 
     def _solve(self, C: float, tol: float) -> PairOutcome:
         here = self._evaluate(self.w)
-        point = self._certified(C, here)
+        point, value = self._certified(C, here), self._value(C, here)
         path = [point.primal]
         while len(path) <= _MAX_ITERATIONS:
             moved = self._step(C, here)
             if moved is None:
                 break
-            here = moved
+            before, here = value, moved
+            value = self._value(C, here)
+            if before - value > _FAR * value:
+                # A certificate costs half a step, and far from the optimum it says nothing.
+                path.append(value)
+                continue
             found = self._certified(C, here)
             path.append(found.primal)
             better = found.gap < 0.5 * point.gap
@@ -86,12 +93,16 @@ class PairNewton:
             solution=solved(self.problem, point), solver=self.name, iterations=len(path) - 1, path=np.array(path)
         )
 
+    def _value(self, C: float, here: _Evaluation) -> float:
+        """P at w."""
+        return 0.5 * float(self.w @ self.w) + C * here.loss
+
     def _step(self, C: float, here: _Evaluation) -> _Evaluation | None:
         """Newton's step, halved until the objective falls; None where it no longer does."""
         gradient = self.w - 2.0 * C * (self.X.T @ here.slope)
         direction = -cho_solve(cho_factor(self._hessian(C, here), overwrite_a=True), gradient)
         slope = float(gradient @ direction)
-        before = 0.5 * float(self.w @ self.w) + C * here.loss
+        before = self._value(C, here)
         t = 1.0
         for _ in range(_MAX_HALVINGS):
             w = self.w + t * direction
@@ -105,7 +116,8 @@ class PairNewton:
     def _evaluate(self, w: FloatArray) -> _Evaluation:
         problem, v = self.problem, self.problem.weights
         s = self.X @ w
-        lower = counted(problem, s, self.X)
+        order = np.argsort(s)
+        lower = counted(problem, s, self.X, order)
         # The same pass from the other end: partners of a higher rank with s_j < s_i + 1.
         mirrored = PairProblem(
             gram=problem.gram,
@@ -114,7 +126,7 @@ class PairNewton:
             costs=problem.costs,
             loss=problem.loss,
         )
-        upper = counted(mirrored, -s, np.empty((s.size, 0)))
+        upper = counted(mirrored, -s, np.empty((s.size, 0)), order[::-1])
         room = 1.0 - s
         linear = lower[:, 0] * room + lower[:, 1]
         square = lower[:, 0] * room**2 + 2.0 * room * lower[:, 1] + lower[:, 2]

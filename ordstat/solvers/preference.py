@@ -199,9 +199,12 @@ def violations(problem: PairProblem, scores: FloatArray) -> PairSums:
     return PairSums(linear=float(linear), squared=max(float(squared), 0.0))
 
 
-def counted(problem: PairProblem, scores: FloatArray, X: FloatArray) -> FloatArray:
-    """(N, 3 + D) for row i the sums of w_j (1, s_j, s_j^2, x_j) over rows j of a lower rank with s_j > s_i - 1."""
-    order = np.argsort(scores)
+def counted(problem: PairProblem, scores: FloatArray, X: FloatArray, order: IntArray | None = None) -> FloatArray:
+    """(N, 3 + D) for row i the sums of w_j (1, s_j, s_j^2, x_j) over rows j of a lower rank with s_j > s_i - 1.
+
+    `order` (N,) sorts the scores, where it is known.
+    """
+    order = np.argsort(scores) if order is None else order
     width = 3 + X.shape[1]
     sums = np.empty((scores.size, width))
     y = np.ascontiguousarray(problem.y[order], dtype=np.intp)
