@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from .methods.adaboost import AdaBoost
     from .methods.adaboost_or import AdaBoostOR
     from .methods.bagging import OrdinalBagging
-    from .methods.base_reverse import reverse_reduction
     from .methods.cart import OrdinalTree
     from .methods.clm import CumulativeLink
     from .methods.cost_transform import CostTransform
@@ -55,6 +54,7 @@ if TYPE_CHECKING:
     from .methods.reduction import Reduction
     from .methods.reduction_logistic import ThresholdLogisticRegression
     from .methods.reduction_network import OrdinalNetwork
+    from .methods.reverse import reverse_reduction
     from .methods.seedboost import SeedBoost
     from .methods.svorexc import SVOREXC
     from .methods.svorimc import SVORIMC
@@ -90,7 +90,7 @@ _LATER = {
     "OrdinalAdaBoost": "methods.ordinal_adaboost",
     "REDSVM": "methods.redsvm",
     "Reduction": "methods.reduction",
-    "reverse_reduction": "methods.base_reverse",
+    "reverse_reduction": "methods.reverse",
     "ThresholdLogisticRegression": "methods.reduction_logistic",
     "OrdinalNetwork": "methods.reduction_network",
     "C45": "learners.c45",

@@ -15,7 +15,7 @@ from .design.constraints import constrained
 from .design.design import Design
 from .exceptions import OptionError
 from .methods import Method
-from .methods.base_calibrated import Calibrated
+from .methods.calibrated import Calibrated
 from .progress import reporter
 from .registry import resolve
 from .results.base import OrdinalResults

@@ -14,12 +14,12 @@ from ..model.distinct import DistinctRows, distinct_rows
 from ..model.fit import Certificate, Trace
 from ..model.logistic_rule import LogisticRule
 from ..model.reduction import Extended, ReductionFit, extend
+from ..model.reduction_bound import alike, training_bound
 from ..model.sample import Rows, Sample
 from ..model.scaling import SCALINGS, Scaling, fit_scaling
 from ..results.threshold_loss import ThresholdLossResults
 from .base import Method, Needs
 from .base_options import SCALED, number, one_of
-from .base_reduction import alike, training_bound
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -17,12 +17,12 @@ from ..model.distinct import DistinctRows, distinct_rows
 from ..model.encoding import Encoding, parse_encoding
 from ..model.fit import Trace
 from ..model.reduction import ReductionFit, extend
+from ..model.reduction_bound import alike, binary_cost, training_bound
 from ..model.sample import Rows, Sample
 from ..model.scaling import SCALINGS, fit_scaling
 from ..results.reduction import ReductionResults
 from .base import Method, Needs
 from .base_options import SCALED, one_of
-from .base_reduction import alike, binary_cost, training_bound
 
 # Rows of whole weights are given that often to the classifier up to this number: it may count them.
 _MOST_ROWS = 200_000

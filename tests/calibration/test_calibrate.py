@@ -21,7 +21,7 @@ from ordstat import (
     ordfit,
 )
 from ordstat.methods import METHODS
-from ordstat.methods.base_calibrated import Calibrated, Dealt
+from ordstat.methods.calibrated import Calibrated, Dealt
 from ordstat.model.sample import Rows, Sample
 from ordstat.solvers.calibration import fit_score_map, fit_vote_map, separated
 

@@ -29,12 +29,12 @@ from ordstat import (
     reverse_reduction,
 )
 from ordstat.learners.svm import SVM
-from ordstat.methods.base_reduction import binary_cost, training_bound
 from ordstat.model.costs import CostMatrix
 from ordstat.model.distinct import DistinctRows
 from ordstat.model.encoding import extended_rows
 from ordstat.model.kernels import Linear
 from ordstat.model.reduction import Extended, extend, reverse_reduce
+from ordstat.model.reduction_bound import binary_cost, training_bound
 from ordstat.model.rules import count_above
 from ordstat.model.sample import Rows
 from ordstat.solvers.threshold_logistic import ThresholdLogistic

@@ -1,16 +1,16 @@
-"""What the rankers made of binary classifiers share: the cost of wrong answers, and what it bounds."""
+"""The cost of wrong answers of binary classifiers, and the cost of ranks that it bounds."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .._typing import FloatArray
-from ..model.answers import out_of_order
-from ..model.costs import is_convex
-from ..model.distinct import DistinctRows
-from ..model.fit import CostBound
-from ..model.reduction import Extended
-from ..model.rules import count_above
+from .answers import out_of_order
+from .costs import is_convex
+from .distinct import DistinctRows
+from .fit import CostBound
+from .reduction import Extended
+from .rules import count_above
 
 # Steps of costs that differ by less than this share are alike.
 _ALIKE = 1e-12
