@@ -70,7 +70,7 @@ def build(
         come from the subset (R takes knots from all rows).
     contrasts : mapping of factor to contrast, optional
         "treatment" (the default, for ordered factors too), "sum", "helmert", "poly", "diff", "sas", R's names, or a
-        (K, m) matrix.
+        (K, m) matrix. Columns that the formulas do not use are passed over, so that an update may take them out.
     na_action : {"omit", "raise"}
         What to do with rows where a value is missing.
     safe : bool
@@ -135,7 +135,7 @@ def build(
         cluster=given(cluster, "cluster"),
         costs=None if costs is None else cost_matrix(costs, frame, rows, whole.index),
         cost_names=cost_columns(costs),
-        contrasts=contrasts or {},
+        contrasts=_in_use(contrasts, found.columns, frame),
         context=opened,
         notes=_intercept_note(parts),
     )
@@ -184,6 +184,11 @@ def _with_offset(parts: Parts, offset: str, frame: pd.DataFrame) -> Parts:
     expression = parse_expression(offset) if is_expression(offset, frame) else column_expression(offset)
     location = Part(parts.location.terms, (*parts.location.offsets, expression), parts.location.intercept)
     return Parts(location, parts.nominal, parts.scale)
+
+
+def _in_use(contrasts: Mapping[str, Any] | None, used: tuple[str, ...], frame: pd.DataFrame) -> dict[str, Any]:
+    """The contrasts without those of columns that no formula uses."""
+    return {name: kind for name, kind in (contrasts or {}).items() if name in used or name not in frame.columns}
 
 
 def _response(name: ResponseName, levels: Any, interpreter: Interpreter) -> Response:

@@ -48,7 +48,8 @@ class Inference:
         Notes
         -----
         Types I and II weigh rows by their case weights, so that a weight equals repeated rows (R leaves weights out of
-        these contrasts). The last two do not depend on the coding of factors, and are NaN where a cell is empty.
+        these contrasts). The last two do not depend on the coding of factors, and are NaN where a cell is empty, but
+        for terms that are part of no other.
 
         Examples
         --------
@@ -144,6 +145,11 @@ class Inference:
         -------
         Selection
             The chosen `fit` and the `trace` of steps. Its p-values and intervals do not know of the selection.
+
+        Raises
+        ------
+        DataError
+            A term that comes or goes is missing in some rows: models are compared on the same rows.
 
         Examples
         --------

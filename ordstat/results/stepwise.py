@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..exceptions import OptionError
 from .comparison import check_unpenalised
-from .terms import Refit, add_fits, add_scope, drop_fits
+from .terms import Refit, add_fits, add_scope, check_rows, drop_fits
 
 if TYPE_CHECKING:
     from .likelihood import LikelihoodResults
@@ -50,7 +50,9 @@ def stepwise(r: LikelihoodResults, scope: Any, direction: str | None, k: float, 
         if best is None:
             break
         change, formula = best
-        r = r.update(formula)
+        changed = r.update(formula)
+        check_rows(r.design, changed.design, change[2:])
+        r = changed
         rows.append((change, r))
     return Selection(r, _trace(rows, k))
 

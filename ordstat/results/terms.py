@@ -96,7 +96,7 @@ def add_fits(r: LikelihoodResults, texts: dict[str, str], data: Any) -> dict[str
     fits = {}
     for term, text in texts.items():
         design = r.design.updated(data, formula=f"~ . + {text}")
-        _check_rows(r.design, design, term)
+        check_rows(r.design, design, term)
         fits[term] = fitted(r, design.sample)
     return fits
 
@@ -112,11 +112,13 @@ def add_scope(r: LikelihoodResults, scope: Any, data: Any) -> dict[str, str]:
     }
 
 
-def _check_rows(old: Design, new: Design, term: str) -> None:
+def check_rows(old: Design, new: Design, term: str) -> None:
+    """DataError where putting in or taking out a term changes the rows that are complete."""
     if old.sample.n != new.sample.n or not old.index.equals(new.index):
         raise DataError(
-            f"{term!r} is missing in some of the {old.sample.n} rows of the fit ({new.sample.n} rows have it): models "
-            "are compared on the same rows, so drop the rows with missing values first."
+            f"{term!r} is missing in some of the {max(old.sample.n, new.sample.n)} rows of the fit "
+            f"({min(old.sample.n, new.sample.n)} rows have it): models are compared on the same rows, so drop the rows "
+            "with missing values first."
         )
 
 

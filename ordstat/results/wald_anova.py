@@ -53,12 +53,20 @@ def _sequential_contrasts(r: LikelihoodResults, kind: str, margins: Margins, est
 
 
 def _recoded_contrasts(r: LikelihoodResults, kind: str, margins: Margins, estimated: BoolArray) -> list[FloatArray]:
-    """Type III and balanced: coefficients under another coding; NaN where an aliased column leaves them unknown."""
+    """Type III and balanced: coefficients under another coding; NaN where an aliased column leaves them unknown.
+
+    A term that no other contains is tested whatever is aliased in it: by its columns that are not, in any coding.
+    """
     coded = margins.balanced if kind == BALANCED else margins.baseline
-    return [
-        coded[term] if _all_cells(term, margins, r.design, estimated) else np.full_like(coded[term], np.nan)
-        for term in r.design.terms
-    ]
+    found = []
+    for term, columns in r.design.terms.items():
+        if _all_cells(term, margins, r.design, estimated):
+            found.append(coded[term])
+        elif margins.containing[term]:
+            found.append(np.full_like(coded[term], np.nan))
+        else:
+            found.append(np.eye(estimated.size)[columns][estimated[columns]])
+    return found
 
 
 def _location_covariance(r: LikelihoodResults, places: IntArray) -> FloatArray:

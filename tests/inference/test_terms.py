@@ -71,10 +71,19 @@ def test_weights_are_repeated_rows(sim, type):
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
+@pytest.mark.parametrize("type", ["I", "II", "III", "balanced"])
+def test_an_interaction_without_its_main_effects_is_a_factor_of_cells(sim, type):
+    cells = sim.assign(cell=sim["f"].astype(str) + sim["g"].astype(str))
+    one, other = ordfit("y ~ x1 + f:g", data=sim), ordfit("y ~ x1 + cell", data=cells)
+    assert one.anova(type=type).to_numpy() == pytest.approx(other.anova(type=type).to_numpy(), rel=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
 def test_an_empty_cell_leaves_its_average_unknown():
     fit = ordfit("y ~ f * e", data=load_data("simrd"))
     table = fit.anova(type="balanced")
-    assert table["chisq"].isna().all() and fit.anova(type="II")["chisq"].notna().all()
+    assert table.loc[["f", "e"], "chisq"].isna().all() and fit.anova(type="II")["chisq"].notna().all()
+    assert table.loc["f:e"].to_dict() == pytest.approx(fit.anova(type="I").loc["f:e"].to_dict(), rel=1e-9)
     assert fit.anova(type="II").loc["f:e", "df"] == int(
         (~fit.fit.aliased[-sum(":" in n for n in fit.design.names) :]).sum()
     )
@@ -122,6 +131,15 @@ def test_step_within_limits(sim):
     assert "+ x1" in repr(forward)
 
 
+def test_step_keeps_the_contrasts_of_factors_that_come_back(sim):
+    coded = {"f": "sum", "g": "helmert"}
+    full, without = (ordfit(f"y ~ {terms}", data=sim, contrasts=coded) for terms in ("x1 + g + f", "x1 + g"))
+    assert without.update("~ . + f").params.to_dict() == pytest.approx(full.params.to_dict(), abs=1e-9)
+    assert full.step(k=1e4).fit.design.names == ()
+    again = full.update("~ x1").update("~ . + g + f")
+    assert again.params.to_dict() == pytest.approx(full.params.to_dict(), abs=1e-9)
+
+
 def test_models_of_other_rows_are_refused(sim):
     fit = ordfit("y ~ x1", data=sim)
     holes = sim.assign(x2=sim["x2"].where(sim.index > 3))
@@ -139,6 +157,8 @@ def test_models_of_other_rows_are_refused(sim):
         fit.anova(ordfit("y ~ x1", data=sim.head(60), method="redsvm", subset=None))
     with pytest.raises(DataError, match="'x2' is missing in some of the 500 rows"):
         ordfit("y ~ x1", data=holes).add1("x2")
+    with pytest.raises(DataError, match="'x2' is missing in some of the 500 rows"):
+        fewer.step(k=1e4)
 
 
 @pytest.mark.parametrize("test", ["drop1", "nominal_test", "scale_test", "brant", "step", "anova", "add1"])
