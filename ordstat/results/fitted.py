@@ -107,6 +107,9 @@ class FittedRanker:
         """What fits other rows in the same way: the method, with its calibration if it has one."""
         return self.method if self.calibrated is None else self.calibrated
 
+    def check_rows(self) -> None:
+        """UnavailableError where the rows that the fit was learned from are not all at hand to fit again."""
+
     # Rows
 
     def _target(self, newdata: Any) -> Target:

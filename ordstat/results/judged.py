@@ -82,6 +82,7 @@ class JudgedRanker(FittedRanker):
         if newdata is not None:
             columns |= frames.error_columns("new data", table(self._new_predictions(newdata, weights), None))
         if cv is not None:
+            self.check_rows()
             result = crossvalidate(self.learner, sample, cv, rng, self.probabilities_of, callback)
             columns |= frames.error_columns("cv", result.table)
         return pd.DataFrame(columns, index=list(self.training_errors.names))

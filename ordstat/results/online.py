@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self, cast
 
 import pandas as pd
 
-from ..exceptions import DataError, OptionError
+from ..exceptions import DataError, OptionError, UnavailableError
 from ..model.fit import Fit
 from ..model.online import Learned, Lesson, MistakeBound, OnlineMarginFit, OnlineVoteFit
 from ..model.sample import Sample
@@ -82,13 +82,23 @@ class OnlineResults(OrdinalResults):
         kept = new.complete & (codes >= 0)
         if not kept.any():
             raise DataError("the batch has no row with the response and all inputs present.")
+        whole = bool(kept.all())
         sample = Sample(
-            rows=new.rows if kept.all() else new.rows.take(kept[new.complete]),
-            y=codes[kept],
+            rows=new.rows if whole else new.rows.take(kept[new.complete]),
+            y=codes if whole else codes[kept],
             n_levels=self.design.sample.n_levels,
             weights=None if weights is None else case_weights(frame, weights, kept),
         )
-        return Batch(sample=sample, index=new.index[kept], n_given=int(kept.size))
+        return Batch(sample=sample, index=new.index if whole else new.index[kept], n_given=int(kept.size))
+
+    def check_rows(self) -> None:
+        """UnavailableError after `partial_fit`, which keeps the rows of the last batch alone."""
+        if self.fit.learned.tally.batches > 1:
+            raise UnavailableError(
+                "after partial_fit the rows of earlier batches are not at hand to fit again, and the last batch alone "
+                "would give another ranker: use errors(newdata) or conformal(data=...) with rows kept aside, or fit "
+                "to all rows at once."
+            )
 
     @cached_property
     def mistake_bound(self) -> MistakeBound:
@@ -98,7 +108,14 @@ class OnlineResults(OrdinalResults):
     def report(self) -> Report:
         """The summary as data."""
         report = super().report()
-        return replace(report, header=(*report.header, ("Mistake bound", _bound_text(self.mistake_bound))))
+        header = (*report.header, ("Mistake bound", _bound_text(self.mistake_bound)))
+        if self.fit.learned.tally.batches == 1:
+            return replace(report, header=header)
+        header = tuple(
+            (name, f"{value}, the last batch" if name == "Observations" else value) for name, value in header
+        )
+        note = "Levels, errors and margins are those of the last batch, the ranker that of all batches."
+        return replace(report, header=header, notes=(*report.notes, note))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -153,7 +170,6 @@ class Stream:
             dropped={},
             notes=(),
             data=None,
-            recipe=None,
         )
         fit: Any = cast(OnlineRanker, self.first.method).concluded(self.lesson)
         return replace(self.first, design=design, fit=fit)

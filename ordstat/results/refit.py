@@ -22,6 +22,8 @@ def updated(
     """`OrdinalResults.update`: `design` are changes of formulas, `changes` what else was given."""
     if results.fitter is None:
         raise OptionError("These results were made by hand: fit with ordfit() to use update().")
+    if data is None:
+        results.check_rows()
     given = {name: value for name, value in design.items() if value is not None}
     given |= {name: changes[name] for name in DESIGN_ARGUMENTS if name in changes}
     options = {name: value for name, value in changes.items() if name not in (*DESIGN_ARGUMENTS, "vcov", "calibrate")}

@@ -9,6 +9,7 @@ import twins
 
 from ordstat import CuSumRank, DataError, OptionError, PRank, ordfit
 from ordstat.compiled import online
+from ordstat.exceptions import UnavailableError
 from ordstat.methods.base_online import OnlineMethod
 from ordstat.model.costs import CostMatrix
 from ordstat.model.examples import Examples
@@ -357,3 +358,20 @@ def test_what_cannot_learn_batches_says_so():
         fit.partial_fit(data.assign(y=5))
     with pytest.raises(DataError, match="no row"):
         fit.partial_fit(data.assign(a=np.nan))
+
+
+def test_after_batches_nothing_is_fitted_again_to_the_last_one_alone():
+    data, kept = frame(seed=6), frame(seed=7)
+    fit = ordfit("y ~ a + b + c", data[:60], "prank").partial_fit(data[60:])
+    for refit in (
+        lambda: fit.errors(cv=3),
+        lambda: fit.conformal(0.8),
+        lambda: fit.update("~ . - a"),
+        lambda: fit.update(epochs=3),
+    ):
+        with pytest.raises(UnavailableError, match="rows of earlier batches are not at hand"):
+            refit()
+    assert fit.conformal(0.8, kept).n == len(kept)
+    whole = ordfit("y ~ b + c", data, "prank")
+    assert fit.update("~ . - a", data=data).coef.equals(whole.coef)
+    assert "60, the last batch" in str(fit.summary()) and "the last batch" not in str(whole.summary())
