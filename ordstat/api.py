@@ -82,7 +82,7 @@ def ordfit(
     levels : sequence, optional
         Order of the response's values, lowest first; required for unordered strings.
     subset : boolean array or str, optional
-        Rows to use; a string is an expression in the columns, such as 'judge != "1"'.
+        Rows to use; a string is an expression in the columns, such as "judge != 1" (a level as it is in the data).
     contrasts : mapping, optional
         Column to coding: "treatment" (default), "sum", "helmert", "poly", ...
     na_action : {"omit", "raise"}

@@ -89,10 +89,14 @@ def check_unpenalised(fits: Iterable[LikelihoodResults], name: str) -> None:
 
 
 def nested_in(small: LikelihoodResults, large: LikelihoodResults) -> bool:
-    """Whether every column of one model is a combination of columns of the other, of the same link or its family."""
+    """Whether every column of one model is a combination of columns of the other, of the same link or its family.
+
+    So are its thresholds, where they have a structure.
+    """
     a, b = small.design.sample.rows, large.design.sample.rows
     return (
         _link_within(small, large)
+        and _thresholds_within(small, large)
         and _spanned(_joined(a.nominal), _joined(b.nominal))
         and _spanned(_joined(a.X, _difference(a.offset, b.offset)), _joined(b.X, b.nominal))
         and _spanned(_joined(a.scale, _difference(a.scale_offset, b.scale_offset)), _joined(b.scale))
@@ -102,6 +106,14 @@ def nested_in(small: LikelihoodResults, large: LikelihoodResults) -> bool:
 def _link_within(small: LikelihoodResults, large: LikelihoodResults) -> bool:
     one, other = dict(small.fit.facts)["link"], dict(large.fit.facts)["link"]
     return bool(one == other or large.fit.n_lambda)
+
+
+def _thresholds_within(small: LikelihoodResults, large: LikelihoodResults) -> bool:
+    one, other = small.fit.jacobian, large.fit.jacobian
+    if other is None:
+        return True
+    one = np.eye(len(other)) if one is None else one
+    return bool(np.linalg.matrix_rank(np.hstack([one, other])) == np.linalg.matrix_rank(other))
 
 
 def _difference(one: FloatArray | None, other: FloatArray | None) -> FloatArray | None:

@@ -175,6 +175,9 @@ def test_models_that_are_not_nested_have_no_p_value(sim):
     table = one.anova(other)
     assert table["lr_stat"].iloc[1] < 0 and np.isnan(table["p_value"].iloc[1])
     assert "not nested" in table.attrs["notes"][0]
+    strict = ordfit("y ~ x1 + x2 + x3 + x4", data=sim, threshold="equidistant")
+    assert strict.edf > one.edf and "not nested" in one.anova(strict).attrs["notes"][0]
+    assert strict.anova(strict.update(threshold="flexible"))["p_value"].notna().iloc[1]
     same = one.anova(ordfit("y ~ x2", data=sim))
     assert same["df"].iloc[1] == 0 and np.isnan(same["p_value"].iloc[1])
 
