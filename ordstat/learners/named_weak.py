@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ..exceptions import OptionError
-from .answers import Answers
 from .base import BinaryLearner
 from .classifier import Classifier
 from .named import CLASSIFIERS
@@ -14,6 +13,7 @@ from .perceptron import NormalisedSigmoid, RCDPerceptron
 from .stump import DecisionStump
 from .tree import DecisionTree
 from .weak import WeakLearner
+from .weak_classifier import WeakClassifier
 
 #: Weak learners that a string stands for, beside those of scikit-learn.
 WEAK: dict[str, WeakLearner] = {
@@ -37,13 +37,13 @@ def parse_learner(value: Any, owner: str) -> WeakLearner:
     if isinstance(value, WeakLearner):
         return value
     if isinstance(value, BinaryLearner):
-        return Answers(value)
+        return WeakClassifier(value)
     if not isinstance(value, str):
-        return Answers(_classifier(value, owner))
+        return WeakClassifier(_classifier(value, owner))
     if value in WEAK:
         return WEAK[value]
     if value in _CLASSIFIERS:
-        return Answers(Classifier(_CLASSIFIERS[value]()))
+        return WeakClassifier(Classifier(_CLASSIFIERS[value]()))
     raise _unknown(value, owner)
 
 

@@ -17,7 +17,7 @@ from ..model.distinct import DistinctRows
 from ..model.fit import Fit, HullGeometry
 from ..model.rankers import MedianRule, RankerVotes, RankVotes, answers
 from ..model.sample import Rows, Sample
-from ..solvers.answers import AnswerLoss
+from ..solvers.answer_loss import AnswerLoss
 from .base import Method
 from .base_boosting import RoundsMethod
 

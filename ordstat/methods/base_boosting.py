@@ -11,9 +11,10 @@ import numpy as np
 from .._typing import FloatArray, IntArray, Progress
 from ..exceptions import OptionError
 from ..learners.boosting import Hypotheses, Loss
+from ..learners.boosting_run import Run, continued, held_out, split
 from ..learners.named_weak import parse_learner
 from ..learners.weak import WeakLearner
-from ..model.costs import CostField, CostMatrix, require_v_shaped, sample_costs
+from ..model.costs import CostField, CostMatrix, mean_excess, require_v_shaped, sample_costs
 from ..model.distinct import DistinctRows, distinct_rows
 from ..model.ensembles import Ensemble, Raised
 from ..model.fit import Certificate, Fit, HullGeometry, Trace
@@ -24,7 +25,6 @@ from ..results.ensemble import EnsembleResults
 from ..solvers.exponential import MarginLoss, Questions
 from .base import Method, Needs
 from .base_options import count, number
-from .base_rounds import Run, continued, held_out, mean_cost, split
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -310,7 +310,7 @@ def cost_certificate(rows: DistinctRows, codes: IntArray, loss: float, limit: fl
     limit : float
         What bounds the loss, by the product over rounds.
     """
-    cost = mean_cost(rows, codes)
+    cost = mean_excess(rows.costs, codes, rows.weights)
     details = (("cost above the least possible", cost), ("its bound", loss), ("bound by the rounds", limit))
     # Rounding of the sums behind both.
     value = 0.0 if cost == 0.0 else cost / loss

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._typing import FloatArray, IntArray, Progress
+from .._typing import FloatArray, Progress
 from ..exceptions import DataError, OptionError
 from ..learners.base import Trainer
 from ..learners.classifier import Classifier
@@ -16,7 +16,7 @@ from ..learners.named import CLASSIFIERS
 from ..learners.svm import SVM, SharedGram
 from ..learners.voting import Priced, Tallied, select
 from ..model.binary import Binary
-from ..model.costs import CostField, CostMatrix, sample_costs
+from ..model.costs import CostField, CostMatrix, mean_excess, require_differences, sample_costs
 from ..model.fit import CostBound, Selection, Trace, VoteFit
 from ..model.folds import stratified_folds
 from ..model.kernels import Kernel, parse_kernel
@@ -183,14 +183,13 @@ class VotingMethod(Method):
         if not (weights > 0).any():
             raise DataError("weights are zero for every row: nothing is left to fit.")
         costs = sample_costs(CostMatrix(self.cost), sample)
-        if (np.ptp(costs, axis=1)[weights > 0] == 0).all():
-            raise DataError("the costs price every rank alike, so there is nothing to learn: give costs that differ.")
+        require_differences(costs, weights)
         problems = self.problems(sample, costs, rng)
         trainer, selection = self._trainer(problems, sample, costs, rng, progress)
         learned = trainer.fit(problems, rng)
         rule = ScoreRule(Tallied(scorer=learned.scorer, tally=self.tally, n_levels=sample.n_levels))
         votes = self.tally(learned.scores, sample.n_levels)
-        above = excess(costs, rule.codes(sample.rows, votes), weights)
+        above = mean_excess(costs, rule.codes(sample.rows, votes), weights)
         return VoteFit(
             rule=rule,
             certificate=learned.certificate,
@@ -256,9 +255,3 @@ class VotingMethod(Method):
             *settled_facts(self.C, C, kernel, best, self.folds),
             scaled,
         )
-
-
-def excess(costs: FloatArray, codes: IntArray, weights: FloatArray) -> float:
-    """Mean cost of predicted codes (N,) above the least cost of each row."""
-    above = costs[np.arange(len(costs)), codes] - costs.min(axis=1)
-    return float(weights @ above / weights.sum())

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import FloatArray, Progress
 from ..learners.rank_stump import RankStumpTrainer
-from ..model.costs import CostField, CostMatrix, sample_costs
+from ..model.costs import CostField, CostMatrix, mean_excess, sample_costs
 from ..model.distinct import DistinctRows, distinct_rows
 from ..model.fit import Certificate, Fit, HullGeometry, MarginFit, Trace
 from ..model.potentials import ColumnScore
@@ -19,7 +19,6 @@ from ..model.scaling import fit_scaling
 from ..results.margin import MarginResults
 from ..solvers.dynamic_program import least_cost_thresholds
 from .base import Method, Needs
-from .base_rounds import mean_cost
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -63,7 +62,7 @@ class ORStump(Method):
         column, sign = RankStumpTrainer.on(rows.X, sample.n_levels).choose(gains)
         potential = ColumnScore(column=column, sign=sign)
         rule = ThresholdRule(potential, least_cost_thresholds(potential(Rows(X=rows.X)), rows.costs, rows.weights))
-        cost = mean_cost(rows, rule.codes(Rows(X=rows.X)))
+        cost = mean_excess(rows.costs, rule.codes(Rows(X=rows.X)), rows.weights)
         coefficients = np.zeros(rows.X.shape[1])
         coefficients[column] = sign
         return MarginFit(
@@ -87,7 +86,8 @@ class ORStump(Method):
         for column in rows.X.T:
             for scores in (column, -column):
                 theta = least_cost_thresholds(scores, rows.costs, rows.weights)
-                found.append(mean_cost(rows, np.searchsorted(theta, scores, side="left")))
+                codes = np.searchsorted(theta, scores, side="left")
+                found.append(mean_excess(rows.costs, codes, rows.weights))
         return min(found)
 
     def geometry(self, sample: Sample, fit: Fit) -> HullGeometry | None:

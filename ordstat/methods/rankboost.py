@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .._typing import FloatArray
+from ..model.costs import mean_excess
 from ..model.distinct import DistinctRows
 from ..model.fit import Certificate
 from ..model.sample import Rows
@@ -13,7 +14,6 @@ from ..solvers.dynamic_program import least_cost_thresholds
 from ..solvers.pairwise import PairLoss, misordered
 from .base_boosting import BoostingMethod
 from .base_options import one_of
-from .base_rounds import mean_cost
 
 #: How a step along a hypothesis is found.
 STEPS = {"loose": "the difference of right and wrong pairs", "tight": "the shares of right and of wrong pairs"}
@@ -66,12 +66,13 @@ class RankBoost(BoostingMethod):
     def certificate(self, rows: DistinctRows, rule: Any, loss: float, limit: float) -> Certificate:
         """The share of pairs in the wrong order against the loss of pairs."""
         scores = rule.scores(Rows(X=rows.X))
+        codes = rule.codes(Rows(X=rows.X), scores)
         wrong = misordered(rows.y, rows.weights, scores)
         details = (
             ("pairs in the wrong order", wrong),
             ("its bound", loss),
             ("bound by the rounds", limit),
-            ("cost above the least possible", mean_cost(rows, rule.codes(Rows(X=rows.X), scores))),
+            ("cost above the least possible", mean_excess(rows.costs, codes, rows.weights)),
         )
         name, value = "pairs in the wrong order / its bound", 0.0 if wrong == 0.0 else wrong / loss
         return Certificate(name=name, value=value, tolerance=1.0 + 1e-9, details=details)

@@ -12,7 +12,7 @@ from .._typing import FloatArray, Progress
 from ..exceptions import DataError
 from ..learners.extended import Answered, learn, parse_base
 from ..model.answers import Answers, CountingRule, ModalRule, out_of_order
-from ..model.costs import CostField, CostMatrix, require_v_shaped, sample_costs, split_weights
+from ..model.costs import CostField, CostMatrix, require_differences, require_v_shaped, sample_costs, split_weights
 from ..model.distinct import DistinctRows, distinct_rows
 from ..model.encoding import Encoding, parse_encoding
 from ..model.fit import Trace
@@ -100,8 +100,7 @@ class Reduction(Method):
         super().check(sample)
         costs = sample_costs(CostMatrix(self.cost), sample)
         require_v_shaped(costs, sample.y, type(self).__name__)
-        if (np.ptp(costs, axis=1)[sample.case_weights > 0] == 0).all():
-            raise DataError("the costs price every rank alike, so there is nothing to learn: give costs that differ.")
+        require_differences(costs, sample.case_weights)
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> ReductionFit:
         """Fit to arrays.

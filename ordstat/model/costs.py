@@ -235,3 +235,15 @@ def require_v_shaped(costs: FloatArray, y: IntArray, method: str) -> None:
         f"row {n} (rank code {y[n]}) must {direction} from rank code {k} to {k + 1}, and go from {costs[n, k]:g} to "
         f"{costs[n, k + 1]:g}. Change them, or choose a method that takes any cost."
     )
+
+
+def require_differences(costs: FloatArray, weights: FloatArray) -> None:
+    """Raise DataError where every row of costs (N, K) of positive weight prices all ranks alike."""
+    if (np.ptp(costs, axis=1)[weights > 0] == 0).all():
+        raise DataError("the costs price every rank alike, so there is nothing to learn: give costs that differ.")
+
+
+def mean_excess(costs: FloatArray, codes: IntArray, weights: FloatArray) -> float:
+    """Weighted mean cost of predicted codes (N,) above the least cost of each row (N, K)."""
+    above = costs[np.arange(len(costs)), codes] - costs.min(axis=1)
+    return float(weights @ above / weights.sum())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 
-from ordstat.solvers.answers import AnswerLoss
+from ordstat.solvers.answer_loss import AnswerLoss
 from ordstat.solvers.dynamic_program import least_cost_thresholds
 from ordstat.solvers.exponential import MarginLoss, Questions, ordered_thresholds
 from ordstat.solvers.pairwise import PairLoss, misordered

@@ -26,7 +26,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Answers(WeakLearner):
+class WeakClassifier(WeakLearner):
     """The answers of a binary learner, fitted anew every round.
 
     Attributes
@@ -36,13 +36,13 @@ class Answers(WeakLearner):
 
     base: BinaryLearner
 
-    def on(self, X: FloatArray, case_weights: FloatArray) -> AnswersTrainer:
-        return AnswersTrainer(X=X, trainer=self.base.on(X, case_weights))
+    def on(self, X: FloatArray, case_weights: FloatArray) -> WeakClassifierTrainer:
+        return WeakClassifierTrainer(X=X, trainer=self.base.on(X, case_weights))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AnswersTrainer(WeakTrainer):
-    """The trainer of a binary learner's answers, for the rows X (N, D)."""
+class WeakClassifierTrainer(WeakTrainer):
+    """The trainer of a weak classifier, for the rows X (N, D)."""
 
     X: FloatArray
     trainer: Trainer

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
-from ..learners.boosting import History, Hypotheses, Loss, boost, replay
+from ..model.costs import mean_excess
 from ..model.distinct import DistinctRows
 from ..model.rounds import Rounds
 from ..model.rules import Potential, count_above
 from ..model.sample import Rows
+from .boosting import History, Hypotheses, Loss, boost, replay
 
 
 def held_out(rows: DistinctRows, share: float, rng: np.random.Generator) -> IntArray:
@@ -31,12 +32,6 @@ def split(rows: DistinctRows, held: IntArray | None) -> tuple[DistinctRows, Dist
     if held is None or held.size == 0:
         return rows, None
     return rows.take(np.setdiff1d(np.arange(rows.n), held)), rows.take(held)
-
-
-def mean_cost(rows: DistinctRows, codes: IntArray) -> float:
-    """Mean cost of predicted codes (N,) above the least cost of each row."""
-    above = rows.costs[np.arange(rows.n), codes] - rows.costs.min(axis=1)
-    return float(rows.weights @ above / rows.weights.sum())
 
 
 def continued(state: dict[str, Any]) -> np.random.Generator:
@@ -140,4 +135,4 @@ class Run:
             self.thetas.append(self.loss.theta)
         if self.test is not None and self.costs is not None:
             gaps = self.gaps(self.train, self.loss.scores, self.loss.theta, self._test_scores)
-            self.costs.append(mean_cost(self.test, count_above(gaps)))
+            self.costs.append(mean_excess(self.test.costs, count_above(gaps), self.test.weights))
