@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 from types import ModuleType
 from typing import Any
@@ -25,6 +25,7 @@ from .inputs import cost_matrix
 from .interpreter import Interpreter, coded_column
 from .margins import Margins, margins
 from .parse import Part
+from .plain import plain_columns, plain_matrix
 from .response import known_codes
 from .transforms import Transform
 
@@ -201,6 +202,18 @@ class FormulaSpec:
                 "write offset(...) in the formula."
             )
         frame = as_frame(data)
+        X = None if self._plain is None else plain_matrix(frame, self._plain)
+        if X is not None:
+            return NewRows(rows=Rows(X=X), complete=np.ones(len(frame), dtype=bool), index=frame.index)
+        return self._evaluated(frame)
+
+    @cached_property
+    def _plain(self) -> tuple[str, ...] | None:
+        """The columns where there is nothing to evaluate."""
+        alone = self.parts.nominal is None and self.parts.scale is None
+        return plain_columns(self.parts.location, self.codings) if alone else None
+
+    def _evaluated(self, frame: pd.DataFrame) -> NewRows:
         self._check_columns(frame)
         interpreter = Interpreter(
             Columns(frame, self.declared), dict(self.states), None if self.context is None else self.context.names

@@ -168,3 +168,72 @@ def test_new_arrays_need_the_columns_of_the_fit():
         from_arrays(X, [1, 2, 1, 2]).spec.rebuild(X[:, :1])
     with pytest.raises(DataError, match="no columns 'v'"):
         from_arrays(pd.DataFrame(X, columns=["u", "v"]), [1, 2, 1, 2]).spec.rebuild(pd.DataFrame({"u": [1.0]}))
+
+
+NUMBERS = pd.DataFrame({"y": [1, 2, 1, 2], "a.b": [1.5, 2, 3, 4], "n": [4, 3, 2, 1], "of": [0.25, 1, 2, 3]})
+NEW = pd.DataFrame(
+    {"of": [5, -(2**60)], "more": ["p", "q"], "n": np.array([0.1, 7], "f4"), "a.b": [1e200, -2.5], "y": [2, 1]},
+    index=["r", "s"],
+)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"a.b": [1e10, -2.5]},
+        {"n": [True, False]},
+        {"n": pd.array([1, None], "Int64")},
+        {"n": pd.array([1.5, 2.5], "Float64")},
+        {"n": [1, None], "of": [np.nan, np.nan]},
+        {"n": np.array([1, "2"], dtype=object)[[0, 0]]},
+        {"more": [np.inf, 1.0]},
+    ],
+)
+def test_bare_columns_of_numbers_rebuild_whatever_lies_beside_them(change):
+    spec = pickle.loads(pickle.dumps(build("y ~ a.b + n + of", NUMBERS).spec))
+    frame = NEW.assign(**change)
+    new = spec.rebuild(frame)
+    values = [[np.nan if value is pd.NA else float(value) for value in frame[name]] for name in ("a.b", "n", "of")]
+    expected = np.array(values).T
+    complete = ~np.isnan(expected).any(axis=1)
+    np.testing.assert_array_equal(new.complete, complete)
+    np.testing.assert_array_equal(new.rows.X, expected[complete])
+    assert new.rows.X.flags.c_contiguous and new.rows.X.dtype == np.float64
+    pd.testing.assert_index_equal(new.index, frame.index)
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (NEW.assign(n=[1, -np.inf]), r"'n' is infinite in row 's' \(position 1\)"),
+        (NEW.drop(columns=["n", "of"]), "no column 'n', 'of'; the model needs 'a.b', 'n', 'of'"),
+        (NEW.assign(n=pd.Categorical([1.0, 2.0])), "'n' was numeric at the fit; the new data hold 1.0, 2.0"),
+        (NEW.assign(n=["1", "2"]), "'n' was numeric at the fit"),
+        (NEW.assign(n=pd.to_datetime(["2020-01-01", "2020-01-02"])), "'n' holds datetime64 values"),
+        (NEW.assign(n=[1j, 2j]), "'n' holds complex numbers"),
+        (NEW.rename(columns={"more": "n"}), "2 columns named 'n'"),
+    ],
+)
+def test_bare_columns_of_anything_else_are_refused_by_name(frame, message):
+    with pytest.raises(DataError, match=message):
+        build("y ~ a.b + n + of", NUMBERS).spec.rebuild(frame)
+
+
+def test_one_categorical_column_of_numbers_is_no_number():
+    with pytest.raises(DataError, match="'n' was numeric at the fit"):
+        build("y ~ n", NUMBERS).spec.rebuild(pd.DataFrame({"n": pd.Categorical([1.0, 2.0])}))
+
+
+def test_many_rows_of_bare_columns():
+    frame = NEW[["n", "of", "a.b"]].iloc[np.arange(400_000) % 2]
+    new = build("y ~ a.b + n + of", NUMBERS).spec.rebuild(frame)
+    np.testing.assert_array_equal(new.rows.X, frame[["a.b", "n", "of"]].to_numpy(dtype=float))
+    assert new.complete.all() and new.complete.shape == (400_000,)
+
+
+def test_rebuilt_rows_are_a_copy():
+    frame = pd.DataFrame({"n": [1.0, 2.0], "of": [3.0, 4.0]})
+    rows = build("y ~ n + of", NUMBERS).spec.rebuild(frame).rows
+    frame.loc[0, "n"] = 9.0
+    np.testing.assert_array_equal(rows.X, [[1, 3], [2, 4]])
