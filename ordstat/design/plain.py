@@ -1,4 +1,4 @@
-"""The quick way to rebuild rows whose terms are all bare columns of numbers; what it cannot vouch for goes the long one.
+"""The quick way to rebuild rows whose terms are all bare columns of numbers; what it cannot judge goes the long one.
 
 Looking up one column of a frame after another costs more than a batch of a thousand rows takes to learn. Here they are
 taken together, and the sums of squares that come with their matrix tell whether every number is finite.
