@@ -41,6 +41,8 @@ PAIRS: dict[str, Callable[[int], list[tuple[int, int]]]] = {
 }
 #: Statistics of a table of estimates.
 STATISTICS = ["estimate", "std_error", "statistic", "p_value", "lower", "upper"]
+#: A slope of a constant probability is rounding, up to this.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,10 +132,14 @@ class Averager:
 
 
 def estimates(values: FloatArray, errors: FloatArray, level: float, exponentiate: bool) -> pd.DataFrame:
-    """Columns STATISTICS; exponents have the errors of the delta method, and the test and limits of the logs."""
+    """Columns STATISTICS; exponents have the errors of the delta method, and the test and limits of the logs.
+
+    What has no error, such as P(response <= highest level), is not tested.
+    """
+    certain = errors == 0.0
+    values = np.where(certain & (np.abs(values) < _ROUNDING), 0.0, values)
     lower, upper = symmetric_limits(values, errors, level)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = values / errors
+    z = values / np.where(certain, np.nan, errors)
     p = 2.0 * ndtr(-np.abs(z))
     if exponentiate:
         values, lower, upper = np.exp(values), np.exp(lower), np.exp(upper)

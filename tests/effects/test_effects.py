@@ -42,6 +42,17 @@ def test_against_r(what: tuple[str, str]) -> None:
     np.testing.assert_allclose(table["std_error"], expected["std_error"], rtol=1e-6)
 
 
+def test_a_certain_probability_has_no_test() -> None:
+    """P(response <= highest level) is 1."""
+    fit = fitted("sim")
+    effects, means = fit.effects("x1", scale="cum_prob").iloc[-1], fit.emmeans("f", scale="cum_prob").frame.iloc[-1]
+    assert effects[["estimate", "std_error", "lower", "upper"]].tolist() == [0.0] * 4
+    assert means[["estimate", "std_error", "lower", "upper"]].tolist() == [1.0, 0.0, 1.0, 1.0]
+    for row in (effects, means):
+        assert row[[name for name in ("statistic", "p_value") if name in row]].isna().all()
+    assert np.isnan(effects["p_value"])
+
+
 def averaged(fit, data: pd.DataFrame, type: str) -> np.ndarray:
     return np.average(fit.predict(data, type=type).to_numpy().reshape(len(data), -1), axis=0, weights=data["w"])
 
