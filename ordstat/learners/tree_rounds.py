@@ -76,10 +76,13 @@ class TreeRounds:
     ----------
     rows : DistinctRows
     plan : Plan
+    known : tuple of Tree
+        Of rounds made before on these rows, from the same state of the generator: they are not grown again.
     """
 
     rows: DistinctRows
     plan: Plan
+    known: tuple[Tree, ...] = ()
     trees: list[Tree] = field(default_factory=list)
     heights: list[FloatArray] = field(default_factory=list)
     errors: list[FloatArray] = field(default_factory=list)
@@ -121,9 +124,7 @@ class TreeRounds:
     def _add(self, rng: np.random.Generator, apply: Mapper) -> None:
         width = len(self.plan.classes)
         grown_on = self._sampled(rng)
-        tasks = [s for s in range(width) if self._active[min(s, len(self._active) - 1)]]
-        grown = dict(zip(tasks, apply(lambda s: self._grow(s, grown_on), tasks), strict=True))
-        trees = [grown[s] if s in grown else self.trees[s - width] for s in range(width)]
+        trees = list(self.known[len(self.trees) : len(self.trees) + width]) or self._grown(grown_on, apply)
         forest = Forest.of(trees, self.plan.n_classes)
         answers = self.plan.aggregation.answers(forest, forest.leaves(self.rows.X))
         update = self.plan.reweighting(answers, self._weights)
@@ -135,6 +136,13 @@ class TreeRounds:
         self.errors.append(update.error)
         if self._bag is not None:
             self._bag.note(height * answers, height > 0, self.plan.aggregation)
+
+    def _grown(self, grown_on: FloatArray, apply: Mapper) -> list[Tree]:
+        """The trees of a round; a problem that has ended repeats its last one, which has no vote."""
+        width = len(self.plan.classes)
+        tasks = [s for s in range(width) if self._active[min(s, len(self._active) - 1)]]
+        grown = dict(zip(tasks, apply(lambda s: self._grow(s, grown_on), tasks), strict=True))
+        return [grown[s] if s in grown else self.trees[s - width] for s in range(width)]
 
     def _grow(self, s: int, grown_on: FloatArray) -> Tree:
         return self._trainer.grow(self.plan.classes[s], grown_on[min(s, len(grown_on) - 1)], self.plan.n_classes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from .._typing import Progress
 from ..exceptions import OptionError
+from ..learners.boosting_run import continued
 from ..learners.tree import DecisionTree
 from ..learners.tree_rounds import Plan, TreeRounds
 from ..model.costs import CostField, CostMatrix
@@ -117,9 +119,29 @@ class TreeMethod(Method):
         progress : callable(step, total, message), optional
         """
         self.check(sample)
+        return self._run(sample, (), self.made, rng, progress)
+
+    def more(self, sample: Sample, fit: TreeFit, rounds: int) -> TreeFit:
+        """The fit with further rounds; the same as a fit of as many rounds at once.
+
+        Raises
+        ------
+        OptionError
+            `rounds` is not a number of rounds, or the method has one round alone.
+        """
+        count(self, "rounds", rounds, 1)
+        if not isinstance(self, TreeEnsemble):
+            raise OptionError(f"{self!r} grows its trees once, so there are no further rounds: use 'ordinal-bagging'.")
+        return self._run(sample, fit.votes.trees, fit.votes.rounds + int(rounds), continued(fit.state), None)
+
+    def _run(
+        self, sample: Sample, known: tuple[Tree, ...], made: int, rng: np.random.Generator, progress: Progress | None
+    ) -> TreeFit:
+        """So many rounds, the first of them by trees that are known."""
         rows = _by_columns(distinct_rows(sample, CostMatrix.classification().rows(sample.y, sample.n_levels)))
-        rounds = TreeRounds(rows=rows, plan=self.plan(rows, sample.n_levels))
-        rounds.run(self.made, rng, self.n_jobs, progress)
+        rounds = TreeRounds(rows=rows, plan=self.plan(rows, sample.n_levels), known=known)
+        state = deepcopy(dict(rng.bit_generator.state))
+        rounds.run(made, rng, self.n_jobs, progress)
         votes = rounds.votes
         rule = ScoreRule(votes)
         return TreeFit(
@@ -134,6 +156,7 @@ class TreeMethod(Method):
             facts=self._facts(rounds),
             votes=votes,
             errors=np.array(rounds.errors),
+            state=state,
             out_of_bag=rounds.out_of_bag,
         )
 
@@ -153,10 +176,12 @@ class TreeMethod(Method):
     def _facts(self, rounds: TreeRounds) -> tuple[tuple[str, Any], ...]:
         width, made = len(rounds.plan.classes), len(rounds.heights)
         grown = self.tree()
-        size = f"{grown.leaves} leaves" + ("" if grown.prune is None else f", pruned by {grown.prune}")
+        size = f"at most {grown.leaves} leaves" if grown.prune is None else f"{grown.leaves} leaves or the next larger"
+        size += "" if grown.prune is None else f" tree of the sequence pruned by {grown.prune}"
+        each = "" if width == 1 else ", one a split" if made == 1 else f", one a split in each of {made} rounds"
         return (
-            ("Trees", f"{made * width}, of {size}" + (f", one a split in each of {made} rounds" if width > 1 else "")),
-            ("Rounds", f"{made}, {rounds.message}"),
+            ("Trees", f"{made * width}, of {size}{each}"),
+            *([("Rounds", f"{made}, {rounds.message}")] if isinstance(self, TreeEnsemble) else []),
         )
 
 

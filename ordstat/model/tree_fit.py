@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -124,16 +125,19 @@ class TreeFit(VoteFit):
         Of all rounds made and used.
     errors : (T, P)
         Weighted error of every round, NaN where rounds are not weighted.
+    state : dict
+        Of the generator before the first round.
     out_of_bag : OutOfBag or None
         None where no samples are drawn.
     """
 
     votes: TreeVotes
     errors: FloatArray
+    state: dict[str, Any] = field(repr=False)
     out_of_bag: OutOfBag | None = None
 
     def upto(self, rounds: int, rows: Rows) -> TreeFit:
-        """The fit after the first rounds alone, with the scores of its rows."""
+        """The fit after the first rounds alone, with the scores of its rows; a calibration was for all rounds."""
         votes, held = self.votes.upto(rounds), self.out_of_bag
         rule = ScoreRule(votes)
         return replace(
@@ -144,5 +148,6 @@ class TreeFit(VoteFit):
             errors=self.errors[:rounds],
             trace=replace(self.trace, iterations=rounds, objective=self.trace.objective[:rounds]),
             facts=(*(fact for fact in self.facts if fact[0] != "Rounds"), ("Rounds", f"the first {rounds} used")),
+            calibration=self.calibration if rounds == self.votes.rounds else None,
             out_of_bag=None if held is None else OutOfBag(errors=held.errors[:rounds], share=held.share[:rounds]),
         )

@@ -36,6 +36,9 @@ class TreeMethod(Protocol):
     def truncated(self, sample: Sample, fit: TreeFit, rounds: int) -> TreeFit:
         """The fit after some of its rounds."""
 
+    def more(self, sample: Sample, fit: TreeFit, rounds: int) -> TreeFit:
+        """The fit with further rounds."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeResults(VoteResults):
@@ -54,23 +57,37 @@ class TreeResults(VoteResults):
 
     fit: TreeFit
 
-    predicts: ClassVar[tuple[str, ...]] = ("class", "prob", "votes")
-    no_bounds: ClassVar[str] = "No margin bounds: a rule that votes has no margins."
+    predicts: ClassVar[tuple[str, ...]] = ("class", "prob", "cum_prob", "votes")
 
     # Predictions
 
+    @property
+    def prediction_types(self) -> tuple[str, ...]:
+        """Every `type` that `predict` takes; no probabilities where a calibration was for other rounds."""
+        lost = ("prob", "cum_prob") if self._uncalibrated(self.fit) else ()
+        return tuple(type for type in super().prediction_types if type not in lost)
+
+    def _uncalibrated(self, fit: Fit) -> bool:
+        """Whether calibration was asked for, and this fit has none."""
+        return self.calibrated is not None and fit.calibration is None
+
     def _predict(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
-        if type == "prob":
-            return target.frame(self._probabilities(self.fit, target.rows, target.scores), self.levels)
+        if type in ("prob", "cum_prob"):
+            found = self.fit.votes.aggregation.probabilities(target.scores)
+            return target.frame(found if type == "prob" else np.cumsum(found, axis=1).clip(max=1.0), self.levels)
         return super()._predict(target, type)
 
-    def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray:
+    def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
+        if self._uncalibrated(fit):
+            return None
         return cast(TreeFit, fit).votes.aggregation.probabilities(scores)
 
     def _augmented(self, frame: pd.DataFrame, target: Target, data: Any) -> pd.DataFrame:
         """`.fitted` and one `.prob_<level>` a level."""
         frame[".fitted"] = self._predict(target, "class")
         found = self._probabilities(self.fit, target.rows, target.scores)
+        if found is None:
+            return frame
         both = target.frame(found, [f".prob_{level}" for level in self.levels])
         return pd.concat([frame, both.set_axis(frame.index)], axis=1)
 
@@ -96,6 +113,23 @@ class TreeResults(VoteResults):
             More rounds than were made, or none.
         """
         return replace(self, fit=cast(TreeMethod, self.method).truncated(self.design.sample, self.fit, rounds))
+
+    def more(self, rounds: int) -> Self:
+        """The results with further rounds: those of a fit of as many rounds at once.
+
+        Raises
+        ------
+        OptionError
+            `rounds` is not a number of rounds, or the trees are grown once.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "bagging", rounds=20)
+        >>> len(fit.more(10).rounds)
+        30
+        """
+        return replace(self, fit=cast(TreeMethod, self.method).more(self.design.sample, self.fit, rounds))
 
     def staged(self, newdata: Any = None, type: str = "class", *, every: int = 1) -> Iterator[tuple[int, Any]]:
         """Predictions after every round, as (round, what `predict` gives).
@@ -267,6 +301,12 @@ class TreeResults(VoteResults):
         return TreePlots(self)
 
     # Words
+
+    def glance(self) -> pd.DataFrame:
+        """One row of figures of the whole fit."""
+        found = self.fit.out_of_bag
+        wrong = np.nan if found is None else found.errors[-1, 0]
+        return super().glance().assign(rounds=self.fit.votes.rounds, out_of_bag_error=wrong)
 
     def report(self) -> Report:
         """The summary as data."""

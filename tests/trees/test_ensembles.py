@@ -1,5 +1,6 @@
 """Bagging and AdaBoost of trees against slow versions of the paper's algorithms."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -210,6 +211,47 @@ def test_stages_are_fits_of_fewer_rounds(frame, method):
         pd.testing.assert_frame_equal(early.predict(type="prob"), alone.predict(type="prob"))
 
 
+@pytest.mark.parametrize("start", [1, 7])
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("bagging", {}),
+        ("ordinal-bagging", {}),
+        ("fixed-split-boosting", {}),
+        ("fixed-split-boosting", {"sampling": "weight", "leaves": 12}),  # splits that end before the others
+        ("ordinal-adaboost", {"version": "real"}),
+        ("nominal-adaboost", {"n_jobs": 2}),
+    ],
+)
+def test_further_rounds_are_those_of_one_fit(frame, method, options, start):
+    whole = ordfit("rank ~ x1 + x2", frame, method, rounds=12, **options)
+    first = ordfit("rank ~ x1 + x2", frame, method, rounds=start, **options)
+    for fit in (first.more(12 - start), pickle.loads(pickle.dumps(first)).more(12 - start), whole.at(start).more(11)):
+        pd.testing.assert_frame_equal(fit.rounds.head(12), whole.rounds)
+        pd.testing.assert_frame_equal(fit.staged_errors().head(12), whole.staged_errors())
+    again = first.more(12 - start)
+    pd.testing.assert_frame_equal(again.predict(type="votes"), whole.predict(type="votes"))
+    if whole.fit.out_of_bag is not None:
+        pd.testing.assert_frame_equal(again.out_of_bag_errors(), whole.out_of_bag_errors())
+    assert len(first.rounds) == start
+
+
+def test_probabilities_up_to_each_level_are_sums(frame):
+    fit = ordfit("rank ~ x1 + x2", frame, "ordinal-bagging", rounds=5)
+    sums = np.cumsum(fit.predict(type="prob").to_numpy(), axis=1)
+    np.testing.assert_allclose(fit.predict(type="cum_prob"), sums, atol=1e-15)
+
+
+def test_a_calibration_is_for_the_rounds_it_was_made_with(frame):
+    fit = ordfit("rank ~ x1 + x2", frame, "bagging", rounds=6, calibrate=3)
+    pd.testing.assert_frame_equal(fit.at(6).predict(type="prob"), fit.predict(type="prob"))
+    for other in (fit.at(3), fit.more(3)):
+        with pytest.raises(OptionError, match="calibration was for the ranker as first fitted"):
+            other.predict(type="prob")
+        assert "log-loss" not in other.errors().index
+        assert other.augment().columns.tolist() == ["rank", ".fitted"]
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -329,6 +371,10 @@ def test_what_there_is_not_is_said(frame):
         fit.text(2, split=1)
     with pytest.raises(OptionError, match="rounds must be an integer from 1 to 1"):
         fit.at(2)
+    with pytest.raises(OptionError, match="grows its trees once"):
+        fit.more(2)
+    with pytest.raises(OptionError, match="rounds of OrdinalBagging must be an integer of 1 or more"):
+        ordfit("rank ~ x1 + x2", frame, "bagging", rounds=2).more(0)
     with pytest.raises(OptionError, match="rounds must be integers from 1 to 1"):
         fit.staged_errors(rounds=[0])
     with pytest.raises(OptionError, match="leave split out"):
