@@ -88,6 +88,11 @@ class Method:
         """Bounds of this method alone, beside those of every threshold rule; each holds with probability 1 - delta."""
         return MarginBounds(bounds=())
 
+    def _settle(self, **values: Any) -> None:
+        """Put checked values in the place of those that were given; for `__post_init__` alone."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
     def __repr__(self) -> str:
         values = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}
         changed = [f"{name}={_code(value)}" for name, (value, default) in values.items() if value != default]

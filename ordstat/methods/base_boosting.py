@@ -57,14 +57,12 @@ class RoundsMethod(Method):
 
     def __post_init__(self) -> None:
         share = self.validation
-        settled = {
-            "rounds": count(self, "rounds", self.rounds, 1),
-            "cost": CostMatrix.parse(self.cost).value,
-            "validation": None if share is None else number(self, "validation", share, below=1.0, also=" or None"),
-            "patience": count(self, "patience", self.patience, 1),
-        }
-        for name, value in settled.items():
-            object.__setattr__(self, name, value)
+        self._settle(
+            rounds=count(self, "rounds", self.rounds, 1),
+            cost=CostMatrix.parse(self.cost).value,
+            validation=None if share is None else number(self, "validation", share, below=1.0, also=" or None"),
+            patience=count(self, "patience", self.patience, 1),
+        )
 
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method has no use for, or costs that are not V-shaped."""

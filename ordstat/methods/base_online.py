@@ -66,13 +66,11 @@ class OnlineMethod(Method):
     keeps: ClassVar[tuple[str, ...]] = ("mean", "last")
 
     def __post_init__(self) -> None:
-        settled = {
-            "epochs": count(self, "epochs", self.epochs, 1),
-            "margin": _not_negative(self, "margin", self.margin),
-            "cost": CostMatrix.parse(self.cost).value,
-        }
-        for name, value in settled.items():
-            object.__setattr__(self, name, value)
+        self._settle(
+            epochs=count(self, "epochs", self.epochs, 1),
+            margin=_not_negative(self, "margin", self.margin),
+            cost=CostMatrix.parse(self.cost).value,
+        )
         one_of(self, "keep", self.keep, self.keeps)
         one_of(self, "presentation", self.presentation, PRESENTATIONS)
         one_of(self, "scaling", self.scaling, SCALINGS)

@@ -11,6 +11,7 @@ import numpy as np
 from .._typing import Progress
 from ..exceptions import OptionError
 from ..model.kernels import Kernel, parse_kernel
+from ..model.sample import Sample
 from ..solvers.selection import GRID
 from .base import Method
 from .base_options import number
@@ -49,6 +50,15 @@ def grid(C: float | str | Sequence[float]) -> tuple[float, ...]:
 def selects(C: float | str | Sequence[float], kernel: Kernel) -> bool:
     """Whether a settled C, or the kernel's gamma, is left to cross-validation."""
     return isinstance(C, (str, tuple)) or bool(kernel.widths)
+
+
+def check_clusters(method: Method, sample: Sample, selects: bool) -> None:
+    """OptionError for clusters where no cross-validation has a use for them."""
+    if sample.cluster is not None and not selects:
+        raise OptionError(
+            f"{type(method).__name__} uses cluster= only to keep the rows of a cluster in one fold of C='cv': remove "
+            "it, or set C='cv'."
+        )
 
 
 def settled_facts(

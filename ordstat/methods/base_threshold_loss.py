@@ -62,8 +62,7 @@ class ThresholdLossMethod(Method):
     tolerance: ClassVar[float] = 1e-7
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "cost", CostMatrix.parse(self.cost).value)
-        object.__setattr__(self, "penalty", number(self, "penalty", self.penalty))
+        self._settle(cost=CostMatrix.parse(self.cost).value, penalty=number(self, "penalty", self.penalty))
         one_of(self, "scaling", self.scaling, SCALINGS)
 
     @property

@@ -82,9 +82,7 @@ class TreeMethod(Method):
                 f"{self.cost!r}. Methods such as 'redsvm' and 'adaboost-or' minimise other costs."
             )
         tree = self.tree()
-        settled = {"min_weight": tree.min_weight, "n_jobs": jobs(self, self.n_jobs)}
-        for name, value in settled.items():
-            object.__setattr__(self, name, value)
+        self._settle(min_weight=tree.min_weight, n_jobs=jobs(self, self.n_jobs))
 
     def tree(self) -> DecisionTree:
         """The settings of every tree."""
@@ -223,7 +221,7 @@ class TreeEnsemble(TreeMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "rounds", count(self, "rounds", self.rounds, 1))
+        self._settle(rounds=count(self, "rounds", self.rounds, 1))
 
     @property
     def made(self) -> int:

@@ -28,7 +28,7 @@ from ..solvers.automatic import ROUGH, SOLVERS
 from ..solvers.selection import Plan
 from .base import Method, Needs
 from .base_options import SCALED, count, jobs, number, one_of
-from .base_selection import grid, kernel_of, selects, settled_C, settled_facts, ticking
+from .base_selection import check_clusters, grid, kernel_of, selects, settled_C, settled_facts, ticking
 
 # A relative duality gap that is small enough to compare values of C.
 _SELECTION_TOL = 1e-3
@@ -86,15 +86,13 @@ class VotingMethod(Method):
     results_class: ClassVar[type[Any]] = VoteResults
 
     def __post_init__(self) -> None:
-        settled = {
-            "C": settled_C(self, self.C),
-            "tol": number(self, "tol", self.tol, below=1.0),
-            "cost": CostMatrix.parse(self.cost).value,
-            "folds": count(self, "folds", self.folds, 2),
-            "n_jobs": jobs(self, self.n_jobs),
-        }
-        for name, value in settled.items():
-            object.__setattr__(self, name, value)
+        self._settle(
+            C=settled_C(self, self.C),
+            tol=number(self, "tol", self.tol, below=1.0),
+            cost=CostMatrix.parse(self.cost).value,
+            folds=count(self, "folds", self.folds, 2),
+            n_jobs=jobs(self, self.n_jobs),
+        )
         one_of(self, "scaling", self.scaling, SCALINGS)
         one_of(self, "solver", self.solver, SOLVERS)
         kernel = parse_kernel(self.kernel)
@@ -154,11 +152,7 @@ class VotingMethod(Method):
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method has no use for."""
         super().check(sample)
-        if sample.cluster is not None and not self.selects:
-            raise OptionError(
-                f"{type(self).__name__} uses cluster= only to keep the rows of a cluster in one fold of C='cv': remove "
-                "it, or set C='cv'."
-            )
+        check_clusters(self, sample, self.selects)
         sample_costs(CostMatrix(self.cost), sample)
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> VoteFit:

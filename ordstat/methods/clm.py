@@ -34,6 +34,7 @@ from ..solvers.structured import Structured
 from ..solvers.threads import one_blas_thread
 from ..solvers.user_scale import InverseInformation, RestrictedInformation, Unknown, in_order
 from .base import Method, Needs
+from .base_options import count, number
 
 #: An information matrix that needed more damping than this is not that of a maximum.
 _INDEFINITE = 1e-6
@@ -104,16 +105,16 @@ class CumulativeLink(Method):
     def __post_init__(self) -> None:
         latent = self._latent()
         if not isinstance(latent, FlexibleLink) and latent.lam is not None:
-            object.__setattr__(self, "link", (latent.name, latent.lam))
+            self._settle(link=(latent.name, latent.lam))
         if not isinstance(self.threshold, str) or self.threshold not in THRESHOLDS:
             raise OptionError(f"threshold must be one of {', '.join(THRESHOLDS)}; got {self.threshold!r}.")
-        object.__setattr__(self, "penalty", _checked_penalty(self.penalty, latent))
-        object.__setattr__(self, "start", _checked_start(self.start))
-        object.__setattr__(self, "cost", CostMatrix.parse(self.cost).value)
-        if isinstance(self.max_iter, bool) or not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
-            raise OptionError(f"max_iter must be a whole number, 1 or more; got {self.max_iter!r}.")
-        if not isinstance(self.tol, (int, float, np.number)) or not 0.0 < self.tol < math.inf:
-            raise OptionError(f"tol must be a positive number; got {self.tol!r}.")
+        self._settle(
+            penalty=_checked_penalty(self.penalty, latent),
+            start=_checked_start(self.start),
+            cost=CostMatrix.parse(self.cost).value,
+            max_iter=count(self, "max_iter", self.max_iter, 1),
+            tol=number(self, "tol", self.tol),
+        )
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> LikelihoodFit:
         with one_blas_thread(float(sample.n) * sample.X.shape[1] ** 2):

@@ -52,7 +52,7 @@ class ORStump(Method):
     results_class: ClassVar[type[Any]] = MarginResults
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "cost", CostMatrix.parse(self.cost).value)
+        self._settle(cost=CostMatrix.parse(self.cost).value)
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> MarginFit:
         """Fit to arrays; rows of weight 0 take no part."""

@@ -83,7 +83,7 @@ class Reduction(Method):
     results_class: ClassVar[type[Any]] = ReductionResults
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "cost", CostMatrix.parse(self.cost).value)
+        self._settle(cost=CostMatrix.parse(self.cost).value)
         one_of(self, "decision", self.decision, RULES)
         one_of(self, "scaling", self.scaling, SCALINGS)
         parse_encoding(self.encoding)

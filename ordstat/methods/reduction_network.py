@@ -57,8 +57,7 @@ class OrdinalNetwork(ThresholdLossMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "hidden", count(self, "hidden", self.hidden, 1))
-        object.__setattr__(self, "max_iter", count(self, "max_iter", self.max_iter, 1))
+        self._settle(hidden=count(self, "hidden", self.hidden, 1), max_iter=count(self, "max_iter", self.max_iter, 1))
 
     @property
     def draws(self) -> bool:
