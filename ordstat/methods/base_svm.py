@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
 from ..exceptions import DataError, OptionError
-from ..model.costs import CostField, CostMatrix, sample_costs
+from ..model.costs import CostField, CostMatrix, require_differences, sample_costs
 from ..model.fit import BallGeometry, Certificate, Fit, Geometry, MarginFit, Selection, Trace
 from ..model.folds import stratified_folds
 from ..model.gram import require_definite, require_finite, require_finite_lengths, require_symmetric
@@ -25,7 +25,7 @@ from ..solvers.restricted import RestrictedGram
 from ..solvers.selection import Candidate, Outcome, Plan, Route, select
 from .base import Method, Needs
 from .base_options import SCALED, count, jobs, number, one_of
-from .base_selection import grid, kernel_of, selects, settled_C, settled_facts, ticking
+from .base_selection import check_clusters, grid, kernel_of, selects, settled_C, settled_facts, ticking
 
 # A relative duality gap that is small enough to compare values of C.
 _SELECTION_TOL = 1e-3
@@ -85,15 +85,13 @@ class KernelMachine(Method):
     hard: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        settled = {
-            "C": settled_C(self, self.C, hard=self.hard),
-            "tol": number(self, "tol", self.tol, below=1.0),
-            "cost": CostMatrix.parse(self.cost).value,
-            "folds": count(self, "folds", self.folds, 2),
-            "n_jobs": jobs(self, self.n_jobs),
-        }
-        for name, value in settled.items():
-            object.__setattr__(self, name, value)
+        self._settle(
+            C=settled_C(self, self.C, hard=self.hard),
+            tol=number(self, "tol", self.tol, below=1.0),
+            cost=CostMatrix.parse(self.cost).value,
+            folds=count(self, "folds", self.folds, 2),
+            n_jobs=jobs(self, self.n_jobs),
+        )
         one_of(self, "scaling", self.scaling, SCALINGS)
         kernel = kernel_of(self.kernel, self.scaling)
         if kernel.widths and isinstance(self.C, float) and np.isinf(self.C):
@@ -123,11 +121,7 @@ class KernelMachine(Method):
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method has no use for."""
         super().check(sample)
-        if sample.cluster is not None and not self.selects:
-            raise OptionError(
-                f"{type(self).__name__} uses cluster= only to keep the rows of a cluster in one fold of C='cv': remove "
-                "it, or set C='cv'."
-            )
+        check_clusters(self, sample, self.selects)
         if sample.restrictions is not None:
             self._check_restrictions()
 
@@ -198,8 +192,7 @@ class KernelMachine(Method):
 
     def _costs(self, used: Sample) -> FloatArray:
         costs = sample_costs(CostMatrix(self.cost), used)
-        if not np.diff(costs, axis=1).any():
-            raise DataError("the costs price every rank alike, so there is nothing to learn: give costs that differ.")
+        require_differences(costs, used.case_weights)
         return costs
 
     def _settled(

@@ -39,7 +39,7 @@ class REDSVM(ThresholdedSVM):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "gamma", number(self, "gamma", self.gamma))
+        self._settle(gamma=number(self, "gamma", self.gamma))
 
     def penalty_scale(self) -> float:
         return self.gamma
