@@ -20,6 +20,8 @@ from .rank import Columns
 _STRIDE = 10
 #: The small sample is fitted until the next step, taken unseen, is shorter than one standard error (tol / 1000).
 _ROUGH = 1e3
+#: What the small sample tells of every effect, per row and deviation of its column, is more than this share of 1.
+_TOLD = 1e-9
 #: Longest step, in the units of `newton.py`, on the information of the small sample.
 _LONGEST = 0.2
 #: Newton steps towards the maximum of a model nearby, and its score.
@@ -42,7 +44,8 @@ def starting_values(problem: Problem, max_iter: int) -> Point:
 def _from_small_sample(problem: Problem) -> Point:
     """A rough fit of the small sample is within a few standard errors and saves passes over all rows.
 
-    It is used only where every level occurs in it and Newton's method went straight through.
+    It is used only where every level occurs in it, every effect shows in it (the indicator of a rare event may not),
+    and Newton's method went straight through.
     """
     start = problem.start()
     if not problem.many_rows:
@@ -59,7 +62,8 @@ def _from_small_sample(problem: Problem) -> Point:
         max_iter=10,
         total_weight=float(counts.sum()),
     )
-    if rough.message != "converged" or rough.damping > 0.0:
+    told = np.diag(rough.factor.schur) ** 2
+    if rough.message != "converged" or rough.damping > 0.0 or np.any(told <= _TOLD * counts.sum()):
         return start
     return _stepped(problem, rough, float(problem.counts.sum() / counts.sum()))
 

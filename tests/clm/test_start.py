@@ -58,3 +58,19 @@ def test_cauchit_finds_the_better_of_two_maxima() -> None:
     plain = fit(sample, link="cauchit", start=(*np.tan(np.pi * (shares - 0.5)), 0.0, 0.0, 0.0, 0.0))
     assert found.certificate.reached and plain.certificate.reached
     assert found.loglik > plain.loglik + 0.01
+
+
+@pytest.mark.parametrize("link", ["logit", "probit"])
+@pytest.mark.parametrize("rows", [[5], [5, 17, 101], [10], [5, 10]])
+def test_many_rows_with_a_rare_event(link: str, rows: list[int]) -> None:
+    """Its effect does not show in the small sample, every tenth row; a search from no effects needs no such sample."""
+    sample = sample_of(2, 6000, 2, 3, "logistic")
+    event = np.zeros(6000)
+    event[rows] = 1.0
+    y = sample.y.copy()
+    y[rows] = 1  # not an end level, which would have no finite effect
+    sample = replace(sample, y=y, rows=Rows(X=np.column_stack([sample.X, event])))
+    found, plain = fit(sample, link=link), fit(sample, link=link, start=(-1.0, 1.0, 0.0, 0.0, 0.0))
+    assert found.certificate.reached and plain.certificate.reached
+    np.testing.assert_allclose(found.coefficients, plain.coefficients, atol=1e-8)
+    np.testing.assert_allclose(found.information.variances(), plain.information.variances(), rtol=1e-6)
