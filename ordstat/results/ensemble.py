@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 import numpy as np
 import pandas as pd
 
 from .._typing import IntArray
-from ..exceptions import OptionError
 from ..model.costs import CostMatrix, sample_costs
 from ..model.rounds import EnsembleFit
 from ..model.sample import Rows, Sample
 from .margin import MarginResults
 from .report import Report, Table
 from .sections import alert_notes, certificate_text, data_header, shared_tables, shortened
+from .staged import StagedResults
 
 if TYPE_CHECKING:
     from ..plots.ensemble import EnsemblePlots
@@ -25,23 +25,17 @@ if TYPE_CHECKING:
 _SHOWN = 6
 
 
-class RoundsMethod(Protocol):
-    """A method that fits in rounds, as results see it."""
+class BoostingMethod(Protocol):
+    """A boosting method, as results see it."""
 
     def staged_codes(
         self, sample: Sample, fit: EnsembleFit, targets: Sequence[Rows], stages: Sequence[int]
     ) -> Iterator[list[IntArray]]:
         """Predicted codes of several sets of rows after some of the rounds."""
 
-    def more(self, sample: Sample, fit: EnsembleFit, rounds: int) -> EnsembleFit:
-        """The fit with further rounds."""
-
-    def truncated(self, sample: Sample, fit: EnsembleFit, rounds: int) -> EnsembleFit:
-        """The fit after some of its rounds."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EnsembleResults(MarginResults):
+class EnsembleResults(StagedResults, MarginResults):
     """A fitted threshold ensemble, rank(x) = 1 + #{k : sum_t alpha_t h_t(x) > threshold_k}.
 
     Examples
@@ -79,44 +73,6 @@ class EnsembleResults(MarginResults):
             frame["validation"] = f.validation
         return frame
 
-    def at(self, rounds: int) -> Self:
-        """The results as they were after some of the rounds; `rounds`, and further ones by `more`, are still of all.
-
-        Raises
-        ------
-        OptionError
-            More rounds than were made.
-        """
-        sample = self.design.sample
-        return replace(self, fit=cast(RoundsMethod, self.method).truncated(sample, self.fit, rounds))
-
-    def more(self, rounds: int) -> Self:
-        """The results with further rounds: those of a fit of as many rounds at once.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="orboost-all", rounds=5)
-        >>> len(fit.more(10).rounds)
-        16
-        """
-        sample = self.design.sample
-        return replace(self, fit=cast(RoundsMethod, self.method).more(sample, self.fit, rounds))
-
-    def staged(self, newdata: Any = None, type: str = "class", *, every: int = 1) -> Iterator[tuple[int, Any]]:
-        """Predictions after every round, as (round, what `predict` gives).
-
-        Parameters
-        ----------
-        newdata : data frame, optional
-        type : str
-            Of `predict`.
-        every : int
-            Only every so many rounds, and the last.
-        """
-        for t in self._stages(every):
-            yield t, self.at(t).predict(newdata, type)
-
     def staged_errors(
         self, newdata: Any = None, *, every: int = 1, rounds: Sequence[int] | None = None
     ) -> pd.DataFrame:
@@ -149,9 +105,9 @@ class EnsembleResults(MarginResults):
         100    0.06
         Name: new absolute, dtype: float64
         """
-        own, stages = self.design.sample, self._stages(every) if rounds is None else self._among(rounds)
+        own, stages = self.design.sample, self._stages(every, rounds)
         samples = {"": own} if newdata is None else {"": own, "new ": self._new_sample(newdata)[1]}
-        method, rows = cast(RoundsMethod, self.method), [s.rows for s in samples.values()]
+        method, rows = cast(BoostingMethod, self.method), [s.rows for s in samples.values()]
         found = []
         for codes in method.staged_codes(own, self.fit, rows, stages):
             parts = zip(samples.items(), codes, strict=True)
@@ -166,19 +122,6 @@ class EnsembleResults(MarginResults):
             costs = sample_costs(CostMatrix.parse(self.method.cost), sample)
             errors["cost"] = costs[np.arange(sample.n), codes]
         return {prefix + name: float(weights @ values / weights.sum()) for name, values in errors.items()}
-
-    def _stages(self, every: int) -> list[int]:
-        if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
-            raise OptionError(f"every must be an integer of 1 or more; got {every!r}.")
-        made = len(self.fit.rounds.members)
-        return sorted({*range(every, made + 1, every), made})
-
-    def _among(self, rounds: Sequence[int]) -> list[int]:
-        made = len(self.fit.rounds.members)
-        ok = not isinstance(rounds, str) and np.ndim(rounds) == 1
-        if not ok or not all(isinstance(t, (int, np.integer)) and 0 <= t <= made for t in rounds):
-            raise OptionError(f"rounds must be whole numbers from 0 to {made}, the rounds made; got {rounds!r}.")
-        return sorted({int(t) for t in rounds})
 
     @property
     def plot(self) -> EnsemblePlots:

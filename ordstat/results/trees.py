@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from ..model.sample import Rows, Sample
 from ..model.tree_fit import TreeFit
 from .report import Report, Table
 from .sections import alert_notes, certificate_text, data_header, error_tables, shortened
+from .staged import StagedResults
 from .target import Target
 from .tree_text import node_frame, tree_text
 from .votes import VoteResults
@@ -30,18 +31,8 @@ _DRAWN = 16
 _ERRORS = ("classification", "absolute", "squared")
 
 
-class TreeMethod(Protocol):
-    """A method of trees, as results see it."""
-
-    def truncated(self, sample: Sample, fit: TreeFit, rounds: int) -> TreeFit:
-        """The fit after some of its rounds."""
-
-    def more(self, sample: Sample, fit: TreeFit, rounds: int) -> TreeFit:
-        """The fit with further rounds."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class TreeResults(VoteResults):
+class TreeResults(StagedResults, VoteResults):
     """A fitted tree, or many of them that vote; ties go to the lower level.
 
     Examples
@@ -104,47 +95,6 @@ class TreeResults(VoteResults):
         columns = pd.MultiIndex.from_product([["error", "vote"], self.threshold_names], names=["", "split"])
         return pd.DataFrame(np.hstack([errors, heights]), index=index, columns=columns)
 
-    def at(self, rounds: int) -> Self:
-        """The results as they were after some of the rounds.
-
-        Raises
-        ------
-        OptionError
-            More rounds than were made, or none.
-        """
-        return replace(self, fit=cast(TreeMethod, self.method).truncated(self.design.sample, self.fit, rounds))
-
-    def more(self, rounds: int) -> Self:
-        """The results with further rounds: those of a fit of as many rounds at once.
-
-        Raises
-        ------
-        OptionError
-            `rounds` is not a number of rounds, or the trees are grown once.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "bagging", rounds=20)
-        >>> len(fit.more(10).rounds)
-        30
-        """
-        return replace(self, fit=cast(TreeMethod, self.method).more(self.design.sample, self.fit, rounds))
-
-    def staged(self, newdata: Any = None, type: str = "class", *, every: int = 1) -> Iterator[tuple[int, Any]]:
-        """Predictions after every round, as (round, what `predict` gives).
-
-        Parameters
-        ----------
-        newdata : data frame, optional
-        type : str
-            Of `predict`.
-        every : int
-            Only every so many rounds, and the last.
-        """
-        for t in self._stages(every):
-            yield t, self.at(t).predict(newdata, type)
-
     def staged_errors(
         self, newdata: Any = None, *, every: int = 1, rounds: Sequence[int] | None = None
     ) -> pd.DataFrame:
@@ -172,7 +122,7 @@ class TreeResults(VoteResults):
         >>> fit.staged_errors(every=10).index.tolist()
         [10, 20]
         """
-        stages = self._stages(every) if rounds is None else self._among(rounds)
+        stages = self._stages(every, rounds)
         samples = {"": self.design.sample}
         if newdata is not None:
             samples["new "] = self._new_sample(newdata)[1]
@@ -185,19 +135,6 @@ class TreeResults(VoteResults):
         means = [np.minimum(distance, 1.0) @ weights, distance @ weights, distance**2 @ weights]
         columns = [prefix + name for name in _ERRORS]
         return pd.DataFrame(np.column_stack(means), index=pd.Index(stages, name="round"), columns=columns)
-
-    def _stages(self, every: int) -> list[int]:
-        if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
-            raise OptionError(f"every must be an integer of 1 or more; got {every!r}.")
-        made = self.fit.votes.rounds
-        return sorted({*range(every, made + 1, every), made})
-
-    def _among(self, rounds: Sequence[int]) -> list[int]:
-        made = self.fit.votes.rounds
-        whole = [not isinstance(r, bool) and isinstance(r, (int, np.integer)) and 1 <= r <= made for r in rounds]
-        if not whole or not all(whole):
-            raise OptionError(f"rounds must be integers from 1 to {made}, the rounds made; got {list(rounds)!r}.")
-        return sorted({int(r) for r in rounds})
 
     def out_of_bag_errors(self) -> pd.DataFrame:
         """Mean errors of the rows by the rounds whose samples they were not drawn into, after every round.

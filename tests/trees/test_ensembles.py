@@ -375,7 +375,7 @@ def test_what_there_is_not_is_said(frame):
         fit.more(2)
     with pytest.raises(OptionError, match="rounds of OrdinalBagging must be an integer of 1 or more"):
         ordfit("rank ~ x1 + x2", frame, "bagging", rounds=2).more(0)
-    with pytest.raises(OptionError, match="rounds must be integers from 1 to 1"):
+    with pytest.raises(OptionError, match="rounds must be whole numbers from 1 to 1"):
         fit.staged_errors(rounds=[0])
     with pytest.raises(OptionError, match="leave split out"):
         ordfit("rank ~ x1 + x2", frame, "cart").text(split=1)
