@@ -58,6 +58,17 @@ def count(n: float) -> str:
     return f"{n:.0f}" if float(n).is_integer() or n >= 1e5 else f"{n:.6g}"
 
 
+def counted(n: int, name: str) -> str:
+    """A number of things, by the name of one.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{n} {name}" + "s" * (n != 1)
+
+
 def _by_dtype(values: pd.Series) -> str:
     if pd.api.types.is_bool_dtype(values):
         return "bool"

@@ -152,9 +152,10 @@ def _folded(lines: list[str], fold: int, width: int) -> list[str]:
 # HTML: no script, no class names, colours taken from the page so that dark themes work.
 
 _CELL = "padding:.15em .8em;text-align:right;white-space:nowrap"
-_LABEL = "padding:.15em .8em .15em 0;text-align:left;white-space:nowrap"
+_LABEL = "padding:.15em .8em .15em 0;text-align:left;white-space:pre"  # the nodes of a tree are indented
 _RULE = "border-bottom:1px solid currentColor"
-_TABLE = "border-collapse:collapse;margin:.2em 0 1em 0;font-variant-numeric:tabular-nums;background:transparent"
+_TABLE = "border-collapse:collapse;margin:.2em 0;font-variant-numeric:tabular-nums;background:transparent"
+_BLOCK = '<div style="margin-bottom:1em">'
 
 
 def as_html(report: Report) -> str:
@@ -176,7 +177,7 @@ def _header_html(pairs: Sequence[tuple[str, Any]]) -> str:
         f'<td style="{_LABEL};white-space:normal">{escape(number(value))}</td></tr>'
         for label, value in pairs
     )
-    return f'<table style="{_TABLE}">{rows}</table>'
+    return f'{_BLOCK}<table style="{_TABLE}">{rows}</table></div>'
 
 
 def _table_html(table: Table) -> str:
@@ -194,7 +195,7 @@ def _table_html(table: Table) -> str:
     )
     note = f'<div style="opacity:.8">{escape(table.note)}</div>' if table.note else ""
     return (
-        f'<div style="font-weight:bold">{escape(table.title)}</div>'
+        f'{_BLOCK}<div style="font-weight:bold">{escape(table.title)}</div>'
         f'<table style="{_TABLE}"><thead><tr style="background:transparent">{head}</tr></thead>'
-        f"<tbody>{rows}</tbody></table>{note}"
+        f"<tbody>{rows}</tbody></table>{note}</div>"
     )

@@ -15,7 +15,7 @@ from ..assess.errors import ErrorTable, Predictions, confusion, per_rank_errors
 from ..assess.margins import DeltaErrors, Margins
 from ..model.costs import CostMatrix
 from ..model.fit import Certificate, Selection, Trace
-from .cells import count
+from .cells import count, counted
 from .report import Table
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def certificate_text(certificate: Certificate, trace: Trace) -> str:
     text = f"{certificate.name} {certificate.value:.2g} {sign} {certificate.tolerance:.2g}"
     # Some methods list their iterations once more.
     details = "".join(f"; {label} {_figure(value)}" for label, value in certificate.details if label != "iterations")
-    return f"{text}; {trace.iterations} iterations{details}"
+    return f"{text}; {counted(trace.iterations, 'iteration')}{details}"
 
 
 def _figure(value: Any) -> str:
@@ -177,7 +177,7 @@ def data_header(r: OrdinalResults) -> tuple[tuple[str, Any], ...]:
     left_out = r.design.n_given - sample.n
     return (
         ("Method", repr(r.method)),
-        ("Observations", f"{rows}; {left_out} rows left out" if left_out else rows),
+        ("Observations", f"{rows}; {counted(left_out, 'row')} left out" if left_out else rows),
         ("Levels", level_counts(r.levels, counts)),
         ("Cost", "each row's own" if sample.costs is not None else CostMatrix.parse(r.method.cost).label),
         *((label[:1].upper() + label[1:], value) for label, value in r.fit.facts),
@@ -200,7 +200,22 @@ def selection_table(selection: Selection) -> Table:
         title += ", at the best C for each gamma" if np.unique(selection.C).size > 1 else ""
     names = [_power(value) + " chosen" * (place == selection.chosen) for place, value in enumerate(tried)]
     frame.index = pd.Index(names, name="C" if selection.gamma is None else "gamma")
-    return Table(title=title, frame=frame.iloc[best], fold=2)
+    return Table(title=title, frame=frame.iloc[best], note=_at_the_end(selection), fold=2)
+
+
+def _at_the_end(selection: Selection) -> str:
+    """A note where the best value is the largest or the smallest tried, which is no sign that it is the best of all."""
+    values = {"C": selection.C} if selection.gamma is None else {"C": selection.C, "gamma": selection.gamma}
+    ends = {"largest": np.max, "smallest": np.min}
+    found = [
+        f"the {end} {name} tried"
+        for name, tried in values.items()
+        for end, of in ends.items()
+        if np.unique(tried).size > 1 and tried[selection.chosen] == of(tried)
+    ]
+    if not found:
+        return ""
+    return f"Chosen is {' and '.join(found)}: values beyond it, given as a list, may cost less."
 
 
 def _power(value: float) -> str:

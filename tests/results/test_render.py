@@ -1,5 +1,7 @@
 """The renderer: widths, alignment, folding, escaping and the text of numbers."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -101,6 +103,13 @@ def test_html_is_escaped_and_without_script():
         assert raw not in html
     assert "&lt;b&gt;" in html and "x &amp; y" in html and "&lt;1e-16" in html
     assert html.count("<table") == html.count("</table>") == 2
+
+
+def test_html_keeps_the_spaces_before_a_label():
+    frame = pd.DataFrame({"v": [1, 2]}, index=["all rows", "  x <= 1"])
+    html = as_html(_report(header=(), notes=(), tables=(Table(title="t", frame=frame),)))
+    cell = re.search(r'<td style="([^"]*)">  x &lt;= 1</td>', html)
+    assert cell is not None and "white-space:pre" in cell.group(1).split(";")
 
 
 def test_summary_shows_the_report_everywhere():

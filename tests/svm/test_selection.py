@@ -9,8 +9,10 @@ from ordstat.methods import METHODS
 from ordstat.methods.redsvm import REDSVM
 from ordstat.methods.svorexc import SVOREXC
 from ordstat.model.costs import CostMatrix
+from ordstat.model.fit import Selection
 from ordstat.model.folds import stratified_folds
 from ordstat.model.kernels import Gaussian, Laplacian, Polynomial
+from ordstat.results.sections import selection_table
 
 from .problems import rows, sample
 
@@ -176,3 +178,31 @@ def test_methods_without_cross_validation_ask_for_one_gamma():
     frame = pd.DataFrame({"a": X[:, 0], "y": Y})
     with pytest.raises(OptionError, match="give one positive number"):
         ordfit("y ~ a", frame, "kernel-prank", kernel=Gaussian(gamma="cv"))
+
+
+@pytest.mark.parametrize(
+    ("C", "gamma", "note"),
+    [
+        ((1.0, 2.0, 4.0), None, ""),
+        ((1.0, 2.0), None, "the largest C tried"),
+        ((2.0, 4.0), None, "the smallest C tried"),
+        ((2.0,), None, ""),
+        ((1.0, 2.0), (0.5, 1.0), "the largest C tried and the smallest gamma tried"),
+    ],
+)
+def test_a_choice_at_the_end_of_the_grid_is_noted(C, gamma, note):
+    pairs = [(c, g) for c in C for g in gamma or (np.nan,)]
+    best = pairs.index((2.0, 0.5)) if gamma else C.index(2.0)
+    cost = np.ones(len(pairs))
+    cost[best] = 0.0
+    found = Selection(
+        C=np.array([c for c, _ in pairs]),
+        cost=cost,
+        error=0.1 * cost,
+        gap=0.0,
+        chosen=best,
+        folds=3,
+        gamma=np.array([g for _, g in pairs]) if gamma else None,
+    )
+    text = selection_table(found).note
+    assert text == (f"Chosen is {note}: values beyond it, given as a list, may cost less." if note else "")
