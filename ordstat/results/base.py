@@ -258,6 +258,29 @@ class OrdinalResults(JudgedRanker):
         """The summary: its text is str(), its tables are in `.tables`."""
         return Summary(self.report())
 
+    def glance(self) -> pd.DataFrame:
+        """One row of figures of the whole fit.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
+        >>> fit.glance()[["nobs", "n_levels", "absolute_error", "converged"]].to_numpy().tolist()
+        [[72.0, 5, 0.6111111111111112, True]]
+        """
+        return pd.DataFrame(
+            {
+                "nobs": [self.nobs],
+                "n_levels": [len(self.levels)],
+                "classification_error": [self.training_errors.value("classification error")],
+                "absolute_error": [self.training_errors.value("absolute error")],
+                "certificate": [self.certificate.name],
+                "certificate_value": [self.certificate.value],
+                "iterations": [self.trace.iterations],
+                "converged": [self.certificate.reached],
+            }
+        )
+
     def augment(self, data: Any = None) -> pd.DataFrame:
         """Data with columns of predictions beside them.
 

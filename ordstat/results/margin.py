@@ -78,19 +78,9 @@ class MarginResults(OrdinalResults):
 
     def glance(self) -> pd.DataFrame:
         """One row of figures of the whole fit."""
-        return pd.DataFrame(
-            {
-                "nobs": [self.nobs],
-                "n_levels": [len(self.levels)],
-                "n_support": [np.nan if self.fit.support is None else self.fit.support.size],
-                "classification_error": [self.training_errors.value("classification error")],
-                "absolute_error": [self.training_errors.value("absolute error")],
-                "certificate": [self.certificate.name],
-                "certificate_value": [self.certificate.value],
-                "iterations": [self.trace.iterations],
-                "converged": [self.certificate.reached],
-            }
-        )
+        frame = super().glance()
+        frame.insert(2, "n_support", np.nan if self.fit.support is None else self.fit.support.size)
+        return frame
 
     def report(self) -> Report:
         """The summary as data."""

@@ -51,21 +51,6 @@ class VoteResults(OrdinalResults):
         votes = target.frame(target.scores, [f".votes_{level}" for level in self.levels])
         return pd.concat([frame, votes.set_axis(frame.index)], axis=1)
 
-    def glance(self) -> pd.DataFrame:
-        """One row of figures of the whole fit."""
-        return pd.DataFrame(
-            {
-                "nobs": [self.nobs],
-                "n_levels": [len(self.levels)],
-                "classification_error": [self.training_errors.value("classification error")],
-                "absolute_error": [self.training_errors.value("absolute error")],
-                "certificate": [self.certificate.name],
-                "certificate_value": [self.certificate.value],
-                "iterations": [self.trace.iterations],
-                "converged": [self.certificate.reached],
-            }
-        )
-
     def report(self) -> Report:
         """The summary as data."""
         selection = self.fit.selection
