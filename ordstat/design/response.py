@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._typing import AnyArray, IntArray
 from ..exceptions import DataError
-from .columns import Column, Factor
+from .columns import Column, Factor, Value
 from .frames import plain, shown_labels
 
 _FEW = 30  # distinct values that are not whole numbers beyond which a response is taken for continuous
@@ -129,8 +129,19 @@ def _by_levels(codes: IntArray, labels: tuple[Any, ...], levels: tuple[Any, ...]
 
 def known_codes(column: Column, name: str, levels: tuple[Any, ...]) -> IntArray:
     """(N,) codes of new data by the levels of a fit, -1 where missing; an unknown label raises DataError."""
-    codes, labels = _labels(column)
-    return _by_levels(codes, labels, levels, name)
+    counted = _counted(column.value, levels)
+    return _by_levels(*_labels(column), levels, name) if counted is None else counted
+
+
+def _counted(value: Value, levels: tuple[Any, ...]) -> IntArray | None:
+    """Codes of whole numbers by levels that go up by one; None where the labels have to be looked at one by one."""
+    if isinstance(value, Factor) or value.dtype.kind != "i" or not value.size or type(levels[0]) is not int:
+        return None
+    first, last = levels[0], levels[-1]
+    if levels != tuple(range(first, last + 1)) or value.min() < first or value.max() > last:
+        return None
+    codes: IntArray = value.astype(np.intp) - first
+    return codes
 
 
 def used_levels(codes: IntArray, declared: tuple[Any, ...], name: str) -> IntArray:

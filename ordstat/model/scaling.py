@@ -25,9 +25,14 @@ class Scaling:
     centre: FloatArray
     factor: FloatArray
 
+    @property
+    def changes(self) -> bool:
+        """Whether any column is changed."""
+        return bool(self.centre.any() or (self.factor != 1.0).any())
+
     def __call__(self, X: FloatArray) -> FloatArray:
         """The mapped columns of X (n, D); X itself where nothing changes."""
-        if not self.centre.any() and (self.factor == 1.0).all():
+        if not self.changes:
             return X
         mapped: FloatArray = X - self.centre
         mapped *= self.factor

@@ -47,6 +47,8 @@ class Batch:
     @classmethod
     def for_one_pass(cls, examples: Examples, scaling: Scaling, margin: float) -> Batch:
         """Rows that the pass scales one by one, which spares a copy; without the weights of a pocket."""
+        if not scaling.changes:
+            return cls._of(examples, examples.X, np.zeros(0), np.zeros(0), np.zeros(0), margin)
         return cls._of(examples, examples.X, scaling.centre, scaling.factor, np.zeros(0), margin)
 
     @classmethod

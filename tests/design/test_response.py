@@ -117,3 +117,12 @@ def test_responses_of_new_data():
         spec.response({"y": ["high", "top"]})
     with pytest.raises(DataError, match="no column 'y', needed for the response"):
         spec.response({"x": [1]})
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 2], [2, 3, 4], [1, 2, 4], [False, True]])
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint8", float, "Int64"])
+def test_numbers_are_known_whatever_their_type(labels, dtype):
+    spec = build("y ~ x", pd.DataFrame({"y": labels * 2, "x": range(2 * len(labels))})).spec
+    assert spec.response({"y": pd.Series(labels[::-1] * 2, dtype=dtype)}).tolist() == [*range(len(labels))][::-1] * 2
+    with pytest.raises(DataError, match=r"outside the levels .*: 7"):
+        spec.response({"y": pd.Series([labels[1], 7], dtype=dtype)})
