@@ -121,12 +121,26 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Parameters
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters above and every option of the method, with their current values."""
+        """The parameters above and every option of the method, with their current values.
+
+        Examples
+        --------
+        >>> from ordstat import OrdinalClassifier
+        >>> OrdinalClassifier("redsvm", C=10).get_params()["kernel"]
+        'perceptron'
+        """
         own = {name: getattr(self, name) for name in _OWN}
         return {**own, **(_defaults(self.method) or {}), **self._options}
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; an unknown name raises OptionError (a ValueError) that lists the known ones."""
+        """Set parameters; an unknown name raises OptionError (a ValueError) that lists the known ones.
+
+        Examples
+        --------
+        >>> from ordstat import OrdinalClassifier
+        >>> OrdinalClassifier("redsvm").set_params(C=10, kernel="linear")
+        OrdinalClassifier('redsvm', C=10, kernel='linear')
+        """
         own = {name: value for name, value in params.items() if name in _OWN}
         options = {name: value for name, value in params.items() if name not in _OWN}
         method = own.get("method", self.method)
@@ -184,6 +198,13 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             For columns of text, labels outside `levels`, or fewer than two classes.
         OptionError
             For an unknown method or option, or a value outside its range.
+
+        Examples
+        --------
+        >>> from ordstat import OrdinalClassifier
+        >>> model = OrdinalClassifier("logit").fit([[0.0], [1.0], [2.0], [1.0], [1.5], [0.5]], [1, 2, 3, 3, 2, 2])
+        >>> model.classes_.tolist()
+        [1, 2, 3]
         """
         return self._fit(resolve(self.method, self._options), X, y, sample_weight)
 
@@ -289,7 +310,15 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return True
 
     def predict(self, X: Any) -> AnyArray:
-        """(N,) predicted labels."""
+        """(N,) predicted labels.
+
+        Examples
+        --------
+        >>> from ordstat import OrdinalClassifier
+        >>> model = OrdinalClassifier("redsvm", C=10).fit([[0.0], [1.0], [2.0]], [1, 2, 3])
+        >>> model.predict([[0.2], [1.9]]).tolist()
+        [1, 3]
+        """
         codes = self._predict(X, "class").cat.codes.to_numpy()
         found: AnyArray = self.levels_[codes]
         return found

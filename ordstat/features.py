@@ -142,7 +142,17 @@ class HiddenLayer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return self
 
     def transform(self, X: Any) -> FloatArray:
-        """(N, units) outputs of the hidden layer."""
+        """(N, units) outputs of the hidden layer.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ordstat import HiddenLayer, datasets
+        >>> data = datasets.herbrich(100, seed=0)
+        >>> X, y = data[["x1", "x2"]], data["rank"]
+        >>> HiddenLayer(3).fit(X, y).transform(X).shape
+        (100, 3)
+        """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         inner: FloatArray = self.scaling_(X) @ self.network_.coefs_[0] + self.network_.intercepts_[0]

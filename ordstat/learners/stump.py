@@ -58,7 +58,15 @@ class StumpMember:
 
 @dataclass(frozen=True)
 class DecisionStump(WeakLearner):
-    """The best h(x) = q sign(x[d] - t) over all columns, thresholds and signs, or the constant where none is better."""
+    """The best h(x) = q sign(x[d] - t) over all columns, thresholds and signs, or the constant where none is better.
+
+    Examples
+    --------
+    >>> from ordstat import DecisionStump, datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "orboost-all", learner=DecisionStump(), rounds=3)
+    >>> len(fit.rounds)
+    4
+    """
 
     def on(self, X: FloatArray, case_weights: FloatArray) -> StumpTrainer:
         return StumpTrainer(X=X, presorted=Presorted.of(X))

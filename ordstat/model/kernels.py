@@ -64,7 +64,13 @@ class Perceptron(Kernel):
 
 @dataclass(frozen=True)
 class Stump(Kernel):
-    """-|x - x'|_1, an ensemble of infinitely many decision stumps [Lin 2008, sec. 5.1]."""
+    """-|x - x'|_1, an ensemble of infinitely many decision stumps [Lin 2008, sec. 5.1].
+
+    Examples
+    --------
+    >>> Stump()(np.array([[1.0, 2.0]]), np.array([[1.0, 1.0]]))
+    array([[-1.]])
+    """
 
     name = "stump"
     conditionally_definite = True
@@ -86,7 +92,13 @@ class Stump(Kernel):
 
 @dataclass(frozen=True)
 class Linear(Kernel):
-    """x'x', the scalar product."""
+    """x'x', the scalar product.
+
+    Examples
+    --------
+    >>> Linear()(np.array([[1.0, 2.0]]), np.array([[1.0, 1.0]]))
+    array([[3.]])
+    """
 
     name = "linear"
 
@@ -147,6 +159,14 @@ class Precomputed(Kernel):
     """A kernel matrix in place of X: the N x N Gram matrix when fitting, (n, N) against the training rows after.
 
     The columns are the training rows in their order. The first training row serves as the origin of feature space.
+
+    Examples
+    --------
+    >>> from ordstat import OrdinalClassifier
+    >>> K = np.array([[1.0, 0.5], [0.5, 1.0]])
+    >>> model = OrdinalClassifier("redsvm", kernel=Precomputed(), scaling=None).fit(K, [1, 2])
+    >>> model.predict(K).tolist()
+    [1, 2]
     """
 
     name = "precomputed"

@@ -116,7 +116,13 @@ class Gaussian(Scaled):
 
 @dataclass(frozen=True)
 class Laplacian(Scaled):
-    """exp(-gamma |x - x'|_1); gamma None is 1 / D, "cv" or several values a choice by cross-validation."""
+    """exp(-gamma |x - x'|_1); gamma None is 1 / D, "cv" or several values a choice by cross-validation.
+
+    Examples
+    --------
+    >>> Laplacian(gamma=0.5)(np.array([[0.0, 0.0]]), np.array([[1.0, 1.0]])).round(4)
+    array([[0.3679]])
+    """
 
     name = "laplacian"
 
@@ -129,7 +135,13 @@ class Laplacian(Scaled):
 
 @dataclass(frozen=True)
 class Polynomial(Scaled):
-    """(gamma x'x' + coef0)^degree; gamma None is 1 / D, "cv" or several values a choice by cross-validation."""
+    """(gamma x'x' + coef0)^degree; gamma None is 1 / D, "cv" or several values a choice by cross-validation.
+
+    Examples
+    --------
+    >>> Polynomial(gamma=1.0, degree=2)(np.array([[1.0, 2.0]]), np.array([[1.0, 1.0]]))
+    array([[16.]])
+    """
 
     name = "polynomial"
     degree: int = 3

@@ -107,6 +107,18 @@ class OrdinalResults(JudgedRanker):
             For a type that this method does not predict.
         DataError
             For a missing column or an unseen level in `newdata`.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> wine = datasets.load("wine")
+        >>> fit = ordfit("rating ~ temp + contact", data=wine)
+        >>> fit.predict(wine.head(2)).tolist()
+        [2, 2]
+        >>> fit.predict(wine.head(2), type="cum_prob").round(3)
+               1      2     3      4    5
+        0  0.207  0.777  0.97  0.993  1.0
+        1  0.207  0.777  0.97  0.993  1.0
         """
         if type not in self.prediction_types:
             raise OptionError(self._unknown_type(type))
@@ -255,7 +267,15 @@ class OrdinalResults(JudgedRanker):
         raise TypeError(f"{type(self).__name__} defines no report")
 
     def summary(self) -> Summary:
-        """The summary: its text is str(), its tables are in `.tables`."""
+        """The summary: its text is str(), its tables are in `.tables`.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp", data=datasets.load("wine"))
+        >>> print(str(fit.summary()).splitlines()[0])
+        Cumulative link model: rating ~ temp
+        """
         return Summary(self.report())
 
     def glance(self) -> pd.DataFrame:
@@ -294,6 +314,14 @@ class OrdinalResults(JudgedRanker):
         pandas.DataFrame
             `.fitted` level, `.score`, one `.prob_<level>` a level where there are probabilities, and, where the
             response is there, `.left_margin` and `.right_margin`.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> wine = datasets.load("wine")
+        >>> fit = ordfit("rating ~ temp + contact", data=wine, method="redsvm")
+        >>> fit.augment(wine.head(2)).columns[-4:].tolist()
+        ['.fitted', '.score', '.left_margin', '.right_margin']
         """
         target = self._target(data)
         if data is None:

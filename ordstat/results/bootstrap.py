@@ -76,6 +76,13 @@ class Bootstrap:
         type : {"percentile", "basic", "normal"}
             Quantiles of the replicates; those mirrored at the estimate; the estimate less its bias plus and minus the
             normal quantile times the standard error [Davison and Hinkley 1997, ch. 5].
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.bootstrap(50, seed=1).confint().round(1).loc["temp[T.warm]"].tolist()
+        [1.9, 3.5]
         """
         check_level(level)
         estimate = self.estimate.to_numpy(dtype=np.float64)

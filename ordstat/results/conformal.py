@@ -86,6 +86,14 @@ class ConformalIntervals:
         pandas.DataFrame
             Columns lower and upper, ordered categoricals of the levels: all levels from the one to the other are in
             the interval. On the index of `newdata`, missing where an input is.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> wine = datasets.load("wine")
+        >>> intervals = ordfit("rating ~ temp + contact", data=wine).conformal(0.8)
+        >>> intervals.predict(wine.head(1)).to_numpy().tolist()
+        [[1, 3]]
         """
         target = self.results._target(_some(newdata))
         ends = interval_ends(entered(self.results, target.rows, target.scores)[0], self.radius)
@@ -109,6 +117,14 @@ class ConformalIntervals:
             One row for all and one for each observed level: weight of the rows, coverage, its 95% Wilson limits lower
             and upper, and size, the mean number of levels in the interval. Only the first is promised to be near
             `level`.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> data = datasets.load("anes96")
+        >>> intervals = ordfit("PID ~ selfLR + age", data=data[:600]).conformal(0.8)
+        >>> float(intervals.coverage(data[600:]).loc["all", "coverage"].round(2))
+        0.84
         """
         target, sample = self.results._new_sample(_some(newdata), weights)
         if sample.n == 0:

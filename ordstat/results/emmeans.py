@@ -91,6 +91,13 @@ class Emmeans:
         -------
         pandas.DataFrame
             Columns contrast, those of `by`, level or threshold, estimate, std_error, statistic, p_value, lower, upper.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.emmeans("contact").contrasts()[["contrast", "estimate"]].round(3).values.tolist()
+        [['yes - no', 1.528]]
         """
         if method not in PAIRS:
             raise OptionError(f"method must be one of {', '.join(map(repr, PAIRS))}; got {method!r}.")

@@ -121,6 +121,15 @@ class Inference:
         ------
         DataError
             A term is missing in some rows of the fit, or the data are not at hand or have changed.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp", data=datasets.load("wine"))
+        >>> fit.add1("~ . + contact").round(3)
+                  df      aic     lrt  p_value
+        <none>   NaN  194.027     NaN      NaN
+        contact  1.0  184.984  11.043    0.001
         """
         from .terms import added_terms
 
@@ -191,6 +200,16 @@ class Inference:
         """Likelihood-ratio tests of equal scale: each location term given an effect on the log scale too.
 
         Parameters and table as `nominal_test`; R's scale_test().
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.scale_test().round(3)
+                  df  loglik      aic    lrt  p_value
+        <none>   NaN -86.492  184.984    NaN      NaN
+        temp     1.0 -86.439  186.879  0.105    0.746
+        contact  1.0 -86.355  186.711  0.273    0.601
         """
         from .proportionality import scale_tests
 
@@ -234,6 +253,16 @@ class Inference:
         -----
         Wald tests with the joint covariance of the separate estimates [Brant 1990; the same construction for other
         links than logit].
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("PID ~ selfLR + age", data=datasets.load("anes96"))
+        >>> fit.brant().round(3)
+                 df   chisq  p_value
+        selfLR    5  46.921    0.000
+        age       5  19.431    0.002
+        omnibus  10  75.670    0.000
         """
         from .proportionality import brant_tests
 

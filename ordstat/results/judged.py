@@ -69,6 +69,15 @@ class JudgedRanker(FittedRanker):
         -------
         pandas.DataFrame
             One row per measure (`ordstat.assess.errors.error_table`); NaN where a measure has no meaning.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.errors(cv=4).loc[["classification error", "absolute error"]].round(3)
+                              training     cv  cv se
+        classification error     0.556  0.583  0.036
+        absolute error           0.611  0.653  0.057
         """
         rng = generator(seed)
         sample = self.design.sample
@@ -88,7 +97,15 @@ class JudgedRanker(FittedRanker):
         return pd.DataFrame(columns, index=list(self.training_errors.names))
 
     def confusion(self, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
-        """Weight of the rows of each observed level (rows) that are given each level (columns)."""
+        """Weight of the rows of each observed level (rows) that are given each level (columns).
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
+        >>> fit.confusion().loc[3].astype(int).to_dict()
+        {1: 0, 2: 5, 3: 16, 4: 5, 5: 0}
+        """
         p = self.training if newdata is None else self._new_predictions(newdata, weights)
         return frames.confusion_frame(confusion(p.y, p.codes, p.weights, p.n_levels), self.levels)
 
@@ -99,6 +116,15 @@ class JudgedRanker(FittedRanker):
 
         The left margin is H - theta_{y-1}, the right margin theta_y - H; positive on the right side of the threshold,
         infinite at the end levels. Normalised means divided by sqrt(|v|^2 + sum theta_k^2).
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
+        >>> fit.margins().round(2).head(2)
+           left  right  normalised_left  normalised_right
+        0   1.0    1.0             0.23              0.23
+        1  -1.0    3.0            -0.23              0.69
         """
         return self._margin_frame(None)
 
@@ -124,6 +150,13 @@ class JudgedRanker(FittedRanker):
         pandas.DataFrame
             Columns classification (share of rows with a margin <= Delta to an end of their interval), boundary (mean
             of the two ends), absolute (mean number of margins <= Delta); the index is Delta.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
+        >>> fit.delta_errors([0.0, 0.1])["classification"].round(3).to_dict()
+        {0.0: 0.556, 0.1: 0.653}
         """
         use = self.geometry is not None if normalised is None else normalised
         if use and self.geometry is None:
@@ -160,6 +193,14 @@ class JudgedRanker(FittedRanker):
             Columns value, trivial (the largest value possible), vacuous (value not below trivial), observed (the
             training error at that margin, or the error of the new data), margin (Delta), confidence, source.
             `attrs["notes"]` says why a bound is missing.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
+        >>> bounds = fit.bounds()
+        >>> bounds.loc["absolute error", ["value", "trivial"]].astype(float).round(1).tolist()
+        [8.3, 4.0]
         """
         if not 0.0 < delta < 1.0:
             raise OptionError(f"delta must lie strictly between 0 and 1; got {delta!r}.")

@@ -170,6 +170,13 @@ class LikelihoodResults(Diagnostics, Inference, Predictive, OrdinalResults):
         Returns
         -------
         pandas.DataFrame
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> float(fit.vcov({"cluster": "judge"}).loc["temp[T.warm]", "temp[T.warm]"].round(4))
+        0.1252
         """
         names = np.array(self.parameters.names, dtype=object)[~self.fit.aliased]
         return pd.DataFrame(self._covariance(type), index=list(names), columns=list(names))
@@ -303,6 +310,15 @@ class LikelihoodResults(Diagnostics, Inference, Predictive, OrdinalResults):
             the coefficient.
         level : float
             Of the limits.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.tidy(exponentiate=True).round(2).loc[4:, ["term", "estimate", "conf_low", "conf_high"]]
+                     term  estimate  conf_low  conf_high
+        4    temp[T.warm]     12.22      4.34      34.44
+        5  contact[T.yes]      4.61      1.81      11.73
         """
         limits = self.confint(level).to_numpy()
         numbers = np.column_stack((self.fit.coefficients, limits))
@@ -324,7 +340,16 @@ class LikelihoodResults(Diagnostics, Inference, Predictive, OrdinalResults):
         return frame if conf_int else frame.drop(columns=["conf_low", "conf_high"])
 
     def glance(self) -> pd.DataFrame:
-        """One row of figures of the whole fit."""
+        """One row of figures of the whole fit.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.glance()[["nobs", "loglik", "aic", "mcfadden"]].round(3)
+           nobs  loglik      aic  mcfadden
+        0  72.0 -86.492  184.984     0.166
+        """
         return pd.DataFrame(
             {
                 "nobs": [self.nobs],

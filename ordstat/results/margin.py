@@ -65,7 +65,21 @@ class MarginResults(OrdinalResults):
         return None if self.fit.support is None else self.design.index[self.fit.support]
 
     def tidy(self) -> pd.DataFrame:
-        """One row per threshold and linear coefficient: term, estimate, coef_type."""
+        """One row per threshold and linear coefficient: term, estimate, coef_type.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
+        >>> fit.tidy().round(2)
+                     term  estimate  coef_type
+        0             1|2      -3.0  threshold
+        1             2|3      -1.0  threshold
+        2             3|4       1.0  threshold
+        3             4|5       3.0  threshold
+        4    temp[T.warm]       2.0   location
+        5  contact[T.yes]       2.0   location
+        """
         params = self.params
         effects = len(params) - len(self.threshold_names)
         return pd.DataFrame(

@@ -149,6 +149,13 @@ class TreeResults(StagedResults, VoteResults):
         ------
         UnavailableError
             The trees grow on all rows.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "bagging", rounds=20)
+        >>> fit.out_of_bag_errors().columns.tolist()
+        ['classification', 'absolute', 'squared', 'share']
         """
         found = self.fit.out_of_bag
         if found is None:
@@ -169,6 +176,13 @@ class TreeResults(StagedResults, VoteResults):
         pandas.DataFrame
             importance (share of the fall of the deviance due to the column's cuts, over all trees, each weighted by the
             vote of its round; the sum is 1) and cuts (their number); the index has the columns of the model.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "cart")
+        >>> fit.importance()["importance"].round(2).to_dict()
+        {'temp[T.warm]': 0.69, 'contact[T.yes]': 0.31}
         """
         votes, n_columns = self.fit.votes, len(self.design.names)
         fall, cuts = np.zeros(n_columns), np.zeros(n_columns, dtype=np.int64)
@@ -202,11 +216,29 @@ class TreeResults(StagedResults, VoteResults):
         ------
         OptionError
             There is no such tree.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp", datasets.load("wine"), "cart")
+        >>> fit.nodes().columns.tolist()
+        ['cut', 'weight', 'deviance', 'level', 'leaf', '1', '2', '3', '4', '5']
         """
         return node_frame(self._tree(round, split), self.design.names, self._classes(split), self._lower)
 
     def text(self, round: int = 1, split: int | None = None) -> str:
-        """One tree in words, as R prints trees; parameters as in `nodes`."""
+        """One tree in words, as R prints trees; parameters as in `nodes`.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp", datasets.load("wine"), "cart")
+        >>> print(fit.text())
+        node) cut  weight  deviance  level
+        1) all rows  72  207.4  3
+          2) temp[T.warm] <= 0.5  36  83.73  2 *
+          3) temp[T.warm] > 0.5  36  96.53  3 *
+        """
         return tree_text(self.nodes(round, split))
 
     @property
