@@ -167,6 +167,12 @@ def quadratic_bands(n: int = 500, *, seed: Seed = None) -> pd.DataFrame:
     -------
     pandas.DataFrame
         x1, x2, rank (1..4).
+
+    Examples
+    --------
+    >>> from ordstat import datasets
+    >>> datasets.quadratic_bands(100, seed=0).columns.tolist()
+    ['x1', 'x2', 'rank']
     """
     x = np.random.default_rng(seed).random((n, 2))
     height = x[:, 1] - (x[:, 0] - 0.5) ** 2
@@ -216,6 +222,12 @@ def threenorm(n: int = 300, *, features: int = 20, flip: float = 0.0, seed: Seed
     error in 20 dimensions is 10.5 %.
 
     Parameters and returned columns are those of `twonorm`.
+
+    Examples
+    --------
+    >>> from ordstat import datasets
+    >>> datasets.threenorm(300, seed=0).shape
+    (300, 21)
     """
     rng = np.random.default_rng(seed)
     code = rng.integers(0, 2, n)
@@ -235,6 +247,12 @@ def ringnorm(n: int = 300, *, features: int = 20, flip: float = 0.0, seed: Seed 
     have, it would be 1.5 %).
 
     Parameters and returned columns are those of `twonorm`.
+
+    Examples
+    --------
+    >>> from ordstat import datasets
+    >>> datasets.ringnorm(300, seed=0).shape
+    (300, 21)
     """
     rng = np.random.default_rng(seed)
     code = rng.integers(0, 2, n)

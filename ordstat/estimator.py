@@ -121,7 +121,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Parameters
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters above and every option of the method, with their current values.
+        """The parameters above and every option of the method, with their current values; `deep` changes nothing.
 
         Examples
         --------
@@ -310,7 +310,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return True
 
     def predict(self, X: Any) -> AnyArray:
-        """(N,) predicted labels.
+        """(N,) predicted labels of the rows of X (N, D).
 
         Examples
         --------

@@ -77,6 +77,11 @@ class Bootstrap:
             Quantiles of the replicates; those mirrored at the estimate; the estimate less its bias plus and minus the
             normal quantile times the standard error [Davison and Hinkley 1997, ch. 5].
 
+        Raises
+        ------
+        OptionError
+            Another type, or a level outside (0, 1).
+
         Examples
         --------
         >>> from ordstat import datasets, ordfit

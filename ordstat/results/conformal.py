@@ -118,6 +118,11 @@ class ConformalIntervals:
             and upper, and size, the mean number of levels in the interval. Only the first is promised to be near
             `level`.
 
+        Raises
+        ------
+        DataError
+            No row has the response and all inputs.
+
         Examples
         --------
         >>> from ordstat import datasets, ordfit

@@ -92,6 +92,11 @@ class Emmeans:
         pandas.DataFrame
             Columns contrast, those of `by`, level or threshold, estimate, std_error, statistic, p_value, lower, upper.
 
+        Raises
+        ------
+        OptionError
+            Another method or adjustment.
+
         Examples
         --------
         >>> from ordstat import datasets, ordfit

@@ -125,7 +125,14 @@ class FittedRanker:
         return Target(rows=new.rows, scores=self.fit.rule.scores(new.rows), complete=new.complete, index=new.index)
 
     def probabilities_of(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
-        """(N, K) probabilities of the ranks by a fit of this kind at its scores; None where it has none."""
+        """(N, K) probabilities of the ranks by a fit of this kind; None where it has none.
+
+        Parameters
+        ----------
+        fit : Fit
+        rows : Rows
+        scores : (N,) potential H of the rows, or (N, K) votes
+        """
         if fit.calibration is not None:
             return fit.calibration.probabilities(scores)
         return self._probabilities(fit, rows, scores)
@@ -173,6 +180,11 @@ class FittedRanker:
 
     def gaps(self, rows: Rows, scores: FloatArray) -> FloatArray:
         """(N, K-1) H - theta_k as arrays.
+
+        Parameters
+        ----------
+        rows : Rows
+        scores : (N,) potential H of the rows
 
         Raises
         ------

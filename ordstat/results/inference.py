@@ -199,7 +199,7 @@ class Inference:
     def scale_test(self: Any, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
         """Likelihood-ratio tests of equal scale: each location term given an effect on the log scale too.
 
-        Parameters and table as `nominal_test`; R's scale_test().
+        `scope` and the table as in `nominal_test`; R's scale_test().
 
         Examples
         --------

@@ -99,6 +99,13 @@ class JudgedRanker(FittedRanker):
     def confusion(self, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
         """Weight of the rows of each observed level (rows) that are given each level (columns).
 
+        Parameters
+        ----------
+        newdata : data frame, optional
+            With the response; the rows of the fit if not given.
+        weights : str or (N,) array, optional
+            Case weights of `newdata`.
+
         Examples
         --------
         >>> from ordstat import datasets, ordfit
@@ -151,6 +158,11 @@ class JudgedRanker(FittedRanker):
             Columns classification (share of rows with a margin <= Delta to an end of their interval), boundary (mean
             of the two ends), absolute (mean number of margins <= Delta); the index is Delta.
 
+        Raises
+        ------
+        OptionError
+            A negative margin, or normalised=True where the potential has no norm.
+
         Examples
         --------
         >>> from ordstat import datasets, ordfit
@@ -164,7 +176,18 @@ class JudgedRanker(FittedRanker):
         return frames.delta_frame(self.delta_values(deltas, use))
 
     def delta_values(self, deltas: Sequence[float] | None, normalised: bool) -> DeltaErrors:
-        """`delta_errors` as arrays."""
+        """`delta_errors` as arrays.
+
+        Parameters
+        ----------
+        deltas, normalised
+            As there, but that units have to be given.
+
+        Raises
+        ------
+        OptionError
+            A negative margin.
+        """
         m, sample = self.training_margins, self.design.sample
         rho = m.normalised if normalised else m.all
         chosen = frames.default_deltas(rho) if deltas is None else np.asarray(deltas, dtype=np.float64)
@@ -193,6 +216,11 @@ class JudgedRanker(FittedRanker):
             Columns value, trivial (the largest value possible), vacuous (value not below trivial), observed (the
             training error at that margin, or the error of the new data), margin (Delta), confidence, source.
             `attrs["notes"]` says why a bound is missing.
+
+        Raises
+        ------
+        OptionError
+            `delta` outside (0, 1), or weights that are not whole numbers.
 
         Examples
         --------

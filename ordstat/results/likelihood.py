@@ -375,7 +375,13 @@ class LikelihoodResults(Diagnostics, Inference, Predictive, OrdinalResults):
         return [*super().alerts(), *likelihood_alerts(self.fit, self.parameters)]
 
     def report(self, exponentiate: bool = False, level: float = 0.95) -> Report:
-        """The summary as data."""
+        """The summary as data.
+
+        Parameters
+        ----------
+        exponentiate, level
+            As in `summary`.
+        """
         return likelihood_report(self, exponentiate, level)
 
     def summary(self, exponentiate: bool = False, level: float = 0.95) -> Summary:

@@ -227,7 +227,12 @@ class TreeResults(StagedResults, VoteResults):
         return node_frame(self._tree(round, split), self.design.names, self._classes(split), self._lower)
 
     def text(self, round: int = 1, split: int | None = None) -> str:
-        """One tree in words, as R prints trees; parameters as in `nodes`.
+        """One tree in words, as R prints trees.
+
+        Parameters
+        ----------
+        round, split
+            As in `nodes`.
 
         Examples
         --------

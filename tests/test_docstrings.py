@@ -1,0 +1,80 @@
+"""What a user can call says what it takes, what it raises, and how it is used."""
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import ordstat
+from ordstat import datasets, features
+from ordstat.methods import METHODS
+from ordstat.results.bootstrap import Bootstrap
+from ordstat.results.conformal import ConformalIntervals
+from ordstat.results.convergence import Convergence
+from ordstat.results.emmeans import Emmeans
+from ordstat.results.goodness import GoodnessOfFit
+
+
+def _is_own(value: Any, module: Any) -> bool:
+    return inspect.isfunction(value) and value.__module__ == module.__name__
+
+
+PUBLIC = {name: getattr(ordstat, name) for name in ordstat.__all__ if name != "datasets"}
+PUBLIC |= {f"datasets.{name}": value for name, value in vars(datasets).items() if _is_own(value, datasets)}
+PUBLIC = {name: value for name, value in PUBLIC.items() if not name.rpartition(".")[2].startswith("_")}
+SHOWN = {n: v for n, v in PUBLIC.items() if not (inspect.isclass(v) and issubclass(v, (Exception, Warning)))}
+
+ANSWERING = {entry.method.results_class for entry in METHODS.values()}
+ANSWERING |= {Bootstrap, ConformalIntervals, Convergence, Emmeans, GoodnessOfFit}
+ANSWERING |= {ordstat.OrdinalClassifier, features.HiddenLayer}
+
+
+def _methods() -> Iterator[tuple[str, Any]]:
+    """Public methods of what answers a user, once each, as (name, function)."""
+    seen = {}
+    for kind in ANSWERING:
+        for base in kind.__mro__:
+            for name, value in vars(base).items():
+                function = inspect.unwrap(value) if inspect.isfunction(value) else None
+                if function is not None and base.__module__.startswith("ordstat") and not name.startswith("_"):
+                    seen[function.__qualname__] = function
+    yield from sorted(seen.items())
+
+
+CALLED = dict(_methods())
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_names_are_described(name):
+    assert inspect.getdoc(PUBLIC[name])
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_public_names_are_shown_in_use(name):
+    assert ">>> " in inspect.getdoc(SHOWN[name])
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_parameters_are_described(name):
+    given = [p for p in inspect.signature(CALLED[name]).parameters.values() if p.name != "self"]
+    assert not [p.name for p in given if p.name not in CALLED[name].__doc__]
+    assert len(given) < 2 or "Parameters\n" in CALLED[name].__doc__
+
+
+def _raised(function: Any) -> set[str]:
+    """Names of our own errors that the body itself raises."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    calls = [node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)]
+    return {ast.unparse(call.func) for call in calls} & {"OptionError", "DataError", "FormulaError", "UnavailableError"}
+
+
+@pytest.mark.parametrize("name", [name for name, function in CALLED.items() if _raised(function)])
+def test_errors_are_described(name):
+    assert all(error in CALLED[name].__doc__ for error in _raised(CALLED[name]))
+
+
+def test_the_error_reader_finds_errors():
+    assert _raised(ConformalIntervals.coverage) or _raised(Bootstrap.confint)
