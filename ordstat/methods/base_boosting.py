@@ -14,7 +14,7 @@ from ..learners.boosting import Hypotheses, Loss
 from ..learners.boosting_run import Run, continued, held_out, split
 from ..learners.named_weak import parse_learner
 from ..learners.weak import WeakLearner
-from ..model.costs import CostField, CostMatrix, mean_excess, require_v_shaped, sample_costs
+from ..model.costs import CostField, CostMatrix, mean_excess, require_differences, require_v_shaped, sample_costs
 from ..model.distinct import DistinctRows, distinct_rows
 from ..model.ensembles import Ensemble, Raised
 from ..model.fit import Certificate, Fit, HullGeometry, Trace
@@ -117,6 +117,7 @@ class RoundsMethod(Method):
         """
         self.check(sample)
         rows = self._rows(sample)
+        require_differences(rows.costs, rows.weights)
         held = None if self.validation is None else held_out(rows, self.validation, rng)
         run = self._run(rows, held, self.start(split(rows, held)[0], rng))
         run.add(self.rounds, rng, progress)

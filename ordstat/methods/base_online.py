@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
 from ..exceptions import DataError, OptionError
-from ..model.costs import CostField, CostMatrix, sample_costs
+from ..model.costs import CostField, CostMatrix, require_differences, sample_costs
 from ..model.examples import Examples
 from ..model.fit import Certificate, Fit, Trace
 from ..model.online import Learned, Lesson, MistakeBound, Tally
@@ -165,6 +165,7 @@ class OnlineMethod(Method):
         self.check(sample)
         shown = Examples.as_given if self.presentation == "order" else Examples.of
         examples = shown(sample, CostMatrix(self.cost))
+        require_differences(examples.own_costs, examples.weights)
         scaling = fit_scaling(self.scaling, examples.X, examples.weights)
         work = self.start(examples, scaling)
         tally, path = Tally(batches=1), []

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import FloatArray, Progress
 from ..learners.rank_stump import RankStumpTrainer
-from ..model.costs import CostField, CostMatrix, mean_excess, sample_costs
+from ..model.costs import CostField, CostMatrix, mean_excess, require_differences, sample_costs
 from ..model.distinct import DistinctRows, distinct_rows
 from ..model.fit import Certificate, Fit, HullGeometry, MarginFit, Trace
 from ..model.potentials import ColumnScore
@@ -58,6 +58,7 @@ class ORStump(Method):
         """Fit to arrays; rows of weight 0 take no part."""
         self.check(sample)
         rows = distinct_rows(sample, sample_costs(CostMatrix(self.cost), sample))
+        require_differences(rows.costs, rows.weights)
         gains = (rows.costs[:, :-1] - rows.costs[:, 1:]) * rows.weights[:, None]
         column, sign = RankStumpTrainer.on(rows.X, sample.n_levels).choose(gains)
         potential = ColumnScore(column=column, sign=sign)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..exceptions import DataError
 from .costs import CostMatrix, sample_costs
 from .distinct import distinct_rows
 from .sample import Sample
@@ -89,16 +88,10 @@ class Examples:
         return examples if self.repeats is None else np.repeat(examples, self.repeats.astype(np.intp))
 
     def drawn_by_cost(self, rng: np.random.Generator) -> IntArray:
-        """As many draws as the weights add up to, with a probability proportional to weight times largest cost.
-
-        Raises
-        ------
-        DataError
-            The costs are zero everywhere.
+        """As many draws as the weights add up to, with a probability proportional to weight times largest cost,
+        which is above 0 somewhere.
         """
         share = np.cumsum(self.weights * self.costs.max(axis=1)[self.kinds])
-        if share[-1] == 0.0:
-            raise DataError("the costs are zero for every row, so none can be drawn: give costs that differ.")
         drawn = rng.random(max(int(np.rint(self.weights.sum())), 1)) * share[-1]
         chosen: IntArray = np.minimum(np.searchsorted(share, drawn, side="right"), self.n - 1).astype(np.intp)
         return chosen

@@ -30,7 +30,8 @@ def selection_data(results: OrdinalResults) -> pd.DataFrame:
 def _selection(results: OrdinalResults) -> Selection:
     found = getattr(results.fit, "selection", None)
     if found is None:
-        how = "fit with C='cv'" if hasattr(results.method, "C") else "it has no C to choose"
+        has_C = hasattr(results.method, "C")
+        how = "fit with C='cv'" if has_C else "it has no C, as 'redsvm' and others have, nor C='cv'"
         raise UnavailableError(f"{results.method!r} chose nothing by cross-validation: {how}.")
     return cast("Selection", found)
 

@@ -226,3 +226,13 @@ def test_what_a_method_has_no_use_for_is_refused(problem):
         if not getattr(needs, argument):
             with pytest.raises(OptionError, match=rf"has no use for .*{argument}"):
                 problem.fit(**{argument: value})
+
+
+def test_costs_that_differ_nowhere_are_refused(problem):
+    """Row costs of 2 for every level; threshold methods of probabilities say which threshold has no price."""
+    if not METHODS[problem.name].method.needs.row_costs:
+        with pytest.raises(OptionError, match="has no use for row costs"):
+            problem.fit(cost=np.full((len(problem.frame), problem.frame["y"].cat.categories.size), 2.0))
+        return
+    with pytest.raises(DataError, match=r"price every rank alike|no price on one of the answers"):
+        problem.fit(cost=np.full((len(problem.frame), problem.frame["y"].cat.categories.size), 2.0))

@@ -303,8 +303,8 @@ def test_weights_that_are_no_counts_are_refused():
     assert ordfit("y ~ a", data, "siprank", weights="w").nobs == 180
 
 
-def test_costs_of_zero_leave_no_row_to_draw():
-    with pytest.raises(DataError, match="none can be drawn"):
+def test_costs_of_zero_leave_nothing_to_learn():
+    with pytest.raises(DataError, match="price every rank alike"):
         ordfit("y ~ a", frame(), "siprank", cost=np.zeros((4, 4)))
 
 
