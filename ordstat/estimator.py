@@ -29,9 +29,9 @@ from .labels import (
     ranked,
     sorted_order,
 )
-from .methods import METHODS, Entry, Method
+from .methods import Method
 from .model.sample import Rows, Sample
-from .registry import option_names, resolve
+from .registry import class_of, defaults_of, resolve
 from .results.online import Batch, Stream
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         'perceptron'
         """
         own = {name: getattr(self, name) for name in _OWN}
-        return {**own, **(_defaults(self.method) or {}), **self._options}
+        return {**own, **(defaults_of(self.method) or {}), **self._options}
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; an unknown name raises OptionError (a ValueError) that lists the known ones.
@@ -144,7 +144,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         own = {name: value for name, value in params.items() if name in _OWN}
         options = {name: value for name, value in params.items() if name not in _OWN}
         method = own.get("method", self.method)
-        defaults = _defaults(method)
+        defaults = defaults_of(method)
         kept = self._options
         if defaults is not None:
             _check_names(method, options, defaults)
@@ -172,7 +172,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        kind = _class_of(self.method)
+        kind = class_of(self.method)
         tags.classifier_tags.multi_class = kind is None or not kind.needs.two_levels
         # Means "no promise on three blobs in a plane": they have no order along a line, which linear potentials need.
         tags.classifier_tags.poor_score = True
@@ -359,7 +359,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return X if names is None else pd.DataFrame(X, columns=names)
 
     def _has_probabilities(self) -> bool:
-        kind = _class_of(self.method)
+        kind = class_of(self.method)
         if not self.calibrate and (kind is None or "prob" not in kind.results_class.predicts):
             raise AttributeError(
                 f"method {self.method!r} is not a probability model, so it has predict_proba only with calibrate=True"
@@ -379,29 +379,6 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 # Parameters
-
-
-def _class_of(method: Any) -> type[Method] | None:
-    """The class behind a method string or value, None for an unknown one."""
-    if isinstance(method, Method):
-        return type(method)
-    entry = _entry(method)
-    return None if entry is None else entry.method
-
-
-def _entry(method: Any) -> Entry | None:
-    return METHODS.get(method.lower()) if isinstance(method, str) else None
-
-
-def _defaults(method: Any) -> dict[str, Any] | None:
-    """Default of every option of a method; empty for a value, which carries its own; None for an unknown one."""
-    if isinstance(method, Method):
-        return {}
-    entry = _entry(method)
-    if entry is None:
-        return None
-    value = entry.method(**entry.preset)
-    return {name: getattr(value, name) for name in option_names(entry)}
 
 
 def _check_names(method: Any, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""From a method string and options to a Method value; unknown names and options fail here."""
+"""What a method string stands for: a Method value with its options; unknown names and options fail here."""
 
 from __future__ import annotations
 
@@ -50,6 +50,29 @@ def option_names(entry: Entry) -> list[str]:
     return [f.name for f in fields(entry.method) if f.name not in entry.preset]
 
 
+def class_of(method: Any) -> type[Method] | None:
+    """The class behind a method string or value; None for an unknown one."""
+    if isinstance(method, Method):
+        return type(method)
+    entry = _entry(method)
+    return None if entry is None else entry.method
+
+
+def defaults_of(method: Any) -> dict[str, Any] | None:
+    """Default of every option of a method; empty for a value, which carries its own; None for an unknown one."""
+    if isinstance(method, Method):
+        return {}
+    entry = _entry(method)
+    if entry is None:
+        return None
+    value = entry.method(**entry.preset)
+    return {name: getattr(value, name) for name in option_names(entry)}
+
+
+def _entry(method: Any) -> Entry | None:
+    return METHODS.get(method.lower()) if isinstance(method, str) else None
+
+
 def _check_value_alone(method: Method, options: Mapping[str, Any]) -> Method:
     if options:
         raise OptionError(
@@ -64,7 +87,7 @@ def _find(method: Any) -> Entry:
         raise OptionError(
             f"method must be one of {', '.join(METHODS)} or a method value such as REDSVM(C=10); got {method!r}."
         )
-    entry = METHODS.get(method.lower())
+    entry = _entry(method)
     if entry is None:
         raise OptionError(
             f"there is no method {method!r}.{_hint(method, METHODS)} The methods are: {', '.join(METHODS)}."
