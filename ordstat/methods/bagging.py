@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..learners.tree_rounds import Plan
-from ..model.aggregation import Aggregation, Plurality, SplitVotes
+from ..model.aggregation import Plurality
 from ..model.distinct import DistinctRows
-from ..model.splits import below
-from ..solvers.reweighting import Unweighted
 from .base_options import one_of
 from .base_trees import RESPONSES, TreeEnsemble
 
@@ -59,14 +57,4 @@ class OrdinalBagging(TreeEnsemble):
         return self.response
 
     def plan(self, rows: DistinctRows, n_levels: int) -> Plan:
-        nominal = self.response == "nominal"
-        aggregation: Aggregation = Plurality(n_levels=n_levels) if nominal else SplitVotes(n_levels=n_levels)
-        return Plan(
-            tree=self.tree(),
-            classes=rows.y[None] if nominal else below(rows.y, n_levels),
-            n_classes=n_levels if nominal else 2,
-            apart=not nominal,
-            aggregation=aggregation,
-            reweighting=Unweighted(),
-            draw=True,
-        )
+        return self._even_plan(rows, Plurality(n_levels=n_levels), draw=True)

@@ -13,14 +13,17 @@ from ..exceptions import OptionError
 from ..learners.boosting_run import continued
 from ..learners.tree import DecisionTree
 from ..learners.tree_rounds import Plan, TreeRounds
+from ..model.aggregation import Aggregation, SplitVotes
 from ..model.costs import CostField, CostMatrix
 from ..model.distinct import DistinctRows, distinct_rows
 from ..model.fit import Certificate, Trace
 from ..model.rules import ScoreRule
 from ..model.sample import Sample
+from ..model.splits import below
 from ..model.tree_fit import TreeFit
 from ..model.trees import Tree, entropies
 from ..results.trees import TreeResults
+from ..solvers.reweighting import Unweighted
 from .base import Method, Needs
 from .base_options import count, jobs, one_of
 
@@ -104,6 +107,19 @@ class TreeMethod(Method):
     def plan(self, rows: DistinctRows, n_levels: int) -> Plan:
         """What the rounds do on some rows."""
         raise TypeError(f"{type(self).__name__} defines no plan")
+
+    def _even_plan(self, rows: DistinctRows, of_ranks: Aggregation, *, draw: bool) -> Plan:
+        """The plan of trees that count the same: of all ranks, under their aggregation, or of every split."""
+        n_levels, nominal = of_ranks.n_levels, self.kind == "nominal"
+        return Plan(
+            tree=self.tree(),
+            classes=rows.y[None] if nominal else below(rows.y, n_levels),
+            n_classes=n_levels if nominal else 2,
+            apart=not nominal,
+            aggregation=of_ranks if nominal else SplitVotes(n_levels=n_levels),
+            reweighting=Unweighted(),
+            draw=draw,
+        )
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> TreeFit:
         """Fit to arrays.
