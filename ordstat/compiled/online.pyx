@@ -10,6 +10,13 @@ h + 2 margin cost, for yhat was the answer; or of cost^2 / h under passive-aggre
 cost.
 """
 
+from libc.stdlib cimport free, malloc
+
+
+cdef extern from "online.h" nogil:
+    void gaps_of(const double* x, const double* w, Py_ssize_t n, Py_ssize_t q_count, double* gaps)
+    void add_both(double* w, double* sums, double step, double summed, const double* x, Py_ssize_t n)
+
 
 cdef inline double dot(const double* x, const double* w, Py_ssize_t n) noexcept nogil:
     cdef double a = 0.0, b = 0.0, c = 0.0, d = 0.0
@@ -41,9 +48,8 @@ cdef inline Py_ssize_t best_rank(const double* gaps, const double* cost, Py_ssiz
     for k in range(Q):
         score += gaps[k]
         value = score + margin * cost[k + 1] if margin > 0.0 else score
-        if value > top:
-            top = value
-            rank = k + 1
+        rank = k + 1 if value > top else rank
+        top = value if value > top else top
     return rank
 
 
@@ -188,32 +194,55 @@ def cusum_pass(const double[:, ::1] X, const double[::1] centre, const double[::
     w : (Q, D + 1) weights of "rank above k?", the last one of the constant -1; changed in place
     sums : (Q, D + 1)
     work : (D + Q,)
+
+    Notes
+    -----
+    The gaps of a row are worked out before the answer to the row before it is known, which the processor would
+    otherwise wait for.
     """
     cdef Py_ssize_t D = X.shape[1], Q = w.shape[0], M = order.shape[0]
-    cdef Py_ssize_t i, k, n, rank, low, high
-    cdef double step, square
-    cdef double* gaps = &work[D]
+    cdef Py_ssize_t i, k, n, label, rank, low, high
+    cdef double step, square, product = 0.0
+    cdef double* z_after = &work[0]
+    cdef double* gaps_after = &work[D]
+    cdef double* z
+    cdef double* gaps
     cdef const double* x
+    cdef const double* x_after
     cdef const double* price
+    if M == 0:
+        return
+    cdef double* more = <double*> malloc((D + Q) * sizeof(double))
+    if more == NULL:
+        raise MemoryError()
+    z, gaps = more, more + D
     with nogil:
+        x_after = scaled(&X[order[0], 0], centre, factor, z_after, D)
+        gaps_of(x_after, &w[0, 0], D, Q, gaps_after)
         for i in range(M):
             n = order[i]
-            x = scaled(&X[n, 0], centre, factor, &work[0], D)
+            x, z, z_after = x_after, z_after, z
+            gaps, gaps_after = gaps_after, gaps
+            if i + 1 < M:  # the next row, whose gaps a step below moves by the step times `product`
+                x_after = scaled(&X[order[i + 1], 0], centre, factor, z_after, D)
+                gaps_of(x_after, &w[0, 0], D, Q, gaps_after)
+                product = dot(x, x_after, D) + 1.0
             price = &costs[kinds[n], 0]
-            for k in range(Q):
-                gaps[k] = dot(x, &w[k, 0], D) - w[k, D]
             rank = best_rank(gaps, price, Q, margin)
             tally[2] += price[rank]
             seen += 1
-            if rank != y[n]:
-                low, high = min(rank, y[n]), max(rank, y[n])
+            label = y[n]
+            if rank != label:
+                low = rank if rank < label else label
+                high = rank + label - low
                 square = dot(x, x, D) + 1.0
-                step = tau(gaps, price[rank], low, high, 1.0 if y[n] > rank else -1.0, square, aggressive)
-                for k in range(low, high):
-                    add(&w[k, 0], step, x, D)
-                    add(&sums[k, 0], step * seen, x, D)
+                step = tau(gaps, price[rank], low, high, <double> ((label > rank) - (label < rank)), square, aggressive)
+                for k in range(low, high if step != 0.0 else low):  # no step to rows whose squares overflow
+                    add_both(&w[k, 0], &sums[k, 0], step, step * seen, x, D)
                     move(&w[k, 0], &sums[k, 0], D, D + 1, step, seen)
+                    gaps_after[k] += step * product
                 count(&tally[0], high - low, price[rank], (high - low) * square, margin, aggressive)
+    free(more)
 
 
 def kernel_prank_pass(const double[:, ::1] gram, const Py_ssize_t[::1] y, const double[:, ::1] costs,
