@@ -7,8 +7,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
-from marginaleffects.classes.model import ModelAbstract, ModelVault
+
+try:
+    import polars as pl
+    from marginaleffects.classes.model import ModelAbstract, ModelVault
+except ImportError as error:
+    raise ImportError(
+        "ordstat.marginaleffects needs marginaleffects and polars: pip install ordstat[marginaleffects]"
+    ) from error
 
 from ._typing import FloatArray
 from .exceptions import OptionError
