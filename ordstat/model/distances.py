@@ -9,6 +9,8 @@ from .._typing import FloatArray, IntArray
 # |x|^2 + |z|^2 - 2 x'z loses digits where it is small beside |x|^2 + |z|^2; below this share it is taken anew.
 _CLOSE = 1e-6
 _BLOCK = 1 << 20
+# Numbers of a pass over the distances: a block of them stays in the cache.
+_PASS = 1 << 15
 
 
 def squared_euclidean(X: FloatArray, Z: FloatArray) -> FloatArray:
@@ -25,20 +27,16 @@ def squared_euclidean(X: FloatArray, Z: FloatArray) -> FloatArray:
     Xc = Zc if X is Z else X - centre
     x, z = np.einsum("nd,nd->n", Xc, Xc), np.einsum("nd,nd->n", Zc, Zc)
     distance: FloatArray = Xc @ Zc.T
-    for i in _blocks(len(X), len(Z)):
-        rows = distance[i]
-        total = x[i, None] + z
+    step = max(_PASS // max(len(Z), 1), 1)
+    for start in range(0, len(X), step):
+        rows = distance[start : start + step]
+        total = x[start : start + step, None] + z
         rows *= -2.0
         rows += total
         total *= _CLOSE
-        near, far = np.nonzero(rows <= total)
-        _replace(rows, X[i], Z, near, far)
+        near, far = np.divmod(np.flatnonzero(rows <= total), max(len(Z), 1))
+        _replace(rows, X[start : start + step], Z, near, far)
     return distance
-
-
-def _blocks(n: int, m: int) -> list[slice]:
-    step = max(_BLOCK // max(m, 1), 1)
-    return [slice(start, start + step) for start in range(0, n, step)]
 
 
 def _replace(distance: FloatArray, X: FloatArray, Z: FloatArray, i: IntArray, j: IntArray) -> None:
