@@ -1,7 +1,7 @@
 # Each target creates what it needs; no environment has to be active.
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := $(wildcard ordstat/compiled/*.pyx) pyproject.toml setup.cfg
+SOURCES := $(wildcard ordstat/compiled/*.pyx ordstat/compiled/*.h) pyproject.toml setup.cfg
 
 # What `make reproduce` runs: a table of Lin (2008), splits of each data set, and, if not all, which sets.
 TABLE ?= 4.2
