@@ -188,7 +188,8 @@ class KernelOnlineMethod(OnlineMethod):
 
     def described(self, learned: Learned, shared: dict[str, Any]) -> dict[str, Any]:
         """What all fits share, with the kernel among the facts."""
-        own = (("Kernel", repr(parse_kernel(self.kernel))), ("Support vectors", str(learned.state.origins.size)))
+        kernel = parse_kernel(self.kernel).settled(learned.scaling.factor.size)
+        own = (("Kernel", repr(kernel)), ("Support vectors", str(learned.state.origins.size)))
         return {**shared, "facts": (*own, *shared["facts"])}
 
 

@@ -62,12 +62,12 @@ def check_clusters(method: Method, sample: Sample, selects: bool) -> None:
 
 
 def settled_facts(
-    C: float | str | Sequence[float], best_C: float, kernel: Kernel, best_kernel: Kernel, folds: int
+    C: float | str | Sequence[float], best_C: float, kernel: Kernel, best_kernel: Kernel, folds: int, n_columns: int
 ) -> tuple[tuple[str, Any], ...]:
     """Kernel and C as settled, saying which were chosen."""
     how = f", chosen by {folds}-fold cross-validation"
     return (
-        ("Kernel", repr(best_kernel) + (f", gamma{how.removeprefix(',')}" if kernel.widths else "")),
+        ("Kernel", repr(best_kernel.settled(n_columns)) + (f", gamma{how.removeprefix(',')}" if kernel.widths else "")),
         ("C", "inf, a hard margin" if np.isinf(best_C) else f"{best_C:g}{'' if isinstance(C, (int, float)) else how}"),
     )
 

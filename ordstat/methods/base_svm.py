@@ -179,7 +179,7 @@ class KernelMachine(Method):
             trace=Trace(iterations=outcome.iterations, objective=outcome.path, message=f"solver {outcome.solver}"),
             scores=scores,
             facts=(
-                *self._facts(C, kernel),
+                *self._facts(C, kernel, used.X.shape[1]),
                 *self.own_facts(problem, outcome),
                 *_restriction_facts(used, potential),
                 ("Solver", outcome.solver),
@@ -239,9 +239,9 @@ class KernelMachine(Method):
         details = (("primal value", point.primal), ("dual value", point.dual))
         return Certificate(name="relative duality gap", value=point.gap, tolerance=self.tol, details=details)
 
-    def _facts(self, C: float, kernel: Kernel) -> tuple[tuple[str, Any], ...]:
+    def _facts(self, C: float, kernel: Kernel, n_columns: int) -> tuple[tuple[str, Any], ...]:
         return (
-            *settled_facts(self.C, C, parse_kernel(self.kernel), kernel, self.folds),
+            *settled_facts(self.C, C, parse_kernel(self.kernel), kernel, self.folds, n_columns),
             ("Columns scaled", SCALED[self.scaling]),
         )
 

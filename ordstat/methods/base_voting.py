@@ -189,7 +189,7 @@ class VotingMethod(Method):
             certificate=learned.certificate,
             trace=Trace(iterations=learned.iterations, objective=np.array([above]), message="all problems solved"),
             scores=votes,
-            facts=(*self._facts(len(problems), selection), *learned.facts),
+            facts=(*self._facts(len(problems), selection, sample.X.shape[1]), *learned.facts),
             selection=selection,
             bound=self.bound(above, problems, learned.scores, float(weights.sum())),
         )
@@ -237,7 +237,7 @@ class VotingMethod(Method):
         tick = ticking(progress, self.folds * len(problems) * n_widths)
         return select(grams, problems, priced, fold, plan, route, rng, tick)
 
-    def _facts(self, n_problems: int, selection: Selection | None) -> tuple[tuple[str, Any], ...]:
+    def _facts(self, n_problems: int, selection: Selection | None, n_columns: int) -> tuple[tuple[str, Any], ...]:
         scaled = ("Columns scaled", SCALED[self.scaling])
         if self.base != "svm":
             return ("Binary problems", f"{n_problems}, each by {self.classifier().model!r}"), scaled
@@ -246,6 +246,6 @@ class VotingMethod(Method):
         best = kernel if selection is None or not kernel.widths else kernel.at(selection.best_gamma)
         return (
             ("Binary problems", f"{n_problems}, each by a support vector machine"),
-            *settled_facts(self.C, C, kernel, best, self.folds),
+            *settled_facts(self.C, C, kernel, best, self.folds, n_columns),
             scaled,
         )

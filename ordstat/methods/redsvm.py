@@ -20,7 +20,8 @@ class REDSVM(ThresholdedSVM):
     Parameters
     ----------
     gamma : float
-        Scale of the thresholds' penalty, > 0; large values leave theta nearly free.
+        Scale of the thresholds' penalty, > 0; large values leave theta nearly free. The width of a kernel is another
+        gamma, and goes with the kernel: kernel=Gaussian(gamma=0.5).
     C, kernel, cost, scaling, loss, solver, tol, folds, n_jobs
         See `ThresholdedSVM` and `KernelMachine`.
 

@@ -60,6 +60,10 @@ class Kernel(ABC):
         """The kernel with one of `widths` for gamma."""
         return self
 
+    def settled(self, n_columns: int) -> Kernel:
+        """The kernel with all its parameters as numbers, for rows of so many columns."""
+        return self
+
     def grams(self, X: FloatArray, rows: IntArray) -> Iterator[tuple[float, FloatArray]]:
         """Each of `widths` with the `gram` of that kernel."""
         return iter(())

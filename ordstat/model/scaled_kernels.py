@@ -80,6 +80,9 @@ class Scaled(Kernel):
     def at(self, width: float | None) -> Kernel:
         return replace(self, gamma=width)
 
+    def settled(self, n_columns: int) -> Kernel:
+        return replace(self, gamma=self.width(n_columns))
+
     def grams(self, X: FloatArray, rows: IntArray) -> Iterator[tuple[float, FloatArray]]:
         chosen = X[rows]
         measure = self.measure(chosen, chosen)

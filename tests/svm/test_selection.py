@@ -206,3 +206,11 @@ def test_a_choice_at_the_end_of_the_grid_is_noted(C, gamma, note):
     )
     text = selection_table(found).note
     assert text == (f"Chosen is {note}: values beyond it, given as a list, may cost less." if note else "")
+
+
+@pytest.mark.parametrize("method", ["redsvm", "rank-svm", "csovo", "kernel-prank", "kernel-cusum"])
+def test_the_summary_tells_the_width_of_a_kernel(method):
+    data = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]).assign(y=Y)
+    formula = "y ~ " + " + ".join(data.columns[:-1])
+    for kernel, shown in (("gaussian", f"Gaussian(gamma={1 / X.shape[1]!r})"), ("perceptron", "Perceptron()")):
+        assert dict(ordfit(formula, data, method, kernel=kernel).fit.facts)["Kernel"] == shown
