@@ -239,7 +239,7 @@ def require_v_shaped(costs: FloatArray, y: IntArray, method: str) -> None:
 
 def require_differences(costs: FloatArray, weights: FloatArray) -> None:
     """Raise DataError where every row of costs (N, K) of positive weight prices all ranks alike."""
-    if (np.ptp(costs, axis=1)[weights > 0] == 0).all():
+    if not (costs != costs[:, :1])[weights > 0].any():
         raise DataError("the costs price every rank alike, so there is nothing to learn: give costs that differ.")
 
 
