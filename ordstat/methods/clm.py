@@ -29,7 +29,7 @@ from ..solvers.rank import survey
 from ..solvers.schur import Blocks, condition_number
 from ..solvers.score_test import score_statistic
 from ..solvers.separation import infinite_direction
-from ..solvers.start import starting_values
+from ..solvers.start import Start, starting_values
 from ..solvers.structured import Structured
 from ..solvers.threads import one_blas_thread
 from ..solvers.user_scale import InverseInformation, RestrictedInformation, Unknown, in_order
@@ -134,7 +134,8 @@ class CumulativeLink(Method):
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
         problem = self._problem(sample)
-        optimum = self._maximise(problem, self._start(problem))
+        start = self._start(problem)
+        optimum = self._maximise(problem, start)
         layout = Layout.of(problem)
         alpha, rest = problem.user_scale().coefficients(optimum.alpha, optimum.rest)
         link = problem.link if problem.family is None else problem.family.at(float(rest[-1]))
@@ -161,6 +162,7 @@ class CumulativeLink(Method):
             null_loglik=null,
             null_edf=problem.without_effects().n_parameters,
             n_obs=float(problem.counts.sum()),
+            beyond=start.beyond if start.beyond is not None and start.beyond > loglik else None,
             separation=None if direction is None else np.nan_to_num(layout.spread(direction)),
             threshold_names=() if layout.structure is None else layout.structure.names,
             jacobian=layout.jacobian,
@@ -174,12 +176,12 @@ class CumulativeLink(Method):
         text = self.penalty if isinstance(self.penalty, str) else f"ridge, {self.penalty:g}"
         return (*facts, ("penalty", text))
 
-    def _start(self, problem: Problem) -> tuple[FloatArray, FloatArray]:
-        """(alpha, rest) where Newton's method begins, for the scaled columns."""
+    def _start(self, problem: Problem) -> Start:
+        """Where Newton's method begins, for the scaled columns."""
         if self.start is None:
-            return starting_values(problem, self.max_iter) if self.penalty is None else problem.start()
-        start = problem.from_user(np.array(self.start))
-        if problem.objective().evaluate(*start) is None:
+            return starting_values(problem, self.max_iter) if self.penalty is None else Start(*problem.start())
+        start = Start(*problem.from_user(np.array(self.start)))
+        if problem.objective().evaluate(start.alpha, start.rest) is None:
             raise OptionError(
                 "start must give a finite likelihood: thresholds increasing at every row, lambda inside its range."
             )
@@ -201,10 +203,11 @@ class CumulativeLink(Method):
         n_effects -= int(problem.family is not None)
         return Ridge(likelihood=likelihood, weight=self.penalty, m=m, n_effects=n_effects)
 
-    def _maximise(self, problem: Problem, start: tuple[FloatArray, FloatArray]) -> Optimum:
+    def _maximise(self, problem: Problem, start: Start) -> Optimum:
         return maximise(
             self._objective(problem).evaluate,
-            *start,
+            start.alpha,
+            start.rest,
             tol=self.tol,
             max_iter=self.max_iter,
             total_weight=float(problem.counts.sum()),
@@ -222,7 +225,7 @@ class CumulativeLink(Method):
         if rows.offset is None and rows.scale_offset is None and problem.structure is None:
             return loglik, float(problem.counts @ np.log(problem.counts / problem.counts.sum()))
         null = problem.without_effects()
-        return loglik, replace(self, penalty=None)._maximise(null, null.start()).at.loglik
+        return loglik, replace(self, penalty=None)._maximise(null, Start(*null.start())).at.loglik
 
     def _information(self, problem: Problem, optimum: Optimum, direction: FloatArray | None) -> Information:
         user = problem.user_scale()

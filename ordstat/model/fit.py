@@ -218,6 +218,9 @@ class LikelihoodFit(Fit):
     jacobian : (K-1, t) or None
         Thresholds theta = jacobian @ alpha of a structure (0 at thresholds that are infinite beside levels without
         rows); None for flexible thresholds.
+    beyond : float or None
+        A log-likelihood above that of the estimates, a local maximum, on a way where it rises without end; None where
+        none was seen.
     """
 
     coefficients: FloatArray
@@ -235,6 +238,7 @@ class LikelihoodFit(Fit):
     n_lambda: int = 0
     threshold_names: tuple[str, ...] = ()
     jacobian: FloatArray | None = None
+    beyond: float | None = None
 
     def on_flexible_scale(self) -> FloatArray | None:
         """(F, P) map from `coefficients` to (thresholds and nominal effects threshold by threshold of each column,

@@ -70,13 +70,23 @@ def not_reached(fit: Fit) -> str:
 
 
 def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters) -> list[Alert]:
-    """Aliased columns and infinite estimates."""
+    """Aliased columns, infinite estimates, and maxima that are local."""
     found: list[Alert] = []
     if fit.aliased.any():
         names = [name for name, aliased in zip(parameters.names, fit.aliased, strict=True) if aliased]
         found.append((DataWarning, f"aliased with earlier columns, so not estimated (NA): {', '.join(names)}."))
     if fit.separation is not None:
         found.append((SeparationWarning, _separated(fit.separation, parameters)))
+    if fit.beyond is not None:
+        found.append(
+            (
+                ConvergenceWarning,
+                f"the estimates are a local maximum, of log-likelihood {fit.loglik:.6g}: far from it the likelihood "
+                f"rises further (to {fit.beyond:.6g} where the search was given up) as the scale effects run off, as "
+                "it does where few levels must tell scale effects from location effects. These estimates are those to "
+                "use; penalty=1.0 keeps all of the likelihood from running off.",
+            )
+        )
     return found
 
 

@@ -73,9 +73,11 @@ def fit_score_map(scores: FloatArray, y: IntArray, n_levels: int, weights: Float
     )
     problem = Problem.of(sample, LINKS["logit"])
     if problem.sample.X.shape[1] == 1:
+        start = starting_values(problem, _MAX_ITER)
         optimum = maximise(
             problem.objective().evaluate,
-            *starting_values(problem, _MAX_ITER),
+            start.alpha,
+            start.rest,
             tol=_TOL,
             max_iter=_MAX_ITER,
             total_weight=float(spread.sum()),

@@ -6,7 +6,7 @@ maxima a model nearby: the one without scale effects, and for the cauchit the lo
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,12 +30,34 @@ _STEPS, _NEAR = 30, 1e-3
 Point = tuple[FloatArray, FloatArray]
 
 
-def starting_values(problem: Problem, max_iter: int) -> Point:
-    """(alpha, rest) for the scaled columns; no search on the way takes more than `max_iter` steps."""
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where Newton's method begins.
+
+    Attributes
+    ----------
+    alpha : (K-1, m)
+    rest : (q,)
+    beyond : float or None
+        A higher log-likelihood, on a way that came to no end; None where none was seen.
+    """
+
+    alpha: FloatArray
+    rest: FloatArray
+    beyond: float | None = None
+
+
+def starting_values(problem: Problem, max_iter: int) -> Start:
+    """Where to begin, for the scaled columns; no search on the way takes more than `max_iter` steps."""
+    if problem.family is None and problem.sample.rows.scale is not None:
+        return _through_equal_scales(problem, max_iter)
+    return Start(*_one_place(problem, max_iter))
+
+
+def _one_place(problem: Problem, max_iter: int) -> Point:
+    """`starting_values` of a likelihood without scale effects, or with a parameter of its link."""
     if problem.family is not None:
         return _at_fixed_lambda(problem, problem.family.start, max_iter)
-    if problem.sample.rows.scale is not None:
-        return _through_equal_scales(problem, max_iter)
     if not problem.many_rows:
         return _through_other_links(problem, max_iter) if problem.link.name == "cauchit" else problem.start()
     return _from_small_sample(problem) if problem.plain and problem.structure is None else problem.start()
@@ -89,7 +111,8 @@ def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Point:
 def _at_fixed_lambda(problem: Problem, lam: float, max_iter: int) -> Point:
     """The fit at one lambda: lambda and thresholds are nearly collinear, and Newton's steps far from it are wild."""
     fixed = replace(problem, family=None)
-    alpha, rest = _near(fixed, starting_values(fixed, max_iter), max_iter)
+    start = starting_values(fixed, max_iter)
+    alpha, rest = _near(fixed, (start.alpha, start.rest), max_iter).point
     return alpha, np.append(rest, lam)
 
 
@@ -99,11 +122,12 @@ def _through_other_links(problem: Problem, max_iter: int) -> Point:
     The cauchit likelihood of few rows has several; those of the other two links have one.
     """
     others = [replace(problem, link=LINKS[name]) for name in ("logit", "probit")]
-    starts = [problem.start(), *(_near(other, other.start(), max_iter) for other in others)]
-    return _best(problem, [_near(problem, start, max_iter) for start in starts if _at(problem, *start) is not None])
+    starts = [problem.start(), *(_near(other, other.start(), max_iter).point for other in others)]
+    points = [_near(problem, start, max_iter).point for start in starts if _at(problem, *start) is not None]
+    return points[int(np.argmax([_loglik(problem, point) for point in points]))]
 
 
-def _through_equal_scales(problem: Problem, max_iter: int) -> Point:
+def _through_equal_scales(problem: Problem, max_iter: int) -> Start:
     """The best of the local maxima reached from the fit without scale effects and, of few rows, from no effects.
 
     The former makes sure that scale effects never lower the likelihood. Far from zero a scale column multiplies all
@@ -111,18 +135,48 @@ def _through_equal_scales(problem: Problem, max_iter: int) -> Point:
     with theta - H smaller by exp(mean zeta): it is fitted there, and taken back.
     """
     rows, n_scale = problem.sample.rows, int(problem.scale.kept.sum())
+    assert rows.scale is not None
     none = Columns(np.zeros(0), np.ones(0), np.zeros(0, dtype=bool))
     equal = replace(problem, sample=replace(problem.sample, rows=replace(rows, scale=None)), scale=none)
-    alpha, rest = _near(equal, starting_values(equal, max_iter), max_iter)
+    alpha, rest = _near(equal, _one_place(equal, max_iter), max_iter).point
     start = alpha, np.append(rest, np.zeros(n_scale))
     starts = [start, problem.start()] if not problem.many_rows else [start]
     near = [_near(problem, start, max_iter) for start in starts]
-    if rows.scale is not None and rows.offset is None:
+    if rows.offset is None:
         part = problem.scale.part(problem.scale.kept)
         centred = replace(problem, sample=replace(problem.sample, rows=replace(rows, scale=rows.scale - part.mean)))
         found = [_near(centred, start, max_iter) for start in starts]
-        near += [_taken_back(alpha, rest, part.mean / part.deviation) for alpha, rest in found]
-    return _best(problem, [*near, start])
+        mean = part.mean / part.deviation
+        near += [replace(one, point=_taken_back(*one.point, mean)) for one in found]
+    return _ending(problem, near, start, max_iter)
+
+
+@dataclass(frozen=True, eq=False)
+class _Near:
+    """Where some Newton steps lead, and whether they end there."""
+
+    point: Point
+    ends: bool
+
+
+def _ending(problem: Problem, near: list[_Near], start: Point, max_iter: int) -> Start:
+    """The best of the points; of those that end, if the best does not with all steps either.
+
+    A likelihood with scale effects can rise without end, to where all scores of some rows are infinite and those of the
+    others zero: a maximum on this side of it says more of the data.
+    """
+    candidates = [*near, _Near(start, False)]
+    logliks = np.array([_loglik(problem, one.point) for one in candidates])
+    best = int(np.argmax(logliks))
+    lowest = logliks[-1] - 1e-9 * (1.0 + abs(logliks[-1]))
+    ends = np.array([one.ends for one in candidates]) & (logliks >= lowest)
+    if ends[best] or not ends.any():
+        return Start(*candidates[best].point)
+    further = _near(problem, candidates[best].point, max_iter, max_iter)
+    if further.ends:
+        return Start(*further.point)
+    chosen = int(np.argmax(np.where(ends, logliks, -np.inf)))
+    return Start(*candidates[chosen].point, beyond=_loglik(problem, further.point))
 
 
 def _taken_back(alpha: FloatArray, rest: FloatArray, mean: FloatArray) -> Point:
@@ -133,16 +187,16 @@ def _taken_back(alpha: FloatArray, rest: FloatArray, mean: FloatArray) -> Point:
         return factor * alpha, np.append(factor * effects, zeta)
 
 
-def _near(problem: Problem, start: Point, max_iter: int) -> Point:
+def _near(problem: Problem, start: Point, max_iter: int, steps: int = _STEPS) -> _Near:
     """Close to the maximum that Newton's method reaches from a point."""
     found = maximise(
         problem.objective().evaluate,
         *start,
         tol=_NEAR,
-        max_iter=min(_STEPS, max_iter),
+        max_iter=min(steps, max_iter),
         total_weight=float(problem.counts.sum()),
     )
-    return found.alpha, found.rest
+    return _Near((found.alpha, found.rest), found.message.startswith("converged") and found.damping == 0.0)
 
 
 def _at(problem: Problem, alpha: FloatArray, rest: FloatArray) -> Evaluation | None:
@@ -153,7 +207,7 @@ def _at(problem: Problem, alpha: FloatArray, rest: FloatArray) -> Evaluation | N
     return found if found is not None and found.finite else None
 
 
-def _best(problem: Problem, points: list[Point]) -> Point:
-    """The point of the highest likelihood, the first among equals."""
-    found = [_at(problem, *point) for point in points]
-    return points[int(np.argmax([-np.inf if at is None else at.loglik for at in found]))]
+def _loglik(problem: Problem, point: Point) -> float:
+    """The log-likelihood at a point, minus infinity outside the domain."""
+    found = _at(problem, *point)
+    return -np.inf if found is None else found.loglik

@@ -7,9 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ordstat.exceptions import ConvergenceWarning
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.fit import LikelihoodFit
 from ordstat.model.sample import Rows, Sample
+from ordstat.results.alerts import likelihood_alerts
+from ordstat.results.parameters import Parameters
 
 
 def sample_of(seed: int, n: int, width: int, K: int, noise: str) -> Sample:
@@ -74,3 +77,19 @@ def test_many_rows_with_a_rare_event(link: str, rows: list[int]) -> None:
     assert found.certificate.reached and plain.certificate.reached
     np.testing.assert_allclose(found.coefficients, plain.coefficients, atol=1e-8)
     np.testing.assert_allclose(found.information.variances(), plain.information.variances(), rtol=1e-6)
+
+
+def test_a_local_maximum_beside_a_likelihood_that_rises_for_ever() -> None:
+    """Two levels and s = exp(-zeta x): as zeta grows rows of x < 0 fit for certain and the others have 1/2."""
+    rng = np.random.default_rng(6006)
+    x, z = rng.normal(size=60), rng.normal(size=60)
+    y = (x + 0.5 * z + rng.logistic(size=60) > 0.3).astype(np.intp)
+    sample = Sample(rows=Rows(X=np.column_stack([x, z]), scale=x[:, None]), y=y, n_levels=2)
+    found = fit(sample)
+    assert found.certificate.reached and found.beyond is not None and found.beyond > found.loglik
+    np.testing.assert_allclose(found.coefficients, [0.522, 0.906, 0.574, 0.097], atol=6e-4)  # R's clm
+    assert found.loglik == pytest.approx(-35.61737, abs=6e-6)
+    parameters = Parameters(names=["0|1", "x", "z", "scale.x"], kinds=["threshold", "location", "location", "scale"])
+    (category, message), *more = likelihood_alerts(found, parameters)
+    assert fit(sample, penalty=1.0).certificate.reached
+    assert category is ConvergenceWarning and "local maximum" in message and not more
