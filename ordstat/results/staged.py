@@ -51,7 +51,8 @@ class StagedResults(OrdinalResults):
         >>> len(fit.at(5).rounds)
         5
         """
-        return replace(self, fit=cast(RoundsMethod, self.method).truncated(self.design.sample, self.fit, rounds))
+        fit = cast(RoundsMethod, self.method).truncated(self.design.sample, self.fit, rounds)
+        return self._of_rounds(fit, rounds)
 
     def more(self, rounds: int) -> Self:
         """The results with further rounds: those of a fit of as many rounds at once.
@@ -68,7 +69,16 @@ class StagedResults(OrdinalResults):
         >>> len(fit.more(10).rounds)
         30
         """
-        return replace(self, fit=cast(RoundsMethod, self.method).more(self.design.sample, self.fit, rounds))
+        more = replace(self, fit=cast(RoundsMethod, self.method).more(self.design.sample, self.fit, rounds))
+        return self._of_rounds(more.fit, int(more.rounds.index[-1]))
+
+    def _of_rounds(self, fit: Fit, rounds: int) -> Self:
+        """Another fit, its method having as many rounds: so have folds, splits and updates, which are fitted again."""
+        method: Any = self.method
+        if rounds > 0 and hasattr(method, "rounds"):
+            method = replace(method, rounds=int(rounds))
+        calibrated: Any = None if self.calibrated is None else replace(cast(Any, self.calibrated), method=method)
+        return replace(self, fit=fit, method=method, calibrated=calibrated)
 
     def staged(self, newdata: Any = None, type: str = "class", *, every: int = 1) -> Iterator[tuple[int, Any]]:
         """Predictions after every round, as (round, what `predict` gives).

@@ -236,6 +236,19 @@ def test_further_rounds_are_those_of_one_fit(frame, method, options, start):
     assert len(first.rounds) == start
 
 
+@pytest.mark.parametrize("method", ["bagging", "ordinal-adaboost", "orboost-all", "adaboost-or"])
+def test_what_is_fitted_again_has_as_many_rounds(frame, method):
+    alone = ordfit("rank ~ x1 + x2", frame, method, rounds=3)
+    for fit in (
+        ordfit("rank ~ x1 + x2", frame, method, rounds=6).at(3),
+        ordfit("rank ~ x1 + x2", frame, method, rounds=2).more(1),
+    ):
+        assert repr(fit) == repr(alone)
+        pd.testing.assert_frame_equal(fit.errors(cv=3, seed=1), alone.errors(cv=3, seed=1))
+        pd.testing.assert_frame_equal(fit.conformal(0.8).predict(frame), alone.conformal(0.8).predict(frame))
+        assert fit.update("~ . - x2").predict().tolist() == alone.update("~ . - x2").predict().tolist()
+
+
 def test_probabilities_up_to_each_level_are_sums(frame):
     fit = ordfit("rank ~ x1 + x2", frame, "ordinal-bagging", rounds=5)
     sums = np.cumsum(fit.predict(type="prob").to_numpy(), axis=1)
