@@ -92,8 +92,8 @@ def cross_validate(
 
 def draw_folds(sample: Sample, n_folds: int, rng: np.random.Generator) -> IntArray:
     """(N,) random folds with the ranks spread evenly; a cluster stays in one fold."""
-    if n_folds < 2:
-        raise OptionError(f"cross-validation needs at least 2 folds; got {n_folds}.")
+    if isinstance(n_folds, bool) or not isinstance(n_folds, (int, np.integer)) or n_folds < 2:
+        raise OptionError(f"cross-validation needs at least 2 folds, a whole number; got {n_folds!r}.")
     folds = stratified_folds(sample.y, sample.n_levels, n_folds, rng, sample.cluster)
     _check_training_ranks(sample, folds, n_folds)
     return folds

@@ -273,8 +273,8 @@ def bootstrap_table(
     OptionError
         Fewer than 2 resamples.
     """
-    if resamples < 2:
-        raise OptionError(f"the number of bootstrap samples must be 2 or more; got {resamples}.")
+    if isinstance(resamples, bool) or not isinstance(resamples, (int, np.integer)) or resamples < 2:
+        raise OptionError(f"the number of bootstrap samples must be 2 or more, a whole number; got {resamples!r}.")
     values = []
     for step in range(resamples):
         values.append(_values(predictions, drawn_weights(predictions.weights, cluster, rng)))

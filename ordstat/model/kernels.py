@@ -223,7 +223,7 @@ def parse_kernel(kernel: Any) -> Kernel:
         return kernel
     if isinstance(kernel, str) and kernel in KERNELS:
         return KERNELS[kernel]()
-    if callable(kernel):
+    if callable(kernel) and not isinstance(kernel, type):
         return Custom(kernel)
     names = ", ".join(repr(name) for name in KERNELS)
     raise OptionError(

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from .._typing import IntArray, Progress
+from .._typing import FloatArray, IntArray, Progress
 from ..assess.bounds import MarginBounds, margin_bounds
 from ..assess.errors import ErrorTable, Predictions, bootstrap_table, confusion, error_table
 from ..assess.intervals import holdout_limits
@@ -190,9 +190,7 @@ class JudgedRanker(FittedRanker):
         """
         m, sample = self.training_margins, self.design.sample
         rho = m.normalised if normalised else m.all
-        chosen = frames.default_deltas(rho) if deltas is None else np.asarray(deltas, dtype=np.float64)
-        if (chosen < 0).any():
-            raise OptionError(f"deltas must not be negative; got {chosen.min():g}.")
+        chosen = frames.default_deltas(rho) if deltas is None else _settled_deltas(deltas)
         return delta_errors(rho, sample.y, sample.case_weights, chosen)
 
     def bounds(self, delta: float = 0.05, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
@@ -230,7 +228,7 @@ class JudgedRanker(FittedRanker):
         >>> bounds.loc["absolute error", ["value", "trivial"]].astype(float).round(1).tolist()
         [8.3, 4.0]
         """
-        if not 0.0 < delta < 1.0:
+        if isinstance(delta, bool) or not isinstance(delta, (int, float, np.number)) or not 0.0 < delta < 1.0:
             raise OptionError(f"delta must lie strictly between 0 and 1; got {delta!r}.")
         found = self.margin_bounds if delta == 0.05 else self._bounds(delta)
         if newdata is None:
@@ -260,3 +258,14 @@ class JudgedRanker(FittedRanker):
         """Whether the fit has a cost beside the classification and absolute errors shown anyway."""
         named = CostMatrix.parse(self.method.cost).label in ("classification", "absolute")
         return self.design.sample.costs is not None or not named
+
+
+def _settled_deltas(deltas: Any) -> FloatArray:
+    """Margins as an array; OptionError for anything but numbers of 0 or more."""
+    try:
+        found = np.atleast_1d(np.asarray(deltas, dtype=np.float64))
+    except (TypeError, ValueError):
+        found = np.full(1, np.nan)
+    if found.ndim != 1 or not (found >= 0.0).all():
+        raise OptionError(f"deltas must be margins, a number or several of 0 or more; got {deltas!r}.")
+    return found

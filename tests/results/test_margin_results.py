@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ordstat import REDSVM, Gaussian
 from ordstat.exceptions import OptionError
 
 
@@ -48,3 +49,24 @@ def test_row_costs_bound_and_header(wine_margin):
     assert r.bounds().loc["cost", "trivial"] == 12.0
     assert "largest costs of the rows seen" in r.bounds().attrs["notes"][0]
     assert "each row's own" in str(r.summary())
+
+
+def test_figures_of_a_fit_refuse_what_is_no_number(wine_margin):
+    for deltas in ([-1.0], "much", [float("nan")], [[0.1]]):
+        with pytest.raises(OptionError, match="deltas must be margins"):
+            wine_margin.delta_errors(deltas)
+    assert wine_margin.delta_errors(0.1).equals(wine_margin.delta_errors([0.1]))
+    for delta in ("x", 2, True):
+        with pytest.raises(OptionError, match="delta must lie strictly between 0 and 1"):
+            wine_margin.bounds(delta)
+    for cv in ("a", 2.5, 1, True):
+        with pytest.raises(OptionError, match="at least 2 folds, a whole number"):
+            wine_margin.errors(cv=cv)
+    for bootstrap in ("a", 2.5, 0):
+        with pytest.raises(OptionError, match="must be 2 or more, a whole number"):
+            wine_margin.errors(bootstrap=bootstrap)
+
+
+def test_the_class_of_a_kernel_is_no_kernel():
+    with pytest.raises(OptionError, match=r"a Kernel such as Gaussian\(gamma=0.5\), or a function; got <class"):
+        REDSVM(kernel=Gaussian)
