@@ -23,6 +23,8 @@ from .extended_dual import DualSolution, ExtendedDual, certify
 _MOST_FREE = 4000
 # Solves, each with fewer free variables.
 _ROUNDS = 6
+# Where more than this share of the variables would leave their boxes at once, the free ones are not yet the right ones.
+_UNSETTLED = 0.1
 # Added to the diagonal, as a share of its largest element: repeated rows make the system singular.
 _REGULAR = 1e-10
 # Solves of one system, the later ones for what the regularisation left.
@@ -105,14 +107,17 @@ def free_variables(problem: ExtendedDual, C: float, point: DualSolution) -> int:
 
 
 def polished(problem: ExtendedDual, C: float, point: DualSolution) -> Polished | None:
-    """The optimum over the free variables of a point; None where they are too many, or the system is singular."""
+    """The optimum over the free variables of a point.
+
+    None where they are too many or not yet the right ones, or the system is singular.
+    """
     caps = C * problem.weights
     low = np.where(problem.labels > 0, 0.0, -caps)
     u, system = point.u.copy(), _System(problem, point.theta)
     beta = u.sum(axis=1)
     f = point.scores
     b, theta = 0.0, point.theta
-    for _ in range(_ROUNDS):
+    for first in (True, *[False] * (_ROUNDS - 1)):
         rows, columns = np.nonzero((u > low) & (u < low + caps))
         if not 0 < rows.size <= _MOST_FREE:
             return None
@@ -123,11 +128,13 @@ def polished(problem: ExtendedDual, C: float, point: DualSolution) -> Polished |
         wanted = u[rows, columns] + d
         bottom = low[rows, columns]
         u[rows, columns] = np.clip(wanted, bottom, bottom + caps[rows, columns])
-        inside = bool((wanted == u[rows, columns]).all())
+        leaving = int(np.count_nonzero(wanted != u[rows, columns]))
+        if first and leaving > _UNSETTLED * rows.size:
+            return None
         beta = u.sum(axis=1)
         theta = system.thresholds(u, multipliers)
         b = 0.0 if problem.free else float(multipliers[0])
-        if inside:
+        if not leaving:
             break
         f = problem.gram @ beta
     return Polished(solution=certify(problem, C, u, theta), b=b, theta=theta)

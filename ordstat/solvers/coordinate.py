@@ -1,11 +1,15 @@
 """Row-exact block coordinate ascent: the main route to the thresholded SVMs.
 
 One step solves the Q dual variables of a row exactly against the N x N kernel. The equality sum(beta) = 0 is kept
-by a method of multipliers: maximise D - b0 S - (rho/2) S^2 with S = sum(beta), and move b0 by rho S. Where theta
+by a method of multipliers: maximise D - b0 S - (tau/2) S^2 with S = sum(beta), and move b0 by tau S. Where theta
 must be ordered, a sweep over the multipliers mu of theta_k <= theta_{k+1} follows each row.
 
-Free thresholds need s = A' mu instead (A the first differences, mu = 0 without an order), by proximal steps: theta =
-theta_0 - tau (s - A' mu) within an epoch, tau in the place of gamma^2, and then theta_0 moves to theta.
+theta takes proximal steps: with the penalty |theta - theta_0|^2 / (2 tau) beside its own, if it has one, an epoch keeps
+
+    theta = omega (theta_0 / tau - s + A' mu),  omega = 1 / (1/gamma^2 + 1/tau)  (A the first differences),
+
+omega in the place of gamma^2, and then theta_0 moves to theta. A small tau leaves the rows nearly independent of each
+other, which more than halves the epochs; but b and theta have to get to their places by steps of tau times the sums.
 """
 
 from __future__ import annotations
@@ -14,12 +18,14 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from .active_set import free_variables, polished
-from .extended_dual import DualSolution, ExtendedDual, Outcome, certify, thresholds
+from .extended_dual import DualSolution, ExtendedDual, Outcome, certify
 from .feasible import boxed
 
-# The multiplier b0, or the centre theta_0, moves at the latest after so many epochs.
-_EPOCHS_A_STEP = 10
-_EPOCHS_A_FREE_STEP = 5
+# The multiplier b0 and the centre theta_0 move at the latest after so many epochs.
+_EPOCHS_A_STEP = 5
+# tau as a share of the mean of G's diagonal, and at least that many times it over the sum of a threshold's boxes: where
+# C is small, b and theta would otherwise need many steps.
+_TAU, _REACH = 0.1, 10.0
 # Rows with a violation below this share of the inner tolerance wait for a later epoch.
 _SKIP = 0.1
 # Updates of single scores that a small problem may spend beyond 10 000 epochs.
@@ -31,13 +37,18 @@ _PATIENT, _HOPELESS = 0.25, 2.0
 _UPDATE, _ROUNDS, _AROUND = 2.0, 3.0, 4.0
 # Relative gap below which the free variables are mostly the right ones, and the share of the gap of a failed attempt
 # at which the next one is made.
-_POLISH, _AGAIN = 3e-3, 0.3
+_POLISH, _AGAIN = 3e-3, 0.4
+# An attempt that takes this share of the gap off is followed by another, so many epochs later: those free what it
+# wrongly put onto a bound.
+_GAIN, _RELEASE = 0.05, 2
 _END = 1e-3
+# Epochs after which the drift of the updates is taken out of the scores.
+_DRIFT = 100
 
 
 def _next_check(epoch: int) -> int:
-    """A certificate costs about an epoch: 4, 7, 11, 16, 22, ..."""
-    return int(1.3 * epoch) + 2
+    """A certificate costs about as much as several epochs: 4, 7, 12, 19, 30, ..."""
+    return int(1.5 * epoch) + 1
 
 
 class _Pace:
@@ -80,31 +91,40 @@ class CoordinateAscent:
         self.max_epochs = 10_000 + _STEPS // len(problem.labels) ** 2 if max_epochs is None else max_epochs
         self.u = np.zeros_like(problem.labels)
         n_thresholds = self.u.shape[1]
-        scale = float(problem.gram.diagonal.mean()) or 1.0
-        # b0 and rho for sum(beta) = 0; tau or gamma^2; theta_0, which stays 0 where theta is penalised.
-        self.b, self.penalty = 0.0, 0.0 if problem.free else scale
-        self.weight = scale if problem.free else problem.gamma**2
+        self.scale = float(problem.gram.diagonal.mean()) or 1.0
+        self.b, self.tau = 0.0, self.scale
+        # theta_0.
         self.centre = np.zeros(n_thresholds)
         self.mu = np.zeros(n_thresholds - 1 if problem.ordered else 0)
 
-    def _state(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """beta, f (w of a linear kernel), theta and mu that belong to u, free of the drift of updates."""
-        beta, totals = self.u.sum(axis=1), self.u.sum(axis=0)
-        f = self.problem.gram.state(beta)
-        if self.problem.free:
-            pull = -np.diff(self.mu, prepend=0.0, append=0.0) if self.problem.ordered else 0.0
-            return beta, f, self.centre - self.weight * (totals - pull), self.mu
-        theta = thresholds(self.problem, totals)
-        # theta / gamma^2 + s = A' mu with A the first differences.
-        mu = -np.cumsum(theta / self.problem.gamma**2 + totals)[:-1] if self.problem.ordered else self.mu
-        return beta, f, theta, np.maximum(mu, 0.0)
+    @property
+    def omega(self) -> float:
+        """What takes the place of gamma^2."""
+        return 1.0 / (self.problem.ridge + 1.0 / self.tau)
+
+    @property
+    def penalty(self) -> float:
+        """Of S^2 / 2; free thresholds need no b."""
+        return 0.0 if self.problem.free else self.tau
+
+    def _soften(self, caps: FloatArray) -> None:
+        """Settle tau for the boxes (N, Q) of a value of C."""
+        boxes = float(caps.sum()) / caps.shape[1]
+        self.tau = self.scale * max(_TAU, _REACH / boxes if boxes > 0.0 else 0.0)
+
+    def _state(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """beta, f (w of a linear kernel) and theta that belong to u and mu, free of the drift of updates."""
+        beta, sums = self.u.sum(axis=1), self.u.sum(axis=0)
+        if self.problem.ordered:
+            sums += np.diff(self.mu, prepend=0.0, append=0.0)
+        return beta, self.problem.gram.state(beta), self.omega * (self.centre / self.tau - sums)
 
     def _step(self, beta: FloatArray, theta: FloatArray) -> None:
-        """Move the multiplier of the constraint that the epochs keep softly: b0, or theta_0 (theta with it)."""
-        if self.problem.free:
-            self.centre, theta[:] = theta.copy(), 2.0 * theta - self.centre
-        else:
-            self.b += self.penalty * float(beta.sum())
+        """Move b0 and theta_0 (theta with it)."""
+        centre = theta.copy()
+        theta += self.omega / self.tau * (theta - self.centre)
+        self.centre = centre
+        self.b += self.penalty * float(beta.sum())
 
     def _slow(self, C: float, point: DualSolution, epochs: float) -> bool:
         """Whether so many epochs take longer than a linear system of the free variables."""
@@ -112,15 +132,13 @@ class CoordinateAscent:
         return epochs * epoch > _ROUNDS * (free_variables(self.problem, C, point) ** 3 / 3.0 + _AROUND * epoch)
 
     def _polished(self, C: float, point: DualSolution) -> tuple[DualSolution, float]:
-        """The better of the point and its polished form, and the gap below which to polish again."""
+        """The better of the point and its polished form, and the share of the gap that the dual value gained."""
         found = polished(self.problem, C, point)
         if found is None or found.solution.dual <= point.dual:
-            return point, _AGAIN * point.gap
-        self.u, self.b = found.solution.u.copy(), found.b
-        if self.problem.free:
-            self.centre = found.theta.copy()
+            return point, 0.0
+        self.u, self.b, self.centre = found.solution.u.copy(), found.b, found.theta.copy()
         better = min(point, found.solution, key=lambda p: p.gap)
-        return better, point.gap
+        return better, (found.solution.dual - point.dual) / (point.primal - point.dual)
 
     def _shuffled(self) -> IntArray:
         return self.rng.permutation(len(self.u)).astype(np.intp)
@@ -136,13 +154,13 @@ class CoordinateAscent:
         """
         problem, caps = self.problem, C * self.problem.weights
         self.u = boxed(problem.labels, caps, self.u)
-        beta, f, theta, mu = self._state()
+        self._soften(caps)
+        beta, f, theta = self._state()
         order, shrink, inner, check = self._shuffled(), np.inf, 1.0, 4
         best: DualSolution | None = None
         path: list[float] = []
-        polish, pace = _POLISH, _Pace()
-        epoch, patience = 0, _EPOCHS_A_FREE_STEP if problem.free else _EPOCHS_A_STEP
-        last = self.max_epochs
+        polish, pace, again = _POLISH, _Pace(), False
+        epoch, exact, last = 0, 0.0, self.max_epochs
         while best is None or (best.gap > tol and epoch < last):
             epoch += 1
             violation, kept = problem.gram.row_sweep(
@@ -152,16 +170,16 @@ class CoordinateAscent:
                 beta,
                 f,
                 theta,
-                mu,
+                self.mu,
                 order,
-                self.weight,
+                self.omega,
                 self.b,
                 self.penalty,
                 _SKIP * inner,
                 shrink,
             )
             shrink = max(1.0, 2.0 * violation)
-            if violation < inner or kept == 0 or epoch % patience == 0:
+            if violation < inner or kept == 0 or epoch % _EPOCHS_A_STEP == 0:
                 self._step(beta, theta)
                 inner *= 0.7
                 order = self._shuffled()
@@ -173,11 +191,17 @@ class CoordinateAscent:
                 path.append(point.primal)
                 pace.note(epoch, point.gap)
                 # From _END on the free variables will finish.
-                if epoch >= _PATIENT * last and pace.epochs_to(max(tol, _END)) > _HOPELESS * (last - epoch):
-                    last = epoch if self.gives_up else last
-                if tol < point.gap < polish and self._slow(C, point, pace.epochs_to(tol)):
-                    point, polish = self._polished(C, point)
-                    order = self._shuffled()
+                hopeless = pace.epochs_to(max(tol, _END)) > _HOPELESS * (last - epoch)
+                if self.gives_up and hopeless and not again and epoch >= _PATIENT * last:
+                    last = epoch
+                if tol < point.gap < polish and (again or self._slow(C, point, pace.epochs_to(tol))):
+                    point, gain = self._polished(C, point)
+                    pace.gap, again = point.gap, gain > _GAIN
+                    polish = np.inf if again else _AGAIN * point.gap
+                    check = epoch + _RELEASE if again else check
+                    order, exact = self._shuffled(), -np.inf
+                if epoch - exact > _DRIFT:
+                    beta, f, theta = self._state()
+                    exact = epoch
                 best = point if best is None or point.gap < best.gap else best
-                beta, f, theta, mu = self._state()
         return Outcome(solution=best, solver=self.name, iterations=epoch, path=np.array(path))
