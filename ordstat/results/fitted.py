@@ -24,6 +24,15 @@ from .target import Target
 if TYPE_CHECKING:
     from ..design.design import Design
 
+#: What the results of only some methods have, for the words of those that have not.
+OF_THRESHOLDS = frozenset(("coef", "thresholds", "params", "tidy", "support"))
+OF_LIKELIHOOD = frozenset((
+    "se", "vcov", "with_vcov", "confint", "profile", "anova", "drop1", "add1", "step", "test", "nominal_test",
+    "scale_test", "brant", "score_test", "bootstrap", "residuals", "influence", "gof", "discrimination", "convergence",
+    "simulate", "effects", "emmeans", "loglik", "aic", "bic", "deviance", "bse", "tvalues", "pvalues", "conf_int",
+    "cov_params", "llf",
+))  # fmt: skip
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FittedRanker:
@@ -63,6 +72,16 @@ class FittedRanker:
     def __getstate__(self) -> dict[str, Any]:
         """The fields alone: what was computed from them is computed again."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Say which methods have what this one has not; a property that refused says so again."""
+            if hasattr(type(self), name):
+                return object.__getattribute__(self, name)
+            if not name.startswith("_") and (others := _who_has(name)):
+                raise UnavailableError(f"{self.method!r} has no .{name}: {others}.")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     # Numbers
 
@@ -220,3 +239,10 @@ def case_weights(newdata: Any, weights: Any, complete: BoolArray) -> FloatArray:
     if not (np.isfinite(kept).all() and (kept >= 0).all() and kept.sum() > 0):
         raise DataError("weights of newdata must be finite, not negative, and not all zero.")
     return kept
+
+
+def _who_has(name: str) -> str:
+    """The kinds of methods whose results have a public attribute; empty for a name that is not well known."""
+    if name in OF_THRESHOLDS:
+        return "methods with thresholds have, such as 'redsvm'"
+    return "methods with a likelihood have, such as 'logit'" if name in OF_LIKELIHOOD else ""

@@ -15,6 +15,9 @@ from ordstat import DataError, OptionError, ordfit
 from ordstat.methods import METHODS, Method
 from ordstat.methods.base_trees import TreeMethod
 from ordstat.registry import option_names, resolve
+from ordstat.results.fitted import OF_LIKELIHOOD, OF_THRESHOLDS
+from ordstat.results.likelihood import LikelihoodResults
+from ordstat.results.margin import MarginResults
 
 #: Another value of every option of every method; a new option needs a line here.
 OTHER = {
@@ -236,3 +239,22 @@ def test_costs_that_differ_nowhere_are_refused(problem):
         return
     with pytest.raises(DataError, match=r"price every rank alike|no price on one of the answers"):
         problem.fit(cost=np.full((len(problem.frame), problem.frame["y"].cat.categories.size), 2.0))
+
+
+@pytest.mark.parametrize(
+    ("name", "missing", "who"),
+    [
+        ("csovo", ("thresholds", "coef", "tidy"), "methods with thresholds have, such as 'redsvm'"),
+        ("redsvm", ("anova", "se", "loglik", "confint"), "methods with a likelihood have, such as 'logit'"),
+        ("redsvm", ("coef",), "its potential is not linear"),
+        ("logit", ("nothing",), "object has no attribute 'nothing'"),
+    ],
+)
+def test_what_a_fit_has_not_says_who_has_it(name, missing, who):
+    for kind, names in ((MarginResults, OF_THRESHOLDS), (LikelihoodResults, OF_LIKELIHOOD)):
+        assert [known for known in names if not hasattr(kind, known)] == []
+    fit = Problem.of(name).fit()
+    for attribute in missing:
+        assert not hasattr(fit, attribute)
+        with pytest.raises(AttributeError, match=who):
+            getattr(fit, attribute)
