@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from benchmarks.contestants import svm as contestants
-from benchmarks.contestants.svm import Judge, Rival, Task
+from benchmarks.contestants.svm import Judge, OnProcessor, Rival, Task
 from benchmarks.data import smooth_utility
 from benchmarks.timing import Contestant, Timed, ratio, rounds
 from ordstat import REDSVM, SVOREXC, SVORIMC, RankBoundarySVM
@@ -15,26 +19,43 @@ from ordstat.methods.base import Method
 from ordstat.model.sample import Rows, Sample
 
 METHODS = {"redsvm": REDSVM, "svor-imc": SVORIMC, "svor-exc": SVOREXC}
-SIZES = ((300, 5), (300, 10), (1000, 5), (1000, 10), (3000, 5), (3000, 10), (6000, 5), (6000, 10))
+SIZES = ((300, 5), (300, 10), (1000, 10), (1000, 5), (3000, 10), (3000, 5), (6000, 10), (6000, 5))
 #: The explicit Gram of N(K-1) extended rows (8 bytes squared: 650 MB at 9000), and the rivals' patience.
 EXTENDED_UP_TO, PEER_UP_TO = 9_000, 3_000
 COSTS = tuple(2.0**e for e in (-5, -1, 3, 8))
 #: A rival's gap is met no tighter, and no looser, than this.
 TIGHT, LOOSE = 1e-6, 1e-2
+#: Where a cell's rows go at once, and the columns that name a cell.
+WRITTEN = Path(__file__).parent / "results" / "svm.csv"
+CELL = ("method", "N", "K", "kernel", "C")
+Cell = tuple[str, int, int, str, float]
 
 
 def run(quick: bool = False) -> list[dict[str, object]]:
-    """One row a method, size, kernel, C and contestant."""
-    rows: list[dict[str, object]] = []
+    """One row a method, size, kernel, C and contestant.
+
+    The whole table takes hours. Each cell is written as soon as it is done, and cells that the file already holds are
+    not done again: remove `results/svm.csv` for a new table.
+    """
+    table = pd.read_csv(WRITTEN) if WRITTEN.exists() else pd.DataFrame(columns=list(CELL))
+    done = set(table[list(CELL)].itertuples(index=False, name=None))
+    for cell in _cells(quick):
+        if cell not in done:
+            about = dict(zip(CELL, cell, strict=True))
+            table = pd.concat([table, pd.DataFrame([about | row for row in _compare(*_task(*cell))])])
+            table.to_csv(WRITTEN, index=False)
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+
+
+def _cells(quick: bool) -> Iterator[Cell]:
     for N, K in SIZES[:1] if quick else SIZES:
-        X, y = smooth_utility(N, K)
-        for name, method in METHODS.items():
-            for kernel in contestants.KERNELS:
-                for C in COSTS:
-                    task = Task(method, X, y, kernel, C)
-                    about = {"method": name, "N": N, "K": K, "kernel": kernel, "C": C}
-                    rows += [about | row for row in _compare(task, 1 if N >= 3000 else 3)]
-    return rows
+        for name, kernel, C in product(METHODS, contestants.KERNELS, COSTS):
+            yield name, N, K, kernel, C
+
+
+def _task(name: str, N: int, K: int, kernel: str, C: float) -> tuple[Task, int]:
+    """What to fit, and in how many rounds."""
+    return Task(METHODS[name], *smooth_utility(N, K), kernel, C), 1 if N >= 3000 else 3
 
 
 def _rivals(task: Task) -> list[Rival]:
@@ -84,7 +105,7 @@ def selection(quick: bool = False) -> list[dict[str, object]]:
 
 
 def linear(quick: bool = False) -> list[dict[str, object]]:
-    """Linear kernels, 20 columns and 10 ranks: least of three runs, gap and route."""
+    """Linear kernels, 20 columns and 10 ranks: least of three runs in seconds of the processor, gap and route."""
     scale = 10 if quick else 1
     squared: dict[str, Any] = {"kernel": "linear", "loss": "squared_hinge"}
     cases: list[tuple[Method, int]] = [
@@ -98,7 +119,7 @@ def linear(quick: bool = False) -> list[dict[str, object]]:
     for method, N in cases:
         X, y = smooth_utility(N // scale, 10, D=20)
         fit = _fit(method, X, y)
-        timed = Timed("ordstat", fit)
+        timed = OnProcessor("ordstat", fit)
         seconds = min(timed.seconds(1) for _ in range(3))
         found = fit()
         facts = dict(found.facts)

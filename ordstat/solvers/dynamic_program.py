@@ -40,9 +40,9 @@ def least_cost_thresholds(scores: FloatArray, costs: FloatArray, weights: FloatA
     """
     values, place = np.unique(scores, return_inverse=True)
     gains = (costs[:, :-1] - costs[:, 1:]) * weights[:, None]
-    steps = np.zeros((values.size + 1, gains.shape[1]))
-    np.add.at(steps, place.ravel() + 1, gains)
-    totals = np.cumsum(steps, axis=0)
+    totals = np.zeros((values.size + 1, gains.shape[1]))
+    for total, gain in zip(totals.T, gains.T, strict=True):
+        np.cumsum(np.bincount(place.ravel(), gain, minlength=values.size), out=total[1:])
     half = 0.5 * (values[-1] - values[0]) / (values.size - 1) if values.size > 1 else 0.5
     ends = np.concatenate([[values[0] - 2.0 * half], values, [values[-1] + 2.0 * half]])
     gaps = np.diff(ends)
