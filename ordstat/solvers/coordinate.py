@@ -31,7 +31,7 @@ _SKIP = 0.1
 # Updates of single scores that a small problem may spend beyond 10 000 epochs.
 _STEPS = 10**9
 # An ascent that may give up does so after this share of its epochs, where the pace asks for so many times the rest.
-_PATIENT, _HOPELESS = 0.25, 2.0
+_PATIENT, _HOPELESS = 0.15, 2.0
 # What an update of a score costs, in multiplications of a factorisation; the systems solved at the end, and what goes
 # with each of them, in epochs.
 _UPDATE, _ROUNDS, _AROUND = 2.0, 3.0, 4.0
