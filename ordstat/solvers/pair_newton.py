@@ -71,8 +71,9 @@ class PairNewton:
 
     def _solve(self, C: float, tol: float) -> PairOutcome:
         here = self._evaluate(self.w)
-        point, value = self._certified(C, here), self._value(C, here)
-        path = [point.primal]
+        point: Point | None = None
+        value = self._value(C, here)
+        path = [value]
         while len(path) <= _MAX_ITERATIONS:
             moved = self._step(C, here)
             if moved is None:
@@ -85,10 +86,11 @@ class PairNewton:
                 continue
             found = self._certified(C, here)
             path.append(found.primal)
-            better = found.gap < 0.5 * point.gap
-            point = found if found.gap <= point.gap else point
+            better = point is None or found.gap < 0.5 * point.gap
+            point = found if point is None or found.gap <= point.gap else point
             if point.gap <= tol and not better:
                 break
+        point = self._certified(C, here) if point is None else point
         return PairOutcome(
             solution=solved(self.problem, point), solver=self.name, iterations=len(path) - 1, path=np.array(path)
         )
