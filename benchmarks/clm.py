@@ -33,7 +33,7 @@ def _size(n: int, p: int, K: int, n_rounds: int) -> list[dict[str, object]]:
     field: list[Contestant] = [py.limit(frame), py.ordstat_call(frame), py.ordstat_fit(frame), py.skordinal_pom(frame)]
     if n * p <= STATSMODELS_UP_TO:
         field.append(py.statsmodels_bfgs(frame))
-    taken = rounds([*field, *clm], n_rounds)
+    taken = rounds([*field, *clm], n_rounds, tries=2)
     r_clm.close(clm)
     return [
         {
