@@ -1,4 +1,7 @@
-"""Formula text to terms in R's order. formulaic reads the operators; the factors are read by `expressions`."""
+"""Formula text to terms in R's order. formulaic reads the operators; the factors are read by `expressions`.
+
+A plain sum of columns, the usual formula, is read without it: its import would be a quarter of the first fit.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from keyword import iskeyword
 from typing import Any
 
 from ..exceptions import FormulaError
@@ -13,6 +17,8 @@ from .expressions import Expression, column_expression, dotted_name, literal, pa
 
 _OFFSET = re.compile(r"\s*offset\s*\((?P<inside>.*)\)\s*", re.DOTALL)
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m|[⧛⧚]")
+_NAME = r"[A-Za-z_]\w*"
+_PLAIN_SUM = re.compile(rf"\s*(?:(?P<left>{_NAME})\s*~)?\s*(?P<names>{_NAME}(?:\s*\+\s*{_NAME})*)\s*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,9 @@ class ResponseName:
 @lru_cache(maxsize=256)
 def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[ResponseName, Part]:
     """Response and location part; `columns` stand for a dot on the right (the response is left out)."""
+    plain = _plain_sum(text)
+    if plain is not None and plain[0] is not None:
+        return ResponseName(plain[0]), _sum_of(plain[1])
     left, tilde, right = split_formula(text)
     if not tilde or not left.strip():
         raise FormulaError(f"{text!r} has no response: a formula reads 'response ~ x1 + x2'.")
@@ -65,6 +74,9 @@ def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[ResponseName, Pa
 @lru_cache(maxsize=256)
 def parse_one_sided(text: str, columns: tuple[str, ...], argument: str) -> Part:
     """The part in nominal="~ x" or scale="~ x"."""
+    plain = _plain_sum(text)
+    if plain is not None and plain[0] is None:
+        return _sum_of(plain[1])
     left, tilde, right = split_formula(text)
     if tilde and left.strip():
         raise FormulaError(f"{argument}= takes a one-sided formula such as '~ x1 + x2', not {text!r}.")
@@ -73,7 +85,22 @@ def parse_one_sided(text: str, columns: tuple[str, ...], argument: str) -> Part:
 
 def uses_dot(text: str) -> bool:
     """Whether a dot stands for all other columns, so that the parse depends on them."""
-    return any(token.token == "." for token in _tokens(text))
+    return _plain_sum(text) is None and any(token.token == "." for token in _tokens(text))
+
+
+def _plain_sum(text: str) -> tuple[str | None, list[str]] | None:
+    """The response, if there is one, and the columns of "y ~ a + b"; None for any other formula."""
+    match = _PLAIN_SUM.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
+        return None
+    names = [name.strip() for name in match["names"].split("+")]
+    if len({*names}) < len(names) or any(iskeyword(name) for name in [*names, match["left"] or ""]):
+        return None
+    return match["left"], names
+
+
+def _sum_of(names: Iterable[str]) -> Part:
+    return Part(tuple(Term((column_expression(name),)) for name in names))
 
 
 def split_formula(text: str) -> tuple[str, str, str]:

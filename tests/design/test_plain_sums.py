@@ -1,0 +1,66 @@
+"""Plain sums of columns are read without formulaic: the terms are those that formulaic finds, and it stays unimported."""
+
+import subprocess
+import sys
+
+import pytest
+
+from ordstat.design.parse import parse_formula, parse_one_sided, uses_dot
+from ordstat.exceptions import FormulaError
+
+PLAIN = ["y ~ a", "y~a+b", "  y ~ b + a \n + c ", "rating ~ temp + contact", "y ~ _a + B2", "y ~ offset + C", "y ~ pi"]
+OTHERS = [
+    ("y ~ a + a", ["a"]),  # named twice
+    ("y ~ a + b:a", ["a", "a:b"]),
+    ("y ~ a*b", ["a", "b", "a:b"]),
+    ("y ~ (a + b)", ["a", "b"]),
+    ("y ~ a + b - a", ["b"]),
+    ("y ~ a + 1", ["a"]),
+    ("y ~ .", ["a", "b"]),
+    ("y ~ `a` + b", ["a", "b"]),
+    ("y ~ größe + a", ["größe", "a"]),
+]
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_terms_are_those_of_formulaic(text):
+    from formulaic import Formula
+
+    expected = Formula(text)
+    response, part = parse_formula(text, ())
+    assert [str(term) for term in expected.lhs] == [response.column]
+    assert [str(term) for term in Formula(text, _ordering="none").rhs] == ["1", *(term.label for term in part.terms)]
+    assert part.intercept and not part.offsets
+    assert not uses_dot(text)
+
+
+@pytest.mark.parametrize(("text", "terms"), OTHERS)
+def test_other_formulas_are_read_as_before(text, terms):
+    labels = [sorted(term.label.replace("`", "").split(":")) for term in parse_formula(text, ("a", "b"))[1].terms]
+    assert labels == [sorted(term.split(":")) for term in terms]
+
+
+def test_one_sided_with_and_without_tilde():
+    assert parse_one_sided("~ a + b", (), "nominal") == parse_one_sided("a + b", (), "nominal")
+    assert [term.label for term in parse_one_sided("~a+b", (), "scale").terms] == ["a", "b"]
+    with pytest.raises(FormulaError, match=r"nominal= takes a one-sided formula"):
+        parse_one_sided("y ~ a", (), "nominal")
+    with pytest.raises(FormulaError, match="no response"):
+        parse_formula("~ a + b", ())
+    with pytest.raises(FormulaError, match="no response"):
+        parse_formula("a + b", ())
+
+
+@pytest.mark.parametrize("text", ["y ~ a +", "y ~", "y ~ a b", "lambda ~ a"])
+def test_what_is_no_formula_is_refused_as_before(text):
+    with pytest.raises(FormulaError):
+        parse_formula(text, ())
+
+
+def test_the_first_fit_imports_no_formulaic():
+    script = (
+        "import sys; from ordstat import datasets, ordfit;"
+        "str(ordfit('rating ~ temp + contact', datasets.load('wine')).summary());"
+        "sys.exit('formulaic' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
