@@ -1,4 +1,4 @@
-"""Plain sums of columns are read without formulaic: the terms are those that formulaic finds, and it stays unimported."""
+"""Plain sums of columns are read without formulaic: its terms are the same, and it stays unimported."""
 
 import subprocess
 import sys
