@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import process_time
+from typing import Any
 
 import numpy as np
 
+from benchmarks.limit import within
 from benchmarks.timing import Timed
 from ordstat.methods.base_thresholded import ThresholdedSVM
 from ordstat.model.costs import CostMatrix
@@ -24,6 +26,8 @@ from ordstat.solvers.extended_dual import ExtendedDual, hinge
 from ordstat.solvers.forms import DenseGram, centred
 from ordstat.solvers.quantiles import best_offset, best_thresholds
 
+#: What a fit found: beta (N,), and theta (Q,) where it is penalised.
+Answer = tuple[np.ndarray, np.ndarray | None]
 KERNELS = {"perceptron": Perceptron(), "gaussian": Gaussian(gamma=0.125)}
 #: Gap of the fit whose dual value stands for the optimum.
 _REFERENCE = 1e-8
@@ -37,6 +41,12 @@ class OnProcessor(Timed):
         for _ in range(repeats):
             self.call()
         return (process_time() - start) / repeats
+
+    def once(self) -> tuple[Any, float]:
+        """What the call returns, and its seconds."""
+        start = process_time()
+        found = self.call()
+        return found, process_time() - start
 
 
 @dataclass(frozen=True)
@@ -70,10 +80,19 @@ class Task:
 
 @dataclass(frozen=True)
 class Rival:
-    """A fit and what it found: beta (N,), and theta (Q,) where it is penalised."""
+    """A fit, and how its model is read."""
 
     timed: OnProcessor
-    answer: Callable[[], tuple[np.ndarray, np.ndarray | None]]
+    read: Callable[[Any], Answer]
+
+    def attempt(self, limit: float) -> tuple[Answer, float] | None:
+        """The answer of one fit and its seconds, or None where it was cut off at the limit."""
+
+        def work() -> tuple[Answer, float]:
+            model, seconds = self.timed.once()
+            return self.read(model), seconds
+
+        return within(limit, work)
 
 
 class Judge:
@@ -84,9 +103,9 @@ class Judge:
         best = Automatic(self.problem, np.random.default_rng(0)).solve(task.C, _REFERENCE).solution
         self.dual = best.dual
 
-    def gap(self, beta: np.ndarray, theta: np.ndarray | None) -> float:
+    def gap(self, answer: Answer) -> float:
         """(P - D) / P of an answer, D within 1e-8 of the optimum."""
-        p = self.problem
+        p, (beta, theta) = self.problem, answer
         f = p.gram @ beta
         penalty = 0.5 * float(beta @ f)
         if theta is None:
@@ -99,23 +118,24 @@ class Judge:
 
 
 def extended_svc(task: Task) -> Rival:
-    """SVC on the N(K-1) extended rows with the kernel K(x, x') + [k = k'], building that Gram included."""
+    """SVC on the N(K-1) extended rows with the kernel K(x, x') + [k = k'], building that Gram in place included."""
     from sklearn.svm import SVC
 
     X, N, Q = task.X, len(task.y), int(task.y.max())
     labels = (task.y[:, None] > np.arange(Q)).ravel()
 
     def fit() -> SVC:
-        gram = np.kron(KERNELS[task.kernel](X, X), np.ones((Q, Q))) + np.kron(np.ones((N, N)), np.eye(Q))
-        return SVC(C=task.C, kernel="precomputed", tol=1e-3, max_iter=2_000_000).fit(gram, labels)
+        gram = np.kron(KERNELS[task.kernel](X, X), np.ones((Q, Q)))
+        for q in range(Q):
+            gram[q::Q, q::Q] += 1.0
+        return SVC(C=task.C, kernel="precomputed", tol=1e-3, max_iter=2_000_000, cache_size=2000).fit(gram, labels)
 
-    def answer() -> tuple[np.ndarray, np.ndarray | None]:
-        model = fit()
+    def read(model: SVC) -> Answer:
         u = np.zeros((N, Q))
         u.ravel()[model.support_] = model.dual_coef_[0]
         return u.sum(axis=1), -u.sum(axis=0)
 
-    return Rival(OnProcessor("SVC extended", fit), answer)
+    return Rival(OnProcessor("SVC extended", fit), read)
 
 
 def skordinal_redsvm(task: Task) -> Rival:
@@ -124,8 +144,8 @@ def skordinal_redsvm(task: Task) -> Rival:
     name = {"gaussian": "rbf"}.get(task.kernel, task.kernel)
     peer = Peer(C=task.C, kernel=name, gamma=0.125, cache_size=2000)
 
-    def answer() -> tuple[np.ndarray, np.ndarray | None]:
-        model = peer.fit(task.X, task.y + 1).model_
+    def read(fitted: Peer) -> Answer:
+        model = fitted.model_
         place = {tuple(np.round(row, 9)): n for n, row in enumerate(task.X)}
         beta = np.zeros(len(task.y))
         for row, coef in zip(model["SV"], model["sv_coef"][0], strict=True):
@@ -133,7 +153,7 @@ def skordinal_redsvm(task: Task) -> Rival:
             beta[place[tuple(np.round(values, 9))]] += coef
         return beta, np.array(model["rho"][1:])
 
-    return Rival(OnProcessor("skordinal REDSVM", lambda: peer.fit(task.X, task.y + 1)), answer)
+    return Rival(OnProcessor("skordinal REDSVM", lambda: peer.fit(task.X, task.y + 1)), read)
 
 
 def skordinal_svor(task: Task, constraints: str) -> Rival:
@@ -142,7 +162,7 @@ def skordinal_svor(task: Task, constraints: str) -> Rival:
 
     peer = SVOR(C=task.C, gamma=0.125, constraints=constraints)
 
-    def answer() -> tuple[np.ndarray, np.ndarray | None]:
-        return np.array(peer.fit(task.X, task.y + 1).model_["alpha"]), None
+    def read(fitted: SVOR) -> Answer:
+        return np.array(fitted.model_["alpha"]), None
 
-    return Rival(OnProcessor("skordinal SVOR", lambda: peer.fit(task.X, task.y + 1)), answer)
+    return Rival(OnProcessor("skordinal SVOR", lambda: peer.fit(task.X, task.y + 1)), read)
