@@ -175,7 +175,7 @@ def climb(projections, moves, u, slack, scores, steps):
     """Twin of `ordstat.compiled.rcd.climb`: each move to the step t with the largest sum_n u_n sign(s_n + t d_n).
 
     Row n changes its answer at a_n = -s_n / d_n, by which a step beyond it gains b_n = sign(d_n) u_n. Steps lie in the
-    middle between two values of a (in single precision), or 1 beyond the last; ties go to the smallest.
+    middle between two values of a, or 1 beyond the last; ties go to the largest.
     """
     for m, move in enumerate(moves):
         d = np.ones(u.size) if move < 0 else projections[move]
@@ -185,14 +185,13 @@ def climb(projections, moves, u, slack, scores, steps):
         steps[m] = 0.0
         if used.size == 0:
             continue
-        knots, place = np.unique((a[used] + 0.0).astype(np.float32), return_inverse=True)
+        knots, place = np.unique(a[used] + 0.0, return_inverse=True)
         gains = np.cumsum(np.bincount(place, weights=np.sign(d[used]) * u[used]))
-        at = knots.astype(np.float64)
-        options = np.concatenate([[at[0] - 1.0], 0.5 * (at[:-1] + at[1:]), [at[-1] + 1.0]])
+        options = np.concatenate([[knots[0] - 1.0], 0.5 * (knots[:-1] + knots[1:]), [knots[-1] + 1.0]])
         best, step = 0.0, options[0]
         for value, option in zip(gains, options[1:], strict=True):
-            if value > best + slack:
-                best, step = value, option
+            if value >= best - slack:
+                best, step = max(best, value), option
         steps[m] = step
         scores += step * d
 

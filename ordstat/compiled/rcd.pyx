@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Random coordinate descent of a perceptron's weighted error; the readable twin is in `tests/twins.py`."""
 
-from libc.math cimport fabs
+from libc.math cimport fabs, fmax
 from libc.stdint cimport uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memcpy, memset
 
 
@@ -22,13 +22,31 @@ cdef inline uint32_t sortable(float value) noexcept nogil:
     return bits ^ (<uint32_t> 0xFFFFFFFF if bits >> 31 else <uint32_t> 0x80000000)
 
 
-cdef inline double number(uint64_t packed) noexcept nogil:
-    """The number behind a sortable key in the upper half."""
-    cdef uint32_t bits = <uint32_t> (packed >> 32)
-    cdef float value
-    bits ^= <uint32_t> 0x80000000 if bits >> 31 else <uint32_t> 0xFFFFFFFF
-    memcpy(&value, &bits, 4)
-    return value
+cdef struct Break:
+    double at  # the step from which on a row has another answer
+    Py_ssize_t row
+
+
+cdef int by_step(const void* one, const void* other) noexcept nogil:
+    cdef double a = (<const Break*> one).at, b = (<const Break*> other).at
+    return (a > b) - (a < b)
+
+
+cdef void sort_equal_keys(Break* breaks, const uint64_t* keys, Py_ssize_t n) noexcept nogil:
+    """Order by double precision what single precision does not tell apart.
+
+    Where all rows have a large part of their score in common, their steps differ in the last places only.
+    """
+    cdef Py_ssize_t first = 0, i
+    cdef bint sorted_already = True
+    for i in range(1, n + 1):
+        if i < n and keys[i] >> 32 == keys[first] >> 32:
+            sorted_already = sorted_already and breaks[i - 1].at <= breaks[i].at
+            continue
+        if not sorted_already:
+            qsort(breaks + first, i - first, sizeof(Break), by_step)
+        first = i
+        sorted_already = True
 
 
 cdef uint64_t* radix_sort(uint64_t* keys, uint64_t* spare, Py_ssize_t n, Py_ssize_t* counts) noexcept nogil:
@@ -68,7 +86,7 @@ def climb(const double[:, ::1] projections, const int[::1] moves, const double[:
     moves : (M,) which direction each move is along; -1 is the bias, on which every row projects to 1
     u : (N,) wanted sign times weight
     slack : float
-        By how much a later step has to be better than an earlier one.
+        Values closer than this are ties, which go to the largest step, as in the authors' program.
     scores : (N,) s_n, updated in place
     steps : (M,) filled with the step of every move
     """
@@ -80,12 +98,16 @@ def climb(const double[:, ::1] projections, const int[::1] moves, const double[:
     cdef uint64_t* spare = <uint64_t*> malloc((N + 1) * sizeof(uint64_t))
     cdef Py_ssize_t* counts = <Py_ssize_t*> malloc(3 * BUCKETS * sizeof(Py_ssize_t))
     cdef double* ones = <double*> malloc((N + 1) * sizeof(double))
+    cdef double* at = <double*> malloc((N + 1) * sizeof(double))
+    cdef Break* breaks = <Break*> malloc((N + 1) * sizeof(Break))
     cdef uint64_t* ordered
-    if keys == NULL or spare == NULL or counts == NULL or ones == NULL:
+    if keys == NULL or spare == NULL or counts == NULL or ones == NULL or at == NULL or breaks == NULL:
         free(keys)
         free(spare)
         free(counts)
         free(ones)
+        free(at)
+        free(breaks)
         raise MemoryError("no memory for the steps of a perceptron")
     with nogil:
         for n in range(N):
@@ -102,25 +124,32 @@ def climb(const double[:, ::1] projections, const int[::1] moves, const double[:
                 a = -scores[n] / d
                 if not fabs(a) <= FARTHEST:
                     continue
-                # Adding 0 makes -0 and 0 one number.
-                keys[used] = (<uint64_t> sortable(<float> (a + 0.0))) << 32 | <uint64_t> n
+                at[n] = a + 0.0  # makes -0 and 0 one number
+                keys[used] = (<uint64_t> sortable(<float> at[n])) << 32 | <uint64_t> n
                 used += 1
             steps[m] = 0.0
             if used == 0:
                 continue
             ordered = radix_sort(keys, spare, used, counts)
-            value, best = 0.0, 0.0
-            step = number(ordered[0]) - 1.0
             for i in range(used):
                 n = <Py_ssize_t> (ordered[i] & <uint64_t> 0xFFFFFFFF)
+                breaks[i].at = at[n]
+                breaks[i].row = n
+            sort_equal_keys(breaks, ordered, used)
+            value, best = 0.0, 0.0
+            step = breaks[0].at - 1.0
+            for i in range(used):
+                n = breaks[i].row
                 value += u[n] if along[n] > 0.0 else -u[n]
-                if value > best + slack:
-                    if i == used - 1:
-                        best = value
-                        step = number(ordered[i]) + 1.0
-                    elif ordered[i] >> 32 != ordered[i + 1] >> 32:
-                        best = value
-                        step = 0.5 * (number(ordered[i]) + number(ordered[i + 1]))
+                if value < best - slack:
+                    continue
+                if i == used - 1:
+                    step = breaks[i].at + 1.0
+                elif breaks[i].at < breaks[i + 1].at:
+                    step = 0.5 * (breaks[i].at + breaks[i + 1].at)
+                else:
+                    continue
+                best = fmax(best, value)
             steps[m] = step
             for n in range(N):
                 scores[n] += step * along[n]
@@ -128,3 +157,5 @@ def climb(const double[:, ::1] projections, const int[::1] moves, const double[:
     free(spare)
     free(counts)
     free(ones)
+    free(at)
+    free(breaks)

@@ -17,7 +17,7 @@ from ..model.sample import Rows
 from ..model.scaling import SCALINGS, Scaling, fit_scaling
 from .weak import HypothesisClass, Weak, WeakLearner, WeakTrainer
 
-# Steps whose values differ by less than this share of the weights are ties, which go to the first.
+# Steps whose values differ by less than this share of the weights are ties.
 _TIE = 1e-12
 
 

@@ -49,6 +49,20 @@ def test_climb(n, width):
     np.testing.assert_allclose(found[0][0], found[1][0], rtol=EXACT)
 
 
+def test_climb_tells_apart_what_single_precision_does_not():
+    """Columns far from zero: the steps of the rows differ in the last places, and the best one is still found."""
+    rng = np.random.default_rng(0)
+    u, moves = rng.normal(size=300), np.array([-1, 0, 1, -1, 0, 1], dtype=np.int32)
+    projections = 1e7 + rng.normal(size=(2, 300))
+    found = []
+    for climb in (rcd.climb, twins.climb):
+        scores, steps = np.zeros(300), np.zeros(moves.size)
+        climb(projections, moves, u, EXACT, scores, steps)
+        found.append(steps)
+    assert len({*(-projections[0] / projections[1]).astype(np.float32)}) < 30
+    np.testing.assert_array_equal(*found)
+
+
 def test_climb_leaves_alone_what_no_step_can_change():
     scores, steps = np.ones(2), np.ones(1)
     rcd.climb(np.zeros((1, 2)), np.zeros(1, dtype=np.int32), np.ones(2), 0.0, scores, steps)
