@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.reproduce.procedures import OnHiddenLayer, Recipe, RoundsByCV, ScaledSteps
-from ordstat import Gaussian
-from ordstat.learners.perceptron import NormalisedSigmoid, RCDPerceptron
+from ordstat import Gaussian, NormalisedSigmoid, RCDPerceptron
 
 
 @dataclass(frozen=True)
