@@ -81,15 +81,16 @@ def _patience(own: float) -> float:
 
 def _compare(task: Task) -> list[dict[str, object]]:
     """Seconds and gaps; for a rival also the ratio to ordstat at the rival's gap, or at TIGHT if it was cut off."""
-    judge, rivals = Judge(task), _rivals(task)
-    own = [task.ordstat(1e-3), task.ordstat(TIGHT)]
+    rivals, own = _rivals(task), [task.ordstat(1e-3), task.ordstat(TIGHT)]
     gaps, first = {}, {}
     for c in own:
         fit, first[c.name] = c.once()
         gaps[c.name] = fit.certificate.value
     limit = _patience(first[own[-1].name])
-    for name, attempt in ((rival.timed.name, rival.attempt(limit)) for rival in rivals):
-        gaps[name], first[name] = (judge.gap(attempt[0]), attempt[1]) if attempt else (float("nan"), limit)
+    attempts = {rival.timed.name: rival.attempt(limit) for rival in rivals}
+    judge = Judge(task) if any(attempts.values()) else None
+    for name, attempt in attempts.items():
+        gaps[name], first[name] = (judge.gap(attempt[0]), attempt[1]) if judge and attempt else (float("nan"), limit)
     # One fit a tolerance: equal gaps of two rivals are the same contestant.
     equal = {
         r.timed.name: task.ordstat(float(np.clip(np.nan_to_num(gaps[r.timed.name]), TIGHT, LOOSE))) for r in rivals
