@@ -29,6 +29,7 @@ from .quantiles import best_offset, best_thresholds
 
 # Below this share of the margin's distance to 1 the distance to a bound is rounding.
 _CLEAR = 1e-2
+_TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -98,7 +99,7 @@ class DualSolution:
     @property
     def gap(self) -> float:
         """(P - D) / |P|, the relative duality gap; 0 where rounding makes D the larger."""
-        return max(self.primal - self.dual, 0.0) / max(abs(self.primal), float(np.finfo(float).tiny))
+        return max(self.primal - self.dual, 0.0) / max(abs(self.primal), _TINY)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.blas import dsymv
 
 from .._typing import AnyArray, FloatArray, IntArray
 from ..compiled.pairascent import sweep as pair_sweep
@@ -123,7 +124,7 @@ class DenseGram:
         return max(800, self.n)
 
     def __matmul__(self, v: FloatArray) -> FloatArray:
-        product: FloatArray = self.matrix @ v
+        product: FloatArray = self.matrix @ v if v.ndim > 1 else dsymv(1.0, self.matrix.T, v, lower=1)
         return product
 
     def state(self, beta: FloatArray) -> FloatArray:
@@ -161,11 +162,10 @@ class DenseGram:
         return DenseGram(matrix), means
 
     def part(self, rows: AnyArray) -> DenseGram:
-        return DenseGram(self.matrix[np.ix_(rows, rows)])
+        return DenseGram(_square(self.matrix, np.arange(self.n)[rows]))
 
     def block(self, rows: IntArray) -> FloatArray:
-        numbers: FloatArray = self.matrix[np.ix_(rows, rows)]
-        return numbers
+        return _square(self.matrix, rows)
 
     def across(self, new: AnyArray, rows: AnyArray, beta: FloatArray) -> FloatArray:
         scores: FloatArray = self.matrix[np.ix_(new, rows)] @ beta
@@ -251,6 +251,14 @@ class LinearGram:
     def across(self, new: AnyArray, rows: AnyArray, beta: FloatArray) -> FloatArray:
         scores: FloatArray = self.X[new] @ (self.X[rows].T @ beta)
         return scores
+
+
+def _square(matrix: FloatArray, rows: IntArray) -> FloatArray:
+    """The rows and columns `rows`, one row at a time: half the time of an index of pairs."""
+    numbers = np.empty((rows.size, rows.size))
+    for row, own in zip(rows, numbers, strict=True):
+        matrix[row].take(rows, out=own, mode="clip")
+    return numbers
 
 
 def centred(gram: FloatArray) -> tuple[FloatArray, FloatArray]:

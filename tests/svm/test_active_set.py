@@ -42,12 +42,54 @@ def test_a_bad_start_cannot_spoil_the_ascent(gamma, seed):
     assert whole.primal == pytest.approx(optimum.primal, rel=1e-8)
 
 
-def test_it_saves_epochs():
-    """A Gaussian kernel and a large C: coordinate ascent alone needs thousands of epochs to this gap."""
+def _hard(gamma=1.0):
+    """A Gaussian kernel of 300 rows."""
     X, y = rows(300, n_columns=4, seed=2)
     labels = np.where(y[:, None] > np.arange(3), 1.0, -1.0)
     gram, _ = centred(KERNELS["gaussian"](X, X))
-    made = ExtendedDual(gram=DenseGram(gram), labels=labels, weights=np.ones_like(labels), gamma=1.0)
+    return ExtendedDual(gram=DenseGram(gram), labels=labels, weights=np.ones_like(labels), gamma=gamma)
+
+
+@pytest.fixture
+def _ascent_alone(monkeypatch):
+    """Coordinate ascent without the linear system."""
+    monkeypatch.setattr("ordstat.solvers.coordinate.polished", lambda *_: None)
+
+
+@pytest.mark.usefixtures("_ascent_alone")
+@pytest.mark.parametrize("gamma", [1.0, np.inf])
+def test_variables_held_on_a_bound_leave_the_others_stationary(gamma):
+    """Several rounds on one factorisation: what is left inside the boxes solves Y = f + b - theta."""
+    made, C = _hard(gamma), 8.0
+    start = CoordinateAscent(made, np.random.default_rng(0), max_epochs=139).solve(C, 1e-12).solution
+    found = polished(made, C, start)
+    u = found.solution.u
+    before, inside = (np.abs(start.u) > 0) & (np.abs(start.u) < C), (np.abs(u) > 0) & (np.abs(u) < C)
+    assert 0 < inside.sum() < before.sum()
+    assert not (inside & ~before).any()
+    error = made.labels - (made.gram.matrix @ u.sum(axis=1) + found.b)[:, None] + found.theta
+    assert np.abs(error[inside]).max() < 1e-8
+    assert np.abs(u.sum(axis=0 if made.free else None)).max() < 1e-8
+
+
+@pytest.mark.usefixtures("_ascent_alone")
+@pytest.mark.parametrize("gamma", [1.0, np.inf])
+def test_rows_worked_on_alone_come_to_the_same_optimum(gamma, monkeypatch):
+    """Ascent without the linear system: its later epochs go over copies of some of the rows."""
+    sizes = []
+    part = DenseGram.part
+    monkeypatch.setattr(DenseGram, "part", lambda gram, rows: sizes.append(len(rows)) or part(gram, rows))
+    made = _hard(gamma)
+    outcome = CoordinateAscent(made, np.random.default_rng(0)).solve(1.0, 1e-7)
+    assert outcome.solution.gap <= 1e-7
+    assert 0 < min(sizes) < 300
+    reference = InteriorPoint(made, np.random.default_rng(0)).solve(1.0, 1e-10).solution
+    assert outcome.solution.primal == pytest.approx(reference.primal, rel=1e-7)
+
+
+def test_it_saves_epochs():
+    """A Gaussian kernel and a large C: coordinate ascent alone needs thousands of epochs to this gap."""
+    made = _hard()
     outcome = CoordinateAscent(made, np.random.default_rng(0)).solve(8.0, 1e-10)
     assert outcome.solution.gap <= 1e-10
     assert outcome.iterations < 1000
