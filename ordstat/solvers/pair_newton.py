@@ -20,8 +20,8 @@ from .threads import one_blas_thread
 _MAX_ITERATIONS, _MAX_HALVINGS = 100, 40
 # A step is taken once it brings this share of what the slope promises.
 _ARMIJO = 1e-4
-# Progress of a step, as a share of the objective, after which there is more to come.
-_FAR = 0.01
+# Progress of a step, as a share of the objective, after which there is more to come; and a gap that is rounding.
+_FAR, _ROUNDING = 1e-6, 1e-13
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -74,23 +74,27 @@ class PairNewton:
         point: Point | None = None
         value = self._value(C, here)
         path = [value]
+        far = True
         while len(path) <= _MAX_ITERATIONS:
             moved = self._step(C, here)
             if moved is None:
                 break
             before, here = value, moved
             value = self._value(C, here)
-            if before - value > _FAR * value:
-                # A certificate costs half a step, and far from the optimum it says nothing.
-                path.append(value)
+            # A certificate costs half a step, and far from the optimum it says nothing.
+            far = before - value > _FAR * value
+            path.append(value)
+            if far:
                 continue
             found = self._certified(C, here)
-            path.append(found.primal)
+            path[-1] = found.primal
             better = point is None or found.gap < 0.5 * point.gap
             point = found if point is None or found.gap <= point.gap else point
-            if point.gap <= tol and not better:
+            if point.gap <= tol and (point.gap <= _ROUNDING or not better):
                 break
-        point = self._certified(C, here) if point is None else point
+        if point is None or far:
+            found = self._certified(C, here)
+            point = found if point is None or found.gap <= point.gap else point
         return PairOutcome(
             solution=solved(self.problem, point), solver=self.name, iterations=len(path) - 1, path=np.array(path)
         )
@@ -143,8 +147,11 @@ class PairNewton:
         )
 
     def _hessian(self, C: float, here: _Evaluation) -> FloatArray:
-        cross = (self.X * self.problem.weights[:, None]).T @ here.partners
-        H: FloatArray = 2.0 * C * ((self.X * here.degree[:, None]).T @ self.X - cross - cross.T)
+        # X' (diag(degree) - A) X is the sum of half and its transpose, as A is of the two sides of a pair.
+        part = here.partners * -self.problem.weights[:, None]
+        part += self.X * (0.5 * here.degree)[:, None]
+        half = 2.0 * C * (self.X.T @ part)
+        H: FloatArray = half + half.T
         H[np.diag_indices_from(H)] += 1.0
         return H
 
