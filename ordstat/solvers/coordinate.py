@@ -271,9 +271,9 @@ class CoordinateAscent:
                 check = epoch + _RELEASE if again else check
             if self.gives_up and hopeless and not again and epoch >= _PATIENT * last:
                 last = epoch
+            best = point if best is None or point.gap < best.gap else best
             settled = epoch >= _SETTLED and not again
-            if polishing or settled or epoch - exact > _DRIFT:
+            if best.gap > tol and (polishing or settled or epoch - exact > _DRIFT):
                 work = self._work(caps, theta, _NEAR * violation if settled else np.inf)
                 order, exact = self._shuffled(work), epoch
-            best = point if best is None or point.gap < best.gap else best
         return Outcome(solution=best, solver=self.name, iterations=epoch, path=np.array(path))
