@@ -22,6 +22,8 @@ _ELSEWHERE = {
 }
 # Beyond this many combined standard errors a cell is off.
 OFF = 2.0
+# Fewer splits than this say little about their own spread.
+_FEW = 10
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,8 @@ def comparison(table: Sequence[Cell], results: pd.DataFrame, splits: int) -> pd.
     """One row a cell: both means and standard errors, and their difference in combined standard errors.
 
     A positive difference is a larger error than the published one. A standard error is that of the mean over splits;
-    where there is one split there is none, and no difference in its units; a paper that prints none counts as exact.
+    where we have fewer than ten it counts as no less than what the published spread of single splits makes of it. A
+    paper that prints none counts as exact, and sets with a fixed test part have none and no difference in its units.
     """
     return pd.DataFrame([_row(cell, results, splits) for cell in table])
 
@@ -107,7 +110,7 @@ def _row(cell: Cell, results: pd.DataFrame, splits: int) -> dict[str, object]:
         values = metric.factor * results.loc[mine, metric.name].to_numpy(dtype=float)
     mean = values.mean() if values.size else np.nan
     stderr = values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else np.nan
-    combined = float(np.hypot(stderr, np.nan_to_num(cell.stderr)))
+    combined = float(np.hypot(_believed(stderr, cell, values.size), np.nan_to_num(cell.stderr)))
     difference = (mean - cell.mean) / combined if combined > 0.0 else np.nan
     return {
         "dataset": cell.dataset,
@@ -121,6 +124,13 @@ def _row(cell: Cell, results: pd.DataFrame, splits: int) -> dict[str, object]:
         "difference": difference,
         "remark": _remark(cell, values.size, difference),
     }
+
+
+def _believed(stderr: float, cell: Cell, n: int) -> float:
+    """Our standard error; for few splits no less than that of as many splits that spread as the published ones."""
+    if not 0 < n < _FEW or np.isnan(cell.stderr):
+        return stderr
+    return float(np.fmax(stderr, cell.stderr * np.sqrt(cell.trials / n)))
 
 
 def _remark(cell: Cell, n: int, difference: float) -> str:

@@ -117,9 +117,11 @@ def test_the_difference_is_in_combined_standard_errors(folder):
     rows = [{"dataset": k[0], "method": k[1], "split": k[2], "n_train": k[3]} for k in keys]
     results = pd.DataFrame(rows).assign(mae=[0.5, 0.6])
     row = compare.comparison(table, results, 2).iloc[0]
-    # Mean 0.55, standard error 0.05; published 0.5 and 0.03.
+    # Mean 0.55, standard error 0.05; published 0.5 and 0.03 of 20 splits, which is 0.095 for two.
     assert (row["ours"], row["our se"], row["splits"]) == (pytest.approx(0.55), pytest.approx(0.05), 2)
-    assert row["difference"] == pytest.approx(0.05 / np.hypot(0.05, 0.03))
+    assert row["difference"] == pytest.approx(0.05 / np.hypot(0.03 * np.sqrt(20 / 2), 0.03))
+    apart = compare.comparison(table, results.assign(mae=[0.1, 0.6]), 2).iloc[0]
+    assert apart["difference"] == pytest.approx(-0.15 / np.hypot(0.25, 0.03))
     assert compare.comparison(compare.cells("9.1"), results, 2)["remark"].tolist() == [
         "",
         "not run",
