@@ -10,7 +10,7 @@ import pandas as pd
 
 from benchmarks.reproduce.data import FOLDER
 from benchmarks.reproduce.procedures import Recipe
-from benchmarks.reproduce.recipes import METRICS, NOTES, RECIPES, UNAVAILABLE, Column
+from benchmarks.reproduce.recipes import METRICS, NOTES, RECIPES, UNAVAILABLE, Column, scaling_of
 from benchmarks.reproduce.runs import Task
 
 # What a table is called: a number for the thesis, or one of these.
@@ -42,10 +42,10 @@ class Cell:
     @property
     def recipe(self) -> Recipe | None:
         """None where the column is not of a method of ordstat; with another scaling of the columns, if one is set."""
-        found = RECIPES.get(self.column)
-        if found is None or not self.scaling or not hasattr(found.value, "scaling"):
+        found, scaling = RECIPES.get(self.column), self.scaling or scaling_of(self.column, self.dataset)
+        if found is None or not scaling or not hasattr(found.value, "scaling"):
             return found
-        return replace(found, options={**found.options, "scaling": self.scaling})
+        return replace(found, options={**found.options, "scaling": scaling})
 
     def tasks(self, splits: int) -> list[Task]:
         """No more splits than the paper had: sets with a fixed test part have one."""

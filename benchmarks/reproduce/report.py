@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks.reproduce.compare import OFF, cells, comparison
+from benchmarks.reproduce.compare import OFF, Cell, cells, comparison
 from benchmarks.reproduce.runs import stored
 from benchmarks.reproduce.trees import DATASETS, MEASURES, summary, table
 
@@ -41,25 +41,19 @@ def _cell(value: object) -> str:
 
 def section(name: str, results: pd.DataFrame) -> tuple[str, pd.DataFrame]:
     """The Markdown of a table, and its cells that were run; those with other scaling follow the cells they repeat."""
-    parts = []
-    for scaling in ("", "standard"):
-        part = comparison(cells(name, scaling=scaling), results, SPLITS)
-        same = not scaling or part["method"].isin(_scaled(name))
-        part = part[(part["splits"] > 0) & same]
-        parts.append(part.assign(method=part["method"] + (", standardised columns" if scaling else "")))
+    plain, standard = (cells(name, scaling=scaling) for scaling in ("", "standard"))
+    parts = [comparison(plain, results, SPLITS), comparison(standard, results, SPLITS)]
+    parts[1] = parts[1][[_differ(*pair) for pair in zip(plain, standard, strict=True)]]
+    parts[1] = parts[1].assign(method=parts[1]["method"] + ", standardised columns")
+    parts = [part[part["splits"] > 0] for part in parts]
     found = pd.concat(parts).sort_values(["dataset", "metric"], kind="stable", key=_as_printed(parts[0]))
     shown = found.drop(columns="remark").assign(difference=[_marked(d) for d in found["difference"]])
     return f"\n## Table {name}\n\n{markdown(shown)}\n", parts[0]
 
 
-def _scaled(name: str) -> set[str]:
-    """Methods of a table whose columns another scaling changes."""
-    pairs = zip(cells(name), cells(name, scaling="standard"), strict=True)
-    return {
-        " ".join(filter(None, (a.column.method, a.column.base, a.column.kernel)))
-        for a, b in pairs
-        if a.recipe is not None and b.recipe is not None and a.recipe.label != b.recipe.label
-    }
+def _differ(cell: Cell, other: Cell) -> bool:
+    """Whether the scaling of the columns makes another fit of a cell."""
+    return cell.recipe is not None and other.recipe is not None and cell.recipe.label != other.recipe.label
 
 
 def _as_printed(frame: pd.DataFrame) -> object:
