@@ -26,6 +26,7 @@ from .active_set import free_variables, polished
 from .extended_dual import DualSolution, ExtendedDual, Outcome, certify
 from .feasible import boxed
 from .forms import Gram
+from .threads import one_blas_thread
 
 # The multiplier b0 and the centre theta_0 move at the latest after so many epochs.
 _EPOCHS_A_STEP = 5
@@ -218,6 +219,10 @@ class CoordinateAscent:
             Not below the C of the call before, or the start is cut back to the smaller boxes.
         tol : float
         """
+        with one_blas_thread():
+            return self._solve(C, tol)
+
+    def _solve(self, C: float, tol: float) -> Outcome:
         problem, caps = self.problem, C * self.problem.weights
         self.u = boxed(problem.labels, caps, self.u)
         self._soften(caps)

@@ -9,12 +9,14 @@ need no b.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 
 from .._typing import FloatArray
 from .extended_dual import DualSolution, ExtendedDual, Outcome, certify, snapped
+from .threads import one_blas_thread
 
 # Share of the way to the boundary that one step may take.
 _TO_BOUNDARY = 0.995
@@ -165,11 +167,8 @@ class InteriorPoint:
 
     def solve(self, C: float, tol: float) -> Outcome:
         """Iterate until the relative duality gap is at most `tol`, or no further progress is made."""
-        from threadpoolctl import threadpool_limits
-
         # Several threads on a small factorisation, or on a narrow factor, cost more than they bring.
-        threads = 1 if self.problem.gram.rank_limit < _SMALL else None
-        with threadpool_limits(threads, user_api="blas"):
+        with one_blas_thread() if self.problem.gram.rank_limit < _SMALL else nullcontext():
             return self._solve(C, tol)
 
     def _solve(self, C: float, tol: float) -> Outcome:

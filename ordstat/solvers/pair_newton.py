@@ -66,7 +66,7 @@ class PairNewton:
 
     def solve(self, C: float, tol: float) -> PairOutcome:
         """Iterate until the relative duality gap is at most `tol` and Newton's steps bring nothing more."""
-        with one_blas_thread(float(self.X.size * self.w.size)):
+        with one_blas_thread():
             return self._solve(C, tol)
 
     def _solve(self, C: float, tol: float) -> PairOutcome:

@@ -69,7 +69,7 @@ class SquaredHingeNewton:
 
         `tol` is met with room to spare wherever it can be.
         """
-        with one_blas_thread(float(self.problem.labels.size * self.v.size)):
+        with one_blas_thread():
             return self._solve(C)
 
     def _solve(self, C: float) -> Outcome:

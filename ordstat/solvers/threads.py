@@ -1,23 +1,36 @@
-"""Threads of libraries: chunks that stay in cache are too small to share among cores."""
+"""Threads of libraries: what solvers ask of them at a time is too small to share among cores."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
+from math import inf
 from typing import Any
 
-#: Multiplications below which limiting the threads costs more than it saves.
+import scipy.linalg  # noqa: F401  (its BLAS is loaded before the libraries are looked for)
+
+#: Multiplications that are over before the libraries are found.
 _SMALL = 3e7
 #: Rows that threads would wait for each other over, more than work on.
 _FEW_ROWS = 10_000
 
 
-def one_blas_thread(work: float) -> AbstractContextManager[Any]:
-    """A context in which BLAS runs on one thread, where about `work` multiplications are to come."""
+@lru_cache(maxsize=1)
+def _libraries() -> Any:
+    """The libraries found; looking for them takes longer than a small solve."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def one_blas_thread(work: float = inf) -> AbstractContextManager[Any]:
+    """A context in which BLAS runs on one thread: where another core is busy, threads mostly wait for each other.
+
+    With few multiplications (`work`) to come it changes nothing, to spare a first fit the look for the libraries.
+    """
     if work < _SMALL:
         return nullcontext()
-    from threadpoolctl import threadpool_limits
-
-    limits: AbstractContextManager[Any] = threadpool_limits(1, user_api="blas")
+    limits: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
     return limits
 
 
