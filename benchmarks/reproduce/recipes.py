@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.reproduce.procedures import OnHiddenLayer, Recipe, RoundsByCV, ScaledSteps
+from benchmarks.reproduce.procedures import ChosenOnPart, OnHiddenLayer, Recipe, RoundsByCV, ScaledSteps
 from ordstat import Gaussian, NormalisedSigmoid, RCDPerceptron
 
 
@@ -62,8 +62,8 @@ _MACHINES = {
     Column("RED-SVM", "SVM", "perceptron", "MAE"): Recipe("redsvm", _CV | _ABSOLUTE),
     Column("RED-SVM", "SVM", "perceptron", "error rate"): ScaledSteps("redsvm", _CV | _CLASSIFICATION),
     Column("SVOR-IMC", "", "perceptron", "MAE"): Recipe("svor-imc", _CV | _ABSOLUTE),
-    Column("SVOR-IMC", "", "gaussian", "MAE"): Recipe("svor-imc", _GAUSSIAN | _ABSOLUTE),
-    Column("SVOR-EXC", "", "gaussian", "error rate"): Recipe("svor-exc", _GAUSSIAN),
+    Column("SVOR-IMC", "", "gaussian", "MAE"): ChosenOnPart("svor-imc", _GAUSSIAN | _ABSOLUTE),
+    Column("SVOR-EXC", "", "gaussian", "error rate"): ChosenOnPart("svor-exc", _GAUSSIAN),
     # Plain OVA and OVO choose kappa by the classification cost, whatever they are judged by.
     Column("OVA", "SVM", "perceptron", "MAE"): Recipe("ova", _CV),
     Column("OVO", "SVM", "perceptron", "MAE"): Recipe("ovo", _CV),

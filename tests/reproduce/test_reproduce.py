@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from benchmarks.reproduce import compare, data, report, runs, trees
-from benchmarks.reproduce.procedures import OnHiddenLayer, Recipe, RoundsByCV, ScaledSteps
+from benchmarks.reproduce.procedures import ChosenOnPart, OnHiddenLayer, Recipe, RoundsByCV, ScaledSteps
 from benchmarks.reproduce.recipes import METRICS, RECIPES
+from ordstat import Gaussian
 from ordstat.model.folds import stratified_folds
 from ordstat.registry import resolve
 
@@ -173,6 +174,24 @@ def test_scaled_steps_are_a_larger_C(folder):
     plain = Recipe("redsvm", {"C": 3.0, "cost": "absolute"}).fit(train, rng(0))
     np.testing.assert_allclose(scaled.scores, plain.scores, atol=1e-2)
     assert not np.allclose(plain.scores, Recipe("redsvm", {"C": 1.0}).fit(train, rng(0)).scores, atol=1e-2)
+
+
+def test_large_samples_choose_on_a_part_and_fit_on_all(folder):
+    train = data.split("lines", 0, 30, 20).train
+    options = {"C": (0.5, 8.0), "kernel": Gaussian(gamma="cv"), "folds": 3}
+    whole, part = (ChosenOnPart("svor-imc", options, large=large, part=20) for large in (30, 29))
+    plain = Recipe("svor-imc", options).fit(train, np.random.default_rng(0))
+    np.testing.assert_array_equal(whole.fit(train, np.random.default_rng(0)).scores, plain.scores)
+    fit = part.fit(train, np.random.default_rng(0))
+    chosen = {"C": fit.selection.best_C, "kernel": Gaussian(gamma=fit.selection.best_gamma)}
+    assert len(fit.scores) == 30
+    again = resolve("svor-imc", chosen).fit(train, np.random.default_rng(1))
+    np.testing.assert_allclose(fit.scores, again.scores, atol=0.05 * np.ptp(again.scores))
+    rows = np.sort(np.random.default_rng(0).permutation(30)[:20])
+    rng = np.random.default_rng(0)
+    rng.permutation(30)
+    alone = resolve("svor-imc", options).fit(train.take(rows), rng)
+    np.testing.assert_array_equal(fit.selection.cost, alone.selection.cost)
 
 
 def test_rounds_are_those_of_least_error_over_the_folds(folder):
