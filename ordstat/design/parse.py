@@ -1,6 +1,6 @@
 """Formula text to terms in R's order. formulaic reads the operators; the factors are read by `expressions`.
 
-A plain sum of columns, the usual formula, is read without it: its import would be a quarter of the first fit.
+A plain sum of columns, the usual formula, is read without it: its import takes longer than the fit.
 """
 
 from __future__ import annotations
