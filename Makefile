@@ -49,7 +49,7 @@ reproduce: .venv/bench
 	touch $@ .venv/installed
 
 .venv/bench: .venv/installed
-	$(BIN)/python -m pip install --quiet skordinal mord pyarrow
+	$(BIN)/python -m pip install --quiet skordinal mord pyarrow tqdm
 	touch $@
 
 clean:

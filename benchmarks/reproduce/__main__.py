@@ -18,6 +18,7 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 from benchmarks.reproduce.compare import cells, comparison  # noqa: E402
 from benchmarks.reproduce.runs import missing, run_all, stored  # noqa: E402
+from ordstat.progress import reporter  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results" / "runs.csv"
 
@@ -29,21 +30,24 @@ def main() -> None:
     parser.add_argument("--datasets", nargs="*", default=[], help="only these")
     parser.add_argument("--methods", nargs="*", default=[], help="only these, as the paper calls them")
     parser.add_argument(
-        "--scaling", choices=("range", "standard"), default="", help="of the columns of SVMs, PRank, ..."
+        "--scaling", choices=("range", "standard", "none"), default="", help="of the columns of SVMs, PRank, ..."
     )
     parser.add_argument("--jobs", type=int, default=-1, help="fits at a time (default: one a processor)")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the file of results")
     wanted = parser.parse_args()
     table = cells(wanted.table, wanted.datasets, wanted.methods, wanted.scaling)
     tasks = missing((task for cell in table for task in cell.tasks(wanted.splits)), stored(wanted.results))
+    tell = reporter(None) or _line
     for done, result in enumerate(run_all(tasks, wanted.results, wanted.jobs), start=1):
-        line = (
-            f"{done} of {len(tasks)}: {result.dataset}, {result.method}, split {result.split}, {result.seconds:.1f} s"
-        )
-        print(line, file=sys.stderr, flush=True)
+        tell(done, len(tasks), f"{result.dataset}, {result.method}, split {result.split}, {result.seconds:.1f} s")
     frame = comparison(table, stored(wanted.results), wanted.splits)
     print(f"Table {wanted.table}; difference = (ours - published) / combined standard error, positive is worse")
     print(frame.to_string(index=False, na_rep="", float_format=lambda v: f"{v:.3f}"))
+
+
+def _line(step: int, total: int, message: str) -> None:
+    """Progress where no bar can be shown."""
+    print(f"{step} of {total}: {message}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

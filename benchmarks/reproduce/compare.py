@@ -45,7 +45,7 @@ class Cell:
         found, scaling = RECIPES.get(self.column), self.scaling or scaling_of(self.column, self.dataset)
         if found is None or not scaling or not hasattr(found.value, "scaling"):
             return found
-        return replace(found, options={**found.options, "scaling": scaling})
+        return replace(found, options={**found.options, "scaling": None if scaling == "none" else scaling})
 
     def tasks(self, splits: int) -> list[Task]:
         """No more splits than the paper had: sets with a fixed test part have one."""

@@ -17,6 +17,8 @@ TABLES = (
     *("2.3", "2.5", "2.7", "3.1", "3.2", "4.2", "4.3", "4.4", "4.5", "4.6", "4.7", "4.8"),
     *("5.2", "5.3", "5.4", "5.5", "5.6", "5.7", "lin-li-1", "lin-li-2", "cusum-1", "cusum-2"),
 )
+#: What another scaling of the columns than that of the recipe is called.
+SCALINGS = {"standard": "standardised columns", "range": "columns in [-1, 1]", "none": "columns as they are"}
 _HEAD = """# Published tables beside our runs
 
 Written by `python -m benchmarks.reproduce.report` from runs.csv and trees.csv in this folder; README.md says what the
@@ -41,14 +43,20 @@ def _cell(value: object) -> str:
 
 def section(name: str, results: pd.DataFrame) -> tuple[str, pd.DataFrame]:
     """The Markdown of a table, and its cells that were run; those with other scaling follow the cells they repeat."""
-    plain, standard = (cells(name, scaling=scaling) for scaling in ("", "standard"))
-    parts = [comparison(plain, results, SPLITS), comparison(standard, results, SPLITS)]
-    parts[1] = parts[1][[_differ(*pair) for pair in zip(plain, standard, strict=True)]]
-    parts[1] = parts[1].assign(method=parts[1]["method"] + ", standardised columns")
+    plain = cells(name)
+    parts = [comparison(plain, results, SPLITS), *(_rescaled(name, plain, results, scaling) for scaling in SCALINGS)]
     parts = [part[part["splits"] > 0] for part in parts]
     found = pd.concat(parts).sort_values(["dataset", "metric"], kind="stable", key=_as_printed(parts[0]))
     shown = found.drop(columns="remark").assign(difference=[_marked(d) for d in found["difference"]])
     return f"\n## Table {name}\n\n{markdown(shown)}\n", parts[0]
+
+
+def _rescaled(name: str, plain: list[Cell], results: pd.DataFrame, scaling: str) -> pd.DataFrame:
+    """The comparison with another scaling of the columns, of the cells that it alters."""
+    table = cells(name, scaling=scaling)
+    frame = comparison(table, results, SPLITS)
+    frame = frame[[_differ(cell, own) for cell, own in zip(table, plain, strict=True)]]
+    return frame.assign(method=frame["method"] + f", {SCALINGS[scaling]}")
 
 
 def _differ(cell: Cell, other: Cell) -> bool:

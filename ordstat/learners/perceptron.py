@@ -26,8 +26,8 @@ class RCDPerceptron(WeakLearner):
     """h(x) = sign(<v, (x, 1)>), by random coordinate descent with a bias from v = 0.
 
     Each update moves v along one direction to the middle of the interval with the smallest weighted error: the bias,
-    then as many random directions as there are columns, uniform in [-1, 1]^D, then the bias again. Ties go to the largest
-    step, as in the authors' program.
+    then as many random directions as there are columns, uniform in [-1, 1]^D, then the bias again. Ties go to the
+    largest step, as in the authors' program.
 
     Parameters
     ----------

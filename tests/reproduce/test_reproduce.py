@@ -1,5 +1,7 @@
 """The reproduction harness on a made-up table: splits, resuming, and the figures it prints."""
 
+import importlib
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -84,6 +86,23 @@ def test_noise_is_in_the_training_labels_alone():
         assert wrong == pytest.approx(share, abs=0.02)
 
 
+def test_images_of_digits_are_smoothed(folder):
+    point = np.zeros((2, 16, 16))
+    point[0, 5, 9] = 1.0
+    frame = pd.DataFrame(point.reshape(2, 256)).rename(columns=str).assign(rank=[1, 2])
+    (folder / "nominal").mkdir()
+    frame.to_parquet(folder / "nominal" / "usps.parquet")
+    part = data.split("usps", 0, 1, 1)
+    image, empty = sorted((part.train.X, part.test.X), key=lambda X: -X.sum())
+    at = np.arange(16)
+    squares = (at[:, None] - 5) ** 2 + (at - 9) ** 2
+    expected = np.where(squares < 9, np.exp(-squares / (2 * 0.75**2)), 0.0)
+    near = squares < 5
+    np.testing.assert_allclose(image.reshape(16, 16)[near], expected[near] / expected.sum(), rtol=0.01)
+    assert image.sum() == pytest.approx(1.0)
+    assert not empty.any()
+
+
 def test_what_is_wrong_is_said(folder):
     with pytest.raises(FileNotFoundError, match=r"no nowhere\.parquet in .*ORDSTAT_BENCHMARKS"):
         data.split("nowhere", 0, 1, 1)
@@ -133,6 +152,7 @@ def test_the_difference_is_in_combined_standard_errors(folder):
 def test_columns_may_be_scaled_otherwise(folder):
     table = compare.cells("9.1", scaling="standard")
     assert [cell.recipe and cell.recipe.value.scaling for cell in table] == ["standard", "standard", None]
+    assert compare.cells("9.1", scaling="none")[0].recipe.options["scaling"] is None
     assert not {t.key for c in table for t in c.tasks(2)} & {t.key for c in compare.cells("9.1") for t in c.tasks(2)}
 
 
@@ -256,6 +276,21 @@ def test_the_report_marks_what_is_off(folder):
         in lines
     )
     assert len(own) == 1
+
+
+def test_a_terminal_is_shown_a_bar(folder, monkeypatch, capsys):
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.setenv(name, "1")  # the command sets them: this takes them back
+    main = importlib.import_module("benchmarks.reproduce.__main__").main
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    options = ["--splits", "2", "--jobs", "1", "--methods", "RED-SVM", "--results", str(folder / "bar.csv")]
+    monkeypatch.setattr(sys, "argv", ["reproduce", "9.1", *options])
+    main()
+    assert "lines, redsvm" in terminal.getvalue()
+    assert "1/2" in terminal.getvalue()
+    assert "lines RED-SVM" in capsys.readouterr().out
 
 
 def test_the_command_prints_the_table(folder):
