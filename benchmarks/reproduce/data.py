@@ -25,7 +25,7 @@ _NO_FEATURES = ("y", "rank", "rank_tied", "target", "part", "freq")
 _GENERATED = {"twonorm": datasets.twonorm, "threenorm": datasets.threenorm, "ringnorm": datasets.ringnorm}
 #: Share of training labels that are flipped in the sets called "...-n".
 _NOISE = 0.1
-#: Images a Gaussian of this width, in pixels, is run over, as Schölkopf, Sung et al. (1997) do.
+#: Images a Gaussian of this width, in pixels, is run over, as Schölkopf (1997) does.
 _SMOOTHED = {"usps": 0.75}
 
 

@@ -143,7 +143,7 @@ NOTES = {
     "california": "965 targets capped; how the papers cut ties is not stated",
     "census": "assembled from two copies",
     "vehicle": "order of the levels inferred",
-    "usps": "images smoothed as by Schölkopf et al.; whether the paper's are is inferred",
+    "usps": "images smoothed as by Schölkopf (1997); that the paper does so is inferred",
     "votes84": "coding of missing votes not stated",
     "breast": "rows with missing values dropped; the patient number is a feature, as in LIBSVM's copy",
     "w1a": "the papers' scaling is not stated: the columns are scaled to [-1, 1]",

@@ -143,9 +143,9 @@ def certify(problem: ExtendedDual, C: float, u: FloatArray, own_theta: FloatArra
     u : (N, Q)
         Clipped to the boxes and made feasible first; otherwise D would be no bound.
     own_theta : (Q,), optional
-        Thresholds of the solver: better than those recomputed from u where the sums of u cancel. Either comes with
-        its best b, so that where b is not unique all solvers give the same. Free thresholds are always the best ones
-        for the scores.
+        Thresholds of the solver, taken in the place of those recomputed from u: they are better where the sums of u
+        cancel. They come with their best b, so that where b is not unique all solvers give the same. Free thresholds
+        are always the best ones for the scores.
     """
     caps = C * problem.weights
     u = boxed(problem.labels, caps, u)
@@ -155,12 +155,12 @@ def certify(problem: ExtendedDual, C: float, u: FloatArray, own_theta: FloatArra
     norm = max(float(beta @ scores), 0.0)
     dual = float(np.abs(u).sum()) - 0.5 * norm
     if problem.free:
-        guesses = [best_thresholds(problem.labels, problem.weights, scores, ordered=problem.ordered)]
+        guess = best_thresholds(problem.labels, problem.weights, scores, ordered=problem.ordered)
     else:
         theta = thresholds(problem, u.sum(axis=0))
         dual -= 0.5 * float(theta @ theta) * problem.ridge
-        guesses = [theta] if own_theta is None else [theta, own_theta]
-    points = [_primal(problem, C, scores, norm, theta) for guess in guesses for theta in _candidates(problem, guess)]
+        guess = theta if own_theta is None else own_theta
+    points = [_primal(problem, C, scores, norm, theta) for theta in _candidates(problem, guess)]
     primal, b, theta = min(points, key=lambda point: point[0])
     offset = None if problem.free else b
     return DualSolution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual)

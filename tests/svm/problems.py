@@ -3,7 +3,7 @@
 import numpy as np
 
 from ordstat.model.costs import CostMatrix, is_convex
-from ordstat.model.kernels import Gaussian, Linear, Perceptron, Polynomial, Stump
+from ordstat.model.kernels import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Stump
 from ordstat.model.reduction import extend
 from ordstat.model.sample import Rows, Sample
 from ordstat.solvers.extended_dual import ExtendedDual
@@ -13,6 +13,7 @@ KERNELS = {
     "perceptron": Perceptron(),
     "stump": Stump(),
     "gaussian": Gaussian(gamma=0.7),
+    "laplacian": Laplacian(gamma=0.7),
     "linear": Linear(),
     "polynomial": Polynomial(degree=2),
 }
