@@ -22,9 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from .active_set import free_variables, polished
 from .extended_dual import DualSolution, ExtendedDual, Outcome, certify
 from .feasible import boxed
+from .finish import Finish
 from .forms import Gram
 from .threads import one_blas_thread
 
@@ -37,19 +37,10 @@ _TAU, _REACH = 0.1, 10.0
 _SKIP = 0.1
 # Updates of single scores that a small problem may spend beyond 10 000 epochs.
 _STEPS = 10**9
-# An ascent that may give up does so after this share of its epochs, where the pace asks for so many times the rest.
-_PATIENT, _HOPELESS = 0.15, 2.0
-# What an update of a score costs, in multiplications of a factorisation; the factorisations of an attempt to finish by
-# the free variables, and what goes with them, in epochs.
-_UPDATE, _ROUNDS, _AROUND = 2.0, 1.5, 20.0
-# Relative gap of the first attempt, at most, and the share by which the number of free variables may then change from
-# one certificate to the next: they are mostly the right ones. The share of the gap of a failed attempt at which the
-# next one is made.
-_POLISH, _STEADY, _AGAIN = 0.3, 0.05, 0.4
-# An attempt whose gain in the dual value is this share of the gap, or which leaves at most that share of the gap, is
-# followed by another, so many epochs later: those free what it wrongly put onto a bound.
-_GAIN, _LEFT, _RELEASE = 0.05, 0.5, 2
-_END = 1e-3
+# An ascent that may give up does so after this share of its epochs, where they are not enough.
+_PATIENT = 0.15
+# Epochs from an attempt to finish to the next one, where that promises more.
+_RELEASE = 2
 # Epochs after which the drift of the updates is taken out of the scores.
 _DRIFT = 100
 # From this epoch on rows are worked on alone, where no more than this share of all is inside its boxes or nearer to
@@ -60,25 +51,6 @@ _SETTLED, _FEW, _NEAR = 30, 0.8, 0.5
 def _next_check(epoch: int) -> int:
     """A certificate costs about as much as several epochs: 4, 7, 12, 19, 30, ..."""
     return int(1.5 * epoch) + 1
-
-
-class _Pace:
-    """How fast the gap falls, from one certificate to the next."""
-
-    def __init__(self) -> None:
-        self.epoch, self.gap, self.falls = 0, np.inf, np.inf
-
-    def note(self, epoch: int, gap: float) -> None:
-        """Take down the gap after an epoch."""
-        fell = 0.0 < gap < self.gap
-        self.falls = float(np.log(self.gap / gap)) / (epoch - self.epoch) if fell else 0.0
-        self.epoch, self.gap = epoch, gap
-
-    def epochs_to(self, target: float) -> float:
-        """Epochs to a gap from here, at the pace since the note before; infinite where the gap did not fall."""
-        if self.gap <= target:
-            return 0.0
-        return float(np.log(self.gap / target)) / self.falls if self.falls > 0.0 else np.inf
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -179,36 +151,69 @@ class CoordinateAscent:
         self.centre = centre
         self.b += self.penalty * total
 
-    def _slow(self, n_free: int, epochs: float) -> bool:
-        """Whether so many epochs take longer than a linear system of the free variables."""
-        epoch = _UPDATE * len(self.u) * self.problem.gram.rank_limit
-        return epochs * epoch > _ROUNDS * n_free**3 / 3.0 + _AROUND * epoch
+    def _start(self, caps: FloatArray) -> None:
+        """The boxes (N, Q) of a value of C, around the u of the one before."""
+        self.u = boxed(self.problem.labels, caps, self.u)
+        self._soften(caps)
+        self.theta = np.empty(caps.shape[1])
+        self._take(caps, np.inf)
+        self.violation = self.shrink = np.inf
+        # Bound of the violations after which b0 and theta_0 move.
+        self.inner = 1.0
 
-    def _polished(self, C: float, point: DualSolution) -> tuple[DualSolution, bool]:
-        """The better of the point and its polished form, and whether the next one will be better still."""
-        found = polished(self.problem, C, point)
-        if found is None or found.solution.dual <= point.dual:
-            return point, False
-        self.u, self.b, self.centre = found.solution.u.copy(), found.b, found.theta.copy()
-        gain = found.solution.dual - point.dual
-        better = min(point, found.solution, key=lambda p: p.gap)
-        return better, gain > _GAIN * (point.primal - point.dual) or better.gap <= _LEFT * point.gap
-
-    def _work(self, caps: FloatArray, theta: FloatArray, near: float) -> _Work:
-        """The rows with a variable inside its box, or within `near` of leaving its bound; all, where they are many."""
+    def _take(self, caps: FloatArray, near: float) -> None:
+        """Work on the rows with a variable inside its box, or within `near` of leaving its bound; on all, if many."""
         problem = self.problem
-        beta, f, theta[:] = self._state()
-        work = _Work(gram=problem.gram, labels=problem.labels, caps=caps, u=self.u, beta=beta, f=f)
-        if np.isinf(near) or problem.gram.rank_limit < problem.gram.n:
-            return work
-        margin = 1.0 - problem.labels * ((f + self.b + self.penalty * work.total)[:, None] - theta)
-        size = np.abs(self.u)
-        settled = ((size == 0.0) & (margin < -near)) | ((size == caps) & (margin > near))
-        rows = np.flatnonzero(~settled.all(axis=1))
-        return work.part(rows) if 0 < rows.size <= _FEW * len(beta) else work
+        beta, f, self.theta[:] = self._state()
+        self.work = _Work(gram=problem.gram, labels=problem.labels, caps=caps, u=self.u, beta=beta, f=f)
+        if near < np.inf and problem.gram.rank_limit == problem.gram.n:
+            answers = (f + self.b + self.penalty * self.work.total)[:, None] - self.theta
+            margin, size = 1.0 - problem.labels * answers, np.abs(self.u)
+            settled = ((size == 0.0) & (margin < -near)) | ((size == caps) & (margin > near))
+            rows = np.flatnonzero(~settled.all(axis=1))
+            if 0 < rows.size <= _FEW * len(beta):
+                self.work = self.work.part(rows)
+        self.order = self._shuffled()
 
-    def _shuffled(self, work: _Work) -> IntArray:
-        return self.rng.permutation(len(work.u)).astype(np.intp)
+    def _shuffled(self) -> IntArray:
+        return self.rng.permutation(len(self.work.u)).astype(np.intp)
+
+    def _epoch(self, epoch: int) -> None:
+        """Go over the rows at work once, and move b0 and theta_0 where it is time."""
+        work = self.work
+        self.violation, kept = work.gram.row_sweep(
+            work.labels,
+            work.caps,
+            work.u,
+            work.beta,
+            work.f,
+            self.theta,
+            self.mu,
+            self.order,
+            self.omega,
+            self.b + self.penalty * work.rest,
+            self.penalty,
+            _SKIP * self.inner,
+            self.shrink,
+        )
+        self.shrink = max(1.0, 2.0 * self.violation)
+        if self.violation < self.inner or kept == 0 or epoch % _EPOCHS_A_STEP == 0:
+            self._step(work.total, self.theta)
+            self.inner *= 0.7
+            self.order = self._shuffled()
+        else:
+            self.order = self.rng.permutation(self.order[:kept])
+
+    def _certified(self, C: float) -> DualSolution:
+        self.work.put_back(self.u)
+        return certify(self.problem, C, self.u, self.theta)
+
+    def _ended(self, finish: Finish, point: DualSolution) -> DualSolution:
+        """The better of the point and what the free variables make of it, from which the ascent then goes on."""
+        better, found = finish.attempt(point)
+        if found is not None:
+            self.u, self.b, self.centre = found.solution.u.copy(), found.b, found.theta.copy()
+        return better
 
     def solve(self, C: float, tol: float) -> Outcome:
         """Ascend until the relative duality gap is at most `tol`, or for `max_epochs` epochs.
@@ -223,62 +228,29 @@ class CoordinateAscent:
             return self._solve(C, tol)
 
     def _solve(self, C: float, tol: float) -> Outcome:
-        problem, caps = self.problem, C * self.problem.weights
-        self.u = boxed(problem.labels, caps, self.u)
-        self._soften(caps)
-        theta = np.empty(caps.shape[1])
-        work = self._work(caps, theta, np.inf)
-        order, shrink, inner, check = self._shuffled(work), np.inf, 1.0, 4
+        caps, finish = C * self.problem.weights, Finish(self.problem, C, tol)
+        self._start(caps)
         best: DualSolution | None = None
         path: list[float] = []
-        polish, pace, again, free = _POLISH, _Pace(), False, 0
-        epoch, exact, last = 0, 0, self.max_epochs
+        epoch, check, exact, last = 0, 4, 0, self.max_epochs
         while best is None or (best.gap > tol and epoch < last):
             epoch += 1
-            violation, kept = work.gram.row_sweep(
-                work.labels,
-                work.caps,
-                work.u,
-                work.beta,
-                work.f,
-                theta,
-                self.mu,
-                order,
-                self.omega,
-                self.b + self.penalty * work.rest,
-                self.penalty,
-                _SKIP * inner,
-                shrink,
-            )
-            shrink = max(1.0, 2.0 * violation)
-            if violation < inner or kept == 0 or epoch % _EPOCHS_A_STEP == 0:
-                self._step(work.total, theta)
-                inner *= 0.7
-                order = self._shuffled(work)
-            else:
-                order = self.rng.permutation(order[:kept])
+            self._epoch(epoch)
             if epoch < min(check, last):
                 continue
             check = _next_check(epoch)
-            work.put_back(self.u)
-            point = certify(problem, C, self.u, theta)
+            point = self._certified(C)
             path.append(point.primal)
-            pace.note(epoch, point.gap)
-            before, free = free, free_variables(problem, C, point)
-            steady = abs(free - before) <= _STEADY * before and self._slow(free, pace.epochs_to(tol))
-            # From _END on the free variables will finish.
-            hopeless = pace.epochs_to(max(tol, _END)) > _HOPELESS * (last - epoch)
-            polishing = tol < point.gap < polish and (again or steady)
-            if polishing:
-                point, again = self._polished(C, point)
-                pace.gap = point.gap
-                polish = np.inf if again else _AGAIN * point.gap
-                check = epoch + _RELEASE if again else check
-            if self.gives_up and hopeless and not again and epoch >= _PATIENT * last:
+            finish.note(epoch, point)
+            hopeless, trying = finish.hopeless(last - epoch), finish.due()
+            if trying:
+                point = self._ended(finish, point)
+                check = epoch + _RELEASE if finish.again else check
+            if self.gives_up and hopeless and not finish.again and epoch >= _PATIENT * last:
                 last = epoch
             best = point if best is None or point.gap < best.gap else best
-            settled = epoch >= _SETTLED and not again
-            if best.gap > tol and (polishing or settled or epoch - exact > _DRIFT):
-                work = self._work(caps, theta, _NEAR * violation if settled else np.inf)
-                order, exact = self._shuffled(work), epoch
+            settled = epoch >= _SETTLED and not finish.again
+            if best.gap > tol and (trying or settled or epoch - exact > _DRIFT):
+                self._take(caps, _NEAR * self.violation if settled else np.inf)
+                exact = epoch
         return Outcome(solution=best, solver=self.name, iterations=epoch, path=np.array(path))
