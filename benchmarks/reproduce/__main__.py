@@ -38,6 +38,8 @@ def main() -> None:
     table = cells(wanted.table, wanted.datasets, wanted.methods, wanted.scaling)
     tasks = missing((task for cell in table for task in cell.tasks(wanted.splits)), stored(wanted.results))
     tell = reporter(None) or _line
+    if tasks:
+        tell(0, len(tasks), f"table {wanted.table}")
     for done, result in enumerate(run_all(tasks, wanted.results, wanted.jobs), start=1):
         tell(done, len(tasks), f"{result.dataset}, {result.method}, split {result.split}, {result.seconds:.1f} s")
     frame = comparison(table, stored(wanted.results), wanted.splits)
