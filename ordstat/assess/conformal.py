@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from .._typing import FloatArray, IntArray
+from ..model.rules import most_votes
 
 #: What (n + 1) level may lie above a whole number by rounding.
 _ROUNDING = 1e-9
@@ -79,7 +80,7 @@ def grown_by_votes(votes: FloatArray) -> FloatArray:
     >>> grown_by_votes(np.array([[2.0, 1.0, 4.0, 0.0]]))
     array([[2., 2., 0., 4.]])
     """
-    best = np.argmax(votes, axis=1)[:, None]
+    best = most_votes(votes)[:, None]
     below = np.maximum.accumulate(votes, axis=1)
     above = np.maximum.accumulate(votes[:, ::-1], axis=1)[:, ::-1]
     reached = np.where(np.arange(votes.shape[1]) < best, below, above)

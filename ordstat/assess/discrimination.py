@@ -17,6 +17,7 @@ from ..model.cumulative import CumulativeRule
 from ..model.fit import LikelihoodFit
 from ..model.links import Link
 from ..model.sample import Sample
+from ..model.ties import merged
 from .agreement import PairCounts, PairOrder, concordance, somers_d, spearman
 from .errors import ranked_probability_scores
 
@@ -151,7 +152,7 @@ def _ratio(numerator: float, denominator: float) -> float:
 
 def _codes(scores: FloatArray) -> IntArray:
     """(N,) codes of the distinct scores in their order."""
-    codes: IntArray = np.unique(scores, return_inverse=True)[1].astype(np.intp)
+    codes: IntArray = np.unique(merged(scores), return_inverse=True)[1].astype(np.intp)
     return codes
 
 

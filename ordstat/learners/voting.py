@@ -12,6 +12,7 @@ from ..model.binary import Binary
 from ..model.fit import Selection
 from ..model.rules import most_votes
 from ..model.sample import Rows
+from ..model.ties import cleared
 from ..solvers.extended_dual import DualRoute
 from ..solvers.selection import Held, Plan, Trial, chosen
 from .base import Scorer
@@ -31,7 +32,7 @@ class Tallied:
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K) votes."""
-        return self.tally(self.scorer(rows), self.n_levels)
+        return self.tally(cleared(self.scorer(rows)), self.n_levels)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,7 +52,7 @@ class Priced:
 
     def mean_cost(self, scores: FloatArray, rows: BoolArray) -> float:
         """Of the rows where `rows` (N,) is true, from the scores (n, P) of their classifiers."""
-        codes = most_votes(self.tally(scores, self.costs.shape[1]))
+        codes = most_votes(self.tally(cleared(scores), self.costs.shape[1]))
         paid, weights = self.costs[rows][np.arange(len(codes)), codes], self.weights[rows]
         return float(weights @ paid / weights.sum())
 

@@ -33,7 +33,7 @@ _SELECTION_TOL = 1e-3
 _BINDING = 1e-9
 # Scores that vary by less than this, the margin asked for being 1, are one constant: their order would be rounding.
 _FLAT = 1e-9
-# Coefficients below this share of a row's largest possible one are sums of rounding.
+# Multipliers below this share of the largest are rounding.
 _NO_SUPPORT = 1e-12
 
 
@@ -162,13 +162,15 @@ class KernelMachine(Method):
         problem, means = candidate.whole()
         outcome = self.solved(problem, problem.gram, C, rng)
         point = _without_rounding(outcome.solution)
-        support = np.flatnonzero(np.abs(point.beta) > _NO_SUPPORT * point.largest)
+        support = np.flatnonzero(point.sizes > _NO_SUPPORT * point.sizes.max(initial=0.0))
         # Scores of the centred kernel differ from those of the raw one by means'beta. The offset takes it up; where
         # there is none, the thresholds do.
         shift = float(means @ point.beta)
         w = problem.gram.coefficients(point.beta)
-        potential = _potential(kernel, scaling, X, rows, support, point, w, 0.0 if point.offset is None else -shift)
-        rule = ThresholdRule(potential, point.theta + (shift if point.offset is None else 0.0))
+        b, theta = (0.0, point.theta + shift) if point.offset is None else (point.offset - shift, point.theta)
+        potential = _potential(kernel, scaling, X, rows, support, point, w, b)
+        # A linear potential has an offset of its own choice; the thresholds move with it.
+        rule = ThresholdRule(potential, theta + (potential.offset - b), unit=1.0)
         scores = np.empty(sample.n)
         scores[rows] = point.scores + shift + potential.offset
         absent = sample.case_weights == 0
@@ -314,18 +316,17 @@ def _potential(
     support: IntArray,
     point: Any,
     w: FloatArray | None,
-    move: float,
+    b: float,
 ) -> KernelExpansion | LinearPotential:
-    """The fitted potential in terms of the raw kernel; `move` is added to the offset."""
-    offset = (point.offset or 0.0) + move
+    """The fitted potential in terms of the raw kernel, with the offset b where it is not linear."""
     factor = kernel.factor(X)
     if factor is not None:
-        return LinearPotential(scaling=scaling, coef=point.beta @ factor[rows] if w is None else w, offset=offset)
+        return LinearPotential.plain(scaling, point.beta @ factor[rows] if w is None else w)
     return KernelExpansion(
         kernel=kernel,
         scaling=scaling,
         anchors=kernel.anchors(X, rows[support]),
         coef=point.beta[support],
-        offset=offset,
+        offset=b,
         squared_norm=max(float(point.beta @ point.scores), 0.0),
     )

@@ -23,6 +23,7 @@ from ..model.kernels import Kernel, parse_kernel
 from ..model.rules import ScoreRule
 from ..model.sample import Sample
 from ..model.scaling import SCALINGS
+from ..model.ties import cleared
 from ..results.votes import VoteResults
 from ..solvers.automatic import ROUGH, SOLVERS
 from ..solvers.selection import Plan
@@ -182,7 +183,8 @@ class VotingMethod(Method):
         trainer, selection = self._trainer(problems, sample, costs, rng, progress)
         learned = trainer.fit(problems, rng)
         rule = ScoreRule(Tallied(scorer=learned.scorer, tally=self.tally, n_levels=sample.n_levels))
-        votes = self.tally(learned.scores, sample.n_levels)
+        scores = cleared(learned.scores)
+        votes = self.tally(scores, sample.n_levels)
         above = mean_excess(costs, rule.codes(sample.rows, votes), weights)
         return VoteFit(
             rule=rule,
@@ -191,7 +193,7 @@ class VotingMethod(Method):
             scores=votes,
             facts=(*self._facts(len(problems), selection, sample.X.shape[1]), *learned.facts),
             selection=selection,
-            bound=self.bound(above, problems, learned.scores, float(weights.sum())),
+            bound=self.bound(above, problems, scores, float(weights.sum())),
         )
 
     def _trainer(

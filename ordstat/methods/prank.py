@@ -71,8 +71,8 @@ class PRank(Projecting):
         learned, sample = lesson.learned, lesson.sample
         kept = learned.state.kept(self.keep)
         n_columns = sample.X.shape[1]
-        potential = LinearPotential(scaling=learned.scaling, coef=kept[:n_columns].copy(), offset=0.0)
-        rule = ThresholdRule(potential, kept[n_columns:].copy())
+        potential = LinearPotential.plain(learned.scaling, kept[:n_columns].copy())
+        rule = ThresholdRule(potential, kept[n_columns:] + potential.offset)
         return OnlineMarginFit(
             rule=rule,
             scores=rule.scores(sample.rows),

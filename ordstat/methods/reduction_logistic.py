@@ -53,12 +53,10 @@ class ThresholdLogisticRegression(ThresholdLossMethod):
         """Newton's method."""
         X = scaling(train.X)
         found = ThresholdLogistic(X=X, extended=extended, alpha=self.penalty, offset=np.zeros(train.n)).solve()
-        # H = slopes'x in the columns as they are, as the coefficients shown say.
-        offset = float((found.coef * scaling.factor) @ scaling.centre)
-        potential = LinearPotential(scaling=scaling, coef=found.coef, offset=offset)
+        potential = LinearPotential.plain(scaling, found.coef)
         return Solved(
             potential=potential,
-            theta=found.theta + offset,
+            theta=found.theta + potential.offset,
             objective=found.objective,
             gradient=found.gradient,
             coefficients=potential.slopes,

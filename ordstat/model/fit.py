@@ -334,7 +334,8 @@ class MarginFit(Fit):
 
     Attributes
     ----------
-    support : (S,) training rows with a nonzero coefficient, None for methods without support vectors
+    support : (S,) training rows that hold the optimum by a positive multiplier, those of a pairwise machine with a
+        nonzero coefficient; None for methods without support vectors
     coefficients : (D,) effects of the columns on the user's scale where the potential is linear, else None
     selection : Selection, None where C was given
     """

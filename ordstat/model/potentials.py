@@ -58,6 +58,8 @@ class KernelExpansion:
 class LinearPotential:
     """H(x) = w'z + offset, z the scaled columns of x.
 
+    Fits take `LinearPotential.plain`, H = slopes'x, so that the coefficients and thresholds shown give the ranks.
+
     Attributes
     ----------
     scaling : Scaling
@@ -70,6 +72,11 @@ class LinearPotential:
     scaling: Scaling
     coef: FloatArray
     offset: float
+
+    @classmethod
+    def plain(cls, scaling: Scaling, coef: FloatArray) -> LinearPotential:
+        """H = slopes'x in the columns as they are."""
+        return cls(scaling=scaling, coef=coef, offset=float((coef * scaling.factor) @ scaling.centre))
 
     @property
     def squared_norm(self) -> float:

@@ -5,13 +5,14 @@ Larger H means higher rank; a tie H = theta_k goes to the lower rank; codes are 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
 from .sample import Rows
+from .ties import ROUNDING, cleared
 
 
 class Potential(Protocol):
@@ -56,10 +57,13 @@ class ThresholdRule:
     ----------
     potential : Potential
     theta : (K-1,) thresholds
+    unit : float
+        Size of a margin; a gap below a billionth of it is rounding, and a tie. 0 where margins have no size.
     """
 
     potential: Potential
     theta: FloatArray
+    unit: float = field(default=0.0, kw_only=True)
 
     @property
     def n_levels(self) -> int:
@@ -69,7 +73,8 @@ class ThresholdRule:
         return self.potential(rows)
 
     def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
-        return (self.scores(rows) if scores is None else scores)[:, None] - self.theta
+        gaps: FloatArray = (self.scores(rows) if scores is None else scores)[:, None] - self.theta
+        return cleared(gaps, self.unit) if self.unit else gaps
 
     def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
         return count_above(self.gaps(rows, scores))
@@ -87,13 +92,16 @@ class Votes(Protocol):
 
 
 def most_votes(votes: AnyArray) -> IntArray:
-    """(N,) codes of the rank with the largest of its (N, K) votes, ties to the lower rank.
+    """(N,) codes of the rank with the largest of its (N, K) votes, ties (but for rounding) to the lower rank.
 
     Examples
     --------
     >>> most_votes(np.array([[1, 2, 2], [3, 0, 3]]))
     array([1, 0])
     """
+    if votes.dtype.kind == "f":
+        most = votes.max(axis=1, keepdims=True)
+        votes = votes >= most - ROUNDING * np.abs(most)
     codes: IntArray = np.argmax(votes, axis=1).astype(np.intp)
     return codes
 

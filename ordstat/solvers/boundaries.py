@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import FloatArray, IntArray
+from ..model.ties import merged
 from .dynamic_program import least_cost_thresholds
 
 # A pair this near to difference 1 lies on the margin, at the least and at the most.
@@ -51,6 +52,7 @@ def boundaries(
     free_pairs : bool
         Whether the loss has pairs on the margin by themselves, as the hinge has and its square has not.
     """
+    scores = merged(scores)
     if not free_pairs:
         return _cheapest(scores, costs, weights, "the squared hinge has no free support pairs")
     tolerance = min(max(slack, _EXACT), _ROUGH)

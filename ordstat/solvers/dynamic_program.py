@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import FloatArray, IntArray
+from ..model.ties import merged
 
 # Cuts whose costs differ by less than this share of all costs are ties, which the wider gap wins.
 _TIE = 1e-9
@@ -28,6 +29,7 @@ def least_cost_thresholds(scores: FloatArray, costs: FloatArray, weights: FloatA
     Parameters
     ----------
     scores : (N,)
+        Those that differ by rounding count as equal.
     costs : (N, K)
     weights : (N,) case weights
 
@@ -38,7 +40,7 @@ def least_cost_thresholds(scores: FloatArray, costs: FloatArray, weights: FloatA
     >>> least_cost_thresholds(scores, costs, np.ones(4)).tolist()
     [3.5]
     """
-    values, place = np.unique(scores, return_inverse=True)
+    values, place = np.unique(merged(scores), return_inverse=True)
     gains = (costs[:, :-1] - costs[:, 1:]) * weights[:, None]
     totals = np.zeros((values.size + 1, gains.shape[1]))
     for total, gain in zip(totals.T, gains.T, strict=True):
@@ -48,10 +50,7 @@ def least_cost_thresholds(scores: FloatArray, costs: FloatArray, weights: FloatA
     gaps = np.diff(ends)
     bonus = _TIE * np.abs(gains).sum() * gaps / gaps.sum()
     cuts = best_cuts(totals - bonus[:, None])
-    middle = ends[:-1] / 2.0 + ends[1:] / 2.0
-    # A middle that rounds up to the next score would put that score below.
-    safe = np.where(middle < ends[1:], middle, ends[:-1])
-    thresholds: FloatArray = safe[cuts]
+    thresholds: FloatArray = (ends[:-1] / 2.0 + ends[1:] / 2.0)[cuts]
     return thresholds
 
 

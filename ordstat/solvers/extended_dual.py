@@ -92,9 +92,10 @@ class DualSolution:
     dual: float
 
     @property
-    def largest(self) -> float:
-        """The largest sum of a row's |u|."""
-        return float(np.abs(self.u).sum(axis=1).max(initial=0.0))
+    def sizes(self) -> FloatArray:
+        """(N,) sums of a row's |u|: positive for the rows that hold the optimum, even where they sum to beta = 0."""
+        sizes: FloatArray = np.abs(self.u).sum(axis=1)
+        return sizes
 
     @property
     def gap(self) -> float:

@@ -150,9 +150,9 @@ class PairSolution:
     offset = None
 
     @property
-    def largest(self) -> float:
-        """The largest |beta_n|."""
-        return float(np.abs(self.beta).max(initial=0.0))
+    def sizes(self) -> FloatArray:
+        """(N,) |beta_n|: the pairs themselves are not kept."""
+        return np.abs(self.beta)
 
     @property
     def theta(self) -> FloatArray:

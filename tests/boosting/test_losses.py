@@ -198,8 +198,11 @@ def test_least_cost_thresholds_cost_least(name, seed):
     np.testing.assert_allclose(mirrored, -theta[::-1], atol=1e-12)
 
 
-def test_thresholds_part_neighbouring_numbers():
-    low = 1.0
-    scores = np.array([low, np.nextafter(low, 2.0)])
-    theta = least_cost_thresholds(scores, np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones(2))
-    assert (scores > theta).tolist() == [False, True]
+def test_thresholds_part_close_scores_but_not_those_that_differ_by_rounding():
+    costs = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    scores = np.array([1.0, 1.0 + 1e-6, 0.0])
+    theta = least_cost_thresholds(scores, costs, np.ones(3))
+    assert (scores > theta).tolist() == [False, True, False]
+    scores[1] = np.nextafter(1.0, 2.0)
+    theta = least_cost_thresholds(scores, costs, np.array([2.0, 1.0, 1.0]))
+    assert (scores > theta).tolist() == [False, False, False]
