@@ -13,11 +13,12 @@ from ._typing import AnyArray, Progress
 from .design.build import build
 from .design.constraints import constrained
 from .design.design import Design
+from .design.inputs import check_cost_labels
 from .exceptions import OptionError
 from .methods import Method
 from .methods.calibrated import Calibrated
 from .progress import reporter
-from .registry import resolve
+from .registry import preset_cost, resolve
 from .results.base import OrdinalResults
 
 
@@ -67,9 +68,10 @@ def ordfit(
     vcov : str or dict, optional
         Standard errors of likelihood methods: "model" (observed information), "HC0", "HC1" (sandwich), or
         {"cluster": "judge"}, the same as cluster="judge".
-    cost : str, (K, K) array, (N, K) array or list of K column names, optional
+    cost : str, (K, K) array or frame, (N, K) array or frame, or list of K column names, optional
         What predictions (and margin methods) minimise: "absolute", "classification", "squared", the
-        price of predicting column k at true rank row y, or every row's own prices.
+        price of predicting column k at true rank row y, or every row's own prices. Labels of a frame have to be the
+        levels in their order.
     constraints : dict or list of str, optional
         Signs and orders of coefficients that the fit must obey, {"x1": "+", "x2": "-"} or ["x1 >= 0", "x1 <= x2"]
         (support vector machines with kernel="linear"). Names are those of the columns of the model, as in `coef`.
@@ -128,6 +130,11 @@ def ordfit(
     row_costs, cost_option = _split_cost(cost, data)
     cluster, covariance = _split_vcov(vcov, cluster)
     value = resolve(method, options if cost_option is None else {**options, "cost": cost_option})
+    if row_costs is not None and value.needs.row_costs and (fixed := preset_cost(method)) is not None:
+        raise OptionError(
+            f"method {method!r} stands for the cost {fixed!r}, and rows' own costs would make it another: leave cost= "
+            f"out, or name the method by its value, method={type(value).__name__}(...)."
+        )
     design = build(
         formula,
         data,
@@ -144,6 +151,8 @@ def ordfit(
         safe=safe,
         context=context,
     )
+    if isinstance(cost, pd.DataFrame):
+        check_cost_labels(cost, design.levels.values, design.levels.unused, by_row=row_costs is not None)
     if constraints is not None:
         design = constrained(design, constraints)
     return fit_design(design, value, vcov=covariance, calibrate=calibrate, seed=seed, callback=callback, stacklevel=3)
@@ -219,6 +228,12 @@ def _split_cost(cost: Any, data: Any) -> tuple[Any, Any]:
         raise OptionError(
             f"cost must be a name, a K x K table, an N x K table or a list of K column names; got shape {table.shape}."
         )
-    if table.shape[0] == table.shape[1] and table.shape[0] != len(data):
+    if table.shape[0] == table.shape[1]:
+        if table.shape[0] == len(data):
+            raise OptionError(
+                f"cost has {len(data)} rows, as many as the data, and as many columns: it may be a K x K table or the "
+                "rows' own prices. Name the columns of the latter, or give a K x K table to the method itself, as "
+                "in method=REDSVM(cost=table)."
+            )
         return None, table
     return cost, None

@@ -31,7 +31,7 @@ from .labels import (
 )
 from .methods import Method
 from .model.sample import Rows, Sample
-from .registry import class_of, defaults_of, resolve
+from .registry import class_of, defaults_of, hint, resolve
 from .results.online import Batch, Stream
 
 if TYPE_CHECKING:
@@ -385,7 +385,10 @@ def _check_names(method: Any, options: Mapping[str, Any], defaults: Mapping[str,
     for name in options:
         if name not in defaults:
             known = ", ".join([*_OWN, *defaults])
-            raise OptionError(f"OrdinalClassifier({method!r}) has no parameter {name!r}. Its parameters are: {known}.")
+            raise OptionError(
+                f"OrdinalClassifier({method!r}) has no parameter {name!r}.{hint(name, defaults)} Its parameters are: "
+                f"{known}."
+            )
 
 
 def _keywords(values: Mapping[str, Any]) -> list[str]:
@@ -396,7 +399,12 @@ def _generator(random_state: Any) -> np.random.Generator:
     """scikit-learn's kinds of random_state, and NumPy's, as a Generator."""
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31)
-    return np.random.default_rng(random_state)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as problem:
+        raise OptionError(
+            f"random_state must be None, a whole number >= 0, a RandomState or a Generator; got {random_state!r}."
+        ) from problem
 
 
 # Rows

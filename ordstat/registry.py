@@ -40,7 +40,7 @@ def resolve(method: str | Method, options: Mapping[str, Any] | None = None) -> M
     for name in options:
         if name not in valid:
             raise OptionError(
-                f"method {method!r} has no option {name!r}.{_hint(name, valid)} Its options are: {', '.join(valid)}."
+                f"method {method!r} has no option {name!r}.{hint(name, valid)} Its options are: {', '.join(valid)}."
             )
     return entry.method(**entry.preset, **options)
 
@@ -69,6 +69,12 @@ def defaults_of(method: Any) -> dict[str, Any] | None:
     return {name: getattr(value, name) for name in option_names(entry)}
 
 
+def preset_cost(method: Any) -> str | None:
+    """The cost that a method string fixes; None where it is an option, and for a value."""
+    entry = _entry(method)
+    return None if entry is None else entry.preset.get("cost")
+
+
 def _entry(method: Any) -> Entry | None:
     return METHODS.get(method.lower()) if isinstance(method, str) else None
 
@@ -90,11 +96,18 @@ def _find(method: Any) -> Entry:
     entry = _entry(method)
     if entry is None:
         raise OptionError(
-            f"there is no method {method!r}.{_hint(method, METHODS)} The methods are: {', '.join(METHODS)}."
+            f"there is no method {method!r}.{hint(method, METHODS)} The methods are: {', '.join(METHODS)}."
         )
     return entry
 
 
-def _hint(name: str, valid: Iterable[str]) -> str:
+# Numbers of a kernel, which are no options of a method.
+_OF_KERNELS = {"gamma": "Gaussian(gamma=0.5)", "degree": "Polynomial(degree=2)", "coef0": "Polynomial(coef0=1)"}
+
+
+def hint(name: str, valid: Iterable[str]) -> str:
+    """What may have been meant by an option that is none; empty where nothing is near."""
+    if name in _OF_KERNELS and "kernel" in valid:
+        return f" It goes with the kernel, as in kernel={_OF_KERNELS[name]}."
     close = get_close_matches(name, list(valid), n=1)
     return f" Did you mean {close[0]!r}?" if close else ""

@@ -45,7 +45,12 @@ class Margins:
     @property
     def normalised(self) -> FloatArray:
         """(N, K-1) rho_k / norm."""
-        return self.all / self.norm
+        return self.all / self.unit
+
+    @property
+    def unit(self) -> float:
+        """What a normalised margin is divided by; coefficients and thresholds that are all 0 leave margins of 0."""
+        return self.norm or 1.0
 
 
 def margins(gaps: FloatArray, y: IntArray, geometry: Geometry | None = None) -> Margins:
@@ -58,7 +63,8 @@ def margins(gaps: FloatArray, y: IntArray, geometry: Geometry | None = None) -> 
     (array([[2., 1., 1.]]), array([1.]), array([1.]))
     """
     above = y[:, None] > np.arange(gaps.shape[1])
-    return Margins(all=np.where(above, gaps, -gaps), y=y, norm=float("nan") if geometry is None else geometry.total)
+    norm = float("nan") if geometry is None else geometry.total
+    return Margins(all=np.where(above, gaps, 0.0 - gaps), y=y, norm=norm)
 
 
 def _column(rho: FloatArray, threshold: IntArray) -> FloatArray:

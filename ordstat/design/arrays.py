@@ -65,7 +65,7 @@ class ArraySpec:
         """None: all columns are numbers."""
         return {}
 
-    def costs(self, data: Any) -> None:
+    def costs(self, data: Any, n_levels: int) -> None:
         """None: costs of arrays have no names."""
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, IntArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from ..model.sample import Rows, Sample
 from .recipe import Recipe
@@ -73,6 +73,9 @@ class Spec(Protocol):
 
     def response(self, data: Any) -> IntArray:
         """(N,) codes of the response in new data, -1 where missing; an unknown level raises DataError."""
+
+    def costs(self, data: Any, n_levels: int) -> FloatArray | None:
+        """(N, K) costs of new data, where the fit took them from columns that these data have too; else None."""
 
     def margins(self) -> Margins:
         """Which location terms contain which."""

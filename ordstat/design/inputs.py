@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..exceptions import DataError
+from ..exceptions import DataError, OptionError
 from .columns import Column, Columns, Factor, read
 from .expressions import parse_expression
 from .frames import find_column, has_column, row_name
@@ -124,7 +124,7 @@ def cluster_codes(values: AnyArray | Factor) -> IntArray:
 
 
 def cost_columns(costs: Any) -> tuple[str, ...] | None:
-    """The names, where costs= is a list of column names."""
+    """The names, where cost= is a list of column names."""
     if isinstance(costs, str) or not isinstance(costs, Sequence) or not costs:
         return None
     return tuple(costs) if all(isinstance(name, str) for name in costs) else None
@@ -134,26 +134,42 @@ def cost_matrix(costs: Any, frame: pd.DataFrame, rows: BoolArray | None, index: 
     """(N, K) costs of the rows in the subset, NaN where missing; `index` is that of all rows."""
     names = cost_columns(costs)
     if names is not None:
-        columns = [read(find_column(frame, name, "costs=")).value for name in names]
+        columns = [read(find_column(frame, name, "cost=")).value for name in names]
         if any(isinstance(column, Factor) for column in columns):
-            raise DataError("costs= has to name columns of numbers.")
+            raise DataError("cost= has to name columns of numbers.")
         return np.column_stack([np.asarray(column, dtype=float) for column in columns])
     if isinstance(costs, str):
-        raise DataError(f"costs= takes a list of columns, one per level, not the single name {costs!r}.")
+        raise DataError(f"cost= takes a list of columns, one per level, not the single name {costs!r}.")
     if isinstance(costs, pd.DataFrame) and not costs.index.equals(index):
-        raise DataError("costs= is a frame whose index is not that of the data: reindex it, or give costs.to_numpy().")
+        raise DataError("cost= is a frame whose index is not that of the data: reindex it, or give cost.to_numpy().")
     matrix = np.asarray(costs, dtype=float)
     n_given = len(index)
     if matrix.ndim != 2 or matrix.shape[0] != n_given:
-        raise DataError(f"costs= takes {n_given} rows, one per row of the data; its shape is {matrix.shape}.")
+        raise DataError(f"cost= takes {n_given} rows, one per row of the data; its shape is {matrix.shape}.")
     return matrix if rows is None else matrix[rows]
 
 
 def check_costs(costs: FloatArray, declared: int, used: IntArray, index: pd.Index) -> FloatArray:
     """Costs of the levels in use; one column per level, declared or used."""
     if costs.shape[1] not in (declared, used.size):
-        raise DataError(f"costs= needs one column per level of the response, {used.size}; it has {costs.shape[1]}.")
+        raise DataError(f"cost= needs one column per level of the response, {used.size}; it has {costs.shape[1]}.")
     infinite = np.isinf(costs).any(axis=1)
     if infinite.any():
-        raise DataError(f"costs= is infinite in {row_name(index, int(np.argmax(infinite)))}.")
+        raise DataError(f"cost= is infinite in {row_name(index, int(np.argmax(infinite)))}.")
     return costs if costs.shape[1] == used.size else costs[:, used]
+
+
+def check_cost_labels(cost: pd.DataFrame, levels: Sequence[Any], unused: Sequence[Any], by_row: bool) -> None:
+    """Raise OptionError where the labels of a frame of costs are not the levels in their order.
+
+    Columns numbered 0, 1, ... by default say nothing and are taken as they stand, and so are the rows of a matrix.
+    `by_row` says that the rows are those of the data.
+    """
+    axes = {"columns": cost.columns} if by_row else {"rows": cost.index, "columns": cost.columns}
+    for name, labels in axes.items():
+        plain = isinstance(labels, pd.RangeIndex) and labels.equals(pd.RangeIndex(len(labels)))
+        if not plain and [label for label in labels if label not in unused] != list(levels):
+            raise OptionError(
+                f"the {name} of cost= are labelled {list(labels)}, and the levels, lowest first, are {list(levels)}: "
+                "put them in that order under those labels, or give cost.to_numpy() to have them taken as they stand."
+            )

@@ -245,12 +245,16 @@ class FormulaSpec:
         column = find_column(as_frame(data), self.response_name, "the response")
         return known_codes(read(column), self.response_name, self.levels)
 
-    def costs(self, data: Any) -> FloatArray | None:
-        """(N, K) costs in new data, None where the fit did not take them by column name."""
-        if self.cost_names is None:
-            return None
+    def costs(self, data: Any, n_levels: int) -> FloatArray | None:
+        """(N, K) costs in new data; None where the fit did not take them by column name, or the data have them not.
+
+        None, too, where a declared level had no rows in the fit: its column is there as well.
+        """
         frame = as_frame(data)
-        return cost_matrix(list(self.cost_names), frame, None, frame.index)
+        names = self.cost_names
+        if names is None or len(names) != n_levels or not all(has_column(frame, name) for name in names):
+            return None
+        return cost_matrix(list(names), frame, None, frame.index)
 
     def margins(self) -> Margins:
         """Which location terms contain which."""

@@ -16,7 +16,7 @@ from ..model.fit import Certificate
 from ..model.gram import require_definite, require_finite, require_symmetric
 from ..model.kernels import Kernel
 from ..model.sample import Rows
-from ..model.scaling import Scaling, fit_scaling
+from ..model.scaling import Scaling, about_mean, fit_scaling
 from ..solvers.automatic import SOLVERS
 from ..solvers.extended_dual import DualRoute, DualSolution, ExtendedDual
 from ..solvers.forms import DenseGram, centred
@@ -115,6 +115,8 @@ class SVM(BinaryLearner):
     def _scaled(self, X: FloatArray, case_weights: FloatArray) -> tuple[Scaling, FloatArray]:
         used = case_weights > 0
         scaling = fit_scaling(self.scaling, X[used], case_weights[used])
+        if self.kernel.linear:
+            scaling = about_mean(scaling, X[used], case_weights[used])
         return scaling, scaling(X)
 
 

@@ -34,9 +34,9 @@ def settled_C(method: Method, C: Any, *, hard: bool = False) -> float | str | tu
         return "cv"
     if hard and isinstance(C, (float, np.floating)) and np.isposinf(C):
         return float("inf")
-    also = f", several of them{', inf' if hard else ''} or 'cv'"
     if isinstance(C, (tuple, list, np.ndarray)) and np.size(C) > 0:
-        return tuple(sorted({number(method, "C", value, also=also) for value in C}))
+        return tuple(sorted({number(method, "each C", value) for value in C}))
+    also = f", several of them{', inf' if hard else ''} or 'cv'"
     return number(method, "C", C, also=also)
 
 

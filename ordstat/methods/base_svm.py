@@ -18,7 +18,7 @@ from ..model.kernels import Kernel, parse_kernel
 from ..model.potentials import KernelExpansion, LinearPotential
 from ..model.rules import ThresholdRule
 from ..model.sample import Sample
-from ..model.scaling import SCALINGS, Scaling, fit_scaling
+from ..model.scaling import SCALINGS, Scaling, about_mean, fit_scaling
 from ..results.margin import MarginResults
 from ..solvers.forms import DenseGram, Gram, LinearGram, centred
 from ..solvers.restricted import RestrictedGram
@@ -56,7 +56,8 @@ class KernelMachine(Method):
         "absolute", "classification", "squared", or a matrix [true rank, predicted rank]; a row's own costs in the
         sample take its place.
     scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
+        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are. A linear kernel then counts
+        from their means, which changes its margins' norm and bounds alone.
     tol : float
         Relative duality gap to reach, in (0, 1); 0.001 is enough within a cross-validation.
     folds : int
@@ -102,6 +103,11 @@ class KernelMachine(Method):
         """Whether C or the kernel's gamma is chosen by cross-validation."""
         return selects(self.C, parse_kernel(self.kernel))
 
+    @property
+    def factored(self) -> bool:
+        """Whether the route needs the columns of a linear kernel, however many."""
+        return False
+
     def candidate(self, used: Sample, gram: Gram, costs: FloatArray) -> Candidate:
         """The problem of the rows of positive weight, with their raw kernel matrix and costs (N, K)."""
         raise TypeError(f"{type(self).__name__} defines no problem")
@@ -126,7 +132,7 @@ class KernelMachine(Method):
             self._check_restrictions()
 
     def _check_restrictions(self) -> None:
-        if parse_kernel(self.kernel).factor(np.zeros((0, 1))) is None:
+        if not parse_kernel(self.kernel).linear:
             raise OptionError(f"constraints= need coefficients: set kernel='linear' (got kernel={self.kernel!r}).")
         solver = getattr(self, "solver", "auto")
         if solver not in ("auto", "cvxpy"):
@@ -156,6 +162,8 @@ class KernelMachine(Method):
             raise DataError("weights are zero for every row: nothing is left to fit.")
         used = sample.take(rows)
         scaling = fit_scaling(self.scaling, used.X, used.case_weights)
+        if kernel.linear:
+            scaling = about_mean(scaling, used.X, used.case_weights)
         X = scaling(sample.X)
         kernel, candidate, selection = self._settled(kernel, X, rows, used, scaling, rng, progress)
         C = cast(float, self.C) if selection is None else selection.best_C
@@ -166,7 +174,7 @@ class KernelMachine(Method):
         # Scores of the centred kernel differ from those of the raw one by means'beta. The offset takes it up; where
         # there is none, the thresholds do.
         shift = float(means @ point.beta)
-        w = problem.gram.coefficients(point.beta)
+        w = problem.gram.coefficients(point.beta) if point.w is None else point.w
         b, theta = (0.0, point.theta + shift) if point.offset is None else (point.offset - shift, point.theta)
         potential = _potential(kernel, scaling, X, rows, support, point, w, b)
         # A linear potential has an offset of its own choice; the thresholds move with it.
@@ -213,8 +221,8 @@ class KernelMachine(Method):
             tried = ((width, self.candidate(used, DenseGram(gram), costs)) for width, gram in kernel.grams(X, rows))
             selection = self._selection(tried, len(kernel.widths), used, rng, progress)
             kernel = kernel.at(selection.best_gamma)
-            return kernel, self.candidate(used, _gram(kernel, X, rows), costs), selection
-        gram = _gram(kernel, X, rows)
+            return kernel, self.candidate(used, _gram(kernel, X, rows, self.factored), costs), selection
+        gram = _gram(kernel, X, rows, self.factored)
         if used.restrictions is not None:
             gram = RestrictedGram(np.ascontiguousarray(X[rows]), used.restrictions * scaling.factor)
         candidate = self.candidate(used, gram, costs)
@@ -275,10 +283,10 @@ class KernelMachine(Method):
         )
 
 
-def _gram(kernel: Kernel, X: FloatArray, rows: IntArray) -> Gram:
-    """The checked kernel matrix of the training rows at `rows`, by its factor where that is smaller."""
+def _gram(kernel: Kernel, X: FloatArray, rows: IntArray, factored: bool) -> Gram:
+    """The checked kernel matrix of the training rows at `rows`, by its factor where that is smaller or asked for."""
     factor = kernel.factor(X)
-    if factor is not None and 0 < factor.shape[1] < rows.size:
+    if factor is not None and (factored or 0 < factor.shape[1] < rows.size):
         linear = LinearGram(np.ascontiguousarray(factor[rows]))
         with np.errstate(over="ignore"):
             require_finite_lengths(linear.diagonal)
@@ -296,7 +304,8 @@ def _without_rounding(point: Any) -> Any:
     """The solution; with no potential at all where its scores vary by rounding alone."""
     if np.ptp(point.scores) > _FLAT:
         return point
-    return replace(point, beta=np.zeros_like(point.beta), scores=np.zeros_like(point.scores))
+    flat = replace(point, beta=np.zeros_like(point.beta), scores=np.zeros_like(point.scores))
+    return flat if point.w is None else replace(flat, w=np.zeros_like(point.w))
 
 
 def _restriction_facts(used: Sample, potential: KernelExpansion | LinearPotential) -> tuple[tuple[str, Any], ...]:

@@ -68,6 +68,10 @@ class ThresholdedSVM(KernelMachine):
         if np.isinf(self.C if isinstance(self.C, float) else 1.0):
             raise OptionError(f"loss={self.loss!r} needs a finite C: a hard margin has no loss.")
 
+    @property
+    def factored(self) -> bool:
+        return self.loss != "hinge"
+
     def penalty_scale(self) -> float:
         """gamma; inf leaves the thresholds free."""
         raise TypeError(f"{type(self).__name__} defines no penalty of the thresholds")

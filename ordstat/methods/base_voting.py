@@ -107,8 +107,8 @@ class VotingMethod(Method):
         given = [f.name for f in fields(self) if f.name in _OF_SVM and getattr(self, f.name) != f.default]
         if given:
             raise OptionError(
-                f"{', '.join(given)} of {type(self).__name__} are options of base='svm', and base={self.base!r} has no "
-                "use for them: leave them out, or set what the classifier itself calls them."
+                f"base={self.base!r} of {type(self).__name__} has no use for {', '.join(given)}, which belong to "
+                "base='svm': leave them out, or set what the classifier itself calls them."
             )
 
     def machine(self, C: float, kernel: Kernel) -> SVM:

@@ -13,15 +13,16 @@ class REDSVM(ThresholdedSVM):
     """Support vector ordinal ranking by reduction to binary classification [Lin 2008, eq. 4.8; Li & Lin 2007].
 
     Minimises 1/2 |v|^2 + |theta|^2 / (2 gamma^2) + C sum_nk W_nk [1 - Y_nk (<v, phi(x_n)> + b - theta_k)]_+ with
-    Y_nk = +1 where y_n > k, else -1, and W_nk = |c_n[k+1] - c_n[k]|, c_n the costs of row n times its case weight.
+    Y_nk = +1 where y_n > k, else -1, W_nk = |c_n[k+1] - c_n[k]|, c_n the costs of row n times its case weight, and
+    gamma the option `threshold_gamma`.
     Convex costs order the thresholds by themselves; under costs that are only V-shaped theta_1 <= ... <= theta_{K-1}
     is a constraint. With the absolute cost it is the oSVM of Cardoso & da Costa (2007), gamma their h.
 
     Parameters
     ----------
-    gamma : float
-        Scale of the thresholds' penalty, > 0; large values leave theta nearly free. The width of a kernel is another
-        gamma, and goes with the kernel: kernel=Gaussian(gamma=0.5).
+    threshold_gamma : float
+        Scale of the thresholds' penalty, > 0; large values leave theta nearly free. The gamma of a kernel is another
+        number, and goes with the kernel: kernel=Gaussian(gamma=0.5).
     C, kernel, cost, scaling, loss, solver, tol, folds, n_jobs
         See `ThresholdedSVM` and `KernelMachine`.
 
@@ -36,11 +37,11 @@ class REDSVM(ThresholdedSVM):
     REDSVM(C=10.0)
     """
 
-    gamma: float = 1.0
+    threshold_gamma: float = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settle(gamma=number(self, "gamma", self.gamma))
+        self._settle(threshold_gamma=number(self, "threshold_gamma", self.threshold_gamma))
 
     def penalty_scale(self) -> float:
-        return self.gamma
+        return self.threshold_gamma

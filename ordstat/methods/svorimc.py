@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,7 +20,9 @@ class SVORIMC(ThresholdedSVM):
 
     Parameters
     ----------
-    C, kernel, cost, scaling, loss, solver, tol, folds, n_jobs
+    C : float, sequence of floats or "cv"
+        As of `KernelMachine`; also inf, the hard margin: every row on its side of every threshold by a margin of 1.
+    kernel, cost, scaling, loss, solver, tol, folds, n_jobs
         See `ThresholdedSVM` and `KernelMachine`.
 
     Raises
@@ -32,6 +35,8 @@ class SVORIMC(ThresholdedSVM):
     >>> SVORIMC(C=10, kernel="gaussian")
     SVORIMC(C=10.0, kernel='gaussian')
     """
+
+    hard: ClassVar[bool] = True
 
     def penalty_scale(self) -> float:
         return np.inf

@@ -108,6 +108,8 @@ class CostMatrix:
             return cost
         if isinstance(cost, str):
             return cls(cost)
+        if any(type(labels).__name__ != "RangeIndex" for labels in getattr(cost, "axes", ())):
+            _refuse("the labels of a frame are not known here to be the levels: give its .to_numpy()")
         try:
             table = np.asarray(cost, dtype=np.float64)
         except (TypeError, ValueError):

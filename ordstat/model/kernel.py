@@ -23,6 +23,8 @@ class Kernel(ABC):
     conditionally_definite : bool
         Whether k is positive definite only on coefficients that sum to zero. Margins then use the form
         k(x, x') - k(x, 0) - k(0, x') + k(0, 0), the same function of the rows up to a constant.
+    linear : bool
+        Whether k is x'x'. A shift of all rows then changes nothing on coefficients that sum to zero.
     trusted : bool
         Whether (conditional) positive definiteness is a theorem; otherwise each Gram matrix is checked.
     scalable : bool
@@ -31,6 +33,7 @@ class Kernel(ABC):
 
     name: ClassVar[str]
     conditionally_definite: ClassVar[bool] = False
+    linear: ClassVar[bool] = False
     trusted: ClassVar[bool] = True
     scalable: ClassVar[bool] = True
 

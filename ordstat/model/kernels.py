@@ -101,6 +101,7 @@ class Linear(Kernel):
     """
 
     name = "linear"
+    linear = True
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         product: FloatArray = X @ Z.T

@@ -62,10 +62,11 @@ def not_reached(fit: Fit) -> str:
     hint = (
         " Lambda may have no finite estimate in these data: fix it, as in link=('log-gamma', 0.5)." if flexible else ""
     )
+    allow = "allow more iterations, a larger tolerance" if isinstance(fit, LikelihoodFit) else "allow a larger tol"
     return (
         f"the fit did not reach its optimum: {c.name} is {c.value:.3g}, above the tolerance {c.tolerance:.3g}, after "
-        f"{t.iterations} iterations ({t.message}). The numbers may be off: allow more iterations, a larger tolerance, "
-        f"or look for a nearly redundant or badly scaled column.{hint}"
+        f"{t.iterations} iterations ({t.message}). The numbers may be off: {allow}, or look for a nearly redundant or "
+        f"badly scaled column.{hint}"
     )
 
 

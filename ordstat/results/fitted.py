@@ -166,8 +166,13 @@ class FittedRanker:
         codes = self.design.spec.response(newdata)
         target = target.among(codes >= 0)
         given = None if weights is None else case_weights(newdata, weights, target.complete)
+        costs = self.design.spec.costs(newdata, self.design.sample.n_levels)
         return target, Sample(
-            rows=target.rows, y=codes[target.complete], n_levels=self.design.sample.n_levels, weights=given
+            rows=target.rows,
+            y=codes[target.complete],
+            n_levels=self.design.sample.n_levels,
+            weights=given,
+            costs=None if costs is None else costs[target.complete],
         )
 
     # Predictions beside the truth
@@ -188,7 +193,8 @@ class FittedRanker:
         if sample.n == 0:
             raise DataError("newdata has no row with the response and all inputs present.")
         predictions = evaluate(self.fit, sample, self.method.cost, self.probabilities_of, target.scores)
-        return predictions if self.design.sample.costs is None else without_paid(predictions)
+        known = self.design.sample.costs is None or sample.costs is not None
+        return predictions if known else without_paid(predictions)
 
     # Margins as arrays
 

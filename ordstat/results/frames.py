@@ -38,7 +38,7 @@ def margin_frame(target: Target, m: Margins) -> pd.DataFrame:
     """Left and right margins of rows, raw and normalised."""
     both = np.column_stack((m.left, m.right))
     columns = ["left", "right", "normalised_left", "normalised_right"]
-    return target.frame(np.column_stack((both, both / m.norm)), columns)
+    return target.frame(np.column_stack((both, both / m.unit)), columns)
 
 
 def delta_frame(errors: DeltaErrors) -> pd.DataFrame:

@@ -79,7 +79,7 @@ def margin_table(m: Margins, weights: FloatArray) -> Table:
     """Quantiles of left, right and normalised margins, and the share of wrong ones."""
     rows = {"left": m.left, "right": m.right}
     if np.isfinite(m.norm):
-        rows |= {"left, normalised": m.left / m.norm, "right, normalised": m.right / m.norm}
+        rows |= {"left, normalised": m.left / m.unit, "right, normalised": m.right / m.unit}
     heads = ["min", "10%", "25%", "median", "75%", "90%", "max"]
     frame = pd.DataFrame({name: _quantiles(values, weights) for name, values in rows.items()}, index=heads).T
     frame["<= 0"] = [_share(values <= 0, values, weights) for values in rows.values()]

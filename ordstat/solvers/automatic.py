@@ -22,7 +22,7 @@ class Automatic:
     """Coordinate ascent for about as long as an interior point would take, then the interior point.
 
     Coordinate ascent wins wherever it converges; it crawls where C times the kernel is badly conditioned, and then
-    it does so for every larger C too. Small problems go to the interior point at once, and to rounding: that costs
+    it does so for every larger C too. Small problems go to the interior point first, and to rounding: that costs
     milliseconds, and the answer depends neither on the seed nor on the order of the rows.
 
     Parameters
@@ -30,7 +30,7 @@ class Automatic:
     problem : ExtendedDual
     rng : numpy.random.Generator
     small : int
-        Problems of no more rows go to the interior point at once.
+        Problems of no more rows go to the interior point first.
     """
 
     def __init__(self, problem: ExtendedDual, rng: np.random.Generator, small: int = _SMALL) -> None:
@@ -42,14 +42,20 @@ class Automatic:
     def solve(self, C: float, tol: float) -> Outcome:
         """The outcome of the first route that reaches `tol`, else the better of both."""
         if len(self.first.u) <= self.small:
-            return self.second.solve(C, min(tol, _ROUNDING))
+            # An interior point may go round in circles.
+            outcome = self.second.solve(C, min(tol, _ROUNDING))
+            return outcome if outcome.solution.gap <= tol else _better(outcome, self.first.solve(C, tol))
         if self.hard <= C:
             return self.second.solve(C, tol)
         outcome = self.first.solve(C, tol)
         if outcome.solution.gap <= tol:
             return outcome
         self.hard = C
-        return min(self.second.solve(C, tol), outcome, key=lambda found: found.solution.gap)
+        return _better(self.second.solve(C, tol), outcome)
+
+
+def _better(one: Outcome, other: Outcome) -> Outcome:
+    return min(one, other, key=lambda found: found.solution.gap)
 
 
 def _made(route: DualRoute, problem: ExtendedDual, rng: np.random.Generator) -> DualSolver:

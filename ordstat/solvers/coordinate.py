@@ -35,8 +35,8 @@ _EPOCHS_A_STEP = 5
 _TAU, _REACH = 0.1, 10.0
 # Rows with a violation below this share of the inner tolerance wait for a later epoch.
 _SKIP = 0.1
-# Updates of single scores that a small problem may spend beyond 10 000 epochs.
-_STEPS = 10**9
+# Updates of single scores that a small problem may spend beyond 10 000 epochs, and what an epoch costs at the least.
+_STEPS, _LEAST = 10**9, 20_000
 # An ascent that may give up does so after this share of its epochs, where they are not enough.
 _PATIENT = 0.15
 # Epochs from an attempt to finish to the next one, where that promises more.
@@ -119,7 +119,7 @@ class CoordinateAscent:
         self.problem = problem
         self.rng = rng
         self.gives_up = max_epochs is not None
-        self.max_epochs = 10_000 + _STEPS // len(problem.labels) ** 2 if max_epochs is None else max_epochs
+        self.max_epochs = 10_000 + _STEPS // max(len(problem.labels) ** 2, _LEAST) if max_epochs is None else max_epochs
         self.u = np.zeros_like(problem.labels)
         n_thresholds = self.u.shape[1]
         self.scale = float(problem.gram.diagonal.mean()) or 1.0
@@ -206,7 +206,8 @@ class CoordinateAscent:
 
     def _certified(self, C: float) -> DualSolution:
         self.work.put_back(self.u)
-        return certify(self.problem, C, self.u, self.theta)
+        # A copy: the epochs go on in theta itself.
+        return certify(self.problem, C, self.u, self.theta.copy())
 
     def _ended(self, finish: Finish, point: DualSolution) -> DualSolution:
         """The better of the point and what the free variables make of it, from which the ascent then goes on."""

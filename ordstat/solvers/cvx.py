@@ -57,7 +57,7 @@ class CvxpyDual:
         Raises
         ------
         cvxpy.SolverError
-            Clarabel gave up without any iterate.
+            Clarabel failed.
         """
         cp = cvxpy()
         c = min(C, 1.0)
@@ -67,8 +67,13 @@ class CvxpyDual:
             # "Solution may be inaccurate": the certificate below says by how much.
             warnings.simplefilter("ignore", UserWarning)
             self.model.solve(solver=cp.CLARABEL, tol_gap_abs=own, tol_gap_rel=own)
+        if self.tau.value is None:
+            # No iterate, as for a vast C: the certificate of 0 says that the optimum was missed.
+            self.tau.value = np.zeros(self.problem.labels.shape)
+            theta = None
+        else:
+            theta = None if self.problem.free else -c * self.problem.gamma**2 * self.push.value
         u = c * self.problem.labels * self.tau.value
-        theta = None if self.problem.free else -c * self.problem.gamma**2 * self.push.value
         solution = certify(self.problem, C, u, theta)
         sparse = snapped(self.problem, C, solution)
         solution = sparse if sparse.gap <= max(tol, solution.gap) else solution

@@ -81,6 +81,8 @@ class DualSolution:
     theta : (Q,)
     primal, dual : float
         P >= optimum >= D.
+    w : (D,) or None
+        Coefficients of a linear kernel that the scores are of, where they are not those of beta.
     """
 
     u: FloatArray
@@ -90,6 +92,7 @@ class DualSolution:
     theta: FloatArray
     primal: float
     dual: float
+    w: FloatArray | None = None
 
     @property
     def sizes(self) -> FloatArray:

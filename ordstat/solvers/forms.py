@@ -149,6 +149,8 @@ class DenseGram:
         cp = cvxpy()
         value, vectors = np.linalg.eigh(self.matrix)
         kept = value > _NULL * value[-1]
+        if not kept.any():
+            return 0.0 * cp.sum(beta), []
         if 2 * np.count_nonzero(kept) > self.n:
             return 0.5 * cp.quad_form(beta, cp.psd_wrap(self.matrix)), []
         # Few directions: a polynomial of few columns. The solver is better off without the others' rounding.
@@ -231,6 +233,10 @@ class LinearGram:
 
     def coefficients(self, beta: FloatArray) -> FloatArray | None:
         return self.state(beta)
+
+    def allowed(self, w: FloatArray) -> FloatArray:
+        """The nearest coefficients that obey the restrictions: w itself, for there are none."""
+        return w
 
     def limits(self, w: Any) -> list[Any]:
         """Constraints of a cvxpy variable w: none."""

@@ -63,7 +63,8 @@ class HardMargin:
         if best is None:
             raise DataError(
                 "C = inf asks for thresholds on a potential that separate the levels without an error, and there are "
-                "none with a margin above a millionth of the rows' spread: give a finite C, or another kernel."
+                "none with a margin above a millionth of the rows' spread: give a finite C, another kernel, or fewer "
+                "constraints=."
             )
         return replace(best, iterations=iterations, path=np.array(path))
 

@@ -148,6 +148,7 @@ class PairSolution:
     boundaries: Boundaries
 
     offset = None
+    w = None
 
     @property
     def sizes(self) -> FloatArray:

@@ -39,6 +39,9 @@ class RestrictedGram(LinearGram):
     def coefficients(self, beta: FloatArray) -> FloatArray:
         return projected(self.A, self.X.T @ beta)
 
+    def allowed(self, w: FloatArray) -> FloatArray:
+        return projected(self.A, w)
+
     def limits(self, w: Any) -> list[Any]:
         return [self.A @ w <= 0]
 

@@ -12,6 +12,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..model.fit import Selection
 from ..model.reduction import Extended
 from ..model.rules import count_above
+from ..model.ties import cleared
 from .extended_dual import ExtendedDual
 from .forms import Gram, MeanScore
 from .parallel import in_threads
@@ -279,7 +280,7 @@ def _held(
         solution = solver.solve(float(C), plan.tol).solution
         scores = candidate.gram.across(test, ~test, solution.beta)
         scores += (solution.offset or 0.0) - gram_means @ solution.beta
-        codes = count_above(scores[:, None] - solution.theta)
+        codes = count_above(cleared(scores[:, None] - solution.theta))
         means[i] = weights @ costs[np.arange(len(costs)), codes] / weights.sum()
         gap = max(gap, solution.gap)
         told(C)

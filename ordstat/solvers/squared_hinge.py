@@ -152,10 +152,14 @@ class SquaredHingeNewton:
 
 
 def certified(problem: ExtendedDual, C: float, w: FloatArray, tau: FloatArray) -> DualSolution:
-    """A feasible dual point near that of w (D,) and tau (Q,), and P at the w that it gives and these tau."""
+    """P at w (D,) and tau (Q,), and D at a feasible dual point near theirs.
+
+    The coefficients of that point would be another w: sums of vast slacks that cancel.
+    """
     labels, weights = problem.labels, problem.weights
     u = np.empty_like(labels)
-    scores = problem.gram.X @ w  # type: ignore[attr-defined]  # a LinearGram
+    w = problem.gram.allowed(w)  # type: ignore[attr-defined]  # a LinearGram
+    scores = problem.gram.X @ w  # type: ignore[attr-defined]
     for rows in _blocks(labels):
         slack = _slack(labels[rows], scores[rows], tau)
         slack *= labels[rows]
@@ -163,8 +167,7 @@ def certified(problem: ExtendedDual, C: float, w: FloatArray, tau: FloatArray) -
     u *= 2.0 * C
     _balance(problem, u)
     beta = u.sum(axis=1)
-    scores = problem.gram @ beta
-    norm = max(float(beta @ scores), 0.0)
+    norm = max(float(beta @ (problem.gram @ beta)), 0.0)
     linear = curved = loss = 0.0
     for rows in _blocks(labels):
         size = np.abs(u[rows])
@@ -178,9 +181,9 @@ def certified(problem: ExtendedDual, C: float, w: FloatArray, tau: FloatArray) -
         dual -= 0.5 * problem.ridge * float(np.sum(thresholds(problem, u.sum(axis=0)) ** 2))
     b = 0.0 if problem.free else -float(tau.mean())
     theta = tau + b
-    primal = 0.5 * (norm + problem.ridge * float(theta @ theta)) + C * loss
+    primal = 0.5 * (float(w @ w) + problem.ridge * float(theta @ theta)) + C * loss
     offset = None if problem.free else b
-    return DualSolution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual)
+    return DualSolution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual, w=w)
 
 
 def _blocks(cells: FloatArray) -> list[slice]:

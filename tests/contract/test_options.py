@@ -37,6 +37,7 @@ OTHER = {
     "first": "tree",
     "folds": 3,
     "gamma": 0.1,
+    "threshold_gamma": 0.1,
     "hidden": 2,
     "keep": "last",
     "kernel": "gaussian",
@@ -232,13 +233,18 @@ def test_what_a_method_has_no_use_for_is_refused(problem):
 
 
 def test_costs_that_differ_nowhere_are_refused(problem):
-    """Row costs of 2 for every level; threshold methods of probabilities say which threshold has no price."""
-    if not METHODS[problem.name].method.needs.row_costs:
-        with pytest.raises(OptionError, match="has no use for row costs"):
-            problem.fit(cost=np.full((len(problem.frame), problem.frame["y"].cat.categories.size), 2.0))
-        return
-    with pytest.raises(DataError, match=r"price every rank alike|no price on one of the answers"):
-        problem.fit(cost=np.full((len(problem.frame), problem.frame["y"].cat.categories.size), 2.0))
+    """Row costs of 2 for every level; threshold methods of probabilities say which threshold has no price.
+
+    Names that stand for a cost take no other.
+    """
+    entry, costs = METHODS[problem.name], np.full((len(problem.frame), problem.frame["y"].cat.categories.size), 2.0)
+    error, words = DataError, r"price every rank alike|no price on one of the answers"
+    if not entry.method.needs.row_costs:
+        error, words = OptionError, "has no use for row costs"
+    elif "cost" in entry.preset:
+        error, words = OptionError, rf"method '{problem.name}' stands for the cost '{entry.preset['cost']}'"
+    with pytest.raises(error, match=words):
+        problem.fit(cost=costs)
 
 
 @pytest.mark.parametrize(

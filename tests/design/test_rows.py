@@ -95,7 +95,7 @@ def test_weights_offset_cluster_and_costs_follow_the_rows():
     np.testing.assert_allclose(design.sample.rows.offset, rows["x"] + rows["o"], rtol=1e-15)
     np.testing.assert_array_equal(design.sample.cluster, [0, 1, 2, 2])
     np.testing.assert_array_equal(design.sample.costs, price.loc[design.index])
-    np.testing.assert_array_equal(design.spec.costs(data.join(price)), price)
+    np.testing.assert_array_equal(design.spec.costs(data.join(price), 3), price)
     arrays = build(
         "y ~ f",
         data.dropna(),
@@ -106,7 +106,8 @@ def test_weights_offset_cluster_and_costs_follow_the_rows():
     )
     assert arrays.sample.cluster.tolist() == [0, 1, 2, 2] and arrays.sample.weights.tolist() == [1, 3, 2, 3]
     np.testing.assert_array_equal(arrays.sample.rows.offset, [0.1] * 4)
-    assert arrays.spec.costs(data) is None
+    assert design.spec.costs(data, 3) is None
+    assert arrays.spec.costs(data, 3) is None
 
 
 def test_costs_of_unused_levels_go_with_them():
@@ -126,7 +127,7 @@ def test_costs_of_unused_levels_go_with_them():
         ({"costs": "w"}, DataError, "list of columns"),
         ({"costs": ["w", "w"]}, DataError, "one column per level of the response, 3; it has 2"),
         ({"costs": ["w", "f", "w"]}, DataError, "columns of numbers"),
-        ({"costs": np.full((10, 3), np.inf)}, DataError, "costs= is infinite in row 'A'"),
+        ({"costs": np.full((10, 3), np.inf)}, DataError, "cost= is infinite in row 'A'"),
         ({"costs": pd.DataFrame(np.ones((10, 3)))}, DataError, "index is not that of the data"),
         ({"weights": [1, 2]}, DataError, "10 values, one per row"),
         ({"weights": pd.Series(np.ones(10))}, DataError, "index is not that of the data"),

@@ -126,7 +126,7 @@ def test_trees_are_those_of_scikit_learn(data):
 def test_a_weighted_svm_on_the_encoding_of_redsvm_is_redsvm(data, cost, gamma, C):
     """K((x, k), (x', k')) = K(x, x') + gamma^2 [k = k'] (Lin 2008, sec. 4.2.1), by LIBSVM and by our own machine."""
     X, y = data
-    red = OrdinalClassifier("redsvm", kernel="linear", C=C, gamma=gamma, cost=cost, tol=1e-8).fit(X, y)
+    red = OrdinalClassifier("redsvm", kernel="linear", C=C, threshold_gamma=gamma, cost=cost, tol=1e-8).fit(X, y)
     clear = np.abs(red.results_.training_margins.all).min(axis=1) > 1e-3
     for base in (SVC(kernel="linear", C=C, tol=1e-8), SVM(kernel=Linear(), C=C, scaling=None, tol=1e-8)):
         model = OrdinalClassifier(Reduction(base=base, encoding=OneHot(gamma), cost=cost)).fit(X, y)
@@ -145,7 +145,7 @@ def test_any_kernel_of_x_with_the_encoding_of_redsvm_is_redsvm(data):
 
     from ordstat import Gaussian
 
-    red = OrdinalClassifier("redsvm", kernel=Gaussian(gamma=0.5), gamma=2.0, tol=1e-8).fit(X, y)
+    red = OrdinalClassifier("redsvm", kernel=Gaussian(gamma=0.5), threshold_gamma=2.0, tol=1e-8).fit(X, y)
     model = OrdinalClassifier(Reduction(base=SVC(kernel=kernel, tol=1e-8))).fit(X, y)
     gaps = [m.results_.fit.rule.gaps(m.results_.design.sample.rows) for m in (model, red)]
     np.testing.assert_allclose(*gaps, atol=2e-3)

@@ -141,14 +141,24 @@ def test_an_order_that_binds():
 
 @pytest.mark.parametrize("name", SOLVERS)
 @pytest.mark.parametrize("kernel", ["perceptron", "gaussian"])
-def test_hard_margin(name, kernel):
-    p = _free(kernel, "exc", n=40)
+@pytest.mark.parametrize("form", ["imc", "exc"])
+def test_hard_margin(name, kernel, form):
+    p = _free(kernel, form, n=40)
     s = HardMargin(SOLVERS[name], p, np.random.default_rng(0)).solve(1e-6).solution
     assert s.gap <= 1e-6
     assert s.primal == pytest.approx(_primal_by_cvxpy(p, None), rel=AGREE)
     margins = p.labels * (s.scores[:, None] - s.theta)
     assert margins[p.weights > 0].min() >= 1.0 - 1e-12
     np.testing.assert_allclose(p.gram @ s.beta, s.scores, atol=1e-9)
+
+
+def test_hard_margins_of_all_and_of_neighbouring_thresholds_are_the_same():
+    """Thresholds in order: whoever clears the ends of the own interval clears those beyond."""
+    data = sample(*rows(40))
+    imc, exc = (m(C=np.inf).fit(data, np.random.default_rng(0)) for m in (SVORIMC, SVOREXC))
+    np.testing.assert_allclose(
+        imc.scores[:, None] - imc.rule.theta, exc.scores[:, None] - exc.rule.theta, rtol=1e-3, atol=1e-3
+    )
 
 
 def test_levels_that_cannot_be_separated_are_refused():
@@ -196,7 +206,7 @@ def test_two_levels_are_a_plain_svm():
 def test_a_very_weak_penalty_is_nearly_none():
     """RED-SVM tends to SVOR-IMC as gamma grows."""
     data = sample(*rows(60))
-    weak = REDSVM(gamma=1e4, C=2, kernel="gaussian").fit(data, np.random.default_rng(0))
+    weak = REDSVM(threshold_gamma=1e4, C=2, kernel="gaussian").fit(data, np.random.default_rng(0))
     none = SVORIMC(C=2, kernel="gaussian").fit(data, np.random.default_rng(0))
     np.testing.assert_allclose(
         weak.scores[:, None] - weak.rule.theta, none.scores[:, None] - none.rule.theta, atol=1e-4
@@ -206,7 +216,7 @@ def test_a_very_weak_penalty_is_nearly_none():
 def test_data_replication_is_redsvm():
     from ordstat.registry import resolve
 
-    assert resolve("osvm", {"gamma": 3}) == REDSVM(gamma=3)
+    assert resolve("osvm", {"threshold_gamma": 3}) == REDSVM(threshold_gamma=3)
 
 
 @pytest.mark.parametrize("method", [SVORIMC, SVOREXC])

@@ -157,8 +157,8 @@ def test_folds_in_threads_change_nothing(name):
     ("method", "options", "message"),
     [
         (REDSVM, {"C": ()}, "C of REDSVM"),
-        (REDSVM, {"C": (1.0, -1.0)}, r"C of REDSVM must be .*several of them or 'cv'; got -1.0"),
-        (SVOREXC, {"C": (1.0, np.inf)}, "C of SVOREXC"),
+        (REDSVM, {"C": (1.0, -1.0)}, "each C of REDSVM must be a positive, finite number; got -1.0"),
+        (SVOREXC, {"C": (1.0, np.inf)}, "each C of SVOREXC must be .* finite number; got inf"),
         (SVOREXC, {"C": np.inf, "kernel": Gaussian(gamma="cv")}, "finite C"),
         (REDSVM, {"n_jobs": 0}, "n_jobs of REDSVM must be an integer other than 0"),
     ],

@@ -36,7 +36,7 @@ def test_newton_finds_cvxpys_optimum(cost, gamma, C):
         assert s.primal == pytest.approx(found["cvxpy"].primal, rel=AGREE)
         assert s.gap <= 1e-9
         assert (np.diff(s.theta) >= 0).all()
-        np.testing.assert_allclose(p.gram @ s.beta, s.scores, atol=1e-9)
+        np.testing.assert_allclose(p.gram.X @ s.w, s.scores, atol=1e-9)
 
 
 _SQUARED = LOSSES["squared_hinge"]

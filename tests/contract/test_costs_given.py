@@ -1,0 +1,83 @@
+"""Costs as users give them: frames with labels, rows' own prices, names that stand for a cost."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordstat import REDSVM, OneVersusOne, OrdinalClassifier, datasets, ordfit
+from ordstat.exceptions import OptionError
+
+FORMULA = "rating ~ temp + contact"
+LEVELS = [1, 2, 3, 4, 5]
+
+
+@pytest.fixture
+def wine():
+    return datasets.load("wine")
+
+
+@pytest.fixture
+def matrix():
+    """V-shaped, and dear to miss the last level."""
+    table = np.abs(np.subtract.outer(range(5), range(5))).astype(float)
+    table[4] *= 7.0
+    return table
+
+
+def test_a_frame_of_costs_has_the_levels_in_their_order(wine, matrix):
+    plain = ordfit(FORMULA, wine, "redsvm", cost=matrix)
+    for axes in ({}, {"index": LEVELS, "columns": LEVELS}, {"columns": LEVELS}):
+        labelled = ordfit(FORMULA, wine, "redsvm", cost=pd.DataFrame(matrix, **axes))
+        assert labelled.predict().tolist() == plain.predict().tolist()
+    frame = pd.DataFrame(matrix, index=LEVELS, columns=LEVELS)
+    for wrong in (frame.loc[LEVELS[::-1], LEVELS[::-1]], frame.rename(columns={5: "five"})):
+        with pytest.raises(OptionError, match=r"(rows|columns) of cost= are labelled .* are \[1, 2, 3, 4, 5\]"):
+            ordfit(FORMULA, wine, "redsvm", cost=wrong)
+    with pytest.raises(OptionError, match=r"labels of a frame .*to_numpy"):
+        REDSVM(cost=frame)
+
+
+def test_a_frame_of_rows_own_costs_has_the_levels_as_columns(wine, matrix):
+    own = pd.DataFrame(matrix[wine["rating"].astype(int) - 1], index=wine.index, columns=LEVELS)
+    fits = [ordfit(FORMULA, wine, "csovo", cost=given) for given in (own, own.to_numpy(), matrix)]
+    assert fits[0].predict().tolist() == fits[1].predict().tolist() == fits[2].predict().tolist()
+    with pytest.raises(OptionError, match="columns of cost= are labelled"):
+        ordfit(FORMULA, wine, "csovo", cost=own[LEVELS[::-1]])
+
+
+def test_as_many_rows_as_levels_could_be_either():
+    data = pd.DataFrame({"x": [0.0, 1.0, 2.0], "y": [1, 2, 3]})
+    with pytest.raises(OptionError, match=r"as many as the data.* method=REDSVM\(cost=table\)"):
+        ordfit("y ~ x", data, "csovo", cost=np.ones((3, 3)) - np.eye(3))
+    ordfit("y ~ x", data, OneVersusOne(cost=np.ones((3, 3)) - np.eye(3)))
+
+
+@pytest.mark.parametrize("method", ["ova", "ovo", "osvm", "orboost-lr"])
+def test_a_name_that_stands_for_a_cost_takes_no_other(wine, method):
+    with pytest.raises(OptionError, match=rf"method '{method}' stands for the cost"):
+        ordfit(FORMULA, wine, method, cost=np.ones((72, 5)))
+
+
+def test_prices_in_the_columns_of_new_data_are_used(wine, matrix):
+    names = [f"c{k}" for k in range(5)]
+    priced = wine.join(pd.DataFrame(matrix[wine["rating"].astype(int) - 1], index=wine.index, columns=names))
+    fit = ordfit(FORMULA, priced.iloc[:50], "redsvm", cost=names)
+    new = priced.iloc[50:].copy()
+    new[names] *= 2.0
+    codes = fit.predict(new).astype(int) - 1
+    paid = new[names].to_numpy()[np.arange(len(new)), codes].mean()
+    assert fit.errors(new).loc["cost", "new data"] == pytest.approx(paid)
+    assert np.isnan(fit.errors(new.drop(columns="c3")).loc["cost", "new data"])
+
+
+@pytest.mark.parametrize("method", ["redsvm", "svor-imc", "csovo"])
+def test_numbers_of_a_kernel_are_shown_their_place(wine, method):
+    with pytest.raises(OptionError, match=r"no option 'gamma'. It goes with the kernel, as in kernel=Gaussian\(gamma"):
+        ordfit(FORMULA, wine, method, kernel="gaussian", gamma=0.5)
+    with pytest.raises(OptionError, match=r"no parameter 'degree'. It goes with the kernel"):
+        OrdinalClassifier(method, kernel="polynomial").set_params(degree=2)
+
+
+def test_a_generator_that_is_none_is_told():
+    with pytest.raises(OptionError, match=r"random_state must be .* got 'x'"):
+        OrdinalClassifier("redsvm", random_state="x").fit([[0.0], [1.0]], [1, 2])
