@@ -107,6 +107,7 @@ def _check_training_ranks(sample: Sample, folds: IntArray, n_folds: int) -> None
     if lacking.size:
         rank = int(lacking[0, 1])
         raise DataError(
-            f"cross-validation needs every rank in every training part, and all rows of rank {rank + 1} of "
-            f"{sample.n_levels} fell into one fold: join it with a neighbour, or use more rows or clusters."
+            f"cross-validation needs every level in every training part, and all rows of level {rank + 1} of "
+            f"{sample.n_levels}, counted from the lowest, are in one fold: join the level with a neighbour, or use "
+            "more of its rows or clusters."
         )

@@ -18,7 +18,7 @@ class AdaBoost(TwoLevelBoosting):
     Parameters
     ----------
     rounds, learner, cost, validation, patience
-        See `BoostingMethod` and `RoundsMethod`.
+        See `ordstat.methods.base_boosting.BoostingMethod` and `ordstat.methods.base_boosting.RoundsMethod`.
 
     Raises
     ------

@@ -37,7 +37,7 @@ class AdaBoostOR(RoundsMethod):
     base : "orstump" or a method
         "orstump": the best column, direction and cuts. Or a method that takes costs of every row, such as REDSVM(C=1).
     rounds, cost, validation, patience
-        See `RoundsMethod`.
+        See `ordstat.methods.base_boosting.RoundsMethod`.
 
     Raises
     ------

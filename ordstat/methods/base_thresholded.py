@@ -41,7 +41,7 @@ class ThresholdedSVM(KernelMachine):
     solver : {"auto", "coordinate", "interior-point", "cvxpy"}
         Of the hinge; the squared hinge has "auto" and "cvxpy".
     C, kernel, cost, scaling, tol, folds, n_jobs
-        See `KernelMachine`.
+        See `ordstat.methods.base_svm.KernelMachine`.
 
     Raises
     ------

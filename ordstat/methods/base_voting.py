@@ -52,7 +52,7 @@ class VotingMethod(Method):
         Of base="svm": price of a violated margin, > 0. Several values, or "cv" for 2^-17, 2^-15, ..., 2^3, leave the
         choice to cross-validation of the method's own cost, ties to the smaller.
     kernel : str, Kernel or callable
-        Of base="svm", as for `KernelMachine`; one kernel matrix serves all problems.
+        Of base="svm", as for `ordstat.methods.base_svm.KernelMachine`; one kernel matrix serves all problems.
     cost : str or (K, K) array
         "absolute", "classification", "squared", or any matrix [true rank, predicted rank]; a row's own costs in the
         sample take its place.

@@ -48,7 +48,7 @@ class CostTransform(VotingMethod):
     ----------
     mode : {"expand", "relabel"}
     base, C, kernel, cost, scaling, solver, tol, folds, n_jobs
-        See `VotingMethod`.
+        See `ordstat.methods.base_voting.VotingMethod`.
 
     Examples
     --------

@@ -24,7 +24,7 @@ class OneVersusAll(VotingMethod):
     Parameters
     ----------
     base, C, kernel, cost, scaling, solver, tol, folds, n_jobs
-        See `VotingMethod`.
+        See `ordstat.methods.base_voting.VotingMethod`.
 
     Examples
     --------

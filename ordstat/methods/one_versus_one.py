@@ -43,7 +43,7 @@ class OneVersusOne(VotingMethod):
     ----------
     weighting : {"difference", "all-pairs"}
     base, C, kernel, cost, scaling, solver, tol, folds, n_jobs
-        See `VotingMethod`.
+        See `ordstat.methods.base_voting.VotingMethod`.
 
     Examples
     --------

@@ -24,7 +24,8 @@ class ORBoost(BoostingMethod):
     Parameters
     ----------
     rounds, learner, cost, validation, patience
-        See `BoostingMethod` and `RoundsMethod`; the papers use rounds=2000.
+        See `ordstat.methods.base_boosting.BoostingMethod` and `ordstat.methods.base_boosting.RoundsMethod`;
+        the papers use rounds=2000.
 
     Raises
     ------

@@ -34,7 +34,7 @@ class RankBoost(BoostingMethod):
     cost : str or (K, K) array
         Of the thresholds: any; a row's own costs in the sample take its place.
     rounds, learner, validation, patience
-        See `BoostingMethod` and `RoundsMethod`.
+        See `ordstat.methods.base_boosting.BoostingMethod` and `ordstat.methods.base_boosting.RoundsMethod`.
 
     Raises
     ------

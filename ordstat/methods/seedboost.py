@@ -33,7 +33,8 @@ class SeedBoost(TwoLevelBoosting):
         "logistic", "tree"; a method for two levels such as REDSVM(C=1) or AdaBoost(), by its distance to the
         threshold; or a classifier that takes sample_weight, by its decision function.
     rounds, learner, cost, validation, patience
-        See `BoostingMethod` and `RoundsMethod`; the thesis uses rounds=100.
+        See `ordstat.methods.base_boosting.BoostingMethod` and `ordstat.methods.base_boosting.RoundsMethod`;
+        the thesis uses rounds=100.
 
     Raises
     ------

@@ -23,10 +23,10 @@ class SVOREXC(ThresholdedSVM):
     Parameters
     ----------
     C : float, sequence of floats or "cv"
-        As of `KernelMachine`; also inf, the hard margin, which is the kernel ranking of Rajaram et al. (2003): every
-        row inside its interval by a margin of 1.
+        Price of a violated margin; also inf, the hard margin, which is the kernel ranking of Rajaram et al. (2003):
+        every row inside its interval by a margin of 1.
     kernel, cost, scaling, loss, solver, tol, folds, n_jobs
-        See `ThresholdedSVM` and `KernelMachine`.
+        See `ordstat.methods.base_thresholded.ThresholdedSVM` and `ordstat.methods.base_svm.KernelMachine`.
 
     Raises
     ------

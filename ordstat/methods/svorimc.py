@@ -21,9 +21,9 @@ class SVORIMC(ThresholdedSVM):
     Parameters
     ----------
     C : float, sequence of floats or "cv"
-        As of `KernelMachine`; also inf, the hard margin: every row on its side of every threshold by a margin of 1.
+        Price of a violated margin; also inf, the hard margin: every row on its side of all thresholds by a margin of 1.
     kernel, cost, scaling, loss, solver, tol, folds, n_jobs
-        See `ThresholdedSVM` and `KernelMachine`.
+        See `ordstat.methods.base_thresholded.ThresholdedSVM` and `ordstat.methods.base_svm.KernelMachine`.
 
     Raises
     ------

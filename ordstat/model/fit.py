@@ -81,7 +81,7 @@ class Geometry(ABC):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BallGeometry(Geometry):
-    """An l2 ball of a feature space: margins are divided by sqrt(|v|^2 + sum theta_k^2).
+    """An l2 ball of a feature space: margins are divided by sqrt(|v|^2 + sum theta_k^2), theta less the offset of H.
 
     Attributes
     ----------

@@ -183,7 +183,8 @@ class Precomputed(Kernel):
         if X.shape[0] != X.shape[1]:
             raise DataError(
                 "kernel='precomputed' takes the square kernel matrix of the training rows in place of X, one row and "
-                f"one column for each; got shape {X.shape}."
+                f"one column for each; got shape {X.shape}. Rows that are left out (of weight 0, with missing values) "
+                "have to be left out of the columns too."
             )
         return X[np.ix_(rows, rows)]
 

@@ -215,7 +215,7 @@ def _split(
     results: OrdinalResults, share: float, rng: np.random.Generator
 ) -> tuple[OrdinalResults, Sample, FloatArray]:
     """A ranker of a part of the rows, and the other rows with its scores."""
-    results.check_rows()
+    results.check_parts()
     sample = results.design.sample
     copies = _whole(sample.case_weights, "weights of the fit").astype(np.intp)
     each = rng.permutation(np.repeat(np.arange(sample.n), copies))

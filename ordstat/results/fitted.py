@@ -129,6 +129,17 @@ class FittedRanker:
     def check_rows(self) -> None:
         """UnavailableError where the rows that the fit was learned from are not all at hand to fit again."""
 
+    def check_parts(self) -> None:
+        """UnavailableError where the method cannot be fitted to parts of the rows of the fit."""
+        self.check_rows()
+        kernel = getattr(self.method, "kernel", None)
+        if getattr(kernel, "name", kernel) == "precomputed":
+            raise UnavailableError(
+                "cross-validation fits to parts of the rows, and kernel='precomputed' has columns for all of them: use "
+                "a named kernel or a function, errors(newdata) with rows kept aside, or scikit-learn's "
+                "cross_val_score, which cuts rows and columns."
+            )
+
     # Rows
 
     def _target(self, newdata: Any) -> Target:

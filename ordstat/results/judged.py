@@ -91,7 +91,7 @@ class JudgedRanker(FittedRanker):
         if newdata is not None:
             columns |= frames.error_columns("new data", table(self._new_predictions(newdata, weights), None))
         if cv is not None:
-            self.check_rows()
+            self.check_parts()
             result = crossvalidate(self.learner, sample, cv, rng, self.probabilities_of, callback)
             columns |= frames.error_columns("cv", result.table)
         return pd.DataFrame(columns, index=list(self.training_errors.names))
@@ -122,7 +122,8 @@ class JudgedRanker(FittedRanker):
         """Left and right margin of every row of the fit, raw and normalised.
 
         The left margin is H - theta_{y-1}, the right margin theta_y - H; positive on the right side of the threshold,
-        infinite at the end levels. Normalised means divided by sqrt(|v|^2 + sum theta_k^2).
+        infinite at the end levels. Normalised means divided by the size of the coefficients and the thresholds
+        together: for a kernel machine sqrt(|v|^2 + sum (theta_k - b)^2), b the offset of H in feature space.
 
         Examples
         --------

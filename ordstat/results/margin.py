@@ -73,10 +73,10 @@ class MarginResults(OrdinalResults):
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
         >>> fit.tidy().round(2)
                      term  estimate  coef_type
-        0             1|2      -3.0  threshold
-        1             2|3      -1.0  threshold
-        2             3|4       1.0  threshold
-        3             4|5       3.0  threshold
+        0             1|2      -1.0  threshold
+        1             2|3       1.0  threshold
+        2             3|4       3.0  threshold
+        3             4|5       5.0  threshold
         4    temp[T.warm]       2.0   location
         5  contact[T.yes]       2.0   location
         """
