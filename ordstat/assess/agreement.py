@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..model.ties import merged
+from ..model.ties import apart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,10 +68,9 @@ class PairOrder:
     @classmethod
     def of(cls, y: IntArray, scores: AnyArray) -> PairOrder:
         """Arrange codes y (N,) and finite scores (N,), of which only the order matters; rounding is none."""
-        scores = merged(scores)
         by_score = _sorting(scores)
         ordered, ranks = scores[by_score], y[by_score]
-        ties = np.cumsum(np.concatenate(([False], ordered[1:] != ordered[:-1])), dtype=np.intp)
+        ties = np.cumsum(apart(ordered), dtype=np.intp)
         bits = int(y.max(initial=0)).bit_length()
         return cls(passes=tuple(_arrange(ranks, ties, by_score, bit) for bit in range(bits)))
 

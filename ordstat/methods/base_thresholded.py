@@ -107,6 +107,6 @@ class ThresholdedSVM(KernelMachine):
     def own_facts(self, problem: ExtendedDual, outcome: Outcome) -> tuple[tuple[str, Any], ...]:
         return (
             ("Loss", self.loss.replace("_", " ")),
-            ("Thresholds", "free" if problem.free else f"penalised, gamma = {problem.gamma:g}"),
+            ("Thresholds", "free" if problem.free else f"penalised, threshold_gamma = {problem.gamma:g}"),
             ("Threshold order", "constrained" if problem.ordered else "implied by the convex cost"),
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._typing import AnyArray, FloatArray
+from .._typing import AnyArray, BoolArray, FloatArray
 
 #: Share of the range of scores, or of a vote, below which a difference is rounding.
 ROUNDING = 1e-9
@@ -15,24 +15,37 @@ ROUNDING = 1e-9
 _DIGITS = 256.0
 
 
+def apart(ordered: AnyArray) -> BoolArray:
+    """(N,) whether each of the growing scores is more than rounding above the one before; the first is.
+
+    Examples
+    --------
+    >>> apart(np.array([0.3, 0.1 + 0.2, 1.0])).tolist()
+    [True, False, True]
+    """
+    steps: BoolArray = np.ones(ordered.size, dtype=np.bool_)
+    if ordered.dtype.kind != "f" or ordered.size == 0:
+        steps[1:] = ordered[1:] != ordered[:-1]
+        return steps
+    largest = max(abs(ordered[0]), abs(ordered[-1]))
+    rounding = max(ROUNDING * (ordered[-1] - ordered[0]), _DIGITS * np.finfo(np.float64).eps * largest)
+    steps[1:] = np.diff(ordered) > rounding
+    return steps
+
+
 def merged(scores: AnyArray) -> AnyArray:
-    """Scores (N,) with those that differ by rounding made equal, to the least of them; codes as they are.
+    """Scores (N,) with those that differ by rounding made equal, to the least of them.
 
     Examples
     --------
     >>> merged(np.array([0.3, 1.0, 0.1 + 0.2])).tolist()
     [0.3, 1.0, 0.3]
     """
-    if scores.dtype.kind != "f" or scores.size == 0:
-        return scores
     order = np.argsort(scores)
     ordered = scores[order]
-    spread = ordered[-1] - ordered[0]
-    largest = max(abs(ordered[0]), abs(ordered[-1]))
-    apart = np.diff(ordered, prepend=ordered[0]) > max(ROUNDING * spread, _DIGITS * np.finfo(np.float64).eps * largest)
-    apart[0] = True
-    equal: FloatArray = np.empty_like(ordered)
-    equal[order] = ordered[apart][np.cumsum(apart) - 1]
+    steps = apart(ordered)
+    equal: AnyArray = np.empty_like(ordered)
+    equal[order] = ordered[steps][np.cumsum(steps) - 1]
     return equal
 
 

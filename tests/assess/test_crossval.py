@@ -52,7 +52,7 @@ def test_folds_spread_the_ranks_and_keep_clusters():
 def test_a_rank_within_one_fold_is_refused():
     y = np.array([0] * 10 + [1] * 10 + [2])
     sample = Sample(rows=Rows(X=np.zeros((21, 1))), y=y, n_levels=3)
-    with pytest.raises(DataError, match="rank 3 of 3"):
+    with pytest.raises(DataError, match="level 3 of 3"):
         draw_folds(sample, 3, np.random.default_rng(0))
 
 
