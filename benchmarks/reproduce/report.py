@@ -12,7 +12,7 @@ from benchmarks.reproduce.runs import stored
 from benchmarks.reproduce.trees import DATASETS, MEASURES, summary, table
 
 FOLDER = Path(__file__).parent / "results"
-SPLITS = 20
+SPLITS = 100
 TABLES = (
     *("2.3", "2.5", "2.7", "3.1", "3.2", "4.2", "4.3", "4.4", "4.5", "4.6", "4.7", "4.8"),
     *("5.2", "5.3", "5.4", "5.5", "5.6", "5.7", "lin-li-1", "lin-li-2", "cusum-1", "cusum-2"),

@@ -22,7 +22,7 @@ from ..model.scaling import SCALINGS, Scaling, about_mean, fit_scaling
 from ..results.margin import MarginResults
 from ..solvers.forms import DenseGram, Gram, LinearGram, centred
 from ..solvers.restricted import RestrictedGram
-from ..solvers.selection import Candidate, Outcome, Plan, Route, select
+from ..solvers.selection import Candidate, Outcome, Plan, Route, mean_score, select
 from .base import Method, Needs
 from .base_options import SCALED, count, jobs, number, one_of
 from .base_selection import check_clusters, grid, kernel_of, selects, settled_C, settled_facts, ticking
@@ -173,7 +173,7 @@ class KernelMachine(Method):
         support = np.flatnonzero(point.sizes > _NO_SUPPORT * point.sizes.max(initial=0.0))
         # Scores of the centred kernel differ from those of the raw one by means'beta. The offset takes it up; where
         # there is none, the thresholds do.
-        shift = float(means @ point.beta)
+        shift = mean_score(means, point)
         w = problem.gram.coefficients(point.beta) if point.w is None else point.w
         b, theta = (0.0, point.theta + shift) if point.offset is None else (point.offset - shift, point.theta)
         potential = _potential(kernel, scaling, X, rows, support, point, w, b)

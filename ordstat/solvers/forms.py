@@ -231,7 +231,7 @@ class LinearGram:
         w = cp.Variable(self.X.shape[1])
         return 0.5 * cp.sum_squares(w), [w == self.X.T @ beta]
 
-    def coefficients(self, beta: FloatArray) -> FloatArray | None:
+    def coefficients(self, beta: FloatArray) -> FloatArray:
         return self.state(beta)
 
     def allowed(self, w: FloatArray) -> FloatArray:
@@ -244,7 +244,8 @@ class LinearGram:
 
     def centred(self) -> tuple[Gram, MeanScore]:
         mean = self.X.mean(axis=0)
-        return LinearGram(self.X - mean), self.X @ mean
+        gram = LinearGram(self.X - mean)
+        return gram, MeanRow(mean, gram)
 
     def part(self, rows: AnyArray) -> Gram:
         return LinearGram(np.ascontiguousarray(self.X[rows]))
@@ -257,6 +258,21 @@ class LinearGram:
     def across(self, new: AnyArray, rows: AnyArray, beta: FloatArray) -> FloatArray:
         scores: FloatArray = self.X[new] @ (self.X[rows].T @ beta)
         return scores
+
+
+@dataclass(frozen=True, eq=False)
+class MeanRow:
+    """The mean score, of the mean row (D,) taken from the rows of a gram."""
+
+    mean: FloatArray
+    gram: LinearGram
+
+    def __matmul__(self, beta: FloatArray) -> float:
+        return self.at(self.gram.coefficients(beta))
+
+    def at(self, w: FloatArray) -> float:
+        """That of the coefficients w (D,)."""
+        return float(self.mean @ w)
 
 
 def _square(matrix: FloatArray, rows: IntArray) -> FloatArray:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import AnyArray, FloatArray
-from .forms import Gram, LinearGram, MeanScore, cvxpy
+from .forms import Gram, LinearGram, MeanRow, MeanScore, cvxpy
 
 # Coefficients below this share of the largest are rounding of the projection.
 _NULL = 1e-14
@@ -52,7 +52,8 @@ class RestrictedGram(LinearGram):
 
     def centred(self) -> tuple[Gram, MeanScore]:
         mean = self.X.mean(axis=0)
-        return RestrictedGram(self.X - mean, self.A), _Mean(mean, self)
+        gram = RestrictedGram(self.X - mean, self.A)
+        return gram, MeanRow(mean, gram)
 
     def part(self, rows: AnyArray) -> Gram:
         return RestrictedGram(np.ascontiguousarray(self.X[rows]), self.A)
@@ -60,17 +61,6 @@ class RestrictedGram(LinearGram):
     def across(self, new: AnyArray, rows: AnyArray, beta: FloatArray) -> FloatArray:
         scores: FloatArray = self.X[new] @ projected(self.A, self.X[rows].T @ beta)
         return scores
-
-
-@dataclass(frozen=True, eq=False)
-class _Mean:
-    """The mean score, of the mean row (D,)."""
-
-    mean: FloatArray
-    gram: RestrictedGram
-
-    def __matmul__(self, beta: FloatArray) -> Any:
-        return self.mean @ self.gram.coefficients(beta)
 
 
 def projected(A: FloatArray, v: FloatArray) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..model.reduction import Extended
 from ..model.rules import count_above
 from ..model.ties import cleared
 from .extended_dual import ExtendedDual
-from .forms import Gram, MeanScore
+from .forms import Gram, LinearGram, MeanRow, MeanScore
 from .parallel import in_threads
 
 #: C="cv", kappa of the papers [Lin 2008, sec. 2.4.2]: 2^-17, 2^-15, ..., 2^3.
@@ -53,6 +53,8 @@ class Solution(Protocol):
     def gap(self) -> float: ...
     @property
     def sizes(self) -> FloatArray: ...
+    @property
+    def w(self) -> FloatArray | None: ...
 
 
 class Outcome(Protocol):
@@ -263,6 +265,19 @@ def _named(gamma: float | None) -> str:
     return "" if gamma is None else f"gamma = {gamma:.3g}, "
 
 
+def mean_score(means: MeanScore, solution: Solution) -> float:
+    """What the scores of the centred kernel lack."""
+    return float(means @ solution.beta) if solution.w is None else cast(MeanRow, means).at(solution.w)
+
+
+def _scores(gram: Gram, test: BoolArray, solution: Solution) -> FloatArray:
+    """Scores of the rows where `test` (N,) is true, by a fit to the others, of the kernel as it is."""
+    if solution.w is None:
+        return gram.across(test, ~test, solution.beta)
+    scores: FloatArray = cast(LinearGram, gram).X[test] @ solution.w
+    return scores
+
+
 def _held(
     candidate: Candidate,
     test: BoolArray,
@@ -278,8 +293,8 @@ def _held(
     means, gap = np.empty(len(plan.C)), 0.0
     for i, C in enumerate(plan.C):
         solution = solver.solve(float(C), plan.tol).solution
-        scores = candidate.gram.across(test, ~test, solution.beta)
-        scores += (solution.offset or 0.0) - gram_means @ solution.beta
+        scores = _scores(candidate.gram, test, solution)
+        scores += (solution.offset or 0.0) - mean_score(gram_means, solution)
         codes = count_above(cleared(scores[:, None] - solution.theta))
         means[i] = weights @ costs[np.arange(len(costs)), codes] / weights.sum()
         gap = max(gap, solution.gap)

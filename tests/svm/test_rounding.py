@@ -176,3 +176,17 @@ def test_coefficients_and_thresholds_give_the_ranks(method, scaling):
     np.testing.assert_allclose(fit.predict(type="score"), x, atol=1e-9 * np.abs(x).max())
     codes = (x[:, None] > fit.thresholds.to_numpy() + 1e-9).sum(axis=1)
     assert (codes == fit.predict().cat.codes).all()
+
+
+@pytest.mark.parametrize("constraints", [None, {0: "+"}])
+@pytest.mark.parametrize("scaling", ["range", None])
+@pytest.mark.parametrize("method", ["redsvm", "svor-imc", "svor-exc"])
+def test_the_squared_hinge_scores_rows_of_the_fit_as_new_ones(method, scaling, constraints):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(40, 2)) + [5.0, 0.0]
+    y = np.digitize(X[:, 1] - X[:, 0] + 5.0 + 0.5 * rng.normal(size=40), [-1.0, 0.0, 1.0])
+    model = OrdinalClassifier(
+        method, kernel="linear", loss="squared_hinge", scaling=scaling, constraints=constraints, C=(2.0, 20.0)
+    ).fit(X, y)
+    fit = model.results_.fit
+    np.testing.assert_allclose(fit.rule.scores(Rows(X=X)), fit.scores, atol=1e-12)
