@@ -24,7 +24,7 @@ from .base import BinaryLearner, Learned
 
 # Kernel values held at once while predicting (128 MB).
 _BLOCK = 1 << 24
-# Coefficients below this share of the largest possible one are rounding.
+# Coefficients below this share of the largest are rounding.
 _NO_SUPPORT = 1e-12
 
 
@@ -176,11 +176,12 @@ class SharedGram:
             gram=DenseGram(gram), labels=problem.labels[:, None], weights=problem.weights[:, None], gamma=1.0
         )
         solver = route(dual, rng)
-        outcomes = [(C, solver.solve(C, tol)) for C in values]
-        return [self._machine(problem, o.solution, means, C, o.iterations) for C, o in outcomes]
+        outcomes = [solver.solve(C, tol) for C in values]
+        return [self._machine(problem, o.solution, means, o.iterations) for o in outcomes]
 
-    def _machine(self, problem: Binary, point: DualSolution, means: FloatArray, C: float, iterations: int) -> Machine:
-        beta = np.where(np.abs(point.beta) > _NO_SUPPORT * C * problem.weights, point.beta, 0.0)
+    def _machine(self, problem: Binary, point: DualSolution, means: FloatArray, iterations: int) -> Machine:
+        size = np.abs(point.beta)
+        beta = np.where(size > _NO_SUPPORT * size.max(initial=0.0), point.beta, 0.0)
         # A row that comes under both labels has one coefficient.
         coef = np.zeros(len(self.gram))
         np.add.at(coef, problem.index, beta)

@@ -19,6 +19,7 @@ from ..model.potentials import KernelExpansion, LinearPotential
 from ..model.rules import ThresholdRule
 from ..model.sample import Sample
 from ..model.scaling import SCALINGS, Scaling, about_mean, fit_scaling
+from ..model.ties import tolerance
 from ..results.margin import MarginResults
 from ..solvers.forms import DenseGram, Gram, LinearGram, centred
 from ..solvers.restricted import RestrictedGram
@@ -33,6 +34,8 @@ _SELECTION_TOL = 1e-3
 _BINDING = 1e-9
 # Scores that vary by less than this, the margin asked for being 1, are one constant: their order would be rounding.
 _FLAT = 1e-9
+# Rows that are scored anew after the fit, about.
+_CHECKED = 32
 # Multipliers below this share of the largest are rounding.
 _NO_SUPPORT = 1e-12
 
@@ -178,9 +181,9 @@ class KernelMachine(Method):
         b, theta = (0.0, point.theta + shift) if point.offset is None else (point.offset - shift, point.theta)
         potential = _potential(kernel, scaling, X, rows, support, point, w, b)
         # A linear potential has an offset of its own choice; the thresholds move with it.
-        rule = ThresholdRule(potential, theta + (potential.offset - b), unit=1.0)
         scores = np.empty(sample.n)
         scores[rows] = point.scores + shift + potential.offset
+        rule = ThresholdRule(potential, theta + (potential.offset - b), tie=tolerance(scores[rows]))
         absent = sample.case_weights == 0
         scores[absent] = rule.scores(sample.rows.take(absent))
         return MarginFit(
@@ -198,6 +201,7 @@ class KernelMachine(Method):
             support=rows[support],
             coefficients=potential.slopes,
             selection=selection,
+            rounding=_rounding(rule, sample, scores),
         )
 
     def _costs(self, used: Sample) -> FloatArray:
@@ -298,6 +302,12 @@ def _gram(kernel: Kernel, X: FloatArray, rows: IntArray, factored: bool) -> Gram
         gram = require_symmetric(gram)
         require_definite(centred(gram.copy())[0])
     return DenseGram(gram)
+
+
+def _rounding(rule: ThresholdRule, sample: Sample, scores: FloatArray) -> float:
+    """How far the scores (N,) of some rows are from those that the rule gives them as new rows."""
+    some = np.arange(0, sample.n, max(sample.n // _CHECKED, 1))
+    return float(np.abs(rule.scores(sample.rows.take(some)) - scores[some]).max())
 
 
 def _without_rounding(point: Any) -> Any:

@@ -338,8 +338,11 @@ class MarginFit(Fit):
         nonzero coefficient; None for methods without support vectors
     coefficients : (D,) effects of the columns on the user's scale where the potential is linear, else None
     selection : Selection, None where C was given
+    rounding : float
+        Largest difference between the scores of some rows and those that the rule gives them as new rows.
     """
 
     support: IntArray | None = None
     coefficients: FloatArray | None = None
     selection: Selection | None = None
+    rounding: float = 0.0

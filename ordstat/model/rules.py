@@ -57,13 +57,13 @@ class ThresholdRule:
     ----------
     potential : Potential
     theta : (K-1,) thresholds
-    unit : float
-        Size of a margin; a gap below a billionth of it is rounding, and a tie. 0 where margins have no size.
+    tie : float
+        A gap to a threshold no larger than this is rounding, and 0.
     """
 
     potential: Potential
     theta: FloatArray
-    unit: float = field(default=0.0, kw_only=True)
+    tie: float = field(default=0.0, kw_only=True)
 
     @property
     def n_levels(self) -> int:
@@ -74,7 +74,7 @@ class ThresholdRule:
 
     def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         gaps: FloatArray = (self.scores(rows) if scores is None else scores)[:, None] - self.theta
-        return cleared(gaps, self.unit) if self.unit else gaps
+        return cleared(gaps, self.tie) if self.tie else gaps
 
     def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
         return count_above(self.gaps(rows, scores))

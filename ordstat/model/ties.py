@@ -26,11 +26,21 @@ def apart(ordered: AnyArray) -> BoolArray:
     steps: BoolArray = np.ones(ordered.size, dtype=np.bool_)
     if ordered.dtype.kind != "f" or ordered.size == 0:
         steps[1:] = ordered[1:] != ordered[:-1]
-        return steps
-    largest = max(abs(ordered[0]), abs(ordered[-1]))
-    rounding = max(ROUNDING * (ordered[-1] - ordered[0]), _DIGITS * np.finfo(np.float64).eps * largest)
-    steps[1:] = np.diff(ordered) > rounding
+    else:
+        steps[1:] = np.diff(ordered) > tolerance(ordered)
     return steps
+
+
+def tolerance(scores: FloatArray) -> float:
+    """The largest difference among scores (N,), N > 0, that is rounding.
+
+    Examples
+    --------
+    >>> tolerance(np.array([0.0, 3.0]))
+    3e-09
+    """
+    low, high = float(scores.min()), float(scores.max())
+    return max(ROUNDING * (high - low), _DIGITS * float(np.finfo(np.float64).eps) * max(abs(low), abs(high)))
 
 
 def merged(scores: AnyArray) -> AnyArray:
@@ -49,13 +59,13 @@ def merged(scores: AnyArray) -> AnyArray:
     return equal
 
 
-def cleared(values: FloatArray, scale: float = 1.0) -> FloatArray:
-    """Values with those that are 0 but for rounding, in a unit of `scale`, made 0.
+def cleared(values: FloatArray, within: float = ROUNDING) -> FloatArray:
+    """Values with those that are 0 but for rounding made 0.
 
     Examples
     --------
     >>> cleared(np.array([-1e-13, 0.5])).tolist()
     [0.0, 0.5]
     """
-    kept: FloatArray = np.where(np.abs(values) > ROUNDING * scale, values, 0.0)
+    kept: FloatArray = np.where(np.abs(values) > within, values, 0.0)
     return kept

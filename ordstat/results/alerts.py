@@ -9,7 +9,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray
 from ..exceptions import ConvergenceWarning, DataWarning, OrdstatWarning, SeparationWarning
 from ..model.calibration import Calibration
-from ..model.fit import Fit, LikelihoodFit
+from ..model.fit import Fit, LikelihoodFit, MarginFit
 from .parameters import Parameters
 
 if TYPE_CHECKING:
@@ -18,15 +18,27 @@ if TYPE_CHECKING:
 # Entries of a separating direction below this share of the largest are rounding.
 _STILL = 1e-6
 
+# Rounding of a score that may change ranks, a margin being 1.
+_VISIBLE = 1e-6
+
 #: A warning category and its message.
 Alert = tuple[type[OrdstatWarning], str]
 
 
 def alerts(design: Design, fit: Fit) -> list[Alert]:
-    """Rows and levels left out, and a certificate not reached."""
+    """Rows and levels left out, a certificate not reached, and scores that are rounding."""
     found: list[Alert] = [(DataWarning, note) for note in design.notes]
     if not fit.certificate.reached:
         found.append((ConvergenceWarning, not_reached(fit)))
+    if isinstance(fit, MarginFit) and fit.rounding > _VISIBLE:
+        found.append(
+            (
+                DataWarning,
+                f"scores of new rows carry rounding of {fit.rounding:.2g}, where a margin is 1, so ranks near a "
+                "threshold are not to be relied on: the columns are too large, or too far from 0, for this kernel. Set "
+                "scaling='range' or 'standard', or centre and scale them.",
+            )
+        )
     if fit.calibration is not None:
         found += calibration_alerts(fit.calibration)
     return found

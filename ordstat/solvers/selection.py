@@ -12,7 +12,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..model.fit import Selection
 from ..model.reduction import Extended
 from ..model.rules import count_above
-from ..model.ties import cleared
+from ..model.ties import cleared, tolerance
 from .extended_dual import ExtendedDual
 from .forms import Gram, LinearGram, MeanRow, MeanScore
 from .parallel import in_threads
@@ -295,7 +295,7 @@ def _held(
         solution = solver.solve(float(C), plan.tol).solution
         scores = _scores(candidate.gram, test, solution)
         scores += (solution.offset or 0.0) - mean_score(gram_means, solution)
-        codes = count_above(cleared(scores[:, None] - solution.theta))
+        codes = count_above(cleared(scores[:, None] - solution.theta, tolerance(scores)))
         means[i] = weights @ costs[np.arange(len(costs)), codes] / weights.sum()
         gap = max(gap, solution.gap)
         told(C)

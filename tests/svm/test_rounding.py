@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import OrdinalClassifier, datasets, ordfit
-from ordstat.exceptions import ConvergenceWarning, DataError
+from ordstat import OrdinalClassifier, Polynomial, datasets, ordfit
+from ordstat.exceptions import ConvergenceWarning, DataError, DataWarning
 from ordstat.model.sample import Rows
 from ordstat.solvers.automatic import Automatic
 from ordstat.solvers.coordinate import CoordinateAscent
@@ -190,3 +190,36 @@ def test_the_squared_hinge_scores_rows_of_the_fit_as_new_ones(method, scaling, c
     ).fit(X, y)
     fit = model.results_.fit
     np.testing.assert_allclose(fit.rule.scores(Rows(X=X)), fit.scores, atol=1e-12)
+
+
+def test_scores_that_are_rounding_are_told():
+    rng = np.random.default_rng(0)
+    X = 1e3 + rng.normal(size=(60, 2))
+    y = np.digitize(X[:, 0] - 1e3, [-0.5, 0.5])
+    with pytest.warns(DataWarning, match=r"scores of new rows carry rounding .* scaling='range'"):
+        OrdinalClassifier("redsvm", kernel=Polynomial(degree=2), scaling=None, C=0.01, tol=0.01).fit(X, y)
+    OrdinalClassifier("redsvm", kernel=Polynomial(degree=2)).fit(X, y)
+
+
+def test_a_weak_potential_keeps_its_order():
+    """C so small that all scores are below a millionth: gaps between them are no rounding."""
+    X, y = rows(40)
+    fit = OrdinalClassifier("rank-svm", kernel="gaussian", C=1e-9).fit(X, y).results_.fit
+    assert np.ptp(fit.scores) < 1e-6
+    codes = (fit.scores[:, None] > fit.rule.theta).sum(axis=1)
+    assert np.unique(codes).size > 1
+    assert (fit.rule.codes(Rows(X=X), fit.scores) == codes).all()
+
+
+def test_a_heavy_row_does_not_hide_the_small_coefficients_of_others():
+    """One-versus-all of two levels, a row weighing a thousand others: the margins of the machine are those promised."""
+    X = np.array([[-0.6, -0.1, -2.9], [2.2, -0.4, 0.5], [-0.3, -0.1, 0.5], [-0.5, -0.3, 1.0]])
+    weights = np.array([0.3, 8.0, 1057.0, 3.5])
+    for solver in ("auto", "cvxpy"):
+        model = OrdinalClassifier("csova", kernel="stump", C=64.0, scaling=None, tol=1e-9, solver=solver)
+        fit = model.fit(X, [2, 1, 1, 1], sample_weight=weights).results_.fit
+        votes = fit.rule.scores(Rows(X=X))
+        slack = np.maximum(
+            1.0 - np.where([[False, True], [True, False], [True, False], [True, False]], votes, -votes), 0
+        )
+        assert slack.max() < 1e-11
