@@ -36,8 +36,8 @@ def tolerance(scores: FloatArray) -> float:
 
     Examples
     --------
-    >>> tolerance(np.array([0.0, 3.0]))
-    3e-09
+    >>> tolerance(np.array([0.0, 2.0]))
+    2e-09
     """
     low, high = float(scores.min()), float(scores.max())
     return max(ROUNDING * (high - low), _DIGITS * float(np.finfo(np.float64).eps) * max(abs(low), abs(high)))
