@@ -35,7 +35,7 @@ _BINDING = 1e-9
 # Scores that vary by less than this, the margin asked for being 1, are one constant: their order would be rounding.
 _FLAT = 1e-9
 # Rows that are scored anew after the fit, about.
-_CHECKED = 32
+_CHECKED = 8
 # Multipliers below this share of the largest are rounding.
 _NO_SUPPORT = 1e-12
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -159,8 +160,9 @@ def certified(problem: ExtendedDual, C: float, w: FloatArray, tau: FloatArray) -
     """
     labels, weights = problem.labels, problem.weights
     u = np.empty_like(labels)
-    w = problem.gram.allowed(w)  # type: ignore[attr-defined]  # a LinearGram
-    scores = problem.gram.X @ w  # type: ignore[attr-defined]
+    gram = cast(LinearGram, problem.gram)
+    w = gram.allowed(w)
+    scores = gram.X @ w
     for rows in _blocks(labels):
         slack = _slack(labels[rows], scores[rows], tau)
         slack *= labels[rows]
@@ -168,7 +170,7 @@ def certified(problem: ExtendedDual, C: float, w: FloatArray, tau: FloatArray) -
     u *= 2.0 * C
     _balance(problem, u)
     beta = u.sum(axis=1)
-    norm = max(float(beta @ (problem.gram @ beta)), 0.0)
+    norm = max(float(beta @ (gram @ beta)), 0.0)
     linear = curved = loss = 0.0
     for rows in _blocks(labels):
         size = np.abs(u[rows])
