@@ -18,26 +18,21 @@ from ..model.links import Link
 from ..model.sample import Sample
 from ..model.thresholds import THRESHOLDS
 from ..results.likelihood import LikelihoodResults
-from ..solvers.jeffreys import Jeffreys
+from ..solvers.estimate import Estimate, Estimation
+from ..solvers.flexible_profile import FlexibleProfile
 from ..solvers.layout import Layout
 from ..solvers.meat import score_products
-from ..solvers.newton import Optimum, maximise
-from ..solvers.penalty import Likelihood, Ridge
+from ..solvers.newton import Optimum
 from ..solvers.problem import Problem
 from ..solvers.profile import ProfileLikelihood
 from ..solvers.rank import survey
-from ..solvers.schur import Blocks, condition_number
+from ..solvers.schur import condition_number
 from ..solvers.score_test import score_statistic
-from ..solvers.separation import infinite_direction
-from ..solvers.start import Start, starting_values
-from ..solvers.structured import Structured
 from ..solvers.threads import one_blas_thread
-from ..solvers.user_scale import InverseInformation, RestrictedInformation, Unknown, in_order
+from ..solvers.user_scale import in_order
 from .base import Method, Needs
 from .base_options import count, number
 
-#: An information matrix that needed more damping than this is not that of a maximum.
-_INDEFINITE = 1e-6
 #: Rows scaled at once: they stay in cache.
 _CHUNK = 4096
 
@@ -126,6 +121,10 @@ class CumulativeLink(Method):
             return link_of(*self.link)
         return link_of(self.link, None)
 
+    @property
+    def _estimation(self) -> Estimation:
+        return Estimation(penalty=self.penalty, start=self.start, tol=self.tol, max_iter=self.max_iter)
+
     def _problem(self, sample: Sample) -> Problem:
         return Problem.of(sample, self._latent(), self.threshold)
 
@@ -134,20 +133,18 @@ class CumulativeLink(Method):
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
         problem = self._problem(sample)
-        start = self._start(problem)
-        optimum = self._maximise(problem, start)
-        layout = Layout.of(problem)
-        alpha, rest = problem.user_scale().coefficients(optimum.alpha, optimum.rest)
-        link = problem.link if problem.family is None else problem.family.at(float(rest[-1]))
+        found = self._estimation.of(problem)
+        optimum, layout, link = found.optimum, Layout.of(problem), found.link
+        alpha, rest = problem.user_scale().coefficients(optimum.alpha, found.rest)
         rule = layout.rule(alpha, rest, link, cost)
-        direction = None if self.penalty is not None else infinite_direction(problem, optimum)
-        information = self._information(problem, optimum, direction)
-        digits = _digits(problem, optimum, information)
-        loglik, null = self._logliks(problem, optimum)
+        direction = None if self.penalty is not None else found.infinite_direction()
+        information = found.information(direction)
+        digits = _digits(problem, found, information)
+        loglik, null = found.loglik(), self._estimation.null_loglik(problem)
         return LikelihoodFit(
             rule=rule,
             certificate=_certificate(optimum, digits),
-            trace=Trace(iterations=optimum.iterations, objective=optimum.logliks, message=optimum.message),
+            trace=Trace(iterations=optimum.iterations, objective=optimum.logliks, message=found.message),
             scores=rule.scores(sample.rows),
             facts=(*self._facts(), *_crossings(rule, sample)),
             coefficients=layout.spread(in_order(alpha, rest)),
@@ -162,10 +159,12 @@ class CumulativeLink(Method):
             null_loglik=null,
             null_edf=problem.without_effects().n_parameters,
             n_obs=float(problem.counts.sum()),
-            beyond=start.beyond if start.beyond is not None and start.beyond > loglik else None,
+            beyond=found.start.beyond if found.start.beyond is not None and found.start.beyond > loglik else None,
             separation=None if direction is None else np.nan_to_num(layout.spread(direction)),
             threshold_names=() if layout.structure is None else layout.structure.names,
             jacobian=layout.jacobian,
+            confounded=layout.confounded(problem.confounded),
+            lambda_end=found.lambda_end,
         )
 
     def _facts(self) -> tuple[tuple[str, Any], ...]:
@@ -175,72 +174,6 @@ class CumulativeLink(Method):
             return facts
         text = self.penalty if isinstance(self.penalty, str) else f"ridge, {self.penalty:g}"
         return (*facts, ("penalty", text))
-
-    def _start(self, problem: Problem) -> Start:
-        """Where Newton's method begins, for the scaled columns."""
-        if self.start is None:
-            return starting_values(problem, self.max_iter) if self.penalty is None else Start(*problem.start())
-        start = Start(*problem.from_user(np.array(self.start)))
-        if problem.objective().evaluate(start.alpha, start.rest) is None:
-            raise OptionError(
-                "start must give a finite likelihood: thresholds increasing at every row, lambda inside its range."
-            )
-        return start
-
-    def _objective(self, problem: Problem) -> Likelihood:
-        """What is maximised: the log-likelihood, penalised where asked."""
-        likelihood = problem.objective()
-        if self.penalty is None:
-            return likelihood
-        if isinstance(self.penalty, str):
-            if problem.sample.rows.nominal is not None:
-                raise OptionError(
-                    "penalty='jeffreys' has no maximum with nominal effects (it grows without end as two thresholds of "
-                    "a row meet at a level that the row is not in): use a ridge, such as penalty=1.0."
-                )
-            return _jeffreys(problem)
-        m, n_effects = problem.user_scale().A.shape
-        n_effects -= int(problem.family is not None)
-        return Ridge(likelihood=likelihood, weight=self.penalty, m=m, n_effects=n_effects)
-
-    def _maximise(self, problem: Problem, start: Start) -> Optimum:
-        return maximise(
-            self._objective(problem).evaluate,
-            start.alpha,
-            start.rest,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            total_weight=float(problem.counts.sum()),
-            slope=problem.slope() if self.penalty is None else None,
-        )
-
-    def _logliks(self, problem: Problem, optimum: Optimum) -> tuple[float, float]:
-        """Log-likelihood, without the penalty, at the estimates and with thresholds and offsets alone."""
-        loglik = optimum.at.loglik
-        if self.penalty is not None:
-            at = problem.objective().evaluate(optimum.alpha, optimum.rest)
-            assert at is not None
-            loglik = at.loglik
-        rows = problem.sample.rows
-        if rows.offset is None and rows.scale_offset is None and problem.structure is None:
-            return loglik, float(problem.counts @ np.log(problem.counts / problem.counts.sum()))
-        null = problem.without_effects()
-        return loglik, replace(self, penalty=None)._maximise(null, Start(*null.start())).at.loglik
-
-    def _information(self, problem: Problem, optimum: Optimum, direction: FloatArray | None) -> Information:
-        user = problem.user_scale()
-        shape, factor = (user.c.size, user.G.shape[0]), optimum.factor
-        if direction is not None:
-            return RestrictedInformation(blocks=optimum.at.information, shape=shape, user=user, infinite=direction != 0)
-        if isinstance(self.penalty, str):
-            expected = _jeffreys(problem).information(optimum.alpha, optimum.rest)
-            found = Blocks.of_dense(expected, optimum.alpha.size).factor()
-            if found is None:
-                return Unknown(expected.shape[0])
-            factor = found
-        elif optimum.damping > _INDEFINITE:
-            return Unknown(optimum.alpha.size + optimum.rest.size)
-        return InverseInformation(shape=shape, factor=factor, user=user)
 
     def geometry(self, sample: Sample, fit: LikelihoodFit) -> Geometry | None:  # type: ignore[override]
         """Linear kernel on the columns centred and divided by their deviation; None with other parts or an offset."""
@@ -280,26 +213,38 @@ class CumulativeLink(Method):
         """Rao's statistic of this model at estimates (P',) of a smaller one; see `solvers/score_test.py`."""
         return score_statistic(self._problem(sample), estimates)
 
-    def profiler(self, sample: Sample, fit: LikelihoodFit) -> ProfileLikelihood:
+    def profiler(self, sample: Sample, fit: LikelihoodFit) -> ProfileLikelihood | FlexibleProfile:
         """The profile likelihood of the estimated parameters, penalised where the fit is."""
         problem, estimated = self._problem(sample), ~fit.aliased
         separation = None if fit.separation is None else fit.separation[estimated]
         start = problem.from_user(fit.coefficients[estimated])
-        domain = None if problem.family is None else (problem.family.lower, problem.family.upper)
-        return ProfileLikelihood.of(self._objective(problem).evaluate, problem.user_scale(), start, separation, domain)
+        if problem.family is None:
+            return self._profile(problem, start, separation)
+        joint = None if fit.lambda_end else self._profile(problem, start, separation)
+        error = float(np.sqrt(fit.information.variances()[-1]))
+        return FlexibleProfile(problem, start, joint, fit.lambda_end, error)
+
+    def _profile(
+        self, problem: Problem, start: tuple[FloatArray, FloatArray], separation: FloatArray | None
+    ) -> ProfileLikelihood:
+        return ProfileLikelihood.of(
+            self._estimation.objective(problem).evaluate, problem.user_scale(), start, separation
+        )
 
 
-def _digits(problem: Problem, optimum: Optimum, information: Information) -> FloatArray:
+def _digits(problem: Problem, found: Estimate, information: Information) -> FloatArray:
     """(P',) correct significant digits of each estimate, at most 15: from the Newton step left over and rounding.
 
     An estimate smaller than its standard error is measured against that.
     """
-    user = problem.user_scale()
-    estimate = in_order(*user.coefficients(optimum.alpha, optimum.rest))
-    step = in_order(*user.coefficients(optimum.step_alpha, optimum.step_rest))
-    error = np.abs(step) + in_order(*user.rounding(optimum.alpha, optimum.rest))
-    size = np.fmax(np.abs(estimate), np.sqrt(information.variances()))
-    return np.asarray(np.clip(np.floor(-np.log10(np.maximum(error / size, 1e-16))), 0.0, 15.0))
+    user, optimum = problem.user_scale(), found.optimum
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a fit that has run off has none
+        estimate = in_order(*user.coefficients(optimum.alpha, found.rest))
+        step = in_order(*user.coefficients(optimum.step_alpha, found.step_rest))
+        error = np.abs(step) + in_order(*user.rounding(optimum.alpha, found.rest))
+        size = np.fmax(np.abs(estimate), np.sqrt(information.variances()))
+        digits = np.floor(-np.log10(np.maximum(error / size, 1e-16)))
+    return np.asarray(np.clip(np.nan_to_num(digits, nan=0.0), 0.0, 15.0))
 
 
 def _certificate(optimum: Optimum, digits: FloatArray) -> Certificate:
@@ -313,12 +258,6 @@ def _certificate(optimum: Optimum, digits: FloatArray) -> Certificate:
             ("correct digits", int(digits.min())),
         ),
     )
-
-
-def _jeffreys(problem: Problem) -> Jeffreys:
-    likelihood = problem.objective()
-    structured = likelihood if isinstance(likelihood, Structured) else None
-    return Jeffreys(likelihood=likelihood, rows=problem.parts_rows(), structured=structured)
 
 
 def _checked_penalty(given: Any, link: Link | FlexibleLink) -> float | str | None:

@@ -186,6 +186,21 @@ class Information(Protocol):
         """(P', P') covariance."""
 
 
+@dataclass(frozen=True, eq=False)
+class Confounded:
+    """A parameter that the cell probabilities of a model cannot tell from others, so that it is not estimated.
+
+    Attributes
+    ----------
+    place : int
+        Among the coefficients.
+    others : (n,) places of those that it cannot be told from; empty where it moves no probability at all
+    """
+
+    place: int
+    others: IntArray
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LikelihoodFit(Fit):
     """A maximum likelihood fit of a cumulative link model, on the user's scale of the columns.
@@ -199,7 +214,7 @@ class LikelihoodFit(Fit):
     n_alpha, n_beta, n_zeta, n_lambda : int
         P = n_alpha + n_beta + n_zeta + n_lambda.
     aliased : (P,) bool
-        Parameters dropped as linearly dependent on earlier columns.
+        Parameters not estimated: those of columns that depend on earlier ones, and those of `confounded`.
     information : Information
         Standard errors and covariance of the estimated parameters, in the order of `coefficients`.
     digits : (P,)
@@ -221,6 +236,11 @@ class LikelihoodFit(Fit):
     beyond : float or None
         A log-likelihood above that of the estimates, a local maximum, on a way where it rises without end; None where
         none was seen.
+    confounded : tuple of Confounded
+        Log-scale effects, and lambda, that the cell probabilities do not determine.
+    lambda_end : int
+        -1 or 1 where the likelihood still rises at the lower or upper end of the lambdas that are searched, and the
+        estimates are those with lambda held there; else 0.
     """
 
     coefficients: FloatArray
@@ -239,6 +259,8 @@ class LikelihoodFit(Fit):
     threshold_names: tuple[str, ...] = ()
     jacobian: FloatArray | None = None
     beyond: float | None = None
+    confounded: tuple[Confounded, ...] = ()
+    lambda_end: int = 0
 
     def on_flexible_scale(self) -> FloatArray | None:
         """(F, P) map from `coefficients` to (thresholds and nominal effects threshold by threshold of each column,

@@ -38,6 +38,12 @@ class FlexibleLink:
         Open ends of the range of lambda.
     relative : bool
         Whether the family varies with log lambda rather than lambda.
+    grid : tuple of float
+        Values of lambda that a search looks at, increasing, `start` among them; the first and the last are its ends.
+        Beyond them the density falls from its mode to nothing within a hundredth of the quartiles' distance, and the
+        likelihood is no longer smooth.
+    near : float
+        How far from `start` (as a ratio, or a distance) they are always looked at; beyond it while they are better.
     """
 
     name: str
@@ -46,6 +52,17 @@ class FlexibleLink:
     lower: float
     upper: float
     relative: bool
+    grid: tuple[float, ...]
+    near: float
+
+    def usual(self, lam: float) -> bool:
+        """Whether a search always looks at this lambda."""
+        distance = abs(np.log(lam / self.start)) if self.relative else abs(lam - self.start)
+        return bool(distance <= (np.log(self.near) if self.relative else self.near) + 1e-9)
+
+    def end_of(self, lam: float) -> int:
+        """-1 or 1 at or beyond the lower or upper end of the grid, else 0."""
+        return int(lam >= self.grid[-1]) - int(lam <= self.grid[0])
 
     def check(self, lam: float) -> None:
         """Raise OptionError outside the range."""
@@ -81,8 +98,9 @@ def ao_pdf(t: FloatArray, lam: float) -> FloatArray:
 
 
 def ao_ppf(p: FloatArray, lam: float) -> FloatArray:
-    with np.errstate(divide="ignore"):
-        return np.log(np.expm1(-lam * np.log1p(-np.asarray(p))) / lam)
+    rise = -lam * np.log1p(-np.asarray(p))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(np.isposinf(rise), np.inf, rise + np.log(-np.expm1(-rise)) - np.log(lam))
 
 
 def _ao_mass(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> tuple[FloatArray, FloatArray]:
@@ -317,8 +335,19 @@ def log_gamma(lam: float) -> Link:
 
 
 FLEXIBLE: dict[str, FlexibleLink] = {
-    "aranda-ordaz": FlexibleLink("aranda-ordaz", aranda_ordaz, 1.0, 0.0, 1e6, relative=True),
-    "log-gamma": FlexibleLink("log-gamma", log_gamma, 0.0, -30.0, 30.0, relative=False),
+    "aranda-ordaz": FlexibleLink(
+        "aranda-ordaz", aranda_ordaz, 1.0, 0.0, 1e6, relative=True, grid=tuple(4.0**j for j in range(-6, 5)), near=16.0
+    ),
+    "log-gamma": FlexibleLink(
+        "log-gamma",
+        log_gamma,
+        0.0,
+        -30.0,
+        30.0,
+        relative=False,
+        grid=(-8.0, -5.5, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.5, 8.0),
+        near=2.0,
+    ),
 }
 
 #: Every name that a link can have.

@@ -9,7 +9,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray
 from ..exceptions import ConvergenceWarning, DataWarning, OrdstatWarning, SeparationWarning
 from ..model.calibration import Calibration
-from ..model.fit import Fit, LikelihoodFit, MarginFit
+from ..model.fit import Confounded, Fit, LikelihoodFit, MarginFit
 from .parameters import Parameters
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ _STILL = 1e-6
 
 # Rounding of a score that may change ranks, a margin being 1.
 _VISIBLE = 1e-6
+
+# Names in a message.
+_SHOWN = 4
 
 #: A warning category and its message.
 Alert = tuple[type[OrdstatWarning], str]
@@ -85,10 +88,14 @@ def not_reached(fit: Fit) -> str:
 def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters) -> list[Alert]:
     """Aliased columns, infinite estimates, and maxima that are local."""
     found: list[Alert] = []
-    if fit.aliased.any():
-        names = [name for name, aliased in zip(parameters.names, fit.aliased, strict=True) if aliased]
+    confounded = [one.place for one in fit.confounded]
+    names = [parameters.names[i] for i in np.flatnonzero(fit.aliased) if i not in confounded]
+    if names:
         found.append((DataWarning, f"aliased with earlier columns, so not estimated (NA): {', '.join(names)}."))
-    if fit.separation is not None:
+    found += [(DataWarning, why_confounded(one, fit, parameters)) for one in fit.confounded]
+    if fit.lambda_end:
+        found.append((ConvergenceWarning, _lambda_at_end(fit)))
+    if fit.separation is not None and infinite_estimates(fit.separation)[: fit.separation.size - fit.n_lambda].any():
         found.append((SeparationWarning, _separated(fit.separation, parameters)))
     if fit.beyond is not None:
         found.append(
@@ -101,6 +108,37 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters) -> list[Alert]
             )
         )
     return found
+
+
+def why_confounded(one: Confounded, fit: LikelihoodFit, parameters: Parameters) -> str:
+    """Why a parameter is not estimated."""
+    name = parameters.names[one.place]
+    effects = [i for i in one.others if parameters.kinds[i] != "threshold"]
+    order = sorted(effects or one.others, key=lambda i: parameters.kinds[i] != "location")
+    others = [parameters.names[i] for i in order]
+    if not others:
+        return f"{name} changes no probability, so it is not estimated (NA)."
+    shown = ", ".join(others[:_SHOWN]) + (f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else "")
+    return (
+        f"{name} cannot be told from {shown} at K = {fit.rule.n_levels}: the probabilities determine "
+        f"{np.count_nonzero(~fit.aliased)} parameters only, so it is not estimated (NA) and the model is fitted "
+        f"{'at its starting value' if parameters.kinds[one.place] == 'lambda' else 'without it'}."
+    )
+
+
+def _lambda_at_end(fit: LikelihoodFit) -> str:
+    """A parameter of the link without a finite estimate."""
+    lam, link = float(fit.coefficients[-1]), dict(fit.facts)["link"]
+    held = f"the estimates and standard errors shown are those with lambda held at {lam:.4g}"
+    if link == "aranda-ordaz" and fit.lambda_end < 0:
+        return (
+            f"the likelihood rises as lambda falls to 0, where the link is 'cloglog': {held}. Fit with link='cloglog'."
+        )
+    return (
+        f"the likelihood rises without end as lambda {'grows' if fit.lambda_end > 0 else 'falls'}: {held}, the last of "
+        f"the values that are searched. Fix lambda, as in link=({link!r}, {1.0 if link == 'aranda-ordaz' else 0.5}), "
+        "or choose another link."
+    )
 
 
 def infinite_estimates(direction: FloatArray) -> BoolArray:

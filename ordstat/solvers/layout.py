@@ -9,6 +9,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray
 from ..model.costs import CostMatrix
 from ..model.cumulative import CumulativeRule
+from ..model.fit import Confounded
 from ..model.links import Link
 from ..model.thresholds import ThresholdMap
 from .problem import Problem
@@ -29,6 +30,8 @@ class Layout:
     scale: BoolArray
     structure: ThresholdMap | None
     n_lambda: int
+    lambda_estimated: bool
+    independent: BoolArray
 
     @classmethod
     def of(cls, problem: Problem) -> Layout:
@@ -38,7 +41,9 @@ class Layout:
             nominal=problem.nominal.kept,
             scale=problem.scale.kept,
             structure=problem.structure,
-            n_lambda=int(problem.family is not None),
+            n_lambda=problem.n_lambda,
+            lambda_estimated=problem.family is not None,
+            independent=problem.independent,
         )
 
     @property
@@ -69,9 +74,18 @@ class Layout:
     @property
     def estimated(self) -> BoolArray:
         """(P,) parameters that are not aliased."""
+        return self._chosen(self.scale, self.lambda_estimated)
+
+    def _chosen(self, scale: BoolArray, lam: bool) -> BoolArray:
+        """(P,) parameters of the columns kept, some of the log scale and lambda or not."""
         columns = np.concatenate([[True], self.nominal])
         alpha = columns[:, None] & self._own
-        return np.concatenate([alpha.reshape(-1), self.location, self.scale, np.ones(self.n_lambda, dtype=bool)])
+        return np.concatenate([alpha.reshape(-1), self.location, scale, np.full(self.n_lambda, lam)])
+
+    def confounded(self, found: tuple[Confounded, ...]) -> tuple[Confounded, ...]:
+        """The same with places among all P parameters."""
+        places = np.flatnonzero(self._chosen(self.independent, True))
+        return tuple(Confounded(int(places[one.place]), places[one.others]) for one in found)
 
     def spread(self, values: FloatArray) -> FloatArray:
         """(P,) with NaN where not estimated."""

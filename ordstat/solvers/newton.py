@@ -24,6 +24,10 @@ from ..exceptions import DataError
 from .schur import Blocks, Factor
 
 
+#: Derivatives from here on overflow where they are multiplied.
+_LARGEST = 1e150
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Evaluation:
     """Log-likelihood, score and information at one point.
@@ -43,14 +47,17 @@ class Evaluation:
 
     @property
     def finite(self) -> bool:
-        """Whether nothing has overflowed."""
+        """Whether nothing has overflowed, nor would in a product."""
         parts = (self.score_alpha, self.score_rest, self.information.diagonal, self.information.rest)
-        return bool(np.isfinite(self.loglik)) and all(np.isfinite(part).all() for part in parts)
+        return bool(np.isfinite(self.loglik)) and all((np.abs(part) < _LARGEST).all() for part in parts)
 
     @property
     def largest_score(self) -> float:
         return float(max(np.abs(self.score_alpha).max(), np.abs(self.score_rest).max(initial=0.0)))
 
+
+#: Steps without a gain after which the search is given up.
+_STALL = 6
 
 #: Share of the total weight that is rounding in a sum of scores.
 _ROUNDING = 1e-14
@@ -173,7 +180,7 @@ def maximise(
         decrements.append(float(np.vdot(step_alpha, at.score_alpha) + step_rest @ at.score_rest))
         if age > 0.0 and decrements[-1] > max(least, 0.01 * decrements[-2]):
             slope = None  # no short way to a maximum at infinity, or far off along a flat ridge
-        message = _stop(at.largest_score <= tolerance, decrements, least, unit, max_iter)
+        message = _stop(at.largest_score <= tolerance, decrements, least, unit, max_iter) or _stalled(logliks)
         accepted = None
         if not message:
             length = float(np.sqrt(max(decrements[-1], 0.0) / total_weight))
@@ -215,6 +222,13 @@ def _stop(flat: bool, decrements: list[float], least: float, unit: float, max_it
     if len(decrements) > 1 and last <= 1e-10 * unit and last >= 0.25 * decrements[-2]:
         return "converged to rounding" if flat else "no further progress"
     return f"stopped after {max_iter} iterations" if len(decrements) > max_iter else ""
+
+
+def _stalled(logliks: list[float]) -> str:
+    """A message where several steps in a row have raised the log-likelihood by rounding alone."""
+    if len(logliks) <= _STALL or logliks[-1] - logliks[-1 - _STALL] > 1e-12 * (1.0 + abs(logliks[-1])):
+        return ""
+    return "no further progress"
 
 
 def _keeping(slope: Slope, information: Blocks) -> Objective:

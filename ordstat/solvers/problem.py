@@ -8,11 +8,13 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, OptionError
+from ..model.fit import Confounded
 from ..model.flexible import FlexibleLink
 from ..model.links import Link
 from ..model.sample import Rows, Sample
 from ..model.thresholds import ThresholdMap, threshold_map
 from .flexible import FlexibleObjective
+from .identified import confounded
 from .likelihood import PartsRows, PlainRows
 from .newton import Objective, Slope
 from .rank import Columns, survey
@@ -41,6 +43,13 @@ class Problem:
         Where the parameter of the link is estimated; `link` is where the search begins then.
     structure : ThresholdMap or None
         Of the thresholds between the levels present.
+    confounded : tuple of Confounded
+        Log-scale effects and lambda left out, as the cell probabilities do not determine them. Such a lambda stays
+        where the search would begin.
+    n_lambda : int
+        1 where the link has a parameter that is not given, estimated or not.
+    independent : (r,) bool
+        Columns of the log scale that are independent, estimated or not.
     """
 
     sample: Sample
@@ -52,6 +61,9 @@ class Problem:
     link: Link
     family: FlexibleLink | None = None
     structure: ThresholdMap | None = None
+    confounded: tuple[Confounded, ...] = ()
+    n_lambda: int
+    independent: BoolArray
 
     @classmethod
     def of(cls, sample: Sample, link: Link | FlexibleLink, threshold: str = "flexible") -> Problem:
@@ -77,10 +89,10 @@ class Problem:
             X=_columns(rows.X, location.kept),
             offset=rows.offset,
             nominal=None if rows.nominal is None else _columns(rows.nominal, nominal.kept),
-            scale=None if rows.scale is None else _columns(rows.scale, scale.kept),
+            scale=None if rows.scale is None or not scale.kept.any() else _columns(rows.scale, scale.kept),
             scale_offset=rows.scale_offset,
         )
-        return cls(
+        surveyed = cls(
             sample=replace(sample, rows=kept),
             present=present,
             location=location,
@@ -90,6 +102,30 @@ class Problem:
             link=link.at(link.start) if isinstance(link, FlexibleLink) else link,
             family=family,
             structure=threshold_map(threshold, sample.n_levels - 1),
+            n_lambda=int(family is not None),
+            independent=scale.kept,
+        )
+        lost = confounded(surveyed)
+        return surveyed._without(lost) if lost else surveyed
+
+    def _without(self, lost: list[Confounded]) -> Problem:
+        """The problem without parameters that cannot be determined."""
+        n_scale, last = int(self.scale.kept.sum()), self.n_parameters
+        first = last - n_scale - int(self.family is not None)
+        gone = np.zeros(last - first, dtype=np.bool_)
+        gone[[one.place - first for one in lost]] = True
+        kept = self.scale.kept.copy()
+        kept[self.scale.kept] = ~gone[:n_scale]
+        rows = self.sample.rows
+        if rows.scale is not None:
+            left = _columns(rows.scale, ~gone[:n_scale])
+            rows = replace(rows, scale=left if left.shape[1] else None)
+        return replace(
+            self,
+            sample=replace(self.sample, rows=rows),
+            scale=replace(self.scale, kept=kept),
+            family=None if gone[n_scale:].any() else self.family,
+            confounded=tuple(lost),
         )
 
     @property

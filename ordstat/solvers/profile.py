@@ -96,15 +96,12 @@ class ProfileLikelihood:
         The maximum.
     separation : (P',) or None
         Direction of infinite estimates, of the user's parameters.
-    domain : (low, high) or None
-        Between which the last parameter lies, where it is that of a link.
     """
 
     objective: Objective
     user: UserScale
     top: Point
     separation: FloatArray | None
-    domain: tuple[float, float] | None = None
 
     @classmethod
     def of(
@@ -113,7 +110,6 @@ class ProfileLikelihood:
         user: UserScale,
         start: tuple[FloatArray, FloatArray],
         separation: FloatArray | None,
-        domain: tuple[float, float] | None = None,
     ) -> ProfileLikelihood:
         """From the solver's coordinates (alpha, rest) of the estimates.
 
@@ -127,7 +123,7 @@ class ProfileLikelihood:
             raise DataError("The likelihood must be finite at the estimates for a profile; it is not.")
         _, factor, damping = positive_factor(at.information)
         top = Point(np.concatenate([start[0].reshape(-1), start[1]]), at, factor, damping)
-        return cls(objective=objective, user=user, top=top, separation=separation, domain=domain)
+        return cls(objective=objective, user=user, top=top, separation=separation)
 
     def end(self, place: int, direction: int, drop: float) -> tuple[float, str]:
         """Where the deviance has risen by `drop`.
@@ -144,20 +140,32 @@ class ProfileLikelihood:
         Returns
         -------
         (value, reason)
-            The value is -inf or inf, or the end of the domain, where the likelihood never falls that far, and NaN
-            where it could not be followed (scale models with several maxima); the reason is empty otherwise.
+            The value is -inf or inf where the likelihood never falls that far, and NaN where it could not be followed
+            (scale models with several maxima); the reason is empty otherwise.
         """
-        a = self._functional(place)
         moving = 0.0 if self.separation is None else float(self.separation[place])
         if moving * direction > 0.0:
             return direction * math.inf, SEPARATED
-        found = self._joint(a, direction, drop) if self.separation is None else None
+        found = self.quick_end(place, direction, drop)
         if found is not None:
             return found, ""
-        value, reason = self._traced(a, direction, drop)
-        if reason and self.domain is not None and place == self.top.x.size - 1:
-            return self.domain[(direction + 1) // 2], RANGE
+        value, reason = self._traced(self._functional(place), direction, drop)
         return math.nan if reason == EDGE else value, reason
+
+    def quick_end(self, place: int, direction: int, drop: float) -> float | None:
+        """The end by the joint iteration; None where that does not settle."""
+        return self._joint(self._functional(place), direction, drop) if self.separation is None else None
+
+    def estimate(self, place: int) -> float:
+        """The parameter of the user at the maximum."""
+        return float(self._functional(place) @ self.top.x)
+
+    @property
+    def point(self) -> tuple[FloatArray, FloatArray]:
+        """The maximum as (alpha, rest)."""
+        shape = self.top.at.score_alpha.shape
+        size = shape[0] * shape[1]
+        return self.top.x[:size].reshape(shape), self.top.x[size:]
 
     def curve(self, place: int, values: FloatArray) -> FloatArray:
         """(n,) maximised log-likelihood with the parameter held at each value; NaN where none is found."""

@@ -26,8 +26,9 @@ class Factor:
     def solve(self, alpha: FloatArray, rest: FloatArray) -> tuple[FloatArray, FloatArray]:
         """J^-1 (alpha, rest) for vectors (K-1, m) and (q,)."""
         base = dpbtrs(self.band, alpha.reshape(-1), lower=1)[0]
-        step = dpotrs(self.schur, rest - self.V.T @ alpha.reshape(-1), lower=1)[0] if rest.size else rest
-        return (base - self.V @ step).reshape(alpha.shape), step
+        with np.errstate(over="ignore", invalid="ignore"):  # far off the optimum: a step that is not finite is not taken
+            step = dpotrs(self.schur, rest - self.V.T @ alpha.reshape(-1), lower=1)[0] if rest.size else rest
+            return (base - self.V @ step).reshape(alpha.shape), step
 
     def schur_inverse(self) -> FloatArray:
         """(q, q) inverse of S: the covariance of the location and log-scale coefficients."""
@@ -90,8 +91,9 @@ class Blocks:
         diagonal, rest = self.diagonal.copy(), self.rest.copy()
         of_alpha, of_rest = np.abs(diagonal[:, range(m), range(m)]), np.abs(rest[range(q), range(q)])
         least = _VANISHING * max(of_alpha.max(), of_rest.max(initial=0.0))
-        diagonal[:, range(m), range(m)] += factor * np.maximum(of_alpha, least)
-        rest[range(q), range(q)] += factor * np.maximum(of_rest, least)
+        with np.errstate(over="ignore"):  # as far as doubles go: what overflows is refused by `factor`
+            diagonal[:, range(m), range(m)] += factor * np.maximum(of_alpha, least)
+            rest[range(q), range(q)] += factor * np.maximum(of_rest, least)
         return Blocks(diagonal=diagonal, below=self.below, cross=self.cross, rest=rest)
 
     def banded(self) -> FloatArray:
@@ -119,7 +121,11 @@ class Blocks:
         if q == 0:
             return Factor(band=band, V=cross, schur=self.rest)
         V = dpbtrs(band, cross, lower=1)[0]
-        schur, failed = dpotrf(self.rest - cross.T @ V, lower=1)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not positive definite
+            complement = self.rest - cross.T @ V
+        if not np.isfinite(complement).all():
+            return None
+        schur, failed = dpotrf(complement, lower=1)
         return None if failed else Factor(band=band, V=V, schur=schur)
 
     def times(self, alpha: FloatArray, rest: FloatArray) -> tuple[FloatArray, FloatArray]:

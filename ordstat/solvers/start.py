@@ -1,7 +1,8 @@
-"""Starting values of Newton's method: from the cumulative shares, or from a rough fit of an easier problem.
+"""Starting values of Newton's method: from the cumulative shares, from some of the rows, or the best of several starts.
 
-The easier problem is every tenth row where there are many rows, and for the likelihoods that may have several local
-maxima a model nearby: the one without scale effects, and for the cauchit the logit and the probit.
+Where there are many rows an easier problem, every tenth of them, is fitted first. The likelihoods that may have several
+local maxima are followed from several starts (`explore.py`): models nearby (no scale effects, the logit and the probit
+for the cauchit, lambda on a grid) and log-scale effects either way.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..model.links import LINKS
-from .newton import Evaluation, Optimum, maximise
+from .explore import Point, Reached, distinct, evaluated, follow, follow_all, stay
+from .lambda_search import search_lambda
+from .newton import Optimum, maximise
 from .problem import Problem
 from .rank import Columns
 
@@ -24,10 +27,10 @@ _ROUGH = 1e3
 _TOLD = 1e-9
 #: Longest step, in the units of `newton.py`, on the information of the small sample.
 _LONGEST = 0.2
-#: Newton steps towards the maximum of a model nearby, and its score.
-_STEPS, _NEAR = 30, 1e-3
-
-Point = tuple[FloatArray, FloatArray]
+#: Log-scale effects per deviation that are tried either way, those of so many columns at most.
+_EFFECT, _COLUMNS = 0.6, 4
+#: Effects of the logit fit are tried at these multiples for the cauchit, whose latent spread is another.
+_STRETCHES = (0.5, 1.0, 2.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,27 +43,28 @@ class Start:
     rest : (q,)
     beyond : float or None
         A higher log-likelihood, on a way that came to no end; None where none was seen.
+    tried, maxima : int
+        Starts that were followed, and the different maxima that they led to.
     """
 
     alpha: FloatArray
     rest: FloatArray
     beyond: float | None = None
+    tried: int = 1
+    maxima: int = 1
 
 
 def starting_values(problem: Problem, max_iter: int) -> Start:
     """Where to begin, for the scaled columns; no search on the way takes more than `max_iter` steps."""
-    if problem.family is None and problem.sample.rows.scale is not None:
-        return _through_equal_scales(problem, max_iter)
-    return Start(*_one_place(problem, max_iter))
-
-
-def _one_place(problem: Problem, max_iter: int) -> Point:
-    """`starting_values` of a likelihood without scale effects, or with a parameter of its link."""
     if problem.family is not None:
-        return _at_fixed_lambda(problem, problem.family.start, max_iter)
-    if not problem.many_rows:
-        return _through_other_links(problem, max_iter) if problem.link.name == "cauchit" else problem.start()
-    return _from_small_sample(problem) if problem.plain and problem.structure is None else problem.start()
+        return _along_lambda(problem, max_iter)
+    if problem.sample.rows.scale is not None:
+        return _through_scales(problem, max_iter)
+    if problem.link.name == "cauchit":
+        return _chosen(problem, _other_links(problem, max_iter), max_iter)
+    if problem.plain and problem.structure is None:
+        return Start(*_from_small_sample(problem))
+    return Start(*problem.start())
 
 
 def _from_small_sample(problem: Problem) -> Point:
@@ -108,75 +112,81 @@ def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Point:
     return moved, rest + step_rest
 
 
-def _at_fixed_lambda(problem: Problem, lam: float, max_iter: int) -> Point:
-    """The fit at one lambda: lambda and thresholds are nearly collinear, and Newton's steps far from it are wild."""
-    fixed = replace(problem, family=None)
-    start = starting_values(fixed, max_iter)
-    alpha, rest = _near(fixed, (start.alpha, start.rest), max_iter).point
-    return alpha, np.append(rest, lam)
+def _along_lambda(problem: Problem, max_iter: int) -> Start:
+    """The best lambda of a grid: lambda and thresholds are nearly collinear, and Newton's steps far from it wild."""
+    assert problem.family is not None
+    fixed = starting_values(replace(problem, family=None), max_iter)
+    found = search_lambda(problem, (fixed.alpha, fixed.rest), max_iter)
+    return Start(*found.point, tried=fixed.tried + found.tried, maxima=max(fixed.maxima, found.maxima))
 
 
-def _through_other_links(problem: Problem, max_iter: int) -> Point:
-    """The best of the local maxima reached from no effects and from the logit and the probit fit.
-
-    The cauchit likelihood of few rows has several; those of the other two links have one.
-    """
+def _other_links(problem: Problem, max_iter: int) -> list[Point]:
+    """No effects, and those of the logit and the probit fit, whose likelihoods have one maximum."""
     others = [replace(problem, link=LINKS[name]) for name in ("logit", "probit")]
-    starts = [problem.start(), *(_near(other, other.start(), max_iter).point for other in others)]
-    points = [_near(problem, start, max_iter).point for start in starts if _at(problem, *start) is not None]
-    return points[int(np.argmax([_loglik(problem, point) for point in points]))]
+    points = [follow(other, other.start(), max_iter).point for other in others]
+    stretched = [(factor * alpha, factor * rest) for alpha, rest in points for factor in _STRETCHES]
+    return [problem.start(), *stretched]
 
 
-def _through_equal_scales(problem: Problem, max_iter: int) -> Start:
-    """The best of the local maxima reached from the fit without scale effects and, of few rows, from no effects.
+def _chosen(problem: Problem, points: list[Point], max_iter: int) -> Start:
+    """The best of the maxima that some points lead to."""
+    found = follow_all(problem, points, max_iter)
+    best = found[0].point if found else problem.start()
+    return Start(*best, tried=len(points), maxima=sum(one.ends for one in found))
 
-    The former makes sure that scale effects never lower the likelihood. Far from zero a scale column multiplies all
-    other effects, and its own effect is nearly lost in them. Without an offset the centred column makes the same model,
-    with theta - H smaller by exp(mean zeta): it is fitted there, and taken back.
+
+def _through_scales(problem: Problem, max_iter: int) -> Start:
+    """The best of the local maxima reached from the fits without scale effects, from no effects, and from log-scale
+    effects either way.
+
+    The first make sure that scale effects never lower the likelihood. Far from zero a scale column multiplies all other
+    effects, and its own effect is nearly lost in them. Without an offset the centred column makes the same model, with
+    theta - H smaller by exp(mean zeta): it is fitted there too, and taken back.
     """
-    rows, n_scale = problem.sample.rows, int(problem.scale.kept.sum())
-    assert rows.scale is not None
+    equal = _equal_scales(problem, max_iter)
+    points = [*equal, problem.start(), *_either_way(problem, equal[0])]
+    found = follow_all(problem, points, max_iter)
+    tried = len(points)
+    if problem.sample.rows.offset is None:
+        centred, mean = _centred(problem)
+        again = follow_all(centred, points, max_iter)
+        found = distinct([*found, *(replace(one, point=_taken_back(*one.point, mean)) for one in again)])
+        tried += len(points)
+    return _ending(problem, found, stay(problem, equal[0]), max_iter, tried)
+
+
+def _equal_scales(problem: Problem, max_iter: int) -> list[Point]:
+    """The maxima without scale effects, the best first, scale effects 0."""
     none = Columns(np.zeros(0), np.ones(0), np.zeros(0, dtype=bool))
+    rows, zeros = problem.sample.rows, np.zeros(int(problem.scale.kept.sum()))
     equal = replace(problem, sample=replace(problem.sample, rows=replace(rows, scale=None)), scale=none)
-    alpha, rest = _near(equal, _one_place(equal, max_iter), max_iter).point
-    start = alpha, np.append(rest, np.zeros(n_scale))
-    starts = [start, problem.start()] if not problem.many_rows else [start]
-    near = [_near(problem, start, max_iter) for start in starts]
-    if rows.offset is None:
-        part = problem.scale.part(problem.scale.kept)
-        centred = replace(problem, sample=replace(problem.sample, rows=replace(rows, scale=rows.scale - part.mean)))
-        found = [_near(centred, start, max_iter) for start in starts]
-        mean = part.mean / part.deviation
-        near += [replace(one, point=_taken_back(*one.point, mean)) for one in found]
-    return _ending(problem, near, start, max_iter)
+    if equal.link.name == "cauchit":
+        points = [one.point for one in follow_all(equal, _other_links(equal, max_iter), max_iter)]
+    else:
+        start = starting_values(equal, max_iter)
+        points = [(start.alpha, start.rest)]
+    best, *others = points or [equal.start()]
+    return [(alpha, np.append(rest, zeros)) for alpha, rest in (follow(equal, best, max_iter).point, *others)]
 
 
-@dataclass(frozen=True, eq=False)
-class _Near:
-    """Where some Newton steps lead, and whether they end there."""
+def _either_way(problem: Problem, point: Point) -> list[Point]:
+    """A point without scale effects, with one of those that matter most at it, in either direction."""
+    at = evaluated(problem, point)
+    n_scale = int(problem.scale.kept.sum())
+    if at is None:
+        return []
+    places = np.argsort(-np.abs(at.score_rest[-n_scale:]))[:_COLUMNS] - n_scale
+    alpha, rest = point
+    moves = [np.eye(rest.size)[place] * effect for place in places for effect in (_EFFECT, -_EFFECT)]
+    return [(alpha, rest + move) for move in moves]
 
-    point: Point
-    ends: bool
 
-
-def _ending(problem: Problem, near: list[_Near], start: Point, max_iter: int) -> Start:
-    """The best of the points; of those that end, if the best does not with all steps either.
-
-    A likelihood with scale effects can rise without end, to where all scores of some rows are infinite and those of the
-    others zero: a maximum on this side of it says more of the data.
-    """
-    candidates = [*near, _Near(start, False)]
-    logliks = np.array([_loglik(problem, one.point) for one in candidates])
-    best = int(np.argmax(logliks))
-    lowest = logliks[-1] - 1e-9 * (1.0 + abs(logliks[-1]))
-    ends = np.array([one.ends for one in candidates]) & (logliks >= lowest)
-    if ends[best] or not ends.any():
-        return Start(*candidates[best].point)
-    further = _near(problem, candidates[best].point, max_iter, max_iter)
-    if further.ends:
-        return Start(*further.point)
-    chosen = int(np.argmax(np.where(ends, logliks, -np.inf)))
-    return Start(*candidates[chosen].point, beyond=_loglik(problem, further.point))
+def _centred(problem: Problem) -> tuple[Problem, FloatArray]:
+    """The problem with centred columns of the log scale, and their means in deviations."""
+    rows, part = problem.sample.rows, problem.scale.part(problem.scale.kept)
+    assert rows.scale is not None
+    sample = replace(problem.sample, rows=replace(rows, scale=rows.scale - part.mean))
+    return replace(problem, sample=sample), part.mean / part.deviation
 
 
 def _taken_back(alpha: FloatArray, rest: FloatArray, mean: FloatArray) -> Point:
@@ -187,27 +197,22 @@ def _taken_back(alpha: FloatArray, rest: FloatArray, mean: FloatArray) -> Point:
         return factor * alpha, np.append(factor * effects, zeta)
 
 
-def _near(problem: Problem, start: Point, max_iter: int, steps: int = _STEPS) -> _Near:
-    """Close to the maximum that Newton's method reaches from a point."""
-    found = maximise(
-        problem.objective().evaluate,
-        *start,
-        tol=_NEAR,
-        max_iter=min(steps, max_iter),
-        total_weight=float(problem.counts.sum()),
-    )
-    return _Near((found.alpha, found.rest), found.message.startswith("converged") and found.damping == 0.0)
+def _ending(problem: Problem, found: list[Reached], start: Reached, max_iter: int, tried: int) -> Start:
+    """The best of the places; of those that end, if the best does not with all steps either.
 
-
-def _at(problem: Problem, alpha: FloatArray, rest: FloatArray) -> Evaluation | None:
-    """The likelihood at a point, None where it has no finite value."""
-    if not (np.isfinite(alpha).all() and np.isfinite(rest).all()):
-        return None
-    found = problem.objective().evaluate(alpha, rest)
-    return found if found is not None and found.finite else None
-
-
-def _loglik(problem: Problem, point: Point) -> float:
-    """The log-likelihood at a point, minus infinity outside the domain."""
-    found = _at(problem, *point)
-    return -np.inf if found is None else found.loglik
+    A likelihood with scale effects can rise without end, to where all scores of some rows are infinite and those of the
+    others zero: a maximum on this side of it says more of the data.
+    """
+    maxima = sum(one.ends for one in found)
+    candidates = [replace(one, loglik=stay(problem, one.point).loglik) for one in found] + [start]
+    best = max(candidates, key=lambda one: one.loglik)
+    least = start.loglik - 1e-9 * (1.0 + abs(start.loglik))
+    ends = [one for one in candidates if one.ends and one.loglik >= least]
+    if best.ends or not ends:
+        return Start(*best.point, tried=tried, maxima=maxima)
+    further = follow(problem, best.point, max_iter, max_iter)
+    if further.ends:
+        return Start(*further.point, tried=tried, maxima=maxima + 1)
+    chosen = max(ends, key=lambda one: one.loglik)
+    beyond = further.loglik if further.loglik > chosen.loglik else None
+    return Start(*chosen.point, beyond=beyond, tried=tried, maxima=maxima)

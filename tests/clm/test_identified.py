@@ -1,0 +1,115 @@
+"""Parameters that the cell probabilities do not determine are named and not estimated, and the rest is right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordstat import datasets, ordfit
+from ordstat.exceptions import DataWarning, OptionError
+from ordstat.results.likelihood import LikelihoodResults
+
+
+def two_levels() -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    f, x = rng.choice(list("ab"), 300), rng.normal(size=300)
+    return pd.DataFrame({"f": f, "x": x, "y": (x + (f == "b") + rng.logistic(size=300) > 0).astype(int)})
+
+
+def wine() -> pd.DataFrame:
+    return datasets.load("wine")
+
+
+def same(fit: LikelihoodResults, plain: LikelihoodResults) -> None:
+    """The same model without the parameters that are not determined."""
+    assert fit.loglik == pytest.approx(plain.loglik, abs=1e-9) and fit.edf == plain.edf
+    kept = fit.params.dropna()
+    np.testing.assert_allclose(kept, plain.params[kept.index], atol=1e-6)
+    np.testing.assert_allclose(fit.se[kept.index], plain.se[kept.index], rtol=1e-6)
+
+
+#: Arguments, those without what is not determined, what that is, and a name it cannot be told from.
+CASES = {
+    "two levels": (("y ~ f", {"scale": "~ f"}), ("y ~ f", {}), "scale.f[T.b]", "f[T.b]"),
+    "nominal and scale": (
+        ("rating ~ 1", {"nominal": "~ contact", "scale": "~ contact"}),
+        ("rating ~ 1", {"nominal": "~ contact"}),
+        "scale.contact[T.yes]",
+        "1|2.contact[T.yes]",
+    ),
+    "interaction": (
+        ("rating ~ temp*contact", {"nominal": "~ contact", "scale": "~ contact"}),
+        ("rating ~ temp + temp:contact", {"nominal": "~ contact"}),
+        "scale.contact[T.yes]",
+        "temp[T.warm]:contact[T.yes]",
+    ),
+    "equal spaces": (
+        ("rating ~ 1", {"nominal": "~ contact", "scale": "~ contact", "threshold": "equidistant"}),
+        ("rating ~ 1", {"nominal": "~ contact", "threshold": "equidistant"}),
+        "scale.contact[T.yes]",
+        "spacing.contact[T.yes]",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.filterwarnings("ignore:aliased with:ordstat.exceptions.DataWarning")
+def test_what_is_not_determined_is_left_out(case: str) -> None:
+    (formula, options), (plain_formula, plain_options), name, other = CASES[case]
+    data = two_levels() if formula.startswith("y") else wine()
+    with pytest.warns(DataWarning) as caught:
+        fit = ordfit(formula, data, **options)
+    told = [str(one.message) for one in caught if "cannot be told" in str(one.message)]
+    assert len(told) == 1 and told[0].startswith(f"{name} cannot be told from") and other in told[0]
+    assert np.isnan(fit.params[name]) and fit.certificate.reached
+    plain = ordfit(plain_formula, data, **plain_options)
+    assert fit.loglik == pytest.approx(plain.loglik, abs=1e-9) and fit.edf == plain.edf
+    if plain_formula == formula:
+        same(fit, plain)
+
+
+def test_a_lambda_of_two_cells() -> None:
+    """Two probabilities do not tell a threshold, an effect and the shape of the latent distribution."""
+    data = two_levels()
+    with pytest.warns(DataWarning, match=r"lambda cannot be told from f\[T.b\] at K = 2"):
+        fit = ordfit("y ~ f", data, link="aranda-ordaz")
+    same(fit, ordfit("y ~ f", data))
+    assert np.isnan(fit.params["lambda"])
+    np.testing.assert_allclose(fit.predict(type="prob"), ordfit("y ~ f", data).predict(type="prob"), atol=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
+def test_sandwich_and_profile_of_the_rest() -> None:
+    data = two_levels()
+    fit, plain = ordfit("y ~ f", data, scale="~ f"), ordfit("y ~ f", data)
+    robust = fit.with_vcov("HC0").se
+    np.testing.assert_allclose(robust.dropna(), plain.with_vcov("HC0").se, rtol=1e-6)
+    limits, expected = (one.confint(type="profile") for one in (fit, plain))
+    np.testing.assert_allclose(limits.dropna(), expected, rtol=1e-6)
+    assert limits.loc["scale.f[T.b]"].isna().all()
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
+def test_questions_about_it_are_refused_with_the_reason() -> None:
+    fit = ordfit("y ~ f", two_levels(), scale="~ f")
+    asked = {
+        "profile": lambda: fit.profile("scale.f[T.b]"),
+        "confint": lambda: fit.confint(type="profile", parm="scale.f[T.b]"),
+        "test": lambda: fit.test("scale.f[T.b] = 0"),
+    }
+    for ask in asked.values():
+        with pytest.raises(OptionError, match=r"scale.f\[T.b\] cannot be told from f\[T.b\]"):
+            ask()
+
+
+def test_what_is_determined_is_kept() -> None:
+    """Three levels tell the spread of two groups, a numeric column that of two levels; both as steep as can be."""
+    rng = np.random.default_rng(3)
+    f, x = rng.choice(list("ab"), 400), rng.normal(size=400)
+    latent = x + np.exp(0.5 * (f == "b")) * rng.logistic(size=400)
+    three = pd.DataFrame({"f": f, "x": x, "far": x + 2000.0, "y": np.digitize(latent, [-0.5, 1.0])})
+    for formula, scale in (("y ~ f", "~ f"), ("y ~ x", "~ x"), ("y ~ f + x", "~ f*x"), ("y ~ x", "~ center(far)")):
+        assert not ordfit(formula, three, scale=scale).fit.aliased.any()
+    two = three.assign(y=(three["y"] > 0).astype(int))
+    assert not ordfit("y ~ f + x", two, scale="~ f").fit.aliased.any()

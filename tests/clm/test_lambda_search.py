@@ -1,0 +1,79 @@
+"""The parameter of a link where the likelihood has no maximum in it, or more than one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from ordstat import ordfit
+from ordstat.exceptions import ConvergenceWarning, OptionError
+from ordstat.results.likelihood import LikelihoodResults
+
+HALF = 0.5 * 3.841458820694124
+
+
+def data(seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """80 rows with an offset that has nothing to do with the response."""
+    rng = np.random.default_rng(seed)
+    x, z = rng.normal(size=80), rng.normal(size=80)
+    y = np.searchsorted([-1, 0.3, 1.5], x + rng.logistic(size=80))
+    return {"x": x, "z": z, "y": y}, rng.normal(size=80)
+
+
+def at(seed: int, link: str, lam: float, formula: str = "y ~ x + z", given: bool = True) -> LikelihoodResults:
+    columns, offset = data(seed)
+    return ordfit(formula, columns, link=(link, lam), offset=offset if given else None)
+
+
+@pytest.mark.parametrize(("link", "seed", "way"), [("aranda-ordaz", 0, "grows"), ("log-gamma", 0, "falls")])
+def test_a_likelihood_that_rises_without_end(link: str, seed: int, way: str) -> None:
+    columns, offset = data(seed)
+    with pytest.warns(ConvergenceWarning, match=f"as lambda {way}"):
+        fit = ordfit("y ~ x + z", columns, link=link, offset=offset)
+    lam = fit.params["lambda"]
+    held, further = at(seed, link, lam), at(seed, link, 1.5 * lam)
+    assert further.loglik > held.loglik == pytest.approx(fit.loglik, abs=1e-9)
+    np.testing.assert_allclose(fit.params.drop("lambda"), held.params, rtol=1e-6)
+    np.testing.assert_allclose(fit.se.drop("lambda"), held.se, rtol=1e-6)
+    assert np.isnan(fit.se["lambda"]) and fit.certificate.reached
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.ConvergenceWarning")
+def test_limits_where_lambda_has_none() -> None:
+    columns, offset = data(0)
+    fit = ordfit("y ~ x + z", columns, link="aranda-ordaz", offset=offset)
+    limits = fit.confint(type="profile", parm=["x", "lambda"])
+    assert np.isposinf(limits["upper"]).all()
+    low = limits.loc["lambda", "lower"]
+    assert fit.loglik - at(0, "aranda-ordaz", low).loglik == pytest.approx(HALF, abs=1e-6)
+
+
+@pytest.mark.parametrize(("link", "seed"), [("aranda-ordaz", 0), ("log-gamma", 1), ("log-gamma", 7)])
+def test_limits_of_other_parameters(link: str, seed: int) -> None:
+    """At the limits the log-likelihood, maximised over lambda by brute force, has fallen by half the quantile."""
+    columns, _ = data(seed)
+    fit = ordfit("y ~ x + z", columns, link=link)
+    for limit in fit.confint(type="profile", parm="z").to_numpy()[0]:
+
+        def loss(c: float, limit: float = limit) -> float:
+            lam = float(np.exp(c)) if link == "aranda-ordaz" else c
+            return -ordfit("y ~ x", columns, link=(link, lam), offset=limit * columns["z"]).loglik
+
+        best = minimize_scalar(loss, bounds=(-7.5, 2.5), method="bounded", options={"xatol": 1e-7})
+        assert fit.loglik + best.fun == pytest.approx(HALF, abs=1e-6)
+
+
+def test_the_limit_of_aranda_ordaz_is_named() -> None:
+    columns, _ = data(3)
+    with pytest.warns(ConvergenceWarning, match="falls to 0, where the link is 'cloglog'"):
+        fit = ordfit("y ~ x + z", columns, link="aranda-ordaz")
+    assert fit.loglik == pytest.approx(ordfit("y ~ x + z", columns, link="cloglog").loglik, abs=1e-3)
+
+
+def test_a_start_far_from_the_data_is_refused() -> None:
+    rng = np.random.default_rng(19)
+    x, z = rng.normal(size=60), rng.normal(size=60)
+    y = np.searchsorted([-1, 0, 1], x + rng.logistic(size=60))
+    with pytest.raises(OptionError, match="start must give a finite likelihood with finite derivatives"):
+        ordfit("y ~ x", {"x": x, "z": z, "y": y}, link="cloglog", scale="~ z", start=(-1, 0.3, 1, -3, 3))
