@@ -10,10 +10,12 @@ from .._typing import FloatArray
 from ..exceptions import OptionError
 from ..model.fit import Information
 from ..model.links import Link
+from .explore import stay
 from .jeffreys import Jeffreys
 from .newton import Optimum, maximise
 from .penalty import Likelihood, Ridge
 from .problem import Problem
+from .runaway import Runaway, runaway
 from .schur import Blocks
 from .separation import infinite_direction
 from .start import Start, starting_values
@@ -22,6 +24,8 @@ from .user_scale import Held, InverseInformation, RestrictedInformation, Unknown
 
 #: An information matrix that needed more damping than this is not that of a maximum.
 _INDEFINITE = 1e-6
+#: How many times its own length an estimate on the way to infinity is moved on.
+_FAR = 1e3
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -55,10 +59,20 @@ class Estimation:
             found = self._held(problem, start)
             if found is not None:
                 return found
-        found = Estimate(self, problem, start, self._maximise(problem, start))
-        if self._ends(problem, start, found.optimum):
-            return self._held(problem, starting_values(problem, self.max_iter)) or found
-        return found
+        optimum = self._maximise(problem, start)
+        if self._ends(problem, start, optimum):
+            held = self._held(problem, starting_values(problem, self.max_iter))
+            if held is not None:
+                return held
+        if self.penalty is not None:
+            return Estimate(self, problem, start, optimum)
+        gone = runaway(problem, optimum, self.max_iter)
+        if gone is not None:
+            optimum = self._maximise(problem, replace(start, alpha=gone.point[0], rest=gone.point[1]))
+            gone = None if optimum.message.startswith("converged") else gone
+        elif problem.link.name == "cauchit" and optimum.slow:
+            optimum = self._further(problem, start, optimum)
+        return Estimate(self, problem, start, optimum, gone=gone)
 
     def null_loglik(self, problem: Problem) -> float:
         """Log-likelihood, without the penalty, of thresholds and offsets alone."""
@@ -76,8 +90,9 @@ class Estimation:
         at = problem.objective().evaluate(start.alpha, start.rest)
         if at is None or not at.finite:
             raise OptionError(
-                "start must give a finite likelihood with finite derivatives: thresholds increasing at every row, lambda "
-                "inside its range, scores within reach of the thresholds. Start nearer to the estimates, or leave it out."
+                "start must give a finite likelihood with finite derivatives: thresholds increasing at every row, "
+                "lambda inside its range, scores within reach of the thresholds. Start nearer to the estimates, or "
+                "leave it out."
             )
         return start
 
@@ -107,6 +122,21 @@ class Estimation:
             total_weight=float(problem.counts.sum()),
             slope=problem.slope() if self.penalty is None else None,
         )
+
+    def _further(self, problem: Problem, start: Start, optimum: Optimum) -> Optimum:
+        """From a point on the way to infinite estimates to one so far that the likelihood is all but its limit.
+
+        The tails of the Cauchy distribution are so heavy that Newton's method stops at a visible distance from that.
+        """
+        direction = infinite_direction(problem, optimum)
+        if direction is None:
+            return optimum
+        move_alpha, move_rest = problem.from_user(direction)
+        size = max(np.abs(optimum.alpha).max(), np.abs(optimum.rest).max(initial=0.0))
+        moved = optimum.alpha + _FAR * size * move_alpha, optimum.rest + _FAR * size * move_rest
+        if stay(problem, moved).loglik <= optimum.at.loglik:
+            return optimum
+        return self._maximise(problem, replace(start, alpha=moved[0], rest=moved[1]))
 
     def _ends(self, problem: Problem, start: Start, optimum: Optimum | None = None) -> bool:
         """Whether lambda starts, or the search stopped without converging, at or beyond an end of its range."""
@@ -144,6 +174,8 @@ class Estimate:
         -1 or 1 where lambda is held at the lower or upper end of its range.
     lam : float or None
         Where it is held.
+    gone : Runaway or None
+        A log-scale effect without a finite estimate.
     """
 
     by: Estimation
@@ -152,6 +184,7 @@ class Estimate:
     optimum: Optimum
     lambda_end: int = 0
     lam: float | None = None
+    gone: Runaway | None = None
 
     @property
     def rest(self) -> FloatArray:
@@ -188,6 +221,10 @@ class Estimate:
 
     def infinite_direction(self) -> FloatArray | None:
         """(P',) direction of infinite estimates on the user's scale; None where all are finite."""
+        if self.gone is not None:
+            direction = np.zeros(self.optimum.alpha.size + self.optimum.rest.size)
+            direction[direction.size - int(self.problem.scale.kept.sum()) + self.gone.place] = self.gone.sign
+            return direction
         found = infinite_direction(self.problem, self.optimum)
         if self.lam is None:
             return found
@@ -203,6 +240,8 @@ class Estimate:
 
     def _information(self, direction: FloatArray | None) -> Information:
         optimum, user = self.optimum, self.problem.user_scale()
+        if self.gone is not None:
+            return Unknown(optimum.alpha.size + optimum.rest.size)
         shape, factor = (user.c.size, user.G.shape[0]), optimum.factor
         if direction is not None:
             return RestrictedInformation(blocks=optimum.at.information, shape=shape, user=user, infinite=direction != 0)

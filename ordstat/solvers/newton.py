@@ -23,7 +23,6 @@ from .._typing import FloatArray
 from ..exceptions import DataError
 from .schur import Blocks, Factor
 
-
 #: Derivatives from here on overflow where they are multiplied.
 _LARGEST = 1e150
 

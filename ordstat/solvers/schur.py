@@ -26,7 +26,9 @@ class Factor:
     def solve(self, alpha: FloatArray, rest: FloatArray) -> tuple[FloatArray, FloatArray]:
         """J^-1 (alpha, rest) for vectors (K-1, m) and (q,)."""
         base = dpbtrs(self.band, alpha.reshape(-1), lower=1)[0]
-        with np.errstate(over="ignore", invalid="ignore"):  # far off the optimum: a step that is not finite is not taken
+        with np.errstate(
+            over="ignore", invalid="ignore"
+        ):  # far off the optimum: a step that is not finite is not taken
             step = dpotrs(self.schur, rest - self.V.T @ alpha.reshape(-1), lower=1)[0] if rest.size else rest
             return (base - self.V @ step).reshape(alpha.shape), step
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from ordstat import ordfit
-from ordstat.exceptions import ConvergenceWarning
+from ordstat.exceptions import ConvergenceWarning, SeparationWarning
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.fit import LikelihoodFit
 from ordstat.model.sample import Rows, Sample
@@ -112,3 +112,35 @@ def test_many_rows_are_followed_from_a_few() -> None:
     tall = pd.concat([data] * 60, ignore_index=True)
     one, many = (ordfit("y ~ x2", each, "cauchit", scale="~ f2 + x2", weights="wi") for each in (data, tall))
     np.testing.assert_allclose(one.params, many.params, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:the fit did not reach:ordstat.exceptions.ConvergenceWarning")
+def test_a_scale_effect_that_runs_off_is_named() -> None:
+    """Group b has the shares 1/2 whatever x: its score is best divided by nothing at all, as theta - H is not 0."""
+    rng = np.random.default_rng(11)
+    x, group = rng.normal(size=200), np.repeat(["a", "b"], 100)
+    y = np.where(group == "a", x + rng.logistic(size=200) > 1.0, np.arange(200) % 2 == 0).astype(int)
+    with pytest.warns(SeparationWarning, match=r"scale.group\[T.b\] to \+infinity"):
+        found = ordfit("y ~ x", pd.DataFrame({"x": x, "group": group, "y": y}), scale="~ group")
+    first = group == "a"
+    alone = ordfit("y ~ x", pd.DataFrame({"x": x[first], "y": y[first]}))
+    assert found.loglik == pytest.approx(alone.loglik + 100.0 * np.log(0.5), abs=1e-6)
+    np.testing.assert_allclose(found.se.dropna(), alone.se, rtol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore:the fit did not reach:ordstat.exceptions.ConvergenceWarning")
+def test_a_scale_effect_that_runs_off_along_a_curved_valley() -> None:
+    """x has no effect in group a, so the common effect vanishes while the scale of b shrinks with it: no maximum."""
+    rng = np.random.default_rng(5)
+    half, x = rng.normal(size=40), rng.normal(size=90)
+    data = pd.DataFrame(
+        {
+            "group": ["a"] * 80 + ["b"] * 90,
+            "x": np.concatenate([half, half, x]),
+            "y": np.concatenate([np.zeros(40), np.ones(40), x + rng.logistic(size=90) > 0.5]).astype(int),
+        }
+    )
+    with pytest.warns(SeparationWarning, match=r"scale.group\[T.b\] to -infinity"):
+        found = ordfit("y ~ group + x", data, scale="~ group")
+    apart = [ordfit("y ~ x", data[data["group"] == name]).loglik for name in "ab"]
+    assert found.loglik == pytest.approx(sum(apart), abs=1e-7) and found.se.isna().all()
