@@ -25,7 +25,9 @@ from .user_scale import Held, InverseInformation, RestrictedInformation, Unknown
 #: An information matrix that needed more damping than this is not that of a maximum.
 _INDEFINITE = 1e-6
 #: How many times its own length an estimate on the way to infinity is moved on.
-_FAR = 1e3
+_FAR = (1e2, 1e3, 1e4, 1e5, 1e6)
+#: Distance of a log-likelihood from its limit, per its size, that is near enough.
+_CLOSE = 1e-9
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -70,7 +72,7 @@ class Estimation:
         if gone is not None:
             optimum = self._maximise(problem, replace(start, alpha=gone.point[0], rest=gone.point[1]))
             gone = None if optimum.message.startswith("converged") else gone
-        elif problem.link.name == "cauchit" and optimum.slow:
+        elif problem.link.name == "cauchit":
             optimum = self._further(problem, start, optimum)
         return Estimate(self, problem, start, optimum, gone=gone)
 
@@ -133,10 +135,14 @@ class Estimation:
             return optimum
         move_alpha, move_rest = problem.from_user(direction)
         size = max(np.abs(optimum.alpha).max(), np.abs(optimum.rest).max(initial=0.0))
-        moved = optimum.alpha + _FAR * size * move_alpha, optimum.rest + _FAR * size * move_rest
-        if stay(problem, moved).loglik <= optimum.at.loglik:
+        ways = [(optimum.alpha + far * size * move_alpha, optimum.rest + far * size * move_rest) for far in _FAR]
+        found = [stay(problem, way) for way in ways]
+        limit = max(one.loglik for one in found)
+        if limit <= optimum.at.loglik:
             return optimum
-        return self._maximise(problem, replace(start, alpha=moved[0], rest=moved[1]))
+        enough = limit - _CLOSE * (1.0 + abs(limit))
+        alpha, rest = next(one.point for one in found if one.loglik >= enough)
+        return self._maximise(problem, replace(start, alpha=alpha, rest=rest))
 
     def _ends(self, problem: Problem, start: Start, optimum: Optimum | None = None) -> bool:
         """Whether lambda starts, or the search stopped without converging, at or beyond an end of its range."""
@@ -222,9 +228,10 @@ class Estimate:
     def infinite_direction(self) -> FloatArray | None:
         """(P',) direction of infinite estimates on the user's scale; None where all are finite."""
         if self.gone is not None:
-            direction = np.zeros(self.optimum.alpha.size + self.optimum.rest.size)
-            direction[direction.size - int(self.problem.scale.kept.sum()) + self.gone.place] = self.gone.sign
-            return direction
+            part = self.problem.scale.part(self.problem.scale.kept)
+            effects = self.optimum.alpha.size + self.optimum.rest.size - part.deviation.size
+            direction = np.append(np.zeros(effects), self.gone.direction / part.deviation)
+            return direction / np.abs(direction).max()
         found = infinite_direction(self.problem, self.optimum)
         if self.lam is None:
             return found

@@ -1,7 +1,7 @@
 """Log-scale effects that run off: their profile likelihood, followed outwards where Newton's method has not converged.
 
 As the scale of a group of rows grows or shrinks without end, thresholds and effects follow along a curved valley in
-which Newton's steps become short. With the log-scale effect held, the others are soon found at any distance.
+which Newton's steps become short. With the log-scale effects held, the others are soon found at any distance.
 """
 
 from __future__ import annotations
@@ -10,74 +10,71 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._typing import FloatArray
 from .explore import Point, follow
 from .newton import Optimum
 from .problem import Problem
 
-#: Steps of the log-scale effect, and a gain of the log-likelihood per its size that ends the way.
+#: Steps of the log-scale effects, and a gain of the log-likelihood per its size that ends the way.
 _STEPS, _GAIN = (0.5, 0.5, 1.0, 1.0, 2.0, 2.0, 4.0, 4.0, 8.0), 1e-10
-#: A log-scale effect, per deviation, that moves by less than this at the end of the search does not run off.
-_MOVING = 1e-4
+#: Log-scale effects, per deviation, that move by less than this at the end of the search do not run off, nor do those
+#: that move by less than this share of the largest move.
+_MOVING, _PART = 1e-4, 1e-2
 
 
 @dataclass(frozen=True, eq=False)
 class Runaway:
-    """A log-scale effect without a finite estimate.
+    """Log-scale effects without finite estimates.
 
     Attributes
     ----------
-    place : int
-        Among the log-scale effects that are estimated.
-    sign : int
+    direction : (r,)
+        Of the log-scale effects that are estimated, per deviation of their columns; 0 for those that do not run off.
     point : Point
         As far out as the log-likelihood still rises.
     """
 
-    place: int
-    sign: int
+    direction: FloatArray
     point: Point
 
 
 def runaway(problem: Problem, optimum: Optimum, max_iter: int) -> Runaway | None:
-    """The log-scale effect that still moves most where Newton's method stopped, and how far its profile rises."""
+    """The log-scale effects that still move where Newton's method stopped, and how far their profile rises."""
     n_scale = int(problem.scale.kept.sum())
     if n_scale == 0 or problem.family is not None or optimum.message.startswith("converged"):
         return None
-    first = optimum.rest.size - n_scale
-    moves = optimum.step_rest[first:]
-    place = int(np.argmax(np.abs(moves)))
-    if not abs(moves[place]) > _MOVING:
+    moves = optimum.step_rest[-n_scale:]
+    largest = float(np.abs(moves).max())
+    if not largest > _MOVING:
         return None
-    sign = 1 if moves[place] > 0.0 else -1
-    found = _outwards(problem, (optimum.alpha, optimum.rest), first + place, sign, optimum.at.loglik, max_iter)
-    return None if found is None else Runaway(place, sign, found)
+    direction = np.where(np.abs(moves) > _PART * largest, moves / largest, 0.0)
+    found = _outwards(problem, (optimum.alpha, optimum.rest), direction, optimum.at.loglik, max_iter)
+    return None if found is None else Runaway(direction, found)
 
 
-def _outwards(problem: Problem, point: Point, place: int, sign: int, loglik: float, max_iter: int) -> Point | None:
+def _outwards(problem: Problem, point: Point, direction: FloatArray, loglik: float, max_iter: int) -> Point | None:
     """The end of the way outwards, where the log-likelihood rises no more; None where it falls at once."""
-    first, risen = place - (point[1].size - int(problem.scale.kept.sum())), False
+    effects, risen = point[1].size - direction.size, False
     for step in _STEPS:
         alpha, rest = point
-        value = float(rest[place]) + sign * step
-        reached = follow(_held(problem, first, value), (alpha, np.delete(rest, place)), max_iter)
+        zeta = rest[effects:] + step * direction
+        reached = follow(_held(problem, zeta), (alpha, rest[:effects]), max_iter)
         gain = reached.loglik - loglik
         if gain <= 0.0:
             break
         risen, loglik = True, reached.loglik
-        point = reached.point[0], np.insert(reached.point[1], place, value)
+        point = reached.point[0], np.append(reached.point[1], zeta)
         if gain <= _GAIN * (1.0 + abs(loglik)):
             break
     return point if risen else None
 
 
-def _held(problem: Problem, place: int, value: float) -> Problem:
-    """The problem with a log-scale effect held at a value, per deviation of its column."""
-    rows, kept = problem.sample.rows, np.flatnonzero(problem.scale.kept)
+def _held(problem: Problem, zeta: FloatArray) -> Problem:
+    """The problem with the log-scale effects held at values, per deviation of their columns."""
+    rows, part = problem.sample.rows, problem.scale.part(problem.scale.kept)
     assert rows.scale is not None
-    column = rows.scale[:, place] * (value / problem.scale.deviation[kept[place]])
-    others = np.delete(rows.scale, place, axis=1)
-    left = problem.scale.kept.copy()
-    left[kept[place]] = False
-    offset = column if rows.scale_offset is None else rows.scale_offset + column
-    rows = replace(rows, scale=others if others.shape[1] else None, scale_offset=offset)
-    return replace(problem, sample=replace(problem.sample, rows=rows), scale=replace(problem.scale, kept=left))
+    own = rows.scale @ (zeta / part.deviation)
+    offset = own if rows.scale_offset is None else rows.scale_offset + own
+    none = replace(problem.scale, kept=np.zeros_like(problem.scale.kept))
+    rows = replace(rows, scale=None, scale_offset=offset)
+    return replace(problem, sample=replace(problem.sample, rows=rows), scale=none)
