@@ -25,9 +25,9 @@ from .user_scale import Held, InverseInformation, RestrictedInformation, Unknown
 #: An information matrix that needed more damping than this is not that of a maximum.
 _INDEFINITE = 1e-6
 #: How many times its own length an estimate on the way to infinity is moved on.
-_FAR = (1e2, 1e3, 1e4, 1e5, 1e6)
-#: Distance of a log-likelihood from its limit, per its size, that is near enough.
-_CLOSE = 1e-9
+_FAR = tuple(10.0 ** (0.5 * k) for k in range(2, 13))
+#: Distance of a log-likelihood from its limit that is near enough: further out the finite estimates lose digits.
+_CLOSE = 3e-7
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -140,8 +140,7 @@ class Estimation:
         limit = max(one.loglik for one in found)
         if limit <= optimum.at.loglik:
             return optimum
-        enough = limit - _CLOSE * (1.0 + abs(limit))
-        alpha, rest = next(one.point for one in found if one.loglik >= enough)
+        alpha, rest = next(one.point for one in found if one.loglik >= limit - _CLOSE)
         return self._maximise(problem, replace(start, alpha=alpha, rest=rest))
 
     def _ends(self, problem: Problem, start: Start, optimum: Optimum | None = None) -> bool:
@@ -231,7 +230,7 @@ class Estimate:
             part = self.problem.scale.part(self.problem.scale.kept)
             effects = self.optimum.alpha.size + self.optimum.rest.size - part.deviation.size
             direction = np.append(np.zeros(effects), self.gone.direction / part.deviation)
-            return direction / np.abs(direction).max()
+            return np.asarray(direction / np.abs(direction).max())
         found = infinite_direction(self.problem, self.optimum)
         if self.lam is None:
             return found
