@@ -1,5 +1,7 @@
 """`python -m benchmarks [clm svm boosting ...] [--quick]`: run suites, print tables, write CSV files.
 
+`python -m benchmarks against_r` compares answers, not seconds; `--help` after it tells of its own options.
+
 One BLAS thread for everybody: the variables are set before NumPy is loaded, and R inherits them.
 """
 
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -14,7 +17,7 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import pandas as pd  # noqa: E402
 
-from benchmarks import boosting, clm, online, prediction, start, svm, trees  # noqa: E402
+from benchmarks import against_r, boosting, clm, online, prediction, start, svm, trees  # noqa: E402
 
 SUITES = {
     "start": start.run,
@@ -44,4 +47,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["against_r"]:
+        against_r.main(sys.argv[2:])
+    else:
+        main()

@@ -1,0 +1,120 @@
+"""A specification with both answers, and further questions to R where they disagree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from benchmarks.against_r import ours as ordstat_side
+from benchmarks.against_r.compare import PREDICTED, REFITS, WALD, Check, compare
+from benchmarks.against_r.exact import Rows
+from benchmarks.against_r.session import Answer, Session
+from benchmarks.against_r.specs import Spec
+
+#: What `session.R` can mend of R: "weights" of specifications that have some.
+MENDS = ("ends", "contrasts", "containment", "weights")
+#: Log-likelihoods computed twice differ by less than this.
+_SAME = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One specification.
+
+    Attributes
+    ----------
+    spec : Spec
+    kinds : tuple of str
+        What was asked for beyond the estimates.
+    ours, theirs : Answer
+    fit : LikelihoodResults or None
+    session : Session
+    """
+
+    spec: Spec
+    kinds: tuple[str, ...]
+    ours: Answer
+    theirs: Answer
+    fit: Any
+    session: Session
+    _mended: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, Check]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, spec: Spec, kinds: tuple[str, ...], session: Session) -> Case:
+        """Both sides work at the same time."""
+        session.ask(spec, kinds)
+        ours, fit = ordstat_side.answer(spec, kinds, session.version)
+        return cls(spec, kinds, ours, session.read(), fit, session)
+
+    @cached_property
+    def checks(self) -> list[Check]:
+        """All comparisons; of a cauchit, whose ends R cuts off, all but the log-likelihood are with the mended R."""
+        checks = compare(self.ours, self.theirs)
+        if self.spec.link != "cauchit" or checks[-1].agrees:
+            return checks
+        figures = self._compared(MENDS, self.kinds)
+        return checks[:2] + [check for kind, check in figures.items() if kind not in ("convergence", "loglik")]
+
+    def mended(self, kind: str, mends: tuple[str, ...]) -> Check | None:
+        """One comparison with an R whose faults of these names are mended; None where it cannot be made."""
+        return self._compared(mends, tuple(table for table in self.kinds if table in _asked(kind))).get(kind)
+
+    def _compared(self, mends: tuple[str, ...], kinds: tuple[str, ...]) -> dict[str, Check]:
+        if (mends, kinds) not in self._mended:
+            checks = compare(self.ours, self._answer(mends, kinds))
+            self._mended[mends, kinds] = {check.kind.removesuffix(".df"): check for check in checks}
+        return self._mended[mends, kinds]
+
+    def _answer(self, mends: tuple[str, ...] = MENDS, kinds: tuple[str, ...] = ()) -> Answer:
+        used = [mend for mend in mends if mend != "weights" or self.spec.weights]
+        return self.session.answer(self.spec, kinds, used)
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The rows of the model, by R, contrasts mended."""
+        self._answer()
+        return Rows.of(self.spec.link, self.session.rows())
+
+    @property
+    def estimates(self) -> np.ndarray:
+        """Ours, without aliased ones."""
+        values = self.ours.numbers["estimates"]
+        return values[~np.isnan(values)]
+
+    def higher(self) -> bool:
+        """Whether the likelihood, computed in NumPy, is what ours is said to be, and no lower than R's."""
+        if "fit.error" in self.ours.words or "fit.error" in self.theirs.words:
+            return False
+        exact = self.rows.loglik(self.estimates)
+        said, theirs = self.ours.number("loglik"), self.theirs.number("loglik")
+        return abs(exact - said) <= _SAME * (1.0 + abs(said)) and exact >= theirs - _SAME
+
+    def variant(self, kind: str, term: str) -> Case:
+        """The model of one row of drop1(), nominal_test() or scale_test(), fitted by both."""
+        spec = self.spec
+        if kind == "drop1":
+            changed = replace(spec, formula=f"{spec.formula} - {term}")
+        elif kind == "nominal_test":
+            changed = replace(spec, nominal=f"{spec.nominal or '~ 1'} + {term}")
+        else:
+            changed = replace(spec, scale=f"{spec.scale or '~ 1'} + {term}")
+        return Case.of(changed, (), self.session)
+
+    def held(self, name: str, value: float) -> float:
+        """R's deviance above our maximum with one effect, by R's name, held at a value."""
+        self._answer()
+        return 2.0 * (self.ours.number("loglik") - self.session.held(name, value))
+
+
+def _asked(kind: str) -> tuple[str, ...]:
+    """What R has to be asked for, to have a figure of this kind."""
+    name = kind.removesuffix(".se")
+    return ("predict", "observed") if name in PREDICTED else (name,)
+
+
+def kinds_of(link: str) -> tuple[str, ...]:
+    """What to ask of a model beyond its estimates: with a parameter of the link R has no predict() of new rows."""
+    return ("observed", *WALD) if link in ("aranda-ordaz", "log-gamma") else ("predict", *WALD, *REFITS)

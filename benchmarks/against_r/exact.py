@@ -1,0 +1,109 @@
+"""The likelihood of a cumulative link model in plain NumPy, on the rows that R made of a specification."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, gammainc, gammaincc, ndtr
+
+from benchmarks.against_r.session import Answer
+
+Function = Callable[[np.ndarray], np.ndarray]
+#: R's ends of the line are +-1e5 and wider.
+_END = 5e4
+#: Steps of central differences, in units of the parameter.
+_STEP = 1e-5
+#: Directions in which the scores of all rows are below this share of the largest are not identified.
+_RANK = 1e-6
+
+#: Distribution functions and their complements.
+_TAILS: dict[str, tuple[Function, Function]] = {
+    "logit": (expit, lambda x: expit(-x)),
+    "probit": (ndtr, lambda x: ndtr(-x)),
+    "cloglog": (lambda x: -np.expm1(-np.exp(x)), lambda x: np.exp(-np.exp(x))),
+    "loglog": (lambda x: np.exp(-np.exp(-x)), lambda x: -np.expm1(-np.exp(-x))),
+    "cauchit": (lambda x: np.arctan2(1.0, -x) / np.pi, lambda x: np.arctan2(1.0, x) / np.pi),
+}
+
+
+def tails(link: str, shape: float) -> tuple[Function, Function]:
+    """Distribution function of a link and its complement; `shape` is lambda of the two that have one."""
+    if link == "aranda-ordaz":
+        above: Function = lambda x: np.exp(-np.log1p(shape * np.exp(x)) / shape)  # noqa: E731
+        return lambda x: 1.0 - above(x), above
+    if link == "log-gamma":
+        k = shape**-2.0
+        below, above = (gammainc, gammaincc) if shape > 0.0 else (gammaincc, gammainc)
+        return lambda x: below(k, k * np.exp(shape * x)), lambda x: above(k, k * np.exp(shape * x))
+    return _TAILS[link]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """P(row) = F((upper psi + upper_offset) / s) - F((lower psi + lower_offset) / s), s = scale_offset exp(scale zeta).
+
+    Attributes
+    ----------
+    upper, lower : (N, P)
+        Columns of thresholds, nominal and location effects, below and above the level of the row.
+    scale : (N, Z)
+    upper_offset, lower_offset, scale_offset, weights : (N,)
+        Infinite at the ends of the line.
+    """
+
+    link: str
+    upper: np.ndarray
+    lower: np.ndarray
+    scale: np.ndarray
+    upper_offset: np.ndarray
+    lower_offset: np.ndarray
+    scale_offset: np.ndarray
+    weights: np.ndarray
+
+    @classmethod
+    def of(cls, link: str, answer: Answer) -> Rows:
+        """From what `Session.rows` answers."""
+        found = {name.replace(".", "_"): values for name, values in answer.numbers.items()}
+        n = found["weights"].size
+        parts: dict[str, Any] = {name: found[name].reshape(n, -1) for name in ("upper", "lower", "scale")}
+        ends = {name: _open_ends(found[name]) for name in ("upper_offset", "lower_offset")}
+        return cls(link=link, **parts, **ends, scale_offset=found["scale_offset"], weights=found["weights"])
+
+    def probabilities(self, parameters: np.ndarray) -> np.ndarray:
+        """(N,) probability of each row's own level at parameters in R's order, without aliased ones."""
+        P, Z = self.upper.shape[1], self.scale.shape[1]
+        psi, zeta, shape = parameters[:P], parameters[P : P + Z], parameters[P + Z :]
+        spread = self.scale_offset * np.exp(self.scale @ zeta)
+        upper = (self.upper @ psi + self.upper_offset) / spread
+        lower = (self.lower @ psi + self.lower_offset) / spread
+        cdf, above = tails(self.link, float(shape[0]) if shape.size else np.nan)
+        with np.errstate(over="ignore"):
+            return np.where(cdf(lower) > 0.5, above(lower) - above(upper), cdf(upper) - cdf(lower))
+
+    def loglik(self, parameters: np.ndarray) -> float:
+        """Weighted log-likelihood; NaN where a probability is negative."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return float(self.weights @ np.log(self.probabilities(parameters)))
+
+    def slopes(self, parameters: np.ndarray) -> np.ndarray:
+        """(N, P) derivatives of `probabilities`, by central differences."""
+        steps = _STEP * np.eye(parameters.size)
+        return np.column_stack(
+            [(self.probabilities(parameters + h) - self.probabilities(parameters - h)) / (2.0 * _STEP) for h in steps]
+        )
+
+    def identified(self, parameters: np.ndarray) -> bool:
+        """Whether the scores of the rows span as many directions as there are parameters."""
+        scores = self.slopes(parameters) / self.probabilities(parameters)[:, None]
+        length = np.linalg.norm(scores, axis=0)
+        if not np.all(length > 0.0):
+            return False
+        values = np.linalg.svd(scores / length, compute_uv=False)
+        return bool(values[-1] > _RANK * values[0])
+
+
+def _open_ends(offset: np.ndarray) -> np.ndarray:
+    return np.where(np.abs(offset) > _END, np.copysign(np.inf, offset), offset)

@@ -1,0 +1,52 @@
+"""Log-likelihoods alone, of models that may have several maxima: none of ours below R's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchmarks.against_r import ours as ordstat_side
+from benchmarks.against_r.compare import ABOVE, Check, has_end
+from benchmarks.against_r.session import Answer, Session
+from benchmarks.against_r.specs import Spec
+
+
+@dataclass(frozen=True, eq=False)
+class Heights:
+    """Log-likelihoods that both sides reach for one specification.
+
+    Attributes
+    ----------
+    spec : Spec
+    ours : Answer
+    theirs : tuple of Answer
+        R as it is and, of cauchits, with the ends of the line mended: the higher one counts.
+    """
+
+    spec: Spec
+    ours: Answer
+    theirs: tuple[Answer, ...]
+
+    @classmethod
+    def of(cls, spec: Spec, session: Session) -> Heights:
+        session.ask(spec, ())
+        ours, _ = ordstat_side.answer(spec, (), session.version)
+        theirs = [session.read()]
+        if spec.link == "cauchit":
+            theirs.append(session.answer(spec, mends=("ends",)))
+        return cls(spec, ours, tuple(answer for answer in theirs if "loglik" in answer.numbers))
+
+    @property
+    def checks(self) -> list[Check]:
+        """Ours against the higher of R's; nothing where R has none."""
+        if not self.theirs:
+            return []
+        best = max(self.theirs, key=lambda answer: answer.number("loglik"))
+        if "fit.error" in self.ours.words:
+            return [Check("refusal", False, self.ours.words["fit.error"], best.numbers["loglik"])]
+        below = best.number("loglik") - self.ours.number("loglik")
+        kind = f"loglik: R {_state(best)}, ours {_state(self.ours)}"
+        return [Check(kind, below <= ABOVE, self.ours.numbers["loglik"], best.numbers["loglik"], below / ABOVE)]
+
+
+def _state(answer: Answer) -> str:
+    return "with end" if has_end(answer) else "without end"

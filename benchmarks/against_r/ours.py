@@ -1,0 +1,128 @@
+"""What ordstat says of a specification, under the names that R's answer has."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.against_r.session import Answer
+from benchmarks.against_r.specs import Spec
+from ordstat import ordfit
+from ordstat.exceptions import OrdstatError
+
+#: ordstat's name of the type III of R's ordinal up to 2023, and of later ones.
+OLD_TYPE_III, TYPE_III = "III", "balanced"
+#: The first ordinal whose type III averages over the levels of other factors.
+BALANCED_SINCE = (2023, 12)
+
+
+def type_iii(version: str) -> str:
+    """The `type` of `anova` that is type III of this version of ordinal."""
+    return TYPE_III if tuple(map(int, version.split(".")[:2])) >= BALANCED_SINCE else OLD_TYPE_III
+
+
+def answer(spec: Spec, kinds: Sequence[str], version: str) -> tuple[Answer, Any]:
+    """The answer, and the fit, None where there is none."""
+    found = Answer()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            fit = ordfit(spec.formula, spec.data, **spec.options)
+        except OrdstatError as problem:
+            found.words["fit.error"] = str(problem)
+            return found, None
+        _estimates(found, fit)
+        for kind in kinds:
+            try:
+                _TABLES[kind](found, fit, version)
+            except OrdstatError as problem:
+                found.words[f"{kind}.error"] = str(problem)
+    if told:
+        found.words["fit.warning"] = "; ".join(f"{type(w.message).__name__}: {w.message}" for w in told)
+    return found, fit
+
+
+def _estimates(found: Answer, fit: Any) -> None:
+    separated = fit.fit.separation is not None
+    found.numbers.update(
+        {
+            "estimates": fit.params.to_numpy(),
+            "se": fit.se.to_numpy(),
+            "loglik": np.array([fit.loglik]),
+            "edf": np.array([fit.edf]),
+            "nobs": np.array([fit.nobs]),
+            "reached": np.array([float(fit.certificate.reached and not separated)]),
+        }
+    )
+
+
+def _predictions(found: Answer, fit: Any, version: str) -> None:
+    rows = _some_rows(fit)
+    for kind in ("prob", "cum_prob", "linear_predictor"):
+        out = fit.predict(rows, type=kind, se=True)
+        below = slice(None) if kind != "cum_prob" else slice(0, len(fit.threshold_names))
+        found.numbers[kind] = out["estimate"].to_numpy()[:, below].ravel()
+        found.numbers[f"{kind}.se"] = out["std_error"].to_numpy()[:, below].ravel()
+
+
+def _observed(found: Answer, fit: Any, version: str) -> None:
+    """The probability of the level that each of the first ten rows has."""
+    out = fit.predict(fit.design.data.loc[fit.design.index].head(10), type="prob", se=True)
+    y = fit.design.sample.y[:10]
+    places = np.arange(y.size), y
+    found.numbers["observed"] = out["estimate"].to_numpy()[places]
+    found.numbers["observed.se"] = out["std_error"].to_numpy()[places]
+
+
+def _some_rows(fit: Any) -> pd.DataFrame:
+    """The first ten rows of the fit without their response."""
+    return fit.design.data.loc[fit.design.index].drop(columns="y").head(10)
+
+
+def _wald(type: str) -> Callable[[Answer, Any, str], None]:
+    def table(found: Answer, fit: Any, version: str) -> None:
+        tests = fit.anova(type=type_iii(version) if type == "III" else type)
+        _table(found, f"anova.{type}", tests, "chisq")
+        found.words[f"anova.{type}.terms"] = "\t".join(tests.index)
+
+    return table
+
+
+def _refits(name: str) -> Callable[[Answer, Any, str], None]:
+    def table(found: Answer, fit: Any, version: str) -> None:
+        tests = getattr(fit, name)()
+        _table(found, name, tests, "lrt")
+        found.words[f"{name}.terms"] = "\t".join(tests.index)
+        if tests.attrs["notes"]:
+            found.words[f"{name}.notes"] = "; ".join(tests.attrs["notes"])
+
+    return table
+
+
+def _table(found: Answer, name: str, tests: pd.DataFrame, statistic: str) -> None:
+    found.numbers[f"{name}.df"] = tests["df"].to_numpy(float)
+    found.numbers[name] = tests[statistic].to_numpy(float)
+
+
+def _profiles(found: Answer, fit: Any, version: str) -> None:
+    """Limits of location and scale effects, as R gives them."""
+    places = fit.parameters.of("location", "scale")
+    limits = fit.confint(type="profile").to_numpy()[places]
+    found.numbers["profile"] = limits[~fit.fit.aliased[places]].ravel()
+
+
+_TABLES: dict[str, Callable[[Answer, Any, str], None]] = {
+    "observed": _observed,
+    "predict": _predictions,
+    "anova.I": _wald("I"),
+    "anova.II": _wald("II"),
+    "anova.III": _wald("III"),
+    "drop1": _refits("drop1"),
+    "nominal_test": _refits("nominal_test"),
+    "scale_test": _refits("scale_test"),
+    "profile": _profiles,
+}
