@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.against_r import ours as ordstat_side
-from benchmarks.against_r.compare import PREDICTED, REFITS, WALD, Check, compare
+from benchmarks.against_r.compare import NUMERICAL, PREDICTED, SLACK, Check, compare
 from benchmarks.against_r.exact import Rows
 from benchmarks.against_r.session import Answer, Session
-from benchmarks.against_r.specs import Spec
+from benchmarks.against_r.specs import FLEXIBLE, Spec
 
 #: What `session.R` can mend of R: "weights" of specifications that have some.
 MENDS = ("ends", "contrasts", "containment", "weights")
@@ -46,13 +46,17 @@ class Case:
     def of(cls, spec: Spec, kinds: tuple[str, ...], session: Session) -> Case:
         """Both sides work at the same time."""
         session.ask(spec, kinds)
-        ours, fit = ordstat_side.answer(spec, kinds, session.version)
+        ours, fit = ordstat_side.answer(spec, kinds, session.balanced)
         return cls(spec, kinds, ours, session.read(), fit, session)
+
+    @property
+    def slack(self) -> float:
+        return NUMERICAL if self.spec.link in FLEXIBLE else SLACK
 
     @cached_property
     def checks(self) -> list[Check]:
         """All comparisons; of a cauchit, whose ends R cuts off, all but the log-likelihood are with the mended R."""
-        checks = compare(self.ours, self.theirs)
+        checks = compare(self.ours, self.theirs, self.slack)
         if self.spec.link != "cauchit" or checks[-1].agrees:
             return checks
         figures = self._compared(MENDS, self.kinds)
@@ -64,7 +68,7 @@ class Case:
 
     def _compared(self, mends: tuple[str, ...], kinds: tuple[str, ...]) -> dict[str, Check]:
         if (mends, kinds) not in self._mended:
-            checks = compare(self.ours, self._answer(mends, kinds))
+            checks = compare(self.ours, self._answer(mends, kinds), self.slack)
             self._mended[mends, kinds] = {check.kind.removesuffix(".df"): check for check in checks}
         return self._mended[mends, kinds]
 
@@ -113,8 +117,3 @@ def _asked(kind: str) -> tuple[str, ...]:
     """What R has to be asked for, to have a figure of this kind."""
     name = kind.removesuffix(".se")
     return ("predict", "observed") if name in PREDICTED else (name,)
-
-
-def kinds_of(link: str) -> tuple[str, ...]:
-    """What to ask of a model beyond its estimates: with a parameter of the link R has no predict() of new rows."""
-    return ("observed", *WALD) if link in ("aranda-ordaz", "log-gamma") else ("predict", *WALD, *REFITS)

@@ -7,15 +7,17 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.against_r.case import Case, kinds_of
+from benchmarks.against_r.case import Case
+from benchmarks.against_r.compare import REFITS, WALD
 from benchmarks.against_r.likelihoods import Heights
 from benchmarks.against_r.report import Tally
 from benchmarks.against_r.session import Session
-from benchmarks.against_r.specs import KINDS, Spec
+from benchmarks.against_r.specs import FLEXIBLE, KINDS, Spec
 from benchmarks.contestants.r_clm import has
 
-#: Profiles take R a second or more: one specification in this many has them, of those with few rows.
-PROFILED, FEW_ROWS = 10, 200
+#: What takes long: one specification in this many has its terms dropped, freed and scaled, and one its profiles, if it
+#: has few rows.
+REFITTED, PROFILED, FEW_ROWS = 3, 10, 200
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -34,8 +36,16 @@ def main(arguments: Sequence[str]) -> None:
 def _case(spec: Spec, kind: str, session: Session) -> Case | Heights:
     if kind != "any":
         return Heights.of(spec, session)
+    return Case.of(spec, kinds_of(spec), session)
+
+
+def kinds_of(spec: Spec) -> tuple[str, ...]:
+    """What to ask beyond estimates; where the link has a parameter R has no predict() of new rows, and no profiles."""
+    if spec.link in FLEXIBLE:
+        return ("observed", *WALD)
+    refitted = REFITS if spec.number % REFITTED == 0 else ()
     profiled = spec.number % PROFILED == 0 and len(spec.frame) <= FEW_ROWS
-    return Case.of(spec, (*kinds_of(spec.link), *(("profile",) if profiled else ())), session)
+    return ("predict", *WALD, *refitted, *(("profile",) if profiled else ()))
 
 
 def _conclude(tally: Tally) -> None:

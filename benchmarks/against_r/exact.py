@@ -32,7 +32,7 @@ _TAILS: dict[str, tuple[Function, Function]] = {
 def tails(link: str, shape: float) -> tuple[Function, Function]:
     """Distribution function of a link and its complement; `shape` is lambda of the two that have one."""
     if link == "aranda-ordaz":
-        above: Function = lambda x: np.exp(-np.log1p(shape * np.exp(x)) / shape)  # noqa: E731
+        above: Function = lambda x: np.exp(-np.logaddexp(0.0, np.log(shape) + x) / shape)  # noqa: E731
         return lambda x: 1.0 - above(x), above
     if link == "log-gamma":
         k = shape**-2.0
@@ -97,9 +97,10 @@ class Rows:
 
     def identified(self, parameters: np.ndarray) -> bool:
         """Whether the scores of the rows span as many directions as there are parameters."""
-        scores = self.slopes(parameters) / self.probabilities(parameters)[:, None]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            scores = self.slopes(parameters) / self.probabilities(parameters)[:, None]
         length = np.linalg.norm(scores, axis=0)
-        if not np.all(length > 0.0):
+        if not (np.isfinite(length).all() and np.all(length > 0.0)):
             return False
         values = np.linalg.svd(scores / length, compute_uv=False)
         return bool(values[-1] > _RANK * values[0])

@@ -79,6 +79,13 @@ def _no_end(case: Case, check: Check) -> bool:
     return case.higher() and case.rows.identified(case.estimates)
 
 
+def _not_identified(case: Case, check: Check) -> bool:
+    """Neither side has more than a point of a ridge, which ours does not call an end."""
+    if check.kind != "convergence" or has_end(case.ours) or not has_end(case.theirs):
+        return False
+    return not case.rows.identified(case.estimates)
+
+
 def _lower_maximum(case: Case, check: Check) -> bool:
     return check.kind == "loglik" and has_end(case.theirs) and case.higher()
 
@@ -127,6 +134,14 @@ def _stopped_short(case: Case, kind: str, term: str, ours: float, theirs: float)
     return model.higher()
 
 
+def _empty_cells(case: Case, check: Check) -> bool:
+    """Beside aliased columns ours has no number, and otherwise R's."""
+    if check.kind != "anova.III" or not _comparable(check) or not case.fit.fit.aliased.any():
+        return False
+    ours, theirs = np.asarray(check.ours), np.asarray(check.theirs)
+    return bool(np.all(np.isnan(ours) | (excess(ours, theirs, RATIO) <= 1.0)))
+
+
 def _rows_changed(case: Case, check: Check) -> bool:
     return check.kind in REFITS and "number of rows" in str(check.theirs)
 
@@ -173,7 +188,17 @@ FAULTS = (
         _overlooked_variables,
     ),
     Fault("several of these", "none of the above mended alone, but all together, make R agree.", _several),
+    Fault(
+        "type III with empty cells",
+        "R tests the columns that are left of a term, which depends on the order of levels; ours gives no number.",
+        _empty_cells,
+    ),
     Fault("no convergence", "R stops without an end; NumPy finds ours to be a maximum, identified.", _no_end),
+    Fault(
+        "not identified",
+        "R gives errors of parameters whose scores NumPy finds to depend on each other; ours says so.",
+        _not_identified,
+    ),
     Fault("lower maximum", "R converges at a log-likelihood that NumPy finds to be lower than ours.", _lower_maximum),
     Fault("infinite estimates", "R shows them as converged; ours says that they are infinite.", _infinite_estimates),
     Fault(

@@ -29,7 +29,7 @@ class Heights:
     @classmethod
     def of(cls, spec: Spec, session: Session) -> Heights:
         session.ask(spec, ())
-        ours, _ = ordstat_side.answer(spec, (), session.version)
+        ours, _ = ordstat_side.answer(spec, (), session.balanced)
         theirs = [session.read()]
         if spec.link == "cauchit":
             theirs.append(session.answer(spec, mends=("ends",)))

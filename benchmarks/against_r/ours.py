@@ -14,19 +14,12 @@ from benchmarks.against_r.specs import Spec
 from ordstat import ordfit
 from ordstat.exceptions import OrdstatError
 
-#: ordstat's name of the type III of R's ordinal up to 2023, and of later ones.
-OLD_TYPE_III, TYPE_III = "III", "balanced"
-#: The first ordinal whose type III averages over the levels of other factors.
-BALANCED_SINCE = (2023, 12)
+#: What `anova` calls R's type III, where that is balanced and where it is that of older versions of ordinal.
+TYPE_III = {True: "III", False: "baseline"}
 
 
-def type_iii(version: str) -> str:
-    """The `type` of `anova` that is type III of this version of ordinal."""
-    return TYPE_III if tuple(map(int, version.split(".")[:2])) >= BALANCED_SINCE else OLD_TYPE_III
-
-
-def answer(spec: Spec, kinds: Sequence[str], version: str) -> tuple[Answer, Any]:
-    """The answer, and the fit, None where there is none."""
+def answer(spec: Spec, kinds: Sequence[str], balanced: bool) -> tuple[Answer, Any]:
+    """The answer, and the fit, None where there is none; see `Session.balanced`."""
     found = Answer()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -38,7 +31,7 @@ def answer(spec: Spec, kinds: Sequence[str], version: str) -> tuple[Answer, Any]
         _estimates(found, fit)
         for kind in kinds:
             try:
-                _TABLES[kind](found, fit, version)
+                _TABLES[kind](found, fit, balanced)
             except OrdstatError as problem:
                 found.words[f"{kind}.error"] = str(problem)
     if told:
@@ -60,7 +53,7 @@ def _estimates(found: Answer, fit: Any) -> None:
     )
 
 
-def _predictions(found: Answer, fit: Any, version: str) -> None:
+def _predictions(found: Answer, fit: Any, balanced: bool) -> None:
     rows = _some_rows(fit)
     for kind in ("prob", "cum_prob", "linear_predictor"):
         out = fit.predict(rows, type=kind, se=True)
@@ -69,7 +62,7 @@ def _predictions(found: Answer, fit: Any, version: str) -> None:
         found.numbers[f"{kind}.se"] = out["std_error"].to_numpy()[:, below].ravel()
 
 
-def _observed(found: Answer, fit: Any, version: str) -> None:
+def _observed(found: Answer, fit: Any, balanced: bool) -> None:
     """The probability of the level that each of the first ten rows has."""
     out = fit.predict(fit.design.data.loc[fit.design.index].head(10), type="prob", se=True)
     y = fit.design.sample.y[:10]
@@ -83,17 +76,17 @@ def _some_rows(fit: Any) -> pd.DataFrame:
     return fit.design.data.loc[fit.design.index].drop(columns="y").head(10)
 
 
-def _wald(type: str) -> Callable[[Answer, Any, str], None]:
-    def table(found: Answer, fit: Any, version: str) -> None:
-        tests = fit.anova(type=type_iii(version) if type == "III" else type)
+def _wald(type: str) -> Callable[[Answer, Any, bool], None]:
+    def table(found: Answer, fit: Any, balanced: bool) -> None:
+        tests = fit.anova(type=TYPE_III[balanced] if type == "III" else type)
         _table(found, f"anova.{type}", tests, "chisq")
         found.words[f"anova.{type}.terms"] = "\t".join(tests.index)
 
     return table
 
 
-def _refits(name: str) -> Callable[[Answer, Any, str], None]:
-    def table(found: Answer, fit: Any, version: str) -> None:
+def _refits(name: str) -> Callable[[Answer, Any, bool], None]:
+    def table(found: Answer, fit: Any, balanced: bool) -> None:
         tests = getattr(fit, name)()
         _table(found, name, tests, "lrt")
         found.words[f"{name}.terms"] = "\t".join(tests.index)
@@ -108,14 +101,14 @@ def _table(found: Answer, name: str, tests: pd.DataFrame, statistic: str) -> Non
     found.numbers[name] = tests[statistic].to_numpy(float)
 
 
-def _profiles(found: Answer, fit: Any, version: str) -> None:
+def _profiles(found: Answer, fit: Any, balanced: bool) -> None:
     """Limits of location and scale effects, as R gives them."""
     places = fit.parameters.of("location", "scale")
     limits = fit.confint(type="profile").to_numpy()[places]
     found.numbers["profile"] = limits[~fit.fit.aliased[places]].ravel()
 
 
-_TABLES: dict[str, Callable[[Answer, Any, str], None]] = {
+_TABLES: dict[str, Callable[[Answer, Any, bool], None]] = {
     "observed": _observed,
     "predict": _predictions,
     "anova.I": _wald("I"),

@@ -9,7 +9,7 @@ options(warn = 1)
 data <- NULL; fit <- NULL; given <- NULL
 
 numbers <- function(name, values) {
-  values <- as.vector(values)
+  values <- as.numeric(as.vector(values))
   cat("n\t", name, "\t", paste(ifelse(is.na(values), "NaN", sprintf("%.17g", values)), collapse = " "), "\n", sep = "")
 }
 words <- function(name, text) cat("w\t", name, "\t", gsub("[\t\n]+", " ", paste(text, collapse = "; ")), "\n", sep = "")
@@ -166,7 +166,10 @@ held <- function(name, value) {
 }
 
 input <- file("stdin"); open(input)
-words("version", as.character(packageVersion("ordinal"))); cat("end\n")
+words("version", as.character(packageVersion("ordinal")))
+# Type III of main effects beside an interaction: averages over the other factor, or its first level alone.
+numbers("balanced", anova(clm(rating ~ temp * contact, data = wine), type = "III")["temp", "Chisq"] > 15)
+cat("end\n")
 while (length(line <- readLines(input, 1)) > 0) {
   command <- strsplit(line, "\t")[[1]]
   switch(command[1],

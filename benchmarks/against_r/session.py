@@ -35,7 +35,15 @@ class Answer:
 
 
 class Session:
-    """R, started once; ends with the `with` block."""
+    """R, started once; ends with the `with` block.
+
+    Attributes
+    ----------
+    version : str
+        Of the package ordinal.
+    balanced : bool
+        Whether its type III averages over the levels of other factors, as later versions do.
+    """
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="ordstat-against-r-")
@@ -46,7 +54,8 @@ class Session:
             stderr=subprocess.DEVNULL,
             text=True,
         )
-        self.version = self.read().words["version"]
+        about = self.read()
+        self.version, self.balanced = about.words["version"], bool(about.number("balanced"))
 
     def __enter__(self) -> Session:
         return self

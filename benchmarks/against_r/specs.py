@@ -32,6 +32,8 @@ LINKS = {
 }
 THRESHOLDS = {"flexible": 0.55, "symmetric": 0.15, "symmetric2": 0.1, "equidistant": 0.2}
 CONTRASTS = ("sum", "helmert")
+#: Links with a parameter that is estimated.
+FLEXIBLE = ("aranda-ordaz", "log-gamma")
 #: R's names of the links that it writes otherwise.
 R_LINKS = {"aranda-ordaz": "Aranda-Ordaz"}
 #: Sharper than R's own 1e-6, so that what is left of R's last step is far below a standard error.
@@ -106,9 +108,8 @@ def random_spec(seed: int, number: int) -> Spec:
     """The specification of this number: any link, thresholds, nominal and scale effects."""
     rng = np.random.default_rng([seed, number])
     link = _drawn(rng, LINKS)
-    rare = link in R_LINKS or link == "log-gamma"
-    nominal = _perhaps(rng, 0.0 if rare else 0.2, NOMINAL)
-    scale = _perhaps(rng, 0.0 if rare else 0.3, SCALE)
+    nominal = _perhaps(rng, 0.0 if link in FLEXIBLE else 0.2, NOMINAL)
+    scale = _perhaps(rng, 0.0 if link in FLEXIBLE else 0.3, SCALE)
     threshold = "flexible" if nominal and rng.random() < 0.7 else _drawn(rng, THRESHOLDS)
     return _spec(rng, number, link, threshold, nominal, scale)
 

@@ -1,0 +1,163 @@
+"""The comparison with R's clm, without R: what is drawn, what counts as a disagreement, and the likelihood in NumPy."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks.against_r import command, ours
+from benchmarks.against_r.compare import ABOVE, compare
+from benchmarks.against_r.exact import Rows, tails
+from benchmarks.against_r.known import explanation
+from benchmarks.against_r.session import Answer, write_csv
+from benchmarks.against_r.specs import KINDS, LINKS, THRESHOLDS, cauchit_or_scale_spec, random_spec
+
+KINDS_OF_FIGURES = ("predict", "anova.I", "anova.II", "anova.III", "drop1")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_specification_is_the_same_by_seed_and_number(kind):
+    first, again = (KINDS[kind](3, 5) for _ in range(2))
+    assert (first.python, first.r) == (again.python, again.r)
+    pd.testing.assert_frame_equal(first.data, again.data)
+    others = [KINDS[kind](seed, number) for seed, number in ((3, 6), (4, 5))]
+    assert all(not first.frame.equals(other.frame) for other in others)
+
+
+def test_every_part_of_a_model_is_drawn():
+    specs = [random_spec(1, number) for number in range(300)]
+    assert {spec.link for spec in specs} == set(LINKS)
+    assert {spec.threshold for spec in specs} == set(THRESHOLDS)
+    assert {spec.weights for spec in specs} == {None, "wi", "wf"}
+    assert {spec.frame["y"].nunique() for spec in specs} == set(range(2, 8))
+    for part in ("nominal", "scale", "contrasts"):
+        assert {bool(getattr(spec, part)) for spec in specs} == {True, False}
+    assert any(spec.data.isna().any(axis=None) for spec in specs)
+    assert any("offset(known)" in spec.formula for spec in specs)
+
+
+def test_the_other_kind_is_a_cauchit_or_has_scale_effects():
+    specs = [cauchit_or_scale_spec(1, number) for number in range(50)]
+    assert all(spec.link == "cauchit" or spec.scale for spec in specs)
+
+
+def test_data_go_to_r_with_all_their_digits(tmp_path):
+    spec = next(spec for spec in (random_spec(1, n) for n in range(50)) if spec.data.isna().any(axis=None))
+    write_csv(spec, tmp_path / "data.csv")
+    back = pd.read_csv(tmp_path / "data.csv", dtype=str)
+    for name in spec.data.select_dtypes("number"):
+        np.testing.assert_array_equal(back[name].astype(float), spec.data[name].astype(float))
+    assert back.isna().equals(spec.data.isna())
+
+
+@pytest.fixture(scope="module")
+def answer():
+    found, _ = ours.answer(random_spec(1, 9), KINDS_OF_FIGURES, balanced=True)
+    assert "fit.warning" not in found.words
+    return found
+
+
+def theirs(answer, **changed):
+    """The answer as R would give it, with other numbers under some names."""
+    numbers = {name: values for name, values in answer.numbers.items() if name != "reached"}
+    return Answer(numbers | {"step": np.zeros_like(numbers["estimates"])} | changed)
+
+
+def disagreements(answer, **changed):
+    return [check.kind for check in compare(answer, theirs(answer, **changed)) if not check.agrees]
+
+
+def test_an_answer_agrees_with_itself(answer):
+    kinds = {check.kind for check in compare(answer, theirs(answer))}
+    assert {"loglik", "estimates", "se", "prob.se", "linear_predictor", "anova.II", "drop1"} <= kinds
+    assert disagreements(answer) == []
+
+
+@pytest.mark.parametrize("name", ["estimates", "se", "prob", "prob.se", "cum_prob", "anova.I", "anova.III", "drop1"])
+def test_one_number_that_is_off_is_found(answer, name):
+    planted = answer.numbers[name].copy()
+    planted[-1] *= 1.001
+    assert disagreements(answer, **{name: planted}) == [name]
+
+
+def test_a_number_that_one_side_lacks_is_found(answer):
+    planted = answer.numbers["drop1"].copy()
+    planted[-1] = np.nan
+    assert disagreements(answer, drop1=planted) == ["drop1"]
+
+
+def test_other_degrees_of_freedom_are_found(answer):
+    assert disagreements(answer, **{"drop1.df": answer.numbers["drop1.df"] + 1.0}) == ["drop1.df"]
+
+
+@pytest.mark.parametrize("above", [2.0 * ABOVE, 0.1])
+def test_a_higher_likelihood_of_r_is_never_excused(answer, above):
+    other = theirs(answer, loglik=answer.numbers["loglik"] + above)
+    (check,) = [check for check in compare(answer, other) if not check.agrees]
+    assert check.kind == "loglik"
+    assert explanation(SimpleNamespace(ours=answer, theirs=other), check) is None
+
+
+def test_a_fit_that_did_not_end_is_compared_by_its_likelihood_alone(answer):
+    other = theirs(answer, se=np.full_like(answer.numbers["se"], np.nan))
+    assert [(check.kind, check.agrees) for check in compare(answer, other)] == [
+        ("convergence", False),
+        ("loglik", True),
+    ]
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_tails_of_a_link_are_those_of_a_distribution(link):
+    x = np.linspace(-3.0, 3.0, 25)
+    below, above = tails(link, 0.7)
+    np.testing.assert_allclose(below(x) + above(x), 1.0, rtol=1e-14)
+    assert np.all(np.diff(below(x)) > 0.0)
+
+
+def test_a_distribution_with_a_parameter_has_known_ones_among_it():
+    x = np.linspace(-3.0, 3.0, 25)
+    np.testing.assert_allclose(tails("aranda-ordaz", 1.0)[0](x), tails("logit", np.nan)[0](x), rtol=1e-13)
+    np.testing.assert_allclose(tails("log-gamma", 1.0)[0](x), tails("cloglog", np.nan)[0](x), rtol=1e-13)
+    np.testing.assert_allclose(tails("log-gamma", -1.0)[0](x), tails("loglog", np.nan)[0](x), rtol=1e-13)
+
+
+def rows(link="logit"):
+    """Three levels and one column: theta_1, theta_2 and beta, without a scale."""
+    x, y = np.array([0.0, 1.0, 2.0, -1.0]), np.array([0, 1, 2, 1])
+    upper = np.column_stack([y == 0, y == 1, -x]).astype(float)
+    lower = np.column_stack([y == 1, y == 2, -x]).astype(float)
+    return Rows(
+        link=link,
+        upper=upper,
+        lower=lower,
+        scale=np.zeros((4, 0)),
+        upper_offset=np.where(y == 2, np.inf, 0.0),
+        lower_offset=np.where(y == 0, -np.inf, 0.0),
+        scale_offset=np.ones(4),
+        weights=np.array([1.0, 2.0, 1.0, 1.0]),
+    )
+
+
+def test_the_likelihood_is_the_one_written_out():
+    def F(value):
+        return 1.0 / (1.0 + np.exp(-value))
+
+    expected = [F(-1.0), F(0.5) - F(-1.5), 1.0 - F(0.0), F(1.5) - F(-0.5)]
+    parameters = np.array([-1.0, 1.0, 0.5])
+    np.testing.assert_allclose(rows().probabilities(parameters), expected, rtol=1e-14)
+    assert rows().loglik(parameters) == pytest.approx(np.log(expected) @ [1, 2, 1, 1], rel=1e-14)
+
+
+def test_a_column_twice_is_not_identified():
+    once = rows()
+    twice = replace(once, **{name: getattr(once, name)[:, [0, 1, 2, 2]] for name in ("upper", "lower")})
+    assert once.identified(np.array([-1.0, 1.0, 0.5]))
+    assert not twice.identified(np.array([-1.0, 1.0, 0.5, 0.1]))
+
+
+def test_without_r_the_command_says_so(monkeypatch):
+    monkeypatch.setattr(command, "has", lambda package: False)
+    with pytest.raises(SystemExit, match="needs R"):
+        command.main(["--specs", "1"])
