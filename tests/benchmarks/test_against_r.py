@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from benchmarks.against_r import command, ours
-from benchmarks.against_r.compare import ABOVE, compare
+from benchmarks.against_r.compare import ABOVE, NO_END, compare
 from benchmarks.against_r.exact import Rows, tails
 from benchmarks.against_r.known import explanation
 from benchmarks.against_r.session import Answer, write_csv
