@@ -1,0 +1,160 @@
+"""How a disagreement is shown to be a fault of R: by R mended, by R asked otherwise, or by the likelihood in NumPy.
+
+Each function takes a case and a comparison that disagrees, and says whether its fault is behind it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.stats import chi2
+
+from benchmarks.against_r import ours as ordstat_side
+from benchmarks.against_r.case import MENDS, Case
+from benchmarks.against_r.columns import FACTORS
+from benchmarks.against_r.compare import ABOVE, LOGLIKS, RATIO, REFITS, WALD, Check, excess, has_end
+
+#: R's deviance at a right profile limit is the chi-squared quantile within this.
+_DEVIANCE = 1e-3
+#: Log-likelihoods on the way to an infinite estimate, which a cauchit approaches slowly.
+_ON_THE_WAY = 1e-2
+#: Numerical derivatives and R's own slack leave this share of a standard error.
+_DELTA = 1e-3
+
+
+def _agrees_with(case: Case, check: Check, *mends: str) -> bool:
+    mended = case.mended(check.kind.removesuffix(".df"), mends)
+    return mended is not None and mended.agrees
+
+
+def _comparable(check: Check) -> bool:
+    """Whether both sides have numbers, and as many."""
+    return not isinstance(check.ours, str) and np.shape(check.ours) == np.shape(check.theirs)
+
+
+def cut_ends(case: Case, check: Check) -> bool:
+    return case.spec.link == "cauchit" and check.kind == "loglik" and _agrees_with(case, check, "ends")
+
+
+def absent_contrasts(case: Case, check: Check) -> bool:
+    ends = ("ends",) if case.spec.link == "cauchit" else ()
+    return bool(case.spec.contrasts) and _agrees_with(case, check, "contrasts", *ends)
+
+
+def weightless_contrasts(case: Case, check: Check) -> bool:
+    return case.spec.weights is not None and check.kind in WALD[:2] and _agrees_with(case, check, "weights")
+
+
+def overlooked_variables(case: Case, check: Check) -> bool:
+    return check.kind == "anova.II" and _agrees_with(case, check, "containment")
+
+
+def several(case: Case, check: Check) -> bool:
+    return check.kind not in ("convergence", *LOGLIKS) and _agrees_with(case, check, *MENDS)
+
+
+def no_end(case: Case, check: Check) -> bool:
+    """R did not converge, and ours is the maximum of a likelihood whose parameters are identified."""
+    if check.kind not in ("convergence", *LOGLIKS) or not has_end(case.ours) or has_end(case.theirs):
+        return False
+    return case.higher() and case.rows.identified(case.estimates)
+
+
+def not_identified(case: Case, check: Check) -> bool:
+    """Neither side has more than a point of a ridge, which ours does not call an end."""
+    if check.kind != "convergence" or has_end(case.ours) or not has_end(case.theirs):
+        return False
+    return not case.rows.identified(case.estimates)
+
+
+def lower_maximum(case: Case, check: Check) -> bool:
+    return check.kind == "loglik" and has_end(case.theirs) and case.higher()
+
+
+def infinite_estimates(case: Case, check: Check) -> bool:
+    """R stops on the way to infinity without a word, below ours, which says so."""
+    separated = case.fit is not None and case.fit.fit.separation is not None
+    return check.kind == "convergence" and separated and has_end(case.theirs)
+
+
+def predict_without_lambda(case: Case, check: Check) -> bool:
+    """Delta method with R's own covariance over all parameters gives ours."""
+    if case.fit is None or not case.fit.fit.n_lambda or check.kind != "observed.se":
+        return False
+    slopes = case.rows.slopes(case.estimates)[: np.size(check.ours)]
+    covariance = case.fit.vcov().to_numpy()
+    errors = np.sqrt(np.einsum("np,pq,nq->n", slopes, covariance, slopes))
+    return bool(np.all(excess(np.asarray(check.ours), errors, _DELTA * errors) <= 1.0))
+
+
+def refit_stopped_short(case: Case, check: Check) -> bool:
+    """Every row that differs is of a model that R does not fit, or to a lower maximum than ours."""
+    if check.kind not in REFITS or not _comparable(check):
+        return False
+    terms = case.ours.words[f"{check.kind}.terms"].split("\t")
+    ours, theirs = np.asarray(check.ours), np.asarray(check.theirs)
+    differ = np.flatnonzero(excess(ours, theirs, RATIO) > 1.0)
+    return all(_stopped_short(case, check.kind, terms[row], float(ours[row]), float(theirs[row])) for row in differ)
+
+
+def _stopped_short(case: Case, kind: str, term: str, ours: float, theirs: float) -> bool:
+    """Whether R, asked for the model itself, has no end where one side has no statistic, or a lower log-likelihood.
+
+    A statistic of ours has to be that of the model, fitted by itself.
+    """
+    model = case.variant(kind, term)
+    if np.isnan(ours):
+        ended = "fit.error" not in model.theirs.words and has_end(model.theirs)
+        return model.fit is not None and not (ended and model.rows.identified(model.estimates))
+    said = case.ours.number("loglik") + (-0.5 if kind == "drop1" else 0.5) * ours
+    if model.fit is None or abs(said - model.ours.number("loglik")) > (RATIO if has_end(model.ours) else _ON_THE_WAY):
+        return False
+    if "ConvergenceWarning" in model.ours.words.get("fit.warning", ""):
+        return False
+    if np.isnan(theirs):
+        return "fit.error" in model.theirs.words or not has_end(model.theirs) or model.higher()
+    return model.higher()
+
+
+def empty_cells(case: Case, check: Check) -> bool:
+    """Beside aliased columns ours has no number, and otherwise R's."""
+    if check.kind != "anova.III" or not _comparable(check) or not case.fit.fit.aliased.any():
+        return False
+    ours, theirs = np.asarray(check.ours), np.asarray(check.theirs)
+    return bool(np.all(np.isnan(ours) | (excess(ours, theirs, RATIO) <= 1.0)))
+
+
+def coding_matters(case: Case, check: Check) -> bool:
+    """With treatment contrasts, which R goes over to, the formula is another model with another maximum."""
+    if check.kind != "anova.III" or not _comparable(check):
+        return False
+    treatment = dict.fromkeys(FACTORS, "treatment")
+    other, _ = ordstat_side.answer(replace(case.spec, contrasts=treatment), (), case.session.balanced)
+    return "loglik" in other.numbers and abs(other.number("loglik") - case.ours.number("loglik")) > ABOVE
+
+
+def stops(case: Case, check: Check) -> bool:
+    return check.kind == "refusal" and "fit.error" not in case.ours.words
+
+
+def rows_changed(case: Case, check: Check) -> bool:
+    return check.kind in REFITS and "number of rows" in str(check.theirs)
+
+
+def profile_refused(case: Case, check: Check) -> bool:
+    return (
+        check.kind == "profile" and "standard errors are NA" in str(check.theirs) and bool(case.fit.fit.aliased.any())
+    )
+
+
+def profile_off(case: Case, check: Check) -> bool:
+    """With an effect held at our limit, R's own deviance is the quantile."""
+    if check.kind != "profile" or not _comparable(check):
+        return False
+    names = case.theirs.words["profile.names"].split("; ")
+    limits = np.asarray(check.ours).reshape(-1, 2)
+    quantile = float(chi2.ppf(0.95, 1))
+    found = [case.held(name, limit) for name, pair in zip(names, limits, strict=True) for limit in pair
+             if np.isfinite(limit)]  # fmt: skip
+    return bool(np.all(np.abs(np.array(found) - quantile) < _DEVIANCE))
