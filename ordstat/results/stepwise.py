@@ -10,10 +10,13 @@ import pandas as pd
 
 from ..exceptions import OptionError
 from .comparison import check_unpenalised
-from .terms import Refit, add_fits, add_scope, check_rows, drop_fits
+from .terms import add_fits, add_scope, check_rows, drop_fits
 
 if TYPE_CHECKING:
     from .likelihood import LikelihoodResults
+
+#: Criteria as near to each other as this are equal.
+_ROUNDING = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,21 +77,23 @@ def _limits(r: LikelihoodResults, scope: Any) -> tuple[set[frozenset[str]], str 
 def _best_change(
     r: LikelihoodResults, lower: set[frozenset[str]], upper: str | None, drop: bool, k: float
 ) -> tuple[str, str] | None:
-    """The single term whose coming or going lowers the criterion most, and the formula that does it."""
+    """The single term whose coming or going lowers the criterion most, and the formula that does it.
+
+    Terms without a parameter of their own go first, the last of them, unless the criterion rises.
+    """
     margins = r.design.spec.margins()
-    found: dict[tuple[str, str], Refit] = {}
-    if drop:
-        terms = [term for term in margins.droppable() if margins.factors[term] not in lower]
-        found |= {(f"- {term}", f"~ . - {margins.texts[term]}"): fit for term, fit in drop_fits(r, terms).items()}
+    terms = [term for term in margins.droppable() if drop and margins.factors[term] not in lower]
+    found = {(f"- {term}", f"~ . - {margins.texts[term]}"): fit for term, fit in drop_fits(r, terms).items()}
+    now = k * r.edf - 2.0 * r.loglik
+    idle = [change for change, fit in found.items() if fit.edf == r.edf and fit.criterion(k) < now + _ROUNDING]
+    if idle:
+        return idle[-1]
     if upper is not None:
         texts = add_scope(r, upper, None)
         found |= {(f"+ {term}", f"~ . + {texts[term]}"): fit for term, fit in add_fits(r, texts, None).items()}
-    criteria = {change: k * fit.edf - 2.0 * fit.loglik for change, fit in found.items()}
-    finite = {change: value for change, value in criteria.items() if np.isfinite(value)}
-    if not finite:
-        return None
-    best = min(finite, key=finite.__getitem__)
-    return best if finite[best] < k * r.edf - 2.0 * r.loglik - 1e-7 else None
+    finite = {change: fit.criterion(k) for change, fit in found.items() if np.isfinite(fit.loglik)}
+    best = min(finite, key=finite.__getitem__, default=None)
+    return best if best is not None and finite[best] < now - _ROUNDING else None
 
 
 def _trace(rows: list[tuple[str, LikelihoodResults]], k: float) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import pandas as pd
 from ..exceptions import DataError, OptionError
 from ..model.fit import LikelihoodFit
 from ..model.sample import Sample
-from .comparison import check_unpenalised, chi2_tail, lowered
+from .comparison import check_unpenalised, chi2_tail, without_rounding
 
 if TYPE_CHECKING:
     from ..design.design import Design
@@ -37,9 +37,9 @@ class Refit:
             return cls(np.nan, np.nan, False)
         return cls(float(np.count_nonzero(~fit.aliased)), float(fit.loglik), separated)
 
-    @property
-    def aic(self) -> float:
-        return 2.0 * self.edf - 2.0 * self.loglik
+    def criterion(self, k: float) -> float:
+        """AIC with a penalty of k a parameter."""
+        return k * self.edf - 2.0 * self.loglik
 
 
 NO_FIT = Refit(np.nan, np.nan, False)
@@ -53,10 +53,28 @@ def fitted(r: LikelihoodResults, sample: Sample) -> Refit:
         return NO_FIT
 
 
-def without(sample: Sample, columns: slice) -> Sample:
-    """The sample without some location columns."""
-    X = np.ascontiguousarray(np.delete(sample.X, columns, axis=1))
-    return replace(sample, rows=replace(sample.rows, X=X))
+def coded_anew(r: LikelihoodResults, role: str, terms: Sequence[str], changed: str) -> Sample:
+    """The sample with other terms in one formula, coded as that formula by itself asks.
+
+    Parameters
+    ----------
+    r : LikelihoodResults
+    role : {"formula", "nominal", "scale"}
+    terms : sequence of str
+        All that the formula has then, from any formula of the fit.
+    changed : str
+        The one that came or went. Where the columns of the fit do not tell the new ones, the data are asked.
+    """
+    design = r.design
+    columns = design.spec.recoded(design, terms)
+    if columns is not None:
+        rows = replace(design.sample.rows, **{"X" if role == "formula" else role: columns})
+        return replace(design.sample, rows=rows)
+    text = design.spec.margins().texts[changed]
+    change = f"~ . - {text}" if changed not in terms else f"~ . + {text}" if len(terms) > 1 else f"~ {text}"
+    new = design.updated(**{role: change})
+    check_rows(design, new, changed)
+    return new.sample
 
 
 def dropped_terms(r: LikelihoodResults, scope: Any, test: str | None, k: float) -> pd.DataFrame:
@@ -69,8 +87,11 @@ def dropped_terms(r: LikelihoodResults, scope: Any, test: str | None, k: float) 
 
 def drop_fits(r: LikelihoodResults, terms: Iterable[str]) -> dict[str, Refit]:
     """The model without each term."""
-    sample = r.design.sample
-    return {term: fitted(r, without(sample, r.design.terms[term])) for term in terms}
+    fits = {}
+    for term in terms:
+        kept = [other for other in r.design.terms if other != term]
+        fits[term] = fitted(r, coded_anew(r, "formula", kept, term))
+    return fits
 
 
 def _drop_scope(r: LikelihoodResults, scope: Any) -> list[str]:
@@ -134,18 +155,25 @@ def _table(
     base = Refit(r.edf, r.loglik, r.fit.separation is not None)
     models = [base, *fits.values()]
     edf, logliks = (np.array([getattr(model, name) for model in models]) for name in ("edf", "loglik"))
-    df, lrt = sign * (edf - base.edf), 2.0 * sign * (logliks - base.loglik)
+    df = sign * (edf - base.edf) + 0.0  # no -0.0
+    lrt = without_rounding(2.0 * sign * (logliks - base.loglik), df, logliks)
     df[0] = lrt[0] = np.nan
     columns: dict[str, Any] = {"df": df}
     if loglik:
         columns["loglik"] = logliks
     columns["aic"] = k * edf - 2.0 * logliks
-    worse = lowered(lrt, logliks)
+    worse, other = (df > 0.0) & (lrt < 0.0), (df <= 0.0) & (lrt != 0.0)
     if test is not None:
         columns |= {"lrt": lrt, "p_value": np.where(worse, np.nan, chi2_tail(lrt, df))}
     table = pd.DataFrame(columns, index=[NONE, *fits])
     named = {NONE: base, **fits}
-    table.attrs["notes"] = [*_separated(named), *_without_maximum(r, fits), *_lowered(table.index[worse])]
+    notes = (
+        _separated(named),
+        _without_maximum(r, fits),
+        _lowered(table.index[worse]),
+        _not_nested(table.index[other]),
+    )
+    table.attrs["notes"] = [note for some in notes for note in some]
     return table
 
 
@@ -166,6 +194,16 @@ def _lowered(names: Iterable[str]) -> list[str]:
     if not words:
         return []
     return [f"the larger model has the lower likelihood, a local maximum, in the row of {words}: no p-value."]
+
+
+def _not_nested(names: Iterable[str]) -> list[str]:
+    words = ", ".join(names)
+    if not words:
+        return []
+    return [
+        f"the model in the row of {words} has another likelihood by no more parameters, as terms are coded otherwise "
+        "there: this model is not nested in it, nor it in this one, and there is no p-value."
+    ]
 
 
 def _separated(fits: dict[str, Refit]) -> list[str]:
