@@ -303,14 +303,14 @@ class Inference:
         return hypothesis_tests(self, hypotheses, vcov)
 
     def profile(
-        self: Any, parm: str | Sequence[str] | None = None, *, level: float = 0.99, points: int = 21
+        self: Any, parm: str | int | Sequence[str | int] | None = None, *, level: float = 0.99, points: int = 21
     ) -> pd.DataFrame:
         """The profile likelihood of parameters, for plotting: straight lines of z mean that Wald limits are good.
 
         Parameters
         ----------
-        parm : str or sequence of str, optional
-            Parameters or location terms; all parameters if not given.
+        parm : str, int or a sequence of them, optional
+            Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given.
         level : float in (0, 1)
             Values reach from one profile limit of this level to the other; 5 standard errors where a limit is infinite.
         points : int
