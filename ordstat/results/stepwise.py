@@ -10,9 +10,10 @@ import pandas as pd
 
 from ..exceptions import OptionError
 from .comparison import check_unpenalised
-from .terms import add_fits, add_scope, check_rows, drop_fits
+from .terms import add_fits, check_rows, drop_fits, enterable, widest
 
 if TYPE_CHECKING:
+    from ..design.margins import Margins
     from .likelihood import LikelihoodResults
 
 #: Criteria as near to each other as this are equal.
@@ -60,8 +61,8 @@ def stepwise(r: LikelihoodResults, scope: Any, direction: str | None, k: float, 
     return Selection(r, _trace(rows, k))
 
 
-def _limits(r: LikelihoodResults, scope: Any) -> tuple[set[frozenset[str]], str | None]:
-    """Factors of the terms that must stay, and the formula of the largest model."""
+def _limits(r: LikelihoodResults, scope: Any) -> tuple[set[frozenset[str]], Margins | None]:
+    """Factors of the terms that must stay, and the terms of the largest model; dots stand for the first one."""
     if isinstance(scope, dict):
         unknown = set(scope) - {"lower", "upper"}
         if unknown:
@@ -69,13 +70,12 @@ def _limits(r: LikelihoodResults, scope: Any) -> tuple[set[frozenset[str]], str 
         lower, upper = scope.get("lower"), scope.get("upper")
     else:
         lower, upper = None, scope
-    if lower is None:
-        return set(), upper
-    return set(r.design.updated(formula=lower).spec.margins().factors.values()), upper
+    must = set() if lower is None else set(r.design.updated(formula=lower).spec.margins().factors.values())
+    return must, None if upper is None else widest(r, upper, None)
 
 
 def _best_change(
-    r: LikelihoodResults, lower: set[frozenset[str]], upper: str | None, drop: bool, k: float
+    r: LikelihoodResults, lower: set[frozenset[str]], upper: Margins | None, drop: bool, k: float
 ) -> tuple[str, str] | None:
     """The single term whose coming or going lowers the criterion most, and the formula that does it.
 
@@ -89,7 +89,7 @@ def _best_change(
     if idle:
         return idle[-1]
     if upper is not None:
-        texts = add_scope(r, upper, None)
+        texts = enterable(r, upper)
         found |= {(f"+ {term}", f"~ . + {texts[term]}"): fit for term, fit in add_fits(r, texts, None).items()}
     finite = {change: fit.criterion(k) for change, fit in found.items() if np.isfinite(fit.loglik)}
     best = min(finite, key=finite.__getitem__, default=None)

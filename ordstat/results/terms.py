@@ -16,6 +16,7 @@ from .comparison import check_unpenalised, chi2_tail, without_rounding
 
 if TYPE_CHECKING:
     from ..design.design import Design
+    from ..design.margins import Margins
     from .likelihood import LikelihoodResults
 
 NONE = "<none>"
@@ -108,7 +109,7 @@ def added_terms(r: LikelihoodResults, scope: Any, test: str | None, k: float, da
     """`LikelihoodResults.add1`."""
     _check_test(test)
     check_unpenalised([r], "add1")
-    fits = add_fits(r, add_scope(r, scope, data), data)
+    fits = add_fits(r, enterable(r, widest(r, scope, data)), data)
     return _table(r, fits, 1.0, test, k)
 
 
@@ -122,10 +123,14 @@ def add_fits(r: LikelihoodResults, texts: dict[str, str], data: Any) -> dict[str
     return fits
 
 
-def add_scope(r: LikelihoodResults, scope: Any, data: Any) -> dict[str, str]:
-    """Terms of the scope that may enter (their margins are in the model), with their texts."""
-    formula = scope if isinstance(scope, str) else "~ . + " + " + ".join(scope)
-    wide = r.design.updated(data, formula=formula if "~" in formula else f"~ . + {formula}").spec.margins()
+def widest(r: LikelihoodResults, scope: Any, data: Any) -> Margins:
+    """The terms of the largest model; a dot in its formula stands for the model of `r`."""
+    formula = scope if isinstance(scope, str) else " + ".join(scope)
+    return r.design.updated(data, formula=formula if "~" in formula else f"~ . + {formula}").spec.margins()
+
+
+def enterable(r: LikelihoodResults, wide: Margins) -> dict[str, str]:
+    """Terms of the largest model that may enter (their margins are in the model), with their texts."""
     have = set(r.design.spec.margins().factors.values())
     lacking = {term: own for term, own in wide.factors.items() if own not in have}
     return {

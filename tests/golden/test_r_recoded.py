@@ -146,3 +146,10 @@ def test_step_takes_out_terms_without_effect_first() -> None:
     table = fit.drop1()
     assert table.loc[["f", "x2"], "df"].map(str).tolist() == ["0.0", "0.0"]
     assert table.loc[["f", "x2"], "lrt"].map(str).tolist() == ["0.0", "0.0"] and table.attrs["notes"] == []
+
+
+def test_the_dot_of_the_largest_model_stands_for_the_first_one() -> None:
+    """R: step(clm(y ~ x3 + x4 + f, data = sim500), scope = ~ . + x3:f)$anova: x3:f stays out once f has gone."""
+    trace = ordfit("y ~ x3 + x4 + f", data=load_data("sim500")).step("~ . + x3:f").trace
+    assert trace["change"].tolist() == ["", "- x4", "- f"]
+    np.testing.assert_allclose(trace["aic"], [1580.210279, 1578.213185, 1576.624082], rtol=1e-9)
