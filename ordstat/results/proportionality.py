@@ -17,7 +17,7 @@ from ..model.cumulative import CumulativeRule
 from ..model.fit import LikelihoodFit
 from ..model.sample import Rows, Sample
 from .comparison import check_unpenalised, chi2_tail
-from .terms import Refit, coded_anew, extension_table, fitted
+from .terms import Refit, coded_anew, extension_table, fitted, unstarted
 
 if TYPE_CHECKING:
     from .likelihood import LikelihoodResults
@@ -161,7 +161,7 @@ def _binary_fits(r: LikelihoodResults, rows: Rows) -> tuple[list[LikelihoodFit],
     """One regression of "above level k" a threshold, and which of them have no finite estimates."""
     fits, notes = [], []
     sample = replace(r.design.sample, rows=rows, n_levels=2, costs=None)
-    method: Any = replace(cast(Any, r.method), cost="classification")  # a K x K cost has no use for two levels
+    method = unstarted(r).with_cost("classification")  # a K x K cost has no use for two levels
     for k, name in enumerate(r.threshold_names):
         fit = method.fit(replace(sample, y=(sample.y > k).astype(np.intp)), np.random.default_rng(0))
         if fit.separation is not None or fit.aliased.any() or not fit.certificate.reached:

@@ -54,7 +54,7 @@ def stepwise(r: LikelihoodResults, scope: Any, direction: str | None, k: float, 
         if best is None:
             break
         change, formula = best
-        changed = r.update(formula)
+        changed = r.update(formula, start=None)
         check_rows(r.design, changed.design, change[2:])
         r = changed
         rows.append((change, r))

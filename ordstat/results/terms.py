@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -47,11 +47,16 @@ NO_FIT = Refit(np.nan, np.nan, False)
 
 
 def fitted(r: LikelihoodResults, sample: Sample) -> Refit:
-    """The method of a fit on another sample; without a maximum where the sample has none."""
+    """The method of a fit on another sample, from its own start; without a maximum where the sample has none."""
     try:
-        return Refit.of(r.method.fit(sample, np.random.default_rng(0)))
+        return Refit.of(unstarted(r).fit(sample, np.random.default_rng(0)))
     except DataError:
         return NO_FIT
+
+
+def unstarted(r: LikelihoodResults) -> Any:
+    """The method of a fit without its starting values, which are those of its own parameters."""
+    return replace(cast(Any, r.method), start=None)
 
 
 def coded_anew(r: LikelihoodResults, role: str, terms: Sequence[str], changed: str) -> Sample:

@@ -104,6 +104,18 @@ def test_single_terms_are_refits(crossed):
     assert added.loc["f:g", "lrt"] == pytest.approx(2 * (wider.loglik - crossed.loglik), abs=1e-9)
 
 
+@pytest.mark.parametrize("test", ["drop1", "nominal_test", "scale_test", "brant", "step", "add1"])
+def test_starting_values_are_for_the_fit_alone(sim, test):
+    """Other models have other parameters."""
+    arguments = {"add1": ("~ . + x3",), "step": ("~ . + x3",)}.get(test, ())
+    fit = ordfit("y ~ x1 + x2", data=sim)
+    started = ordfit("y ~ x1 + x2", data=sim, start=0.9 * fit.params.to_numpy())
+    one, other = (getattr(r, test)(*arguments) for r in (started, fit))
+    if test == "step":
+        one, other = one.trace, other.trace
+    pd.testing.assert_frame_equal(one, other, atol=1e-7)
+
+
 def test_step_finds_the_best_neighbour_everywhere(sim):
     start = ordfit("y ~ x1 + x2 + x3 + x4 + f", data=sim)
     found = start.step()
