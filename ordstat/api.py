@@ -86,7 +86,8 @@ def ordfit(
     subset : boolean array or str, optional
         Rows to use; a string is an expression in the columns, such as "judge != 1" (a level as it is in the data).
     contrasts : mapping, optional
-        Column to coding: "treatment" (default), "sum", "helmert", "poly", ...
+        Column to coding: "treatment" (default), "sum", "helmert", "poly", ..., or R's names. Those of columns that no
+        formula uses are kept for `update`, with a warning.
     na_action : {"omit", "raise"}
         Leave out incomplete rows (counted, by variable) or refuse them.
     safe : bool

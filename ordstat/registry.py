@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from .exceptions import OptionError
-from .methods import METHODS, Entry, Method
+from .methods import METHODS, Entry, Method, spelled
 
 
 def resolve(method: str | Method, options: Mapping[str, Any] | None = None) -> Method:
@@ -17,7 +17,8 @@ def resolve(method: str | Method, options: Mapping[str, Any] | None = None) -> M
     Parameters
     ----------
     method : str or Method
-        A name of the registry ("clm", "logit", "redsvm", ...) or a value such as REDSVM(C=10).
+        A name of the registry ("clm", "logit", "redsvm", ...; case, hyphens, underscores and blanks do not count) or a
+        value such as REDSVM(C=10).
     options : mapping, optional
         Hyper-parameters by name; only with a string.
 
@@ -76,7 +77,8 @@ def preset_cost(method: Any) -> str | None:
 
 
 def _entry(method: Any) -> Entry | None:
-    return METHODS.get(method.lower()) if isinstance(method, str) else None
+    name = spelled(method)
+    return None if name is None else METHODS[name]
 
 
 def _check_value_alone(method: Method, options: Mapping[str, Any]) -> Method:
@@ -109,5 +111,5 @@ def hint(name: str, valid: Iterable[str]) -> str:
     """What may have been meant by an option that is none; empty where nothing is near."""
     if name in _OF_KERNELS and "kernel" in valid:
         return f" It goes with the kernel, as in kernel={_OF_KERNELS[name]}."
-    close = get_close_matches(name, list(valid), n=1)
+    close = get_close_matches(name.casefold(), list(valid), n=1) or get_close_matches(name, list(valid), n=1)
     return f" Did you mean {close[0]!r}?" if close else ""

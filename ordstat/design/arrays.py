@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +46,14 @@ class ArraySpec:
     def margins(self) -> Margins:
         """Every column is a term of its own."""
         return independent(self.names)
+
+    def hypotheses(self, contrasts: str) -> dict[str, FloatArray]:
+        """Each coefficient is its own: there are no factors."""
+        return {name: np.eye(self.width)[j : j + 1] for j, name in enumerate(self.names)}
+
+    def recoded(self, design: Design, terms: Iterable[str]) -> FloatArray:
+        """(N, m) columns of these names."""
+        return np.ascontiguousarray(design.sample.X[:, [self.names.index(name) for name in terms]])
 
     def rebuild(self, data: Any) -> NewRows:
         """Rows of new data; those with a NaN are flagged as incomplete."""

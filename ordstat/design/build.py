@@ -7,7 +7,7 @@ evaluates any Python in it; never do that with a formula from somebody else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,9 +17,10 @@ from ..exceptions import DataError, FormulaError, OptionError
 from .arrays import from_arrays
 from .columns import Columns
 from .complete import Arguments, complete
+from .contrasts import Contrast, contrast
 from .design import Design
 from .expressions import column_expression, parse_expression
-from .frames import as_frame
+from .frames import as_frame, has_column, shown_labels, suggest
 from .inputs import Given, cost_columns, cost_matrix, given_column, is_expression, subset_mask, vector
 from .interpreter import Interpreter
 from .parse import Part, ResponseName, parse_formula, parse_one_sided, uses_dot
@@ -43,6 +44,7 @@ def build(
     levels: Any = None,
     subset: Any = None,
     contrasts: Mapping[str, Any] | None = None,
+    settled: Collection[str] = (),
     na_action: str = "omit",
     safe: bool = True,
     context: Mapping[str, Any] | None = None,
@@ -70,7 +72,9 @@ def build(
         come from the subset (R takes knots from all rows).
     contrasts : mapping of factor to contrast, optional
         "treatment" (the default, for ordered factors too), "sum", "helmert", "poly", "diff", "sas", R's names, or a
-        (K, m) matrix. Columns that the formulas do not use are passed over, so that an update may take them out.
+        (K, m) matrix. That of a column which no formula uses is kept for an update that brings it in, with a note.
+    settled : collection of str
+        Names among the contrasts that need no such note, as an update may have taken them out.
     na_action : {"omit", "raise"}
         What to do with rows where a value is missing.
     safe : bool
@@ -123,6 +127,7 @@ def build(
 
     interpreter.columns.look_over(parts.factors())
     found = evaluate(parts.factors() | parts.offsets(), interpreter, frame.index)
+    coded, idle = _in_use(contrasts or {}, parts, found.columns, settled, frame)
     arguments = Arguments(
         formula=formula,
         parts=parts,
@@ -135,9 +140,9 @@ def build(
         cluster=given(cluster, "cluster"),
         costs=None if costs is None else cost_matrix(costs, frame, rows, whole.index),
         cost_names=cost_columns(costs),
-        contrasts=_in_use(contrasts, found.columns, frame),
+        contrasts=coded,
         context=opened,
-        notes=_intercept_note(parts),
+        notes=(*_intercept_note(parts), *_idle_note(idle)),
     )
     recipe = Recipe(
         make=build,
@@ -151,6 +156,7 @@ def build(
         levels=levels,
         subset=subset,
         contrasts=contrasts,
+        settled=tuple(contrasts or ()),
         na_action=na_action,
         safe=safe,
         context=opened,
@@ -186,9 +192,26 @@ def _with_offset(parts: Parts, offset: str, frame: pd.DataFrame) -> Parts:
     return Parts(location, parts.nominal, parts.scale)
 
 
-def _in_use(contrasts: Mapping[str, Any] | None, used: tuple[str, ...], frame: pd.DataFrame) -> dict[str, Any]:
-    """The contrasts without those of columns that no formula uses."""
-    return {name: kind for name, kind in (contrasts or {}).items() if name in used or name not in frame.columns}
+def _in_use(
+    given: Mapping[str, Any], parts: Parts, used: Collection[str], settled: Collection[str], frame: pd.DataFrame
+) -> tuple[dict[str, Contrast], list[str]]:
+    """contrasts= by factor key, and the names of columns that no formula uses."""
+    factors = parts.factors().values()
+    keys = {name: factor.key for factor in factors for name in (factor.label, factor.key)}
+    coded, idle = {}, []
+    for name, kind in given.items():
+        coding = contrast(kind)
+        if name in keys:
+            coded[keys[name]] = coding
+        elif name in used or not (name in settled or has_column(frame, name)):
+            names = [factor.label for factor in factors]
+            known = "." if name in used else f" and no column; {suggest(name, [*names, *frame.columns])}"
+            raise FormulaError(
+                f"contrasts= names {name!r}, which is no factor of the model ({shown_labels(names)}){known}"
+            )
+        elif name not in settled:
+            idle.append(name)
+    return coded, idle
 
 
 def _response(name: ResponseName, levels: Any, interpreter: Interpreter) -> Response:
@@ -201,3 +224,10 @@ def _intercept_note(parts: Parts) -> tuple[str, ...]:
     if all(part.intercept for part in parts.all()):
         return ()
     return ("A formula removes the intercept; it stays, as the thresholds are the intercepts.",)
+
+
+def _idle_note(names: list[str]) -> tuple[str, ...]:
+    if not names:
+        return ()
+    coding = "its coding is" if len(names) == 1 else "their codings are"
+    return (f"contrasts= names {shown_labels(names)}, which no formula uses: {coding} ignored.",)

@@ -6,17 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..exceptions import DataError, FormulaError
+from ..exceptions import DataError
 from ..model.sample import Rows, Sample
 from .coding import Assembled, Coding, FactorCoding, fit_coding
 from .columns import Declared, Value, take
-from .contrasts import Contrast, contrast
+from .contrasts import Contrast
 from .design import Design, Levels
 from .frames import row_name, shown_labels
 from .inputs import Given, check_costs, cluster_codes, numbers, weights_of
@@ -46,7 +45,7 @@ class Arguments:
     cluster: Given | None
     costs: FloatArray | None
     cost_names: tuple[str, ...] | None
-    contrasts: Mapping[str, Any]
+    contrasts: Mapping[str, Contrast]
     context: Context | None
     notes: tuple[str, ...]
 
@@ -205,26 +204,12 @@ def unused_note(levels: Levels) -> tuple[str, ...]:
 def fit_codings(arguments: Arguments, values: Mapping[str, Value]) -> tuple[dict[str, Coding], list[str]]:
     """A coding for every factor of the formula, and notes on levels without rows."""
     factors = arguments.parts.factors()
-    asked = _contrasts(arguments.contrasts, {key: factor.label for key, factor in factors.items()})
     codings, notes = {}, []
     for key, factor in factors.items():
-        codings[key], unused = fit_coding(factor, values[key], asked.get(key))
+        codings[key], unused = fit_coding(factor, values[key], arguments.contrasts.get(key))
         if unused:
             notes.append(f"Levels of {factor.label} without rows were left out: {shown_labels(unused)}.")
     return codings, notes
-
-
-def _contrasts(given: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Contrast]:
-    """contrasts= by factor key."""
-    asked = {}
-    for name, kind in given.items():
-        keys = [key for key, label in labels.items() if name in (key, label)]
-        if not keys:
-            raise FormulaError(
-                f"contrasts= names {name!r}, which is no factor of the model: {shown_labels(labels.values())}."
-            )
-        asked[keys[0]] = contrast(kind)
-    return asked
 
 
 def _add_offset(rows: Rows, offset: Given | None, kept: BoolArray, index: pd.Index) -> Rows:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..exceptions import FormulaError
+from ..model.names import canonical
 from .frames import shown_labels, suggest
 
 #: (K, K-1) matrix and what each column adds to the factor's name, from the K levels.
@@ -118,9 +119,10 @@ def contrast(given: Any, base: Any = None) -> Contrast:
         return given
     if not isinstance(given, str):
         return Contrast(matrix=np.asarray(given, dtype=float))
-    kind = given.removeprefix("contr.").lower()
-    if kind not in KINDS:
-        raise FormulaError(f"{given!r} is no known contrast; {suggest(kind, KINDS)}")
+    name = given.lower().removeprefix("contr.")
+    kind = canonical(name, KINDS)
+    if kind is None:
+        raise FormulaError(f"{given!r} is no known contrast; {suggest(name, KINDS)}")
     if base is not None and kind != "treatment":
         raise FormulaError(f"A base level goes with treatment contrasts, not with {given!r}.")
     return Contrast(kind=kind, base=base)

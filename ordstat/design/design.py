@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -79,6 +79,12 @@ class Spec(Protocol):
 
     def margins(self) -> Margins:
         """Which location terms contain which."""
+
+    def hypotheses(self, contrasts: str) -> Mapping[str, FloatArray]:
+        """Term by term, the rows L: L b are its coefficients if all factors had these contrasts."""
+
+    def recoded(self, design: Design, terms: Iterable[str]) -> FloatArray | None:
+        """(N, m) columns of a formula of these terms alone, from those of the design; None where they do not tell."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

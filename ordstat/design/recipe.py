@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Recipe:
-    """The arguments of `design.build.build`, data apart, and `make`: that function itself."""
+    """The arguments of `design.build.build`, data apart, and `make`: that function itself.
+
+    `settled` names the contrasts that were given before: an update may take their factors out.
+    """
 
     make: Callable[..., Design]
     formula: str
@@ -29,6 +32,7 @@ class Recipe:
     levels: Any = None
     subset: Any = None
     contrasts: Mapping[str, Any] | None = None
+    settled: tuple[str, ...] = ()
     na_action: str = "omit"
     safe: bool = True
     context: Context | None = None
@@ -47,11 +51,13 @@ class Recipe:
         OptionError
             For a name that is no argument.
         """
-        known = self._arguments()
+        known = [name for name in self._arguments() if name != "settled"]
         unknown = [name for name in changes if name not in known]
         if unknown:
             raise OptionError(f"update takes {', '.join(sorted(known))}; got {', '.join(unknown)}.")
         given = {name: value for name, value in changes.items() if value is not None}
+        if "contrasts" in given:
+            given["settled"] = ()
         if "formula" in given:
             given["formula"] = updated_formula(self.formula, given["formula"])
         for role in ("nominal", "scale"):

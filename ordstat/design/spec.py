@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import or_
@@ -18,7 +18,8 @@ from ..exceptions import DataError
 from ..model.sample import Rows
 from .coding import Assembled, Coding, FactorCoding, assemble
 from .columns import Columns, Declared, Factor, Value, read, take
-from .design import NewRows
+from .contrasts import KINDS
+from .design import Design, NewRows
 from .expressions import Expression
 from .frames import as_frame, find_column, has_column, row_name, shown_labels
 from .inputs import cost_matrix
@@ -26,6 +27,7 @@ from .interpreter import Interpreter, coded_column
 from .margins import Margins, margins
 from .parse import Part
 from .plain import plain_columns, plain_matrix
+from .recoding import Coded, hypotheses, recoded
 from .response import known_codes
 from .transforms import Transform
 
@@ -258,7 +260,22 @@ class FormulaSpec:
 
     def margins(self) -> Margins:
         """Which location terms contain which."""
-        return margins(self.parts.location, {key: self.codings[key] for key in self._location_keys()})
+        others = (part for part in (self.parts.nominal, self.parts.scale) if part is not None)
+        return margins(self.parts.location, others, self._location_codings())
 
-    def _location_keys(self) -> set[str]:
-        return {factor.key for term in self.parts.location.terms for factor in term.factors}
+    def hypotheses(self, contrasts: str) -> dict[str, FloatArray]:
+        """Term by term, the rows L: L b are its coefficients if all factors had these contrasts."""
+        return hypotheses(self.parts.location, self._location_codings(), KINDS[contrasts])
+
+    def recoded(self, design: Design, terms: Iterable[str]) -> FloatArray | None:
+        """(N, m) columns of a formula of these terms alone, from those of the design; None where they do not tell."""
+        rows = design.sample.rows
+        coded = [Coded(self.parts.location, design.terms, rows.X)]
+        if self.parts.nominal is not None and rows.nominal is not None:
+            coded.append(Coded(self.parts.nominal, design.nominal_terms, rows.nominal))
+        if self.parts.scale is not None and rows.scale is not None:
+            coded.append(Coded(self.parts.scale, design.scale_terms, rows.scale))
+        return recoded(coded, self.codings, terms)
+
+    def _location_codings(self) -> dict[str, Coding]:
+        return {factor.key: self.codings[factor.key] for term in self.parts.location.terms for factor in term.factors}

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from ..model.links import LINKS
+from ..model.names import canonical
 from .base import Method
 
 
@@ -83,4 +84,9 @@ METHODS: dict[str, Entry] = {
     "ordinal-adaboost": Entry("ordinal_adaboost.OrdinalAdaBoost", {"cost": "classification"}),
 }
 
-__all__ = ["METHODS", "Entry", "Method"]
+__all__ = ["METHODS", "Entry", "Method", "spelled"]
+
+
+def spelled(method: Any) -> str | None:
+    """The method string that a text spells in its own case, hyphens, underscores and blanks; None where it is none."""
+    return canonical(method, METHODS)

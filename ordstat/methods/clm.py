@@ -15,6 +15,7 @@ from ..model.cumulative import CumulativeRule
 from ..model.fit import BallGeometry, Certificate, Geometry, Information, LikelihoodFit, Trace
 from ..model.flexible import FlexibleLink, link_of
 from ..model.links import Link
+from ..model.names import canonical
 from ..model.sample import Sample
 from ..model.thresholds import THRESHOLDS
 from ..results.likelihood import LikelihoodResults
@@ -98,12 +99,13 @@ class CumulativeLink(Method):
     results_class: ClassVar[type[Any]] = LikelihoodResults
 
     def __post_init__(self) -> None:
-        latent = self._latent()
-        if not isinstance(latent, FlexibleLink) and latent.lam is not None:
-            self._settle(link=(latent.name, latent.lam))
-        if not isinstance(self.threshold, str) or self.threshold not in THRESHOLDS:
+        latent, threshold = self._latent(), canonical(self.threshold, THRESHOLDS)
+        fixed = not isinstance(latent, FlexibleLink) and latent.lam is not None
+        if threshold is None:
             raise OptionError(f"threshold must be one of {', '.join(THRESHOLDS)}; got {self.threshold!r}.")
         self._settle(
+            link=(latent.name, latent.lam) if fixed else latent.name,
+            threshold=threshold,
             penalty=_checked_penalty(self.penalty, latent),
             start=_checked_start(self.start),
             cost=CostMatrix.parse(self.cost).value,

@@ -19,6 +19,7 @@ from .._typing import FloatArray
 from ..exceptions import OptionError
 from .intervals import NODE_WEIGHTS, NODES, Interval, assemble, log1mexp, with_series
 from .links import LINKS, Link
+from .names import canonical
 
 _HALF_LOG_2PI = 0.5 * float(np.log(2.0 * np.pi))
 
@@ -355,22 +356,24 @@ LINK_NAMES = (*LINKS, *FLEXIBLE)
 
 
 def link_of(name: str, lam: float | None) -> Link | FlexibleLink:
-    """The link of a name; of a flexible one the family, or its member at `lam`.
+    """The link of a name, however that is spelled; of a flexible one the family, or its member at `lam`.
 
     Raises
     ------
     OptionError
         An unknown name, lam for a link without a parameter, or lam outside its range.
     """
-    if not isinstance(name, str) or name not in LINK_NAMES:
+    known = canonical(name, LINK_NAMES)
+    if known is None:
         raise OptionError(f"link must be one of {', '.join(LINK_NAMES)}; got {name!r}.")
-    if name in LINKS:
+    if known in LINKS:
         if lam is not None:
             raise OptionError(f"lam is the parameter of {' or '.join(FLEXIBLE)}; link={name!r} has none.")
-        return LINKS[name]
+        return LINKS[known]
+    family = FLEXIBLE[known]
     if lam is None:
-        return FLEXIBLE[name]
+        return family
     if isinstance(lam, bool) or not isinstance(lam, (int, float, np.number)):
         raise OptionError(f"lam must be a number, or None to estimate it; got {lam!r}.")
-    FLEXIBLE[name].check(float(lam))
-    return FLEXIBLE[name].at(float(lam))
+    family.check(float(lam))
+    return family.at(float(lam))

@@ -176,7 +176,7 @@ class LikelihoodPlots(Plots):
 
     def profiles(
         self,
-        parm: str | Sequence[str] | None = None,
+        parm: str | int | Sequence[str | int] | None = None,
         ax: Any = None,
         *,
         level: float = 0.95,
@@ -188,8 +188,8 @@ class LikelihoodPlots(Plots):
 
         Parameters
         ----------
-        parm : str or sequence of str, optional
-            Parameters or location terms; all parameters if not given.
+        parm : str, int or a sequence of them, optional
+            Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given.
         ax : matplotlib axes or an array of them, optional
             One a parameter.
         level : float in (0, 1)
@@ -207,7 +207,7 @@ class LikelihoodPlots(Plots):
         return profiles(self.results, ax, parm, level, points)
 
     def profiles_data(
-        self, parm: str | Sequence[str] | None = None, *, level: float = 0.95, points: int = 41
+        self, parm: str | int | Sequence[str | int] | None = None, *, level: float = 0.95, points: int = 41
     ) -> pd.DataFrame:
         """Columns parameter, value, z, loglik, quadratic (z of the quadratic approximation)."""
         from .profiles import profiles_data

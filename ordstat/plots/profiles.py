@@ -21,7 +21,10 @@ _BEYOND = 0.2  # curves reach to the limits of this share of the chance outside
 
 
 def profiles_data(
-    results: LikelihoodResults, parm: str | Sequence[str] | None = None, level: float = 0.95, points: int = 41
+    results: LikelihoodResults,
+    parm: str | int | Sequence[str | int] | None = None,
+    level: float = 0.95,
+    points: int = 41,
 ) -> pd.DataFrame:
     """Profiles to a little beyond their limits of that level.
 
@@ -41,7 +44,7 @@ def profiles_data(
 def profiles(
     results: LikelihoodResults,
     ax: Any,
-    parm: str | Sequence[str] | None = None,
+    parm: str | int | Sequence[str | int] | None = None,
     level: float = 0.95,
     points: int = 41,
 ) -> AnyArray:

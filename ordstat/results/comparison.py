@@ -28,9 +28,10 @@ def chi2_tail(statistic: Any, df: Any) -> FloatArray:
     return np.asarray(np.where(known, tail, np.nan))
 
 
-def lowered(statistic: FloatArray, loglik: FloatArray) -> BoolArray:
-    """Where a likelihood-ratio statistic is negative beyond rounding."""
-    return np.asarray(statistic < -_ROUNDING * (1.0 + np.abs(loglik)))
+def without_rounding(statistic: FloatArray, df: FloatArray, loglik: FloatArray) -> FloatArray:
+    """Likelihood-ratio statistics, 0 where they are negative, or of no degrees of freedom, by rounding alone."""
+    tiny = np.abs(statistic) <= _ROUNDING * (1.0 + np.abs(loglik))
+    return np.asarray(np.where(tiny & ((statistic < 0.0) | (df <= 0.0)), 0.0, statistic))
 
 
 def likelihood_ratio_tests(fits: Sequence[LikelihoodResults]) -> pd.DataFrame:
@@ -41,10 +42,10 @@ def likelihood_ratio_tests(fits: Sequence[LikelihoodResults]) -> pd.DataFrame:
     ordered = sorted(fits, key=lambda fit: fit.edf)
     n_par = np.array([fit.edf for fit in ordered])
     loglik = np.array([fit.loglik for fit in ordered])
-    statistic = np.append(np.nan, 2.0 * np.diff(loglik))
     df = np.append(np.nan, np.diff(n_par).astype(np.float64))
+    statistic = without_rounding(np.append(np.nan, 2.0 * np.diff(loglik)), df, loglik)
     within = np.append(True, [nested_in(small, large) for small, large in pairwise(ordered)])
-    nested = within & ~lowered(statistic, loglik)
+    nested = within & ~(statistic < 0.0)
     table = pd.DataFrame(
         {
             "no_par": n_par,

@@ -25,10 +25,11 @@ class Inference:
         ----------
         *others : LikelihoodResults
             Fits of the same rows, each nested in the next larger one.
-        type : {"I", "II", "III", "balanced"}
+        type : {"I", "II", "III", "baseline"}
             Without other fits: each term adjusted for those before it (I), for all that do not contain it (II), or for
-            all. Where it is part of an interaction, "III" tests its effect at the first levels of the other factors,
-            as R's clm 2022.11 does, and "balanced" its average over their levels (type III of SAS and car).
+            all. Where it is part of an interaction, "III" tests the average of its effect over the levels of the other
+            factors, as SAS, car with sum contrasts and R's ordinal since 2025 ("balanced" is another name of it), and
+            "baseline" its effect at their first levels, which R's ordinal called type III before.
 
         Returns
         -------
@@ -48,8 +49,8 @@ class Inference:
         Notes
         -----
         Types I and II weigh rows by their case weights, so that a weight equals repeated rows (R leaves weights out of
-        these contrasts). The last two do not depend on the coding of factors, and are NaN where a cell is empty, but
-        for terms that are part of no other.
+        these contrasts). No type depends on the coding of factors; the last two are NaN where a cell is empty, but for
+        terms that are part of no other.
 
         Examples
         --------
@@ -76,8 +77,8 @@ class Inference:
         Parameters
         ----------
         scope : str or sequence of str, optional
-            Location terms; all that are part of no other term if not given. Of a term that is part of another the
-            columns alone are taken out: the effect where the coding of the other factors is zero, unlike R.
+            Location terms; all that are part of no other term if not given. What is left is coded as its formula asks:
+            without a factor that is part of an interaction, the interaction takes over its effect, and df is 0.
         test : {"Chisq", None}
             Likelihood-ratio tests, or the criterion alone.
         k : float
@@ -138,7 +139,7 @@ class Inference:
     def step(
         self: Any, scope: Any = None, *, direction: str | None = None, k: float = 2.0, max_steps: int = 1000
     ) -> Selection:
-        """Location terms dropped and added one by one while AIC falls, as R's step().
+        """Location terms dropped and added one by one while AIC falls, as R's step(); first those of no effect, df 0.
 
         Parameters
         ----------
@@ -302,14 +303,14 @@ class Inference:
         return hypothesis_tests(self, hypotheses, vcov)
 
     def profile(
-        self: Any, parm: str | Sequence[str] | None = None, *, level: float = 0.99, points: int = 21
+        self: Any, parm: str | int | Sequence[str | int] | None = None, *, level: float = 0.99, points: int = 21
     ) -> pd.DataFrame:
         """The profile likelihood of parameters, for plotting: straight lines of z mean that Wald limits are good.
 
         Parameters
         ----------
-        parm : str or sequence of str, optional
-            Parameters or location terms; all parameters if not given.
+        parm : str, int or a sequence of them, optional
+            Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given.
         level : float in (0, 1)
             Values reach from one profile limit of this level to the other; 5 standard errors where a limit is infinite.
         points : int

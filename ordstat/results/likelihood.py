@@ -194,8 +194,8 @@ class LikelihoodResults(Diagnostics, Inference, Predictive, OrdinalResults):
         type : {"wald", "profile"}
             Estimate plus and minus the normal quantile times the standard error; or the values at which the
             likelihood, maximised over all other parameters, has fallen by half the chi-squared quantile.
-        parm : str or sequence of str, optional
-            Parameters or location terms; all parameters if not given.
+        parm : str, int or a sequence of them, optional
+            Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given.
 
         Returns
         -------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,9 @@ from ..exceptions import OptionError
 if TYPE_CHECKING:
     from .likelihood import LikelihoodResults
     from .protocols import Profiler
+
+#: Parameters: names, terms or positions, one or several; None for all.
+Parm = str | int | Sequence[str | int] | None
 
 #: Limits of a profile without an end, in standard errors (or in units of the parameter where it has none).
 _OPEN = 5.0
@@ -45,22 +48,27 @@ def check_level(level: float) -> None:
 
 
 def places(r: LikelihoodResults, parm: Any) -> IntArray:
-    """Places of the parameters asked for, by name or by term; all of them for None."""
-    names = r.parameters.names
+    """Places of the parameters asked for, each once, by name, term or position; all of them for None."""
     if parm is None:
-        return np.arange(len(names))
-    asked = [parm] if isinstance(parm, str) else list(parm)
+        return np.arange(len(r.parameters.names))
+    asked = list(parm) if isinstance(parm, Iterable) and not isinstance(parm, str) else [parm]
     location = r.parameters.of("location")
-    terms = {term: location[columns] for term, columns in r.design.terms.items()}
-    found: list[int] = []
-    for name in asked:
-        if name in names:
-            found += [place for place, known in enumerate(names) if known == name]
-        elif name in terms:
-            found += terms[name].tolist()
-        else:
-            raise OptionError(f"parm has no parameter or term {name!r}; the parameters are {', '.join(names)}.")
-    return np.array(found, dtype=np.intp)
+    terms = {term: location[columns].tolist() for term, columns in r.design.terms.items()}
+    found = [place for one in asked for place in _places_of(one, r.parameters.names, terms)]
+    return np.array(list(dict.fromkeys(found)), dtype=np.intp)
+
+
+def _places_of(one: Any, names: Sequence[str], terms: Mapping[str, list[int]]) -> list[int]:
+    """The place of a parameter, or those of a term."""
+    if isinstance(one, str):
+        found = [place for place, name in enumerate(names) if name == one] or terms.get(one, [])
+        if not found:
+            raise OptionError(f"parm has no parameter or term {one!r}; the parameters are {', '.join(names)}.")
+        return found
+    whole = isinstance(one, (int, np.integer)) and not isinstance(one, bool)
+    if not whole or not 0 <= one < len(names):
+        raise OptionError(f"parm must hold names, or positions 0 to {len(names) - 1}; got {one!r}.")
+    return [int(one)]
 
 
 def _wald(r: LikelihoodResults, level: float) -> FloatArray:
@@ -95,7 +103,7 @@ def _profiler(r: LikelihoodResults) -> Profiler:
     return r.method.profiler(r.design.sample, r.fit)
 
 
-def profiles(r: LikelihoodResults, parm: str | Sequence[str] | None, level: float, points: int) -> pd.DataFrame:
+def profiles(r: LikelihoodResults, parm: Parm, level: float, points: int) -> pd.DataFrame:
     """`LikelihoodResults.profile`."""
     check_level(level)
     if points < 3:

@@ -17,7 +17,7 @@ from ..model.cumulative import CumulativeRule
 from ..model.fit import LikelihoodFit
 from ..model.sample import Rows, Sample
 from .comparison import check_unpenalised, chi2_tail
-from .terms import extension_table, fitted
+from .terms import Refit, coded_anew, extension_table, fitted, unstarted
 
 if TYPE_CHECKING:
     from .likelihood import LikelihoodResults
@@ -29,18 +29,19 @@ def nominal_tests(r: LikelihoodResults, scope: Any) -> pd.DataFrame:
     """`LikelihoodResults.nominal_test`."""
     check_unpenalised([r], "nominal_test")
     terms = _scope([*r.design.terms, *r.design.scale_terms], r.design.nominal_terms, scope)
-    rows = r.design.sample.rows
-    wider = {term: replace(rows, nominal=_joined(rows.nominal, _term_columns(r, term))) for term in terms}
-    return extension_table(r, {term: fitted(r, replace(r.design.sample, rows=new)) for term, new in wider.items()})
+    return extension_table(r, _extended(r, "nominal", r.design.nominal_terms, terms))
 
 
 def scale_tests(r: LikelihoodResults, scope: Any) -> pd.DataFrame:
     """`LikelihoodResults.scale_test`."""
     check_unpenalised([r], "scale_test")
     terms = _scope(r.design.terms, r.design.scale_terms, scope)
-    rows = r.design.sample.rows
-    wider = {term: replace(rows, scale=_joined(rows.scale, _term_columns(r, term))) for term in terms}
-    return extension_table(r, {term: fitted(r, replace(r.design.sample, rows=new)) for term, new in wider.items()})
+    return extension_table(r, _extended(r, "scale", r.design.scale_terms, terms))
+
+
+def _extended(r: LikelihoodResults, role: str, old: Iterable[str], terms: Iterable[str]) -> dict[str, Refit]:
+    """The model with each term in the nominal or scale formula too."""
+    return {term: fitted(r, coded_anew(r, role, [*old, term], term)) for term in terms}
 
 
 def _scope(terms: Iterable[str], taken: Iterable[str], scope: Any) -> list[str]:
@@ -53,14 +54,6 @@ def _scope(terms: Iterable[str], taken: Iterable[str], scope: Any) -> list[str]:
         if term not in known:
             raise OptionError(f"scope has no term {term!r} of the model; its terms are {', '.join(known)}.")
     return [term for term in asked if term not in taken]
-
-
-def _term_columns(r: LikelihoodResults, term: str) -> FloatArray:
-    """Columns of a term and of the terms that it contains, so that the test does not depend on the coding."""
-    sample, design = r.design.sample, r.design
-    if term not in design.terms:
-        return cast(FloatArray, sample.rows.scale)[:, design.scale_terms[term]]
-    return sample.X[:, _with_margins(r, [term])]
 
 
 def _with_margins(r: LikelihoodResults, terms: Iterable[str]) -> BoolArray:
@@ -168,7 +161,7 @@ def _binary_fits(r: LikelihoodResults, rows: Rows) -> tuple[list[LikelihoodFit],
     """One regression of "above level k" a threshold, and which of them have no finite estimates."""
     fits, notes = [], []
     sample = replace(r.design.sample, rows=rows, n_levels=2, costs=None)
-    method: Any = replace(cast(Any, r.method), cost="classification")  # a K x K cost has no use for two levels
+    method = unstarted(r).with_cost("classification")  # a K x K cost has no use for two levels
     for k, name in enumerate(r.threshold_names):
         fit = method.fit(replace(sample, y=(sample.y > k).astype(np.intp)), np.random.default_rng(0))
         if fit.separation is not None or fit.aliased.any() or not fit.certificate.reached:

@@ -10,10 +10,14 @@ import pandas as pd
 
 from ..exceptions import OptionError
 from .comparison import check_unpenalised
-from .terms import Refit, add_fits, add_scope, check_rows, drop_fits
+from .terms import add_fits, check_rows, drop_fits, enterable, widest
 
 if TYPE_CHECKING:
+    from ..design.margins import Margins
     from .likelihood import LikelihoodResults
+
+#: Criteria as near to each other as this are equal.
+_ROUNDING = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +54,15 @@ def stepwise(r: LikelihoodResults, scope: Any, direction: str | None, k: float, 
         if best is None:
             break
         change, formula = best
-        changed = r.update(formula)
+        changed = r.update(formula, start=None)
         check_rows(r.design, changed.design, change[2:])
         r = changed
         rows.append((change, r))
     return Selection(r, _trace(rows, k))
 
 
-def _limits(r: LikelihoodResults, scope: Any) -> tuple[set[frozenset[str]], str | None]:
-    """Factors of the terms that must stay, and the formula of the largest model."""
+def _limits(r: LikelihoodResults, scope: Any) -> tuple[set[frozenset[str]], Margins | None]:
+    """Factors of the terms that must stay, and the terms of the largest model; dots stand for the first one."""
     if isinstance(scope, dict):
         unknown = set(scope) - {"lower", "upper"}
         if unknown:
@@ -66,29 +70,30 @@ def _limits(r: LikelihoodResults, scope: Any) -> tuple[set[frozenset[str]], str 
         lower, upper = scope.get("lower"), scope.get("upper")
     else:
         lower, upper = None, scope
-    if lower is None:
-        return set(), upper
-    return set(r.design.updated(formula=lower).spec.margins().factors.values()), upper
+    must = set() if lower is None else set(r.design.updated(formula=lower).spec.margins().factors.values())
+    return must, None if upper is None else widest(r, upper, None)
 
 
 def _best_change(
-    r: LikelihoodResults, lower: set[frozenset[str]], upper: str | None, drop: bool, k: float
+    r: LikelihoodResults, lower: set[frozenset[str]], upper: Margins | None, drop: bool, k: float
 ) -> tuple[str, str] | None:
-    """The single term whose coming or going lowers the criterion most, and the formula that does it."""
+    """The single term whose coming or going lowers the criterion most, and the formula that does it.
+
+    Terms without a parameter of their own go first, the last of them, unless the criterion rises.
+    """
     margins = r.design.spec.margins()
-    found: dict[tuple[str, str], Refit] = {}
-    if drop:
-        terms = [term for term in margins.droppable() if margins.factors[term] not in lower]
-        found |= {(f"- {term}", f"~ . - {margins.texts[term]}"): fit for term, fit in drop_fits(r, terms).items()}
+    terms = [term for term in margins.droppable() if drop and margins.factors[term] not in lower]
+    found = {(f"- {term}", f"~ . - {margins.texts[term]}"): fit for term, fit in drop_fits(r, terms).items()}
+    now = k * r.edf - 2.0 * r.loglik
+    idle = [change for change, fit in found.items() if fit.edf == r.edf and fit.criterion(k) < now + _ROUNDING]
+    if idle:
+        return idle[-1]
     if upper is not None:
-        texts = add_scope(r, upper, None)
+        texts = enterable(r, upper)
         found |= {(f"+ {term}", f"~ . + {texts[term]}"): fit for term, fit in add_fits(r, texts, None).items()}
-    criteria = {change: k * fit.edf - 2.0 * fit.loglik for change, fit in found.items()}
-    finite = {change: value for change, value in criteria.items() if np.isfinite(value)}
-    if not finite:
-        return None
-    best = min(finite, key=finite.__getitem__)
-    return best if finite[best] < k * r.edf - 2.0 * r.loglik - 1e-7 else None
+    finite = {change: fit.criterion(k) for change, fit in found.items() if np.isfinite(fit.loglik)}
+    best = min(finite, key=finite.__getitem__, default=None)
+    return best if best is not None and finite[best] < now - _ROUNDING else None
 
 
 def _trace(rows: list[tuple[str, LikelihoodResults]], k: float) -> pd.DataFrame:

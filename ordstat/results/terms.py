@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -12,10 +12,11 @@ import pandas as pd
 from ..exceptions import DataError, OptionError
 from ..model.fit import LikelihoodFit
 from ..model.sample import Sample
-from .comparison import check_unpenalised, chi2_tail, lowered
+from .comparison import check_unpenalised, chi2_tail, without_rounding
 
 if TYPE_CHECKING:
     from ..design.design import Design
+    from ..design.margins import Margins
     from .likelihood import LikelihoodResults
 
 NONE = "<none>"
@@ -37,26 +38,49 @@ class Refit:
             return cls(np.nan, np.nan, False)
         return cls(float(np.count_nonzero(~fit.aliased)), float(fit.loglik), separated)
 
-    @property
-    def aic(self) -> float:
-        return 2.0 * self.edf - 2.0 * self.loglik
+    def criterion(self, k: float) -> float:
+        """AIC with a penalty of k a parameter."""
+        return k * self.edf - 2.0 * self.loglik
 
 
 NO_FIT = Refit(np.nan, np.nan, False)
 
 
 def fitted(r: LikelihoodResults, sample: Sample) -> Refit:
-    """The method of a fit on another sample; without a maximum where the sample has none."""
+    """The method of a fit on another sample, from its own start; without a maximum where the sample has none."""
     try:
-        return Refit.of(r.method.fit(sample, np.random.default_rng(0)))
+        return Refit.of(unstarted(r).fit(sample, np.random.default_rng(0)))
     except DataError:
         return NO_FIT
 
 
-def without(sample: Sample, columns: slice) -> Sample:
-    """The sample without some location columns."""
-    X = np.ascontiguousarray(np.delete(sample.X, columns, axis=1))
-    return replace(sample, rows=replace(sample.rows, X=X))
+def unstarted(r: LikelihoodResults) -> Any:
+    """The method of a fit without its starting values, which are those of its own parameters."""
+    return replace(cast(Any, r.method), start=None)
+
+
+def coded_anew(r: LikelihoodResults, role: str, terms: Sequence[str], changed: str) -> Sample:
+    """The sample with other terms in one formula, coded as that formula by itself asks.
+
+    Parameters
+    ----------
+    r : LikelihoodResults
+    role : {"formula", "nominal", "scale"}
+    terms : sequence of str
+        All that the formula has then, from any formula of the fit.
+    changed : str
+        The one that came or went. Where the columns of the fit do not tell the new ones, the data are asked.
+    """
+    design = r.design
+    columns = design.spec.recoded(design, terms)
+    if columns is not None:
+        rows = replace(design.sample.rows, **{"X" if role == "formula" else role: columns})
+        return replace(design.sample, rows=rows)
+    text = design.spec.margins().texts[changed]
+    change = f"~ . - {text}" if changed not in terms else f"~ . + {text}" if len(terms) > 1 else f"~ {text}"
+    new = design.updated(**{role: change})
+    check_rows(design, new, changed)
+    return new.sample
 
 
 def dropped_terms(r: LikelihoodResults, scope: Any, test: str | None, k: float) -> pd.DataFrame:
@@ -69,8 +93,11 @@ def dropped_terms(r: LikelihoodResults, scope: Any, test: str | None, k: float) 
 
 def drop_fits(r: LikelihoodResults, terms: Iterable[str]) -> dict[str, Refit]:
     """The model without each term."""
-    sample = r.design.sample
-    return {term: fitted(r, without(sample, r.design.terms[term])) for term in terms}
+    fits = {}
+    for term in terms:
+        kept = [other for other in r.design.terms if other != term]
+        fits[term] = fitted(r, coded_anew(r, "formula", kept, term))
+    return fits
 
 
 def _drop_scope(r: LikelihoodResults, scope: Any) -> list[str]:
@@ -87,7 +114,7 @@ def added_terms(r: LikelihoodResults, scope: Any, test: str | None, k: float, da
     """`LikelihoodResults.add1`."""
     _check_test(test)
     check_unpenalised([r], "add1")
-    fits = add_fits(r, add_scope(r, scope, data), data)
+    fits = add_fits(r, enterable(r, widest(r, scope, data)), data)
     return _table(r, fits, 1.0, test, k)
 
 
@@ -101,10 +128,14 @@ def add_fits(r: LikelihoodResults, texts: dict[str, str], data: Any) -> dict[str
     return fits
 
 
-def add_scope(r: LikelihoodResults, scope: Any, data: Any) -> dict[str, str]:
-    """Terms of the scope that may enter (their margins are in the model), with their texts."""
-    formula = scope if isinstance(scope, str) else "~ . + " + " + ".join(scope)
-    wide = r.design.updated(data, formula=formula if "~" in formula else f"~ . + {formula}").spec.margins()
+def widest(r: LikelihoodResults, scope: Any, data: Any) -> Margins:
+    """The terms of the largest model; a dot in its formula stands for the model of `r`."""
+    formula = scope if isinstance(scope, str) else " + ".join(scope)
+    return r.design.updated(data, formula=formula if "~" in formula else f"~ . + {formula}").spec.margins()
+
+
+def enterable(r: LikelihoodResults, wide: Margins) -> dict[str, str]:
+    """Terms of the largest model that may enter (their margins are in the model), with their texts."""
     have = set(r.design.spec.margins().factors.values())
     lacking = {term: own for term, own in wide.factors.items() if own not in have}
     return {
@@ -134,18 +165,25 @@ def _table(
     base = Refit(r.edf, r.loglik, r.fit.separation is not None)
     models = [base, *fits.values()]
     edf, logliks = (np.array([getattr(model, name) for model in models]) for name in ("edf", "loglik"))
-    df, lrt = sign * (edf - base.edf), 2.0 * sign * (logliks - base.loglik)
+    df = sign * (edf - base.edf) + 0.0  # no -0.0
+    lrt = without_rounding(2.0 * sign * (logliks - base.loglik), df, logliks)
     df[0] = lrt[0] = np.nan
     columns: dict[str, Any] = {"df": df}
     if loglik:
         columns["loglik"] = logliks
     columns["aic"] = k * edf - 2.0 * logliks
-    worse = lowered(lrt, logliks)
+    worse, other = (df > 0.0) & (lrt < 0.0), (df <= 0.0) & (lrt != 0.0)
     if test is not None:
         columns |= {"lrt": lrt, "p_value": np.where(worse, np.nan, chi2_tail(lrt, df))}
     table = pd.DataFrame(columns, index=[NONE, *fits])
     named = {NONE: base, **fits}
-    table.attrs["notes"] = [*_separated(named), *_without_maximum(r, fits), *_lowered(table.index[worse])]
+    notes = (
+        _separated(named),
+        _without_maximum(r, fits),
+        _lowered(table.index[worse]),
+        _not_nested(table.index[other]),
+    )
+    table.attrs["notes"] = [note for some in notes for note in some]
     return table
 
 
@@ -166,6 +204,16 @@ def _lowered(names: Iterable[str]) -> list[str]:
     if not words:
         return []
     return [f"the larger model has the lower likelihood, a local maximum, in the row of {words}: no p-value."]
+
+
+def _not_nested(names: Iterable[str]) -> list[str]:
+    words = ", ".join(names)
+    if not words:
+        return []
+    return [
+        f"the model in the row of {words} has another likelihood by no more parameters, as terms are coded otherwise "
+        "there: this model is not nested in it, nor it in this one, and there is no p-value."
+    ]
 
 
 def _separated(fits: dict[str, Refit]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Type I, II and III Wald tests of the location terms of one fit."""
+"""Wald tests of the location terms of one fit: types I, II, III and baseline."""
 
 from __future__ import annotations
 
@@ -18,21 +18,23 @@ if TYPE_CHECKING:
     from ..design.margins import Margins
     from .likelihood import LikelihoodResults
 
-_TYPES = {"1": "I", "2": "II", "3": "III"}
-BALANCED = "balanced"
+#: Other names of a type.
+_ALIASES = {"1": "I", "2": "II", "3": "III", "balanced": "III"}
+#: Contrasts whose coefficients these types test.
+_CODED = {"III": "sum", "baseline": "treatment"}
 
 
 def wald_anova(r: LikelihoodResults, type: str) -> pd.DataFrame:
     """Wald tests of the location terms of one fit; see `LikelihoodResults.anova`."""
-    kind = _TYPES.get(str(type), str(type))
-    if kind not in (*_TYPES.values(), BALANCED):
-        raise OptionError(f"type must be 'I', 'II', 'III' or 'balanced'; got {type!r}.")
+    kind = _ALIASES.get(str(type), str(type))
+    if kind not in ("I", "II", *_CODED):
+        raise OptionError(f"type must be 'I', 'II', 'III' (or 'balanced') or 'baseline'; got {type!r}.")
     design, margins = r.design, r.design.spec.margins()
     places = r.parameters.of("location")
     estimated = ~r.fit.aliased[places]
     beta = np.where(estimated, r.fit.coefficients[places], 0.0)
     covariance = _location_covariance(r, places)
-    contrasts = _recoded_contrasts if kind in ("III", BALANCED) else _sequential_contrasts
+    contrasts = _recoded_contrasts if kind in _CODED else _sequential_contrasts
     found = [(L, L @ beta) for L in contrasts(r, kind, margins, estimated)]
     rows = [wald_test(L, difference, covariance) for L, difference in found]
     statistic, df = np.array([s for s, _ in rows], dtype=float), np.array([d for _, d in rows], dtype=int)
@@ -53,11 +55,11 @@ def _sequential_contrasts(r: LikelihoodResults, kind: str, margins: Margins, est
 
 
 def _recoded_contrasts(r: LikelihoodResults, kind: str, margins: Margins, estimated: BoolArray) -> list[FloatArray]:
-    """Type III and balanced: coefficients under another coding; NaN where an aliased column leaves them unknown.
+    """Types III and baseline: coefficients under another coding; NaN where an aliased column leaves them unknown.
 
     A term that no other contains is tested whatever is aliased in it: by its columns that are not, in any coding.
     """
-    coded = margins.balanced if kind == BALANCED else margins.baseline
+    coded = r.design.spec.hypotheses(_CODED[kind])
     found = []
     for term, columns in r.design.terms.items():
         if _all_cells(term, margins, r.design, estimated):

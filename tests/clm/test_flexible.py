@@ -193,7 +193,7 @@ def test_a_logistic_response_gives_a_lambda_near_one() -> None:
         (("logit", 0.5), "link='logit' has none"),
         (("aranda-ordaz", -1.0), "lam must lie between 0"),
         (("log-gamma", "x"), "lam must be a number"),
-        ("loggamma", "link must be one of logit"),
+        ("log-gama", "link must be one of logit"),
         (3, "link must be one of logit"),
     ],
 )

@@ -46,24 +46,56 @@ def check(found: pd.DataFrame, case: Case, name: str, same_rows: bool = True) ->
 
 
 @pytest.mark.parametrize("name", ["wine_tests", "sim500_tests"])
-@pytest.mark.parametrize("type", ["I", "II", "III"])
-def test_wald_anova(name: str, type: str) -> None:
-    check(fitted(name).anova(type=type), load_case(name), f"anova_type{len(type)}")
+@pytest.mark.parametrize(("type", "theirs"), [("I", 1), ("II", 2), ("baseline", 3)])
+def test_wald_anova(name: str, type: str, theirs: int) -> None:
+    """R's ordinal 2022.11; its type III became the balanced one in 2025."""
+    check(fitted(name).anova(type=type), load_case(name), f"anova_type{theirs}")
 
 
 def test_types_with_several_interactions() -> None:
-    """R 4.2.2: anova(clm(y ~ x1*f + f*g + x2, data = sim500), type = 1, 2, 3)."""
+    """R 4.2.2: anova(clm(y ~ x1*f + f*g + x2, data = sim500), type = 1, 2, 3) of ordinal 2022.11."""
     fit = ordfit("y ~ x1*f + f*g + x2", data=load_case("sim500_tests").frame())
     expected = {
         "I": [77.37108, 2.56125, 10.05828, 38.99577, 2.88185, 6.08953],
         "II": [80.47459, 4.72585, 10.78520, 40.62117, 2.63545, 6.08953],
-        "III": [43.49974, 4.04692, 5.78418, 40.62117, 2.63545, 6.08953],
+        "baseline": [43.49974, 4.04692, 5.78418, 40.62117, 2.63545, 6.08953],
     }
     for type, chisq in expected.items():
         table = fit.anova(type=type)
         assert table.index.tolist() == ["x1", "f", "g", "x2", "x1:f", "f:g"]
         assert table["df"].tolist() == [1, 2, 3, 1, 2, 6]
         np.testing.assert_allclose(table["chisq"], chisq, atol=6e-6)
+
+
+@pytest.mark.parametrize("type", ["III", "3", 3, "balanced"])
+def test_type_three_averages_over_the_levels_of_the_other_factors(type: str | int) -> None:
+    """R 4.2.2: b'V^-1 b of the terms' coefficients in clm with contr.sum, as car::Anova(type = 3) has it."""
+    wine, sim = load_case("wine_tests").frame(), load_case("sim500_tests").frame()
+    for fit, chisq in (
+        (ordfit("rating ~ temp * contact", data=wine), [22.4186079, 10.2859285, 0.1514754]),
+        (
+            ordfit("y ~ x1*f + f*g + x2", data=sim),
+            [72.4301707, 4.8878348, 10.6907536, 40.6211693, 2.6354514, 6.0895259],
+        ),
+    ):
+        table = fit.anova(type=type)
+        np.testing.assert_allclose(table["chisq"], chisq, rtol=1e-6)
+        assert table.attrs["title"].startswith("Wald tests of type III,")
+
+
+@pytest.mark.filterwarnings("ignore:aliased:ordstat.exceptions.DataWarning")
+@pytest.mark.parametrize("type", ["II", "III", "baseline"])
+@pytest.mark.parametrize("coding", ["treatment", "sum"])
+def test_terms_with_a_direction_in_common(type: str, coding: str) -> None:
+    """R 4.2.2: anova(clm(y ~ h:x1 + f:g:x1, data = sim500), type = 3) of ordinal 2022.11, h = (0:499) %% 3.
+
+    Both terms are coded by all cells, so that each has a slope of x1 and the last of them is aliased.
+    """
+    data = load_case("sim500_tests").frame()
+    fit = ordfit("y ~ h:x1 + f:g:x1", data=data.assign(h=(np.arange(500) % 3).astype(str)), contrasts={"h": coding})
+    table = fit.anova(type=type)
+    assert table["df"].tolist() == [3, 11]
+    np.testing.assert_allclose(table["chisq"], [2.424722978, 14.281524452], rtol=1e-6)
 
 
 def test_anova_of_several_fits() -> None:

@@ -71,6 +71,26 @@ def test_the_parameter_of_a_flexible_link(link):
             assert fit.loglik - held.loglik == pytest.approx(HALF, abs=1e-6)
 
 
+def test_parameters_by_position():
+    """0 is the first of `params`, as in pandas; names, terms and positions mix, and each parameter comes once."""
+    fit = wine_fit("rating ~ temp + contact", scale="~ temp")
+    by_name = fit.confint()
+    for parm, names in (
+        (0, ["1|2"]),
+        (np.int64(4), ["temp[T.warm]"]),
+        ([6, 0], ["scale.temp[T.warm]", "1|2"]),
+        (range(4, 6), ["temp[T.warm]", "contact[T.yes]"]),
+        (np.array([1, 5]), ["2|3", "contact[T.yes]"]),
+        (["contact", 0, 5], ["contact[T.yes]", "1|2"]),
+    ):
+        pd.testing.assert_frame_equal(fit.confint(parm=parm), by_name.loc[names])
+    assert fit.profile(4, points=3)["parameter"].unique().tolist() == ["temp[T.warm]"]
+    pd.testing.assert_frame_equal(
+        fit.confint(parm=4, type="profile"), fit.confint(parm="temp[T.warm]", type="profile"), check_exact=True
+    )
+    assert fit.plot.profiles_data([4, "contact"], points=3)["parameter"].nunique() == 2
+
+
 def test_weights_are_repeated_rows():
     data = load_data("wine")
     weights = np.arange(72) % 3
@@ -155,6 +175,13 @@ def test_profile_points():
         ({"type": "score"}, "'wald' or 'profile'"),
         ({"level": 1.0}, "between 0 and 1"),
         ({"parm": "price"}, "no parameter or term 'price'"),
+        ({"parm": 6}, "parm must hold names, or positions 0 to 5; got 6"),
+        ({"parm": -1}, "positions 0 to 5; got -1"),
+        ({"parm": [0, 17]}, "positions 0 to 5; got 17"),
+        ({"parm": True}, "positions 0 to 5; got True"),
+        ({"parm": [np.True_]}, "positions 0 to 5; got (np.)?True"),
+        ({"parm": 1.0}, "positions 0 to 5; got 1.0"),
+        ({"parm": [None]}, "positions 0 to 5; got None"),
     ],
 )
 def test_limits_that_cannot_be_had(arguments, match):

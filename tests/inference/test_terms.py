@@ -8,7 +8,7 @@ import pytest
 from reference_cases import load_data
 
 from ordstat import ordfit
-from ordstat.exceptions import DataError, OptionError
+from ordstat.exceptions import DataError, DataWarning, OptionError
 
 
 @pytest.fixture(scope="module")
@@ -22,13 +22,13 @@ def crossed(sim):
 
 
 @pytest.mark.parametrize("coding", ["sum", "helmert", "poly"])
-@pytest.mark.parametrize("type", ["I", "II", "III", "balanced"])
+@pytest.mark.parametrize("type", ["I", "II", "III", "baseline"])
 def test_codings_of_factors_do_not_matter(sim, crossed, type, coding):
     other = ordfit("y ~ x1 * f + g", data=sim, contrasts={"f": coding, "g": coding})
     pd.testing.assert_frame_equal(other.anova(type=type), crossed.anova(type=type), rtol=1e-6)
 
 
-@pytest.mark.parametrize(("type", "coding"), [("balanced", "sum"), ("III", "treatment")])
+@pytest.mark.parametrize(("type", "coding"), [("III", "sum"), ("baseline", "treatment")])
 def test_types_that_are_coefficients_of_a_coding(sim, crossed, type, coding):
     """Wald tests of all coefficients of a term under that coding."""
     coded = ordfit("y ~ x1 * f + g", data=sim, contrasts={"f": coding, "g": coding})
@@ -62,7 +62,7 @@ def test_anova_uses_the_covariance_of_the_fit(sim):
     )
 
 
-@pytest.mark.parametrize("type", ["I", "II", "III"])
+@pytest.mark.parametrize("type", ["I", "II", "III", "baseline"])
 def test_weights_are_repeated_rows(sim, type):
     weights = np.arange(500) % 3
     repeated = sim.loc[np.repeat(np.arange(500), weights)].reset_index(drop=True)
@@ -71,7 +71,7 @@ def test_weights_are_repeated_rows(sim, type):
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
-@pytest.mark.parametrize("type", ["I", "II", "III", "balanced"])
+@pytest.mark.parametrize("type", ["I", "II", "III", "baseline"])
 def test_an_interaction_without_its_main_effects_is_a_factor_of_cells(sim, type):
     cells = sim.assign(cell=sim["f"].astype(str) + sim["g"].astype(str))
     one, other = ordfit("y ~ x1 + f:g", data=sim), ordfit("y ~ x1 + cell", data=cells)
@@ -81,7 +81,7 @@ def test_an_interaction_without_its_main_effects_is_a_factor_of_cells(sim, type)
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
 def test_an_empty_cell_leaves_its_average_unknown():
     fit = ordfit("y ~ f * e", data=load_data("simrd"))
-    table = fit.anova(type="balanced")
+    table = fit.anova(type="III")
     assert table.loc[["f", "e"], "chisq"].isna().all() and fit.anova(type="II")["chisq"].notna().all()
     assert table.loc["f:e"].to_dict() == pytest.approx(fit.anova(type="I").loc["f:e"].to_dict(), rel=1e-9)
     assert fit.anova(type="II").loc["f:e", "df"] == int(
@@ -102,6 +102,18 @@ def test_single_terms_are_refits(crossed):
     assert added.index.tolist() == ["<none>", "x2", "f:g"]  # x2:g only after x2
     wider = crossed.update("~ . + f:g")
     assert added.loc["f:g", "lrt"] == pytest.approx(2 * (wider.loglik - crossed.loglik), abs=1e-9)
+
+
+@pytest.mark.parametrize("test", ["drop1", "nominal_test", "scale_test", "brant", "step", "add1"])
+def test_starting_values_are_for_the_fit_alone(sim, test):
+    """Other models have other parameters."""
+    arguments = {"add1": ("~ . + x3",), "step": ("~ . + x3",)}.get(test, ())
+    fit = ordfit("y ~ x1 + x2", data=sim)
+    started = ordfit("y ~ x1 + x2", data=sim, start=0.9 * fit.params.to_numpy())
+    one, other = (getattr(r, test)(*arguments) for r in (started, fit))
+    if test == "step":
+        one, other = one.trace, other.trace
+    pd.testing.assert_frame_equal(one, other, atol=1e-7)
 
 
 def test_step_finds_the_best_neighbour_everywhere(sim):
@@ -133,7 +145,9 @@ def test_step_within_limits(sim):
 
 def test_step_keeps_the_contrasts_of_factors_that_come_back(sim):
     coded = {"f": "sum", "g": "helmert"}
-    full, without = (ordfit(f"y ~ {terms}", data=sim, contrasts=coded) for terms in ("x1 + g + f", "x1 + g"))
+    full = ordfit("y ~ x1 + g + f", data=sim, contrasts=coded)
+    with pytest.warns(DataWarning, match="contrasts= names 'f'"):
+        without = ordfit("y ~ x1 + g", data=sim, contrasts=coded)
     assert without.update("~ . + f").params.to_dict() == pytest.approx(full.params.to_dict(), abs=1e-9)
     assert full.step(k=1e4).fit.design.names == ()
     again = full.update("~ x1").update("~ . + g + f")
@@ -185,7 +199,7 @@ def test_models_that_are_not_nested_have_no_p_value(sim):
 @pytest.mark.parametrize(
     ("call", "match"),
     [
-        (lambda r: r.anova(type="IV"), "'I', 'II', 'III' or 'balanced'"),
+        (lambda r: r.anova(type="IV"), r"'I', 'II', 'III' \(or 'balanced'\) or 'baseline'; got 'IV'"),
         (lambda r: r.drop1("x9"), "no term 'x9'"),
         (lambda r: r.drop1(test="F"), "'Chisq' or None"),
         (lambda r: r.step(direction="forward"), "needs scope="),

@@ -8,7 +8,7 @@ from reference_cases import load_data
 
 from ordstat import ordfit
 from ordstat.design.recipe import updated_formula
-from ordstat.exceptions import DataError, FormulaError, OptionError
+from ordstat.exceptions import DataError, DataWarning, FormulaError, OptionError
 
 
 @pytest.mark.parametrize(
@@ -105,3 +105,19 @@ def test_a_pickled_fit_asks_for_its_data():
 def test_changes_that_cannot_be_made(changes, error, match):
     with pytest.raises(error, match=match):
         ordfit("rating ~ temp", data=load_data("wine")).update(**changes)
+
+
+def test_contrasts_that_no_formula_uses():
+    """Told at the fit that is asked for them, kept for later, and no news where an update takes the factor out."""
+    wine = load_data("wine")
+    with pytest.warns(DataWarning, match="contrasts= names 'contact', which no formula uses: its coding is ignored"):
+        fit = ordfit("rating ~ temp", data=wine, contrasts={"contact": "sum", "temp": "sum"})
+    assert fit.design.names == ("temp[S.cold]",)
+    both = fit.update("~ . + contact")
+    assert both.design.names == ("temp[S.cold]", "contact[S.no]")
+    assert both.update("~ 1").update("~ contact").design.names == ("contact[S.no]",)
+    assert fit.update(nominal="~ contact").design.nominal_names == ("contact[S.no]",)
+    with pytest.warns(DataWarning, match="contrasts= names 'contact', 'judge', which no formula uses"):
+        fit.update(contrasts={"contact": "sum", "judge": "sum"})
+    called = ordfit("rating ~ C(judge) + temp", data=wine, contrasts={"C(judge)": "sum"})
+    assert called.update("~ . - C(judge)").design.names == ("temp[T.warm]",)
