@@ -5,7 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
+from operator import add
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -15,11 +17,12 @@ from scipy.special import ndtr
 from .._typing import BoolArray, FloatArray
 from ..exceptions import DataWarning, OptionError
 from ..model.cumulative import CumulativeRule
+from ..model.sample import Rows
 from ..model.sensitivity import QUANTITIES, Quantity, involved
 from ..model.stencil import stencil
 from .counterfactual import Population, population
 from .delta import infinite_parameters, rule_covariance, symmetric_limits
-from .estimable import estimable
+from .estimable import estimable, estimable_slopes
 
 if TYPE_CHECKING:
     from .likelihood import LikelihoodResults
@@ -62,6 +65,10 @@ class Average:
     values: FloatArray
     jacobian: FloatArray
     known: BoolArray
+
+    def untold(self) -> Average:
+        """The same where the data say nothing about it."""
+        return Average(np.full_like(self.values, np.nan), self.jacobian, np.zeros_like(self.known))
 
     def __sub__(self, other: Average) -> Average:
         return Average(self.values - other.values, self.jacobian - other.jacobian, self.known & other.known)
@@ -112,17 +119,33 @@ class Averager:
 
     def over(self, frame: pd.DataFrame, weights: FloatArray) -> Average:
         """The weighted sum over the rows of a frame."""
-        fit, rows = self.results.fit, self.results.design.spec.rebuild(frame).rows
+        return self._over(self._rows(frame), weights)
+
+    def slope(self, frames: Sequence[pd.DataFrame], weights: FloatArray, coefficients: FloatArray) -> Average:
+        """The weighted sum of derivatives, from frames at several points with their coefficients (n, len(frames))."""
+        fit, points = self.results.fit, [self._rows(frame) for frame in frames]
+        parts = [self._over(rows, weights * coefficients[:, j]) for j, rows in enumerate(points)]
+        total = reduce(add, parts)
+        trained, used = self.results.design.sample.rows, weights != 0.0
+        if fit.aliased.any() and not estimable_slopes(fit, trained, points, coefficients)[used].all():
+            return total.untold()
+        return total
+
+    def _rows(self, frame: pd.DataFrame) -> Rows:
+        return self.results.design.spec.rebuild(frame).rows
+
+    def _over(self, rows: Rows, weights: FloatArray) -> Average:
+        fit, used = self.results.fit, weights != 0.0
         rule = cast(CumulativeRule, fit.rule)
         values, jacobian = self.quantity.averages(rule, rows, weights)
-        used = weights != 0.0
-        if fit.aliased.any() and not estimable(fit, self.results.design.sample.rows, rows)[used].all():
-            values = np.full(values.size, np.nan)
         infinite = infinite_parameters(fit)
         known = ~np.isnan(values)
         if infinite is not None:
             known &= ~involved(rule, rows.take(used), self.quantity, infinite).any(axis=0)
-        return Average(values, jacobian, known)
+        found = Average(values, jacobian, known)
+        if fit.aliased.any() and not estimable(fit, self.results.design.sample.rows, rows)[used].all():
+            return found.untold()
+        return found
 
     def table(self, found: Average, level: float) -> pd.DataFrame:
         """Estimates with errors, tests and limits, one row per output; odds are the exponents of log odds."""
@@ -204,7 +227,7 @@ def warn_of_unknown(table: pd.DataFrame, stacklevel: int) -> None:
     if table["std_error"].isna().any():
         warnings.warn(
             "some effects have no standard error: they hang on an infinite estimate, on a combination of levels that "
-            "the data do not have, or on a covariance that is not known.",
+            "the data do not have, on a column that others make up, or on a covariance that is not known.",
             DataWarning,
             stacklevel=stacklevel + 1,
         )
@@ -257,9 +280,6 @@ def _changes(
 def _slope(averager: Averager, rows: Population, name: str) -> Change:
     """The derivative with respect to a number, averaged: differences of five points of every row's own design."""
     x = rows.frame[name].to_numpy(dtype=np.float64)
-    points, coefficients = stencil(x)
-    parts = [averager.over(rows.setting(name, points[:, j]), rows.weights * coefficients[:, j]) for j in range(5)]
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return Change(name, "dY/dX", total)
+    points, coefficients = stencil(x, rows.known_values(name))
+    frames = [rows.setting(name, column) for column in points.T]
+    return Change(name, "dY/dX", averager.slope(frames, rows.weights, coefficients))
