@@ -75,7 +75,7 @@ def _scale(rows: Rows) -> FloatArray:
 
 
 def _sizes(trained: FloatArray) -> FloatArray:
-    return np.maximum(np.abs(trained).max(axis=0), 1e-300)
+    return np.asarray(np.maximum(np.abs(trained).max(axis=0), 1e-300))
 
 
 def _gone(trained: FloatArray, new: FloatArray, gone: BoolArray) -> tuple[FloatArray, FloatArray]:
