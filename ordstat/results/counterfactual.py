@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,7 +55,7 @@ class Population:
         levels = self.categories.get(name)
         if levels is not None and value not in levels:
             raise OptionError(f"{name!r} has no level {value!r}; it has {', '.join(map(repr, levels))}.")
-        if levels is None and (isinstance(value, str) or not np.isfinite(value)):
+        if levels is None and not (isinstance(value, Real) and math.isfinite(value)):
             raise OptionError(f"{name!r} is a number; got the value {value!r}.")
 
     def setting(self, name: str, value: Any) -> pd.DataFrame:
@@ -77,9 +79,15 @@ class Population:
         """Every value of a number in the rows that the model can be evaluated at."""
         return np.concatenate([frame[name].to_numpy(dtype=np.float64) for frame in self.known])
 
-    def mean(self, name: str) -> float:
-        """Weighted mean of a number."""
-        return float(self.weights @ self.frame[name].to_numpy(dtype=np.float64))
+    def mean(self, name: str, weighted: bool) -> float:
+        """Mean of a number, by the weights or with the same weight for every row that has any."""
+        weights = self.weights if weighted else (self.weights > 0) / np.count_nonzero(self.weights)
+        return float(weights @ self.frame[name].to_numpy(dtype=np.float64))
+
+    def distinct(self, name: str) -> list[Any]:
+        """The values of a number in the rows with weight, in order."""
+        found: list[Any] = np.unique(self.frame[name][self.weights > 0]).tolist()
+        return found
 
     def grid(self, values: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
         """Every combination of values, the last variable running fastest; columns of the types of the frame."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: Scale -> the quantity behind it.
 SCALES = {
     "prob": "prob",
-    "cum_prob": "cum_prob",
+    "cum_prob": "inner_cum_prob",
     "mean": "mean",
     "latent": "latent",
     "log_odds": "log_odds",
@@ -46,6 +46,8 @@ PAIRS: dict[str, Callable[[int], list[tuple[int, int]]]] = {
 STATISTICS = ["estimate", "std_error", "statistic", "p_value", "lower", "upper"]
 #: A slope of a constant probability is rounding, up to this.
 _ROUNDING = 1e-9
+#: An error is rounding, up to this share of its estimate.
+_CERTAIN = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,28 +115,19 @@ class Averager:
     @property
     def labels(self) -> tuple[str, list[Any]] | None:
         """Name and labels of the outputs; None where there is one."""
-        if self.quantity.per == "level":
-            return "level", list(self.results.levels)
-        return ("threshold", self.results.threshold_names) if self.quantity.per == "threshold" else None
+        levels = list(self.results.levels)
+        return {
+            "level": ("level", levels),
+            "lower level": ("level", levels[:-1]),
+            "threshold": ("threshold", self.results.threshold_names),
+        }.get(self.quantity.per)
 
-    def over(self, frame: pd.DataFrame, weights: FloatArray) -> Average:
-        """The weighted sum over the rows of a frame."""
-        return self._over(self._rows(frame), weights)
-
-    def slope(self, frames: Sequence[pd.DataFrame], weights: FloatArray, coefficients: FloatArray) -> Average:
-        """The weighted sum of derivatives, from frames at several points with their coefficients (n, len(frames))."""
-        fit, points = self.results.fit, [self._rows(frame) for frame in frames]
-        parts = [self._over(rows, weights * coefficients[:, j]) for j, rows in enumerate(points)]
-        total = reduce(add, parts)
-        trained, used = self.results.design.sample.rows, weights != 0.0
-        if fit.aliased.any() and not estimable_slopes(fit, trained, points, coefficients)[used].all():
-            return total.untold()
-        return total
-
-    def _rows(self, frame: pd.DataFrame) -> Rows:
+    def rows(self, frame: pd.DataFrame) -> Rows:
+        """The design of a frame."""
         return self.results.design.spec.rebuild(frame).rows
 
-    def _over(self, rows: Rows, weights: FloatArray) -> Average:
+    def over(self, rows: Rows, weights: FloatArray) -> Average:
+        """The weighted sum over rows."""
         fit, used = self.results.fit, weights != 0.0
         rule = cast(CumulativeRule, fit.rule)
         values, jacobian = self.quantity.averages(rule, rows, weights)
@@ -147,6 +140,16 @@ class Averager:
             return found.untold()
         return found
 
+    def slope(self, frames: Sequence[pd.DataFrame], weights: FloatArray, coefficients: FloatArray) -> Average:
+        """The weighted sum of derivatives, from frames at several points with their coefficients (n, len(frames))."""
+        fit, points = self.results.fit, [self.rows(frame) for frame in frames]
+        parts = [self.over(rows, weights * coefficients[:, j]) for j, rows in enumerate(points)]
+        total = reduce(add, parts)
+        trained, used = self.results.design.sample.rows, weights != 0.0
+        if fit.aliased.any() and not estimable_slopes(fit, trained, points, coefficients)[used].all():
+            return total.untold()
+        return total
+
     def table(self, found: Average, level: float) -> pd.DataFrame:
         """Estimates with errors, tests and limits, one row per output; odds are the exponents of log odds."""
         variances = ((found.jacobian @ self.covariance) * found.jacobian).sum(axis=1)
@@ -157,9 +160,10 @@ class Averager:
 def estimates(values: FloatArray, errors: FloatArray, level: float, exponentiate: bool) -> pd.DataFrame:
     """Columns STATISTICS; exponents have the errors of the delta method, and the test and limits of the logs.
 
-    What has no error, such as P(response <= highest level), is not tested.
+    What has no error, such as the slope of an offset, is not tested.
     """
-    certain = errors == 0.0
+    certain = errors <= _CERTAIN * np.abs(values)
+    errors = np.where(certain, 0.0, errors)
     values = np.where(certain & (np.abs(values) < _ROUNDING), 0.0, values)
     lower, upper = symmetric_limits(values, errors, level)
     z = values / np.where(certain, np.nan, errors)
@@ -270,7 +274,7 @@ def _changes(
         raise OptionError(f"{name!r} needs two values to compare; got {compared!r}.")
     for value in compared:
         rows.check_level(name, value)
-    averages = [averager.over(rows.setting(name, value), rows.weights) for value in compared]
+    averages = [averager.over(averager.rows(rows.setting(name, value)), rows.weights) for value in compared]
     return [
         Change(name, f"{compared[high]}{averager.sign}{compared[low]}", averages[high] - averages[low])
         for low, high in PAIRS[contrast](len(compared))
