@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import accumulate, product
+from operator import and_
 from typing import Any
 
 import numpy as np
@@ -100,11 +101,15 @@ def full_codings(terms: Sequence[Term]) -> list[tuple[bool, ...]]:
     R's rule: a factor is coded by contrasts where the term without it is empty (the intercept) or lies within an
     earlier term.
     """
-    sets = [frozenset(factor.key for factor in term.factors) for term in terms]
     flags = []
+    having: dict[str, int] = {}  # per factor the earlier terms that have it, as bits
     for position, term in enumerate(terms):
-        margins = [sets[position] - {factor.key} for factor in term.factors]
-        flags.append(tuple(bool(margin) and not any(margin <= s for s in sets[:position]) for margin in margins))
+        keys = [factor.key for factor in term.factors]
+        earlier = [having.get(key, 0) for key in keys]
+        before = list(accumulate(earlier, and_, initial=-1))
+        after = list(accumulate(reversed(earlier), and_, initial=-1))[::-1]
+        flags.append(tuple(len(keys) > 1 and not before[i] & after[i + 1] for i in range(len(keys))))
+        having |= {key: bits | 1 << position for key, bits in zip(keys, earlier, strict=True)}
     return flags
 
 

@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import FormulaError
+from .limits import shown
 
 #: Names that stand for a value where the data have no such column.
 CONSTANTS = {"TRUE": True, "FALSE": False, "pi": float(np.pi)}
 
 _QUOTED = "quoted_name_"
-_PIECES = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`[^`]+`|\^")
+# A quote that is not closed reaches to the end, so that the search does not start over at every quote inside.
+_PIECES = re.compile(r"'(?:\\.|[^'\\])*(?:'|\\?\Z)|\"(?:\\.|[^\"\\])*(?:\"|\\?\Z)|`[^`]+`|\^", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -73,10 +75,10 @@ def parse_expression(text: str) -> Expression:
     """The expression in a piece of a formula; ^ is power, backticks quote names."""
     label = " ".join(text.split())
     try:
-        tree = _tree(_PIECES.sub(_encode, label))
+        key = ast.unparse(_tree(_PIECES.sub(_encode, label)))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise FormulaError(f"Cannot read {label!r} in the formula: {error}.") from error
-    return Expression(ast.unparse(tree), label)
+        raise FormulaError(f"Cannot read {shown(label)} in the formula: {error}.") from error
+    return Expression(key, label)
 
 
 def column_expression(name: str) -> Expression:
@@ -127,6 +129,7 @@ def refusal(node: ast.AST) -> FormulaError:
     if isinstance(node, (ast.BitXor, ast.BoolOp)):
         hint = " (conditions are joined by & and |, each in parentheses)"
     return FormulaError(
-        f"{source(node)!r} is not allowed in a formula{hint}: it may hold column names, known functions, arithmetic, "
-        "comparisons and literals. Make it a column of the data, or pass safe=False with context= if you trust it."
+        f"{shown(source(node))} is not allowed in a formula{hint}: it may hold column names, known functions, "
+        "arithmetic, comparisons and literals. Make it a column of the data, or pass safe=False with context= if you "
+        "trust it."
     )

@@ -22,6 +22,7 @@ from ..exceptions import DataError, FormulaError
 from .columns import Columns, Factor, Value
 from .expressions import CONSTANTS, Expression, dotted_name, literal, options, refusal, source, unquoted
 from .frames import suggest
+from .limits import shown
 from .operands import as_factor, compare, condition, contrast_of, numeric
 from .transforms import ELEMENTWISE, FITTED, Transform
 
@@ -60,8 +61,11 @@ class Interpreter:
     def evaluate(self, expression: Expression) -> tuple[Value, tuple[str, ...], BoolArray | None]:
         """The value, the columns it was made of, and the rows where any of those is missing."""
         self.used = {}
-        with np.errstate(all="ignore"):
-            value = self._value(expression.tree)
+        try:
+            with np.errstate(all="ignore"):
+                value = self._value(expression.tree)
+        except RecursionError as error:
+            raise FormulaError(f"{shown(expression.label)} has too many parts inside each other.") from error
         masks = [mask for name in self.used if (mask := self.columns[name].missing) is not None]
         missing = reduce(operator.or_, masks) if masks else None
         if not isinstance(value, Factor):

@@ -1,4 +1,4 @@
-"""Formula text to terms in R's order. formulaic reads the operators; the factors are read by `expressions`.
+"""Formula text to terms in R's order. formulaic cuts it up; `expressions` reads the factors, `algebra` the operators.
 
 A plain sum of columns, the usual formula, is read without it: its import takes longer than the fit.
 """
@@ -6,19 +6,21 @@ A plain sum of columns, the usual formula, is read without it: its import takes 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from keyword import iskeyword
 from typing import Any
 
 from ..exceptions import FormulaError
+from .algebra import Expansion, Symbol, Terms, operators, positions
 from .expressions import Expression, column_expression, dotted_name, literal, parse_expression
+from .limits import MAX_CHARACTERS, MAX_LABELS, MAX_TERMS, check_length, shown, too_large
 
 _OFFSET = re.compile(r"\s*offset\s*\((?P<inside>.*)\)\s*", re.DOTALL)
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m|[⧛⧚]")
 _NAME = r"[A-Za-z_]\w*"
-_PLAIN_SUM = re.compile(rf"\s*(?:(?P<left>{_NAME})\s*~)?\s*(?P<names>{_NAME}(?:\s*\+\s*{_NAME})*)\s*", re.ASCII)
+_PLAIN_SUM = re.compile(rf"(?:(?P<left>{_NAME})\s*~\s*)?(?P<names>{_NAME}(?:\s*\+\s*{_NAME})*)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -66,9 +68,9 @@ def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[ResponseName, Pa
         return ResponseName(plain[0]), _sum_of(plain[1])
     left, tilde, right = split_formula(text)
     if not tilde or not left.strip():
-        raise FormulaError(f"{text!r} has no response: a formula reads 'response ~ x1 + x2'.")
+        raise FormulaError(f"{shown(text)} has no response: a formula reads 'response ~ x1 + x2'.")
     response = parse_response(left)
-    return response, parse_part(right, tuple(name for name in columns if name != response.column))
+    return response, _parse_part(right, _right_pieces(text), tuple(name for name in columns if name != response.column))
 
 
 @lru_cache(maxsize=256)
@@ -79,8 +81,8 @@ def parse_one_sided(text: str, columns: tuple[str, ...], argument: str) -> Part:
         return _sum_of(plain[1])
     left, tilde, right = split_formula(text)
     if tilde and left.strip():
-        raise FormulaError(f"{argument}= takes a one-sided formula such as '~ x1 + x2', not {text!r}.")
-    return parse_part(right if tilde else left, columns)
+        raise FormulaError(f"{argument}= takes a one-sided formula such as '~ x1 + x2', not {shown(text)}.")
+    return _parse_part(right if tilde else left, _right_pieces(text), columns)
 
 
 def uses_dot(text: str) -> bool:
@@ -90,11 +92,16 @@ def uses_dot(text: str) -> bool:
 
 def _plain_sum(text: str) -> tuple[str | None, list[str]] | None:
     """The response, if there is one, and the columns of "y ~ a + b"; None for any other formula."""
-    match = _PLAIN_SUM.fullmatch(text) if isinstance(text, str) else None
+    if not isinstance(text, str):
+        return None
+    check_length(text)
+    match = _PLAIN_SUM.fullmatch(text.strip())
     if match is None:
         return None
     names = [name.strip() for name in match["names"].split("+")]
-    if len({*names}) < len(names) or any(iskeyword(name) for name in [*names, match["left"] or ""]):
+    if (count := len({*names})) > MAX_TERMS:
+        raise too_large(text, f"gives {count:,} terms")
+    if count < len(names) or any(iskeyword(name) for name in [*names, match["left"] or ""]):
         return None
     return match["left"], names
 
@@ -105,35 +112,54 @@ def _sum_of(names: Iterable[str]) -> Part:
 
 def split_formula(text: str) -> tuple[str, str, str]:
     """Left, tilde and right, where a tilde in quotes or calls does not count."""
-    tildes = [t.source_start for t in _tokens(text) if t.kind.value == "operator" and "~" in t.token]
+    tildes = [token for token in _tokens(text) if _is_tilde(token)]
     if not tildes:
         return text, "", ""
-    position = text.index("~", tildes[0])
-    if len(tildes) > 1:
-        raise FormulaError(f"{text!r} has more than one '~'.")
+    position = text.index("~", tildes[0].source_start)
+    if sum(token.token.count("~") for token in tildes) > 1:
+        raise FormulaError(f"{shown(text)} has more than one '~'.")
     return text[:position], "~", text[position + 1 :]
+
+
+def _is_tilde(token: Any) -> bool:
+    return token.kind.value == "operator" and "~" in token.token
+
+
+def _right_pieces(text: str) -> list[tuple[str, str]]:
+    """Kind and text of the pieces after the tilde, of all where there is none."""
+    tokens = _tokens(text)
+    place = next((place for place, token in enumerate(tokens) if _is_tilde(token)), None)
+    pieces = [(token.kind.value, token.token) for token in tokens[0 if place is None else place + 1 :]]
+    # Operators side by side are one token, such as "~ -".
+    return pieces if place is None else [("operator", tokens[place].token.partition("~")[2]), *pieces]
 
 
 def substitute_dot(text: str, replacement: str) -> str:
     """The right-hand side with every dot that stands alone replaced by another right-hand side, in parentheses."""
-    pieces, end = [], 0
-    for token in _tokens(text):
-        if token.token == ".":
-            pieces += [text[end : token.source_start], f"({replacement.strip()})"]
-            end = token.source_start + 1
-    return "".join([*pieces, text[end:]]).strip()
+    dots = [token.source_start for token in _tokens(text) if token.token == "."]
+    inside = f"({replacement.strip()})"
+    if (size := len(text) + len(dots) * (len(inside) - 1)) > MAX_CHARACTERS:
+        raise too_large(text, f"has {size:,} characters with every dot filled in")
+    starts = [0, *(dot + 1 for dot in dots)]
+    return inside.join(text[start:end] for start, end in zip(starts, [*dots, len(text)], strict=True)).strip()
 
 
-def _tokens(text: str) -> list[Any]:
+def _tokens(text: str) -> tuple[Any, ...]:
+    if not isinstance(text, str):
+        raise FormulaError(f"A formula is a text such as 'rating ~ temp + contact', not {type(text).__name__}.")
+    check_length(text)
+    return _cut(text)
+
+
+@lru_cache(maxsize=4)  # one text is asked for several times in a row
+def _cut(text: str) -> tuple[Any, ...]:
     from formulaic.errors import FormulaSyntaxError
     from formulaic.parser.algos.tokenize import tokenize
 
-    if not isinstance(text, str):
-        raise FormulaError(f"A formula is a text such as 'rating ~ temp + contact', not {type(text).__name__}.")
     try:
-        return list(tokenize(text))
+        return tuple(tokenize(text))
     except FormulaSyntaxError as error:
-        raise FormulaError(f"Cannot read the formula {text!r}: {_plain_message(error)}") from error
+        raise FormulaError(f"Cannot read the formula {shown(text)}: {_plain_message(error)}") from error
 
 
 def _plain_message(error: Exception) -> str:
@@ -163,44 +189,73 @@ def parse_response(text: str) -> ResponseName:
 
 @dataclass(frozen=True, eq=False)
 class _Reader:
-    """Replaces every factor of a right-hand side by a plain name, so that formulaic sees operators only."""
+    """Turns the pieces of a right-hand side into factors and operators; keeps the factors in order, each once.
 
-    factors: dict[str, Expression]
+    Attributes
+    ----------
+    text : str
+    dot : tuple of str
+        The columns that a dot stands for.
+    factors : dict of key to Expression
+    places : dict of key to position
+    """
 
-    def name(self, expression: Expression) -> str:
-        self.factors.setdefault(expression.key, expression)
-        return f"v{list(self.factors).index(expression.key)}"
+    text: str
+    dot: tuple[str, ...]
+    factors: dict[str, Expression] = field(default_factory=dict)
+    places: dict[str, int] = field(default_factory=dict)
 
-    def text(self, tokens: Iterable[Any], dot: tuple[str, ...]) -> str:
-        return " ".join(self._piece(token, dot) for token in tokens)
+    def symbols(self, pieces: Iterable[tuple[str, str]]) -> Iterator[Symbol]:
+        for kind, text in pieces:
+            yield from self._read(kind, text)
 
-    def _piece(self, token: Any, dot: tuple[str, ...]) -> str:
-        kind, text = token.kind.value, token.token
+    def _read(self, kind: str, text: str) -> Iterable[Symbol]:
         if text == ".":
-            return f"({' + '.join(self.name(column_expression(column)) for column in dot)})" if dot else "1"
+            return [self._everything]
         if kind == "name":
-            return self.name(column_expression(text))
+            return [self._term(column_expression(text))]
         if kind == "python":
-            return self.name(parse_expression(text))
-        if kind == "operator" and text == "in":  # a %in% b is a:b in R
-            return ":"
-        if kind == "value" and text not in ("0", "1") and not text.isdigit():
-            raise FormulaError(f"{text!r} stands alone in the formula; a term is a column, a function of columns or 1.")
-        return f" {text} "
+            return [self._term(parse_expression(text))]
+        if kind == "value":
+            return [self._digits(text)]
+        if "|" in text:
+            raise FormulaError(
+                f"The formula {shown(self.text)} has a '|': random effects are not fitted. For errors that allow for "
+                "groups send vcov={'cluster': 'column'} to ordfit; for an effect of each group add its column as a "
+                "term."
+            )
+        return [":"] if text == "in" else operators(text)  # a %in% b is a:b in R
+
+    def _term(self, factor: Expression) -> Terms:
+        place = self.places.setdefault(factor.key, len(self.places))
+        self.factors.setdefault(factor.key, factor)
+        if place >= MAX_TERMS:
+            raise too_large(self.text, f"has more than {MAX_TERMS:,} variables")
+        return {1 << place: None}
+
+    @cached_property
+    def _everything(self) -> Terms:
+        """The columns of a dot; the intercept where there are none."""
+        return {term: None for name in self.dot for term in self._term(column_expression(name))} or {0: None}
+
+    def _digits(self, text: str) -> str:
+        if not text.isdigit():
+            raise FormulaError(
+                f"{shown(text)} stands alone in the formula; a term is a column, a function of columns or 1."
+            )
+        return text
 
 
-def parse_part(text: str, dot: tuple[str, ...]) -> Part:
-    """Terms and offsets of one right-hand side."""
+def _parse_part(text: str, pieces: Iterable[tuple[str, str]], dot: tuple[str, ...]) -> Part:
+    """Terms and offsets of one right-hand side, and what it was cut into."""
     text = text.strip()
-    reader = _Reader({})
-    written = reader.text(_tokens(text), dot)
-    if not written.strip():
+    if not text:
         raise FormulaError("A side of the formula is empty; write 1 for no predictors.")
+    reader = _Reader(text, dot)
+    found = Expansion(text).terms(reader.symbols(pieces))
     factors = list(reader.factors.values())
-    intercept, products = _products(written, text)
     terms, offsets = [], []
-    for product in products:
-        chosen = tuple(factors[position] for position in sorted(product))
+    for chosen in _products(found, factors, text):
         inside = [_offset(factor) for factor in chosen]
         if not any(inside):
             terms.append(Term(chosen))
@@ -209,32 +264,21 @@ def parse_part(text: str, dot: tuple[str, ...]) -> Part:
         else:
             raise FormulaError(f"An offset stands alone, not in a product: {Term(chosen).label!r}.")
     terms.sort(key=lambda term: len(term.factors))  # stable: R's order, by degree and then as written
-    return Part(tuple(terms), tuple(offsets), intercept)
+    return Part(tuple(terms), tuple(offsets), 0 in found)
 
 
-def _products(written: str, text: str) -> tuple[bool, list[tuple[int, ...]]]:
-    """Whether the intercept stays, and each term as positions of factors, by formulaic's operators."""
-    from formulaic.errors import FormulaParsingError
-    from formulaic.parser import DefaultFormulaParser
-
-    if "|" in written:
-        raise FormulaError(
-            f"The formula {text!r} has a '|': random effects are not fitted. For errors that allow for groups send "
-            "vcov={'cluster': 'column'} to ordfit; for an effect of each group add its column as a term."
-        )
-    parser = DefaultFormulaParser(feature_flags=DefaultFormulaParser.FeatureFlags.NONE)
-    try:
-        terms = list(parser.get_terms(written))
-    except FormulaParsingError as error:
-        raise FormulaError(f"Cannot read the formula {text!r}: {_plain_message(error)}") from error
-    except (TypeError, AttributeError, RecursionError) as error:
-        raise FormulaError(f"Cannot read the formula {text!r}: misplaced operator.") from error
-    names = [[factor.expr for factor in term.factors] for term in terms]
-    for expressions in names:
-        if any(name != "1" and not name.startswith("v") for name in expressions):
-            raise FormulaError(f"{text!r} multiplies a term by a number; put arithmetic inside I(), as in I(2 * x).")
-    products = [tuple(int(name[1:]) for name in expressions if name != "1") for expressions in names]
-    return ["1"] in names, [product for product in products if product]
+def _products(found: Iterable[int], factors: list[Expression], text: str) -> Iterator[tuple[Expression, ...]]:
+    """The factors of each term but the intercept, as long as their labels are not too much to hold."""
+    room = MAX_LABELS
+    for term in found:
+        chosen = []
+        for position in positions(term):
+            chosen.append(factors[position])
+            room -= 1 + len(factors[position].label)
+            if room < 0:
+                raise too_large(text, f"takes more than {MAX_LABELS:,} characters to write out")
+        if chosen:
+            yield tuple(chosen)
 
 
 def _offset(factor: Expression) -> Expression | None:

@@ -187,8 +187,8 @@ class Quantity:
     curve : Curve
     combine : callable ((K-1, ...), float) -> (M, ...)
         Given the value of the curve at eta = +inf: 1 for probabilities, 0 for their derivatives.
-    per : {"level", "threshold", "row"}
-        What the M outputs stand for: the K levels, the K-1 thresholds, or one number.
+    per : {"level", "lower level", "threshold", "row"}
+        What the M outputs stand for: the K levels, those but the highest, the K-1 thresholds, or one number.
     touches : callable (K-1) -> list of (upper, lower) or None
         The thresholds whose curves make up each output, upper minus lower; None where every one does.
     """
@@ -242,6 +242,7 @@ def _own_threshold_or_top(count: int) -> list[Ends]:
 QUANTITIES: dict[str, Quantity] = {
     "prob": Quantity(CUMULATIVE, _differences, "level", _own_interval),
     "cum_prob": Quantity(CUMULATIVE, _with_top, "level", _own_threshold_or_top),
+    "inner_cum_prob": Quantity(CUMULATIVE, lambda values, top: values, "lower level", _own_threshold),
     "mean": Quantity(CUMULATIVE, _expected_rank, "row"),
     "latent": Quantity(ETA, _latent_mean, "row"),
     "log_odds": Quantity(ABOVE_LOG_ODDS, lambda values, top: values, "threshold", _own_threshold),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,12 +34,15 @@ class Population:
         Of the right-hand sides.
     categories : mapping of str to tuple
         Levels of the variables that are factors.
+    known : tuple of pandas.DataFrame
+        Rows whose numbers the model can be evaluated at: all of these, and those of the fit where they are at hand.
     """
 
     frame: pd.DataFrame
     weights: FloatArray
     variables: tuple[str, ...]
     categories: Mapping[str, tuple[Any, ...]]
+    known: tuple[pd.DataFrame, ...]
 
     def check(self, name: str) -> None:
         """OptionError where the formula has no such variable."""
@@ -50,7 +55,7 @@ class Population:
         levels = self.categories.get(name)
         if levels is not None and value not in levels:
             raise OptionError(f"{name!r} has no level {value!r}; it has {', '.join(map(repr, levels))}.")
-        if levels is None and (isinstance(value, str) or not np.isfinite(value)):
+        if levels is None and not (isinstance(value, Real) and math.isfinite(value)):
             raise OptionError(f"{name!r} is a number; got the value {value!r}.")
 
     def setting(self, name: str, value: Any) -> pd.DataFrame:
@@ -70,9 +75,19 @@ class Population:
         weights = self.weights[rows]
         return replace(self, frame=self.frame.iloc[rows], weights=weights / weights.sum())
 
-    def mean(self, name: str) -> float:
-        """Weighted mean of a number."""
-        return float(self.weights @ self.frame[name].to_numpy(dtype=np.float64))
+    def known_values(self, name: str) -> FloatArray:
+        """Every value of a number in the rows that the model can be evaluated at."""
+        return np.concatenate([frame[name].to_numpy(dtype=np.float64) for frame in self.known])
+
+    def mean(self, name: str, weighted: bool) -> float:
+        """Mean of a number, by the weights or with the same weight for every row that has any."""
+        weights = self.weights if weighted else (self.weights > 0) / np.count_nonzero(self.weights)
+        return float(weights @ self.frame[name].to_numpy(dtype=np.float64))
+
+    def distinct(self, name: str) -> list[Any]:
+        """The values of a number in the rows with weight, in order."""
+        found: list[Any] = np.unique(self.frame[name][self.weights > 0]).tolist()
+        return found
 
     def grid(self, values: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
         """Every combination of values, the last variable running fastest; columns of the types of the frame."""
@@ -105,13 +120,22 @@ def population(results: LikelihoodResults, newdata: Any, weights: Any, data: Any
         if weights is not None:
             raise OptionError("weights= are those of newdata; the rows of the fit have the weights of the fit.")
         frame, w = _training_frame(results, data), design.sample.case_weights
+        others = []
     else:
         rebuilt = design.spec.rebuild(newdata)
         frame = frames.copied(newdata, rebuilt.index)[rebuilt.complete]
         w = np.ones(len(frame)) if weights is None else _given_weights(weights, newdata, rebuilt.complete)
+        others = _rows_of_fit(results)
     if not len(frame) or not w.sum() > 0:
         raise DataError("newdata has no complete row of positive weight.")
-    return Population(frame, w / w.sum(), tuple(variables), _categories(results, frame, variables))
+    known = [_named(one, variables) for one in (frame, *others)]
+    return Population(known[0], w / w.sum(), tuple(variables), _categories(results, known[0], variables), tuple(known))
+
+
+def _named(frame: pd.DataFrame, variables: Sequence[str]) -> pd.DataFrame:
+    """With the variables under the names that the formula has for them: a column 0 is `0`."""
+    texts = {column: str(column) for column in frame.columns if column not in variables and str(column) in variables}
+    return frame.rename(columns=texts) if texts else frame
 
 
 def _given_weights(weights: Any, newdata: Any, complete: Any) -> FloatArray:
@@ -142,6 +166,16 @@ def _training_frame(results: LikelihoodResults, data: Any) -> pd.DataFrame:
         )
     _check_unchanged(design.sample.rows, design.spec.rebuild(frame))
     return frame
+
+
+def _rows_of_fit(results: LikelihoodResults) -> list[pd.DataFrame]:
+    """The rows of the fit, if its data are at hand and their index tells which they are."""
+    design = results.design
+    if design.data is None:
+        return []
+    frame = frames.copied(design.data, None)
+    told = frame.index.is_unique and design.index.isin(frame.index).all()
+    return [frame.loc[design.index]] if told else []
 
 
 def _check_unchanged(fitted: Rows, rebuilt: Any) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
+from operator import add
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -15,11 +17,12 @@ from scipy.special import ndtr
 from .._typing import BoolArray, FloatArray
 from ..exceptions import DataWarning, OptionError
 from ..model.cumulative import CumulativeRule
+from ..model.sample import Rows
 from ..model.sensitivity import QUANTITIES, Quantity, involved
 from ..model.stencil import stencil
 from .counterfactual import Population, population
 from .delta import infinite_parameters, rule_covariance, symmetric_limits
-from .estimable import estimable
+from .estimable import estimable, estimable_slopes
 
 if TYPE_CHECKING:
     from .likelihood import LikelihoodResults
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 #: Scale -> the quantity behind it.
 SCALES = {
     "prob": "prob",
-    "cum_prob": "cum_prob",
+    "cum_prob": "inner_cum_prob",
     "mean": "mean",
     "latent": "latent",
     "log_odds": "log_odds",
@@ -43,6 +46,8 @@ PAIRS: dict[str, Callable[[int], list[tuple[int, int]]]] = {
 STATISTICS = ["estimate", "std_error", "statistic", "p_value", "lower", "upper"]
 #: A slope of a constant probability is rounding, up to this.
 _ROUNDING = 1e-9
+#: An error is rounding, up to this share of its estimate.
+_CERTAIN = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +67,10 @@ class Average:
     values: FloatArray
     jacobian: FloatArray
     known: BoolArray
+
+    def untold(self) -> Average:
+        """The same where the data say nothing about it."""
+        return Average(np.full_like(self.values, np.nan), self.jacobian, np.zeros_like(self.known))
 
     def __sub__(self, other: Average) -> Average:
         return Average(self.values - other.values, self.jacobian - other.jacobian, self.known & other.known)
@@ -106,23 +115,40 @@ class Averager:
     @property
     def labels(self) -> tuple[str, list[Any]] | None:
         """Name and labels of the outputs; None where there is one."""
-        if self.quantity.per == "level":
-            return "level", list(self.results.levels)
-        return ("threshold", self.results.threshold_names) if self.quantity.per == "threshold" else None
+        levels = list(self.results.levels)
+        return {
+            "level": ("level", levels),
+            "lower level": ("level", levels[:-1]),
+            "threshold": ("threshold", self.results.threshold_names),
+        }.get(self.quantity.per)
 
-    def over(self, frame: pd.DataFrame, weights: FloatArray) -> Average:
-        """The weighted sum over the rows of a frame."""
-        fit, rows = self.results.fit, self.results.design.spec.rebuild(frame).rows
+    def rows(self, frame: pd.DataFrame) -> Rows:
+        """The design of a frame."""
+        return self.results.design.spec.rebuild(frame).rows
+
+    def over(self, rows: Rows, weights: FloatArray) -> Average:
+        """The weighted sum over rows."""
+        fit, used = self.results.fit, weights != 0.0
         rule = cast(CumulativeRule, fit.rule)
         values, jacobian = self.quantity.averages(rule, rows, weights)
-        used = weights != 0.0
-        if fit.aliased.any() and not estimable(fit, self.results.design.sample.rows, rows)[used].all():
-            values = np.full(values.size, np.nan)
         infinite = infinite_parameters(fit)
         known = ~np.isnan(values)
         if infinite is not None:
             known &= ~involved(rule, rows.take(used), self.quantity, infinite).any(axis=0)
-        return Average(values, jacobian, known)
+        found = Average(values, jacobian, known)
+        if fit.aliased.any() and not estimable(fit, self.results.design.sample.rows, rows)[used].all():
+            return found.untold()
+        return found
+
+    def slope(self, frames: Sequence[pd.DataFrame], weights: FloatArray, coefficients: FloatArray) -> Average:
+        """The weighted sum of derivatives, from frames at several points with their coefficients (n, len(frames))."""
+        fit, points = self.results.fit, [self.rows(frame) for frame in frames]
+        parts = [self.over(rows, weights * coefficients[:, j]) for j, rows in enumerate(points)]
+        total = reduce(add, parts)
+        trained, used = self.results.design.sample.rows, weights != 0.0
+        if fit.aliased.any() and not estimable_slopes(fit, trained, points, coefficients)[used].all():
+            return total.untold()
+        return total
 
     def table(self, found: Average, level: float) -> pd.DataFrame:
         """Estimates with errors, tests and limits, one row per output; odds are the exponents of log odds."""
@@ -134,9 +160,10 @@ class Averager:
 def estimates(values: FloatArray, errors: FloatArray, level: float, exponentiate: bool) -> pd.DataFrame:
     """Columns STATISTICS; exponents have the errors of the delta method, and the test and limits of the logs.
 
-    What has no error, such as P(response <= highest level), is not tested.
+    What has no error, such as the slope of an offset, is not tested.
     """
-    certain = errors == 0.0
+    certain = errors <= _CERTAIN * np.abs(values)
+    errors = np.where(certain, 0.0, errors)
     values = np.where(certain & (np.abs(values) < _ROUNDING), 0.0, values)
     lower, upper = symmetric_limits(values, errors, level)
     z = values / np.where(certain, np.nan, errors)
@@ -204,7 +231,7 @@ def warn_of_unknown(table: pd.DataFrame, stacklevel: int) -> None:
     if table["std_error"].isna().any():
         warnings.warn(
             "some effects have no standard error: they hang on an infinite estimate, on a combination of levels that "
-            "the data do not have, or on a covariance that is not known.",
+            "the data do not have, on a column that others make up, or on a covariance that is not known.",
             DataWarning,
             stacklevel=stacklevel + 1,
         )
@@ -247,7 +274,7 @@ def _changes(
         raise OptionError(f"{name!r} needs two values to compare; got {compared!r}.")
     for value in compared:
         rows.check_level(name, value)
-    averages = [averager.over(rows.setting(name, value), rows.weights) for value in compared]
+    averages = [averager.over(averager.rows(rows.setting(name, value)), rows.weights) for value in compared]
     return [
         Change(name, f"{compared[high]}{averager.sign}{compared[low]}", averages[high] - averages[low])
         for low, high in PAIRS[contrast](len(compared))
@@ -257,9 +284,6 @@ def _changes(
 def _slope(averager: Averager, rows: Population, name: str) -> Change:
     """The derivative with respect to a number, averaged: differences of five points of every row's own design."""
     x = rows.frame[name].to_numpy(dtype=np.float64)
-    points, coefficients = stencil(x)
-    parts = [averager.over(rows.setting(name, points[:, j]), rows.weights * coefficients[:, j]) for j in range(5)]
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return Change(name, "dY/dX", total)
+    points, coefficients = stencil(x, rows.known_values(name))
+    frames = [rows.setting(name, column) for column in points.T]
+    return Change(name, "dY/dX", averager.slope(frames, rows.weights, coefficients))

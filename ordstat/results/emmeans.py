@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +11,10 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..exceptions import OptionError
-from .counterfactual import Population, population
+from .counterfactual import population
 from .delta import logit_limits, normal_quantile
 from .effects import PAIRS, Average, Averager, listed, warn_of_unknown
+from .grid import Numbers, check_size, grid_values, on_one_scale
 
 if TYPE_CHECKING:
     from .likelihood import LikelihoodResults
@@ -168,6 +169,8 @@ def marginal_means(
     by: Any,
     scale: str,
     at: Mapping[str, Any] | None,
+    cov_keep: Any,
+    cov_reduce: str,
     data: Any,
     level: float,
     vcov: Any,
@@ -180,32 +183,15 @@ def marginal_means(
     names = [*(name for name in listed(variables) if name not in groups), *groups]
     if not listed(variables) or all(name in groups for name in names):
         raise OptionError("emmeans needs a variable of the formula that is not in by=.")
-    values = _grid_values(rows, names, at or {})
-    grid = rows.grid(values)
+    values = grid_values(rows, names, at or {}, Numbers(cov_keep, cov_reduce))
+    check_size(values)
     cells = rows.grid({name: values[name] for name in names})[names]
-    averages = []
-    for cell in cells.itertuples(index=False):
-        inside = np.logical_and.reduce(
-            [(grid[name] == value).to_numpy() for name, value in zip(names, cell, strict=True)]
-        )
-        averages.append(averager.over(grid, inside / inside.sum()))
+    grid = averager.rows(rows.grid(values))  # the variables of the cells come first: each cell is so many rows on end
+    if scale == "latent":
+        grid = on_one_scale(grid)
+    size = grid.n // len(cells)
+    equal = np.full(size, 1.0 / size)
+    averages = [averager.over(grid.take(slice(start, start + size)), equal) for start in range(0, grid.n, size)]
     means = Emmeans(cells=cells, by=groups, averages=averages, averager=averager, level=level)
     warn_of_unknown(pd.DataFrame({"std_error": [np.nan if not a.known.all() else 0.0 for a in averages]}), stacklevel=4)
     return means
-
-
-def _grid_values(rows: Population, names: Sequence[str], at: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Values of every variable: all levels of factors, the mean of numbers, or those of `at`."""
-    values: dict[str, list[Any]] = {}
-    for name in (*names, *at):
-        rows.check(name)
-    for name in (*names, *(other for other in rows.variables if other not in names)):
-        if name in at:
-            given = at[name]
-            values[name] = list(given) if isinstance(given, (list, tuple, np.ndarray, pd.Series)) else [given]
-            for value in values[name]:
-                rows.check_level(name, value)
-        else:
-            levels = rows.categories.get(name)
-            values[name] = [rows.mean(name)] if levels is None else list(levels)
-    return values

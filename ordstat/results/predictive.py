@@ -138,9 +138,10 @@ class Predictive:
         variable : str or sequence of str, optional
             Columns of the data; all variables of the right-hand sides if not given.
         scale : str
-            "prob": P(response = level), an effect per level. "cum_prob": P(response <= level). "mean": the expected
-            rank, 1..K. "latent": the latent variable, s (H - mean threshold). "log_odds": log odds of a response
-            above each threshold; "odds": their ratios, exp() of the average difference.
+            "prob": P(response = level), an effect per level. "cum_prob": P(response <= level), an effect per level
+            but the highest. "mean": the expected rank, 1..K. "latent": s (H - mean threshold), the latent variable
+            in units of each row's own scale. "log_odds": log odds of a response above each threshold; "odds": their
+            ratios, exp() of the average difference.
         contrast : {"reference", "sequential", "pairwise"}
             Factors: each level against the first, against the one before, or all pairs.
         values : sequence, optional
@@ -198,14 +199,17 @@ class Predictive:
         by: str | Sequence[str] | None = None,
         scale: str = "latent",
         at: Mapping[str, Any] | None = None,
+        cov_keep: int | str | Sequence[int | str] | None = None,
+        cov_reduce: str = "weighted_mean",
         data: Any = None,
         level: float = 0.95,
         vcov: Any = None,
     ) -> Emmeans:
         """Estimated marginal means over a balanced grid of the variables.
 
-        The grid has all levels of every factor, each of equal weight, and every number at its mean (with the weights
-        of the fit), as R's emmeans. Predictions on the chosen scale are averaged within the cells asked for.
+        The grid has all levels of every factor and every number at its mean. Predictions on the chosen scale are
+        averaged within the cells asked for, every row of the grid with equal weight, as R's emmeans(weights="equal").
+        For the numbers, too, R's defaults are `cov_keep=2, cov_reduce="mean"`.
 
         Parameters
         ----------
@@ -214,10 +218,17 @@ class Predictive:
         by : str or sequence of str, optional
             Further variables; contrasts are taken within their levels.
         scale : str
-            "latent": s (H - mean threshold), the mean of the latent variable. "prob", "cum_prob", "mean" (the
-            expected rank, 1..K), "log_odds", "odds": as in `effects`.
+            "latent": the mean of the latent variable above the mean threshold, H - mean threshold, in units of its
+            scale. Where the scale varies, the unit is its geometric mean over the grid, as in R: a difference of
+            means is one of location alone (R gives its contrasts in units of scale 1). Thresholds with nominal
+            effects are those of each row (R averages them over the grid, and such effects do not show). "prob",
+            "cum_prob", "mean" (the expected rank, 1..K), "log_odds", "odds": as in `effects`.
         at : mapping, optional
             Values of variables of the grid: {"age": [30, 50]}.
+        cov_keep : int, str or sequence of these, optional
+            Numbers that keep all their values, as a factor does: names, or the largest count of distinct values.
+        cov_reduce : {"weighted_mean", "mean"}
+            What the other numbers are held at: their mean with the weights of the fit, or without.
         data : data frame, optional
             The data of the fit, where it does not have them any more (after unpickling).
         level : float in (0, 1)
@@ -242,5 +253,16 @@ class Predictive:
         """
         from .emmeans import marginal_means
 
-        means: Emmeans = marginal_means(self, variables, by=by, scale=scale, at=at, data=data, level=level, vcov=vcov)
+        means: Emmeans = marginal_means(
+            self,
+            variables,
+            by=by,
+            scale=scale,
+            at=at,
+            cov_keep=cov_keep,
+            cov_reduce=cov_reduce,
+            data=data,
+            level=level,
+            vcov=vcov,
+        )
         return means

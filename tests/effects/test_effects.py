@@ -42,19 +42,30 @@ def test_against_r(what: tuple[str, str]) -> None:
     np.testing.assert_allclose(table["std_error"], expected["std_error"], rtol=1e-6)
 
 
-def test_a_certain_probability_has_no_test() -> None:
-    """P(response <= highest level) is 1."""
+def test_cumulative_probabilities_leave_out_the_one_that_is_certain() -> None:
+    """P(response <= highest level) is 1: it has no effect, no error and no contrast."""
     fit = fitted("sim")
-    effects, means = fit.effects("x1", scale="cum_prob").iloc[-1], fit.emmeans("f", scale="cum_prob").frame.iloc[-1]
-    assert effects[["estimate", "std_error", "lower", "upper"]].tolist() == [0.0] * 4
-    assert means[["estimate", "std_error", "lower", "upper"]].tolist() == [1.0, 0.0, 1.0, 1.0]
-    for row in (effects, means):
-        assert row[[name for name in ("statistic", "p_value") if name in row]].isna().all()
-    assert np.isnan(effects["p_value"])
+    means = fit.emmeans("f", scale="cum_prob")
+    for table in (fit.effects("x1", scale="cum_prob"), means.frame, means.contrasts()):
+        assert table["level"].unique().tolist() == list(fit.levels)[:-1]
+        assert (table["std_error"] > 0).all()
+    probabilities = fit.emmeans("f", scale="prob").frame.pivot(index="f", columns="level", values="estimate")
+    below = means.frame.pivot(index="f", columns="level", values="estimate")
+    np.testing.assert_allclose(below, probabilities.cumsum(axis=1).iloc[:, :-1], rtol=1e-12)
+    assert fit.predict(load_data("sim500").head(2), type="cum_prob").shape == (2, 5)  # as R's predict
+
+
+def test_what_has_no_error_has_no_test() -> None:
+    """The slope of an offset is known."""
+    row = ordfit("y ~ f + offset(x1)", data=load_data("sim500")).effects("x1", scale="latent").iloc[0]
+    np.testing.assert_allclose(row[["estimate", "lower", "upper"]].to_numpy(dtype=float), 1.0, rtol=1e-10)
+    assert row["std_error"] == 0.0 and np.isnan(row["statistic"]) and np.isnan(row["p_value"])
 
 
 def averaged(fit, data: pd.DataFrame, type: str) -> np.ndarray:
-    return np.average(fit.predict(data, type=type).to_numpy().reshape(len(data), -1), axis=0, weights=data["w"])
+    values = fit.predict(data, type=type).to_numpy().reshape(len(data), -1)
+    certain = 1 if type == "cum_prob" else 0
+    return np.average(values[:, : values.shape[1] - certain], axis=0, weights=data["w"])
 
 
 @pytest.fixture(scope="module")

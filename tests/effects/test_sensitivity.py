@@ -56,6 +56,7 @@ def value(rule: CumulativeRule, rows: Rows, name: str) -> np.ndarray:
     return {
         "prob": prob,
         "cum_prob": below,
+        "inner_cum_prob": below[:, :-1],
         "mean": (prob @ np.arange(1, 5))[:, None],
         "latent": -eta.mean(axis=1)[:, None],
         "linear_predictor": eta,

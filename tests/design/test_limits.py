@@ -1,0 +1,214 @@
+"""A formula from somebody else must not take all time or memory: what gives too many terms is refused unexpanded."""
+
+import random
+import string
+from math import comb
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordstat import datasets, ordfit
+from ordstat.design.build import build
+from ordstat.design.coding import full_codings
+from ordstat.design.expressions import column_expression
+from ordstat.design.parse import Term, parse_formula, parse_one_sided
+from ordstat.exceptions import FormulaError
+
+LETTERS = [letter for letter in string.ascii_lowercase if letter != "y"]
+COLUMNS = [f"x{i}" for i in range(12_000)]
+LIMITS = "at most 100,000 characters and give at most 10,000 terms"
+
+
+def terms(text, columns=()):
+    return [term.label for term in parse_formula(f"y ~ {text}", tuple(columns))[1].terms]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x**99999999", ["x"]),
+        ("x^99999999999999999999", ["x"]),
+        ("x**" + "9" * 5000, ["x"]),
+        ("x**" + "0" * 5000 + "1", ["x"]),
+        ("(x + x)**999999999", ["x"]),
+        ("(a + b + c)**99999", ["a", "b", "c", "a:b", "a:c", "b:c", "a:b:c"]),
+        ("((a + b)**9999)**9999", ["a", "b", "a:b"]),
+        ("(a*b*c - a:b:c)**10000", ["a", "b", "c", "a:b", "a:c", "b:c", "a:b:c"]),
+        (".**77777", ["a", "b", "a:b"]),
+        ("+".join(["a"] * 40_000), ["a"]),
+        (":".join(["a"] * 40_000), ["a"]),
+        ("*".join(["a"] * 40_000), ["a"]),
+        ("(" * 40_000 + "a" + ")" * 40_000, ["a"]),
+        ("(a + " * 10_000 + "b" + ")" * 10_000, ["a", "b"]),
+        ("-" * 80_000 + "a", ["a"]),  # an even number of signs
+        ("+".join(["."] * 40_000), ["a", "b"]),
+        ("+".join(["0"] * 40_000), []),
+        ("1 * a", ["a"]),
+        ("(1 + a)^2", ["a"]),
+        ("(a - a) / b", []),
+    ],
+    ids=lambda value: str(value)[:24],
+)
+def test_terms_that_do_not_grow_are_found_at_once(text, expected):
+    assert terms(text, ("a", "b", "y")) == expected
+
+
+def test_up_to_ten_thousand_terms_are_given():
+    assert len(terms("*".join(LETTERS[:13]))) == 2**13 - 1
+    assert len(terms("(" + " + ".join(LETTERS[:13]) + ")**13")) == 2**13 - 1
+    assert len(terms("(" + " + ".join(COLUMNS[:140]) + ")^2")) == 140 + comb(140, 2)
+    assert len(terms(" + ".join(COLUMNS[:9999]) + " + log(x)")) == 10_000
+    assert len(terms(".", COLUMNS[:10_000])) == 10_000
+
+
+HUGE = {
+    "a sum to the 20th": "(" + "+".join(LETTERS) + ")**20",
+    "power of a power": "((((a+b+c+d+e+f+g+h+i+j)**9)**9)**9)**9",
+    "25 crossed": "*".join(LETTERS),
+    "14 crossed": "*".join(LETTERS[:14]),
+    "141 squared": "(" + "+".join(COLUMNS[:141]) + ")**2",
+    "9000 squared": "(" + "+".join(COLUMNS[:9000]) + ")**2",
+    "8191 squared": "(" + "*".join(LETTERS[:13]) + ")**2",
+    "a dot to the 20th": ".**20",
+    "crossed dots": ".*.*.*.",
+    "nested": "(" + "*".join(LETTERS[:13]) + ")/(" + "+".join(COLUMNS[:9000]) + ")",
+    "10,001 names": "+".join(COLUMNS[:10_001]),
+    "10,001 terms": "+".join(COLUMNS[:10_000]) + " + log(x)",
+    "one long product": ":".join(COLUMNS[:10_001]),
+    "long labels": "log(" + "z" * 50_000 + ")*" + "*".join(LETTERS[:12]),
+    "long text": "+".join(["a"] * 60_000),
+    "long text with calls": "log(a) + " * 20_000 + "a",
+}
+
+
+@pytest.mark.parametrize("text", HUGE.values(), ids=HUGE.keys())
+def test_a_formula_that_gives_too_many_terms_is_refused_in_every_role(text):
+    for parse in (
+        lambda: parse_formula(f"y ~ {text}", tuple(LETTERS)),
+        lambda: parse_one_sided(f"~ {text}", tuple(LETTERS), "nominal"),
+        lambda: parse_one_sided(text, tuple(LETTERS), "scale"),
+    ):
+        with pytest.raises(FormulaError, match=LIMITS) as caught:
+            parse()
+        assert len(str(caught.value)) < 700  # the formula is not repeated in full
+
+
+def test_the_limit_of_characters_is_that_of_the_text():
+    fitting = "y ~ " + "a + " * 24_998 + "a  "
+    assert len(fitting + " ") == 100_000
+    assert [term.label for term in parse_formula(fitting + " ", ())[1].terms] == ["a"]
+    with pytest.raises(FormulaError, match=f"has 100,001 characters.*{LIMITS}"):
+        parse_formula(fitting + "  ", ())
+
+
+@pytest.mark.parametrize("call", ["update", "add1", "step", "lower", "nominal", "scale"])
+def test_every_argument_that_takes_a_formula_has_the_limits(call):
+    wine = datasets.load("wine").assign(z=np.arange(72) % 7 - 3.0)
+    fit = ordfit("rating ~ temp", wine)
+    text = "*".join(f"I(z + {i})" for i in range(25))
+    calls = {
+        "update": lambda: fit.update(f"~ . + {text}"),
+        "add1": lambda: fit.add1(f"~ . + {text}"),
+        "step": lambda: fit.step(scope=f"~ . + {text}"),
+        "lower": lambda: fit.step(scope={"lower": f"~ {text}"}),
+        "nominal": lambda: ordfit("rating ~ temp", wine, nominal=f"~ {text}"),
+        "scale": lambda: fit.update(scale=f"~ {text}"),
+    }
+    with pytest.raises(FormulaError, match=LIMITS):
+        calls[call]()
+
+
+def test_dots_of_an_update_are_not_filled_in_beyond_the_limit():
+    wine = datasets.load("wine").assign(z=np.arange(72) % 7 - 3.0)
+    fit = ordfit("rating ~ " + " + ".join(f"I(z^{i})" for i in range(1, 6)) + " + temp" * 2000, wine)
+    with pytest.raises(FormulaError, match=rf"characters with every dot filled in.*{LIMITS}"):
+        fit.update("~ " + " + ".join(["."] * 20_000))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I(" + "-" * 900 + "x)",
+        "I(" + "-" * 90_000 + "x)",
+        "I(" + "+".join(["x"] * 900) + ")",
+        "I(" + "+".join(["x"] * 40_000) + ")",
+        "I(" + "(" * 5000 + "x" + ")" * 5000 + ")",
+        "log(" * 300 + "x" + ")" * 300,
+        "x" + "()" * 5000,
+        "I(x" + ".x" * 5000 + ")",
+        "I(x" + "[0]" * 900 + ")",
+        "offset(" + "-" * 900 + "x)",
+        "ns(x, df=" + "-" * 900 + "3)",
+        "I(" + "'" * 80_001 + ")",
+        "I(" + "'\\" * 40_000 + "x)",
+        "I(" + "9" * 5000 + " * x)",
+        "I(1 << 10**10)",
+        "I('a' * 10**10)",
+        "I(x**9**9**9**9)",
+        "(" * 90_000,
+        ")" * 90_000,
+        "[" * 90_000,
+        "`" * 90_000,
+        "%" * 90_000,
+        "~" * 90_000,
+        "1" * 90_000,
+        " " * 90_000 + "!",
+        "a:-" * 30_000 + "x",
+        "x**(10**10)",
+        "x**x",
+        "x**0",
+        "x**-1",
+        "x**",
+        "(x + z)**1.5",
+        "()",
+        "x y",
+        "x 0",
+        "x (x)",
+        "x + * z",
+        "* x",
+        "x +",
+        "x)",
+        "(x",
+        "2:x",
+        "x + 2",
+        "x ~ z",
+        "~ x",
+        "x == z",
+        "x\0",
+    ],
+    ids=lambda text: text[:20],
+)
+def test_hostile_text_ends_in_an_error_in_words(text):
+    data = pd.DataFrame({"y": [1, 2, 3, 1, 2, 3], "x": [0.5, 1, 2, 3, 5, 8], "z": [1.0, 0, 2, 1, 5, 3]})
+    with pytest.raises((FormulaError, ValueError)) as caught:
+        build(f"y ~ {text}", data)
+    assert type(caught.value).__module__ == "ordstat.exceptions"
+    assert len(str(caught.value)) < 1000
+
+
+def test_deep_expressions_that_python_can_hold_are_read():
+    x = np.array([0.5, 1, 2, 3, 5, 8])
+    design = build("y ~ I(" + "+".join(["x"] * 100) + ")", pd.DataFrame({"y": [1, 2, 3, 1, 2, 3], "x": x}))
+    np.testing.assert_allclose(design.sample.X[:, 0], 100 * x, rtol=1e-14)
+
+
+def test_which_factors_are_coded_in_full_follows_from_the_definition():
+    """R's rule, written out: by contrasts where the term without the factor is empty or within an earlier term."""
+    rng = random.Random(1)
+    for _ in range(300):
+        chosen = [rng.sample("abcdef", rng.randint(1, 4)) for _ in range(rng.randint(1, 8))]
+        found = full_codings([Term(tuple(column_expression(name) for name in term)) for term in chosen])
+        expected = []
+        for position, term in enumerate(chosen):
+            margins = [{*term} - {name} for name in term]
+            earlier = [{*other} for other in chosen[:position]]
+            expected.append(tuple(bool(m) and not any(m <= other for other in earlier) for m in margins))
+        assert found == expected
+
+
+def test_thousands_of_interactions_of_high_order_are_coded():
+    data = pd.DataFrame(np.random.default_rng(0).normal(size=(6, 13)), columns=LETTERS[:13])
+    design = build("y ~ " + "*".join(LETTERS[:13]), data.assign(y=[1, 2, 3, 1, 2, 3]))
+    assert design.sample.X.shape == (6, 2**13 - 1)
+    np.testing.assert_allclose(design.sample.X[:, -1], data.prod(axis=1), rtol=1e-12)
