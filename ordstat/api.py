@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -16,6 +17,7 @@ from .design.design import Design
 from .design.inputs import check_cost_labels
 from .exceptions import OptionError
 from .methods import Method
+from .methods.base_work import require_affordable
 from .methods.calibrated import Calibrated
 from .progress import reporter
 from .registry import preset_cost, resolve
@@ -36,6 +38,7 @@ def ordfit(
     cost: Any = None,
     constraints: Any = None,
     calibrate: bool | int = False,
+    force: bool = False,
     levels: Sequence[Any] | None = None,
     subset: Any = None,
     contrasts: Mapping[str, str] | None = None,
@@ -81,6 +84,9 @@ def ordfit(
         folds, or as many as are given): a cumulative logit for a potential, a softmax for votes. Ranks stay the
         method's own, and need not be the most probable ones; the work is that of one more fit a fold. Likelihood
         methods have probabilities without it.
+    force : bool
+        True starts a fit that would fill the memory or take minutes by the estimate of its method, which is an error
+        otherwise: many levels, many rows in a kernel matrix, heavy weights. `update` and the like keep to it.
     levels : sequence, optional
         Order of the response's values, lowest first; required for unordered strings.
     subset : boolean array or str, optional
@@ -156,7 +162,9 @@ def ordfit(
         check_cost_labels(cost, design.levels.values, design.levels.unused, by_row=row_costs is not None)
     if constraints is not None:
         design = constrained(design, constraints)
-    return fit_design(design, value, vcov=covariance, calibrate=calibrate, seed=seed, callback=callback, stacklevel=3)
+    return fit_design(
+        design, value, vcov=covariance, calibrate=calibrate, force=force, seed=seed, callback=callback, stacklevel=3
+    )
 
 
 def fit_design(
@@ -165,6 +173,7 @@ def fit_design(
     *,
     vcov: Any = None,
     calibrate: bool | int = False,
+    force: bool = False,
     seed: int | np.random.Generator = 0,
     callback: Progress | None = None,
     stacklevel: int = 2,
@@ -174,10 +183,12 @@ def fit_design(
     if vcov is not None and not hasattr(method.results_class, "with_vcov"):
         raise OptionError(f"vcov goes with likelihood methods; {type(method).__name__} has no standard errors.")
     calibrated = Calibrated.of(method, calibrate)
+    if not _is_true(force):
+        fits = 1 if calibrated is None else calibrated.folds + 1
+        require_affordable(method.work(design.sample), type(method).__name__, fits)
     fit = (method if calibrated is None else calibrated).fit(design.sample, _generator(seed), reporter(callback))
-    results: OrdinalResults = method.results_class(
-        _call(design, method, calibrated), design, method, fit, fitter=refit, calibrated=calibrated
-    )
+    call, again = _call(design, method, calibrated), partial(refit, force=force)
+    results: OrdinalResults = method.results_class(call, design, method, fit, fitter=again, calibrated=calibrated)
     for category, message in results.alerts():
         warnings.warn(message, category, stacklevel=stacklevel)
     robust: OrdinalResults = results if vcov is None else cast(Any, results).with_vcov(vcov)
@@ -190,9 +201,16 @@ def refit(
     options: Mapping[str, Any],
     vcov: Any = None,
     calibrate: bool | int = False,
+    force: bool = False,
 ) -> OrdinalResults:
     """Fit a method, by name or as a value, to a design; what results use to fit again."""
-    return fit_design(design, resolve(method, options), vcov=vcov, calibrate=calibrate, stacklevel=5)
+    return fit_design(design, resolve(method, options), vcov=vcov, calibrate=calibrate, force=force, stacklevel=5)
+
+
+def _is_true(force: Any) -> bool:
+    if not isinstance(force, bool | np.bool_):
+        raise OptionError(f"force must be True or False; got {force!r}.")
+    return bool(force)
 
 
 def _generator(seed: int | np.random.Generator) -> np.random.Generator:

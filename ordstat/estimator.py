@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OrdinalClassifier", "mean_absolute_rank_error"]
 
-_OWN = ("method", "levels", "random_state", "calibrate", "constraints")
+_OWN = ("method", "levels", "random_state", "calibrate", "constraints", "force")
 
 
 class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -62,6 +62,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     constraints : dict or list of str, optional
         Signs and orders of coefficients, of support vector machines with kernel="linear": {0: "+", 2: "-"} by place,
         or by name, {"x1": "+"} or ["x1 <= x2"], where X has column names; see `ordfit`.
+    force : bool
+        True starts a fit however much memory and time it takes; see `ordfit`.
     **options
         Hyper-parameters of the method, such as C=1.0 or kernel="perceptron"; `get_params` lists all of them with
         their current values, `set_params` (and so GridSearchCV) sets them. Setting another `method` forgets
@@ -109,6 +111,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         random_state: int | np.random.Generator | np.random.RandomState | None = 0,
         calibrate: bool | int = False,
         constraints: Mapping[Any, str] | Sequence[str] | None = None,
+        force: bool = False,
         **options: Any,
     ) -> None:
         self.method = method
@@ -116,6 +119,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.calibrate = calibrate
         self.constraints = constraints
+        self.force = force
         self._options = options
 
     # Parameters
@@ -166,6 +170,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "random_state": (self.random_state, 0),
             "calibrate": (self.calibrate, False),
             "constraints": (self.constraints, None),
+            "force": (self.force, False),
         }
         changed = {name: value for name, (value, default) in own.items() if value is not default}
         return f"OrdinalClassifier({', '.join([repr(self.method)] + _keywords(changed | self._options))})"
@@ -220,9 +225,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         design = from_arrays(self._named(X), pd.Series(ranked(y, order)), weights=weights)
         if self.constraints is not None:
             design = constrained(design, self.constraints)
-        self._held: Any = fit_design(
-            design, method, calibrate=self.calibrate, seed=_generator(self.random_state), stacklevel=4
-        )
+        rng = _generator(self.random_state)
+        self._held: Any = fit_design(design, method, calibrate=self.calibrate, force=self.force, seed=rng, stacklevel=4)
         self.levels_ = label_array(design.levels.values, y.dtype)
         self.classes_ = np.sort(self.levels_)
         return self

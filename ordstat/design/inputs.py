@@ -11,9 +11,10 @@ import pandas as pd
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, OptionError
+from ..model.sample import HEAVIEST, LIGHTEST, extreme
 from .columns import Column, Columns, Factor, read
 from .expressions import parse_expression
-from .frames import find_column, has_column, row_name
+from .frames import find_column, has_column, row_name, shown_labels
 from .interpreter import Interpreter
 
 
@@ -102,7 +103,7 @@ def numbers(given: Given, role: str, index: pd.Index) -> FloatArray:
 
 
 def weights_of(given: Given, index: pd.Index) -> FloatArray:
-    """Case weights: finite and not negative."""
+    """Case weights: finite, not negative, and of a size that a number of rows may have."""
     weights = numbers(given, "weights", index)
     negative = weights < 0
     if negative.any():
@@ -110,6 +111,15 @@ def weights_of(given: Given, index: pd.Index) -> FloatArray:
         raise DataError(
             f"weights= is {weights[position]:g} in {row_name(index, position)} ({int(negative.sum())} such rows): "
             "weights have to be 0 or more."
+        )
+    beyond = extreme(weights)
+    if beyond.any():
+        position = int(np.argmax(beyond))
+        columns = "" if given.names == ("weights",) else f", column {shown_labels(given.names)}"
+        raise DataError(
+            f"weights= is {weights[position]:g} in {row_name(index, position)}{columns} ({int(beyond.sum())} such "
+            f"rows): a weight is a number of rows, 0 or from {LIGHTEST:g} to {HEAVIEST:g}. Divide all weights by their "
+            "mean, or set those that are not to count to 0."
         )
     return weights
 

@@ -34,8 +34,8 @@ class Presorted:
 
     @classmethod
     def of(cls, X: FloatArray) -> Presorted:
-        """The columns of X (N, D)."""
-        columns = np.ascontiguousarray(X.T)
+        """The columns of X (N, D); where there are none, one that no threshold divides: the constants remain."""
+        columns = np.ascontiguousarray(X.T) if X.shape[1] else np.zeros((1, len(X)))
         order = np.argsort(columns, axis=1, kind="stable")
         values = np.take_along_axis(columns, order, axis=1)
         return cls(order=order.astype(np.int32), values=values, distinct=values[:, 1:] > values[:, :-1])

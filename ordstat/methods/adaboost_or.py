@@ -20,6 +20,7 @@ from ..model.sample import Rows, Sample
 from ..solvers.answer_loss import AnswerLoss
 from .base import Method
 from .base_boosting import RoundsMethod
+from .base_work import Work
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -60,6 +61,11 @@ class AdaBoostOR(RoundsMethod):
                 "base of AdaBoostOR must be 'orstump' or a method that takes costs of every row, such as REDSVM(C=1); "
                 f"got {self.base!r}."
             )
+
+    def work(self, sample: Sample) -> Work | None:
+        """The rankers, where they are a method's."""
+        one = self.base.work(sample) if isinstance(self.base, Method) else None
+        return None if one is None else one.times(self.rounds)
 
     def hypotheses(self, train: DistinctRows) -> Hypotheses:
         n_levels = train.costs.shape[1]

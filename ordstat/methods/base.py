@@ -12,6 +12,7 @@ from ..assess.bounds import MarginBounds
 from ..exceptions import DataError, OptionError
 from ..model.fit import Fit, Geometry
 from ..model.sample import Sample
+from .base_work import Work
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,10 @@ class Method:
                 )
         if self.needs.two_levels and sample.n_levels != 2:
             raise DataError(f"{type(self).__name__} takes a response of 2 levels; this one has {sample.n_levels}.")
+
+    def work(self, sample: Sample) -> Work | None:
+        """About how much memory and time the fit takes; None where neither grows faster than the rows."""
+        return None
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> Fit:
         """Fit to arrays; deterministic given `rng`."""

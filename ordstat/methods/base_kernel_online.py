@@ -10,16 +10,18 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..exceptions import OptionError
+from ..model.costs import CostMatrix
 from ..model.examples import Examples
 from ..model.gram import require_definite, require_finite, require_symmetric
 from ..model.kernels import Kernel, parse_kernel
 from ..model.online import KernelSums, Learned, Lesson
-from ..model.sample import Rows
+from ..model.sample import Rows, Sample
 from ..model.scaling import Scaling
 from ..solvers.online import mean_of
 from ..solvers.online_dual import DualBatch, DualState, Support
 from .base_online import OnlineMethod
 from .base_selection import kernel_of
+from .base_work import Work
 
 # Eigenvalues below this share of the largest are rounding.
 _ROUNDING = 1e-12
@@ -149,6 +151,18 @@ class KernelOnlineMethod(OnlineMethod):
             rows=examples.rows,
             earlier=earlier,
         )
+
+    def work(self, sample: Sample) -> Work:
+        """The kernel matrix of different rows, beside the examples presented."""
+        n = Examples.of(sample, CostMatrix(self.cost)).n if self.presentation != "order" else sample.n
+        matrices = 3.0 if parse_kernel(self.kernel).conditionally_definite else 2.0
+        matrix = Work(
+            what=f"computes a kernel matrix of {n} x {n} rows",
+            memory=8.0 * matrices * n**2,
+            instead="Take fewer rows, or a method without a kernel, such as 'prank' or 'cusum'",
+        )
+        presented = super().work(sample)
+        return matrix if presented is None else presented.beside(matrix)
 
     def expansion(self, support: Support, coef: FloatArray, centre: float, scaling: Scaling) -> KernelSums:
         """Sums of kernels with coefficients (J, S) at the support rows."""

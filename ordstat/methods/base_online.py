@@ -19,9 +19,12 @@ from ..solvers.online import Learner
 from ..solvers.rank_margin import LARGEST
 from .base import Method, Needs
 from .base_options import SCALED, count, one_of
+from .base_work import Work, require_affordable
 
 #: Orders in which rows may be presented.
 PRESENTATIONS = ("shuffled", "order", "cost")
+# Seconds of an example, and bytes while a pass is put in order.
+_SECONDS, _BYTES = 8e-8, 32.0
 #: The hypothesis used after learning, in words.
 _KEPT = {"mean": "mean of all", "last": "last", "pocket": "pocket, with ratchet"}
 
@@ -148,6 +151,18 @@ class OnlineMethod(Method):
         if not (weights > 0).any():
             raise DataError("weights are zero for every row: nothing is left to learn.")
 
+    def work(self, sample: Sample) -> Work | None:
+        """The examples presented, as many as the weights add up to in every pass."""
+        if sample.weights is None:
+            return None
+        total = float(sample.case_weights.sum())
+        return Work(
+            what=f"presents {total:.6g} examples (the sum of the weights) in each of {self.epochs} passes",
+            memory=_BYTES * total,
+            seconds=_SECONDS * total * self.epochs,
+            instead="Divide the weights by what they have in common, or set fewer epochs=",
+        )
+
     def check_costs(self, costs: FloatArray) -> None:
         """Raise where costs (M, K), of rows or of ranks, are not for this method."""
 
@@ -192,6 +207,7 @@ class OnlineMethod(Method):
                 f"{self!r} weighs all rows of a sample against each other, so it cannot learn further batches: use "
                 "keep='mean' or 'last' with presentation='shuffled' or 'order', as method='prank' does."
             )
+        require_affordable(self.one_pass().work(sample), "partial_fit")
         examples = Examples.as_given(sample, CostMatrix(self.cost))
         work = self.resume(learned, examples)
         before = learned.tally

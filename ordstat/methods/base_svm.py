@@ -27,6 +27,7 @@ from ..solvers.selection import Candidate, Outcome, Plan, Route, mean_score, sel
 from .base import Method, Needs
 from .base_options import SCALED, count, jobs, number, one_of
 from .base_selection import check_clusters, grid, kernel_of, selects, settled_C, settled_facts, ticking
+from .base_work import Work
 
 # A relative duality gap that is small enough to compare values of C.
 _SELECTION_TOL = 1e-3
@@ -36,6 +37,9 @@ _BINDING = 1e-9
 _FLAT = 1e-9
 # Rows that are scored anew after the fit, about.
 _CHECKED = 8
+# Kernel matrices held at once: as a rule, with a user's kernel, which is checked, and for each part of the rows in a
+# cross-validation; and arrays of a number for every row and threshold.
+_MATRICES, _CHECKED_MATRICES, _PART, _CELLS = 1.5, 4.0, 0.9, 18.0
 # Multipliers below this share of the largest are rounding.
 _NO_SUPPORT = 1e-12
 
@@ -133,6 +137,24 @@ class KernelMachine(Method):
         check_clusters(self, sample, self.selects)
         if sample.restrictions is not None:
             self._check_restrictions()
+
+    def work(self, sample: Sample) -> Work:
+        """The kernel matrix, unless a linear kernel takes the columns in its place."""
+        n, kernel = int(np.count_nonzero(sample.case_weights)), parse_kernel(self.kernel)
+        cells = 8.0 * _CELLS * n * (sample.n_levels - 1)
+        if kernel.linear and (self.factored or 0 < sample.X.shape[1] < n):
+            return Work(what=f"holds {n} rows and their margins", memory=cells, instead="Take fewer rows")
+        matrices = self.matrices(_MATRICES if kernel.trusted else _CHECKED_MATRICES)
+        matrices += _PART * max(self.n_jobs, 1) if self.selects else 0.0
+        return Work(
+            what=f"computes a kernel matrix of {n} x {n} rows",
+            memory=8.0 * matrices * n**2 + cells,
+            instead="Take fewer rows, or kernel='linear' with loss='squared_hinge', which needs no matrix",
+        )
+
+    def matrices(self, usual: float) -> float:
+        """Arrays of N x N numbers held at once, in place of the `usual` number."""
+        return usual
 
     def _check_restrictions(self) -> None:
         if not parse_kernel(self.kernel).linear:

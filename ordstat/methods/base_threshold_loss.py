@@ -20,6 +20,10 @@ from ..model.scaling import SCALINGS, Scaling, fit_scaling
 from ..results.threshold_loss import ThresholdLossResults
 from .base import Method, Needs
 from .base_options import SCALED, number, one_of
+from .base_work import Work
+
+# Numbers held at once for each example.
+_NUMBERS = 15.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -78,6 +82,15 @@ class ThresholdLossMethod(Method):
         """Raise where the sample holds something this method has no use for."""
         super().check(sample)
         require_v_shaped(sample_costs(CostMatrix(self.cost), sample), sample.y, type(self).__name__)
+
+    def work(self, sample: Sample) -> Work:
+        """The extended examples."""
+        cells = float(np.count_nonzero(sample.case_weights)) * (sample.n_levels - 1)
+        return Work(
+            what=f"makes {cells:.6g} examples",
+            memory=8.0 * _NUMBERS * cells,
+            instead="Join levels, or take fewer rows",
+        )
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> ReductionFit:
         """Fit to arrays.

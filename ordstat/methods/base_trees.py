@@ -26,6 +26,7 @@ from ..results.trees import TreeResults
 from ..solvers.reweighting import Unweighted
 from .base import Method, Needs
 from .base_options import count, jobs, one_of
+from .base_work import Work
 
 #: What trees may be grown for.
 RESPONSES = ("nominal", "ordinal")
@@ -35,6 +36,8 @@ VERSIONS = ("discrete", "real")
 SAMPLINGS = ("resample", "weight")
 # Leaves of a tree of all ranks, and of a tree of one split, in the paper's first example.
 _LEAVES = {"nominal": 15, "ordinal": 5}
+# Seconds of a row drawn, and bytes of each of its answers.
+_SECONDS, _BYTES = 1.5e-7, 40.0
 # Rounding of the sums behind a deviance.
 _ROUNDING = 1e-9
 
@@ -242,6 +245,19 @@ class TreeEnsemble(TreeMethod):
     @property
     def made(self) -> int:
         return self.rounds
+
+    def work(self, sample: Sample) -> Work | None:
+        """The rows that the weights stand for, where samples of them are drawn."""
+        if sample.weights is None or not self.draws:
+            return None
+        total, splits = float(sample.weights.sum()), 1 if self.kind == "nominal" else sample.n_levels - 1
+        answers = sample.n_levels if self.kind == "nominal" else 2 * splits
+        return Work(
+            what=f"draws samples of {total:.6g} rows, the sum of the weights, for {self.rounds * splits} trees",
+            memory=_BYTES * total * answers,
+            seconds=_SECONDS * total * self.rounds * splits,
+            instead="Divide the weights by what they have in common, or use sampling='weight' where the method has it",
+        )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -30,7 +30,12 @@ from ..solvers.selection import Plan
 from .base import Method, Needs
 from .base_options import SCALED, count, jobs, number, one_of
 from .base_selection import check_clusters, grid, kernel_of, selects, settled_C, settled_facts, ticking
+from .base_work import Work
 
+# Bytes of a problem for each of its examples, and for each row; kernel matrices of a problem's examples.
+_OF_EXAMPLE, _OF_ROW, _MATRICES = 24.0, 48.0, 1.3
+# Seconds of a support vector machine by its number of examples, and of another classifier.
+_SVM_SECONDS, _OTHER_SECONDS = (1.5e-3, 7e-5, 5e-8), (5e-3, 3e-5, 0.0)
 # A relative duality gap that is small enough to compare values of C.
 _SELECTION_TOL = 1e-3
 #: Options that only a support vector machine has a use for.
@@ -155,6 +160,26 @@ class VotingMethod(Method):
         super().check(sample)
         check_clusters(self, sample, self.selects)
         sample_costs(CostMatrix(self.cost), sample)
+
+    def size(self, n: int, n_levels: int) -> tuple[int, float]:
+        """How many problems N rows make, and of how many examples each has about."""
+        raise TypeError(f"{type(self).__name__} counts no problems")
+
+    def work(self, sample: Sample) -> Work:
+        """The classifiers, at one C."""
+        n = int(np.count_nonzero(sample.case_weights))
+        problems, examples = self.size(n, sample.n_levels)
+        memory = problems * (_OF_EXAMPLE * examples + _OF_ROW * n)
+        constant, linear, square = _OTHER_SECONDS
+        if self.base == "svm":
+            memory += 8.0 * (n**2 + _MATRICES * examples**2)
+            constant, linear, square = _SVM_SECONDS
+        return Work(
+            what=f"with {sample.n_levels} levels trains {problems} classifiers on about {examples:.0f} examples each",
+            memory=memory,
+            seconds=problems * (constant + linear * examples + square * examples**2),
+            instead="Join levels, take fewer rows, or a method with thresholds, such as 'redsvm' or 'clm'",
+        )
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> VoteFit:
         """Fit to arrays.

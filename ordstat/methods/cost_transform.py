@@ -67,6 +67,9 @@ class CostTransform(VotingMethod):
         """Whether the fit is a random draw."""
         return self.mode == "relabel"
 
+    def size(self, n: int, n_levels: int) -> tuple[int, float]:
+        return n_levels * (n_levels - 1) // 2, 2.0 * n if self.mode == "expand" else 2.0 * n / n_levels
+
     def problems(self, sample: Sample, costs: FloatArray, rng: np.random.Generator) -> tuple[Binary, ...]:
         return labelled_pairs(MODES[self.mode](sample, costs, rng))
 

@@ -32,5 +32,8 @@ class OneVersusAll(VotingMethod):
     OneVersusAll(C=10.0, cost='squared')
     """
 
+    def size(self, n: int, n_levels: int) -> tuple[int, float]:
+        return n_levels, float(n)
+
     def problems(self, sample: Sample, costs: FloatArray, rng: np.random.Generator) -> tuple[Binary, ...]:
         return against_the_rest(costs, sample.y, sample.case_weights)

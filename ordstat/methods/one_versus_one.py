@@ -57,6 +57,10 @@ class OneVersusOne(VotingMethod):
         super().__post_init__()
         one_of(self, "weighting", self.weighting, WEIGHTINGS)
 
+    def size(self, n: int, n_levels: int) -> tuple[int, float]:
+        plain = self.cost == "classification"
+        return n_levels * (n_levels - 1) // 2, 2.0 * n / n_levels if plain else float(n)
+
     def problems(self, sample: Sample, costs: FloatArray, rng: np.random.Generator) -> tuple[Binary, ...]:
         return against_each_other(WEIGHTINGS[self.weighting](costs), sample.case_weights)
 

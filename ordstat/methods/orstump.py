@@ -61,11 +61,11 @@ class ORStump(Method):
         require_differences(rows.costs, rows.weights)
         gains = (rows.costs[:, :-1] - rows.costs[:, 1:]) * rows.weights[:, None]
         column, sign = RankStumpTrainer.on(rows.X, sample.n_levels).choose(gains)
-        potential = ColumnScore(column=column, sign=sign)
+        potential = ColumnScore(column=column if rows.X.shape[1] else None, sign=sign)
         rule = ThresholdRule(potential, least_cost_thresholds(potential(Rows(X=rows.X)), rows.costs, rows.weights))
         cost = mean_excess(rows.costs, rule.codes(Rows(X=rows.X)), rows.weights)
         coefficients = np.zeros(rows.X.shape[1])
-        coefficients[column] = sign
+        coefficients[column : column + 1] = sign
         return MarginFit(
             rule=rule,
             certificate=Certificate(
@@ -84,17 +84,20 @@ class ORStump(Method):
     def _least(rows: DistinctRows) -> float:
         """Smallest mean cost above the least possible over columns and directions, each with its own thresholds."""
         found = []
-        for column in rows.X.T:
-            for scores in (column, -column):
-                theta = least_cost_thresholds(scores, rows.costs, rows.weights)
-                codes = np.searchsorted(theta, scores, side="left")
-                found.append(mean_excess(rows.costs, codes, rows.weights))
+        columns = range(rows.X.shape[1]) or (None,)
+        for potential in (ColumnScore(column=column, sign=sign) for column in columns for sign in (1.0, -1.0)):
+            scores = potential(Rows(X=rows.X))
+            theta = least_cost_thresholds(scores, rows.costs, rows.weights)
+            codes = np.searchsorted(theta, scores, side="left")
+            found.append(mean_excess(rows.costs, codes, rows.weights))
         return min(found)
 
     def geometry(self, sample: Sample, fit: Fit) -> HullGeometry | None:
         """The hull of the columns, each scaled to [-1, 1], in the units of the chosen one."""
         rule = cast(ThresholdRule, fit.rule)
         potential = cast(ColumnScore, rule.potential)
+        if potential.column is None:
+            return None
         used = sample.case_weights > 0
         scaling = fit_scaling("range", sample.X[used], sample.case_weights[used])
         factor, centre = scaling.factor[potential.column], scaling.centre[potential.column]

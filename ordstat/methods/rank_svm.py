@@ -65,6 +65,10 @@ class RankBoundarySVM(KernelMachine):
             gram=gram, y=used.y, costs=costs, case_weights=used.case_weights, loss=PAIR_LOSSES[self.loss]
         )
 
+    def matrices(self, usual: float) -> float:
+        """Pairs of rows are listed beside the kernel matrix."""
+        return usual + 2.5
+
     def route(self, gram: Gram) -> Route:
         return PAIR_SOLVERS["cvxpy" if isinstance(gram, RestrictedGram) else self.solver]
 

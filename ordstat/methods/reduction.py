@@ -23,9 +23,14 @@ from ..model.scaling import SCALINGS, fit_scaling
 from ..results.reduction import ReductionResults
 from .base import Method, Needs
 from .base_options import SCALED, one_of
+from .base_work import Work
 
 # Rows of whole weights are given that often to the classifier up to this number: it may count them.
 _MOST_ROWS = 200_000
+# Copies of the extended examples held at once, numbers for each row and question, and seconds: for each number of the
+# examples, and for a classifier of its own and each of its rows.
+_COPIES, _NUMBERS = 4.0, 14.0
+_NUMBER_SECONDS, _FIT_SECONDS, _ROW_SECONDS = 5e-7, 4e-3, 3e-5
 
 #: From answers to ranks.
 RULES: dict[str, Callable[[Answers, bool], CountingRule]] = {"count": CountingRule, "mode": ModalRule}
@@ -101,6 +106,25 @@ class Reduction(Method):
         costs = sample_costs(CostMatrix(self.cost), sample)
         require_v_shaped(costs, sample.y, type(self).__name__)
         require_differences(costs, sample.case_weights)
+
+    def work(self, sample: Sample) -> Work:
+        """The extended examples, or a classifier for every question."""
+        n, questions = int(np.count_nonzero(sample.case_weights)), sample.n_levels - 1
+        separate = parse_encoding(self.encoding).codes(2) is None
+        memory, instead = 8.0 * _NUMBERS * n * questions, "Join levels or take fewer rows"
+        if separate:
+            seconds = questions * (_FIT_SECONDS + _ROW_SECONDS * n)
+            return Work(
+                what=f"trains {questions} classifiers on {n} rows", memory=memory, seconds=seconds, instead=instead
+            )
+        # Encodings have about as many columns as there are questions.
+        numbers = float(n * questions) * (sample.X.shape[1] + questions)
+        return Work(
+            what=f"makes {n * questions} examples of {sample.X.shape[1] + questions} columns",
+            memory=memory + 8.0 * _COPIES * numbers,
+            seconds=_NUMBER_SECONDS * numbers,
+            instead=f"{instead}, or encoding='separate'",
+        )
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> ReductionFit:
         """Fit to arrays.

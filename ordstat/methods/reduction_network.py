@@ -10,12 +10,16 @@ import numpy as np
 from ..model.distinct import DistinctRows
 from ..model.logistic_rule import NetworkPotential
 from ..model.reduction import Extended
-from ..model.sample import Rows
+from ..model.sample import Rows, Sample
 from ..model.scaling import Scaling
 from ..solvers.threshold_logistic import ThresholdLogistic
 from ..solvers.threshold_network import ThresholdNetwork
 from .base_options import count
 from .base_threshold_loss import Solved, ThresholdLossMethod
+from .base_work import Work
+
+# Numbers held at once for each example, and seconds of it in one step.
+_NUMBERS, _SECONDS = 25.0, 4e-8
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -63,6 +67,16 @@ class OrdinalNetwork(ThresholdLossMethod):
     def draws(self) -> bool:
         """True: the start is random."""
         return True
+
+    def work(self, sample: Sample) -> Work:
+        """The extended examples, in every step."""
+        cells = float(np.count_nonzero(sample.case_weights)) * (sample.n_levels - 1)
+        return Work(
+            what=f"goes up to {self.max_iter} times over {cells:.6g} examples",
+            memory=8.0 * _NUMBERS * cells,
+            seconds=_SECONDS * cells * self.max_iter,
+            instead="Join levels, take fewer rows, or set a smaller max_iter=",
+        )
 
     def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solved:
         """The network, then its thresholds once more, in order."""

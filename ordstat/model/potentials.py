@@ -101,15 +101,18 @@ class ColumnScore:
 
     Attributes
     ----------
-    column : int
+    column : int or None
+        None of rows without columns, for H = 0.
     sign : float
         +1 or -1.
     """
 
-    column: int
+    column: int | None
     sign: float
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
+        if self.column is None:
+            return np.zeros(rows.n)
         scores: FloatArray = self.sign * rows.X[:, self.column]
         return scores

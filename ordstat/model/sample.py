@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+
+#: A weight that is not 0 lies between these: totals and products of a few are then far from over- and underflow, and
+#: a whole weight is an exact number.
+LIGHTEST, HEAVIEST = 1e-15, 1e15
+
+
+def extreme(weights: FloatArray) -> BoolArray:
+    """(N,) which of the weights, >= 0, are too small or too large for a number of rows."""
+    beyond: BoolArray = (weights != 0) & ((weights < LIGHTEST) | (weights > HEAVIEST))
+    return beyond
 
 
 def _take(value: AnyArray | None, index: AnyArray | slice) -> Any:
@@ -58,7 +68,7 @@ class Sample:
     n_levels : int
         K, at least 2.
     weights : (N,) or None
-        Case (frequency) weights, >= 0; None means 1 for every row.
+        Case (frequency) weights, 0 or from LIGHTEST to HEAVIEST; None means 1 for every row.
     costs : (N, K) or None
         A row's own price of each predicted rank; None where the method's own cost applies.
     cluster : (N,) codes 0..G-1 or None

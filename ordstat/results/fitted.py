@@ -15,7 +15,7 @@ from ..assess.margins import Margins, margins
 from ..exceptions import DataError, UnavailableError
 from ..model.fit import Certificate, Fit, Geometry, Trace
 from ..model.rules import GapRule
-from ..model.sample import Rows, Sample
+from ..model.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
 from .cells import count
 from .evaluation import evaluate, without_paid
 from .protocols import CalibratedMethod, Fitter, RankingMethod
@@ -255,6 +255,11 @@ def case_weights(newdata: Any, weights: Any, complete: BoolArray) -> FloatArray:
     kept = values[complete]
     if not (np.isfinite(kept).all() and (kept >= 0).all() and kept.sum() > 0):
         raise DataError("weights of newdata must be finite, not negative, and not all zero.")
+    if extreme(kept).any():
+        raise DataError(
+            f"weights of newdata must be 0 or from {LIGHTEST:g} to {HEAVIEST:g}, as numbers of rows are; got "
+            f"{kept[extreme(kept)][0]:g}. Divide them by their mean."
+        )
     return kept
 
 

@@ -21,7 +21,13 @@ class Fitter(Protocol):
     """Fits a method, by name or as a value, to a design; warns as `ordfit` does."""
 
     def __call__(
-        self, design: Design, method: Any, options: dict[str, Any], vcov: Any, calibrate: bool | int = False
+        self,
+        design: Design,
+        method: Any,
+        options: dict[str, Any],
+        vcov: Any,
+        calibrate: bool | int = False,
+        force: bool = False,
     ) -> OrdinalResults:
         """Results of the fit."""
 

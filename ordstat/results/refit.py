@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: Arguments of `ordfit` that make a design.
 DESIGN_ARGUMENTS = ("weights", "offset", "cluster", "levels", "subset", "contrasts", "na_action", "safe", "context")
+#: Arguments of `ordfit` that are of the fit, whatever the design and the method.
+FIT_ARGUMENTS = ("vcov", "calibrate", "force")
 
 
 def updated(
@@ -26,14 +28,16 @@ def updated(
         results.check_rows()
     given = {name: value for name, value in design.items() if value is not None}
     given |= {name: changes[name] for name in DESIGN_ARGUMENTS if name in changes}
-    options = {name: value for name, value in changes.items() if name not in (*DESIGN_ARGUMENTS, "vcov", "calibrate")}
+    options = {name: value for name, value in changes.items() if name not in (*DESIGN_ARGUMENTS, *FIT_ARGUMENTS)}
     folds = False if results.calibrated is None else results.calibrated.folds
-    calibrate = {"calibrate": changes.get("calibrate", folds)}
+    kept = {"calibrate": changes.get("calibrate", folds)} | {
+        name: changes[name] for name in ("force",) if name in changes
+    }
     new = results.design if data is None and not given else results.design.updated(data, **given)
     covariance = changes["vcov"] if "vcov" in changes else kept_covariance(results, new)
     if method is not None:
-        return results.fitter(new, method, options, changes.get("vcov"), **calibrate)
-    return results.fitter(new, _changed(results.method, options), {}, covariance, **calibrate)
+        return results.fitter(new, method, options, changes.get("vcov"), **kept)
+    return results.fitter(new, _changed(results.method, options), {}, covariance, **kept)
 
 
 def kept_covariance(results: OrdinalResults, design: Design) -> Any:
@@ -51,7 +55,7 @@ def _changed(method: Any, options: Mapping[str, Any]) -> Any:
     valid = [field.name for field in fields(method)]
     for name in options:
         if name not in valid:
-            known = ", ".join(("formula", "nominal", "scale", "method", "data", "vcov", "calibrate", *DESIGN_ARGUMENTS))
+            known = ", ".join(("formula", "nominal", "scale", "method", "data", *FIT_ARGUMENTS, *DESIGN_ARGUMENTS))
             raise OptionError(
                 f"update takes no {name!r}: it takes {known}, and options of the method: {', '.join(valid)}."
             )

@@ -3,7 +3,8 @@
 A boundary lies in the middle between the closest two rows of neighbouring ranks among the free support pairs. Those
 have 0 < a < C, so their scores differ by exactly 1 and all are equally close: of the middles on offer the one that
 costs the training rows least is taken, and of equals the one farthest from any score. Where some boundary has no such
-pair, or they come out of order, all are the thresholds of least cost instead [Lin 2008, sec. 3.2.1].
+pair, or they come out of order, all are the thresholds of least cost instead [Lin 2008, sec. 3.2.1]. Of middles that
+are equal in both, within what the scores are known to, the lowest is taken: not the first, for rows have no order.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def boundaries(
         middles = _middles(scores[y == k], scores[y == k + 1], tolerance)
         if middles.size == 0:
             return _cheapest(scores, costs, weights, f"no free support pair joins ranks {k + 1} and {k + 2}")
-        theta[k] = _best(middles, scores, weights * (costs[:, k + 1] - costs[:, k]))
+        theta[k] = _best(middles, scores, weights * (costs[:, k + 1] - costs[:, k]), tolerance)
     if (np.diff(theta) < 0).any():
         return _cheapest(scores, costs, weights, "the middles of free support pairs are out of order")
     return Boundaries(theta, "middles of free support pairs (7.27)")
@@ -84,14 +85,25 @@ def _middles(lower: FloatArray, upper: FloatArray, tolerance: float) -> FloatArr
     return middles
 
 
-def _best(middles: FloatArray, scores: FloatArray, steps: FloatArray) -> float:
-    """The middle of least cost, where a row above the threshold pays steps_n, and among equals the most remote one."""
+def _onto(ordered: FloatArray, middles: FloatArray) -> FloatArray:
+    """Middles moved onto the last of the growing scores that they are equal to but for rounding."""
+    last = ordered[np.searchsorted(ordered, middles + _EXACT, side="right") - 1]
+    return np.where(np.abs(last - middles) <= _EXACT, last, middles)
+
+
+def _best(middles: FloatArray, scores: FloatArray, steps: FloatArray, tolerance: float) -> float:
+    """The middle of least cost, where a row above the threshold pays steps_n, and among equals the most remote one.
+
+    Distances that differ by less than `tolerance` are equal, and the lowest middle wins. A middle on a score is that
+    score, and the row is not above it.
+    """
     order = np.argsort(scores)
     ordered = scores[order]
+    middles = _onto(ordered, middles)
     above = np.concatenate([np.cumsum(steps[order][::-1])[::-1], [0.0]])
     place = np.searchsorted(ordered, middles, side="right")
     cost = above[place]
     equal = cost <= cost.min() + _TIE * np.abs(steps).sum()
     ends = np.concatenate([[-np.inf], ordered, [np.inf]])
     remote = np.minimum(middles - ends[place], ends[place + 1] - middles)
-    return float(middles[equal][np.argmax(remote[equal])])
+    return float(middles[equal & (remote >= remote[equal].max() - tolerance)].min())

@@ -8,15 +8,11 @@ ask for s = 0 (less the multipliers of an order) in the place of gamma^2 |s|^2.
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
+from .clarabel import solve
 from .extended_dual import ExtendedDual, Outcome, certify, snapped
 from .forms import cvxpy
-
-# Clarabel's own tolerance; the outcome's certificate is what counts.
-_TOLERANCE = 1e-10
 
 
 class CvxpyDual:
@@ -52,23 +48,11 @@ class CvxpyDual:
         self.model = cp.Problem(cp.Minimize(self.unit * half - cp.sum(self.tau)), constraints)
 
     def solve(self, C: float, tol: float) -> Outcome:
-        """Solve to Clarabel's tolerance; the relative duality gap is that of the certified outcome.
-
-        Raises
-        ------
-        cvxpy.SolverError
-            Clarabel failed.
-        """
-        cp = cvxpy()
+        """Solve to Clarabel's tolerance; the relative duality gap is that of the certified outcome."""
         c = min(C, 1.0)
         self.unit.value, self.ratio.value = c, C / c
-        own = min(tol, _TOLERANCE)
-        with warnings.catch_warnings():
-            # "Solution may be inaccurate": the certificate below says by how much.
-            warnings.simplefilter("ignore", UserWarning)
-            self.model.solve(solver=cp.CLARABEL, tol_gap_abs=own, tol_gap_rel=own)
+        iterations = solve(self.model, tol)
         if self.tau.value is None:
-            # No iterate, as for a vast C: the certificate of 0 says that the optimum was missed.
             self.tau.value = np.zeros(self.problem.labels.shape)
             theta = None
         else:
@@ -77,5 +61,4 @@ class CvxpyDual:
         solution = certify(self.problem, C, u, theta)
         sparse = snapped(self.problem, C, solution)
         solution = sparse if sparse.gap <= max(tol, solution.gap) else solution
-        iterations = int(self.model.solver_stats.num_iters)
         return Outcome(solution=solution, solver=self.name, iterations=iterations, path=np.array([solution.primal]))

@@ -24,7 +24,7 @@ MOST_PAIRS = 20_000_000
 # Problems of no more pairs are solved until the gap is rounding.
 _SMALL, _ROUNDING = 20_000, 1e-11
 # Checks without half the gap after which rounding is all that is left.
-_PATIENCE = 4
+_PATIENCE = 8
 
 
 class PairAscent:

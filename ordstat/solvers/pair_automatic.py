@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .forms import LinearGram, cvxpy
+from .forms import LinearGram
 from .pair_ascent import PairAscent
 from .pair_cvx import CvxpyPairs
 from .pair_newton import PairNewton
@@ -40,10 +40,7 @@ class AutomaticPairs:
         outcome = self.first.solve(C, tol)
         if outcome.solution.gap <= tol or self.second is None:
             return outcome
-        try:
-            return min(self.second.solve(C, tol), outcome, key=lambda found: found.solution.gap)
-        except cvxpy().SolverError:
-            return outcome
+        return min(self.second.solve(C, tol), outcome, key=lambda found: found.solution.gap)
 
 
 #: Routes by the name a user gives.

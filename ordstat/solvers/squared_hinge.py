@@ -13,7 +13,6 @@ under the constraints of the hinge's dual, without upper bounds. Thresholds that
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import cast
 
@@ -21,6 +20,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from .._typing import FloatArray, IntArray
+from .clarabel import solve
 from .extended_dual import DualSolution, ExtendedDual, Outcome, thresholds
 from .feasible import falling
 from .forms import LinearGram, cvxpy
@@ -258,11 +258,7 @@ class SquaredHingeCvxpy:
         if problem.ordered and tau.size > 1:
             limits.append(cp.diff(tau) >= 0)
         model = cp.Problem(cp.Minimize(value), limits)
-        with warnings.catch_warnings():
-            # "Solution may be inaccurate": the certificate below says by how much.
-            warnings.simplefilter("ignore", UserWarning)
-            model.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10)
-        tau_value = np.sort(tau.value) if problem.ordered else tau.value
-        solution = certified(problem, C, w.value, tau_value)
-        iterations = int(model.solver_stats.num_iters)
+        iterations = solve(model, tol)
+        effects, theta = (np.zeros(v.size) if v.value is None else v.value for v in (w, tau))
+        solution = certified(problem, C, effects, np.sort(theta) if problem.ordered else theta)
         return Outcome(solution=solution, solver=self.name, iterations=iterations, path=np.array([solution.primal]))

@@ -30,6 +30,25 @@ def test_row_order_does_not_matter(problem):
     assert_same_ranker(problem.fit(), problem.fit(shuffled), problem.frame)
 
 
+def _on_a_grid(problem, n):
+    """Columns of halves, so that scores, gaps and costs tie, and ranks by chance."""
+    rng = np.random.default_rng(n)
+    columns = {name: np.round(2 * rng.normal(size=n)) / 2 for name in ("x1", "x2")}
+    latent = columns["x1"] - 0.7 * columns["x2"] + rng.logistic(size=n)
+    codes = np.argsort(np.argsort(latent)) * problem.frame["y"].cat.categories.size // n
+    return pd.DataFrame({**columns, "g": rng.choice(list("abc"), n), "y": codes + 1})
+
+
+@pytest.mark.parametrize("n", [90, 92, 95])
+def test_row_order_does_not_break_ties(problem, n):
+    frame, new = _on_a_grid(problem, n), _on_a_grid(problem, 200)
+    fit = problem.fit(frame)
+    for seed in range(3):
+        other = problem.fit(frame.sample(frac=1.0, random_state=seed))
+        np.testing.assert_allclose(thresholds(other), thresholds(fit), atol=score_tolerance(fit))
+        assert other.predict(new).tolist() == fit.predict(new).tolist()
+
+
 def test_integer_weights_equal_repeated_rows(problem):
     repeated = problem.frame.loc[problem.frame.index.repeat(problem.frame["w"])].reset_index(drop=True)
     weighted, plain = problem.fit(weights="w"), problem.fit(repeated)

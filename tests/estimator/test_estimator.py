@@ -222,7 +222,7 @@ def test_get_params_lists_every_option(method):
     value = entry.method(**entry.preset)
     params = OrdinalClassifier(method).get_params()
     assert {"method", "levels", "random_state", *({"cost"} - set(entry.preset))} <= set(params)
-    for name in set(params) - {"method", "levels", "random_state", "calibrate", "constraints"}:
+    for name in set(params) - {"method", "levels", "random_state", "calibrate", "constraints", "force"}:
         assert params[name] == getattr(value, name)
     assert not set(params) & set(entry.preset)
 
@@ -251,7 +251,9 @@ def test_set_params_and_clone():
 def test_an_unknown_parameter_is_refused_with_the_known_ones():
     model = OrdinalClassifier("redsvm", C=3.0)
     before = model.get_params()
-    with pytest.raises(OptionError, match=r"no parameter 'D'.*method, levels, random_state, calibrate, constraints, C"):
+    with pytest.raises(
+        OptionError, match=r"no parameter 'D'.*method, levels, random_state, calibrate, constraints, force, C"
+    ):
         model.set_params(C=5.0, D=1)
     assert model.get_params() == before
     with pytest.raises(OptionError, match=r"no option 'D'"):

@@ -1,5 +1,7 @@
 """The pairwise machine: solvers against each other and cvxpy, loops against their twins, boundaries, bounds."""
 
+import warnings
+from dataclasses import replace
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -7,9 +9,10 @@ import pytest
 import twins
 from scipy.optimize import minimize
 
+from ordstat import datasets, ordfit
 from ordstat.assess.preference import preference_bounds
 from ordstat.compiled import pairascent, paircount
-from ordstat.exceptions import DataError
+from ordstat.exceptions import ConvergenceWarning, DataError
 from ordstat.methods.rank_svm import RankBoundarySVM
 from ordstat.model.costs import CostMatrix
 from ordstat.model.fit import BallGeometry
@@ -118,6 +121,31 @@ def test_a_huge_C_on_ranks_out_of_order():
         sample(X, y), np.random.default_rng(0)
     )
     assert fit.certificate.reached
+
+
+@pytest.mark.parametrize("route", [CvxpyPairs, AutomaticPairs])
+@pytest.mark.parametrize("loss", PAIR_LOSSES)
+def test_pairs_of_vast_weight_beside_a_tiny_C(loss, route):
+    """C w_i w_j is what counts."""
+    plain, heavy = _problem("gaussian", loss), _problem("gaussian", loss)
+    heavy = replace(heavy, weights=np.full(40, 1e20))
+    one, other = (route(p, np.random.default_rng(0)).solve(C, 1e-8) for p, C in ((plain, 0.5), (heavy, 0.5e-40)))
+    assert other.solution.gap <= AGREE
+    assert other.solution.primal == pytest.approx(one.solution.primal, rel=AGREE)
+    np.testing.assert_allclose(other.solution.scores, one.solution.scores, atol=1e-3)
+
+
+@pytest.mark.parametrize("weight", [1e5, 1e6, 1e20])
+@pytest.mark.parametrize("loss", PAIR_LOSSES)
+@pytest.mark.parametrize("kernel", ["perceptron", "linear"])
+def test_a_route_that_ends_with_nothing_says_so(kernel, loss, weight):
+    """C w^2 beyond what any route computes: a proven gap, and a warning where it is above the tolerance."""
+    data = datasets.load("wine").assign(z=np.arange(72) % 7 - 3.0, w=weight)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit = ordfit("rating ~ temp + contact + z", data, "rank-svm", weights="w", kernel=kernel, loss=loss)
+    told = any(issubclass(w.category, ConvergenceWarning) for w in caught)
+    assert told != fit.fit.certificate.reached
 
 
 @pytest.mark.parametrize("loss", PAIR_LOSSES)
