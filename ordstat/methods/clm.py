@@ -100,11 +100,10 @@ class CumulativeLink(Method):
 
     def __post_init__(self) -> None:
         latent, threshold = self._latent(), canonical(self.threshold, THRESHOLDS)
-        fixed = not isinstance(latent, FlexibleLink) and latent.lam is not None
         if threshold is None:
             raise OptionError(f"threshold must be one of {', '.join(THRESHOLDS)}; got {self.threshold!r}.")
         self._settle(
-            link=(latent.name, latent.lam) if fixed else latent.name,
+            link=latent.name if isinstance(latent, FlexibleLink) or latent.lam is None else (latent.name, latent.lam),
             threshold=threshold,
             penalty=_checked_penalty(self.penalty, latent),
             start=_checked_start(self.start),

@@ -25,9 +25,9 @@ from .user_scale import Held, InverseInformation, RestrictedInformation, Unknown
 #: An information matrix that needed more damping than this is not that of a maximum.
 _INDEFINITE = 1e-6
 #: How many times its own length an estimate on the way to infinity is moved on.
-_FAR = tuple(10.0 ** (0.5 * k) for k in range(2, 13))
-#: Distance of a log-likelihood from its limit that is near enough: further out the finite estimates lose digits.
-_CLOSE = 3e-7
+_FAR = tuple(10.0 ** (0.5 * k) for k in range(1, 13))
+#: A gain of the log-likelihood that is not worth the digits that finite estimates lose further out.
+_CLOSE = 2e-7
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -135,13 +135,16 @@ class Estimation:
             return optimum
         move_alpha, move_rest = problem.from_user(direction)
         size = max(np.abs(optimum.alpha).max(), np.abs(optimum.rest).max(initial=0.0))
-        ways = [(optimum.alpha + far * size * move_alpha, optimum.rest + far * size * move_rest) for far in _FAR]
-        found = [stay(problem, way) for way in ways]
-        limit = max(one.loglik for one in found)
-        if limit <= optimum.at.loglik:
+        point, loglik = (optimum.alpha, optimum.rest), optimum.at.loglik
+        for far in _FAR:
+            moved = stay(problem, (optimum.alpha + far * size * move_alpha, optimum.rest + far * size * move_rest))
+            if moved.loglik <= loglik + _CLOSE:
+                break
+            point, loglik = moved.point, moved.loglik
+        if loglik == optimum.at.loglik:
             return optimum
-        alpha, rest = next(one.point for one in found if one.loglik >= limit - _CLOSE)
-        return self._maximise(problem, replace(start, alpha=alpha, rest=rest))
+        there = replace(self, max_iter=0)._maximise(problem, replace(start, alpha=point[0], rest=point[1]))
+        return replace(there, logliks=np.append(optimum.logliks, there.at.loglik), message=optimum.message)
 
     def _ends(self, problem: Problem, start: Start, optimum: Optimum | None = None) -> bool:
         """Whether lambda starts, or the search stopped without converging, at or beyond an end of its range."""
