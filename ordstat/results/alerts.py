@@ -9,8 +9,8 @@ import numpy as np
 from .._typing import BoolArray, FloatArray
 from ..exceptions import ConvergenceWarning, DataWarning, OrdstatWarning, SeparationWarning
 from ..model.calibration import Calibration
-from ..model.fit import Confounded, Fit, LikelihoodFit, MarginFit
-from .parameters import Parameters
+from ..model.fit import Fit, LikelihoodFit, MarginFit
+from .parameters import Parameters, why_confounded
 
 if TYPE_CHECKING:
     from ..design.design import Design
@@ -20,9 +20,6 @@ _STILL = 1e-6
 
 # Rounding of a score that may change ranks, a margin being 1.
 _VISIBLE = 1e-6
-
-# Names in a message.
-_SHOWN = 4
 
 #: A warning category and its message.
 Alert = tuple[type[OrdstatWarning], str]
@@ -108,22 +105,6 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters) -> list[Alert]
             )
         )
     return found
-
-
-def why_confounded(one: Confounded, fit: LikelihoodFit, parameters: Parameters) -> str:
-    """Why a parameter is not estimated."""
-    name = parameters.names[one.place]
-    effects = [i for i in one.others if parameters.kinds[i] != "threshold"]
-    order = sorted(effects or one.others, key=lambda i: parameters.kinds[i] != "location")
-    others = [parameters.names[i] for i in order]
-    if not others:
-        return f"{name} changes no probability, so it is not estimated (NA)."
-    shown = ", ".join(others[:_SHOWN]) + (f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else "")
-    return (
-        f"{name} cannot be told from {shown} at K = {fit.rule.n_levels}: the probabilities determine "
-        f"{np.count_nonzero(~fit.aliased)} parameters only, so it is not estimated (NA) and the model is fitted "
-        f"{'at its starting value' if parameters.kinds[one.place] == 'lambda' else 'without it'}."
-    )
 
 
 def _lambda_at_end(fit: LikelihoodFit) -> str:

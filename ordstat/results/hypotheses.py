@@ -14,6 +14,7 @@ from .._typing import FloatArray
 from ..assess.wald import quadratic_form, wald_test
 from ..exceptions import OptionError
 from .comparison import chi2_tail
+from .parameters import check_determined
 
 if TYPE_CHECKING:
     from .likelihood import LikelihoodResults
@@ -31,6 +32,7 @@ def hypothesis_tests(r: LikelihoodResults, text: str, vcov: Any) -> pd.DataFrame
     L, target = np.array([row for row, _ in rows]), np.array([value for _, value in rows])
     estimated = ~r.fit.aliased
     for equation, row in zip(equations, L, strict=True):
+        check_determined(np.flatnonzero(row), r.fit, r.parameters, f"test of {equation.strip()!r}")
         if np.any(row[~estimated] != 0.0):
             raise OptionError(f"{equation.strip()!r} names a parameter that is aliased, so not estimated.")
         if not np.any(row):

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from .._typing import FloatArray, IntArray
+from ..exceptions import OptionError
 from ..model.cumulative import CumulativeRule
-from ..model.fit import LikelihoodFit
+from ..model.fit import Confounded, LikelihoodFit
 
 if TYPE_CHECKING:
     from ..design.design import Design
@@ -75,3 +76,30 @@ def spread(values: FloatArray, fit: LikelihoodFit) -> FloatArray:
     full = np.full(fit.aliased.size, np.nan)
     full[~fit.aliased] = values
     return full
+
+
+#: Names in a message.
+_SHOWN = 4
+
+
+def why_confounded(one: Confounded, fit: LikelihoodFit, parameters: Parameters) -> str:
+    """Why a parameter is not estimated."""
+    name = parameters.names[one.place]
+    effects = [i for i in one.others if parameters.kinds[i] != "threshold"]
+    order = sorted(effects or one.others, key=lambda i: parameters.kinds[i] != "location")
+    others = [parameters.names[i] for i in order]
+    if not others:
+        return f"{name} changes no probability, so it is not estimated (NA)."
+    shown = ", ".join(others[:_SHOWN]) + (f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else "")
+    return (
+        f"{name} cannot be told from {shown} at K = {fit.rule.n_levels}: the probabilities determine "
+        f"{np.count_nonzero(~fit.aliased)} parameters only, so it is not estimated (NA) and the model is fitted "
+        f"{'at its starting value' if parameters.kinds[one.place] == 'lambda' else 'without it'}."
+    )
+
+
+def check_determined(places: IntArray, fit: LikelihoodFit, parameters: Parameters, ask: str) -> None:
+    """OptionError where one of some parameters is not determined by the probabilities."""
+    for one in fit.confounded:
+        if one.place in places:
+            raise OptionError(f"{ask} has no answer: {why_confounded(one, fit, parameters)}")

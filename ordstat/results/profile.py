@@ -11,6 +11,7 @@ from scipy.special import chdtri, ndtri
 
 from .._typing import FloatArray, IntArray
 from ..exceptions import OptionError
+from .parameters import check_determined
 
 if TYPE_CHECKING:
     from .likelihood import LikelihoodResults
@@ -36,6 +37,8 @@ def limits(r: LikelihoodResults, level: float, type: str, parm: Any) -> pd.DataF
             f"type='profile' knows no {r.covariance} covariance, as it rests on the likelihood alone: use type='wald', "
             "or .with_vcov('model').confint(type='profile')."
         )
+    if parm is not None:
+        check_determined(chosen, r.fit, r.parameters, "confint(type='profile')")
     values, reasons = _profile_limits(r, level, chosen)
     frame = _frame(r, chosen, values)
     frame.attrs["reasons"] = reasons
@@ -108,6 +111,8 @@ def profiles(r: LikelihoodResults, parm: Parm, level: float, points: int) -> pd.
     check_level(level)
     if points < 3:
         raise OptionError(f"points must be 3 or more; got {points!r}.")
+    if parm is not None:
+        check_determined(places(r, parm), r.fit, r.parameters, "profile")
     chosen = [place for place in places(r, parm) if not r.fit.aliased[place]]
     profiler, drop = _profiler(r), float(chdtri(1.0, 1.0 - level))
     estimated = np.cumsum(~r.fit.aliased) - 1
