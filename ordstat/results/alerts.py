@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 # Entries of a separating direction below this share of the largest are rounding.
 _STILL = 1e-6
 
+# Means of this many deviations are far from 0.
+_FAR = 50.0
+
 # Rounding of a score that may change ranks, a margin being 1.
 _VISIBLE = 1e-6
 
@@ -29,7 +32,7 @@ def alerts(design: Design, fit: Fit) -> list[Alert]:
     """Rows and levels left out, a certificate not reached, and scores that are rounding."""
     found: list[Alert] = [(DataWarning, note) for note in design.notes]
     if not fit.certificate.reached:
-        found.append((ConvergenceWarning, not_reached(fit)))
+        found.append((ConvergenceWarning, not_reached(fit) + _off_centre(design)))
     if isinstance(fit, MarginFit) and fit.rounding > _VISIBLE:
         found.append(
             (
@@ -79,6 +82,21 @@ def not_reached(fit: Fit) -> str:
         f"the fit did not reach its optimum: {c.name} is {c.value:.3g}, above the tolerance {c.tolerance:.3g}, after "
         f"{t.iterations} iterations ({t.message}). The numbers may be off: {allow}, or look for a nearly redundant or "
         f"badly scaled column.{hint}"
+    )
+
+
+def _off_centre(design: Design) -> str:
+    """Columns of the log scale so far from 0 that exp() of their effects is beyond all numbers."""
+    scale = design.sample.rows.scale
+    if scale is None:
+        return ""
+    far = np.abs(scale.mean(axis=0)) > _FAR * scale.std(axis=0)
+    names = [name for name, off in zip(design.scale_names, far, strict=True) if off and not name.startswith("(")]
+    if not names:
+        return ""
+    return (
+        f" The scale column {names[0]} lies far from 0, where its effect multiplies all others beyond measure: centre "
+        f"it, as in scale='~ center({names[0]})'."
     )
 
 

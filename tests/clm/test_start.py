@@ -144,3 +144,15 @@ def test_a_scale_effect_that_runs_off_along_a_curved_valley() -> None:
         found = ordfit("y ~ group + x", data, scale="~ group")
     apart = [ordfit("y ~ x", data[data["group"] == name]).loglik for name in "ab"]
     assert found.loglik == pytest.approx(sum(apart), abs=1e-7) and found.se.isna().all()
+
+
+def test_a_scale_column_beyond_measure_is_told_how_to_be_fitted() -> None:
+    """At year 2000 exp(-zeta z) has no room left for thresholds that a double can hold."""
+    rng = np.random.default_rng(8)
+    x, year = rng.normal(size=150), 2000.0 + rng.integers(-3, 4, size=150)
+    y = np.digitize(x + np.exp(0.2 * (year - 2000.0)) * rng.logistic(size=150), [-1.0, 1.0])
+    data = pd.DataFrame({"x": x, "year": year, "y": y})
+    with pytest.warns(ConvergenceWarning, match=r"centre it, as in scale='~ center\(year\)'"):
+        far = ordfit("y ~ x", data, scale="~ year")
+    centred = ordfit("y ~ x", data, scale="~ center(year)")
+    assert centred.certificate.reached and centred.loglik > far.loglik
