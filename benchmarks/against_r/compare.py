@@ -80,7 +80,9 @@ def has_end(answer: Answer) -> bool:
     estimated = ~np.isnan(answer.numbers["estimates"])
     if not np.isfinite(answer.numbers["se"][estimated]).all():
         return False
-    return bool(answer.number("reached")) if "reached" in answer.numbers else last_step(answer) < NEAR
+    if "reached" in answer.numbers:
+        return bool(answer.number("reached"))
+    return last_step(answer) < NEAR and "iteration limit" not in answer.words.get("message", "")
 
 
 def last_step(answer: Answer) -> float:
