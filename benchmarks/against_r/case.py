@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.against_r import ours as ordstat_side
-from benchmarks.against_r.compare import LOGLIKS, NUMERICAL, PREDICTED, SLACK, Check, compare
+from benchmarks.against_r.compare import LOGLIKS, MENDED, NUMERICAL, PREDICTED, SLACK, Check, compare
 from benchmarks.against_r.exact import Rows
 from benchmarks.against_r.session import Answer, Session
 from benchmarks.against_r.specs import FLEXIBLE, Spec
@@ -60,7 +60,9 @@ class Case:
         if self.spec.link != "cauchit" or checks[-1].agrees:
             return checks
         figures = self._compared(MENDS, self.kinds)
-        return checks[:2] + [check for kind, check in figures.items() if kind not in ("convergence", *LOGLIKS)]
+        renamed = [replace(check, kind=MENDED) for kind, check in figures.items() if kind in LOGLIKS]
+        others = [check for kind, check in figures.items() if kind not in ("convergence", *LOGLIKS)]
+        return [*checks[:2], *renamed, *others]
 
     def mended(self, kind: str, mends: tuple[str, ...]) -> Check | None:
         """One comparison with an R whose faults of these names are mended; None where it cannot be made."""

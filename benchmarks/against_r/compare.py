@@ -26,7 +26,9 @@ LOGLIK, RATIO, SPLINE = 1e-7, 1e-5, 0.02
 NEAR = 1e-3
 #: The log-likelihood where one side or both have not ended.
 NO_END = "loglik, no end"
-LOGLIKS = ("loglik", NO_END)
+#: That of a cauchit, whose ends R cuts off, with the ends mended.
+MENDED = "loglik, ends mended"
+LOGLIKS = ("loglik", NO_END, MENDED)
 WALD = ("anova.I", "anova.II", "anova.III")
 REFITS = ("drop1", "nominal_test", "scale_test")
 PREDICTED = ("prob", "cum_prob", "linear_predictor", "observed")
@@ -78,7 +80,9 @@ def has_end(answer: Answer) -> bool:
     estimated = ~np.isnan(answer.numbers["estimates"])
     if not np.isfinite(answer.numbers["se"][estimated]).all():
         return False
-    return bool(answer.number("reached")) if "reached" in answer.numbers else last_step(answer) < NEAR
+    if "reached" in answer.numbers:
+        return bool(answer.number("reached"))
+    return last_step(answer) < NEAR and "iteration limit" not in answer.words.get("message", "")
 
 
 def last_step(answer: Answer) -> float:

@@ -31,7 +31,7 @@ def explanation(case: Case, check: Check) -> Fault | None:
 
     R's log-likelihood above ours is a fault of ours, unless R fitted another model than the one it was asked for.
     """
-    if check.kind in LOGLIKS and case.theirs.number("loglik") > case.ours.number("loglik") + ABOVE:
+    if check.kind in LOGLIKS and float(check.theirs[0]) > float(check.ours[0]) + ABOVE:
         return CONTRASTS if CONTRASTS.explains(case, check) else None
     return next((fault for fault in FAULTS if fault.explains(case, check)), None)
 
@@ -62,9 +62,10 @@ FAULTS = (
     ),
     Fault("several of these", "none of the above mended alone, but all together, make R agree.", proofs.several),
     Fault(
-        "type III with empty cells",
-        "R tests the columns that are left of a term, which depends on the order of levels; ours gives no number.",
-        proofs.empty_cells,
+        "type III with aliased columns",
+        "R tests what is left of a term after going over to treatment contrasts, which depends on the order of levels; "
+        "ours gives no number, or tests the columns of the model as they are, as type II does.",
+        proofs.aliased_columns,
     ),
     Fault(
         "type III where the coding matters",

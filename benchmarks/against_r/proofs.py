@@ -13,7 +13,7 @@ from scipy.stats import chi2
 from benchmarks.against_r import ours as ordstat_side
 from benchmarks.against_r.case import MENDS, Case
 from benchmarks.against_r.columns import FACTORS
-from benchmarks.against_r.compare import ABOVE, LOGLIKS, RATIO, REFITS, WALD, Check, excess, has_end
+from benchmarks.against_r.compare import ABOVE, LOGLIKS, MENDED, RATIO, REFITS, WALD, Check, excess, has_end
 
 #: R's deviance at a right profile limit is the chi-squared quantile within this.
 _DEVIANCE = 1e-3
@@ -69,7 +69,7 @@ def not_identified(case: Case, check: Check) -> bool:
 
 
 def lower_maximum(case: Case, check: Check) -> bool:
-    return check.kind == "loglik" and has_end(case.theirs) and case.higher()
+    return check.kind in ("loglik", MENDED) and has_end(case.theirs) and case.higher()
 
 
 def infinite_estimates(case: Case, check: Check) -> bool:
@@ -110,19 +110,20 @@ def _stopped_short(case: Case, kind: str, term: str, ours: float, theirs: float)
     said = case.ours.number("loglik") + (-0.5 if kind == "drop1" else 0.5) * ours
     if model.fit is None or abs(said - model.ours.number("loglik")) > (RATIO if has_end(model.ours) else _ON_THE_WAY):
         return False
-    if "ConvergenceWarning" in model.ours.words.get("fit.warning", ""):
+    if not (has_end(model.ours) or model.fit.fit.separation is not None):
         return False
     if np.isnan(theirs):
-        return "fit.error" in model.theirs.words or not has_end(model.theirs) or model.higher()
+        return "fit.error" in model.theirs.words or model.theirs.number("code") < 0.0 or model.higher()
     return model.higher()
 
 
-def empty_cells(case: Case, check: Check) -> bool:
-    """Beside aliased columns ours has no number, and otherwise R's."""
+def aliased_columns(case: Case, check: Check) -> bool:
+    """Beside aliased columns ours has no number, or that of type II for a term that is part of no other, or R's."""
     if check.kind != "anova.III" or not _comparable(check) or not case.fit.fit.aliased.any():
         return False
     ours, theirs = np.asarray(check.ours), np.asarray(check.theirs)
-    return bool(np.all(np.isnan(ours) | (excess(ours, theirs, RATIO) <= 1.0)))
+    own = np.isclose(ours, case.ours.numbers["anova.II"], rtol=1e-9)
+    return bool(np.all(np.isnan(ours) | own | (excess(ours, theirs, RATIO) <= 1.0)))
 
 
 def coding_matters(case: Case, check: Check) -> bool:

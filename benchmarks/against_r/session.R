@@ -64,7 +64,7 @@ estimates <- function() {
   numbers("loglik", fit$logLik)
   numbers("edf", fit$edf)
   numbers("nobs", nobs(fit))
-  words("message", fit$convergence$messages)
+  words("message", c(fit$convergence$messages, fit$message))
 }
 
 some_rows <- function() {
