@@ -24,6 +24,8 @@ from .bounds import Bound, MarginBounds, dependence
 
 # Differences of scores below this share of the largest are rounding.
 _ROUNDING = 1e-9
+# Rows that are listed one by one, at the most.
+_MOST = 1e7
 _SOURCE = "Herbrich et al. 2000, th. 7.2"
 
 
@@ -44,6 +46,9 @@ def preference_bounds(scores: FloatArray, geometry: BallGeometry, sample: Sample
     """
     if reason := dependence(sample):
         return MarginBounds(bounds=(), notes=(reason.replace("margin bounds", "bound of R_pref"),))
+    if sample.case_weights.sum() > _MOST:
+        what = f"the weights stand for {sample.case_weights.sum():g} rows, and at most {_MOST:g} are paired"
+        return MarginBounds(bounds=(), notes=(f"No bound of R_pref: {what}.",))
     repeats = sample.case_weights.astype(np.intp)
     index = np.repeat(np.arange(sample.n), repeats)
     even = index[: index.size - index.size % 2]

@@ -55,6 +55,11 @@ class Trainer(Protocol):
 class BinaryLearner(ABC):
     """A weighted binary classifier, as a value of its settings."""
 
+    @property
+    def counts_rows(self) -> bool:
+        """Whether rows count by their number too, whatever they weigh, as in a least size of a leaf."""
+        return False
+
     @abstractmethod
     def on(self, X: FloatArray, case_weights: FloatArray) -> Trainer:
         """Ready for problems among the rows of X (N, D); rows of case weight 0 may come in none."""

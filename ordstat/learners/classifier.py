@@ -118,6 +118,13 @@ class Classifier(BinaryLearner):
         if not has_fit_parameter(self.model, "sample_weight"):
             raise OptionError(f"base must take sample_weight in fit; {self.model!r} does not.")
 
+    @property
+    def counts_rows(self) -> bool:
+        """True, as far as anybody knows, but of logistic regression."""
+        from sklearn.linear_model import LogisticRegression
+
+        return not isinstance(self.model, LogisticRegression)
+
     def on(self, X: FloatArray, case_weights: FloatArray) -> Clones:
         used = case_weights > 0
         scaling = fit_scaling(self.scaling, X[used], case_weights[used])

@@ -200,8 +200,13 @@ class Bag:
         Raises
         ------
         DataError
-            The weights stand for more rows than can be drawn one by one.
+            The weights stand for more rows than can be drawn one by one, or for less than one.
         """
+        if rows.weights.sum() < 1.0 - _WHOLE:
+            raise DataError(
+                f"the weights add up to {rows.weights.sum():g} of a row, and samples of less than one row are none: "
+                "multiply the weights, so that they count rows, or use sampling='weight' where the method has it."
+            )
         if rows.weights.sum() > _MOST:
             raise DataError(
                 f"the weights add up to {rows.weights.sum():g}, and samples of so many rows cannot be drawn row by "

@@ -18,6 +18,9 @@ from ..model.sample import Sample
 from ..solvers.calibration import fit_score_map, fit_vote_map, separated
 from .base import Method, Needs
 
+# Rows dealt out one by one, at the most.
+_MOST_ROWS = 10_000_000
+
 
 @dataclass(frozen=True, kw_only=True)
 class Calibrated:
@@ -143,11 +146,18 @@ class Dealt:
         ------
         OptionError
             There are fewer rows, or fewer clusters, than folds.
+        DataError
+            The weights stand for more rows than can be dealt out one by one.
         """
         weights = sample.case_weights
         order = np.lexsort([weights, *sample.X.T, sample.y])
         order = order[weights[order] > 0]
         whole = sample.cluster is None and np.array_equal(weights, np.rint(weights))
+        if whole and weights.sum() > max(_MOST_ROWS, sample.n):
+            raise DataError(
+                f"calibrate deals out a row of weight w as w rows, and the weights add up to {weights.sum():g}, where "
+                f"{_MOST_ROWS:g} is the most: divide the weights by what they have in common."
+            )
         each = np.repeat(order, weights[order].astype(np.intp)) if whole else order
         if sample.cluster is None:
             fold = _dealt_by_level(sample.y[each], folds, rng)

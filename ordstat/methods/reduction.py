@@ -25,7 +25,7 @@ from .base import Method, Needs
 from .base_options import SCALED, one_of
 from .base_work import Work
 
-# Rows of whole weights are given that often to the classifier up to this number: it may count them.
+# Rows of whole weights are given that often to a classifier that need not count them, up to this number.
 _MOST_ROWS = 200_000
 # Copies of the extended examples held at once, numbers for each row and question, and seconds: for each number of the
 # examples, and for a classifier of its own and each of its rows.
@@ -44,8 +44,8 @@ class Reduction(Method):
     classifier g learns them, and rank(x) = 1 + #{k : g(x, k) > 0}. Its training cost is at most the weighted training
     error of g where the costs are convex, or where the answers do not contradict each other (theorem 4.1): the summary
     shows both sides. Costs are V-shaped. The classifier is given the rows in an order of their own, a row of weight 2
-    twice; where weights are not whole numbers (or come to more than 200,000 rows), rows alike once, with the sum of
-    their weights.
+    twice; where weights are not whole numbers, rows alike once, with the sum of their weights (and where they come to
+    more than 200,000 rows, if the classifier is a logistic regression or C4.5, to whom that is the same).
 
     A classifier with predict_proba gives probabilities of the ranks where each question's examples are weighted alike,
     as under the absolute cost. Where its P(y > k) grow in k, they are put in order (the ranks stay), and the
@@ -109,7 +109,7 @@ class Reduction(Method):
 
     def work(self, sample: Sample) -> Work:
         """The extended examples, or a classifier for every question."""
-        n, questions = int(np.count_nonzero(sample.case_weights)), sample.n_levels - 1
+        n, questions = self._given(sample), sample.n_levels - 1
         separate = parse_encoding(self.encoding).codes(2) is None
         memory, instead = 8.0 * _NUMBERS * n * questions, "Join levels or take fewer rows"
         if separate:
@@ -125,6 +125,12 @@ class Reduction(Method):
             seconds=_NUMBER_SECONDS * numbers,
             instead=f"{instead}, or encoding='separate'",
         )
+
+    def _given(self, sample: Sample) -> int:
+        """About how many rows the classifier is given."""
+        weights = sample.case_weights
+        counts = parse_base(self.base, type(self).__name__).counts_rows and np.array_equal(weights, np.rint(weights))
+        return int(weights.sum()) if counts else int(np.count_nonzero(weights))
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> ReductionFit:
         """Fit to arrays.
@@ -143,10 +149,11 @@ class Reduction(Method):
             Costs that are all alike or not V-shaped; decision="mode" without probabilities.
         """
         self.check(sample)
-        train = distinct_rows(sample, sample_costs(CostMatrix(self.cost), sample)).repeated(_MOST_ROWS)
+        base = parse_base(self.base, type(self).__name__)
+        most = np.inf if base.counts_rows else _MOST_ROWS
+        train = distinct_rows(sample, sample_costs(CostMatrix(self.cost), sample)).repeated(most)
         extended = extend(train.y, train.costs, train.weights)
         scaling = fit_scaling(self.scaling, train.X, train.weights)
-        base = parse_base(self.base, type(self).__name__)
         answered = learn(base, parse_encoding(self.encoding), train.X, extended, scaling, rng)
         rule = RULES[self.decision](answered.answers, alike(split_weights(train.costs)))
         if self.decision == "mode" and not rule.probable:

@@ -38,7 +38,7 @@ class DistinctRows:
         """The rows at `index`, in that order."""
         return DistinctRows(**{f.name: getattr(self, f.name)[index] for f in fields(self)})
 
-    def repeated(self, most: int) -> DistinctRows:
+    def repeated(self, most: float) -> DistinctRows:
         """Each row as often as its weight says, where all weights are whole and come to `most` rows or fewer; or self.
 
         For learners that count rows whatever they weigh.

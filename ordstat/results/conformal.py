@@ -38,6 +38,9 @@ _BY = {
     "votes": "votes behind those of the predicted level",
 }
 
+# Rows parted one by one, at the most.
+_MOST_ROWS = 10_000_000
+
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class ConformalIntervals:
@@ -217,7 +220,13 @@ def _split(
     """A ranker of a part of the rows, and the other rows with its scores."""
     results.check_parts()
     sample = results.design.sample
-    copies = _whole(sample.case_weights, "weights of the fit").astype(np.intp)
+    weights = _whole(sample.case_weights, "weights of the fit")
+    if weights.sum() > max(_MOST_ROWS, sample.n):
+        raise DataError(
+            f"the weights of the fit add up to {weights.sum():g} rows, and at most {_MOST_ROWS:g} are parted one by "
+            "one: divide the weights by what they have in common, or give rows to calibrate on as data=."
+        )
+    copies = weights.astype(np.intp)
     each = rng.permutation(np.repeat(np.arange(sample.n), copies))
     held = round(share * each.size)
     if not 0 < held < each.size:

@@ -144,7 +144,9 @@ class ThresholdLogistic:
             ]
         )
         # A ridge of rounding keeps the factor where curvature has died out.
-        hessian[np.diag_indices_from(hessian)] += 1e-12 * max(float(np.trace(hessian)), 1.0) / len(hessian)
+        hessian[np.diag_indices_from(hessian)] += (
+            1e-12 * max(float(np.trace(hessian)), 0.01 * self.total) / len(hessian)
+        )
         step: FloatArray = -cho_solve(cho_factor(hessian), value.gradient)
         return step
 
