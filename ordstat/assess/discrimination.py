@@ -194,7 +194,8 @@ def score_chi2(link: Link, fit: LikelihoodFit, sample: Sample) -> float:
     band[1, :-1] = -(counts[1:-1] * q.h_ul[1:-1])
     cross = sums[:-1] * q.r_u[:-1, None] + sums[1:] * q.r_l[1:, None]
     gram = (X * (sample.case_weights * q.W[sample.y])[:, None]).T @ X
-    information = gram - cross.T @ solveh_banded(band, cross, lower=True)
+    of_thresholds = cross / band[0, 0] if theta.size == 1 else solveh_banded(band, cross, lower=True)
+    information = gram - cross.T @ of_thresholds
     return float(score @ solve(information, score, assume_a="sym"))
 
 

@@ -112,3 +112,15 @@ def test_less_than_one_case() -> None:
     assert tiny[["g", "gr", "gp", "tau_a"]].isna().all()
     same = ["c_index", "somers_d", "gamma", "rho", "brier", "rps", "pdm", "mcfadden", "nagelkerke"]
     np.testing.assert_allclose(tiny[same], plain[same], rtol=1e-6)
+
+
+def test_score_statistic_of_two_levels() -> None:
+    """U'I^-1 U with U = X'(y - p) and I = p (1 - p) X'X on centred columns, as for any logistic regression."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(80, 2))
+    y = (X[:, 0] + rng.logistic(size=80) > 0.0).astype(int)
+    d = ordfit("y ~ a + b", {"a": X[:, 0], "b": X[:, 1], "y": y}).discrimination()
+    centred, p = X - X.mean(axis=0), y.mean()
+    U = centred.T @ (y - p)
+    expected = U @ np.linalg.solve(p * (1.0 - p) * centred.T @ centred, U)
+    assert d["score_chi2"] == pytest.approx(expected, rel=1e-10)
