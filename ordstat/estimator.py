@@ -30,6 +30,7 @@ from .labels import (
     sorted_order,
 )
 from .methods import Method
+from .model.decision import decisions
 from .model.sample import Rows, Sample
 from .registry import class_of, defaults_of, hint, resolve
 from .results.online import Batch, Stream
@@ -45,7 +46,8 @@ _OWN = ("method", "levels", "random_state", "calibrate", "constraints", "force")
 class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Any ordinal method as a scikit-learn classifier.
 
-    It works in Pipeline, GridSearchCV, cross_val_score, clone and pickle. X is numeric: encode text first, or
+    It works in Pipeline, GridSearchCV, cross_val_score, clone and pickle; `decision_function` serves calibration and
+    tuned thresholds, `coef_` and `feature_importances_` the selection of columns. X is numeric: encode text first, or
     use `ordfit`, which takes a formula. Sparse matrices and missing values are refused.
 
     Parameters
@@ -80,7 +82,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     thresholds_ : (K-1,) array
         Only methods with thresholds have it: those that vote do not.
     coef_ : (D,) array
-        Coefficients of the columns; only methods with a linear potential have it.
+        Coefficients of the columns, 0 for a column that the others make up; only methods with a linear potential
+        have it.
+    feature_importances_ : (D,) array
+        Shares of the columns in the trees or rounds; only trees, their aggregation and boosting have it.
     n_features_in_ : int
     feature_names_in_ : (D,) array
         Where X has column names.
@@ -336,6 +341,24 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         probabilities: FloatArray = self._predict(X, "prob").to_numpy()
         return probabilities[:, np.argsort(self.levels_)]
 
+    def decision_function(self, X: Any) -> FloatArray:
+        """How far each row of X (N, D) lies from other labels: (N,) for two, (N, K), columns of `classes_`, for more.
+
+        Of two, positive means `classes_[1]`, the higher one (unless `levels` puts it lower): the score less the
+        threshold, the log odds of a likelihood method, or the difference of the votes. Of more, the largest belongs
+        to the label of `predict`: the distance to the nearer threshold of its interval (negative outside), the votes,
+        or the expected cost of the label with its sign changed.
+
+        Examples
+        --------
+        >>> from ordstat import OrdinalClassifier
+        >>> model = OrdinalClassifier("redsvm", C=10, kernel="linear").fit([[0.0], [1.0], [2.0], [3.0]], [1, 1, 2, 2])
+        >>> model.decision_function([[0.0], [1.5], [3.0]]).round(3)
+        array([-3.,  0.,  3.])
+        """
+        results, X = self._read(X)
+        return decisions(results.fit.rule, results.design.spec.rebuild(X).rows, np.argsort(self.levels_))
+
     @property
     def thresholds_(self) -> FloatArray:
         """(K-1,) thresholds."""
@@ -347,15 +370,30 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """(D,) coefficients of the columns; AttributeError where the potential is not linear."""
         check_is_fitted(self)
         try:
-            return np.asarray(self.results_.coef, dtype=np.float64)
+            found = np.asarray(self.results_.coef, dtype=np.float64)
         except OptionError as error:
             raise AttributeError(str(error)) from error
+        return np.where(np.isnan(found), 0.0, found)
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """(D,) shares of the columns in the trees or rounds, of sum 1; AttributeError where there are none."""
+        check_is_fitted(self)
+        results = self.results_
+        if not hasattr(results, "importance"):
+            raise AttributeError(f"method {self.method!r} has no importance of columns: it adds up no trees or rounds")
+        return np.asarray(results.importance()["importance"].loc[list(results.design.names)], dtype=np.float64)
 
     def _predict(self, X: Any, type: str) -> Any:
+        results, X = self._read(X)
+        return results.predict(X, type=type)
+
+    def _read(self, X: Any) -> tuple[Any, Any]:
+        """The results, and X as they take it."""
         check_is_fitted(self)
         _refuse_text(X)
         X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
-        return self.results_.predict(self._named(X), type=type)
+        return self.results_, self._named(X)
 
     def _named(self, X: FloatArray) -> FloatArray | pd.DataFrame:
         """X under its column names, where it came with any."""

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, product
+from math import prod
 from operator import and_
 from typing import Any
 
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
-from ..exceptions import DataError
+from ..exceptions import DataError, FormulaError
 from ..model.table import stack
 from .columns import Factor, Value, factor_of, recode
 from .contrasts import Contrast
 from .expressions import Expression
 from .frames import shown_labels
+from .limits import MAX_COLUMNS, shown
 from .parse import Part, Term
 
 #: Name and values of a column of a model matrix.
@@ -29,6 +31,10 @@ class NumberCoding:
 
     label: str
     width: int | None = None
+
+    def count(self, full: bool) -> int:
+        """The number of columns; `full` is of no account."""
+        return 1 if self.width is None else self.width
 
     def columns(self, value: Value, full: bool) -> list[Named]:
         """The columns; `full` is of no account."""
@@ -57,6 +63,10 @@ class FactorCoding:
     levels: tuple[Any, ...]
     matrix: FloatArray
     suffixes: tuple[str, ...]
+
+    def count(self, full: bool) -> int:
+        """The number of columns."""
+        return len(self.levels) if full else len(self.suffixes)
 
     def columns(self, value: Value, full: bool) -> list[Named]:
         """Indicators of all levels if `full`, else the contrasts."""
@@ -136,6 +146,20 @@ def _multiply(arrays: list[AnyArray]) -> FloatArray:
     return total
 
 
+def _check_size(terms: Sequence[Term], fulls: Sequence[Sequence[bool]], codings: Mapping[str, Coding]) -> None:
+    """FormulaError for more columns than a formula may give; they are counted, not formed."""
+    sizes = [
+        prod(codings[factor.key].count(flag) for factor, flag in zip(term.factors, full, strict=True))
+        for term, full in zip(terms, fulls, strict=True)
+    ]
+    if sum(sizes) > MAX_COLUMNS:
+        largest = terms[sizes.index(max(sizes))].label
+        raise FormulaError(
+            f"The formula gives {sum(sizes):,} columns, and may give at most {MAX_COLUMNS:,}; {max(sizes):,} of them "
+            f"come from {shown(largest)}: leave out interactions, or join levels."
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Assembled:
     """A model matrix with its names, the columns of each term, and its columns' sums of squares (D,)."""
@@ -150,7 +174,9 @@ def assemble(part: Part, values: Mapping[str, Value], codings: Mapping[str, Codi
     """The (n, columns) matrix of one part."""
     columns: list[Named] = []
     slices: dict[str, slice] = {}
-    for term, full in zip(part.terms, full_codings(part.terms), strict=True):
+    fulls = full_codings(part.terms)
+    _check_size(part.terms, fulls, codings)
+    for term, full in zip(part.terms, fulls, strict=True):
         start = len(columns)
         columns += term_columns(term, full, values, codings)
         slices[term.label] = slice(start, len(columns))

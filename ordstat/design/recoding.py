@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -129,7 +130,7 @@ def _with_constant(columns: FloatArray) -> FloatArray:
     return np.hstack([np.ones((len(columns), 1)), columns])
 
 
-def _grids(terms: Iterable[Term], codings: Mapping[str, Coding]) -> tuple[dict[str, Value], int]:
+def _grids(terms: Sequence[Term], codings: Mapping[str, Coding]) -> tuple[dict[str, Value], int]:
     """Values of all factors that tell the columns of all terms apart, and how many rows they are.
 
     Columns are functions of the factors of a term: what a combination of them is worth everywhere is known from a full
@@ -138,19 +139,23 @@ def _grids(terms: Iterable[Term], codings: Mapping[str, Coding]) -> tuple[dict[s
     terms = list(terms)
     factors = {factor.key: factor for term in terms for factor in term.factors}
     rng = np.random.default_rng(0)
-    grids = [_grid(term, factors, codings, rng) for term in terms]
+    most = 1 + sum(_products([factor.key for factor in term.factors], codings, 0) for term in terms)
+    grids = [_grid(term, factors, codings, rng, most) for term in terms]
     return {key: _joined([grid[key] for grid in grids]) for key in factors}, sum(
         _length(next(iter(grid.values()))) for grid in grids
     )
 
 
 def _grid(
-    term: Term, factors: Mapping[str, Expression], codings: Mapping[str, Coding], rng: np.random.Generator
+    term: Term, factors: Mapping[str, Expression], codings: Mapping[str, Coding], rng: np.random.Generator, most: int
 ) -> dict[str, Value]:
-    """All level combinations of a term's factors, with as many random values of its numbers as tell them apart."""
+    """All level combinations of a term's factors, with as many random values of its numbers as tell them apart.
+
+    The products of its numbers are so many; `most` is how many of all numbers there are in the model.
+    """
     own = {factor.key for factor in term.factors}
     levels = [range(_n_levels(codings[key])) if key in own else range(1) for key in factors]
-    repeats = int(np.prod([1 + _width(codings[key]) for key in own], dtype=int))
+    repeats = min(most, _products(own, codings, 1))
     rows = np.array(list(product(*levels, range(repeats))))
     values: dict[str, Value] = {}
     for place, key in enumerate(factors):
@@ -161,6 +166,11 @@ def _grid(
             shape = (len(rows),) if coding.width is None else (len(rows), coding.width)
             values[key] = rng.standard_normal(shape) if key in own else np.zeros(shape)
     return values
+
+
+def _products(keys: Iterable[str], codings: Mapping[str, Coding], without: int) -> int:
+    """How many products take a column of each number among the factors, or (`without` = 1) of some of them."""
+    return math.prod(without + (_width(codings[key]) or 1 - without) for key in keys)
 
 
 def _n_levels(coding: Coding) -> int:

@@ -10,7 +10,7 @@ from typing import Protocol, Self
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from .sample import Rows
+from .sample import Rows, Sample
 from .scaling import Scaling
 
 # Rows looked up at once: their columns and sums stay in the cache.
@@ -89,6 +89,15 @@ class StumpSum:
                 scores[chunk] += step(rows.X[chunk])
         return scores
 
+    def importance(self, sample: Sample) -> FloatArray:
+        """(D,) standard deviations, over the rows, of what each column adds to H."""
+        sizes = np.zeros(sample.rows.X.shape[1])
+        weights = sample.case_weights / sample.case_weights.sum()
+        for step in self.steps:
+            values = step(sample.rows.X)
+            sizes[step.column] = np.sqrt(weights @ (values - weights @ values) ** 2)
+        return sizes
+
     def upto(self, rounds: int) -> StumpSum:
         """The first rounds alone."""
         return StumpSum(columns=self.columns[:rounds], cuts=self.cuts[:rounds], heights=self.heights[:rounds])
@@ -130,6 +139,13 @@ class DirectionSum:
             inner = X @ self.directions[:, :-1].T + self.directions[:, -1]
             scores[chunk] = self.shape(inner) @ self.heights
         return scores
+
+    def importance(self, sample: Sample) -> FloatArray:
+        """(D,) sizes of the heights, each shared among the scaled columns by the size of its direction's entries."""
+        sizes = np.abs(self.directions[:, :-1])
+        total = sizes.sum(axis=1, keepdims=True)
+        shares = np.divide(sizes, total, out=np.zeros_like(sizes), where=total > 0.0)
+        return np.asarray(np.abs(self.heights) @ shares)
 
     def upto(self, rounds: int) -> DirectionSum:
         """The first rounds alone."""

@@ -12,7 +12,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from .ensembles import StumpSum
 from .rules import count_above
-from .sample import Rows
+from .sample import Rows, Sample
 
 
 class RankVotes(Protocol):
@@ -63,6 +63,10 @@ class RankStumpVotes:
         cuts = np.where(beyond, -np.inf, self.cuts)
         heights = np.where(beyond, -1.0, 1.0) * (self.signs * self.heights)[:, None]
         return tuple(StumpSum(columns=self.columns, cuts=c, heights=h) for c, h in zip(cuts.T, heights.T, strict=True))
+
+    def importance(self, sample: Sample) -> FloatArray:
+        """(D,) standard deviations, over the rows, of what each column adds to the votes; the sum over k."""
+        return np.asarray(np.sum([one.importance(sample) for one in self.sums], axis=0), dtype=np.float64)
 
     def upto(self, rounds: int) -> RankStumpVotes:
         """The votes of the first rankers alone."""

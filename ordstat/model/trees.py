@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
 from ..compiled.tree import find_leaves
-from .sample import Rows
+from .sample import Rows, Sample
 
 # Leaves looked up at once (16 MB).
 _BLOCK = 1 << 22
@@ -184,6 +184,14 @@ class TreeSum:
             for t, height in enumerate(self.heights):
                 scores[start : start + step] += height * signs[leaves[:, t]]
         return scores
+
+    def importance(self, sample: Sample) -> FloatArray:
+        """(D,) sizes of the heights, each shared among the columns by how much their cuts lower the tree's deviance."""
+        sizes = np.zeros(sample.rows.X.shape[1])
+        for tree, height in zip(self.trees, np.abs(self.heights), strict=True):
+            fall = tree.importance(sizes.size)
+            sizes += height * fall / (fall.sum() or 1.0)
+        return sizes
 
     def upto(self, rounds: int) -> TreeSum:
         """The first rounds alone."""

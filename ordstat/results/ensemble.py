@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 import numpy as np
 import pandas as pd
 
-from .._typing import IntArray
+from .._typing import FloatArray, IntArray
+from ..exceptions import UnavailableError
 from ..model.costs import CostMatrix, sample_costs
 from ..model.rounds import EnsembleFit
 from ..model.sample import Rows, Sample
@@ -122,6 +123,42 @@ class EnsembleResults(StagedResults, MarginResults):
             costs = sample_costs(CostMatrix.parse(self.method.cost), sample)
             errors["cost"] = costs[np.arange(sample.n), codes]
         return {prefix + name: float(weights @ values / weights.sum()) for name, values in errors.items()}
+
+    def importance(self) -> pd.DataFrame:
+        """What the columns contribute to the rounds, most important first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            importance, of sum 1. Stumps: the standard deviation, over the rows of the fit, of what the stumps on the
+            column add to the score. Others: the alphas by size, that of a perceptron or sigmoid shared among the
+            scaled columns by the size of their weights, that of a tree by the fall of the deviance. The index has the
+            columns of the model.
+
+        Raises
+        ------
+        UnavailableError
+            The hypotheses are classifiers of scikit-learn.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "orboost-all", rounds=20)
+        >>> fit.importance().index.tolist()
+        ['temp[T.warm]', 'contact[T.yes]']
+        """
+        found = self._sizes()
+        frame = pd.DataFrame({"importance": found / (found.sum() or 1.0)}, pd.Index(self.design.names, name="column"))
+        return frame.sort_values("importance", ascending=False, kind="stable")
+
+    def _sizes(self) -> FloatArray:
+        rule: Any = self.fit.rule
+        potential = getattr(rule, "rule", rule).potential  # of the levels that had rows
+        potential = getattr(potential, "added", potential)
+        if not hasattr(potential, "importance"):
+            raise UnavailableError(f"{self.method!r} adds up hypotheses that do not tell which columns they look at.")
+        sizes: FloatArray = potential.importance(self.design.sample)
+        return sizes
 
     @property
     def plot(self) -> EnsemblePlots:

@@ -212,3 +212,25 @@ def test_thousands_of_interactions_of_high_order_are_coded():
     design = build("y ~ " + "*".join(LETTERS[:13]), data.assign(y=[1, 2, 3, 1, 2, 3]))
     assert design.sample.X.shape == (6, 2**13 - 1)
     np.testing.assert_allclose(design.sample.X[:, -1], data.prod(axis=1), rtol=1e-12)
+
+
+def test_interactions_of_factors_that_give_too_many_columns_are_counted_and_not_formed():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=60), "y": np.arange(60) % 3})
+    conditions = ":".join(f"I(x > {i / 20 - 0.6:.2f})" for i in range(25))
+    with pytest.raises(FormulaError, match=r"gives 33,554,432 columns, and may give at most 100,000"):
+        build(f"y ~ {conditions}", data)
+    with pytest.raises(FormulaError, match=r"gives 33,554,432 columns"):
+        build("y ~ x", data, scale=f"~ {conditions}")
+    assert build(f"y ~ {':'.join(conditions.split(':')[:10])}", data).sample.X.shape == (60, 2**10)
+
+
+def test_tests_of_a_product_of_many_numbers_are_at_hand():
+    """The change of coding of a term is found from as many rows as it has columns, not from 2^25."""
+    wine = datasets.load("wine").assign(z=np.arange(72) % 7 / 7)
+    fit = ordfit("rating ~ temp + " + ":".join(f"I(z + {i})" for i in range(25)), wine)
+    smaller = ordfit("rating ~ temp", wine)
+    np.testing.assert_allclose(fit.drop1()["lrt"].iloc[-1], 2 * (fit.loglik - smaller.loglik), rtol=1e-6)
+    wald = (fit.coef / fit.se[fit.coef.index]) ** 2
+    for kind in ("II", "III"):
+        np.testing.assert_allclose(fit.anova(type=kind)["chisq"], wald, rtol=1e-6)

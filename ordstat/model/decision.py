@@ -1,0 +1,74 @@
+"""How far a fitted rule leans to each level, as scikit-learn's decision_function tells it."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from .answers import ModalRule, in_order
+from .cumulative import CumulativeRule
+from .rules import GapRule, Rule
+from .sample import Rows
+from .sensitivity import ABOVE_LOG_ODDS
+
+#: Sizes are told up to here: infinite thresholds and answers that are sure without bound give infinities.
+_LARGEST = 1e150
+
+
+def preferences(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
+    """(N, K) a number for every level, the largest (ties apart) for the one predicted.
+
+    Votes as they are; probabilities, or the expected cost with its sign changed, of a probability model; else the
+    distance from the score to the nearer end of the level's interval, negative outside it.
+    """
+    if isinstance(rule, CumulativeRule):
+        return np.asarray(-rule.probabilities(rows, scores) @ rule.cost.matrix(rule.n_levels), dtype=np.float64)
+    if isinstance(rule, ModalRule):
+        return np.asarray(rule.probabilities(rows))
+    if scores.ndim == 2:
+        return np.asarray(scores, dtype=np.float64)
+    gaps = in_order(cast(GapRule, rule).gaps(rows, scores))
+    beyond = np.full((rows.n, 1), np.inf)
+    return np.asarray(np.minimum(np.hstack([beyond, gaps]), np.hstack([-gaps, beyond])))
+
+
+def lean(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
+    """(N,) of two levels, positive where the higher is predicted.
+
+    The gap between score and threshold, or that between the votes; for a probability model the log odds of the higher
+    level above those at which its expected cost is that of the lower.
+    """
+    if scores.ndim == 2:
+        return np.asarray(scores[:, 1] - scores[:, 0])
+    if not isinstance(rule, CumulativeRule):
+        return np.asarray(cast(GapRule, rule).gaps(rows, scores)[:, 0])
+    eta = -rule.inverse_scale(rows) * rule.gaps(rows, scores)
+    cost = rule.cost.matrix(2)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a mistake may be free
+        return np.asarray(ABOVE_LOG_ODDS.value(rule.link, eta)[:, 0] - np.log(cost[0, 1] / cost[1, 0]))
+
+
+def decisions(rule: Rule, rows: Rows, order: IntArray) -> FloatArray:
+    """(N,) for two levels, (N, K) for more, in a new order of the levels; ties are broken as the rule breaks them.
+
+    Parameters
+    ----------
+    rule : Rule
+    rows : Rows
+    order : (K,)
+        Codes of the levels in that order; of two, the second is the positive one.
+    """
+    scores: Any = rule.scores(rows)
+    chosen = np.argsort(order)[rule.codes(rows, scores)]
+    if rule.n_levels == 2:
+        leaning = (1.0 if order[1] == 1 else -1.0) * np.nan_to_num(lean(rule, rows, scores))
+        least = np.finfo(np.float64).tiny
+        return np.clip(np.where(chosen == 1, np.maximum(leaning, least), np.minimum(leaning, 0.0)), -_LARGEST, _LARGEST)
+    found = np.clip(preferences(rule, rows, scores)[:, order], -_LARGEST, _LARGEST)
+    place = np.arange(rows.n), chosen
+    rivals = found.copy()
+    rivals[place] = -np.inf
+    found[place] = np.maximum(found[place], np.nextafter(rivals.max(axis=1), np.inf))
+    return found
