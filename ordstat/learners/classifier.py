@@ -26,7 +26,8 @@ _LARGEST_SEED = 2**31 - 1
 def _told(model: Any) -> Iterator[None]:
     """What a classifier refuses, such as numbers beyond the 32 bits of a tree, as an error of the data."""
     try:
-        yield
+        with np.errstate(over="ignore"):
+            yield
     except ValueError as error:
         raise DataError(
             f"{type(model).__name__} refuses the rows: {error} Rescale the columns (scaling= of the method does), or "
