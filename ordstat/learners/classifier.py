@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,6 +20,19 @@ from ..solvers.threads import one_openmp_thread
 from .base import BinaryLearner, Learned
 
 _LARGEST_SEED = 2**31 - 1
+
+
+@contextmanager
+def _told(model: Any) -> Iterator[None]:
+    """What a classifier refuses, such as numbers beyond the 32 bits of a tree, as an error of the data."""
+    try:
+        with np.errstate(over="ignore"):
+            yield
+    except ValueError as error:
+        raise DataError(
+            f"{type(model).__name__} refuses the rows: {error} Rescale the columns (scaling= of the method does), or "
+            "choose another base classifier."
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -44,11 +58,12 @@ class _Fitted:
     model: Any
 
     def __call__(self, X: FloatArray) -> FloatArray:
-        if hasattr(self.model, "decision_function"):
-            return np.asarray(self.model.decision_function(X), dtype=np.float64)
-        if hasattr(self.model, "predict_proba"):
-            return np.asarray(self.model.predict_proba(X)[:, 1], dtype=np.float64) - 0.5
-        return np.asarray(self.model.predict(X), dtype=np.float64)
+        with _told(self.model):
+            if hasattr(self.model, "decision_function"):
+                return np.asarray(self.model.decision_function(X), dtype=np.float64)
+            if hasattr(self.model, "predict_proba"):
+                return np.asarray(self.model.predict_proba(X)[:, 1], dtype=np.float64) - 0.5
+            return np.asarray(self.model.predict(X), dtype=np.float64)
 
     @property
     def probable(self) -> bool:
@@ -57,7 +72,8 @@ class _Fitted:
 
     def above(self, X: FloatArray) -> FloatArray:
         """(N,) P(+1)."""
-        return np.asarray(self.model.predict_proba(X)[:, 1], dtype=np.float64)
+        with _told(self.model):
+            return np.asarray(self.model.predict_proba(X)[:, 1], dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,4 +187,5 @@ class Clones:
         model = clone(self.model)
         if model.get_params(deep=False).get("random_state", 0) is None:
             model.set_params(random_state=int(rng.integers(_LARGEST_SEED)))
-        return _Fitted(model.fit(X[problem.index], problem.labels, sample_weight=problem.weights))
+        with _told(model):
+            return _Fitted(model.fit(X[problem.index], problem.labels, sample_weight=problem.weights))

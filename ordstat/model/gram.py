@@ -11,27 +11,29 @@ from ..exceptions import DataError
 # rounding: a matrix computed in single precision still passes.
 _ASYMMETRY = 1e-6
 _NEGATIVE = 1e-7
+# Kernel values beyond this overflow where a solver multiplies them.
+_LARGEST = 1e100
 
 
 def require_finite(gram: FloatArray) -> None:
-    """Raise DataError, naming the rows, where a kernel matrix (N, N) overflowed or holds NaN."""
-    finite = np.isfinite(gram)
-    if not finite.all():
-        i, j = np.argwhere(~finite)[0]
+    """Raise DataError, naming the rows, where a kernel matrix (N, N) overflows, there or in a solver, or holds NaN."""
+    sized = (gram >= -_LARGEST) & (gram <= _LARGEST)
+    if not sized.all():
+        i, j = np.argwhere(~sized)[0]
         raise DataError(
-            f"the kernel of training rows {i} and {j} is {gram[i, j]}, and kernel values must be finite: scale the "
-            "columns, or look at these rows."
+            f"the kernel of training rows {i} and {j} is {gram[i, j]:g}, and kernel values must be finite, up to "
+            f"{_LARGEST:g}: scale the columns, or look at these rows."
         )
 
 
 def require_finite_lengths(lengths: FloatArray) -> None:
-    """Raise DataError, naming the row, where a k(x_n, x_n) (N,) overflowed."""
-    finite = np.isfinite(lengths)
-    if not finite.all():
-        n = int(np.argmin(finite))
+    """Raise DataError, naming the row, where a k(x_n, x_n) (N,) overflows."""
+    sized = lengths <= _LARGEST
+    if not sized.all():
+        n = int(np.argmin(sized))
         raise DataError(
-            f"the kernel of training rows {n} and {n} is {lengths[n]}, and kernel values must be finite: scale the "
-            "columns, or look at this row."
+            f"the kernel of training rows {n} and {n} is {lengths[n]:g}, and kernel values must be finite, up to "
+            f"{_LARGEST:g}: scale the columns, or look at this row."
         )
 
 

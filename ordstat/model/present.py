@@ -129,6 +129,17 @@ class WideRule:
         """(K-1,) thresholds, of a rule that has any."""
         return self.present.spread_thresholds(np.asarray(cast(Any, self.rule).theta))
 
+    @property
+    def probable(self) -> bool:
+        """Whether the rule knows probabilities."""
+        return bool(getattr(self.rule, "probable", False))
+
+    def probabilities(self, rows: Rows) -> FloatArray:
+        """(N, K) probabilities, of a rule that knows them; those of the other levels are 0."""
+        found = np.zeros((rows.n, self.n_levels))
+        found[:, self.present.codes] = cast(Any, self.rule).probabilities(rows)
+        return found
+
     def scores(self, rows: Rows) -> FloatArray:
         scores = self.rule.scores(rows)
         return scores if scores.ndim == 1 else self.present.spread_votes(scores)

@@ -64,15 +64,14 @@ class EnsembleResults(StagedResults, MarginResults):
             the round (methods that keep them), validation (mean cost of the held-out rows, where there are any).
         """
         f = self.fit.rounds
-        frame = pd.DataFrame(
-            {"alpha": np.concatenate([[np.nan], f.alphas]), "loss": f.losses, "bound": f.limits},
-            index=pd.RangeIndex(f.losses.size, name="round"),
-        )
+        index = pd.RangeIndex(f.losses.size, name="round")
+        columns = {"alpha": np.concatenate([[np.nan], f.alphas]), "loss": f.losses, "bound": f.limits}
+        parts = [pd.DataFrame(columns, index=index)]
         if f.thetas is not None:
-            frame[self.threshold_names] = f.thetas
+            parts.append(pd.DataFrame(f.thetas, columns=self.threshold_names, index=index))
         if f.validation is not None:
-            frame["validation"] = f.validation
-        return frame
+            parts.append(pd.DataFrame({"validation": f.validation}, index=index))
+        return pd.concat(parts, axis=1)
 
     def staged_errors(
         self, newdata: Any = None, *, every: int = 1, rounds: Sequence[int] | None = None

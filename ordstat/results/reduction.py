@@ -75,7 +75,8 @@ class ReductionResults(MarginResults):
         above 4|5?
         - (72/7)
         """
-        answers = cast(CountingRule, self.fit.rule).answers
+        # A rule by one potential has no answers of a classifier.
+        answers = getattr(self.fit.rule, "answers", None)
         scorer = getattr(answers, "scorer", None)
         if not hasattr(scorer, "trees"):
             raise UnavailableError(f"{self.method!r} has no trees to show: they are those of base='c4.5'.")

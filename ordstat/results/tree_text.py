@@ -34,8 +34,8 @@ def node_frame(tree: Tree, names: Sequence[str], classes: Sequence[str], lower: 
         },
         index=pd.Index(numbers, name="node"),
     )
-    frame[list(classes)] = (tree.values / totals[:, None])[order]
-    return frame
+    shares = pd.DataFrame((tree.values / totals[:, None])[order], columns=list(classes), index=frame.index)
+    return pd.concat([frame, shares], axis=1)
 
 
 def _walk(tree: Tree) -> tuple[list[int], list[int]]:

@@ -16,6 +16,8 @@ from .squared_hinge import SquaredHingeCvxpy, SquaredHingeNewton
 # Problems of no more rows are solved to this gap.
 _SMALL = 200
 _ROUNDING = 1e-12
+# A gap that rounding may leave, of a problem that is not out of reach.
+_NEAR = 1e-4
 
 
 class Automatic:
@@ -30,11 +32,12 @@ class Automatic:
     problem : ExtendedDual
     rng : numpy.random.Generator
     small : int
-        Problems of no more rows go to the interior point first.
+        Problems of no more rows go to the interior point first; 0 where many problems are solved, none of them at
+        any price.
     """
 
     def __init__(self, problem: ExtendedDual, rng: np.random.Generator, small: int = _SMALL) -> None:
-        self.small = small
+        self.problem, self.rng, self.small = problem, rng, small
         self.first = CoordinateAscent(problem, rng, max_epochs=problem.gram.patience)
         self.second = InteriorPoint(problem, rng)
         self.hard = np.inf
@@ -44,14 +47,23 @@ class Automatic:
         if len(self.first.u) <= self.small:
             # An interior point may go round in circles.
             outcome = self.second.solve(C, min(tol, _ROUNDING))
-            return outcome if outcome.solution.gap <= tol else _better(outcome, self.first.solve(C, tol))
+            if outcome.solution.gap > max(tol, _NEAR):
+                return _better(outcome, self.first.solve(C, tol))
+            return self._at_length(C, tol, outcome)
         if self.hard <= C:
             return self.second.solve(C, tol)
         outcome = self.first.solve(C, tol)
         if outcome.solution.gap <= tol:
             return outcome
         self.hard = C
-        return _better(self.second.solve(C, tol), outcome)
+        outcome = _better(self.second.solve(C, tol), outcome)
+        return self._at_length(C, tol, outcome) if self.small and outcome.solution.gap <= _NEAR else outcome
+
+    def _at_length(self, C: float, tol: float, outcome: Outcome) -> Outcome:
+        """The outcome, or that of seconds of coordinate ascent where an interior point ended in rounding."""
+        if outcome.solution.gap <= tol:
+            return outcome
+        return _better(outcome, CoordinateAscent(self.problem, self.rng).solve(C, tol))
 
 
 def _better(one: Outcome, other: Outcome) -> Outcome:

@@ -1,6 +1,7 @@
 """More rounds, fewer rounds, stages: each against a fit of that many rounds."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -95,3 +96,17 @@ def test_rankers_that_were_fitted_go_on_too(frame):
     short = ordfit("y ~ a + b", frame, "adaboost-or", rounds=2, base=REDSVM(C=0.5))
     whole = ordfit("y ~ a + b", frame, "adaboost-or", rounds=4, base=REDSVM(C=0.5))
     assert short.more(2).predict(frame).tolist() == whole.predict(frame).tolist()
+
+
+@pytest.mark.parametrize("name", ["orboost-all", "cart"])
+def test_a_table_of_many_levels_is_made_at_once(name):
+    """pandas warns of tables made column by column."""
+    frame = pd.DataFrame({"x": np.arange(150.0), "y": np.arange(150)})
+    fit = ordfit("y ~ x", frame, name, **({"rounds": 3} if name == "orboost-all" else {}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if name == "cart":
+            assert fit.nodes().shape[1] == 5 + 150
+        else:
+            assert fit.rounds.columns.tolist() == ["alpha", "loss", "bound", *fit.thresholds.index]
+        assert str(fit.summary())

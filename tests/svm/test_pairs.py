@@ -135,7 +135,7 @@ def test_pairs_of_vast_weight_beside_a_tiny_C(loss, route):
     np.testing.assert_allclose(other.solution.scores, one.solution.scores, atol=1e-3)
 
 
-@pytest.mark.parametrize("weight", [1e5, 1e6, 1e20])
+@pytest.mark.parametrize("weight", [1e5, 1e6, 1e15])
 @pytest.mark.parametrize("loss", PAIR_LOSSES)
 @pytest.mark.parametrize("kernel", ["perceptron", "linear"])
 def test_a_route_that_ends_with_nothing_says_so(kernel, loss, weight):

@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from ordstat import ordfit
 from ordstat.exceptions import DataError, OptionError
 from ordstat.methods import base_svm as module
 from ordstat.methods.redsvm import REDSVM
@@ -284,3 +286,11 @@ def test_larger_C_fits_the_training_rows_better(cost):
         slack = 1.0 - p.labels * (fit.scores[:, None] - fit.rule.theta)
         losses.append((p.weights * slack.clip(0.0)).sum())
     assert (np.diff(losses) <= 1e-9).all()
+
+
+@pytest.mark.parametrize("method", ["redsvm", "ovo", "rank-svm", "kernel-cusum"])
+@pytest.mark.parametrize("kernel", ["perceptron", "linear"])
+def test_kernel_values_that_overflow_in_a_solver_are_refused(method, kernel):
+    frame = pd.DataFrame({"x": np.arange(20.0) * 1e150, "y": np.arange(20) // 7})
+    with pytest.raises(DataError, match=r"kernel values must be finite, up to 1e\+100: scale the columns"):
+        ordfit("y ~ x", frame, method, kernel=kernel, scaling=None)

@@ -87,10 +87,10 @@ def test_the_ascent_takes_over_where_the_interior_point_fails(monkeypatch):
 def test_an_ascent_over_pairs_survives_the_failure_of_the_other_route(monkeypatch):
     import cvxpy as cp
 
-    def fails(*_):
+    def fails(*_, **__):
         raise cp.SolverError("no iterate")
 
-    monkeypatch.setattr("ordstat.solvers.pair_cvx.CvxpyPairs.solve", fails)
+    monkeypatch.setattr(cp.Problem, "solve", fails)
     monkeypatch.setattr("ordstat.solvers.pair_automatic._EPOCHS", 2)
     X, y = rows(30)
     with pytest.warns(ConvergenceWarning, match="solver pair ascent"):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from ordstat.solvers.automatic import SOLVERS
+from ordstat.solvers import automatic
+from ordstat.solvers.automatic import SOLVERS, Automatic
 from ordstat.solvers.coordinate import CoordinateAscent
 from ordstat.solvers.forms import DenseGram
 from ordstat.solvers.interior_point import InteriorPoint
@@ -137,3 +138,20 @@ def test_auto_hands_over_what_coordinate_ascent_cannot_finish():
     outcome = SOLVERS["auto"](p, np.random.default_rng(0)).solve(2.0**10, 1e-6)
     assert outcome.solver == InteriorPoint.name
     assert outcome.solution.gap <= 1e-6
+
+
+@pytest.mark.parametrize("small", [0, 10, 1000])
+def test_an_ascent_goes_on_where_the_interior_point_ends_in_rounding(small, monkeypatch):
+    """Few rows or many: not where many problems are solved roughly."""
+
+    class Rounded(InteriorPoint):
+        def solve(self, C, tol):
+            return CoordinateAscent(self.problem, np.random.default_rng(0)).solve(C, 1e-5)
+
+    monkeypatch.setattr(automatic, "InteriorPoint", Rounded)
+    monkeypatch.setattr(DenseGram, "patience", 2)
+    p = problem(KERNELS["gaussian"], COSTS["absolute"], n=60)
+    outcome = Automatic(p, np.random.default_rng(0), small=small).solve(20.0, 1e-10)
+    assert (outcome.solution.gap <= 1e-10) == (small > 0)
+    exact = SOLVERS["cvxpy"](p, np.random.default_rng(0)).solve(20.0, 1e-10)
+    assert outcome.solution.primal == pytest.approx(exact.solution.primal, rel=1e-4)
