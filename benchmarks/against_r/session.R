@@ -100,6 +100,7 @@ repeated <- function(type) {
   data <<- data[rep(seq_along(w), round(w * share)), ]
   call <- given
   call$weights <- NULL
+  call$start <- coef(fit, na.rm = TRUE)
   refitted <- attempt("repeated", eval(call, globalenv()))
   if (!is.null(refitted)) wald(type, refitted, 1 / share)
   data <<- whole
