@@ -7,8 +7,10 @@ SOURCES := $(wildcard ordstat/compiled/*.pyx ordstat/compiled/*.h) pyproject.tom
 TABLE ?= 4.2
 SPLITS ?= 20
 DATASETS ?=
+SETS ?= 60
+SEED ?= 1
 
-.PHONY: demo test test-all lint doctest figures bench reproduce clean
+.PHONY: demo test test-all lint doctest figures bench fuzz reproduce clean
 
 demo: .venv/installed
 	$(BIN)/python -m ordstat demo
@@ -32,6 +34,10 @@ figures: .venv/dev
 
 bench: .venv/bench
 	$(BIN)/python -m benchmarks
+
+# Random data through every method of every result; SETS and SEED say which.
+fuzz: .venv/dev
+	$(BIN)/python -m benchmarks.walk --sets $(SETS) --seed $(SEED)
 
 reproduce: .venv/bench
 	$(BIN)/python -m benchmarks.reproduce $(TABLE) --splits $(SPLITS) $(if $(DATASETS),--datasets $(DATASETS))

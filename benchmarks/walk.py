@@ -23,19 +23,19 @@ from typing import Any
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
-import numpy as np
-import pandas as pd
+import numpy as np  # noqa: E402
+import pandas as pd  # noqa: E402
 
-from ordstat import ordfit
-from ordstat.exceptions import OrdstatError, OrdstatWarning
-from ordstat.methods import METHODS
+from ordstat import ordfit  # noqa: E402
+from ordstat.exceptions import OrdstatError, OrdstatWarning  # noqa: E402
+from ordstat.methods import METHODS  # noqa: E402
 
 #: Methods of results that need something said.
 ARGUMENTS: dict[str, Any] = {
     "add1": lambda fit, data: fit.add1("~ . + x2"),
     "at": lambda fit, data: fit.at(2),
     "augment": lambda fit, data: fit.augment(data),
-    "bootstrap": lambda fit, data: fit.bootstrap(replicates=3, seed=1),
+    "bootstrap": lambda fit, data: fit.bootstrap(3, seed=1),
     "emmeans": lambda fit, data: fit.emmeans("g"),
     "errors": lambda fit, data: (fit.errors(data), fit.errors(cv=3)),
     "effects": lambda fit, data: fit.effects("x1"),
@@ -45,7 +45,7 @@ ARGUMENTS: dict[str, Any] = {
     "simulate": lambda fit, data: fit.simulate(2, seed=1),
     "staged_errors": lambda fit, data: fit.staged_errors(data),
     "step": lambda fit, data: fit.step(max_steps=2),
-    "test": lambda fit, data: fit.test(f"{fit.coef.index[0]} = 0"),
+    "test": lambda fit, data: fit.test(f"{fit.params.index[-1]} = 0"),
     "update": lambda fit, data: fit.update("~ . - x1"),
     "with_vcov": lambda fit, data: fit.with_vcov("HC1").se,
 }
@@ -113,6 +113,9 @@ def _calls(fit: Any, frame: pd.DataFrame) -> Iterator[tuple[str, Any]]:
             yield ask, partial(_shown, fit, ask)
         else:
             yield ask, partial(getattr, fit, ask)
+    for picture in dir(fit.plot):
+        if picture.endswith("_data") and not picture.startswith("_"):
+            yield f"plot.{picture}", partial(_shown, fit.plot, picture)
 
 
 def _shown(fit: Any, ask: str) -> str:
@@ -134,9 +137,7 @@ def _heard(where: str, call: Any) -> tuple[Any, list[Trouble]]:
             answer = call()
         except OrdstatError:
             pass
-        except BaseException as error:
-            if isinstance(error, (KeyboardInterrupt, SystemExit)):
-                raise
+        except Exception as error:  # every traceback is what is looked for
             last = traceback.extract_tb(error.__traceback__)[-1]
             found.append(Trouble(where, f"{type(error).__name__}: {str(error)[:120]} ({last.filename}:{last.lineno})"))
     for one in caught:
