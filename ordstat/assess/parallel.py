@@ -30,7 +30,7 @@ def stacked_covariance(link: Link, X: FloatArray, eta: FloatArray, weights: Floa
     """
     n_cuts, width = eta.shape[1], X.shape[1]
     below, above, density = link.cdf(eta), link.sf(eta), link.pdf(eta)
-    slope = density / (below * above)
+    slope = _log_odds_slope(link, eta)
     inverse = [np.linalg.inv(_gram(X, weights * slope[:, k] * density[:, k])) for k in range(n_cuts)]
     full = np.empty((n_cuts, width, n_cuts, width))
     for k in range(n_cuts):
@@ -39,6 +39,14 @@ def stacked_covariance(link: Link, X: FloatArray, eta: FloatArray, weights: Floa
             block = inverse[k] @ middle @ inverse[other]
             full[k, :, other], full[other, :, k] = block, block.T
     return full.reshape(n_cuts * width, n_cuts * width)
+
+
+def _log_odds_slope(link: Link, eta: FloatArray) -> FloatArray:
+    """f / (F (1 - F)) = f / F + f / (1 - F), in the far tails too."""
+    flat = eta.reshape(-1)
+    infinite = np.full(flat.size, np.inf)
+    of_upper, of_lower = link.interval(infinite, flat, infinite), link.interval(flat, -infinite, infinite)
+    return np.asarray((of_upper.b + of_lower.a).reshape(eta.shape))
 
 
 def _gram(X: FloatArray, weights: FloatArray) -> FloatArray:

@@ -37,6 +37,8 @@ def wald_test(L: FloatArray, difference: FloatArray, covariance: FloatArray) -> 
         return float("nan"), 0
     if not np.isfinite(spread).all() or not np.isfinite(difference).all():
         return float("nan"), 0
+    if np.any(np.diag(spread) < 0.0):  # no covariance: one that was put together from several fits may not be
+        return float("nan"), 0
     size = np.sqrt(np.diag(spread))
     size = np.where(size > 0.0, size, 1.0)
     values, vectors = np.linalg.eigh(spread / np.outer(size, size))

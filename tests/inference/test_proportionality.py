@@ -134,3 +134,20 @@ def test_where_there_is_nothing_to_test(arguments, test, match):
     fit = ordfit(arguments.pop("formula", "rating ~ temp + contact"), data=data, **arguments)
     with pytest.raises(OptionError, match=match):
         getattr(fit, test)()
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+def test_a_covariance_that_is_none_gives_no_test() -> None:
+    """The pieces of Brant's covariance come from several fits: of few rows they may not make a covariance together."""
+    untested = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        x = rng.standard_normal((24, 2))
+        y = np.searchsorted([-1.5, 0.0, 1.5], x[:, 0] + rng.logistic(size=24))
+        fit = ordfit("y ~ a + b", {"a": x[:, 0], "b": x[:, 1], "y": y}, "loglog", levels=[0, 1, 2, 3])
+        if fit.fit.separation is not None:
+            continue
+        table = fit.brant()
+        assert np.isnan(table["chisq"]).any() == bool(table.attrs["notes"]) and not (table["chisq"] < 0.0).any()
+        untested += any("not positive" in note for note in table.attrs["notes"])
+    assert untested > 0
