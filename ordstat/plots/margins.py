@@ -63,14 +63,15 @@ def _normalise(results: OrdinalResults, asked: bool | None) -> bool:
 
 def _sides(results: OrdinalResults, normalised: bool) -> tuple[FloatArray, FloatArray]:
     m = results.training_margins
-    return (m.left / m.norm, m.right / m.norm) if normalised else (m.left, m.right)
+    return (m.left / m.unit, m.right / m.unit) if normalised else (m.left, m.right)
 
 
 def _edges(values: FloatArray, bins: int) -> FloatArray:
-    """Ends of bins of one width, 0 among them."""
+    """Ends of bins of one width, 0 among them; one bin at the least."""
     low, high = min(float(values.min()), 0.0), max(float(values.max()), 0.0)
     width = (high - low) / bins or 1.0
-    return width * np.arange(np.floor(low / width), np.ceil(high / width) + 1)
+    first = np.floor(low / width)
+    return width * np.arange(first, max(np.ceil(high / width), first + 1) + 1)
 
 
 def margins(

@@ -1,5 +1,7 @@
 """The frames behind the plots, against numbers found in another way."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -209,3 +211,13 @@ def test_forest_shows_the_effects_alone(fits, exponentiate):
     np.testing.assert_allclose(data["estimate"], change(fit.coef), rtol=1e-12)
     np.testing.assert_allclose(data["conf_low"], change(fit.coef - half), rtol=1e-10)
     np.testing.assert_allclose(data["conf_high"], change(fit.coef + half), rtol=1e-10)
+
+
+def test_margins_of_a_rule_that_is_all_zero_are_zero():
+    """Neither coefficients nor thresholds: a norm of 0 divides nothing."""
+    data = pd.DataFrame({"x": np.zeros(9), "y": [1, 2, 3] * 3})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        counts = ordfit("y ~ x", data, "svor-exc").plot.margins_data(bins=5)
+    assert counts.loc[counts["weight"] > 0, "from"].tolist() == [0.0, 0.0]
+    assert counts["weight"].sum() == 12.0
