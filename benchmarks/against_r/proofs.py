@@ -156,11 +156,8 @@ def profile_refused(case: Case, check: Check) -> bool:
 
 def profile_off(case: Case, check: Check) -> bool:
     """With an effect held at our limit, R's own deviance is the quantile."""
-    if check.kind != "profile" or not _comparable(check):
+    if check.kind != "profile" or "profile" not in case.ours.numbers or case.fit.fit.aliased.any():
         return False
-    names = case.theirs.words["profile.names"].split("; ")
-    limits = np.asarray(check.ours).reshape(-1, 2)
-    quantile = float(chi2.ppf(0.95, 1))
-    found = [case.held(name, limit) for name, pair in zip(names, limits, strict=True) for limit in pair
-             if np.isfinite(limit)]  # fmt: skip
-    return bool(np.all(np.abs(np.array(found) - quantile) < _DEVIANCE))
+    limits = case.ours.numbers["profile"].reshape(-1, 2)
+    found = [case.held(place, limit) for (place, _), limit in np.ndenumerate(limits) if np.isfinite(limit)]
+    return bool(np.all(np.abs(np.array(found) - float(chi2.ppf(0.95, 1))) < _DEVIANCE))
