@@ -83,7 +83,7 @@ class Session:
         return self.read()
 
     def held(self, place: int, value: float) -> float:
-        """R's log-likelihood of the last model with one location or scale effect held at a value, NaN where it stops."""
+        """R's log-likelihood of the last model with a location or scale effect held; NaN where it stops."""
         self._send("held", str(place + 1), repr(value))
         found = self.read()
         return found.number("loglik") if "loglik" in found.numbers else float("nan")
