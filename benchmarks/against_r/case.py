@@ -109,10 +109,10 @@ class Case:
             changed = replace(spec, scale=f"{spec.scale or '~ 1'} + {term}")
         return Case.of(changed, (), self.session)
 
-    def held(self, name: str, value: float) -> float:
-        """R's deviance above our maximum with one effect, by R's name, held at a value."""
+    def held(self, place: int, value: float) -> float:
+        """R's deviance above our maximum with one location or scale effect, none of them aliased, held at a value."""
         self._answer()
-        return 2.0 * (self.ours.number("loglik") - self.session.held(name, value))
+        return 2.0 * (self.ours.number("loglik") - self.session.held(place, float(value)))
 
 
 def _asked(kind: str) -> tuple[str, ...]:

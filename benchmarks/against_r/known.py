@@ -108,7 +108,7 @@ FAULTS = (
     ),
     Fault(
         "profile limits",
-        "R's interpolated limits; with the effect held at ours R's own deviance is the quantile.",
+        "R's interpolated limits are off, or it stops; with an effect held at ours R's own deviance is the quantile.",
         proofs.profile_off,
     ),
 )

@@ -155,12 +155,10 @@ def profile_refused(case: Case, check: Check) -> bool:
 
 
 def profile_off(case: Case, check: Check) -> bool:
-    """With an effect held at our limit, R's own deviance is the quantile."""
-    if check.kind != "profile" or not _comparable(check):
+    """With an effect held at our limit, R's own deviance is the quantile, wherever R can be fitted with it."""
+    if check.kind != "profile" or "profile" not in case.ours.numbers or case.fit.fit.aliased.any():
         return False
-    names = case.theirs.words["profile.names"].split("; ")
-    limits = np.asarray(check.ours).reshape(-1, 2)
-    quantile = float(chi2.ppf(0.95, 1))
-    found = [case.held(name, limit) for name, pair in zip(names, limits, strict=True) for limit in pair
-             if np.isfinite(limit)]  # fmt: skip
-    return bool(np.all(np.abs(np.array(found) - quantile) < _DEVIANCE))
+    limits = case.ours.numbers["profile"].reshape(-1, 2)
+    found = [case.held(place, limit) for (place, _), limit in np.ndenumerate(limits) if np.isfinite(limit)]
+    deviances = np.array([deviance for deviance in found if np.isfinite(deviance)])
+    return deviances.size > 0 and bool(np.all(np.abs(deviances - float(chi2.ppf(0.95, 1))) < _DEVIANCE))

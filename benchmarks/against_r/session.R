@@ -2,7 +2,7 @@
 #   fit CSV CALL MENDS KIND...  what R's clm says of a data set: a call as text; which of R's faults to mend, between
 #                               commas, or "none"; kinds of answers
 #   rows                        the rows that the last fit was made of, for a likelihood computed elsewhere
-#   held NAME VALUE             the log-likelihood of the last fit with one of its effects held at a value
+#   held PLACE VALUE            the log-likelihood of the last fit with one of its location and scale effects held
 # An answer is lines "n NAME numbers..." and "w NAME words" and the line "end".
 suppressPackageStartupMessages(library(ordinal))
 options(warn = 1)
@@ -129,7 +129,7 @@ tables <- list(
   },
   profile = function() {
     found <- attempt("profile", confint(fit, type = "profile"))
-    if (!is.null(found)) { numbers("profile", flat(found)); words("profile.names", rownames(found)) }
+    if (!is.null(found)) numbers("profile", flat(found))
   }
 )
 
@@ -149,11 +149,12 @@ rows <- function() {
   numbers("upper.offset", rho$o1); numbers("lower.offset", rho$o2)
   numbers("scale.offset", rep_len(rho$Soff, nrow(rho$B1))); numbers("weights", rho$wts)
 }
-held <- function(name, value) {
+held <- function(place, value) {
+  name <- names(c(fit$beta, fit$zeta))[place]
   call <- given
   call$method <- "design"
   parts <- attempt("held", eval(call, globalenv()))
-  if (name %in% names(fit$beta)) {
+  if (place <= length(fit$beta)) {
     parts$offset <- parts$offset + value * parts$X[, name]
     parts$X <- parts$X[, colnames(parts$X) != name, drop = FALSE]
   } else {
@@ -176,6 +177,6 @@ while (length(line <- readLines(input, 1)) > 0) {
   switch(command[1],
     fit = answer(command[2], command[3], command[4], command[-(1:4)]),
     rows = rows(),
-    held = held(command[2], as.numeric(command[3])))
+    held = held(as.integer(command[2]), as.numeric(command[3])))
   cat("end\n")
 }

@@ -82,9 +82,9 @@ class Session:
         self._send("rows")
         return self.read()
 
-    def held(self, name: str, value: float) -> float:
-        """R's log-likelihood of the last model with one effect held at a value, NaN where it stops."""
-        self._send("held", name, repr(value))
+    def held(self, place: int, value: float) -> float:
+        """R's log-likelihood of the last model with a location or scale effect held; NaN where it stops."""
+        self._send("held", str(place + 1), repr(value))
         found = self.read()
         return found.number("loglik") if "loglik" in found.numbers else float("nan")
 
