@@ -153,7 +153,7 @@ def brant_tests(r: LikelihoodResults) -> pd.DataFrame:
     columns[OMNIBUS] = np.arange(X.shape[1])
     untested = dict.fromkeys(columns, (np.nan, 0))
     table = _chi2_frame(untested) if notes else _brant_frame(r, X, fits, columns)
-    lacking = [name for name, chisq in table["chisq"].items() if np.isnan(chisq)]
+    lacking = [str(name) for name, chisq in table["chisq"].items() if np.isnan(chisq)]
     if lacking and not notes:
         notes = [
             f"no test of {', '.join(lacking)}: their covariance, put together from {len(fits)} binary regressions, is "
