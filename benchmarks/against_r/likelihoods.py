@@ -19,7 +19,8 @@ class Heights:
     spec : Spec
     ours : Answer
     theirs : tuple of Answer
-        R as it is and, of cauchits, with the ends of the line mended: the higher one counts.
+        R with contrasts and the ends of the line mended, so that it fits this model; and as it is, where contrasts
+        are not asked for. The higher one counts.
     """
 
     spec: Spec
@@ -28,11 +29,11 @@ class Heights:
 
     @classmethod
     def of(cls, spec: Spec, session: Session) -> Heights:
-        session.ask(spec, ())
+        session.ask(spec, (), ("ends", "contrasts"))
         ours, _ = ordstat_side.answer(spec, (), session.balanced)
         theirs = [session.read()]
-        if spec.link == "cauchit":
-            theirs.append(session.answer(spec, mends=("ends",)))
+        if spec.link == "cauchit" and not spec.contrasts:
+            theirs.append(session.answer(spec))
         return cls(spec, ours, tuple(answer for answer in theirs if "loglik" in answer.numbers))
 
     @property
