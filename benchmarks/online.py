@@ -19,12 +19,12 @@ import pandas as pd
 from benchmarks.data import linear_utility
 from benchmarks.timing import Timed, ratio, rounds
 from ordstat import CuSumRank, OrdinalClassifier, PRank, ordfit
-from ordstat.methods.base_online import OnlineMethod
+from ordstat.methods.shared.online import OnlineMethod
 from ordstat.model.costs import CostMatrix
-from ordstat.model.examples import Examples
+from ordstat.model.online.examples import Examples
 from ordstat.model.sample import Rows, Sample
 from ordstat.model.scaling import fit_scaling
-from ordstat.solvers.online import Batch, CuSumState, Learner, PRankState
+from ordstat.solvers.online.perceptron import Batch, CuSumState, Learner, PRankState
 
 P, K = 20, 5
 ONCE: dict[str, Any] = {"epochs": 1, "scaling": None, "presentation": "order"}

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.data import smooth_utility
 from benchmarks.timing import Contestant, Timed, ratio, rounds
 from ordstat import ORBoost
-from ordstat.model.ensembles import StumpSum
+from ordstat.model.ensembles.ensembles import StumpSum
 from ordstat.model.fit import Fit
 from ordstat.model.sample import Rows, Sample
 

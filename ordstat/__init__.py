@@ -58,8 +58,8 @@ if TYPE_CHECKING:
     from .methods.seedboost import SeedBoost
     from .methods.svorexc import SVOREXC
     from .methods.svorimc import SVORIMC
-    from .model.encoding import OneHot, Ordinal, Separate
-    from .model.kernels import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Precomputed, Stump
+    from .model.kernels.named import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Precomputed, Stump
+    from .model.reduction.encoding import OneHot, Ordinal, Separate
 
 #: Names imported when they are used: a script pays for the methods it fits, and for scikit-learn only with its adapter.
 _LATER = {
@@ -94,12 +94,12 @@ _LATER = {
     "ThresholdLogisticRegression": "methods.reduction_logistic",
     "OrdinalNetwork": "methods.reduction_network",
     "C45": "learners.c45",
-    **dict.fromkeys(("OneHot", "Ordinal", "Separate"), "model.encoding"),
+    **dict.fromkeys(("OneHot", "Ordinal", "Separate"), "model.reduction.encoding"),
     "RankBoundarySVM": "methods.rank_svm",
     "SVOREXC": "methods.svorexc",
     "SVORIMC": "methods.svorimc",
     **dict.fromkeys(
-        ("Gaussian", "Laplacian", "Linear", "Perceptron", "Polynomial", "Precomputed", "Stump"), "model.kernels"
+        ("Gaussian", "Laplacian", "Linear", "Perceptron", "Polynomial", "Precomputed", "Stump"), "model.kernels.named"
     ),
 }
 

@@ -17,8 +17,8 @@ from .design.design import Design
 from .design.inputs import check_cost_labels
 from .exceptions import OptionError
 from .methods import Method
-from .methods.base_work import require_affordable
 from .methods.calibrated import Calibrated
+from .methods.shared.work import require_affordable
 from .progress import reporter
 from .registry import preset_cost, resolve
 from .results.base import OrdinalResults

@@ -33,10 +33,10 @@ from .methods import Method
 from .model.decision import decisions
 from .model.sample import Rows, Sample
 from .registry import class_of, defaults_of, hint, resolve
-from .results.online import Batch, Stream
+from .results.rankers.online import Batch, Stream
 
 if TYPE_CHECKING:
-    from .methods.base_online import OnlineMethod
+    from .methods.shared.online import OnlineMethod
 
 __all__ = ["OrdinalClassifier", "mean_absolute_rank_error"]
 

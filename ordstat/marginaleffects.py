@@ -19,10 +19,10 @@ except ImportError as error:
 from ._typing import FloatArray
 from .exceptions import OptionError
 from .model.sample import Rows
-from .results.counterfactual import Population, population
-from .results.delta import rule_at
-from .results.likelihood import LikelihoodResults
-from .results.uncertainty import UNCERTAIN, predicted
+from .results.likelihood.effects.counterfactual import Population, population
+from .results.likelihood.results import LikelihoodResults
+from .results.likelihood.standard_errors import rule_at
+from .results.likelihood.uncertainty import UNCERTAIN, predicted
 
 
 @dataclass(frozen=True, eq=False)

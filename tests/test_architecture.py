@@ -157,7 +157,7 @@ def test_the_cycle_reader_sees_a_cycle(tmp_path, monkeypatch):
 def test_no_method_file_imports_another():
     for path in (PACKAGE / "methods").glob("*.py"):
         siblings = {d.split(".")[2] for d in _imports(path) if d.startswith("ordstat.methods.")}
-        assert path.name == "__init__.py" or all(name.startswith("base") for name in siblings), path.name
+        assert path.name == "__init__.py" or siblings <= {"base", "shared"}, path.name
 
 
 @pytest.mark.parametrize("path", [p for p in SOURCES if _layer(p) in FRAME_FREE], ids=_label)
@@ -243,3 +243,32 @@ def test_start_up_imports_nothing_heavy(program):
     report = f"import sys\n{program}\nprint([m for m in {HEAVY!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", report], capture_output=True, text=True, check=True, cwd=TESTS)
     assert done.stdout.strip() == "[]"
+
+
+#: Rooms of a family: each imports the shared files of any layer, and its own family. Kernels, reductions, ensembles and
+#: losses are shared; `results/rankers` shows the fits of every family but the likelihood models.
+FAMILIES = {"likelihood", "svm", "pairs", "online", "thresholds", "trees"}
+
+
+def _family(dotted: str) -> str | None:
+    parts = dotted.split(".")
+    return parts[2] if len(parts) > 3 and parts[2] in FAMILIES else None
+
+
+def test_families_do_not_import_each_other():
+    offenders = []
+    for path in SOURCES:
+        own = _family(f"{_module(path)}.name")
+        rankers = "rankers" in path.parts
+        for dotted in _imports(path):
+            other = _family(dotted)
+            if other is not None and ((own is not None and other != own) or (rankers and other == "likelihood")):
+                offenders.append(f"{_label(path)} imports {dotted}")
+    assert not offenders, "\n".join(offenders)
+
+
+def test_no_folder_is_a_crowd():
+    """`methods/` is the index of methods and may be long."""
+    folders = {path.parent for path in SOURCES} - {PACKAGE / "methods"}
+    crowds = {folder.name: count for folder in folders if (count := len(list(folder.glob("*.py")))) > 25}
+    assert not crowds

@@ -11,11 +11,11 @@ import pytest
 import ordstat
 from ordstat import datasets, features
 from ordstat.methods import METHODS
-from ordstat.results.bootstrap import Bootstrap
 from ordstat.results.conformal import ConformalIntervals
-from ordstat.results.convergence import Convergence
-from ordstat.results.emmeans import Emmeans
-from ordstat.results.goodness import GoodnessOfFit
+from ordstat.results.likelihood.bootstrap import Bootstrap
+from ordstat.results.likelihood.convergence import Convergence
+from ordstat.results.likelihood.effects.emmeans import Emmeans
+from ordstat.results.likelihood.goodness import GoodnessOfFit
 
 
 def _is_own(value: Any, module: Any) -> bool:

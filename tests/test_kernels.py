@@ -5,10 +5,10 @@ import pytest
 from mpmath import mp, mpf
 
 from ordstat.exceptions import DataError, OptionError
-from ordstat.model import kernels as module
-from ordstat.model.distances import squared_euclidean
-from ordstat.model.gram import require_definite, require_finite, require_symmetric
-from ordstat.model.kernels import (
+from ordstat.model.kernels import named as module
+from ordstat.model.kernels.checks import require_definite, require_finite, require_symmetric
+from ordstat.model.kernels.distances import squared_euclidean
+from ordstat.model.kernels.named import (
     KERNELS,
     Custom,
     Gaussian,
@@ -105,7 +105,7 @@ def test_blocks_of_distances_agree_with_one_block(monkeypatch):
     X, Z = _rows(30), _rows(20, seed=2)
     X[:10] = Z[:10]
     whole = squared_euclidean(X, Z)
-    monkeypatch.setattr("ordstat.model.distances._BLOCK", 7)
+    monkeypatch.setattr("ordstat.model.kernels.distances._BLOCK", 7)
     np.testing.assert_allclose(squared_euclidean(X, Z), whole, rtol=1e-13, atol=1e-15)
 
 

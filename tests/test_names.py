@@ -11,9 +11,9 @@ from ordstat import CumulativeLink, OrdinalClassifier, ordfit
 from ordstat.design.contrasts import contrast
 from ordstat.exceptions import FormulaError, OptionError
 from ordstat.methods import METHODS
-from ordstat.model.flexible import LINK_NAMES
+from ordstat.model.likelihood.flexible import LINK_NAMES
+from ordstat.model.likelihood.thresholds import THRESHOLDS
 from ordstat.model.names import canonical
-from ordstat.model.thresholds import THRESHOLDS
 from ordstat.registry import resolve
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.timing import Timed
-from ordstat.methods.base_boosting import RoundsMethod
+from ordstat.methods.shared.boosting import RoundsMethod
 from ordstat.model.sample import Rows, Sample
 
 

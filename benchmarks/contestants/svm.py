@@ -16,15 +16,15 @@ import numpy as np
 
 from benchmarks.limit import within
 from benchmarks.timing import Timed
-from ordstat.methods.base_thresholded import ThresholdedSVM
+from ordstat.methods.shared.thresholded import ThresholdedSVM
 from ordstat.model.costs import CostMatrix
-from ordstat.model.kernels import Gaussian, Perceptron
-from ordstat.model.reduction import extend
+from ordstat.model.kernels.named import Gaussian, Perceptron
+from ordstat.model.reduction.extended import extend
 from ordstat.model.sample import Rows, Sample
-from ordstat.solvers.automatic import Automatic
-from ordstat.solvers.extended_dual import ExtendedDual, hinge
-from ordstat.solvers.forms import DenseGram, centred
-from ordstat.solvers.quantiles import best_offset, best_thresholds
+from ordstat.solvers.gram import DenseGram, centred
+from ordstat.solvers.svm.dual import ExtendedDual, hinge
+from ordstat.solvers.svm.quantiles import best_offset, best_thresholds
+from ordstat.solvers.svm.routes import Automatic
 
 #: What a fit found: beta (N,), and theta (Q,) where it is penalised.
 Answer = tuple[np.ndarray, np.ndarray | None]

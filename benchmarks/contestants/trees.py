@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ordstat.methods.base_trees import TreeMethod
+from ordstat.methods.shared.trees import TreeMethod
 from ordstat.model.sample import Rows, Sample
 
 #: From rows to predicted codes.

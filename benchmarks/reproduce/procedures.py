@@ -12,9 +12,9 @@ from ordstat import Gaussian, HiddenLayer
 from ordstat._typing import FloatArray, IntArray
 from ordstat.methods import Method
 from ordstat.model.costs import CostMatrix
+from ordstat.model.ensembles.rounds import EnsembleFit
 from ordstat.model.fit import Fit
 from ordstat.model.folds import stratified_folds
-from ordstat.model.rounds import EnsembleFit
 from ordstat.model.sample import Rows, Sample
 from ordstat.registry import resolve
 

@@ -22,7 +22,7 @@ from .inputs import Given, check_costs, cluster_codes, numbers, weights_of
 from .parse import Part
 from .response import Response, used_levels
 from .spec import Context, Evaluated, FormulaSpec, Parts, matrices
-from .transforms import Transform
+from .transforms.named import Transform
 
 #: Sums of squares below this have lost digits.
 _LEAST = 1e-290

@@ -24,7 +24,7 @@ from .expressions import CONSTANTS, Expression, dotted_name, literal, options, r
 from .frames import suggest
 from .limits import shown
 from .operands import as_factor, compare, condition, contrast_of, numeric
-from .transforms import ELEMENTWISE, FITTED, Transform
+from .transforms.named import ELEMENTWISE, FITTED, Transform
 
 _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,

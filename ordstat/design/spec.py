@@ -29,7 +29,7 @@ from .parse import Part
 from .plain import plain_columns, plain_matrix
 from .recoding import Coded, hypotheses, recoded
 from .response import known_codes
-from .transforms import Transform
+from .transforms.named import Transform
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..model.sample import Rows
-from ..solvers.exponential import Step
+from .losses.exponential import Step
 from .weak import Weak
 
 # An edge below this share of the weights is rounding.

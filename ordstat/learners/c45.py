@@ -10,9 +10,9 @@ import numpy as np
 from .._typing import FloatArray
 from ..exceptions import OptionError
 from ..model.binary import Binary
-from ..model.binary_tree import BinaryTree, TreePanel
 from ..model.fit import Certificate
 from ..model.sample import Rows
+from ..model.trees.binary_tree import BinaryTree, TreePanel
 from .base import BinaryLearner, Learned
 from .c45_pruning import Pruner
 

@@ -9,7 +9,7 @@ from math import exp, log, sqrt
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..model.binary_tree import BinaryTree
+from ..model.trees.binary_tree import BinaryTree
 
 #: Points of the normal distribution by upper tail, between which C4.5 goes in straight lines.
 _TAILS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.00)

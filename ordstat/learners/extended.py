@@ -10,10 +10,10 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..exceptions import OptionError
-from ..model.answers import Answers
 from ..model.binary import Binary
-from ..model.encoding import Encoding, SeparateAnswers, SharedAnswers, extended_rows
-from ..model.reduction import Extended
+from ..model.reduction.answers import Answers
+from ..model.reduction.encoding import Encoding, SeparateAnswers, SharedAnswers, extended_rows
+from ..model.reduction.extended import Extended
 from ..model.scaling import Scaling
 from .base import BinaryLearner, Learned
 from .c45 import C45

@@ -12,7 +12,7 @@ import numpy as np
 from .._typing import FloatArray
 from ..compiled.rcd import climb
 from ..exceptions import OptionError
-from ..model.ensembles import DirectionSum, hard_sign
+from ..model.ensembles.ensembles import DirectionSum, hard_sign
 from ..model.sample import Rows
 from ..model.scaling import SCALINGS, Scaling, fit_scaling
 from .weak import HypothesisClass, Weak, WeakLearner, WeakTrainer

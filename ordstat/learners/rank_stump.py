@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..compiled.rankstump import best_column
-from ..model.rankers import RankStumpVotes
+from ..model.ensembles.rankers import RankStumpVotes
 from ..solvers.dynamic_program import best_cuts
 from .stump import Presorted
 from .weak import Weak

@@ -13,13 +13,13 @@ import numpy as np
 from .._typing import AnyArray, FloatArray, IntArray
 from ..model.binary import Binary
 from ..model.fit import Certificate
-from ..model.gram import require_definite, require_finite, require_symmetric
-from ..model.kernels import Kernel
+from ..model.kernels.checks import require_definite, require_finite, require_symmetric
+from ..model.kernels.named import Kernel
 from ..model.sample import Rows
 from ..model.scaling import Scaling, about_mean, fit_scaling
-from ..solvers.automatic import SOLVERS
-from ..solvers.extended_dual import DualRoute, DualSolution, ExtendedDual
-from ..solvers.forms import DenseGram, centred
+from ..solvers.gram import DenseGram, centred
+from ..solvers.svm.dual import DualRoute, DualSolution, ExtendedDual
+from ..solvers.svm.routes import SOLVERS
 from .base import BinaryLearner, Learned
 
 # Kernel values held at once while predicting (128 MB).

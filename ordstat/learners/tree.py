@@ -11,8 +11,8 @@ import numpy as np
 from .._typing import AnyArray, FloatArray, IntArray
 from ..compiled.tree import grow
 from ..exceptions import OptionError
-from ..model.pruning import MEASURES, pruned
-from ..model.trees import Tree, TreeSum
+from ..model.trees.pruning import MEASURES, pruned
+from ..model.trees.tree import Tree, TreeSum
 from .stump import Presorted
 from .weak import HypothesisClass, Weak, WeakLearner, WeakTrainer
 

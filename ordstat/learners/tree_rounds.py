@@ -13,11 +13,11 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray, Progress
 from ..exceptions import DataError
-from ..model.aggregation import Aggregation
 from ..model.distinct import DistinctRows
-from ..model.tree_fit import OutOfBag, TreeVotes
-from ..model.trees import Forest, Tree
-from ..solvers.reweighting import Reweighting, Update
+from ..model.trees.aggregation import Aggregation
+from ..model.trees.fit import OutOfBag, TreeVotes
+from ..model.trees.tree import Forest, Tree
+from .losses.reweighting import Reweighting, Update
 from .tree import DecisionTree, TreeTrainer
 
 # A weight this close to a whole number, as a share, is one.

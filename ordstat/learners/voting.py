@@ -13,8 +13,8 @@ from ..model.fit import Selection
 from ..model.rules import most_votes
 from ..model.sample import Rows
 from ..model.ties import cleared
-from ..solvers.extended_dual import DualRoute
-from ..solvers.selection import Held, Plan, Trial, chosen
+from ..solvers.cross_validation import Held, Plan, Trial, chosen
+from ..solvers.svm.dual import DualRoute
 from .base import Scorer
 from .svm import SharedGram
 

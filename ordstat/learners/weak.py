@@ -15,7 +15,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..model.binary import Binary
-from ..model.ensembles import Ensemble
+from ..model.ensembles.ensembles import Ensemble
 from ..model.fit import Certificate
 from ..model.sample import Rows
 from .base import BinaryLearner, Learned

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..model.binary import Binary
-from ..model.ensembles import MemberSum
+from ..model.ensembles.ensembles import MemberSum
 from ..model.sample import Rows
 from .base import BinaryLearner, Scorer, Trainer
 from .weak import HypothesisClass, Weak, WeakLearner, WeakTrainer

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from ..model.links import LINKS
+from ..model.likelihood.links import LINKS
 from ..model.names import canonical
 from .base import Method
 

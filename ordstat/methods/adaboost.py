@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .base_boosting import TwoLevelBoosting
+from .shared.boosting import TwoLevelBoosting
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -18,7 +18,7 @@ class AdaBoost(TwoLevelBoosting):
     Parameters
     ----------
     rounds, learner, cost, validation, patience
-        See `ordstat.methods.base_boosting.BoostingMethod` and `ordstat.methods.base_boosting.RoundsMethod`.
+        See `ordstat.methods.shared.boosting.BoostingMethod` and `ordstat.methods.shared.boosting.RoundsMethod`.
 
     Raises
     ------

@@ -11,16 +11,16 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..exceptions import OptionError
 from ..learners.boosting import Hypotheses
+from ..learners.losses.answer_loss import AnswerLoss
 from ..learners.rank_stump import RankStumpTrainer
 from ..learners.weak import Weak
 from ..model.distinct import DistinctRows
+from ..model.ensembles.rankers import MedianRule, RankerVotes, RankVotes, answers
 from ..model.fit import Fit, HullGeometry
-from ..model.rankers import MedianRule, RankerVotes, RankVotes, answers
 from ..model.sample import Rows, Sample
-from ..solvers.answer_loss import AnswerLoss
 from .base import Method
-from .base_boosting import RoundsMethod
-from .base_work import Work
+from .shared.boosting import RoundsMethod
+from .shared.work import Work
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -38,7 +38,7 @@ class AdaBoostOR(RoundsMethod):
     base : "orstump" or a method
         "orstump": the best column, direction and cuts. Or a method that takes costs of every row, such as REDSVM(C=1).
     rounds, cost, validation, patience
-        See `ordstat.methods.base_boosting.RoundsMethod`.
+        See `ordstat.methods.shared.boosting.RoundsMethod`.
 
     Raises
     ------

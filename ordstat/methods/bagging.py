@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..learners.tree_rounds import Plan
-from ..model.aggregation import Plurality
 from ..model.distinct import DistinctRows
-from .base_options import one_of
-from .base_trees import RESPONSES, TreeEnsemble
+from ..model.trees.aggregation import Plurality
+from .shared.options import one_of
+from .shared.trees import RESPONSES, TreeEnsemble
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

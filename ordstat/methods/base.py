@@ -12,7 +12,7 @@ from ..assess.bounds import MarginBounds
 from ..exceptions import DataError, OptionError
 from ..model.fit import Fit, Geometry
 from ..model.sample import Sample
-from .base_work import Work
+from .shared.work import Work
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ import numpy as np
 from .._typing import FloatArray, IntArray, Progress
 from ..exceptions import DataError, OptionError
 from ..model.calibration import Calibration
+from ..model.empty_levels import Present, fit_present
 from ..model.fit import Fit
 from ..model.folds import stratified_folds
-from ..model.present import Present, fit_present
 from ..model.sample import Sample
-from ..solvers.calibration import fit_score_map, fit_vote_map, separated
+from ..solvers.likelihood.calibration import fit_score_map, fit_vote_map, separated
 from .base import Method, Needs
 
 # Rows dealt out one by one, at the most.

@@ -11,28 +11,28 @@ import numpy as np
 from .._typing import FloatArray, IntArray, Progress
 from ..exceptions import OptionError
 from ..model.costs import CostField, CostMatrix
-from ..model.cumulative import CumulativeRule
 from ..model.fit import BallGeometry, Certificate, Geometry, Information, LikelihoodFit, Trace
-from ..model.flexible import FlexibleLink, link_of
-from ..model.links import Link
+from ..model.likelihood.cumulative import CumulativeRule
+from ..model.likelihood.flexible import FlexibleLink, link_of
+from ..model.likelihood.links import Link
+from ..model.likelihood.thresholds import THRESHOLDS
 from ..model.names import canonical
 from ..model.sample import Sample
-from ..model.thresholds import THRESHOLDS
-from ..results.likelihood import LikelihoodResults
-from ..solvers.estimate import Estimate, Estimation
-from ..solvers.flexible_profile import FlexibleProfile
-from ..solvers.layout import Layout
-from ..solvers.meat import score_products
-from ..solvers.newton import Optimum
-from ..solvers.problem import Problem
-from ..solvers.profile import ProfileLikelihood
-from ..solvers.rank import survey
-from ..solvers.schur import condition_number
-from ..solvers.score_test import score_statistic
+from ..results.likelihood.results import LikelihoodResults
+from ..solvers.likelihood.blocks import condition_number
+from ..solvers.likelihood.column_rank import survey
+from ..solvers.likelihood.estimate import Estimate, Estimation
+from ..solvers.likelihood.flexible_profile import FlexibleProfile
+from ..solvers.likelihood.layout import Layout
+from ..solvers.likelihood.newton import Optimum
+from ..solvers.likelihood.problem import Problem
+from ..solvers.likelihood.profile import ProfileLikelihood
+from ..solvers.likelihood.sandwich import score_products
+from ..solvers.likelihood.score_test import score_statistic
+from ..solvers.likelihood.user_scale import in_order
 from ..solvers.threads import one_blas_thread
-from ..solvers.user_scale import in_order
 from .base import Method, Needs
-from .base_options import count, number
+from .shared.options import count, number
 
 #: Rows scaled at once: they stay in cache.
 _CHUNK = 4096
@@ -44,13 +44,13 @@ class CumulativeLink(Method):
 
     Location effects beta, and where the formula asks for them nominal effects (theta_k depends on w) and log-scale
     effects (s = exp(-z'zeta)) [McCullagh 1980; Agresti 2010, ch. 3-5; Christensen, ordinal]. Newton's method on the
-    block information, see `solvers/newton.py`.
+    block information, see `solvers/likelihood/newton.py`.
 
     Parameters
     ----------
     link : {"logit", "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz", "log-gamma"} or (name, lambda)
         The latent distribution F. The last two have a parameter lambda, which is estimated unless it is given, as in
-        ("log-gamma", 0.5); see `model/flexible.py`.
+        ("log-gamma", 0.5); see `model/likelihood/flexible.py`.
     threshold : {"flexible", "symmetric", "symmetric2", "equidistant"}
         Structure of the thresholds: each free; symmetric about a free middle; symmetric about 0; equally spaced.
     penalty : float, "jeffreys" or None
@@ -61,7 +61,7 @@ class CumulativeLink(Method):
     start : sequence of float, optional
         Where Newton's method begins: one value for every estimated parameter, in the order of `params`. By default the
         cumulative shares, and no effects; where the likelihood may have several maxima (cauchit, scale effects), the
-        best of the fits that models nearby lead to, see `solvers/start.py`.
+        best of the fits that models nearby lead to, see `solvers/likelihood/start.py`.
     cost : str or K x K matrix
         What predicted ranks minimise in expectation: "classification" gives the most probable rank, "absolute" the
         median rank; ties go to the lower rank. The estimates do not depend on it.
@@ -211,7 +211,7 @@ class CumulativeLink(Method):
         return score_products(self._problem(replace(sample, cluster=cluster)), fit.coefficients[~fit.aliased])
 
     def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
-        """Rao's statistic of this model at estimates (P',) of a smaller one; see `solvers/score_test.py`."""
+        """Rao's statistic of this model at estimates (P',) of a smaller one; see `solvers/likelihood/score_test.py`."""
         return score_statistic(self._problem(sample), estimates)
 
     def profiler(self, sample: Sample, fit: LikelihoodFit) -> ProfileLikelihood | FlexibleProfile:

@@ -9,11 +9,11 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..model.binary import Binary
-from ..model.decomposition import label_weights, labelled_pairs, pair_votes
-from ..model.relabel import drawn_labels
+from ..model.reduction.decomposition import label_weights, labelled_pairs, pair_votes
+from ..model.reduction.relabel import drawn_labels
 from ..model.sample import Sample
-from .base_options import one_of
-from .base_voting import VotingMethod
+from .shared.options import one_of
+from .shared.voting import VotingMethod
 
 
 def _expanded(sample: Sample, costs: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -48,7 +48,7 @@ class CostTransform(VotingMethod):
     ----------
     mode : {"expand", "relabel"}
     base, C, kernel, cost, scaling, solver, tol, folds, n_jobs
-        See `ordstat.methods.base_voting.VotingMethod`.
+        See `ordstat.methods.shared.voting.VotingMethod`.
 
     Examples
     --------

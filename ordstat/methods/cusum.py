@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..model.examples import Examples
-from ..model.online import CumulativeVotes, Learned, Lesson, LinearGaps, OnlineVoteFit
+from ..model.online.examples import Examples
+from ..model.online.weights import CumulativeVotes, Learned, Lesson, LinearGaps, OnlineVoteFit
 from ..model.rules import ScoreRule
 from ..model.scaling import Scaling
-from ..solvers.online import Batch, CuSumState
-from .base_online_forms import Cumulating
+from ..solvers.online.perceptron import Batch, CuSumState
+from .shared.online_forms import Cumulating
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class CuSumRank(Cumulating):
     ----------
     update : {"perceptron", "passive-aggressive"}
     epochs, keep, margin, presentation, cost, scaling
-        Those of every online ranker: see `ordstat.methods.base_online.OnlineMethod`.
+        Those of every online ranker: see `ordstat.methods.shared.online.OnlineMethod`.
 
     Raises
     ------

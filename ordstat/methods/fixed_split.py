@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._typing import IntArray
+from ..learners.losses.reweighting import DiscreteSplits, RealSplits, Reweighting
 from ..learners.tree_rounds import Plan
-from ..model.aggregation import COMBINATIONS, RealSplitVotes, SplitVotes
 from ..model.distinct import DistinctRows
-from ..model.splits import below
-from ..solvers.reweighting import DiscreteSplits, RealSplits, Reweighting
-from .base_options import one_of
-from .base_trees import BoostedTrees, smoothing
+from ..model.reduction.splits import below
+from ..model.trees.aggregation import COMBINATIONS, RealSplitVotes, SplitVotes
+from .shared.options import one_of
+from .shared.trees import BoostedTrees, smoothing
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

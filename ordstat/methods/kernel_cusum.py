@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..model.online import CumulativeVotes, Lesson, OnlineVoteFit
+from ..model.online.weights import CumulativeVotes, Lesson, OnlineVoteFit
 from ..model.rules import ScoreRule
-from ..solvers.online_dual import DualCuSum, DualState
-from .base_kernel_online import KernelOnlineMethod
-from .base_online_forms import Cumulating
+from ..solvers.online.dual import DualCuSum, DualState
+from .shared.kernel_online import KernelOnlineMethod
+from .shared.online_forms import Cumulating
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -27,7 +27,7 @@ class KernelCuSumRank(Cumulating, KernelOnlineMethod):
     update : {"perceptron", "passive-aggressive"}
         tau = +-1, or so far that the true rank leads by its cost.
     epochs, keep, margin, presentation, cost, scaling
-        Those of every online ranker: see `ordstat.methods.base_online.OnlineMethod`.
+        Those of every online ranker: see `ordstat.methods.shared.online.OnlineMethod`.
 
     Raises
     ------

@@ -8,13 +8,13 @@ from typing import Any, cast
 import numpy as np
 
 from ..model.fit import BallGeometry, Fit, Geometry
-from ..model.kernels import parse_kernel
-from ..model.online import KernelDirection, Lesson, OnlineMarginFit
+from ..model.kernels.named import parse_kernel
+from ..model.online.weights import KernelDirection, Lesson, OnlineMarginFit
 from ..model.rules import ThresholdRule
 from ..model.sample import Sample
-from ..solvers.online_dual import DualPRank, DualState
-from .base_kernel_online import DualWork, KernelOnlineMethod
-from .base_online_forms import Projecting
+from ..solvers.online.dual import DualPRank, DualState
+from .shared.kernel_online import DualWork, KernelOnlineMethod
+from .shared.online_forms import Projecting
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -29,7 +29,7 @@ class KernelPRank(Projecting, KernelOnlineMethod):
     kernel : str, Kernel or callable
         As for REDSVM. "perceptron" and "stump" count from the origin of the scaled columns: |x| + |x'| - |x - x'|.
     epochs, keep, margin, presentation, cost, scaling
-        Those of every online ranker: see `ordstat.methods.base_online.OnlineMethod`; margin > 0 needs convex costs.
+        Those of every online ranker: see `ordstat.methods.shared.online.OnlineMethod`; margin > 0 needs convex costs.
 
     Raises
     ------

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..learners.losses.reweighting import DiscreteRanks, RealRanks, Reweighting
 from ..learners.tree_rounds import Plan
-from ..model.aggregation import Aggregation, LogRatios, Plurality
 from ..model.distinct import DistinctRows
-from ..solvers.reweighting import DiscreteRanks, RealRanks, Reweighting
-from .base_trees import BoostedTrees, smoothing
+from ..model.trees.aggregation import Aggregation, LogRatios, Plurality
+from .shared.trees import BoostedTrees, smoothing
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

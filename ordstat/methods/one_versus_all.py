@@ -8,9 +8,9 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..model.binary import Binary
-from ..model.decomposition import against_the_rest
+from ..model.reduction.decomposition import against_the_rest
 from ..model.sample import Sample
-from .base_voting import VotingMethod
+from .shared.voting import VotingMethod
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -24,7 +24,7 @@ class OneVersusAll(VotingMethod):
     Parameters
     ----------
     base, C, kernel, cost, scaling, solver, tol, folds, n_jobs
-        See `ordstat.methods.base_voting.VotingMethod`.
+        See `ordstat.methods.shared.voting.VotingMethod`.
 
     Examples
     --------

@@ -9,11 +9,11 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..model.binary import Binary
-from ..model.decomposition import against_each_other, all_pairs_potential, pair_votes
 from ..model.fit import CostBound
+from ..model.reduction.decomposition import against_each_other, all_pairs_potential, pair_votes
 from ..model.sample import Sample
-from .base_options import one_of
-from .base_voting import VotingMethod
+from .shared.options import one_of
+from .shared.voting import VotingMethod
 
 #: Costs (N, K) to the potential (N, K) whose differences are the weights of a pair of levels.
 WEIGHTINGS: dict[str, Callable[[FloatArray], FloatArray]] = {
@@ -43,7 +43,7 @@ class OneVersusOne(VotingMethod):
     ----------
     weighting : {"difference", "all-pairs"}
     base, C, kernel, cost, scaling, solver, tol, folds, n_jobs
-        See `ordstat.methods.base_voting.VotingMethod`.
+        See `ordstat.methods.shared.voting.VotingMethod`.
 
     Examples
     --------

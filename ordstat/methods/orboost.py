@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._typing import FloatArray
+from ..learners.losses.exponential import MarginLoss, Questions
 from ..model.distinct import DistinctRows
-from ..solvers.exponential import MarginLoss, Questions
-from .base_boosting import BoostingMethod
+from .shared.boosting import BoostingMethod
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -24,7 +24,7 @@ class ORBoost(BoostingMethod):
     Parameters
     ----------
     rounds, learner, cost, validation, patience
-        See `ordstat.methods.base_boosting.BoostingMethod` and `ordstat.methods.base_boosting.RoundsMethod`;
+        See `ordstat.methods.shared.boosting.BoostingMethod` and `ordstat.methods.shared.boosting.RoundsMethod`;
         the papers use rounds=2000.
 
     Raises

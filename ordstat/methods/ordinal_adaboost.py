@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..exceptions import OptionError
+from ..learners.losses.reweighting import DiscreteRanks, RealRanks, Reweighting
 from ..learners.tree_rounds import Plan
-from ..model.aggregation import Aggregation, DistanceRatios, RoundRanks, SplitLogRatios
 from ..model.distinct import DistinctRows
-from ..model.splits import below
-from ..solvers.reweighting import DiscreteRanks, RealRanks, Reweighting
-from .base_options import one_of
-from .base_trees import BoostedTrees, smoothing
+from ..model.reduction.splits import below
+from ..model.trees.aggregation import Aggregation, DistanceRatios, RoundRanks, SplitLogRatios
+from .shared.options import one_of
+from .shared.trees import BoostedTrees, smoothing
 
 #: What a wrong rank counts, by version.
 CRITERIA = {

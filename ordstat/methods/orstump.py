@@ -16,7 +16,7 @@ from ..model.potentials import ColumnScore
 from ..model.rules import ThresholdRule
 from ..model.sample import Rows, Sample
 from ..model.scaling import fit_scaling
-from ..results.margin import MarginResults
+from ..results.rankers.margin import MarginResults
 from ..solvers.dynamic_program import least_cost_thresholds
 from .base import Method, Needs
 

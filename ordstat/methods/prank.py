@@ -7,15 +7,15 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from ..model.examples import Examples
 from ..model.fit import BallGeometry, Fit, Geometry
-from ..model.online import Learned, Lesson, OnlineMarginFit
+from ..model.online.examples import Examples
+from ..model.online.weights import Learned, Lesson, OnlineMarginFit
 from ..model.potentials import LinearPotential
 from ..model.rules import ThresholdRule
 from ..model.sample import Sample
 from ..model.scaling import Scaling
-from ..solvers.online import Batch, PRankState
-from .base_online_forms import Projecting
+from ..solvers.online.perceptron import Batch, PRankState
+from .shared.online_forms import Projecting
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class PRank(Projecting):
     Parameters
     ----------
     epochs, presentation, cost, scaling
-        Those of every online ranker: see `ordstat.methods.base_online.OnlineMethod`.
+        Those of every online ranker: see `ordstat.methods.shared.online.OnlineMethod`.
     keep : {"mean", "last", "pocket"}
         The hypothesis used: the mean of those after each example (averaged perceptron), the last one, or the one in
         the pocket: whenever a run of exact hits is longer than that of the pocket, and after every pass, the hypothesis

@@ -10,13 +10,13 @@ from ..assess.bounds import MarginBounds
 from ..assess.preference import preference_bounds
 from ..model.fit import BallGeometry, Fit, Geometry
 from ..model.sample import Sample
-from ..solvers.forms import Gram
-from ..solvers.pair_automatic import PAIR_SOLVERS
-from ..solvers.preference import PAIR_LOSSES, PairCandidate, PairOutcome, PairProblem
-from ..solvers.restricted import RestrictedGram
-from ..solvers.selection import Route
-from .base_options import one_of
-from .base_svm import KernelMachine
+from ..solvers.cross_validation import Route
+from ..solvers.gram import Gram
+from ..solvers.pairs.problem import PAIR_LOSSES, PairCandidate, PairOutcome, PairProblem
+from ..solvers.pairs.routes import PAIR_SOLVERS
+from ..solvers.svm.restricted import RestrictedGram
+from .shared.options import one_of
+from .shared.svm import KernelMachine
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -37,7 +37,7 @@ class RankBoundarySVM(KernelMachine):
     solver : {"auto", "cvxpy"}
         "auto" is coordinate ascent over pairs, or Newton's method where pairs can be counted.
     C, kernel, scaling, tol, folds, n_jobs
-        See `ordstat.methods.base_svm.KernelMachine`. C is the price of a violated margin of one pair. A row is in as
+        See `ordstat.methods.shared.svm.KernelMachine`. C is the price of a violated margin of one pair. A row is in as
         many pairs as there are rows of other ranks, so that C=1 here is of the order of C=N where rows are priced, and
         a fit without a training error is to be expected; C="cv" looks down to 2^-17, or give smaller values as a list.
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .._typing import FloatArray
+from ..learners.losses.pairwise import PairLoss, misordered
 from ..model.costs import mean_excess
 from ..model.distinct import DistinctRows
 from ..model.fit import Certificate
 from ..model.sample import Rows
 from ..solvers.dynamic_program import least_cost_thresholds
-from ..solvers.pairwise import PairLoss, misordered
-from .base_boosting import BoostingMethod
-from .base_options import one_of
+from .shared.boosting import BoostingMethod
+from .shared.options import one_of
 
 #: How a step along a hypothesis is found.
 STEPS = {"loose": "the difference of right and wrong pairs", "tight": "the shares of right and of wrong pairs"}
@@ -34,7 +34,7 @@ class RankBoost(BoostingMethod):
     cost : str or (K, K) array
         Of the thresholds: any; a row's own costs in the sample take its place.
     rounds, learner, validation, patience
-        See `ordstat.methods.base_boosting.BoostingMethod` and `ordstat.methods.base_boosting.RoundsMethod`.
+        See `ordstat.methods.shared.boosting.BoostingMethod` and `ordstat.methods.shared.boosting.RoundsMethod`.
 
     Raises
     ------

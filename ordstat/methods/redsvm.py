@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .base_options import number
-from .base_thresholded import ThresholdedSVM
+from .shared.options import number
+from .shared.thresholded import ThresholdedSVM
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -24,7 +24,7 @@ class REDSVM(ThresholdedSVM):
         Scale of the thresholds' penalty, > 0; large values leave theta nearly free. The gamma of a kernel is another
         number, and goes with the kernel: kernel=Gaussian(gamma=0.5).
     C, kernel, cost, scaling, loss, solver, tol, folds, n_jobs
-        See `ordstat.methods.base_thresholded.ThresholdedSVM` and `ordstat.methods.base_svm.KernelMachine`.
+        See `ordstat.methods.shared.thresholded.ThresholdedSVM` and `ordstat.methods.shared.svm.KernelMachine`.
 
     Raises
     ------

@@ -11,19 +11,19 @@ import numpy as np
 from .._typing import FloatArray, Progress
 from ..exceptions import DataError
 from ..learners.extended import Answered, learn, parse_base
-from ..model.answers import Answers, CountingRule, ModalRule, out_of_order
 from ..model.costs import CostField, CostMatrix, require_differences, require_v_shaped, sample_costs, split_weights
 from ..model.distinct import DistinctRows, distinct_rows
-from ..model.encoding import Encoding, parse_encoding
 from ..model.fit import Trace
-from ..model.reduction import ReductionFit, extend
-from ..model.reduction_bound import alike, binary_cost, training_bound
+from ..model.reduction.answers import Answers, CountingRule, ModalRule, out_of_order
+from ..model.reduction.bound import alike, binary_cost, training_bound
+from ..model.reduction.encoding import Encoding, parse_encoding
+from ..model.reduction.extended import ReductionFit, extend
 from ..model.sample import Rows, Sample
 from ..model.scaling import SCALINGS, fit_scaling
-from ..results.reduction import ReductionResults
+from ..results.rankers.reduction import ReductionResults
 from .base import Method, Needs
-from .base_options import SCALED, one_of
-from .base_work import Work
+from .shared.options import SCALED, one_of
+from .shared.work import Work
 
 # Rows of whole weights are given that often to a classifier that need not count them, up to this number.
 _MOST_ROWS = 200_000

@@ -10,12 +10,12 @@ import numpy as np
 from ..model.distinct import DistinctRows
 from ..model.fit import BallGeometry, Fit
 from ..model.potentials import LinearPotential
-from ..model.reduction import Extended
+from ..model.reduction.extended import Extended
 from ..model.rules import ThresholdRule
 from ..model.sample import Sample
 from ..model.scaling import Scaling
-from ..solvers.threshold_logistic import ThresholdLogistic
-from .base_threshold_loss import Solved, ThresholdLossMethod
+from ..solvers.thresholds.logistic import ThresholdLogistic
+from .shared.threshold_loss import Solved, ThresholdLossMethod
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

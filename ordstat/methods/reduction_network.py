@@ -8,15 +8,15 @@ from typing import ClassVar
 import numpy as np
 
 from ..model.distinct import DistinctRows
-from ..model.logistic_rule import NetworkPotential
-from ..model.reduction import Extended
+from ..model.reduction.extended import Extended
+from ..model.reduction.logistic_rule import NetworkPotential
 from ..model.sample import Rows, Sample
 from ..model.scaling import Scaling
-from ..solvers.threshold_logistic import ThresholdLogistic
-from ..solvers.threshold_network import ThresholdNetwork
-from .base_options import count
-from .base_threshold_loss import Solved, ThresholdLossMethod
-from .base_work import Work
+from ..solvers.thresholds.logistic import ThresholdLogistic
+from ..solvers.thresholds.network import ThresholdNetwork
+from .shared.options import count
+from .shared.threshold_loss import Solved, ThresholdLossMethod
+from .shared.work import Work
 
 # Numbers held at once for each example, and seconds of it in one step.
 _NUMBERS, _SECONDS = 25.0, 4e-8

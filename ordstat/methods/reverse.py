@@ -9,8 +9,8 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..exceptions import DataError, OptionError
-from ..model.rankers import answers
-from ..model.reduction import Extended, reverse_reduce
+from ..model.ensembles.rankers import answers
+from ..model.reduction.extended import Extended, reverse_reduce
 from ..model.rules import Rule
 from ..model.sample import Rows, Sample
 from .base import Method

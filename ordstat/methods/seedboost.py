@@ -17,7 +17,7 @@ from ..model.fit import Fit
 from ..model.rules import GapRule, Potential
 from ..model.sample import Rows, Sample
 from .base import Method
-from .base_boosting import TwoLevelBoosting
+from .shared.boosting import TwoLevelBoosting
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -33,7 +33,7 @@ class SeedBoost(TwoLevelBoosting):
         "logistic", "tree"; a method for two levels such as REDSVM(C=1) or AdaBoost(), by its distance to the
         threshold; or a classifier that takes sample_weight, by its decision function.
     rounds, learner, cost, validation, patience
-        See `ordstat.methods.base_boosting.BoostingMethod` and `ordstat.methods.base_boosting.RoundsMethod`;
+        See `ordstat.methods.shared.boosting.BoostingMethod` and `ordstat.methods.shared.boosting.RoundsMethod`;
         the thesis uses rounds=100.
 
     Raises

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .base_thresholded import ThresholdedSVM
+from .shared.thresholded import ThresholdedSVM
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -23,7 +23,7 @@ class SVORIMC(ThresholdedSVM):
     C : float, sequence of floats or "cv"
         Price of a violated margin; also inf, the hard margin: every row on its side of all thresholds by a margin of 1.
     kernel, cost, scaling, loss, solver, tol, folds, n_jobs
-        See `ordstat.methods.base_thresholded.ThresholdedSVM` and `ordstat.methods.base_svm.KernelMachine`.
+        See `ordstat.methods.shared.thresholded.ThresholdedSVM` and `ordstat.methods.shared.svm.KernelMachine`.
 
     Raises
     ------

@@ -15,8 +15,8 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from .costs import CostMatrix
-from .cumulative import CumulativeRule
-from .links import LINKS
+from .likelihood.cumulative import CumulativeRule
+from .likelihood.links import LINKS
 from .sample import Rows
 
 #: Thresholds shown in a line of text.

@@ -7,11 +7,11 @@ from typing import Any, cast
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from .answers import ModalRule, in_order
-from .cumulative import CumulativeRule
+from .likelihood.cumulative import CumulativeRule
+from .likelihood.derivatives import ABOVE_LOG_ODDS
+from .reduction.answers import ModalRule, in_order
 from .rules import GapRule, Rule
 from .sample import Rows
-from .sensitivity import ABOVE_LOG_ODDS
 
 #: Sizes are told up to here: infinite thresholds and answers that are sure without bound give infinities.
 _LARGEST = 1e150

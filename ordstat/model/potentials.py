@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import AnyArray, FloatArray
-from .kernels import Kernel
+from .kernels.named import Kernel
 from .sample import Rows
 from .scaling import Scaling
 

@@ -10,14 +10,14 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..exceptions import DataError
-from ..model.cumulative import CumulativeRule
+from ..model.likelihood.cumulative import CumulativeRule
 from ..model.sample import Rows
 from . import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.likelihood import LikelihoodResults
+    from ..results.likelihood.results import LikelihoodResults
 
 _POINTS = 400
 _LEAST_HEIGHT = 0.01  # of the density's mode: tails below are left out

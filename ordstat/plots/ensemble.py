@@ -12,7 +12,7 @@ from .accessor import Plots
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.ensemble import EnsembleResults
+    from ..results.rankers.ensemble import EnsembleResults
 
 
 @dataclass(frozen=True, eq=False, repr=False)

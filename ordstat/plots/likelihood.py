@@ -14,7 +14,7 @@ from .accessor import Plots
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.likelihood import LikelihoodResults
+    from ..results.likelihood.results import LikelihoodResults
 
 
 @dataclass(frozen=True, eq=False, repr=False)

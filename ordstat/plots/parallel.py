@@ -11,14 +11,14 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..exceptions import DataError, OptionError
-from ..model.cumulative import CumulativeRule
-from ..model.links import Link
+from ..model.likelihood.cumulative import CumulativeRule
+from ..model.likelihood.links import Link
 from . import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.likelihood import LikelihoodResults
+    from ..results.likelihood.results import LikelihoodResults
 
 
 def parallel_data(

@@ -14,7 +14,7 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.likelihood import LikelihoodResults
+    from ..results.likelihood.results import LikelihoodResults
 
 _POINTS = 60
 _CROWDED = 7  # levels; bands of more are drawn fainter

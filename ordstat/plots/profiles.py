@@ -14,7 +14,7 @@ from ..exceptions import DataError, OptionError
 from . import style
 
 if TYPE_CHECKING:
-    from ..results.likelihood import LikelihoodResults
+    from ..results.likelihood.results import LikelihoodResults
 
 _COLUMNS = 3
 _BEYOND = 0.2  # curves reach to the limits of this share of the chance outside

@@ -15,7 +15,7 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.ensemble import EnsembleResults
+    from ..results.rankers.ensemble import EnsembleResults
 
 #: What may be drawn, and the name of its axis.
 ERRORS = {

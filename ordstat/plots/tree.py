@@ -13,7 +13,7 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.trees import TreeResults
+    from ..results.rankers.trees import TreeResults
 
 _LEAF = 0.62  # inches between leaves
 _LEVEL = 0.95  # inches between depths

@@ -12,7 +12,7 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.trees import TreeResults
+    from ..results.rankers.trees import TreeResults
 
 _ERRORS = ("absolute", "classification", "squared")
 _COLOURS = {"rows of the fit": style.MUTED, "out of bag": style.RIGHT, "new data": style.WRONG}

@@ -12,7 +12,7 @@ from .accessor import Plots
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.trees import TreeResults
+    from ..results.rankers.trees import TreeResults
 
 
 @dataclass(frozen=True, eq=False, repr=False)

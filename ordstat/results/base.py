@@ -11,11 +11,11 @@ import pandas as pd
 from ..exceptions import OptionError
 from ..model.calibration import Calibration
 from . import frames
-from .alerts import Alert, alerts
 from .judged import JudgedRanker
 from .refit import updated
-from .render import Summary
-from .report import Report
+from .report.render import Summary
+from .report.report import Report
+from .report.warnings import Alert, alerts
 from .target import Target
 
 if TYPE_CHECKING:

@@ -21,12 +21,12 @@ from ..assess.conformal import (
     smallest_sample,
 )
 from ..exceptions import ConvergenceWarning, DataError, DataWarning, OptionError
-from ..model.present import Present, fit_present
+from ..model.empty_levels import Present, fit_present
 from ..model.rules import GapRule
 from ..model.sample import Rows, Sample
-from .cells import count
-from .render import Summary
-from .report import Report, Table
+from .report.cells import count
+from .report.render import Summary
+from .report.report import Report, Table
 from .seeds import generator
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from ..exceptions import DataError, UnavailableError
 from ..model.fit import Certificate, Fit, Geometry, Trace
 from ..model.rules import GapRule
 from ..model.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
-from .cells import count
 from .evaluation import evaluate, without_paid
 from .protocols import CalibratedMethod, Fitter, RankingMethod
+from .report.cells import count
 from .target import Target
 
 if TYPE_CHECKING:

@@ -92,7 +92,7 @@ class LikelihoodMethod(RankingMethod, Protocol):
         """(P', P') middle matrix of the sandwich: sum of outer products of scores, by row or by cluster."""
 
     def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
-        """U' J^-1 U at estimates of a smaller model; see `solvers/score_test.py`."""
+        """U' J^-1 U at estimates of a smaller model; see `solvers/likelihood/score_test.py`."""
 
     def profiler(self, sample: Sample, fit: LikelihoodFit) -> Profiler:
         """The profile likelihood of a fit."""

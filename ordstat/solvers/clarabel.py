@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from .forms import cvxpy
+from .gram import cvxpy
 
 # Clarabel's own tolerance; the outcome's certificate is what counts.
 _TOLERANCE = 1e-10

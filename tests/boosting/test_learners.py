@@ -8,8 +8,8 @@ import pytest
 from ordstat import DecisionStump, NormalisedSigmoid, OptionError, ORStump, RCDPerceptron
 from ordstat.learners.named_weak import WEAK, parse_learner
 from ordstat.learners.rank_stump import RankStumpTrainer
-from ordstat.model.ensembles import MemberSum, StumpSum
-from ordstat.model.rankers import answers
+from ordstat.model.ensembles.ensembles import MemberSum, StumpSum
+from ordstat.model.ensembles.rankers import answers
 from ordstat.model.sample import Rows, Sample
 
 from .problems import COSTS, costs, sample

@@ -21,7 +21,7 @@ from ordstat import (
     datasets,
     ordfit,
 )
-from ordstat.model.rankers import interpolated_median
+from ordstat.model.ensembles.rankers import interpolated_median
 from ordstat.model.sample import Rows, Sample
 
 from .problems import COSTS, costs, sample

@@ -23,7 +23,7 @@ from ordstat import (
 from ordstat.methods import METHODS
 from ordstat.methods.calibrated import Calibrated, Dealt
 from ordstat.model.sample import Rows, Sample
-from ordstat.solvers.calibration import fit_score_map, fit_vote_map, separated
+from ordstat.solvers.likelihood.calibration import fit_score_map, fit_vote_map, separated
 
 from .samples import brier, latent, log_loss, truth
 

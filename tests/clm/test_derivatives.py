@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ordstat.model.links import LINKS
-from ordstat.solvers.problem import Problem
+from ordstat.model.likelihood.links import LINKS
+from ordstat.solvers.likelihood.problem import Problem
 
 from .samples import PARTS, make
 

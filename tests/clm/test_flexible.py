@@ -13,8 +13,8 @@ import pytest
 from ordstat.exceptions import OptionError
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.fit import LikelihoodFit
-from ordstat.model.flexible import FLEXIBLE
-from ordstat.model.links import LINKS
+from ordstat.model.likelihood.flexible import FLEXIBLE
+from ordstat.model.likelihood.links import LINKS
 from ordstat.model.sample import Sample
 
 from .samples import PARTS, make

@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 
 from ordstat import ordfit
 from ordstat.exceptions import ConvergenceWarning, OptionError
-from ordstat.results.likelihood import LikelihoodResults
+from ordstat.results.likelihood.results import LikelihoodResults
 
 HALF = 0.5 * 3.841458820694124
 

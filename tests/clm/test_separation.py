@@ -9,10 +9,10 @@ import pytest
 
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.fit import LikelihoodFit
-from ordstat.model.links import LINKS
+from ordstat.model.likelihood.links import LINKS
 from ordstat.model.sample import Rows, Sample
-from ordstat.solvers.problem import Problem
-from ordstat.solvers.separation import separating_direction
+from ordstat.solvers.likelihood.problem import Problem
+from ordstat.solvers.likelihood.separation import separating_direction
 
 from .samples import make
 

@@ -14,8 +14,8 @@ from ordstat.exceptions import ConvergenceWarning, SeparationWarning
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.fit import LikelihoodFit
 from ordstat.model.sample import Rows, Sample
-from ordstat.results.alerts import likelihood_alerts
-from ordstat.results.parameters import Parameters
+from ordstat.results.likelihood.parameters import Parameters
+from ordstat.results.report.warnings import likelihood_alerts
 
 
 def sample_of(seed: int, n: int, width: int, K: int, noise: str) -> Sample:

@@ -10,9 +10,9 @@ import pytest
 from ordstat.exceptions import DataError, OptionError
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.fit import LikelihoodFit
+from ordstat.model.likelihood.thresholds import THRESHOLDS, threshold_map
 from ordstat.model.sample import Rows, Sample
-from ordstat.model.thresholds import THRESHOLDS, threshold_map
-from ordstat.solvers.problem import Problem
+from ordstat.solvers.likelihood.problem import Problem
 
 from .samples import PARTS, make
 

@@ -13,11 +13,11 @@ from problems import FORMULA, Problem, score_type, scores, thresholds
 import ordstat
 from ordstat import DataError, OptionError, ordfit
 from ordstat.methods import METHODS, Method
-from ordstat.methods.base_trees import TreeMethod
+from ordstat.methods.shared.trees import TreeMethod
 from ordstat.registry import option_names, resolve
 from ordstat.results.fitted import OF_LIKELIHOOD, OF_THRESHOLDS
-from ordstat.results.likelihood import LikelihoodResults
-from ordstat.results.margin import MarginResults
+from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.results.rankers.margin import MarginResults
 
 #: Another value of every option of every method; a new option needs a line here.
 OTHER = {

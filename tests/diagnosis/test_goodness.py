@@ -12,7 +12,7 @@ from scipy import stats
 
 from diagnosis.samples import fitted, frame
 from ordstat import ordfit
-from ordstat.assess.goodness import score_groups
+from ordstat.assess.likelihood.goodness import score_groups
 from ordstat.exceptions import DataError, OptionError
 
 #: The likelihood ratios carry what R's fits leave over.

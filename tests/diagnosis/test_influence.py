@@ -11,8 +11,8 @@ from clm.samples import PARTS, make
 
 from diagnosis.samples import fitted, frame
 from ordstat import ordfit
-from ordstat.assess.influence import Predictors, influence
-from ordstat.assess.rowterms import RowTerms
+from ordstat.assess.likelihood.influence import Predictors, influence
+from ordstat.assess.likelihood.rowterms import RowTerms
 from ordstat.exceptions import DataError, SeparationWarning
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.sample import Rows, Sample

@@ -11,11 +11,11 @@ from scipy import stats
 
 from diagnosis.samples import LATENT, THETA, ends, fitted, frame
 from ordstat import ordfit
-from ordstat.assess.residuals import residuals
+from ordstat.assess.likelihood.residuals import residuals
 from ordstat.exceptions import DataWarning, OptionError, SeparationWarning
 from ordstat.model.costs import CostMatrix
-from ordstat.model.cumulative import CumulativeRule
-from ordstat.model.links import LINKS
+from ordstat.model.likelihood.cumulative import CumulativeRule
+from ordstat.model.likelihood.links import LINKS
 from ordstat.model.sample import Rows, Sample
 
 MODELS = {

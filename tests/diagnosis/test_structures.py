@@ -9,12 +9,12 @@ import pytest
 from clm.samples import make
 from scipy import integrate, stats
 
-from ordstat.assess.influence import Predictors, influence
-from ordstat.assess.residuals import drawn, latent_mean, residuals
-from ordstat.assess.rowterms import RowTerms
+from ordstat.assess.likelihood.influence import Predictors, influence
+from ordstat.assess.likelihood.residuals import drawn, latent_mean, residuals
+from ordstat.assess.likelihood.rowterms import RowTerms
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.fit import LikelihoodFit
-from ordstat.model.flexible import FLEXIBLE
+from ordstat.model.likelihood.flexible import FLEXIBLE
 from ordstat.model.sample import Sample
 
 METHODS = {

@@ -9,8 +9,8 @@ from reference_cases import load_data
 
 from ordstat import ordfit
 from ordstat.exceptions import DataWarning
-from ordstat.model.stencil import stencil
-from ordstat.results.effects import SCALES
+from ordstat.model.likelihood.stencil import stencil
+from ordstat.results.likelihood.effects.average import SCALES
 
 pytestmark = pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
 STATISTICS = ["estimate", "std_error", "statistic", "p_value", "lower", "upper"]

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ordstat.model import sensitivity
 from ordstat.model.costs import CostMatrix
-from ordstat.model.cumulative import CumulativeRule
-from ordstat.model.flexible import FLEXIBLE
-from ordstat.model.links import LINKS
+from ordstat.model.likelihood import derivatives as sensitivity
+from ordstat.model.likelihood.cumulative import CumulativeRule
+from ordstat.model.likelihood.derivatives import QUANTITIES, complements, parameter_count, score_errors, standard_errors
+from ordstat.model.likelihood.flexible import FLEXIBLE
+from ordstat.model.likelihood.links import LINKS
+from ordstat.model.likelihood.stencil import stencil
 from ordstat.model.sample import Rows
-from ordstat.model.sensitivity import QUANTITIES, complements, parameter_count, score_errors, standard_errors
-from ordstat.model.stencil import stencil
 
 ALL_LINKS = {**LINKS, "aranda-ordaz": FLEXIBLE["aranda-ordaz"].at(0.7), "log-gamma": FLEXIBLE["log-gamma"].at(-0.4)}
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from ordstat import CuSumRank, DataError, KernelCuSumRank, KernelPRank, OptionError, PRank, ordfit
-from ordstat.model.kernels import Gaussian, Kernel, parse_kernel
+from ordstat.model.kernels.named import Gaussian, Kernel, parse_kernel
 from ordstat.model.sample import Rows, Sample
 
 from .samples import K, frame, sample, separable

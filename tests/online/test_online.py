@@ -10,9 +10,9 @@ import twins
 from ordstat import CuSumRank, DataError, OptionError, PRank, ordfit
 from ordstat.compiled import online
 from ordstat.exceptions import UnavailableError
-from ordstat.methods.base_online import OnlineMethod
+from ordstat.methods.shared.online import OnlineMethod
 from ordstat.model.costs import CostMatrix
-from ordstat.model.examples import Examples
+from ordstat.model.online.examples import Examples
 from ordstat.model.sample import Rows, Sample
 
 from .samples import K, arrays, frame, sample, separable

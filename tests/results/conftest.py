@@ -11,12 +11,12 @@ from stand_ins import REACHED, TRACE, KnownCovariance, LinearPotential, StandInM
 
 from ordstat.design.build import build
 from ordstat.model.costs import CostMatrix
-from ordstat.model.cumulative import CumulativeRule
 from ordstat.model.fit import LikelihoodFit, MarginFit
-from ordstat.model.links import LINKS
+from ordstat.model.likelihood.cumulative import CumulativeRule
+from ordstat.model.likelihood.links import LINKS
 from ordstat.model.rules import ThresholdRule
-from ordstat.results.likelihood import LikelihoodResults
-from ordstat.results.margin import MarginResults
+from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.results.rankers.margin import MarginResults
 
 
 @pytest.fixture

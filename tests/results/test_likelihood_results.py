@@ -11,7 +11,7 @@ from scipy import stats
 
 from ordstat import ordfit
 from ordstat.exceptions import ConvergenceWarning, DataError, DataWarning, OptionError, SeparationWarning
-from ordstat.results.likelihood import LikelihoodResults
+from ordstat.results.likelihood.results import LikelihoodResults
 
 # R prints 17 digits; what is left is the rounding of a few operations.
 TIGHT = 1e-9

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat.results.cells import column_cells, p_value
-from ordstat.results.render import WIDTH, Summary, as_html, as_text
-from ordstat.results.report import Report, Table
+from ordstat.results.report.cells import column_cells, p_value
+from ordstat.results.report.render import WIDTH, Summary, as_html, as_text
+from ordstat.results.report.report import Report, Table
 
 
 def _report(**changes):

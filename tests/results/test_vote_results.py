@@ -11,7 +11,7 @@ from ordstat import DataError, OptionError
 from ordstat.design.build import build
 from ordstat.model.fit import CostBound, VoteFit
 from ordstat.model.rules import ScoreRule
-from ordstat.results.votes import VoteResults
+from ordstat.results.rankers.votes import VoteResults
 
 VOTES = np.array([[2.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.5, 1.5], [0.0, 0.0, 3.0], [-1.0, -2.0, -3.0]])
 

@@ -3,11 +3,11 @@
 import numpy as np
 
 from ordstat.model.costs import CostMatrix, is_convex
-from ordstat.model.kernels import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Stump
-from ordstat.model.reduction import extend
+from ordstat.model.kernels.named import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Stump
+from ordstat.model.reduction.extended import extend
 from ordstat.model.sample import Rows, Sample
-from ordstat.solvers.extended_dual import ExtendedDual
-from ordstat.solvers.forms import DenseGram, centred
+from ordstat.solvers.gram import DenseGram, centred
+from ordstat.solvers.svm.dual import ExtendedDual
 
 KERNELS = {
     "perceptron": Perceptron(),

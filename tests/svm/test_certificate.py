@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from ordstat.solvers.automatic import SOLVERS
-from ordstat.solvers.extended_dual import certify
-from ordstat.solvers.feasible import balanced
-from ordstat.solvers.isotonic import isotonic
-from ordstat.solvers.quantiles import best_offset
+from ordstat.solvers.svm.dual import certify
+from ordstat.solvers.svm.feasible import balanced
+from ordstat.solvers.svm.isotonic import isotonic
+from ordstat.solvers.svm.quantiles import best_offset
+from ordstat.solvers.svm.routes import SOLVERS
 
 from .problems import COSTS, KERNELS, problem
 

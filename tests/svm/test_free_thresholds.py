@@ -11,11 +11,11 @@ from ordstat.methods.redsvm import REDSVM
 from ordstat.methods.svorexc import SVOREXC
 from ordstat.methods.svorimc import SVORIMC
 from ordstat.model.costs import CostMatrix
-from ordstat.model.reduction import extend
-from ordstat.solvers.automatic import SOLVERS
-from ordstat.solvers.extended_dual import certify
-from ordstat.solvers.hard_margin import HardMargin
-from ordstat.solvers.quantiles import best_thresholds
+from ordstat.model.reduction.extended import extend
+from ordstat.solvers.svm.dual import certify
+from ordstat.solvers.svm.hard_margin import HardMargin
+from ordstat.solvers.svm.quantiles import best_thresholds
+from ordstat.solvers.svm.routes import SOLVERS
 
 from .problems import COSTS, KERNELS, problem, rows, sample
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from ordstat.model.kernels import Perceptron, Precomputed, Stump
+from ordstat.model.kernels.named import Perceptron, Precomputed, Stump
 from ordstat.model.sample import Rows, Sample
 from ordstat.registry import resolve
 

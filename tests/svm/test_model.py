@@ -7,12 +7,12 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from ordstat.exceptions import OptionError
 from ordstat.model.costs import CostMatrix
 from ordstat.model.folds import stratified_folds
-from ordstat.model.kernels import Perceptron
+from ordstat.model.kernels.named import Perceptron
 from ordstat.model.potentials import KernelExpansion
-from ordstat.model.reduction import extend
+from ordstat.model.reduction.extended import extend
 from ordstat.model.sample import Rows
 from ordstat.model.scaling import fit_scaling
-from ordstat.solvers.forms import centred
+from ordstat.solvers.gram import centred
 
 from .problems import rows
 

@@ -16,16 +16,16 @@ from ordstat.exceptions import ConvergenceWarning, DataError
 from ordstat.methods.rank_svm import RankBoundarySVM
 from ordstat.model.costs import CostMatrix
 from ordstat.model.fit import BallGeometry
-from ordstat.model.kernels import Polynomial
+from ordstat.model.kernels.named import Polynomial
 from ordstat.model.sample import Rows
-from ordstat.solvers import pair_ascent
-from ordstat.solvers.boundaries import boundaries
-from ordstat.solvers.forms import DenseGram, LinearGram
-from ordstat.solvers.pair_ascent import PairAscent
-from ordstat.solvers.pair_automatic import AutomaticPairs
-from ordstat.solvers.pair_cvx import CvxpyPairs
-from ordstat.solvers.pair_newton import PairNewton
-from ordstat.solvers.preference import PAIR_LOSSES, PairProblem
+from ordstat.solvers.gram import DenseGram, LinearGram
+from ordstat.solvers.pairs import ascent as pair_ascent
+from ordstat.solvers.pairs.ascent import PairAscent
+from ordstat.solvers.pairs.boundaries import boundaries
+from ordstat.solvers.pairs.cvx import CvxpyPairs
+from ordstat.solvers.pairs.newton import PairNewton
+from ordstat.solvers.pairs.problem import PAIR_LOSSES, PairProblem
+from ordstat.solvers.pairs.routes import AutomaticPairs
 
 from .problems import KERNELS, rows, sample
 

@@ -8,10 +8,10 @@ import pytest
 
 from ordstat import ordfit
 from ordstat.exceptions import DataError, OptionError
-from ordstat.methods import base_svm as module
 from ordstat.methods.redsvm import REDSVM
-from ordstat.model import kernels
-from ordstat.model.kernels import Custom, Gaussian, Perceptron, Precomputed
+from ordstat.methods.shared import svm as module
+from ordstat.model.kernels import named as kernels
+from ordstat.model.kernels.named import Custom, Gaussian, Perceptron, Precomputed
 from ordstat.model.sample import Rows
 
 from .problems import COSTS, KERNELS, V_SHAPED, problem, rows, sample
@@ -271,7 +271,7 @@ def test_every_solver_meets_the_tolerance_asked(solver):
 
 
 def test_an_optimum_not_reached_is_told(monkeypatch):
-    monkeypatch.setattr("ordstat.solvers.interior_point._MAX_ITERATIONS", 2)
+    monkeypatch.setattr("ordstat.solvers.svm.interior_point._MAX_ITERATIONS", 2)
     certificate = _fit({"C": 50, "solver": "interior-point"}, sample(X, Y)).certificate
     assert not certificate.reached
     assert certificate.value > 1e-3

@@ -11,8 +11,8 @@ from ordstat.methods.svorexc import SVOREXC
 from ordstat.model.costs import CostMatrix
 from ordstat.model.fit import Selection
 from ordstat.model.folds import stratified_folds
-from ordstat.model.kernels import Gaussian, Laplacian, Polynomial
-from ordstat.results.sections import selection_table
+from ordstat.model.kernels.named import Gaussian, Laplacian, Polynomial
+from ordstat.results.report.sections import selection_table
 
 from .problems import rows, sample
 

@@ -12,8 +12,8 @@ from ordstat.exceptions import OptionError
 from ordstat.methods.redsvm import REDSVM
 from ordstat.methods.svorexc import SVOREXC
 from ordstat.methods.svorimc import SVORIMC
-from ordstat.solvers.automatic import LOSSES, SOLVERS
-from ordstat.solvers.forms import LinearGram
+from ordstat.solvers.gram import LinearGram
+from ordstat.solvers.svm.routes import LOSSES, SOLVERS
 
 from .problems import COSTS, KERNELS, problem, rows, sample
 

@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ordstat.model.aggregation import DistanceRatios, LogRatios, SplitLogRatios, by_votes, plain, shares, softmax
-from ordstat.model.splits import below, share_scores, split_scores
-from ordstat.model.trees import Forest
+from ordstat.model.reduction.splits import below, share_scores, split_scores
+from ordstat.model.trees.aggregation import DistanceRatios, LogRatios, SplitLogRatios, by_votes, plain, shares, softmax
+from ordstat.model.trees.tree import Forest
 
 from . import naive
 

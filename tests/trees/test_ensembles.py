@@ -19,7 +19,7 @@ from ordstat import (
     ordfit,
 )
 from ordstat.exceptions import UnavailableError
-from ordstat.methods.base_trees import TreeMethod
+from ordstat.methods.shared.trees import TreeMethod
 from ordstat.model.sample import Rows, Sample
 
 from . import naive
@@ -84,7 +84,7 @@ def test_fixed_split_boosting(version, combination, seed):
 
 def test_the_weight_of_wrong_rows_is_one_half_in_the_next_round():
     """After discrete AdaBoost, without the 1/n: the weights of rows right and wrong have the same sum."""
-    from ordstat.solvers.reweighting import DiscreteSplits
+    from ordstat.learners.losses.reweighting import DiscreteSplits
 
     rng = np.random.default_rng(0)
     above, answers = rng.integers(0, 2, (3, 50)), rng.random((50, 2, 3))

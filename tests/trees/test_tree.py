@@ -8,9 +8,9 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from ordstat import DecisionTree, OptionError, datasets
-from ordstat.model.pruning import MEASURES, pruned
 from ordstat.model.sample import Rows
-from ordstat.model.trees import Forest, Tree, TreeSum
+from ordstat.model.trees.pruning import MEASURES, pruned
+from ordstat.model.trees.tree import Forest, Tree, TreeSum
 
 from . import naive
 

@@ -7,7 +7,7 @@ import pytest
 
 from ordstat.model.binary import Binary
 from ordstat.model.costs import CostMatrix
-from ordstat.model.decomposition import (
+from ordstat.model.reduction.decomposition import (
     against_each_other,
     against_the_rest,
     all_pairs_potential,
@@ -17,7 +17,7 @@ from ordstat.model.decomposition import (
     pair_votes,
     support_weights,
 )
-from ordstat.model.relabel import drawn_labels
+from ordstat.model.reduction.relabel import drawn_labels
 from ordstat.model.rules import most_votes
 
 from .problems import any_costs

@@ -12,7 +12,7 @@ from ordstat.learners.classifier import Classifier
 from ordstat.learners.svm import SVM
 from ordstat.methods.redsvm import REDSVM
 from ordstat.model.binary import Binary
-from ordstat.model.kernels import KERNELS, Custom, Gaussian
+from ordstat.model.kernels.named import KERNELS, Custom, Gaussian
 from ordstat.model.sample import Rows, Sample
 
 from .problems import blobs

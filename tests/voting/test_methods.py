@@ -12,10 +12,10 @@ from ordstat.methods.cost_transform import CostTransform
 from ordstat.methods.one_versus_all import OneVersusAll
 from ordstat.methods.one_versus_one import OneVersusOne
 from ordstat.model.folds import stratified_folds
-from ordstat.model.kernels import Perceptron
+from ordstat.model.kernels.named import Perceptron
 from ordstat.model.sample import Rows, Sample
 from ordstat.registry import resolve
-from ordstat.solvers.selection import GRID
+from ordstat.solvers.cross_validation import GRID
 
 from .problems import any_costs, blobs, own_costs
 

@@ -1,0 +1,1 @@
+"""The numerics of likelihood models: row terms, residuals, influence, tests."""

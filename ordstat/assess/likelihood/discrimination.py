@@ -1,0 +1,207 @@
+"""How well a probability model tells ranks apart, in the terms of R's rms [Harrell 2015].
+
+A row of weight w counts as w cases throughout. n is the sum of the weights, p the number of effects (parameters beside
+the thresholds), LR the likelihood ratio statistic against thresholds only, H the score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import solve, solveh_banded
+from scipy.special import chdtrc
+
+from ..._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ...model.fit import LikelihoodFit
+from ...model.likelihood.cumulative import CumulativeRule
+from ...model.likelihood.links import Link
+from ...model.sample import Sample
+from ...model.ties import merged
+from ..agreement import PairCounts, PairOrder, concordance, somers_d, spearman
+from ..errors import ranked_probability_scores
+
+#: Probabilities held at once.
+_BUFFER = 1 << 22
+
+
+@dataclass(frozen=True, kw_only=True)
+class Discrimination:
+    """Indexes of a fit; NaN where one has no meaning.
+
+    Attributes
+    ----------
+    lr_chi2, lr_df, lr_p_value : float
+        Likelihood ratio test of all effects.
+    score_chi2, score_p_value : float
+        Score test of all effects; NaN with anything but location effects, flexible thresholds and a known link.
+    cox_snell, nagelkerke, mcfadden : float
+        1 - exp(-LR / n); the same over its largest value; 1 - loglik / null loglik.
+    r2_n_p, r2_effective, r2_effective_p : float
+        1 - exp(-(LR - p) / n), 0 where LR < p; `cox_snell` and this one with the effective sample size in place of n.
+    n_effective : float
+        n (1 - sum of p_k^3), p_k the shares of the levels [Whitehead 1993].
+    g, gr, gp : float
+        Gini's mean difference of H; exp(g); Gini's mean difference of P(Y >= middle level).
+    pdm : float
+        Mean of |P(Y >= median level) - 1/2|.
+    rho : float
+        Spearman's correlation of H and the ranks.
+    c_index, somers_d, gamma, tau_a : float
+        Of the pairs of cases of different ranks, by H: concordant plus half the ties; concordant less discordant;
+        the same among pairs without ties; the same among all pairs of cases.
+    brier, rps : float
+        Mean squared error of P(Y >= middle level); mean ranked probability score.
+    """
+
+    lr_chi2: float
+    lr_df: int
+    lr_p_value: float
+    score_chi2: float
+    score_p_value: float
+    cox_snell: float
+    nagelkerke: float
+    mcfadden: float
+    r2_n_p: float
+    n_effective: float
+    r2_effective: float
+    r2_effective_p: float
+    g: float
+    gr: float
+    gp: float
+    pdm: float
+    rho: float
+    c_index: float
+    somers_d: float
+    gamma: float
+    tau_a: float
+    brier: float
+    rps: float
+
+
+def discrimination(rule: CumulativeRule, fit: LikelihoodFit, sample: Sample) -> Discrimination:
+    """Indexes of a fit on its own rows."""
+    weights, scores = sample.case_weights, fit.scores
+    n, df = float(weights.sum()), int(np.count_nonzero(~fit.aliased)) - fit.null_edf
+    lr = 2.0 * (fit.loglik - fit.null_loglik)
+    shares = np.bincount(sample.y, weights, sample.n_levels) / n
+    effective = n * (1.0 - float((shares**3).sum()))
+    middle, median = sample.n_levels // 2, int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12))
+    above, over_median, rps = _probability_figures(rule, fit, sample, (middle, median))
+    pairs = PairOrder.of(sample.y, scores).counts(weights)
+    g = gini_mean_difference(scores, weights)
+    score = score_chi2(rule.link, fit, sample)
+    return Discrimination(
+        lr_chi2=lr,
+        lr_df=df,
+        lr_p_value=_tail(df, lr),
+        score_chi2=score,
+        score_p_value=_tail(df, score),
+        cox_snell=-float(np.expm1(-lr / n)),
+        nagelkerke=float(np.expm1(-lr / n) / np.expm1(2.0 * fit.null_loglik / n)),
+        mcfadden=1.0 - fit.loglik / fit.null_loglik,
+        r2_n_p=-float(np.expm1(-max(lr - df, 0.0) / n)),
+        n_effective=effective,
+        r2_effective=-float(np.expm1(-lr / effective)),
+        r2_effective_p=-float(np.expm1(-max(lr - df, 0.0) / effective)),
+        g=g,
+        gr=float(np.exp(g)),
+        gp=gini_mean_difference(above, weights),
+        pdm=float(np.average(np.abs(over_median - 0.5), weights=weights)),
+        rho=spearman(sample.y, _codes(scores), weights),
+        c_index=concordance(pairs),
+        somers_d=somers_d(pairs),
+        gamma=_gamma(pairs),
+        tau_a=_ratio(pairs.concordant - pairs.discordant, 0.5 * _pairs(n)),
+        brier=float(np.average((above - (sample.y >= middle)) ** 2, weights=weights)),
+        rps=float(np.average(rps, weights=weights)),
+    )
+
+
+def _probability_figures(
+    rule: CumulativeRule, fit: LikelihoodFit, sample: Sample, cuts: tuple[int, int]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """(N,) P(rank code >= cut) at two cuts, and ranked probability scores, some rows at a time."""
+    parts = []
+    step = max(1, _BUFFER // sample.n_levels)
+    for start in range(0, sample.n, step):
+        rows = slice(start, start + step)
+        probabilities = rule.probabilities(sample.rows.take(rows), fit.scores[rows])
+        above = (probabilities[:, cut:].sum(axis=1) for cut in cuts)
+        parts.append(np.stack([*above, ranked_probability_scores(probabilities, sample.y[rows])]))
+    first, second, rps = np.concatenate(parts, axis=1)
+    return first, second, rps
+
+
+def _tail(df: int, chi2: float) -> float:
+    return float(chdtrc(df, max(chi2, 0.0))) if df > 0 else float("nan")
+
+
+def _gamma(pairs: PairCounts) -> float:
+    return _ratio(pairs.concordant - pairs.discordant, pairs.concordant + pairs.discordant)
+
+
+def _pairs(total: float) -> float:
+    """Ordered pairs of different cases, 0 where there is hardly more than one case."""
+    return total * (total - 1.0) if total > 1.0 + 1e-9 else 0.0
+
+
+def _ratio(numerator: float, denominator: float) -> float:
+    return numerator / denominator if denominator > 0.0 else float("nan")
+
+
+def _codes(scores: FloatArray) -> IntArray:
+    """(N,) codes of the distinct scores in their order."""
+    codes: IntArray = np.unique(merged(scores), return_inverse=True)[1].astype(np.intp)
+    return codes
+
+
+def gini_mean_difference(values: FloatArray, weights: FloatArray) -> float:
+    """Mean |a - b| over the pairs of different cases; NaN where the weights sum to 1 or less.
+
+    Examples
+    --------
+    >>> gini_mean_difference(np.array([0.0, 1.0, 3.0]), np.ones(3))
+    2.0
+    """
+    order = np.argsort(values)
+    v, w = values[order] - values[order[0]], weights[order]
+    total = float(w.sum())
+    below = np.cumsum(w) - w
+    return _ratio(2.0 * float((w * v) @ (2.0 * below + w - total)), _pairs(total))
+
+
+def score_chi2(link: Link, fit: LikelihoodFit, sample: Sample) -> float:
+    """Score test of beta = 0 at thresholds alone, by the observed information there; NaN elsewhere.
+
+    At the null all rows of a level share their interval, so that sums over levels are all that is needed.
+    """
+    rows = sample.rows
+    location = slice(fit.n_alpha, fit.n_alpha + fit.n_beta)
+    kept: BoolArray = ~fit.aliased[location]
+    others = (rows.nominal, rows.scale, rows.offset, rows.scale_offset, fit.jacobian)
+    if any(other is not None for other in others) or fit.n_lambda or not kept.any():
+        return float("nan")
+    X = rows.X[:, kept]
+    X = X - np.average(X, axis=0, weights=sample.weights)
+    counts, sums = _by_level(replace(sample, rows=replace(rows, X=X)))
+    theta = link.ppf(np.cumsum(counts)[:-1] / counts.sum())
+    ends = np.concatenate([[-np.inf], theta, [np.inf]])
+    q = link.interval(ends[1:], ends[:-1], np.diff(ends))
+    score = -(q.c @ sums)
+    band = np.zeros((2, theta.size))
+    band[0] = -(counts[:-1] * q.h_uu[:-1] + counts[1:] * q.h_ll[1:])
+    band[1, :-1] = -(counts[1:-1] * q.h_ul[1:-1])
+    cross = sums[:-1] * q.r_u[:-1, None] + sums[1:] * q.r_l[1:, None]
+    gram = (X * (sample.case_weights * q.W[sample.y])[:, None]).T @ X
+    of_thresholds = cross / band[0, 0] if theta.size == 1 else solveh_banded(band, cross, lower=True)
+    information = gram - cross.T @ of_thresholds
+    return float(score @ solve(information, score, assume_a="sym"))
+
+
+def _by_level(sample: Sample) -> tuple[FloatArray, FloatArray]:
+    """Weighted counts (K,) and column sums (K, D) of the levels."""
+    K, weights = sample.n_levels, sample.case_weights
+    counts: AnyArray = np.bincount(sample.y, weights, K)
+    columns = [np.bincount(sample.y, weights * column, K) for column in sample.X.T]
+    return counts.astype(np.float64), np.column_stack(columns)

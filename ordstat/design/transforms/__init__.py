@@ -1,0 +1,1 @@
+"""Functions that a formula may call."""

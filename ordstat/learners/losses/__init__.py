@@ -1,0 +1,1 @@
+"""Losses of boosting, and the weights that they give to rows."""

@@ -1,0 +1,316 @@
+"""What the boosting methods share: weak learner, rounds, early stopping, more rounds, fewer rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from ..._typing import FloatArray, IntArray, Progress
+from ...exceptions import OptionError
+from ...learners.boosting import Hypotheses, Loss
+from ...learners.boosting_run import Run, continued, held_out, split
+from ...learners.losses.exponential import MarginLoss, Questions
+from ...learners.named_weak import parse_learner
+from ...learners.weak import WeakLearner
+from ...model.costs import CostField, CostMatrix, mean_excess, require_differences, require_v_shaped, sample_costs
+from ...model.distinct import DistinctRows, distinct_rows
+from ...model.ensembles.ensembles import Ensemble, Raised
+from ...model.ensembles.rounds import EnsembleFit, Rounds
+from ...model.fit import Certificate, Fit, HullGeometry, Trace
+from ...model.rules import Potential, ThresholdRule, count_above
+from ...model.sample import Rows, Sample
+from ...results.rankers.ensemble import EnsembleResults
+from ..base import Method, Needs
+from .options import count, number
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RoundsMethod(Method):
+    """Base of the methods that add a hypothesis a round.
+
+    A concrete class says what the hypotheses are (`hypotheses`), which loss the rounds lower (`loss`), and how scores
+    become ranks (`gaps`, `rule`). Its options beside those of its own are
+
+    rounds : int
+        T, at least 1.
+    cost : str or (K, K) array
+        "absolute", "classification", "squared", or a V-shaped matrix [true rank, predicted rank]: costs that do not
+        fall away from the true rank. A row's own costs in the sample take its place.
+    validation : float or None
+        Share of the rows of every rank held out, in (0, 1): the rounds up to their smallest mean cost are used.
+    patience : int
+        Rounds without a smaller cost of the held-out rows after which boosting ends.
+    """
+
+    rounds: int = 200
+    cost: CostField = "absolute"
+    validation: float | None = None
+    patience: int = 50
+
+    needs: ClassVar[Needs] = Needs(row_costs=True)
+    results_class: ClassVar[type[Any]] = EnsembleResults
+    #: Whether costs must be V-shaped, for the signs of their steps to say which answers are right.
+    v_shaped: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        share = self.validation
+        self._settle(
+            rounds=count(self, "rounds", self.rounds, 1),
+            cost=CostMatrix.parse(self.cost).value,
+            validation=None if share is None else number(self, "validation", share, below=1.0, also=" or None"),
+            patience=count(self, "patience", self.patience, 1),
+        )
+
+    def check(self, sample: Sample) -> None:
+        """Raise where the sample holds something this method has no use for, or costs that are not V-shaped."""
+        super().check(sample)
+        if self.v_shaped:
+            require_v_shaped(sample_costs(CostMatrix(self.cost), sample), sample.y, type(self).__name__)
+
+    # What a concrete class says
+
+    def hypotheses(self, train: DistinctRows) -> Hypotheses:
+        """What the rounds choose from."""
+        raise TypeError(f"{type(self).__name__} defines no hypotheses")
+
+    def start(self, train: DistinctRows, rng: np.random.Generator) -> Potential | None:
+        """The potential that the rounds add to; None for 0."""
+        return None
+
+    def loss(self, train: DistinctRows, scores: FloatArray) -> Loss:
+        """The loss before the first round, at the scores (N,) of `start`."""
+        raise TypeError(f"{type(self).__name__} defines no loss")
+
+    def gaps(
+        self, train: DistinctRows, training: FloatArray, theta: FloatArray | None, scores: FloatArray
+    ) -> FloatArray:
+        """(n, K-1) gaps of scores to the thresholds: those of the loss, or those that the training scores give."""
+        raise TypeError(f"{type(self).__name__} defines no gaps")
+
+    def rule(self, train: DistinctRows, potential: Any, theta: FloatArray | None) -> Any:
+        """The ranker of a sum of rounds."""
+        raise TypeError(f"{type(self).__name__} defines no rule")
+
+    def certificate(self, rows: DistinctRows, rule: Any, loss: float, limit: float) -> Certificate:
+        """The training cost against the bounds that the loss and the training-error theorem give it."""
+        return cost_certificate(rows, rule.codes(Rows(X=rows.X)), loss, limit)
+
+    def facts(self) -> tuple[tuple[str, Any], ...]:
+        """Header lines of the summary."""
+        return ()
+
+    # Fits
+
+    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> EnsembleFit:
+        """Fit to arrays.
+
+        Parameters
+        ----------
+        sample : Sample
+            Rows of weight 0 take no part.
+        rng : numpy.random.Generator
+            Of the held-out rows and of a weak learner that draws.
+        progress : callable(step, total, message), optional
+        """
+        self.check(sample)
+        rows = self._rows(sample)
+        require_differences(rows.costs, rows.weights)
+        held = None if self.validation is None else held_out(rows, self.validation, rng)
+        run = self._run(rows, held, self.start(split(rows, held)[0], rng))
+        run.add(self.rounds, rng, progress)
+        return self._fitted(sample, run.train, run.trainer, run.record(rng), run.best)
+
+    def more(self, sample: Sample, fit: EnsembleFit, rounds: int, progress: Progress | None = None) -> EnsembleFit:
+        """The fit with further rounds; the same as a fit of as many rounds at once.
+
+        Raises
+        ------
+        OptionError
+        """
+        count(self, "rounds", rounds, 1)
+        run = self._run(self._rows(sample), fit.rounds.held, fit.rounds.start)
+        run.repeat(fit.rounds)
+        rng = continued(fit.rounds.state)
+        run.add(rounds, rng, progress)
+        return self._fitted(sample, run.train, run.trainer, run.record(rng), run.best)
+
+    def truncated(self, sample: Sample, fit: EnsembleFit, rounds: int) -> EnsembleFit:
+        """The fit as it was after some of its rounds.
+
+        Raises
+        ------
+        OptionError
+            More rounds than were made.
+        """
+        made = len(fit.rounds.members)
+        if isinstance(rounds, bool) or not isinstance(rounds, (int, np.integer)) or not 0 <= rounds <= made:
+            raise OptionError(f"rounds must be an integer from 0 to {made}, the rounds made; got {rounds!r}.")
+        train, _ = split(self._rows(sample), fit.rounds.held)
+        return self._fitted(sample, train, self.hypotheses(train), fit.rounds, int(rounds))
+
+    def staged_codes(
+        self, sample: Sample, fit: EnsembleFit, targets: Sequence[Rows], stages: Sequence[int]
+    ) -> Iterator[list[IntArray]]:
+        """Predicted codes of several sets of rows after some of the rounds, growing, one sum going on to the next."""
+        train, _ = split(self._rows(sample), fit.rounds.held)
+        trainer = self.hypotheses(train)
+        every = [Rows(X=train.X), *targets]
+        sums = [_zeros(rows, self.loss(train, np.zeros(train.n)).scores.shape[1:], fit.rounds.start) for rows in every]
+        made = 0
+        for stage in stages:
+            if stage > made:
+                added = trainer.combine(fit.rounds.members[made:stage], fit.rounds.alphas[made:stage])
+                for rows, total in zip(every, sums, strict=True):
+                    total += added(rows)
+            made = stage
+            theta = None if fit.rounds.thetas is None else fit.rounds.thetas[stage]
+            yield [count_above(self.gaps(train, sums[0], theta, total)) for total in sums[1:]]
+
+    def _rows(self, sample: Sample) -> DistinctRows:
+        return distinct_rows(sample, sample_costs(CostMatrix(self.cost), sample))
+
+    def _run(self, rows: DistinctRows, held: IntArray | None, start: Potential | None) -> Run:
+        train, test = split(rows, held)
+        return Run(
+            train=train,
+            test=test,
+            held=held,
+            trainer=self.hypotheses(train),
+            loss=self.loss(train, np.zeros(train.n) if start is None else start(Rows(X=train.X))),
+            gaps=self.gaps,
+            start=start,
+            patience=self.patience,
+        )
+
+    def _fitted(
+        self, sample: Sample, train: DistinctRows, trainer: Hypotheses, rounds: Rounds, kept: int
+    ) -> EnsembleFit:
+        """The fit that uses the first of the rounds made on the training part of a sample."""
+        potential = trainer.combine(rounds.members[:kept], rounds.alphas[:kept])
+        if rounds.start is not None:
+            potential = Raised(first=rounds.start, added=potential)
+        rule = self.rule(train, potential, None if rounds.thetas is None else rounds.thetas[kept])
+        made = len(rounds.members)
+        used = f"; the first {kept} used" if kept < made else ""
+        return EnsembleFit(
+            rule=rule,
+            certificate=self.certificate(train, rule, float(rounds.losses[kept]), float(rounds.limits[kept])),
+            trace=Trace(iterations=made, objective=rounds.losses, message=rounds.message),
+            scores=rule.scores(sample.rows),
+            facts=(("Rounds", f"{made}, {rounds.message}{used}"), *self.facts()),
+            rounds=rounds,
+            kept=kept,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class BoostingMethod(RoundsMethod):
+    """Base of the threshold ensembles H(x) = sum_t alpha_t h_t(x) of weak binary hypotheses.
+
+    Its options beside those of `RoundsMethod` are
+
+    learner : str, weak learner or scikit-learn classifier
+        "stump", "perceptron", "sigmoid", "tree" (of 5 leaves), "logistic"; a value such as DecisionTree(leaves=8) or
+        RCDPerceptron(updates=100); or a classifier that takes sample_weight.
+    """
+
+    learner: Any = "stump"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.weak()
+
+    def weak(self) -> WeakLearner:
+        """The weak learner."""
+        return parse_learner(self.learner, type(self).__name__)
+
+    def hypotheses(self, train: DistinctRows) -> Hypotheses:
+        return self.weak().on(train.X, train.weights)
+
+    def thresholds(self, train: DistinctRows, scores: FloatArray) -> FloatArray:
+        """(K-1,) thresholds for training scores (N,), where the loss has none of its own."""
+        raise TypeError(f"{type(self).__name__} defines no thresholds")
+
+    def gaps(
+        self, train: DistinctRows, training: FloatArray, theta: FloatArray | None, scores: FloatArray
+    ) -> FloatArray:
+        gaps: FloatArray = scores[:, None] - (self.thresholds(train, training) if theta is None else theta)
+        return gaps
+
+    def rule(self, train: DistinctRows, potential: Any, theta: FloatArray | None) -> ThresholdRule:
+        found = self.thresholds(train, potential(Rows(X=train.X))) if theta is None else theta
+        return ThresholdRule(potential, found)
+
+    def facts(self) -> tuple[tuple[str, Any], ...]:
+        return (("Weak learner", repr(self.weak())),)
+
+    def geometry(self, sample: Sample, fit: Fit) -> HullGeometry | None:
+        """Sum of the weights, and how rich the class of the weak learner is on the training rows."""
+        rule = cast(ThresholdRule, fit.rule)
+        used = sample.case_weights > 0
+        richness = self.weak().on(sample.X[used], sample.case_weights[used]).richness()
+        lengths = richness.squared_lengths
+        if lengths is not None:
+            lengths = np.zeros(sample.n)
+            lengths[used] = richness.squared_lengths
+        return hull(cast(Ensemble, rule.potential).heights, rule.theta, richness.log_size, lengths)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TwoLevelBoosting(BoostingMethod):
+    """Base of the ensembles for a response of two levels, with the threshold at 0.
+
+    z_n = +1 for the higher level, else -1; w_n = |c_n[1] - c_n[2]| times the case weight, so that every named cost is
+    the same one.
+    """
+
+    needs: ClassVar[Needs] = Needs(row_costs=True, two_levels=True)
+
+    def loss(self, train: DistinctRows, scores: FloatArray) -> MarginLoss:
+        """The exponential loss sum_n w_n exp(-z_n H(x_n))."""
+        return MarginLoss.start(Questions.of(train.y, train.costs, train.weights), scores, np.zeros(1))
+
+
+def _zeros(rows: Rows, shape: tuple[int, ...], start: Potential | None) -> FloatArray:
+    """Scores of rows before the first round."""
+    return np.zeros((rows.n, *shape)) if start is None else start(rows) + np.zeros((rows.n, *shape))
+
+
+def hull(heights: FloatArray, theta: FloatArray, log_size: float, squared_lengths: FloatArray | None) -> HullGeometry:
+    """The hull of a class of `exp(log_size)` label vectors, or of real-valued hypotheses, with K-1 thresholds."""
+    constants = np.log([2.0, 2.0 * theta.size])
+    if squared_lengths is not None:
+        both = constants
+    elif np.isnan(log_size):
+        both = np.full(2, np.nan)
+    else:
+        both = np.logaddexp(log_size, constants)
+    return HullGeometry(
+        norm=float(np.abs(heights).sum()),
+        theta=theta,
+        log_size=float(both[0]),
+        log_size_own=float(both[1]),
+        squared_lengths=squared_lengths,
+    )
+
+
+def cost_certificate(rows: DistinctRows, codes: IntArray, loss: float, limit: float) -> Certificate:
+    """Mean training cost above the least possible, against a bound of it.
+
+    Parameters
+    ----------
+    rows : DistinctRows
+    codes : (N,) predicted
+    loss : float
+        What bounds the cost.
+    limit : float
+        What bounds the loss, by the product over rounds.
+    """
+    cost = mean_excess(rows.costs, codes, rows.weights)
+    details = (("cost above the least possible", cost), ("its bound", loss), ("bound by the rounds", limit))
+    # Rounding of the sums behind both.
+    value = 0.0 if cost == 0.0 else cost / loss
+    return Certificate(name="training cost / its bound", value=value, tolerance=1.0 + 1e-9, details=details)

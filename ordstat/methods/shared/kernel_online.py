@@ -1,0 +1,233 @@
+"""What the online rankers in dual form share: the positive definite kernel matrix, support rows, further batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ...exceptions import OptionError
+from ...model.costs import CostMatrix
+from ...model.kernels.checks import require_definite, require_finite, require_symmetric
+from ...model.kernels.named import Kernel, parse_kernel
+from ...model.online.examples import Examples
+from ...model.online.weights import KernelSums, Learned, Lesson
+from ...model.sample import Rows, Sample
+from ...model.scaling import Scaling
+from ...solvers.online.dual import DualBatch, DualState, Support
+from ...solvers.online.perceptron import mean_of
+from .online import OnlineMethod
+from .selection import kernel_of
+from .work import Work
+
+# Eigenvalues below this share of the largest are rounding.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DualWork:
+    """A learner at the rows of a sample.
+
+    Attributes
+    ----------
+    learner : DualState
+    batch : DualBatch
+    anchors : (N, ...) the rows as the kernel keeps them
+    origins : (N,)
+    centre : float
+        k(0, 0) of a kernel moved to the origin, else 0.
+    rows : (N,) the examples in the sample
+    earlier : Support
+    """
+
+    learner: DualState
+    batch: DualBatch
+    anchors: AnyArray
+    origins: FloatArray
+    centre: float
+    rows: IntArray
+    earlier: Support
+
+    @property
+    def moved(self) -> BoolArray:
+        """(N,) which of these rows had an update."""
+        state = self.learner
+        moved: BoolArray = (state.beta != 0.0).any(axis=0) | (state.sums != 0.0).any(axis=0)
+        return moved
+
+    def squared_norm(self, sums: KernelSums) -> float:
+        """Squared length of the weights behind one sum of kernels, at the support rows of this work."""
+        coef = sums.coef[:, 0]
+        if self.earlier.seen == 0:
+            gram = self.batch.gram[np.ix_(self.moved, self.moved)]
+        else:
+            gram = sums.kernel(sums.anchors, sums.anchors) - sums.origins[:, None] - sums.origins + sums.centre
+        return max(float(coef @ gram @ coef), 0.0)
+
+    def support(self) -> Support:
+        """Earlier rows and these, those without any update left out."""
+        state, before = self.learner, self.earlier
+        last, sums = np.hstack([before.last, state.beta]), np.hstack([before.sums, state.sums])
+        moved = np.concatenate([np.ones(before.origins.size, dtype=np.bool_), self.moved])
+        return Support(
+            anchors=np.concatenate([before.anchors, self.anchors])[moved],
+            origins=np.concatenate([before.origins, self.origins])[moved],
+            last=last[:, moved],
+            sums=sums[:, moved],
+            b=state.b,
+            b_sums=state.b_sums,
+            norm=state.dual_norm(),
+            seen=state.seen,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class KernelOnlineMethod(OnlineMethod):
+    """Base of the online rankers on sums of kernels.
+
+    A kernel that is definite only on coefficients of sum zero ("perceptron", "stump") takes the form
+    k(x, x') - k(x, 0) - k(0, x') + k(0, 0), which is positive definite.
+    """
+
+    kernel: str | Kernel | Callable[[FloatArray, FloatArray], Any] = "perceptron"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        kernel_of(self.kernel, self.scaling)
+
+    # What a concrete class says
+
+    def shape(self, n_levels: int) -> tuple[int, int]:
+        """Sums of kernels, and thresholds."""
+        raise TypeError(f"{type(self).__name__} defines no shape")
+
+    def learner(self, **state: Any) -> DualState:
+        """The learner with this state."""
+        raise TypeError(f"{type(self).__name__} defines no learner")
+
+    # Learning
+
+    def start(self, examples: Examples, scaling: Scaling) -> DualWork:
+        anchors = parse_kernel(self.kernel).anchors(examples.sample.X, examples.rows[:0])
+        n_sums, n_thresholds = self.shape(examples.n_levels)
+        return self._work(Support.none(anchors, n_sums, n_thresholds), examples, scaling)
+
+    def resume(self, learned: Learned, examples: Examples) -> DualWork:
+        if parse_kernel(self.kernel).name == "precomputed":
+            raise OptionError("kernel='precomputed' has no values between earlier rows and further batches.")
+        return self._work(learned.state, examples, learned.scaling)
+
+    def _work(self, earlier: Support, examples: Examples, scaling: Scaling) -> DualWork:
+        kernel, X = parse_kernel(self.kernel), scaling(examples.sample.X)
+        gram, origins, centre = definite_gram(kernel, X, examples.rows)
+        gram += self.constant
+        before = self.expansion(earlier, earlier.last, centre, scaling)(Rows(X=examples.X)).T.copy()
+        learner = self.learner(
+            beta=np.zeros_like(before),
+            sums=np.zeros_like(before),
+            b=earlier.b.copy(),
+            b_sums=earlier.b_sums.copy(),
+            before=before,
+            scores=before.copy(),
+            norm=earlier.norm,
+            seen=earlier.seen,
+        )
+        batch = DualBatch(
+            gram=gram,
+            y=np.ascontiguousarray(examples.y, dtype=np.intp),
+            costs=np.ascontiguousarray(examples.costs, dtype=np.float64),
+            kinds=np.ascontiguousarray(examples.kinds, dtype=np.intp),
+            margin=self.margin,
+        )
+        return DualWork(
+            learner=learner,
+            batch=batch,
+            anchors=kernel.anchors(X, examples.rows),
+            origins=origins,
+            centre=centre,
+            rows=examples.rows,
+            earlier=earlier,
+        )
+
+    def work(self, sample: Sample) -> Work:
+        """The kernel matrix of different rows, beside the examples presented."""
+        n = Examples.of(sample, CostMatrix(self.cost)).n if self.presentation != "order" else sample.n
+        matrices = 3.0 if parse_kernel(self.kernel).conditionally_definite else 2.0
+        matrix = Work(
+            what=f"computes a kernel matrix of {n} x {n} rows",
+            memory=8.0 * matrices * n**2,
+            instead="Take fewer rows, or a method without a kernel, such as 'prank' or 'cusum'",
+        )
+        presented = super().work(sample)
+        return matrix if presented is None else presented.beside(matrix)
+
+    def expansion(self, support: Support, coef: FloatArray, centre: float, scaling: Scaling) -> KernelSums:
+        """Sums of kernels with coefficients (J, S) at the support rows."""
+        return KernelSums(
+            kernel=parse_kernel(self.kernel),
+            scaling=scaling,
+            anchors=support.anchors,
+            coef=coef.T.copy(),
+            origins=support.origins,
+            centre=centre,
+            constant=self.constant,
+        )
+
+    def state(self, work: DualWork) -> Support:
+        return work.support()
+
+    def kept(self, lesson: Lesson) -> tuple[KernelSums, FloatArray]:
+        """The sums and thresholds of the hypothesis to predict with."""
+        support: Support = lesson.learned.state
+        coef, b = support.last, support.b
+        if self.keep == "mean":
+            coef = mean_of(support.last, support.sums, support.seen)
+            b = mean_of(support.b, support.b_sums, support.seen)
+        return self.expansion(support, coef, lesson.work.centre, lesson.learned.scaling), b
+
+    def width(self, examples: Examples) -> int:
+        return examples.n
+
+    def features(self, examples: Examples, fit: Any) -> FloatArray:
+        """(N, J) rows with the kernel (and its constant) as their scalar products."""
+        X = fit.learned.scaling(examples.sample.X)
+        gram, _, _ = definite_gram(parse_kernel(self.kernel), X, examples.rows)
+        values, vectors = np.linalg.eigh(gram + self.constant)
+        used = values > _ROUNDING * values[-1]
+        found: FloatArray = vectors[:, used] * np.sqrt(values[used])
+        return found
+
+    def described(self, learned: Learned, shared: dict[str, Any]) -> dict[str, Any]:
+        """What all fits share, with the kernel among the facts."""
+        kernel = parse_kernel(self.kernel).settled(learned.scaling.factor.size)
+        own = (("Kernel", repr(kernel)), ("Support vectors", str(learned.state.origins.size)))
+        return {**shared, "facts": (*own, *shared["facts"])}
+
+
+def definite_gram(kernel: Kernel, X: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray, float]:
+    """Positive definite kernel matrix (M, M) of `rows` (M,) of X (N, D), with k(x_n, 0) (M,) and k(0, 0) taken off.
+
+    The latter two are zeros where the kernel is its own positive definite form.
+
+    Raises
+    ------
+    DataError
+        It is not finite, symmetric and positive definite.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram = kernel.gram(X, rows)
+    require_finite(gram)
+    if not kernel.trusted:
+        gram = require_symmetric(gram)
+    origins, centre = np.zeros(rows.size), 0.0
+    if kernel.conditionally_definite:
+        origins = kernel.origin(X)[rows]
+        # `diagonal` is k(x, x) - 2 k(x, 0) + k(0, 0).
+        centre = float(kernel.diagonal(X)[rows[0]] - gram[0, 0] + 2.0 * origins[0])
+        gram = gram - origins[:, None] - origins + centre
+    if not kernel.trusted:
+        require_definite(gram)
+    return np.ascontiguousarray(gram, dtype=np.float64), origins, centre

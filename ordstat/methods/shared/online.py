@@ -1,0 +1,321 @@
+"""What the online rankers share: options, passes, tallies of mistakes, further batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ..._typing import FloatArray, IntArray, Progress
+from ...exceptions import DataError, OptionError
+from ...model.costs import CostField, CostMatrix, require_differences, sample_costs
+from ...model.fit import Certificate, Fit, Trace
+from ...model.online.examples import Examples
+from ...model.online.weights import Learned, Lesson, MistakeBound, Tally
+from ...model.sample import Sample
+from ...model.scaling import SCALINGS, Scaling, fit_scaling
+from ...solvers.online.perceptron import Learner
+from ...solvers.online.rank_margin import LARGEST
+from ..base import Method, Needs
+from .options import SCALED, count, one_of
+from .work import Work, require_affordable
+
+#: Orders in which rows may be presented.
+PRESENTATIONS = ("shuffled", "order", "cost")
+# Seconds of an example, and bytes while a pass is put in order.
+_SECONDS, _BYTES = 8e-8, 32.0
+#: The hypothesis used after learning, in words.
+_KEPT = {"mean": "mean of all", "last": "last", "pocket": "pocket, with ratchet"}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class OnlineMethod(Method):
+    """Base of the rankers that learn one example after another, from zero weights.
+
+    A concrete class says how a learner starts on examples (`start`), goes on (`resume`) and becomes a fit (`fitted`).
+    Its options beside those of its own are
+
+    epochs : int
+        Passes over the rows, at least 1.
+    keep : {"mean", "last"}
+        The hypothesis used: the mean of those after each example (averaged perceptron), or the last one.
+    margin : float
+        Learn until the true rank leads by margin times the cost of any other, >= 0.
+    presentation : {"shuffled", "order", "cost"}
+        What a pass shows: every row as often as its weight says, in an order drawn anew; the rows in the order they
+        came, a row of weight w being shown w times in turn; or rows drawn with a probability proportional to
+        weight times max_k c_n[k], where weights need not be whole. "shuffled" and "cost" draw from the different rows
+        in an order of their own, so that a fit depends neither on the order that rows came in nor on whether a row
+        was weighted or repeated.
+    cost : str or (K, K) array
+        "absolute", "classification", "squared", or any matrix [true rank, predicted rank]; a row's own costs in the
+        sample take its place.
+    scaling : {"range", "standard", None}
+        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
+    """
+
+    epochs: int = 20
+    keep: str = "mean"
+    margin: float = 0.0
+    presentation: str = "shuffled"
+    cost: CostField = "absolute"
+    scaling: str | None = "range"
+
+    needs: ClassVar[Needs] = Needs(row_costs=True)
+    #: Squared value of the constant that is one of the columns; 0 where none is.
+    constant: ClassVar[float] = 0.0
+    #: What `keep` may be.
+    keeps: ClassVar[tuple[str, ...]] = ("mean", "last")
+
+    def __post_init__(self) -> None:
+        self._settle(
+            epochs=count(self, "epochs", self.epochs, 1),
+            margin=_not_negative(self, "margin", self.margin),
+            cost=CostMatrix.parse(self.cost).value,
+        )
+        one_of(self, "keep", self.keep, self.keeps)
+        one_of(self, "presentation", self.presentation, PRESENTATIONS)
+        one_of(self, "scaling", self.scaling, SCALINGS)
+
+    @property
+    def draws(self) -> bool:
+        """Whether the fit is a random draw."""
+        return self.presentation != "order"
+
+    @property
+    def incremental(self) -> bool:
+        """Whether it learns further batches: not where hypotheses or rows are chosen by the whole of a sample."""
+        return self.keep != "pocket" and self.presentation != "cost"
+
+    def one_pass(self) -> Self:
+        """This method for a stream: every row once, in the order given."""
+        return replace(self, epochs=1, presentation="order")
+
+    @property
+    def aggressive(self) -> bool:
+        """Whether the steps are passive-aggressive."""
+        return False
+
+    # What a concrete class says
+
+    def start(self, examples: Examples, scaling: Scaling) -> Any:
+        """A learner with zero weights at the examples."""
+        raise TypeError(f"{type(self).__name__} defines no start")
+
+    def resume(self, learned: Learned, examples: Examples) -> Any:
+        """A learner with what was learned, at other examples."""
+        raise TypeError(f"{type(self).__name__} defines no resume")
+
+    def state(self, work: Any) -> Any:
+        """What a learner keeps for further examples."""
+        raise TypeError(f"{type(self).__name__} defines no state")
+
+    def squared_radius(self, largest: float, n_levels: int) -> float:
+        """R^2 with |Phi(x, y) - Phi(x, yhat)|^2 <= R^2 |y - yhat| for rows of squared length up to `largest`."""
+        return largest
+
+    def width(self, examples: Examples) -> int:
+        """Columns that an example has for the learner."""
+        return int(examples.X.shape[1])
+
+    def features(self, examples: Examples, fit: Any) -> FloatArray:
+        """(N, J) what takes the place of x in Phi(x, y), the constant's column among them."""
+        Z: FloatArray = fit.learned.scaling(examples.X)
+        return np.hstack([Z, np.full((examples.n, 1), -1.0)]) if self.constant else Z
+
+    def best_margin(self, Z: FloatArray, y: IntArray, n_levels: int) -> float | None:
+        """The largest delta by which weights of norm 1 separate the ranks y (N,) of features Z (N, J), if any do."""
+        raise TypeError(f"{type(self).__name__} defines no best_margin")
+
+    def fitted(self, lesson: Lesson, shared: dict[str, Any]) -> Fit:
+        """The fit after a lesson, to the rows of its sample; `shared` holds certificate, trace and facts."""
+        raise TypeError(f"{type(self).__name__} defines no fit")
+
+    # Fits
+
+    def check(self, sample: Sample) -> None:
+        """Raise where the sample holds something this method has no use for, or weights that are no counts."""
+        super().check(sample)
+        cost = CostMatrix(self.cost)
+        self.check_costs(cost.matrix(sample.n_levels) if sample.costs is None else sample_costs(cost, sample))
+        if sample.weights is None:
+            return
+        weights = sample.weights
+        if self.presentation != "cost" and (parts := weights != np.rint(weights)).any():
+            row = int(np.argmax(parts))
+            raise DataError(
+                f"{type(self).__name__} presents a row as often as its weight says, so weights must be whole numbers; "
+                f"row {row} has {weights[row]:g}. With presentation='cost' weights may be any number."
+            )
+        if not (weights > 0).any():
+            raise DataError("weights are zero for every row: nothing is left to learn.")
+
+    def work(self, sample: Sample) -> Work | None:
+        """The examples presented, as many as the weights add up to in every pass."""
+        if sample.weights is None:
+            return None
+        total = float(sample.case_weights.sum())
+        return Work(
+            what=f"presents {total:.6g} examples (the sum of the weights) in each of {self.epochs} passes",
+            memory=_BYTES * total,
+            seconds=_SECONDS * total * self.epochs,
+            instead="Divide the weights by what they have in common, or set fewer epochs=",
+        )
+
+    def check_costs(self, costs: FloatArray) -> None:
+        """Raise where costs (M, K), of rows or of ranks, are not for this method."""
+
+    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> Fit:
+        """Fit to arrays.
+
+        Parameters
+        ----------
+        sample : Sample
+            A row of weight w is presented w times in a pass; rows of weight 0 take no part.
+        rng : numpy.random.Generator
+            Of a presentation that draws.
+        progress : callable(step, total, message), optional
+        """
+        self.check(sample)
+        shown = Examples.as_given if self.presentation == "order" else Examples.of
+        examples = shown(sample, CostMatrix(self.cost))
+        require_differences(examples.own_costs, examples.weights)
+        scaling = fit_scaling(self.scaling, examples.X, examples.weights)
+        work = self.start(examples, scaling)
+        tally, path = Tally(batches=1), []
+        for epoch in range(self.epochs):
+            before = tally
+            tally = _learn(work, self.presented(examples, rng), tally)
+            path.append((tally.cost - before.cost) / (tally.examples - before.examples))
+            if progress is not None:
+                progress(epoch + 1, self.epochs, f"pass {epoch + 1}")
+        learned = Learned(state=self.state(work), scaling=scaling, tally=tally)
+        return self.concluded(Lesson(work=work, learned=learned, sample=sample, path=tuple(path)))
+
+    def continued(self, sample: Sample, learned: Learned) -> Lesson:
+        """One more pass after what was learned, over the rows of another sample in their order.
+
+        Raises
+        ------
+        OptionError
+            The method chooses among hypotheses, or draws rows, by the whole of its sample.
+        """
+        self.check(sample)
+        if not self.incremental:
+            raise OptionError(
+                f"{self!r} weighs all rows of a sample against each other, so it cannot learn further batches: use "
+                "keep='mean' or 'last' with presentation='shuffled' or 'order', as method='prank' does."
+            )
+        require_affordable(self.one_pass().work(sample), "partial_fit")
+        examples = Examples.as_given(sample, CostMatrix(self.cost))
+        work = self.resume(learned, examples)
+        before = learned.tally
+        tally = _learn(work, examples.in_turn(), before)
+        path = (tally.cost - before.cost) / (tally.examples - before.examples)
+        after = Learned(
+            state=self.state(work), scaling=learned.scaling, tally=replace(tally, batches=before.batches + 1)
+        )
+        return Lesson(work=work, learned=after, sample=sample, path=(path,))
+
+    def presented(self, examples: Examples, rng: np.random.Generator) -> IntArray:
+        """(M,) examples of one pass in the order of their presentation."""
+        if self.presentation == "cost":
+            return examples.drawn_by_cost(rng)
+        order = examples.in_turn()
+        return rng.permutation(order) if self.presentation == "shuffled" else order
+
+    def concluded(self, lesson: Lesson) -> Fit:
+        """The fit after a lesson."""
+        t = lesson.learned.tally
+        what = "answers under the margin" if self.margin > 0.0 else "answers"
+        facts = (
+            ("Columns scaled", SCALED[self.scaling]),
+            ("Hypothesis", _KEPT[self.keep]),
+            (
+                "Online",
+                f"{t.examples} examples in {t.batches} batch{'es' if t.batches > 1 else ''}; {what} wrong "
+                f"{t.mistakes} times, sum |y - yhat| = {t.distance:g}",
+            ),
+        )
+        norm = lesson.work.learner.squared_norm()
+        shared = {
+            "certificate": Certificate(
+                name="|w|^2 / its limit by the mistakes",
+                value=0.0 if norm == 0.0 else norm / t.growth,
+                tolerance=1.0 + 1e-6,
+                details=(("mistakes", t.mistakes), ("sum |y - yhat|", t.distance)),
+            ),
+            "trace": Trace(iterations=len(lesson.path), objective=np.array(lesson.path), message="passes"),
+            "facts": facts,
+        }
+        return self.fitted(lesson, shared)
+
+    # Mistake bound
+
+    def mistake_bound(self, sample: Sample, fit: Any) -> MistakeBound:
+        """The limit that a separation of the rows sets to sum |y - yhat| while learning.
+
+        sum |y - yhat| <= (R^2 + 2 margin s) / delta^2 for perceptron steps, and (s / r)^2 R^2 / ((1 - margin)^2
+        delta^2) for passive-aggressive ones, s and r the largest and the smallest cost of a mistake per |y - yhat|; 1
+        under the absolute cost, where this is corollary 3 of Milidiú & Rocha. Their corollary 4, R^2 / delta^4, cannot
+        hold: rows in other units change it, and not the mistakes.
+
+        Parameters
+        ----------
+        sample : Sample
+            The rows learned.
+        fit : OnlineMarginFit or OnlineVoteFit
+        """
+        tally: Tally = fit.learned.tally
+        nan = float("nan")
+        if tally.batches > 1:
+            why = "none, for the rows of earlier batches are not at hand"
+            return MistakeBound(value=tally.distance, limit=nan, radius=nan, margin=nan, source=why)
+        examples = Examples.of(sample, CostMatrix(self.cost))
+        n_levels = sample.n_levels
+        if examples.n * (self.width(examples) + n_levels) * (n_levels - 1) > LARGEST:
+            why = "none sought, for the rows are many"
+            return MistakeBound(value=tally.distance, limit=nan, radius=nan, margin=nan, source=why)
+        Z = self.features(examples, fit)
+        square = self.squared_radius(float(np.einsum("nd,nd->n", Z, Z).max()), n_levels)
+        delta = self.best_margin(Z, examples.y, n_levels)
+        if delta is None:
+            why = "none, for the training rows are not rank separable"
+            return MistakeBound(value=tally.distance, limit=nan, radius=square**0.5, margin=nan, source=why)
+        limit = self._limit(square, examples) / delta**2
+        source = "R^2 / delta^2, Milidiú & Rocha, cor. 3" if self.margin == 0.0 else "their cor. 3, with the margin"
+        return MistakeBound(value=tally.distance, limit=limit, radius=square**0.5, margin=delta, source=source)
+
+    def _limit(self, square: float, examples: Examples) -> float:
+        """sum |y - yhat| times delta^2 at most."""
+        distance = np.abs(examples.y[:, None] - np.arange(examples.n_levels))
+        wrong = distance > 0
+        price = examples.own_costs[wrong] / distance[wrong]
+        most, least = float(price.max()), float(price.min())
+        if not self.aggressive:
+            return square + 2.0 * self.margin * most
+        if least == 0.0 or self.margin >= 1.0:
+            return float("inf")
+        return square * (most / (least * (1.0 - self.margin))) ** 2
+
+
+def _learn(work: Any, order: IntArray, tally: Tally) -> Tally:
+    """One pass over the examples in `order`; the tally with its mistakes added."""
+    learner: Learner = work.learner
+    mistakes, distance, cost, growth = learner.learn(work.batch, order).tolist()
+    return replace(
+        tally,
+        examples=tally.examples + order.size,
+        mistakes=tally.mistakes + int(mistakes),
+        distance=tally.distance + distance,
+        cost=tally.cost + cost,
+        growth=tally.growth + growth,
+    )
+
+
+def _not_negative(method: Method, name: str, value: Any) -> float:
+    ok = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not ok or not 0.0 <= value < np.inf:
+        raise OptionError(f"{name} of {type(method).__name__} must be a finite number of 0 or more; got {value!r}.")
+    return float(value)

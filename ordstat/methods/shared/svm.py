@@ -1,0 +1,373 @@
+"""What the kernel machines share: options, kernel matrix, choice of C, the fitted potential."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from ..._typing import FloatArray, IntArray, Progress
+from ...exceptions import DataError, OptionError
+from ...model.costs import CostField, CostMatrix, require_differences, sample_costs
+from ...model.fit import BallGeometry, Certificate, Fit, Geometry, MarginFit, Selection, Trace
+from ...model.folds import stratified_folds
+from ...model.kernels.checks import require_definite, require_finite, require_finite_lengths, require_symmetric
+from ...model.kernels.named import Kernel, parse_kernel
+from ...model.potentials import KernelExpansion, LinearPotential
+from ...model.rules import ThresholdRule
+from ...model.sample import Sample
+from ...model.scaling import SCALINGS, Scaling, about_mean, fit_scaling
+from ...model.ties import tolerance
+from ...results.rankers.margin import MarginResults
+from ...solvers.cross_validation import Candidate, Outcome, Plan, Route, mean_score, select
+from ...solvers.gram import DenseGram, Gram, LinearGram, centred
+from ...solvers.svm.restricted import RestrictedGram
+from ..base import Method, Needs
+from .options import SCALED, count, jobs, number, one_of
+from .selection import check_clusters, grid, kernel_of, selects, settled_C, settled_facts, ticking
+from .work import Work
+
+# A relative duality gap that is small enough to compare values of C.
+_SELECTION_TOL = 1e-3
+# A restriction this near to equality, as a share of the largest coefficient, binds.
+_BINDING = 1e-9
+# Scores that vary by less than this, the margin asked for being 1, are one constant: their order would be rounding.
+_FLAT = 1e-9
+# Rows that are scored anew after the fit, about.
+_CHECKED = 8
+# Kernel matrices held at once: as a rule, with a user's kernel, which is checked, and for each part of the rows in a
+# cross-validation; and arrays of a number for every row and threshold.
+_MATRICES, _CHECKED_MATRICES, _PART, _CELLS = 1.5, 4.0, 0.9, 18.0
+# Multipliers below this share of the largest are rounding.
+_NO_SUPPORT = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class KernelMachine(Method):
+    """Base of the methods that fit a potential <v, phi(x)> with |v|^2 as its penalty and C as the price of losses.
+
+    A concrete class makes the problem and names the route to its optimum.
+
+    Parameters
+    ----------
+    C : float, sequence of floats or "cv"
+        Price of a violated margin, > 0 (kappa in the papers). Several values, or "cv" for 2^-17, 2^-15, ..., 2^3,
+        leave the choice to cross-validation of the fit's own cost, ties to the smaller.
+    kernel : str, Kernel or callable
+        "perceptron" -|x - x'|_2, "stump" -|x - x'|_1, "gaussian", "laplacian", "polynomial", "linear",
+        "precomputed"; a value such as Gaussian(gamma=0.5), where gamma="cv" for 2^-15, 2^-13, ..., 2^3, or a sequence
+        of values, is chosen together with C; or a function of (X, Z).
+    cost : str or (K, K) array
+        "absolute", "classification", "squared", or a matrix [true rank, predicted rank]; a row's own costs in the
+        sample take its place.
+    scaling : {"range", "standard", None}
+        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are. A linear kernel then counts
+        from their means, which changes its margins' norm and bounds alone.
+    tol : float
+        Relative duality gap to reach, in (0, 1); 0.001 is enough within a cross-validation.
+    folds : int
+        Of the cross-validation, at least 2.
+    n_jobs : int
+        Folds at work at once, as threads that share the kernel matrix; -1 for one a processor. The result does not
+        depend on it.
+
+    Raises
+    ------
+    OptionError
+        A value outside these.
+    """
+
+    C: float | str | Sequence[float] = 1.0
+    kernel: str | Kernel | Callable[[FloatArray, FloatArray], Any] = "perceptron"
+    cost: CostField = "absolute"
+    scaling: str | None = "range"
+    tol: float = 1e-3
+    folds: int = 5
+    n_jobs: int = 1
+
+    needs: ClassVar[Needs] = Needs(row_costs=True, cluster=True, restrictions=True)
+    results_class: ClassVar[type[Any]] = MarginResults
+    #: Whether C = inf is allowed.
+    hard: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        self._settle(
+            C=settled_C(self, self.C, hard=self.hard),
+            tol=number(self, "tol", self.tol, below=1.0),
+            cost=CostMatrix.parse(self.cost).value,
+            folds=count(self, "folds", self.folds, 2),
+            n_jobs=jobs(self, self.n_jobs),
+        )
+        one_of(self, "scaling", self.scaling, SCALINGS)
+        kernel = kernel_of(self.kernel, self.scaling)
+        if kernel.widths and isinstance(self.C, float) and np.isinf(self.C):
+            raise OptionError(f"kernel={kernel!r} leaves gamma to cross-validation, which needs a finite C; got C=inf.")
+
+    @property
+    def selects(self) -> bool:
+        """Whether C or the kernel's gamma is chosen by cross-validation."""
+        return selects(self.C, parse_kernel(self.kernel))
+
+    @property
+    def factored(self) -> bool:
+        """Whether the route needs the columns of a linear kernel, however many."""
+        return False
+
+    def candidate(self, used: Sample, gram: Gram, costs: FloatArray) -> Candidate:
+        """The problem of the rows of positive weight, with their raw kernel matrix and costs (N, K)."""
+        raise TypeError(f"{type(self).__name__} defines no problem")
+
+    def route(self, gram: Gram) -> Route:
+        """Makes a solver of the problem."""
+        raise TypeError(f"{type(self).__name__} defines no route")
+
+    def solved(self, problem: Any, gram: Gram, C: float, rng: np.random.Generator) -> Outcome:
+        """The optimum at one C."""
+        return self.route(gram)(problem, rng).solve(C, self.tol)
+
+    def own_facts(self, problem: Any, outcome: Any) -> tuple[tuple[str, Any], ...]:
+        """Header lines of the summary that only this method has."""
+        return ()
+
+    def check(self, sample: Sample) -> None:
+        """Raise where the sample holds something this method has no use for."""
+        super().check(sample)
+        check_clusters(self, sample, self.selects)
+        if sample.restrictions is not None:
+            self._check_restrictions()
+
+    def work(self, sample: Sample) -> Work:
+        """The kernel matrix, unless a linear kernel takes the columns in its place."""
+        n, kernel = int(np.count_nonzero(sample.case_weights)), parse_kernel(self.kernel)
+        cells = 8.0 * _CELLS * n * (sample.n_levels - 1)
+        if kernel.linear and (self.factored or 0 < sample.X.shape[1] < n):
+            return Work(what=f"holds {n} rows and their margins", memory=cells, instead="Take fewer rows")
+        matrices = self.matrices(_MATRICES if kernel.trusted else _CHECKED_MATRICES)
+        matrices += _PART * max(self.n_jobs, 1) if self.selects else 0.0
+        return Work(
+            what=f"computes a kernel matrix of {n} x {n} rows",
+            memory=8.0 * matrices * n**2 + cells,
+            instead="Take fewer rows, or kernel='linear' with loss='squared_hinge', which needs no matrix",
+        )
+
+    def matrices(self, usual: float) -> float:
+        """Arrays of N x N numbers held at once, in place of the `usual` number."""
+        return usual
+
+    def _check_restrictions(self) -> None:
+        if not parse_kernel(self.kernel).linear:
+            raise OptionError(f"constraints= need coefficients: set kernel='linear' (got kernel={self.kernel!r}).")
+        solver = getattr(self, "solver", "auto")
+        if solver not in ("auto", "cvxpy"):
+            raise OptionError(f"constraints= are solved by solver='cvxpy' ('auto' takes it); got solver={solver!r}.")
+
+    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> MarginFit:
+        """Fit to arrays.
+
+        Parameters
+        ----------
+        sample : Sample
+            Rows of weight 0 take no part.
+        rng : numpy.random.Generator
+            Of the folds and of the order of the rows.
+        progress : callable(step, total, message), optional
+
+        Raises
+        ------
+        DataError
+            Costs that the method cannot use, or that are all alike; a kernel matrix that is not finite, symmetric and
+            (conditionally) positive definite.
+        """
+        self.check(sample)
+        kernel = parse_kernel(self.kernel)
+        rows = np.flatnonzero(sample.case_weights > 0)
+        if rows.size == 0:
+            raise DataError("weights are zero for every row: nothing is left to fit.")
+        used = sample.take(rows)
+        scaling = fit_scaling(self.scaling, used.X, used.case_weights)
+        if kernel.linear:
+            scaling = about_mean(scaling, used.X, used.case_weights)
+        X = scaling(sample.X)
+        kernel, candidate, selection = self._settled(kernel, X, rows, used, scaling, rng, progress)
+        C = cast(float, self.C) if selection is None else selection.best_C
+        problem, means = candidate.whole()
+        outcome = self.solved(problem, problem.gram, C, rng)
+        point = _without_rounding(outcome.solution)
+        support = np.flatnonzero(point.sizes > _NO_SUPPORT * point.sizes.max(initial=0.0))
+        # Scores of the centred kernel differ from those of the raw one by means'beta. The offset takes it up; where
+        # there is none, the thresholds do.
+        shift = mean_score(means, point)
+        w = problem.gram.coefficients(point.beta) if point.w is None else point.w
+        b, theta = (0.0, point.theta + shift) if point.offset is None else (point.offset - shift, point.theta)
+        potential = _potential(kernel, scaling, X, rows, support, point, w, b)
+        # A linear potential has an offset of its own choice; the thresholds move with it.
+        scores = np.empty(sample.n)
+        scores[rows] = point.scores + shift + potential.offset
+        rule = ThresholdRule(potential, theta + (potential.offset - b), tie=tolerance(scores[rows]))
+        absent = sample.case_weights == 0
+        scores[absent] = rule.scores(sample.rows.take(absent))
+        return MarginFit(
+            rule=rule,
+            certificate=self._certificate(point),
+            trace=Trace(iterations=outcome.iterations, objective=outcome.path, message=f"solver {outcome.solver}"),
+            scores=scores,
+            facts=(
+                *self._facts(C, kernel, used.X.shape[1]),
+                *self.own_facts(problem, outcome),
+                *_restriction_facts(used, potential),
+                ("Solver", outcome.solver),
+                ("Support vectors", f"{support.size} of {rows.size}"),
+            ),
+            support=rows[support],
+            coefficients=potential.slopes,
+            selection=selection,
+            rounding=_rounding(rule, sample, scores),
+        )
+
+    def _costs(self, used: Sample) -> FloatArray:
+        costs = sample_costs(CostMatrix(self.cost), used)
+        require_differences(costs, used.case_weights)
+        return costs
+
+    def _settled(
+        self,
+        kernel: Kernel,
+        X: FloatArray,
+        rows: IntArray,
+        used: Sample,
+        scaling: Scaling,
+        rng: np.random.Generator,
+        progress: Progress | None,
+    ) -> tuple[Kernel, Candidate, Selection | None]:
+        """The kernel with its gamma, the problem, and the choice of C and gamma where there is one."""
+        costs = self._costs(used)
+        if kernel.widths:
+            tried = ((width, self.candidate(used, DenseGram(gram), costs)) for width, gram in kernel.grams(X, rows))
+            selection = self._selection(tried, len(kernel.widths), used, rng, progress)
+            kernel = kernel.at(selection.best_gamma)
+            return kernel, self.candidate(used, _gram(kernel, X, rows, self.factored), costs), selection
+        gram = _gram(kernel, X, rows, self.factored)
+        if used.restrictions is not None:
+            gram = RestrictedGram(np.ascontiguousarray(X[rows]), used.restrictions * scaling.factor)
+        candidate = self.candidate(used, gram, costs)
+        return kernel, candidate, self._selection([(None, candidate)], 1, used, rng, progress) if self.selects else None
+
+    def _selection(
+        self,
+        candidates: Iterable[tuple[float | None, Candidate]],
+        n_widths: int,
+        used: Sample,
+        rng: np.random.Generator,
+        progress: Progress | None,
+    ) -> Selection:
+        fold = stratified_folds(used.y, used.n_levels, self.folds, rng, used.cluster)
+        plan = Plan(C=grid(self.C), tol=max(self.tol, _SELECTION_TOL), n_jobs=self.n_jobs)
+        tick = ticking(progress, self.folds * len(plan.C) * n_widths)
+
+        def route(problem: Any, own: np.random.Generator) -> Any:
+            return self.route(problem.gram)(problem, own)
+
+        return select(candidates, fold, route, plan, rng, tick)
+
+    def _certificate(self, point: Any) -> Certificate:
+        details = (("primal value", point.primal), ("dual value", point.dual))
+        return Certificate(name="relative duality gap", value=point.gap, tolerance=self.tol, details=details)
+
+    def _facts(self, C: float, kernel: Kernel, n_columns: int) -> tuple[tuple[str, Any], ...]:
+        return (
+            *settled_facts(self.C, C, parse_kernel(self.kernel), kernel, self.folds, n_columns),
+            ("Columns scaled", SCALED[self.scaling]),
+        )
+
+    def geometry(self, sample: Sample, fit: Fit) -> Geometry:
+        """Norms in the feature space of the scaled columns.
+
+        Kernels that are only conditionally positive definite count from the origin of the scaled columns:
+        k(x, x') - k(x, 0) - k(0, x') + k(0, 0). The radius is that of the box [-1, 1]^D where scaling="range", or
+        of a kernel that is bounded everywhere; otherwise it is the largest length among the training rows, which is
+        not fixed before seeing data, and bounds that use it hold only for rows no longer than that.
+        """
+        rule = cast(ThresholdRule, fit.rule)
+        potential = cast(KernelExpansion | LinearPotential, rule.potential)
+        kernel = potential.kernel if isinstance(potential, KernelExpansion) else parse_kernel(self.kernel)
+        X = potential.scaling(sample.X)
+        lengths = kernel.diagonal(X)
+        half_width = 1.0 if self.scaling == "range" else np.inf
+        largest = kernel.radius(X.shape[1], half_width)
+        if not np.isfinite(largest):
+            largest = float(lengths.max())
+        shift = potential.offset
+        if kernel.conditionally_definite:
+            shift += float(potential.coef @ kernel.origin(X)[cast(MarginFit, fit).support])
+        return BallGeometry(
+            norm=float(np.sqrt(potential.squared_norm)),
+            squared_lengths=lengths,
+            theta=rule.theta - shift,
+            radius=float(np.sqrt(largest + 1.0)),
+        )
+
+
+def _gram(kernel: Kernel, X: FloatArray, rows: IntArray, factored: bool) -> Gram:
+    """The checked kernel matrix of the training rows at `rows`, by its factor where that is smaller or asked for."""
+    factor = kernel.factor(X)
+    if factor is not None and (factored or 0 < factor.shape[1] < rows.size):
+        linear = LinearGram(np.ascontiguousarray(factor[rows]))
+        with np.errstate(over="ignore"):
+            require_finite_lengths(linear.diagonal)
+        return linear
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram = kernel.gram(X, rows)
+    require_finite(gram)
+    if not kernel.trusted:
+        gram = require_symmetric(gram)
+        require_definite(centred(gram.copy())[0])
+    return DenseGram(gram)
+
+
+def _rounding(rule: ThresholdRule, sample: Sample, scores: FloatArray) -> float:
+    """How far the scores (N,) of some rows are from those that the rule gives them as new rows."""
+    some = np.arange(0, sample.n, max(sample.n // _CHECKED, 1))
+    return float(np.abs(rule.scores(sample.rows.take(some)) - scores[some]).max())
+
+
+def _without_rounding(point: Any) -> Any:
+    """The solution; with no potential at all where its scores vary by rounding alone."""
+    if np.ptp(point.scores) > _FLAT:
+        return point
+    flat = replace(point, beta=np.zeros_like(point.beta), scores=np.zeros_like(point.scores))
+    return flat if point.w is None else replace(flat, w=np.zeros_like(point.w))
+
+
+def _restriction_facts(used: Sample, potential: KernelExpansion | LinearPotential) -> tuple[tuple[str, Any], ...]:
+    """How many restrictions there are, and how many of them bind."""
+    A, w = used.restrictions, potential.slopes
+    if A is None or w is None:
+        return ()
+    binding = np.abs(A @ w) <= _BINDING * np.abs(w).max(initial=0.0)
+    return (("Constraints", f"{len(A)} on coefficients, {int(binding.sum())} binding"),)
+
+
+def _potential(
+    kernel: Kernel,
+    scaling: Scaling,
+    X: FloatArray,
+    rows: IntArray,
+    support: IntArray,
+    point: Any,
+    w: FloatArray | None,
+    b: float,
+) -> KernelExpansion | LinearPotential:
+    """The fitted potential in terms of the raw kernel, with the offset b where it is not linear."""
+    factor = kernel.factor(X)
+    if factor is not None:
+        return LinearPotential.plain(scaling, point.beta @ factor[rows] if w is None else w)
+    return KernelExpansion(
+        kernel=kernel,
+        scaling=scaling,
+        anchors=kernel.anchors(X, rows[support]),
+        coef=point.beta[support],
+        offset=b,
+        squared_norm=max(float(point.beta @ point.scores), 0.0),
+    )

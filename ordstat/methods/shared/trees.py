@@ -1,0 +1,277 @@
+"""What the methods of aggregated trees share [Tutz & Hechenbichler 2003]: settings of the trees, rounds, samples."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..._typing import Progress
+from ...exceptions import OptionError
+from ...learners.boosting_run import continued
+from ...learners.losses.reweighting import Unweighted
+from ...learners.tree import DecisionTree
+from ...learners.tree_rounds import Plan, TreeRounds
+from ...model.costs import CostField, CostMatrix
+from ...model.distinct import DistinctRows, distinct_rows
+from ...model.fit import Certificate, Trace
+from ...model.reduction.splits import below
+from ...model.rules import ScoreRule
+from ...model.sample import Sample
+from ...model.trees.aggregation import Aggregation, SplitVotes
+from ...model.trees.fit import TreeFit
+from ...model.trees.tree import Tree, entropies
+from ...results.rankers.trees import TreeResults
+from ..base import Method, Needs
+from .options import count, jobs, one_of
+from .work import Work
+
+#: What trees may be grown for.
+RESPONSES = ("nominal", "ordinal")
+#: Kinds of AdaBoost.
+VERSIONS = ("discrete", "real")
+#: How weights reach the trees.
+SAMPLINGS = ("resample", "weight")
+# Leaves of a tree of all ranks, and of a tree of one split, in the paper's first example.
+_LEAVES = {"nominal": 15, "ordinal": 5}
+# Seconds of a row drawn, and bytes of each of its answers.
+_SECONDS, _BYTES = 1.5e-7, 40.0
+# Rounding of the sums behind a deviance.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TreeMethod(Method):
+    """Base of the methods that add up rounds of trees.
+
+    A concrete class says what the rounds do (`plan`) and what its trees are grown for (`kind`).
+
+    Parameters
+    ----------
+    leaves : int or None
+        Of every tree, at least 2. None means 15 for trees of all ranks and 5 for trees of one split.
+    prune : {None, "misclassification", "deviance"}
+        None grows the best leaf first until there are enough; else trees grow until their leaves are pure and are
+        pruned to the number of leaves (or the next larger one of the cost-complexity sequence).
+    max_depth : int or None
+        Cuts on a path at most.
+    min_weight : float
+        Case weight of a leaf at least.
+    n_jobs : int
+        Trees grown at once, as threads that share the sorted columns; -1 for one a processor. The result does not
+        depend on it.
+    cost : "classification"
+        What the votes minimise; there is no other.
+
+    Raises
+    ------
+    OptionError
+        A value outside these.
+    """
+
+    leaves: int | None = None
+    prune: str | None = None
+    max_depth: int | None = None
+    min_weight: float = 0.0
+    n_jobs: int = 1
+    cost: CostField = "classification"
+
+    needs: ClassVar[Needs] = Needs()
+    results_class: ClassVar[type[Any]] = TreeResults
+
+    def __post_init__(self) -> None:
+        if self.cost != "classification":
+            raise OptionError(
+                f"cost of {type(self).__name__} must be 'classification', for the rank with the most votes wins; got "
+                f"{self.cost!r}. Methods such as 'redsvm' and 'adaboost-or' minimise other costs."
+            )
+        tree = self.tree()
+        self._settle(min_weight=tree.min_weight, n_jobs=jobs(self, self.n_jobs))
+
+    def tree(self) -> DecisionTree:
+        """The settings of every tree."""
+        leaves = _LEAVES[self.kind] if self.leaves is None else self.leaves
+        return DecisionTree(
+            leaves=leaves, prune=self.prune, max_depth=self.max_depth, min_weight=float_of(self.min_weight)
+        )
+
+    @property
+    def kind(self) -> str:
+        """Whether a tree tells all ranks apart ("nominal"), or answers for one split ("ordinal")."""
+        raise TypeError(f"{type(self).__name__} defines no kind of trees")
+
+    @property
+    def made(self) -> int:
+        """Number of rounds."""
+        return 1
+
+    def plan(self, rows: DistinctRows, n_levels: int) -> Plan:
+        """What the rounds do on some rows."""
+        raise TypeError(f"{type(self).__name__} defines no plan")
+
+    def _even_plan(self, rows: DistinctRows, of_ranks: Aggregation, *, draw: bool) -> Plan:
+        """The plan of trees that count the same: of all ranks, under their aggregation, or of every split."""
+        n_levels, nominal = of_ranks.n_levels, self.kind == "nominal"
+        return Plan(
+            tree=self.tree(),
+            classes=rows.y[None] if nominal else below(rows.y, n_levels),
+            n_classes=n_levels if nominal else 2,
+            apart=not nominal,
+            aggregation=of_ranks if nominal else SplitVotes(n_levels=n_levels),
+            reweighting=Unweighted(),
+            draw=draw,
+        )
+
+    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> TreeFit:
+        """Fit to arrays.
+
+        Parameters
+        ----------
+        sample : Sample
+            Rows of weight 0 take no part.
+        rng : numpy.random.Generator
+            Of the samples drawn.
+        progress : callable(step, total, message), optional
+        """
+        self.check(sample)
+        return self._run(sample, (), self.made, rng, progress)
+
+    def more(self, sample: Sample, fit: TreeFit, rounds: int) -> TreeFit:
+        """The fit with further rounds; the same as a fit of as many rounds at once.
+
+        Raises
+        ------
+        OptionError
+            `rounds` is not a number of rounds, or the method has one round alone.
+        """
+        count(self, "rounds", rounds, 1)
+        if not isinstance(self, TreeEnsemble):
+            raise OptionError(f"{self!r} grows its trees once, so there are no further rounds: use 'ordinal-bagging'.")
+        return self._run(sample, fit.votes.trees, fit.votes.rounds + int(rounds), continued(fit.state), None)
+
+    def _run(
+        self, sample: Sample, known: tuple[Tree, ...], made: int, rng: np.random.Generator, progress: Progress | None
+    ) -> TreeFit:
+        """So many rounds, the first of them by trees that are known."""
+        rows = _by_columns(distinct_rows(sample, CostMatrix.classification().rows(sample.y, sample.n_levels)))
+        rounds = TreeRounds(rows=rows, plan=self.plan(rows, sample.n_levels), known=known)
+        state = deepcopy(dict(rng.bit_generator.state))
+        rounds.run(made, rng, self.n_jobs, progress)
+        votes = rounds.votes
+        rule = ScoreRule(votes)
+        return TreeFit(
+            rule=rule,
+            certificate=_accounted(rounds.trees),
+            trace=Trace(
+                iterations=votes.rounds,
+                objective=_deviances(rounds.trees).reshape(votes.rounds, -1).mean(axis=1),
+                message=rounds.message,
+            ),
+            scores=rule.scores(sample.rows),
+            facts=self._facts(rounds),
+            votes=votes,
+            errors=np.array(rounds.errors),
+            state=state,
+            out_of_bag=rounds.out_of_bag,
+        )
+
+    def truncated(self, sample: Sample, fit: TreeFit, rounds: int) -> TreeFit:
+        """The fit after some of its rounds.
+
+        Raises
+        ------
+        OptionError
+            More rounds than were made.
+        """
+        made = fit.votes.rounds
+        if isinstance(rounds, bool) or not isinstance(rounds, (int, np.integer)) or not 1 <= rounds <= made:
+            raise OptionError(f"rounds must be an integer from 1 to {made}, the rounds made; got {rounds!r}.")
+        return fit.upto(int(rounds), sample.rows)
+
+    def _facts(self, rounds: TreeRounds) -> tuple[tuple[str, Any], ...]:
+        width, made = len(rounds.plan.classes), len(rounds.heights)
+        grown = self.tree()
+        size = f"at most {grown.leaves} leaves" if grown.prune is None else f"{grown.leaves} leaves or the next larger"
+        size += "" if grown.prune is None else f" tree of the sequence pruned by {grown.prune}"
+        each = "" if width == 1 else ", one a split" if made == 1 else f", one a split in each of {made} rounds"
+        return (
+            ("Trees", f"{made * width}, of {size}{each}"),
+            *([("Rounds", f"{made}, {rounds.message}")] if isinstance(self, TreeEnsemble) else []),
+        )
+
+
+def _by_columns(rows: DistinctRows) -> DistinctRows:
+    """The rows in an order that their ranks have no part in: the same samples are drawn for reversed ranks."""
+    return rows.take(np.lexsort(rows.X.T[::-1]) if rows.X.shape[1] else np.arange(rows.n))
+
+
+def float_of(value: Any) -> float:
+    """A whole number as a float, anything else as it is, for the tree to judge."""
+    return float(value) if isinstance(value, (int, np.integer)) and not isinstance(value, bool) else value
+
+
+def smoothing(rows: DistinctRows) -> float:
+    """1/n, n counting case weights."""
+    return 1.0 / float(rows.weights.sum())
+
+
+def _deviances(trees: list[Tree]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """(T S,) deviance of every tree's leaves for each unit of weight."""
+    return np.array([2.0 * entropies(t.values[t.column < 0]).sum() / t.values[0].sum() for t in trees])
+
+
+def _accounted(trees: list[Tree]) -> Certificate:
+    """Whether the cuts of every tree account for its deviance: that of the root less that of the leaves."""
+    worst = 0.0
+    for tree in trees:
+        every, leaf = entropies(tree.values), tree.column < 0
+        left = abs(every[0] - every[leaf].sum() - tree.gains.sum())
+        worst = max(worst, float(left / tree.values[0].sum()))
+    return Certificate(name="deviance a row that no cut accounts for", value=worst, tolerance=_ROUNDING)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TreeEnsemble(TreeMethod):
+    """Base of the methods of many rounds."""
+
+    rounds: int = 50
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._settle(rounds=count(self, "rounds", self.rounds, 1))
+
+    @property
+    def made(self) -> int:
+        return self.rounds
+
+    def work(self, sample: Sample) -> Work | None:
+        """The rows that the weights stand for, where samples of them are drawn."""
+        if sample.weights is None or not self.draws:
+            return None
+        total, splits = float(sample.weights.sum()), 1 if self.kind == "nominal" else sample.n_levels - 1
+        answers = sample.n_levels if self.kind == "nominal" else 2 * splits
+        return Work(
+            what=f"draws samples of {total:.6g} rows, the sum of the weights, for {self.rounds * splits} trees",
+            memory=_BYTES * total * answers,
+            seconds=_SECONDS * total * self.rounds * splits,
+            instead="Divide the weights by what they have in common, or use sampling='weight' where the method has it",
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class BoostedTrees(TreeEnsemble):
+    """Base of the kinds of AdaBoost."""
+
+    version: str = "discrete"
+    sampling: str = "resample"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_of(self, "version", self.version, VERSIONS)
+        one_of(self, "sampling", self.sampling, SAMPLINGS)
+
+    @property
+    def draws(self) -> bool:
+        return self.sampling == "resample"

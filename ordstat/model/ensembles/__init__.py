@@ -1,0 +1,1 @@
+"""Weighted sums and counts of weak rankers, round by round."""

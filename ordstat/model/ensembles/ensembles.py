@@ -1,0 +1,199 @@
+"""Weighted sums of weak hypotheses as potentials H(x) = sum_t height_t h_t(x)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol, Self
+
+import numpy as np
+
+from ..._typing import FloatArray, IntArray
+from ..sample import Rows, Sample
+from ..scaling import Scaling
+
+# Rows looked up at once: their columns and sums stay in the cache.
+_CHUNK = 1 << 13
+# Scores of single hypotheses held at once while predicting (32 MB).
+_BLOCK = 1 << 22
+
+
+class Ensemble(Protocol):
+    """A potential that is a sum over rounds."""
+
+    @property
+    def heights(self) -> FloatArray:
+        """(T,) weight of every round."""
+
+    def upto(self, rounds: int) -> Self:
+        """The sum of the first rounds alone."""
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Steps:
+    """A step function of one column: values[i] where exactly i of the growing cuts are below x."""
+
+    column: int
+    cuts: FloatArray
+    values: FloatArray
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        below = np.searchsorted(self.cuts, np.ascontiguousarray(X[:, self.column]), side="left")
+        found: FloatArray = self.values[below]
+        return found
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StumpSum:
+    """H(x) = sum_t height_t sign(x[column_t] - cut_t), a tie x = cut counting as -1.
+
+    Attributes
+    ----------
+    columns : (T,)
+    cuts : (T,)
+        -inf makes a constant.
+    heights : (T,)
+    """
+
+    columns: IntArray
+    cuts: FloatArray
+    heights: FloatArray
+
+    @cached_property
+    def steps(self) -> tuple[_Steps, ...]:
+        """The stumps of every column merged into one table."""
+        return tuple(self._merged(int(column)) for column in np.unique(self.columns[np.isfinite(self.cuts)]))
+
+    @property
+    def constant(self) -> float:
+        """Sum of the heights of the constants."""
+        return float(self.heights[~np.isfinite(self.cuts)].sum())
+
+    def _merged(self, column: int) -> _Steps:
+        own = (self.columns == column) & np.isfinite(self.cuts)
+        cuts, place = np.unique(self.cuts[own], return_inverse=True)
+        jumps = np.bincount(place.ravel(), weights=2.0 * self.heights[own], minlength=cuts.size)
+        values = np.cumsum(np.concatenate([[-self.heights[own].sum()], jumps]))
+        return _Steps(column, cuts, values)
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
+        scores = np.full(rows.n, self.constant)
+        for start in range(0, rows.n, _CHUNK):
+            chunk = slice(start, start + _CHUNK)
+            for step in self.steps:
+                scores[chunk] += step(rows.X[chunk])
+        return scores
+
+    def importance(self, sample: Sample) -> FloatArray:
+        """(D,) standard deviations, over the rows, of what each column adds to H."""
+        sizes = np.zeros(sample.rows.X.shape[1])
+        weights = sample.case_weights / sample.case_weights.sum()
+        for step in self.steps:
+            values = step(sample.rows.X)
+            sizes[step.column] = np.sqrt(weights @ (values - weights @ values) ** 2)
+        return sizes
+
+    def upto(self, rounds: int) -> StumpSum:
+        """The first rounds alone."""
+        return StumpSum(columns=self.columns[:rounds], cuts=self.cuts[:rounds], heights=self.heights[:rounds])
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"columns": self.columns, "cuts": self.cuts, "heights": self.heights}
+
+
+def hard_sign(values: FloatArray) -> FloatArray:
+    """+1 where values >= 0, else -1."""
+    return np.where(values >= 0.0, 1.0, -1.0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DirectionSum:
+    """H(x) = sum_t height_t shape(<directions_t, (x, 1)>), x in scaled columns.
+
+    Attributes
+    ----------
+    scaling : Scaling
+    directions : (T, D + 1)
+    heights : (T,)
+    shape : callable
+        `hard_sign` for perceptrons, numpy.tanh for sigmoids.
+    """
+
+    scaling: Scaling
+    directions: FloatArray
+    heights: FloatArray
+    shape: Callable[[FloatArray], FloatArray]
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
+        scores = np.zeros(rows.n)
+        step = max(_BLOCK // max(self.heights.size, 1), 1)
+        for start in range(0, rows.n, step):
+            chunk = slice(start, start + step)
+            X = self.scaling(rows.X[chunk])
+            inner = X @ self.directions[:, :-1].T + self.directions[:, -1]
+            scores[chunk] = self.shape(inner) @ self.heights
+        return scores
+
+    def importance(self, sample: Sample) -> FloatArray:
+        """(D,) sizes of the heights, each shared among the scaled columns by the size of its direction's entries."""
+        sizes = np.abs(self.directions[:, :-1])
+        total = sizes.sum(axis=1, keepdims=True)
+        shares = np.divide(sizes, total, out=np.zeros_like(sizes), where=total > 0.0)
+        return np.asarray(np.abs(self.heights) @ shares)
+
+    def upto(self, rounds: int) -> DirectionSum:
+        """The first rounds alone."""
+        return replace(self, directions=self.directions[:rounds], heights=self.heights[:rounds])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MemberSum:
+    """H(x) = sum_t height_t h_t(x) of any hypotheses.
+
+    Attributes
+    ----------
+    members : tuple of callables
+        Rows to (N,) values in [-1, 1].
+    heights : (T,)
+    """
+
+    members: tuple[Callable[[Rows], FloatArray], ...]
+    heights: FloatArray
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
+        scores = np.zeros(rows.n)
+        for member, height in zip(self.members, self.heights, strict=True):
+            scores += height * member(rows)
+        return scores
+
+    def upto(self, rounds: int) -> MemberSum:
+        """The first rounds alone."""
+        return replace(self, members=self.members[:rounds], heights=self.heights[:rounds])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Raised:
+    """H(x) = first(x) + added(x), the rounds being those of `added`."""
+
+    first: Callable[[Rows], FloatArray]
+    added: Ensemble
+
+    @property
+    def heights(self) -> FloatArray:
+        """(T,)."""
+        return self.added.heights
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
+        return self.first(rows) + self.added(rows)
+
+    def upto(self, rounds: int) -> Raised:
+        """The first rounds alone."""
+        return replace(self, added=self.added.upto(rounds))

@@ -1,0 +1,1 @@
+"""Links, intervals, threshold structures and the fitted cumulative link model as a rule."""

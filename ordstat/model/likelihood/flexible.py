@@ -1,0 +1,379 @@
+"""Links with a parameter lambda: Aranda-Ordaz and log-gamma [Aranda-Ordaz 1983; Genter and Farewell 1985].
+
+Aranda-Ordaz: F(t) = 1 - (1 + lambda e^t)^(-1/lambda), lambda > 0: logit at 1, cloglog as lambda -> 0.
+Log-gamma: with a = lambda^-2, F(t) = P(a, a e^(lambda t)) for lambda > 0 (P the regularised gamma function), the probit
+at 0, and 1 - F(-t; -lambda) for lambda < 0: cloglog at 1, loglog at -1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from math import factorial
+
+import numpy as np
+from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammaln, ndtr, ndtri
+
+from ..._typing import FloatArray
+from ...exceptions import OptionError
+from ..names import canonical
+from .interval_probability import NODE_WEIGHTS, NODES, Interval, assemble, log1mexp, with_series
+from .links import LINKS, Link
+
+_HALF_LOG_2PI = 0.5 * float(np.log(2.0 * np.pi))
+
+
+@dataclass(frozen=True)
+class FlexibleLink:
+    """A family of links.
+
+    Attributes
+    ----------
+    name : str
+    at : callable
+        lambda -> Link.
+    start : float
+        Where the search for lambda begins.
+    lower, upper : float
+        Open ends of the range of lambda.
+    relative : bool
+        Whether the family varies with log lambda rather than lambda.
+    grid : tuple of float
+        Values of lambda that a search looks at, increasing, `start` among them; the first and the last are its ends.
+        Beyond them the density falls from its mode to nothing within a hundredth of the quartiles' distance, and the
+        likelihood is no longer smooth.
+    near : float
+        How far from `start` (as a ratio, or a distance) they are always looked at; beyond it while they are better.
+    """
+
+    name: str
+    at: Callable[[float], Link]
+    start: float
+    lower: float
+    upper: float
+    relative: bool
+    grid: tuple[float, ...]
+    near: float
+
+    def usual(self, lam: float) -> bool:
+        """Whether a search always looks at this lambda."""
+        distance = abs(np.log(lam / self.start)) if self.relative else abs(lam - self.start)
+        return bool(distance <= (np.log(self.near) if self.relative else self.near) + 1e-9)
+
+    def end_of(self, lam: float) -> int:
+        """-1 or 1 at or beyond the lower or upper end of the grid, else 0."""
+        return int(lam >= self.grid[-1]) - int(lam <= self.grid[0])
+
+    def check(self, lam: float) -> None:
+        """Raise OptionError outside the range."""
+        if not self.lower < lam < self.upper:
+            raise OptionError(f"lam must lie between {self.lower:g} and {self.upper:g} with {self.name}; got {lam!r}.")
+
+
+# --------------------------------------------------------------------------------------- Aranda-Ordaz
+
+
+def _log1p_exp(t: FloatArray, lam: float) -> FloatArray:
+    """log(1 + lambda e^t)."""
+    return np.asarray(np.logaddexp(0.0, t + np.log(lam)))
+
+
+def _share(t: FloatArray, lam: float) -> FloatArray:
+    """The hazard e^t / (1 + lambda e^t)."""
+    return np.asarray(np.exp(t - _log1p_exp(t, lam)))
+
+
+def ao_cdf(t: FloatArray, lam: float) -> FloatArray:
+    return -np.expm1(-_log1p_exp(np.asarray(t), lam) / lam)
+
+
+def ao_sf(t: FloatArray, lam: float) -> FloatArray:
+    return np.exp(-_log1p_exp(np.asarray(t), lam) / lam)
+
+
+def ao_pdf(t: FloatArray, lam: float) -> FloatArray:
+    with np.errstate(invalid="ignore"):
+        log_density = t - (1.0 + 1.0 / lam) * _log1p_exp(np.asarray(t), lam)
+    return np.nan_to_num(np.exp(log_density), nan=0.0)
+
+
+def ao_ppf(p: FloatArray, lam: float) -> FloatArray:
+    rise = -lam * np.log1p(-np.asarray(p))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(np.isposinf(rise), np.inf, rise + np.log(-np.expm1(-rise)) - np.log(lam))
+
+
+def _ao_mass(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> tuple[FloatArray, FloatArray]:
+    """D, the cumulative hazard of the interval, and log D; small D keeps its relative accuracy."""
+    low = lo - _log1p_exp(lo, lam)  # log hazard of the lower end
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        # lambda e^lo expm1(d) / (1 + lambda e^lo), by logarithms: d may be large
+        log_rise = np.where(np.isneginf(lo), u, low + d + log1mexp(d)) + np.log(lam)
+        mass = np.where(np.isposinf(u), np.inf, np.logaddexp(0.0, log_rise) / lam)
+        log_mass = np.where(log_rise < -30.0, log_rise - np.log(lam), np.log(mass))
+    return mass, log_mass
+
+
+def ao_log(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> FloatArray:
+    """log p = -H(lo) + log(1 - exp(-D)), H the cumulative hazard."""
+    mass, log_mass = _ao_mass(u, lo, d, lam)
+    with np.errstate(divide="ignore"):
+        inner = np.where(mass < 1e-8, log_mass - 0.5 * np.minimum(mass, 1.0), log1mexp(np.clip(mass, 1e-300, 1e300)))
+    return inner - _log1p_exp(lo, lam) / lam
+
+
+def ao_interval(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> Interval:
+    mass, log_mass = _ao_mass(u, lo, d, lam)
+    h_u, h_l = _share(np.where(np.isposinf(u), 0.0, u), lam), _share(lo, lam)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        small = mass < 1e-8
+        rise = np.where(small, np.exp(log_mass), np.expm1(mass))
+        a = np.where(np.isposinf(u), 0.0, h_u / rise)
+        b = np.where(np.isneginf(lo), 0.0, h_l / np.where(small, rise, -np.expm1(-mass)))
+        # h_u - h_l = h_l expm1(d) / (1 + lambda e^u) without cancellation
+        difference = np.where(np.isneginf(lo), h_u, h_u * -np.expm1(-d) * np.exp(-_log1p_exp(lo, lam)))
+        c = np.where(np.isposinf(u), 0.0, difference / rise) - h_l
+        s_u, s_l = 1.0 - (1.0 + lam) * h_u, 1.0 - (1.0 + lam) * h_l
+        direct = assemble(ao_log(u, lo, d, lam), a, b, c, s_u, s_l, (1.0 + lam) * difference)
+    return with_series(direct, u, d, partial(_ao_phi, lam=lam))
+
+
+def _ao_phi(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
+    r = _share(m, lam)
+    s = lam * r
+    first, second = r * (1.0 - s), r * (1.0 - s) * (1.0 - 2.0 * s)
+    third = r * (1.0 - s) * (1.0 - 6.0 * s * (1.0 - s))
+    return 1.0 - (1.0 + lam) * r, -(1.0 + lam) * first, -(1.0 + lam) * second, -(1.0 + lam) * third
+
+
+# ------------------------------------------------------------------------------------------ log-gamma
+
+#: Below this |lambda| the distribution function is a power series in lambda about the probit, of this order. (There the
+#: incomplete gamma function of scipy 1.17 stops too early in the lower tail: 30 % wrong at t = -5, lambda = 1e-4.)
+_NEAR_PROBIT, _ORDER = 4e-3, 12
+
+
+def _log_density(t: FloatArray, lam: float) -> FloatArray:
+    """log f, analytic in lambda: -t^2 psi(lambda t) plus a constant, psi(x) = (e^x - 1 - x) / x^2."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        x = lam * np.asarray(t)
+        psi = np.where(np.abs(x) < 0.5, _psi_series(x), (np.expm1(x) - x) / (x * x))
+        return np.where(np.isinf(t), -np.inf, -t * t * psi + _log_constant(lam))
+
+
+def _psi_series(x: FloatArray) -> FloatArray:
+    """sum_j x^j / (j + 2)!, exact to rounding for |x| < 0.5."""
+    total = np.zeros_like(x)
+    for j in range(14, -1, -1):
+        total = total * x + 1.0 / factorial(j + 2)
+    return total
+
+
+def _log_constant(lam: float) -> float:
+    """log |lambda| + a log a - a - log Gamma(a), a = lambda^-2; by Stirling's series where lambda is small."""
+    square = lam * lam
+    if square < 0.01:
+        stirling = square * (1 / 12 - square**2 * (1 / 360 - square**2 * (1 / 1260 - square**2 / 1680)))
+        return -_HALF_LOG_2PI - stirling
+    a = 1.0 / square
+    return float(np.log(abs(lam)) + a * np.log(a) - a - gammaln(a))
+
+
+def _expansion() -> list[FloatArray]:
+    """F = Phi + phi sum_j lambda^j P_j for j = 1.._ORDER: coefficients (ascending) of the P_j."""
+    poly = np.polynomial.polynomial
+    # log(f / phi) = sum_j lambda^j E_j, from -t^2 psi(lambda t) and Stirling's series of the constant
+    E = [-np.eye(j + 3)[j + 2] / factorial(j + 2) for j in range(_ORDER + 1)]
+    for j, constant in ((2, -1.0 / 12.0), (6, 1.0 / 360.0), (10, -1.0 / 1260.0)):
+        E[j][0] = constant
+    D = [np.array([1.0])]  # exp of the series: j D_j = sum_i i E_i D_{j-i}
+    for j in range(1, _ORDER + 1):
+        total = np.zeros(1)
+        for i in range(1, j + 1):
+            total = poly.polyadd(total, i * poly.polymul(E[i], D[j - i]))
+        D.append(total / j)
+    return [_antiderivative(d) for d in D[1:]]
+
+
+def _antiderivative(coefficients: FloatArray) -> FloatArray:
+    """P with (P phi)' = D phi, for a polynomial D whose normal mean is 0: P' - t P = D."""
+    left = np.array(coefficients, dtype=np.float64)
+    out = np.zeros(max(left.size - 1, 1))
+    for n in range(left.size - 1, 0, -1):
+        out[n - 1] = -left[n]
+        if n >= 2:
+            left[n - 2] += (n - 1) * left[n]
+    return out
+
+
+_SERIES = _expansion()
+
+
+def _near_probit(t: FloatArray, lam: float) -> FloatArray:
+    """F - Phi for small |lambda|."""
+    t = np.clip(np.asarray(t, dtype=np.float64), -40.0, 40.0)
+    total = sum(lam ** (j + 1) * np.polynomial.polynomial.polyval(t, P) for j, P in enumerate(_SERIES))
+    return np.asarray(total * np.exp(-0.5 * t * t - _HALF_LOG_2PI))
+
+
+def lg_cdf(t: FloatArray, lam: float) -> FloatArray:
+    if abs(lam) < _NEAR_PROBIT:
+        return np.asarray(ndtr(t) + _near_probit(t, lam))
+    if lam < 0.0:
+        return lg_sf(-np.asarray(t), -lam)
+    a = lam**-2.0
+    with np.errstate(over="ignore"):
+        return np.asarray(gammainc(a, a * np.exp(lam * np.asarray(t))))
+
+
+def lg_sf(t: FloatArray, lam: float) -> FloatArray:
+    if abs(lam) < _NEAR_PROBIT:
+        return np.asarray(ndtr(-np.asarray(t)) - _near_probit(t, lam))
+    if lam < 0.0:
+        return lg_cdf(-np.asarray(t), -lam)
+    a = lam**-2.0
+    with np.errstate(over="ignore"):
+        return np.asarray(gammaincc(a, a * np.exp(lam * np.asarray(t))))
+
+
+def lg_pdf(t: FloatArray, lam: float) -> FloatArray:
+    return np.asarray(np.exp(_log_density(np.asarray(t), lam)))
+
+
+def lg_ppf(p: FloatArray, lam: float) -> FloatArray:
+    p = np.asarray(p)
+    if abs(lam) < _NEAR_PROBIT:
+        return _ppf_near_probit(p, lam)
+    a = lam**-2.0
+    quantile = gammaincinv if lam > 0.0 else gammainccinv
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(quantile(a, p) / a) / lam)
+
+
+def _ppf_near_probit(p: FloatArray, lam: float) -> FloatArray:
+    probit = np.asarray(ndtri(p))
+    t = np.where(np.isinf(probit), 0.0, probit)
+    for _ in range(6):  # Newton on the smaller tail
+        excess = np.where(t > 0.0, (1.0 - p) - lg_sf(t, lam), lg_cdf(t, lam) - p)
+        t = t - excess / lg_pdf(t, lam)
+    return np.where(np.isinf(probit), probit, t)
+
+
+def lg_log(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> FloatArray:
+    """log p: a difference of tails on the smaller side, or by quadrature of the density where the interval is short."""
+    upper = np.where(np.isinf(d), np.where(np.isneginf(lo), u, lo), 0.5 * (u + lo)) > 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        below = lg_cdf(u, lam) - lg_cdf(lo, lam)
+        above = lg_sf(lo, lam) - lg_sf(u, lam)
+        log_p = np.log(np.where(upper, above, below))
+        short = np.flatnonzero(d * (1.0 + np.abs(_slope(u, lam)) + np.abs(_slope(lo, lam))) < 0.5)
+    if short.size:
+        half = 0.5 * d[short]
+        middle = u[short] - half
+        centre = _log_density(middle, lam)
+        heights = _log_density(middle[:, None] + half[:, None] * NODES, lam) - centre[:, None]
+        log_p[short] = centre + np.log(half * (np.exp(heights) @ NODE_WEIGHTS))
+    return log_p
+
+
+def lg_interval(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> Interval:
+    log_p = lg_log(u, lo, d, lam)
+    log_u, log_l = _log_density(u, lam), _log_density(lo, lam)
+    with np.errstate(over="ignore", invalid="ignore"):
+        a, b = np.exp(log_u - log_p), np.exp(log_l - log_p)
+        inner = np.where(log_l > log_u, b * np.expm1(log_u - log_l), -a * np.expm1(log_l - log_u))
+        c = np.where(np.isinf(d), a - b, inner)
+        s_u, s_l = _slope(u, lam), _slope(lo, lam)
+        direct = assemble(log_p, a, b, c, s_u, s_l, np.where(np.isinf(d), 0.0, s_l - s_u))
+    return with_series(direct, u, d, partial(_lg_phi, lam=lam))
+
+
+def _slope(t: FloatArray, lam: float) -> FloatArray:
+    """f'/f = -expm1(lambda t) / lambda, 0 at infinity."""
+    t = np.where(np.isinf(t), 0.0, t)
+    with np.errstate(over="ignore"):
+        return -t if lam == 0.0 else -np.expm1(lam * t) / lam
+
+
+def _lg_phi(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
+    with np.errstate(over="ignore"):
+        e = np.exp(lam * m)
+    return _slope(m, lam), -e, -lam * e, -lam * lam * e
+
+
+# ---------------------------------------------------------------------------------------------- links
+
+
+def aranda_ordaz(lam: float) -> Link:
+    """The Aranda-Ordaz link at lambda > 0."""
+    return Link(
+        name="aranda-ordaz",
+        cdf=partial(ao_cdf, lam=lam),
+        sf=partial(ao_sf, lam=lam),
+        pdf=partial(ao_pdf, lam=lam),
+        ppf=partial(ao_ppf, lam=lam),
+        log_interval=partial(ao_log, lam=lam),
+        interval=partial(ao_interval, lam=lam),
+        mirror="",
+        lam=lam,
+    )
+
+
+def log_gamma(lam: float) -> Link:
+    """The log-gamma link at any lambda; its mirror is that at -lambda."""
+    return Link(
+        name="log-gamma",
+        cdf=partial(lg_cdf, lam=lam),
+        sf=partial(lg_sf, lam=lam),
+        pdf=partial(lg_pdf, lam=lam),
+        ppf=partial(lg_ppf, lam=lam),
+        log_interval=partial(lg_log, lam=lam),
+        interval=partial(lg_interval, lam=lam),
+        mirror="log-gamma",
+        lam=lam,
+    )
+
+
+FLEXIBLE: dict[str, FlexibleLink] = {
+    "aranda-ordaz": FlexibleLink(
+        "aranda-ordaz", aranda_ordaz, 1.0, 0.0, 1e6, relative=True, grid=tuple(4.0**j for j in range(-6, 5)), near=16.0
+    ),
+    "log-gamma": FlexibleLink(
+        "log-gamma",
+        log_gamma,
+        0.0,
+        -30.0,
+        30.0,
+        relative=False,
+        grid=(-8.0, -5.5, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.5, 8.0),
+        near=2.0,
+    ),
+}
+
+#: Every name that a link can have.
+LINK_NAMES = (*LINKS, *FLEXIBLE)
+
+
+def link_of(name: str, lam: float | None) -> Link | FlexibleLink:
+    """The link of a name, however that is spelled; of a flexible one the family, or its member at `lam`.
+
+    Raises
+    ------
+    OptionError
+        An unknown name, lam for a link without a parameter, or lam outside its range.
+    """
+    known = canonical(name, LINK_NAMES)
+    if known is None:
+        raise OptionError(f"link must be one of {', '.join(LINK_NAMES)}; got {name!r}.")
+    if known in LINKS:
+        if lam is not None:
+            raise OptionError(f"lam is the parameter of {' or '.join(FLEXIBLE)}; link={name!r} has none.")
+        return LINKS[known]
+    family = FLEXIBLE[known]
+    if lam is None:
+        return family
+    if isinstance(lam, bool) or not isinstance(lam, (int, float, np.number)):
+        raise OptionError(f"lam must be a number, or None to estimate it; got {lam!r}.")
+    family.check(float(lam))
+    return family.at(float(lam))

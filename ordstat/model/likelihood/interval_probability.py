@@ -1,0 +1,291 @@
+"""The log-probability of an interval of a latent distribution, and its derivatives, without cancellation.
+
+Notation: p = F(u) - F(lo), d = u - lo > 0; an outermost interval has u = +inf or lo = -inf (and d = inf).
+With f = F', S = f'/f:  a = f(u)/p,  b = f(lo)/p,  c = a - b;  d log p / du = a,  d log p / dlo = -b;
+h_uu = a (S(u) - a),  h_ll = -b (S(lo) + b),  h_ul = a b.  What sums over rows need are the combinations
+r_u = h_uu + h_ul,  r_l = h_ll + h_ul  and  W = -(r_u + r_l), which stay moderate where h_uu itself is huge.
+`d` is an argument because the difference of two thresholds is known better than u - lo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+
+import numpy as np
+from scipy.special import erfcx, expit, ndtr
+
+from ..._typing import BoolArray, FloatArray
+
+_LN2 = float(np.log(2.0))
+_HALF_LOG_2PI = 0.5 * float(np.log(2.0 * np.pi))
+_SQRT_HALF_PI = float(np.sqrt(0.5 * np.pi))
+NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(8)
+#: Below this d (1 + |S|) the series in d replaces the direct forms, which lose digits as 1 / d^2.
+_NARROW = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Interval:
+    """log p of each interval and its derivatives, all (n,); see the head of this file.
+
+    The score of (u, lo) is (a, -b); its Hessian is [[r_u - h_ul, h_ul], [h_ul, r_l - h_ul]].
+    """
+
+    log_p: FloatArray
+    a: FloatArray
+    b: FloatArray
+    c: FloatArray
+    W: FloatArray
+    r_u: FloatArray
+    r_l: FloatArray
+    h_ul: FloatArray
+
+    @property
+    def h_uu(self) -> FloatArray:
+        return self.r_u - self.h_ul
+
+    @property
+    def h_ll(self) -> FloatArray:
+        return self.r_l - self.h_ul
+
+    def mirrored(self) -> Interval:
+        """The same for the latent variable with its sign changed, at (-lo, -u)."""
+        return Interval(self.log_p, self.b, self.a, -self.c, self.W, self.r_l, self.r_u, self.h_ul)
+
+    def mirrored_where(self, flip: BoolArray) -> Interval:
+        """`mirrored` on the rows of the mask, unchanged elsewhere."""
+        other = self.mirrored()
+        chosen = (np.where(flip, getattr(other, f.name), getattr(self, f.name)) for f in fields(self))
+        return Interval(*chosen)
+
+
+def log1mexp(x: FloatArray) -> FloatArray:
+    """log(1 - exp(-x)) for x > 0."""
+    near = x < _LN2
+    small, large = np.where(near, x, 1.0), np.where(near, 1.0, x)
+    return np.where(near, np.log(-np.expm1(-small)), np.log1p(-np.exp(-large)))
+
+
+def _zero_times(weight: FloatArray, value: FloatArray) -> FloatArray:
+    """weight * value, 0 where weight is 0 (an end so far out that its density vanished)."""
+    return weight * np.where(weight == 0.0, 0.0, value)
+
+
+def assemble(
+    log_p: FloatArray, a: FloatArray, b: FloatArray, c: FloatArray, s_u: FloatArray, s_l: FloatArray, gap: FloatArray
+) -> Interval:
+    """Derivatives from a, b, c, the scores S of the density at both ends, and gap = S(lo) - S(u).
+
+    W = c^2 - a S(u) + b S(lo) = c (c - S(u)) + b gap loses nothing when S(u), S(lo) and c nearly agree.
+    """
+    r_u, r_l = _zero_times(a, s_u - c), -_zero_times(b, s_l - c)
+    inner = _zero_times(b, gap) - c * np.where(a == 0.0, 0.0, s_u - c)
+    return Interval(log_p, a, b, c, np.where(a == 0.0, -r_l, inner), r_u, r_l, a * b)
+
+
+def _narrow_series(log_p: FloatArray, d: FloatArray, phi: tuple[FloatArray, ...]) -> Interval:
+    """Second-order series in d about the middle m; phi = first four derivatives of log f at m."""
+    phi1, phi2, phi3, phi4 = phi
+    curvature = phi2 + phi1 * phi1
+    tilt = phi3 + 2.0 * phi1 * phi2
+    q_m = phi1 + d * d / 24.0 * tilt
+    q_mm = phi2 + d * d / 24.0 * (phi4 + 2.0 * phi2 * phi2 + 2.0 * phi1 * phi3)
+    q_d = 1.0 / d + d * curvature / 12.0
+    q_md = d / 12.0 * tilt
+    q_dd = -1.0 / (d * d) + curvature / 12.0
+    return Interval(
+        log_p,
+        q_d + 0.5 * q_m,
+        q_d - 0.5 * q_m,
+        q_m,
+        -q_mm,
+        0.5 * q_mm + q_md,
+        0.5 * q_mm - q_md,
+        0.25 * q_mm - q_dd,
+    )
+
+
+def with_series(
+    direct: Interval, u: FloatArray, d: FloatArray, derivatives: Callable[[FloatArray], tuple[FloatArray, ...]]
+) -> Interval:
+    """`direct`, with the series wherever the interval is narrow on the scale of the density."""
+    candidates = np.flatnonzero(d < _NARROW)
+    if candidates.size == 0:
+        return direct
+    middle = u[candidates] - 0.5 * d[candidates]
+    phi = derivatives(middle)
+    chosen = d[candidates] * (1.0 + np.abs(phi[0])) < _NARROW
+    index = candidates[chosen]
+    series = _narrow_series(direct.log_p[index], d[index], tuple(value[chosen] for value in phi))
+    for name in ("a", "b", "c", "W", "r_u", "r_l", "h_ul"):
+        getattr(direct, name)[index] = getattr(series, name)
+    return direct
+
+
+# ---------------------------------------------------------------------------------------------- logit
+
+
+def logit_log(u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
+    """log p of the logistic distribution."""
+    return log1mexp(d) - np.logaddexp(0.0, -u) - np.logaddexp(0.0, lo)
+
+
+def logit_product(u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
+    """p = F(u) F(-lo) (1 - exp(-d)) of the logistic distribution."""
+    return np.asarray(expit(u) * expit(-lo) * -np.expm1(-d))
+
+
+def logit(u: FloatArray, lo: FloatArray, d: FloatArray) -> Interval:
+    """Exact forms: nothing cancels at any width, so no series is needed."""
+    with np.errstate(over="ignore"):
+        g = 1.0 / np.expm1(d)
+    above, below = expit(-u), expit(lo)
+    f_u, f_l = above * expit(u), below * expit(-lo)
+    return Interval(logit_log(u, lo, d), above + g, below + g, above - below, f_u + f_l, -f_u, -f_l, g * (1.0 + g))
+
+
+# --------------------------------------------------------------------------------------------- probit
+
+
+def _mills(t: FloatArray) -> FloatArray:
+    """Phi(t) / phi(t)."""
+    return np.asarray(_SQRT_HALF_PI * erfcx(-t / np.sqrt(2.0)))
+
+
+def _left_mass(u: FloatArray, lo: FloatArray, d: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Q = (Phi(u) - Phi(lo)) / phi(u) and log(phi(lo) / phi(u)) <= 0, for u + lo <= 0 and u <= 5."""
+    log_ratio = 0.5 * d * (u + lo)
+    with np.errstate(invalid="ignore"):
+        q = _mills(u) - np.where(np.isneginf(lo), 0.0, np.exp(log_ratio) * _mills(lo))
+    close = np.flatnonzero(d * (1.0 + np.abs(u)) < 0.5)
+    if close.size:
+        half = 0.5 * d[close]
+        t = half[:, None] * (1.0 + NODES)
+        q[close] = half * (np.exp(t * (u[close, None] - 0.5 * t)) @ NODE_WEIGHTS)
+    return q, log_ratio
+
+
+def _to_left(u: FloatArray, lo: FloatArray) -> tuple[BoolArray, FloatArray, FloatArray]:
+    """Reflect intervals of the upper tail, so that u + lo <= 0 and tails are measured where they are small."""
+    flip = u + lo > 0.0
+    return flip, np.where(flip, -lo, u), np.where(flip, -u, lo)
+
+
+def _probit_parts(
+    u: FloatArray, lo: FloatArray, d: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """log p, Q, log(phi(lo) / phi(u)) and 1 - p for u + lo <= 0; Q stands for u = 0, lo = -1 where u > 5."""
+    wide = u > 5.0  # then lo <= -5: p is near 1, and its complement is what is known well
+    inner = np.where(wide, 0.0, u)
+    q, log_ratio = _left_mass(inner, np.where(wide, -1.0, lo), np.where(wide, 1.0, d))
+    missing = ndtr(-u) + ndtr(lo)
+    near_one = missing < 0.5
+    log_p = np.where(near_one, np.log1p(-np.where(near_one, missing, 0.0)), np.log(q) - 0.5 * inner**2 - _HALF_LOG_2PI)
+    return log_p, q, log_ratio, missing
+
+
+def probit_log(u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
+    """log p of the standard normal distribution."""
+    _, upper, lower = _to_left(u, lo)
+    return _probit_parts(upper, lower, d)[0]
+
+
+def probit(u: FloatArray, lo: FloatArray, d: FloatArray) -> Interval:
+    flip, upper, lower = _to_left(u, lo)
+    log_p, q, log_ratio, missing = _probit_parts(upper, lower, d)
+    a, b, c = 1.0 / q, np.exp(log_ratio) / q, -np.expm1(log_ratio) / q
+    far = np.flatnonzero(upper > 5.0)
+    if far.size:
+        density = np.exp(-0.5 * np.stack([upper[far], lower[far]]) ** 2 - _HALF_LOG_2PI) / (1.0 - missing[far])
+        a[far], b[far] = density
+        c[far] = density[0] - density[1]
+    left = with_series(assemble(log_p, a, b, c, -upper, -lower, d), upper, d, _probit_phi)
+    return left.mirrored_where(flip)
+
+
+def _probit_phi(m: FloatArray) -> tuple[FloatArray, ...]:
+    zero = np.zeros_like(m)
+    return -m, zero - 1.0, zero, zero
+
+
+# --------------------------------------------------------------------------------- cloglog and loglog
+
+
+def _gumbel_mass(u: FloatArray, lo: FloatArray, d: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """D = exp(u) - exp(lo) and log D."""
+    with np.errstate(over="ignore"):
+        log_mass = np.where(np.isposinf(u), np.inf, u + log1mexp(d))
+        return np.exp(log_mass), log_mass
+
+
+def cloglog_log(u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
+    """log p for F(t) = 1 - exp(-exp(t))."""
+    mass, log_mass = _gumbel_mass(u, lo, d)
+    with np.errstate(over="ignore", divide="ignore"):
+        inner = np.where(mass < 1e-8, log_mass - 0.5 * np.minimum(mass, 1.0), log1mexp(np.clip(mass, 1e-300, 1e300)))
+        return inner - np.exp(lo)
+
+
+def cloglog(u: FloatArray, lo: FloatArray, d: FloatArray) -> Interval:
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        e_u, e_l, share = np.exp(u), np.exp(lo), -np.expm1(-d)
+        mass = np.where(np.isposinf(u), np.inf, e_u * share)  # D
+        shrink = np.where(mass > 0.0, mass / np.expm1(mass), 1.0)  # D / expm1(D), 1 at D = 0
+        shrink = np.where(mass > 700.0, mass * np.exp(-mass), shrink)
+        shrink = np.where(np.isposinf(mass), 0.0, shrink)
+        a = shrink / share
+        b = np.where(mass > 700.0, e_l, np.where(mass > 0.0, mass / -np.expm1(-mass), 1.0) / np.expm1(d))
+        direct = assemble(cloglog_log(u, lo, d), a, b, shrink - e_l, 1.0 - e_u, 1.0 - e_l, mass)
+    return with_series(direct, u, d, _cloglog_phi)
+
+
+def _cloglog_phi(m: FloatArray) -> tuple[FloatArray, ...]:
+    with np.errstate(over="ignore"):
+        e = np.exp(m)
+    return 1.0 - e, -e, -e, -e
+
+
+def loglog_log(u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
+    """log p for F(t) = exp(-exp(-t))."""
+    return cloglog_log(-lo, -u, d)
+
+
+def loglog(u: FloatArray, lo: FloatArray, d: FloatArray) -> Interval:
+    return cloglog(-lo, -u, d).mirrored()
+
+
+# -------------------------------------------------------------------------------------------- cauchit
+
+
+def cauchit_log(u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
+    """log p of the Cauchy distribution: arctan u - arctan lo = atan2(d, 1 + u lo)."""
+    lowest, highest = np.isneginf(lo), np.isposinf(u)
+    outer = lowest | highest
+    with np.errstate(invalid="ignore", over="ignore"):
+        angle = np.where(outer, 1.0, d), np.where(lowest, -u, np.where(highest, lo, 1.0 + u * lo))
+    return np.log(np.arctan2(*angle) / np.pi)
+
+
+def cauchit(u: FloatArray, lo: FloatArray, d: FloatArray) -> Interval:
+    log_p = cauchit_log(u, lo, d)
+    mass = np.pi * np.exp(log_p)
+    with np.errstate(invalid="ignore", over="ignore"):
+        q_u, q_l = 1.0 + u * u, 1.0 + lo * lo
+        a, b = 1.0 / (mass * q_u), 1.0 / (mass * q_l)
+        inner = np.isfinite(d)
+        c = np.where(inner, -(u + lo) * (d / q_u) / (mass * q_l), a - b)
+        s_u = np.where(np.isinf(u), 0.0, -2.0 * u / q_u)
+        s_l = np.where(np.isinf(lo), 0.0, -2.0 * lo / q_l)
+        gap = np.where(inner, 2.0 * d * ((1.0 - u * lo) / q_u) / q_l, 0.0)
+    return with_series(assemble(log_p, a, b, c, s_u, s_l, gap), u, d, _cauchit_phi)
+
+
+def _cauchit_phi(m: FloatArray) -> tuple[FloatArray, ...]:
+    q = 1.0 + m * m
+    return (
+        -2.0 * m / q,
+        -2.0 * (1.0 - m * m) / q**2,
+        4.0 * m * (3.0 - m * m) / q**3,
+        12.0 * (1.0 - 6.0 * m * m + m**4) / q**4,
+    )

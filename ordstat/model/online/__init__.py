@@ -1,0 +1,1 @@
+"""Weights and examples of online rankers."""

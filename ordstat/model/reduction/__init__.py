@@ -1,0 +1,1 @@
+"""Ordinal ranking as weighted binary classification, and back."""

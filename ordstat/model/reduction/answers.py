@@ -1,0 +1,118 @@
+"""Rankers that answer K-1 questions "rank above k?" one by one, whose answers may contradict each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..._typing import FloatArray, IntArray
+from ..ensembles.rankers import interpolated_median
+from ..rules import count_above, most_votes
+from ..sample import Rows
+
+
+class Answers(Protocol):
+    """Fitted answers g(x, k)."""
+
+    @property
+    def n_levels(self) -> int:
+        """K."""
+
+    @property
+    def probable(self) -> bool:
+        """Whether `above` gives probabilities."""
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N, K-1) scores: the rank is above k where the k-th is above 0."""
+
+    def above(self, rows: Rows) -> FloatArray:
+        """(N, K-1) probabilities of "above k"."""
+
+
+def in_order(answers: FloatArray) -> FloatArray:
+    """(N, K-1) the same answers, each row sorted so that they do not grow in k.
+
+    The number of answers above any level, and so the rank, stays; and so does the sum of probabilities, and so the mean
+    rank. A rearrangement is never farther from the truth, which does not grow either (Chernozhukov et al. 2010).
+
+    Examples
+    --------
+    >>> in_order(np.array([[0.4, 0.9, 0.1]])).tolist()
+    [[0.9, 0.4, 0.1]]
+    """
+    ordered: FloatArray = -np.sort(-answers, axis=1)
+    return ordered
+
+
+def out_of_order(answers: FloatArray) -> IntArray:
+    """(N,) 1 for a row whose answers (N, K-1) grow somewhere in k, else 0."""
+    return np.asarray((np.diff(answers, axis=1) > 0).any(axis=1), dtype=np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class CountingRule:
+    """rank(x) = 1 + #{k : g(x, k) > 0} [Lin 2008, eq. 4.1].
+
+    Its score is the interpolated median of the answers g / (1 + |g|) put in order, on which the thresholds are
+    1, ..., K-1; its gaps are the answers as they are.
+
+    Attributes
+    ----------
+    answers : Answers
+    unbiased : bool
+        Whether the examples of each question were weighted alike, so that probabilities of its answers are those of
+        the ranks.
+    """
+
+    answers: Answers
+    unbiased: bool
+
+    @property
+    def n_levels(self) -> int:
+        return self.answers.n_levels
+
+    @property
+    def theta(self) -> FloatArray:
+        """(K-1,) thresholds on the score."""
+        return np.arange(1.0, self.n_levels)
+
+    @property
+    def probable(self) -> bool:
+        """Whether there are probabilities of ranks."""
+        return self.unbiased and self.answers.probable
+
+    def scores(self, rows: Rows) -> FloatArray:
+        return position(self.answers(rows))
+
+    def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K-1) g(x, k)."""
+        return self.answers(rows)
+
+    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
+        return count_above((self.scores(rows) if scores is None else scores)[:, None] - self.theta)
+
+    def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(rank <= k)."""
+        return np.hstack([1.0 - in_order(self.answers.above(rows)), np.ones((rows.n, 1))])
+
+    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(rank = k)."""
+        return np.diff(self.cum_probabilities(rows), axis=1, prepend=0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class ModalRule(CountingRule):
+    """rank(x) = the most probable rank, ties to the lower [Frank & Hall 2001]."""
+
+    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
+        return most_votes(self.probabilities(rows))
+
+
+def position(answers: FloatArray) -> FloatArray:
+    """(N,) interpolated median of answers (N, K-1)."""
+    # Some classifiers are sure without bound.
+    finite = np.clip(answers, -1e150, 1e150)
+    squashed = finite / (1.0 + np.abs(finite))
+    return interpolated_median(in_order(squashed), 1.0)

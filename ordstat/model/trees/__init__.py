@@ -1,0 +1,1 @@
+"""Trees as values, and their aggregation and pruning."""

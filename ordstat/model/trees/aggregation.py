@@ -1,0 +1,195 @@
+"""How rounds of trees become votes for ranks [Tutz & Hechenbichler 2003].
+
+A round says something of every row (`answers`); what the rounds say is added up, each times its weight; `tally` turns
+the sum into votes for the K ranks, and the rank with the most votes is predicted, ties to the lower.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..._typing import FloatArray, IntArray
+from ..reduction.splits import share_scores, split_scores
+from .tree import Forest
+
+
+def shares(votes: FloatArray) -> FloatArray:
+    """(N, K) votes >= 0 divided by their sum; all alike where there are none."""
+    total = votes.sum(axis=1, keepdims=True)
+    found: FloatArray = np.full_like(votes, 1.0 / votes.shape[1])
+    np.divide(votes, total, out=found, where=total > 0.0)
+    return found
+
+
+def softmax(votes: FloatArray) -> FloatArray:
+    """(N, K) probabilities p whose f_j = 1/2 (log p_j - mean over l != j of log p_l) are the votes."""
+    n_levels = votes.shape[1]
+    powers = np.exp(2.0 * (n_levels - 1) / n_levels * (votes - votes.max(axis=1, keepdims=True)))
+    probabilities: FloatArray = powers / powers.sum(axis=1, keepdims=True)
+    return probabilities
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aggregation(ABC):
+    """From the leaves of the trees of a round to votes.
+
+    Attributes
+    ----------
+    n_levels : int
+        K.
+    """
+
+    n_levels: int
+
+    @abstractmethod
+    def answers(self, forest: Forest, leaves: IntArray) -> FloatArray:
+        """(N, K) what one round says of rows in these leaves (N, S); (N, 2, S) where splits are counted apart."""
+
+    def tally(self, total: FloatArray) -> FloatArray:
+        """(N, K) votes from the weighted sum of the answers."""
+        return total
+
+    def probabilities(self, votes: FloatArray) -> FloatArray:
+        """(N, K) probabilities of the ranks."""
+        return shares(votes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeafShares(Aggregation):
+    """The share of every rank in the leaf of one tree."""
+
+    def answers(self, forest: Forest, leaves: IntArray) -> FloatArray:
+        return forest.shares[leaves[:, 0]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plurality(Aggregation):
+    """One vote for the rank that the tree of the round predicts."""
+
+    def answers(self, forest: Forest, leaves: IntArray) -> FloatArray:
+        return one_hot(forest.labels[leaves[:, 0]], self.n_levels)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogRatios(Aggregation):
+    """f_j = 1/2 log of the score of rank j against the geometric mean of the others': real AdaBoost of K classes.
+
+    Attributes
+    ----------
+    smoothing : float
+        1/n, added to every score.
+    """
+
+    smoothing: float
+
+    def answers(self, forest: Forest, leaves: IntArray) -> FloatArray:
+        logs = np.log(self.scores(forest, leaves) + self.smoothing)
+        others = (logs.sum(axis=1, keepdims=True) - logs) / (self.n_levels - 1)
+        ratios: FloatArray = 0.5 * (logs - others)
+        return ratios
+
+    def scores(self, forest: Forest, leaves: IntArray) -> FloatArray:
+        """(N, K) shares of the ranks in the leaf of the round's tree."""
+        return forest.shares[leaves[:, 0]]
+
+    def probabilities(self, votes: FloatArray) -> FloatArray:
+        return softmax(votes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitLogRatios(LogRatios):
+    """The same of the scores that trees of all splits give the ranks (eq. 6)."""
+
+    def scores(self, forest: Forest, leaves: IntArray) -> FloatArray:
+        return share_scores(forest.shares[leaves, 1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistanceRatios(SplitLogRatios):
+    """f_j = 1/2 log of the score of rank j against the mean of the others' weighted by |j - l|.
+
+    The paper weighs by the distance from the true rank, which prediction does not know: at the true rank, where the
+    weights of the rows are updated, it is the same.
+    """
+
+    def answers(self, forest: Forest, leaves: IntArray) -> FloatArray:
+        scores = self.scores(forest, leaves) + self.smoothing
+        ranks = np.arange(self.n_levels)
+        distance = np.abs(ranks[:, None] - ranks)
+        others = scores @ (distance / distance.sum(axis=0))
+        ratios: FloatArray = 0.5 * np.log(scores / others)
+        return ratios
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundRanks(Aggregation):
+    """One vote for the rank that trees of all splits predict together by the rule (2)."""
+
+    def answers(self, forest: Forest, leaves: IntArray) -> FloatArray:
+        scores = split_scores(forest.labels[leaves].astype(np.float64))
+        return one_hot(np.argmax(scores, axis=1), self.n_levels)
+
+
+def plain(total: FloatArray) -> FloatArray:
+    """(N, K) scores of the rule (2) from votes (N, 2, K-1) for "at most r" and "above r", ties to the first."""
+    return split_scores((total[:, 1] > total[:, 0]).astype(np.float64))
+
+
+def by_votes(total: FloatArray) -> FloatArray:
+    """(N, K) scores of the rule (2), every split weighted by its prediction votes: the share of the winning side."""
+    whole = total.sum(axis=1)
+    votes = np.divide(total.max(axis=1), whole, out=np.zeros_like(whole), where=whole > 0.0)
+    return split_scores((total[:, 1] > total[:, 0]).astype(np.float64), votes)
+
+
+#: Second stages of the aggregation: from votes of all splits to scores of the ranks.
+COMBINATIONS: dict[str, Callable[[FloatArray], FloatArray]] = {"plain": plain, "votes": by_votes}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitVotes(Aggregation):
+    """Votes of every split counted apart over all rounds, and combined by the rule (2) at the end.
+
+    Attributes
+    ----------
+    combination : str
+        Of `COMBINATIONS`.
+    """
+
+    combination: str = "plain"
+
+    def answers(self, forest: Forest, leaves: IntArray) -> FloatArray:
+        above = forest.labels[leaves].astype(np.float64)
+        return np.stack([1.0 - above, above], axis=1)
+
+    def tally(self, total: FloatArray) -> FloatArray:
+        return COMBINATIONS[self.combination](total)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RealSplitVotes(SplitVotes):
+    """The same, a round voting with |f| for the sign of f = 1/2 log(p_r / (1 - p_r)), p_r = P(Y <= r).
+
+    Attributes
+    ----------
+    smoothing : float
+        1/n, added to both probabilities.
+    """
+
+    smoothing: float
+
+    def answers(self, forest: Forest, leaves: IntArray) -> FloatArray:
+        above = forest.shares[leaves, 1]
+        f = 0.5 * np.log((1.0 - above + self.smoothing) / (above + self.smoothing))
+        return np.stack([np.maximum(f, 0.0), np.maximum(-f, 0.0)], axis=1)
+
+
+def one_hot(codes: IntArray, n_levels: int) -> FloatArray:
+    """(N, K) 1 at the code of each row, else 0."""
+    votes = np.zeros((codes.size, n_levels))
+    votes[np.arange(codes.size), codes] = 1.0
+    return votes

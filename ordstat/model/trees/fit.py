@@ -1,0 +1,153 @@
+"""What a fit by aggregated trees keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..._typing import FloatArray, IntArray
+from ..fit import VoteFit
+from ..rules import ScoreRule, most_votes
+from ..sample import Rows
+from .aggregation import Aggregation
+from .tree import Forest, Tree
+
+# Leaves of rows in trees held at once while predicting (16 MB of them).
+_BLOCK = 1 << 22
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TreeVotes:
+    """Votes for K ranks by rounds of S trees each.
+
+    Attributes
+    ----------
+    trees : tuple of length T S
+        Round by round.
+    heights : (T, P)
+        Weight of every round: P = S where splits are counted apart, else 1.
+    aggregation : Aggregation
+    n_classes : int
+        Of a tree: K, or 2 of a split.
+    """
+
+    trees: tuple[Tree, ...] = field(repr=False)
+    heights: FloatArray
+    aggregation: Aggregation
+    n_classes: int
+
+    @property
+    def n_levels(self) -> int:
+        return self.aggregation.n_levels
+
+    @property
+    def rounds(self) -> int:
+        """T."""
+        return len(self.heights)
+
+    @property
+    def per_round(self) -> int:
+        """S."""
+        return len(self.trees) // self.rounds
+
+    @cached_property
+    def forest(self) -> Forest:
+        """All trees end to end."""
+        return Forest.of(self.trees, self.n_classes)
+
+    def upto(self, rounds: int) -> TreeVotes:
+        """The votes of the first rounds alone."""
+        return TreeVotes(
+            trees=self.trees[: rounds * self.per_round],
+            heights=self.heights[:rounds],
+            aggregation=self.aggregation,
+            n_classes=self.n_classes,
+        )
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N, K)."""
+        step = max(_BLOCK // len(self.trees), 1)
+        parts = [np.zeros((0, self.n_levels))]
+        for start in range(0, rows.n, step):
+            *_, last = self.staged(rows.take(slice(start, start + step)))
+            parts.append(last)
+        return np.concatenate(parts)
+
+    def codes(self, rows: Rows, stages: frozenset[int]) -> IntArray:
+        """(len(stages), N) predicted codes after some of the rounds, growing."""
+        step = max(_BLOCK // len(self.trees), 1)
+        parts = [np.zeros((len(stages), 0), dtype=np.intp)]
+        for start in range(0, rows.n, step):
+            chunk = rows.take(slice(start, start + step))
+            parts.append(np.stack([most_votes(votes) for votes in self.staged(chunk, stages)]))
+        return np.concatenate(parts, axis=1)
+
+    def staged(self, rows: Rows, stages: frozenset[int] = frozenset()) -> Iterator[FloatArray]:
+        """(N, K) votes after some of the rounds, growing; after the last alone if none are asked for."""
+        leaves = self.forest.leaves(rows.X)
+        total, width, wanted = np.zeros(1), self.per_round, stages or {self.rounds}
+        for t, height in enumerate(self.heights):
+            total = total + height * self.aggregation.answers(self.forest, leaves[:, t * width : (t + 1) * width])
+            if t + 1 in wanted:
+                yield self.aggregation.tally(total)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: getattr(self, name) for name in ("trees", "heights", "aggregation", "n_classes")}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OutOfBag:
+    """Errors of rows by the rounds whose samples they were not drawn into.
+
+    Attributes
+    ----------
+    errors : (T, 3)
+        Mean 0-1, absolute and squared error after every round; NaN while there are no such rows.
+    share : (T,)
+        Weight of the rows that are out of bag at least once, of all splits, as a share.
+    """
+
+    errors: FloatArray
+    share: FloatArray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TreeFit(VoteFit):
+    """A fit by T rounds of S trees.
+
+    Attributes
+    ----------
+    votes : TreeVotes
+        Of all rounds made and used.
+    errors : (T, P)
+        Weighted error of every round, NaN where rounds are not weighted.
+    state : dict
+        Of the generator before the first round.
+    out_of_bag : OutOfBag or None
+        None where no samples are drawn.
+    """
+
+    votes: TreeVotes
+    errors: FloatArray
+    state: dict[str, Any] = field(repr=False)
+    out_of_bag: OutOfBag | None = None
+
+    def upto(self, rounds: int, rows: Rows) -> TreeFit:
+        """The fit after the first rounds alone, with the scores of its rows; a calibration was for all rounds."""
+        votes, held = self.votes.upto(rounds), self.out_of_bag
+        rule = ScoreRule(votes)
+        return replace(
+            self,
+            rule=rule,
+            votes=votes,
+            scores=rule.scores(rows),
+            errors=self.errors[:rounds],
+            trace=replace(self.trace, iterations=rounds, objective=self.trace.objective[:rounds]),
+            facts=(*(fact for fact in self.facts if fact[0] != "Rounds"), ("Rounds", f"the first {rounds} used")),
+            calibration=self.calibration if rounds == self.votes.rounds else None,
+            out_of_bag=None if held is None else OutOfBag(errors=held.errors[:rounds], share=held.share[:rounds]),
+        )

@@ -1,0 +1,198 @@
+"""Fitted classification trees as arrays: one tree, many trees end to end, and their sum as a potential."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..._typing import AnyArray, FloatArray, IntArray
+from ...compiled.tree import find_leaves
+from ..sample import Rows, Sample
+
+# Leaves looked up at once (16 MB).
+_BLOCK = 1 << 22
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Tree:
+    """M nodes of a tree, a child after its parent; a row goes left where x[column] <= cut.
+
+    Attributes
+    ----------
+    column : (M,) int32
+        -1 of a leaf.
+    cut : (M,)
+        0 of a leaf.
+    child : (M,) int32
+        The left child, which the right one follows; -1 of a leaf.
+    parent : (M,) int32
+        -1 of the root.
+    values : (M, C)
+        Weight of every class among the rows of a node.
+    gains : (M,)
+        By how much a cut lowers sum_c w_c log(w / w_c), half the deviance; 0 of a leaf.
+    """
+
+    column: AnyArray
+    cut: FloatArray
+    child: AnyArray
+    parent: AnyArray
+    values: FloatArray
+    gains: FloatArray
+
+    @property
+    def n_leaves(self) -> int:
+        return int(np.count_nonzero(self.column < 0))
+
+    @property
+    def labels(self) -> IntArray:
+        """(M,) class with the largest weight; a tie goes to the class of the parent if that is in it, else the lowest.
+
+        A tie that were always decided for the lower class would make a tree and its mirror image differ.
+        """
+        found: IntArray = np.argmax(self.values, axis=1).astype(np.intp)
+        largest = self.values.max(axis=1)
+        for node in np.flatnonzero(np.count_nonzero(self.values == largest[:, None], axis=1) > 1):
+            inherited = found[self.parent[node]] if node else found[0]
+            if self.values[node, inherited] == largest[node]:
+                found[node] = inherited
+        return found
+
+    @property
+    def deviances(self) -> FloatArray:
+        """(M,) -2 sum_c w_c log(w_c / w), zero for a node of one class."""
+        return 2.0 * entropies(self.values)
+
+    @property
+    def depths(self) -> IntArray:
+        """(M,) number of cuts above a node."""
+        depths = np.zeros(self.parent.size, dtype=np.intp)
+        for node in range(1, depths.size):
+            depths[node] = depths[self.parent[node]] + 1
+        return depths
+
+    def importance(self, n_columns: int) -> FloatArray:
+        """(D,) by how much the cuts of each column lower the deviance."""
+        inner = self.column >= 0
+        return np.bincount(self.column[inner], weights=2.0 * self.gains[inner], minlength=n_columns).astype(np.float64)
+
+    def kept(self, leaf: AnyArray) -> Tree:
+        """The tree in which the nodes where `leaf` (M,) is true are leaves, and those below them gone."""
+        gone = np.zeros(self.column.size, dtype=np.bool_)
+        for node in range(1, gone.size):
+            gone[node] = gone[self.parent[node]] or leaf[self.parent[node]]
+        place = np.cumsum(~gone) - 1
+        cutless = (leaf | (self.column < 0))[~gone]
+        child, parent = place[self.child[~gone]], place[self.parent[~gone]]
+        return Tree(
+            column=np.where(cutless, -1, self.column[~gone]).astype(np.int32),
+            cut=np.where(cutless, 0.0, self.cut[~gone]),
+            child=np.where(cutless, -1, child).astype(np.int32),
+            parent=np.where(np.arange(parent.size) == 0, -1, parent).astype(np.int32),
+            values=self.values[~gone],
+            gains=np.where(cutless, 0.0, self.gains[~gone]),
+        )
+
+
+def entropies(values: FloatArray) -> FloatArray:
+    """(M,) sum_c w_c log(w / w_c) of class weights (M, C)."""
+    total = values.sum(axis=1, keepdims=True)
+    share = np.divide(values, total, out=np.ones_like(values), where=values > 0.0)
+    found: FloatArray = -(values * np.log(share)).sum(axis=1) + 0.0
+    return found
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Forest:
+    """T trees of C classes with their nodes end to end.
+
+    Attributes
+    ----------
+    roots : (T,) int32
+        First node of each tree.
+    column, cut, child : (M,)
+        As in `Tree`, with nodes counted through.
+    shares : (M, C)
+        Share of every class in the weight of a node.
+    labels : (M,)
+    """
+
+    roots: AnyArray
+    column: AnyArray
+    cut: FloatArray
+    child: AnyArray
+    shares: FloatArray
+    labels: IntArray
+
+    @classmethod
+    def of(cls, trees: Sequence[Tree], n_classes: int) -> Forest:
+        """The trees in their order; there may be none."""
+        sizes = np.array([tree.column.size for tree in trees], dtype=np.int64)
+        starts = np.cumsum(sizes) - sizes
+        child = [np.where(tree.child < 0, -1, tree.child + s) for tree, s in zip(trees, starts, strict=True)]
+        values = np.concatenate([np.zeros((0, n_classes)), *(tree.values for tree in trees)])
+        return cls(
+            roots=starts.astype(np.int32),
+            column=_joined([tree.column for tree in trees]).astype(np.int32),
+            cut=_joined([tree.cut for tree in trees]).astype(np.float64),
+            child=_joined(child).astype(np.int32),
+            shares=values / values.sum(axis=1, keepdims=True),
+            labels=_joined([tree.labels for tree in trees]).astype(np.intp),
+        )
+
+    def leaves(self, X: FloatArray, trees: slice = slice(None)) -> IntArray:
+        """(N, T') leaf of every row of X (N, D) in some of the trees."""
+        roots = np.ascontiguousarray(self.roots[trees])
+        found = np.empty((len(X), roots.size), dtype=np.int32)
+        find_leaves(np.ascontiguousarray(X), roots, self.column, self.cut, self.child, found)
+        leaves: IntArray = found.astype(np.intp)
+        return leaves
+
+
+def _joined(parts: Sequence[AnyArray]) -> AnyArray:
+    return np.concatenate([np.zeros(0), *parts])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TreeSum:
+    """H(x) = sum_t height_t (+1 where tree t says class 1, else -1).
+
+    Attributes
+    ----------
+    trees : tuple of Tree
+        Of two classes.
+    heights : (T,)
+    """
+
+    trees: tuple[Tree, ...]
+    heights: FloatArray
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
+        return self.at(rows.X)
+
+    def at(self, X: FloatArray) -> FloatArray:
+        """(N,) scores of rows X (N, D)."""
+        forest, scores = Forest.of(self.trees, 2), np.zeros(len(X))
+        signs = np.where(forest.labels > 0, 1.0, -1.0)
+        step = max(_BLOCK // max(self.heights.size, 1), 1)
+        for start in range(0, len(X), step):
+            leaves = forest.leaves(X[start : start + step])
+            # One tree after another: a row's sum is the same among many rows and alone.
+            for t, height in enumerate(self.heights):
+                scores[start : start + step] += height * signs[leaves[:, t]]
+        return scores
+
+    def importance(self, sample: Sample) -> FloatArray:
+        """(D,) sizes of the heights, each shared among the columns by how much their cuts lower the tree's deviance."""
+        sizes = np.zeros(sample.rows.X.shape[1])
+        for tree, height in zip(self.trees, np.abs(self.heights), strict=True):
+            fall = tree.importance(sizes.size)
+            sizes += height * fall / (fall.sum() or 1.0)
+        return sizes
+
+    def upto(self, rounds: int) -> TreeSum:
+        """The first rounds alone."""
+        return replace(self, trees=self.trees[:rounds], heights=self.heights[:rounds])

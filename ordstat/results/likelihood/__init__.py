@@ -1,0 +1,1 @@
+"""Results of likelihood models, a topic a file."""

@@ -1,0 +1,247 @@
+"""The bootstrap of a likelihood fit: rows or clusters drawn again, as weights, and the model fitted to each draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
+from ..._typing import FloatArray, IntArray, Progress
+from ...assess.errors import deviations, drawn_weights
+from ...exceptions import DataError, OptionError
+from ...model.fit import LikelihoodFit
+from ..report.warnings import infinite_estimates
+from ..seeds import generator
+from .covariance import cluster_codes
+from .profile import check_level
+
+if TYPE_CHECKING:
+    from .results import LikelihoodResults
+
+#: What became of a replicate.
+FINE, FAILED, SEPARATED, INCOMPLETE = "", "failed", "separated", "incomplete"
+_WORDS = {
+    FAILED: "could not be fitted (a single level left, or no convergence) and are left out",
+    SEPARATED: "have infinite estimates (separation): these count as infinite in percentile limits and are left out of "
+    "standard errors",
+    INCOMPLETE: "lack a level or a column of the fit: what belongs to it is left out",
+}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Bootstrap:
+    """Estimates of the model, or a statistic of it, on samples drawn again.
+
+    Attributes
+    ----------
+    estimate : pandas.Series
+        On the data.
+    replicates : pandas.DataFrame
+        One row a draw; infinite where an estimate is, NaN where there is none.
+    status : pandas.Series
+        "" or why a draw is not like the others: "failed", "separated", "incomplete".
+    clusters : int or None
+        How many clusters were drawn from; None where rows were.
+    """
+
+    estimate: pd.Series
+    replicates: pd.DataFrame
+    status: pd.Series
+    clusters: int | None = field(default=None)
+
+    @property
+    def se(self) -> pd.Series:
+        """Standard deviation of the finite replicates."""
+        return self._series(deviations(self.replicates.to_numpy()), "std_error")
+
+    @property
+    def bias(self) -> pd.Series:
+        """Mean of the finite replicates less the estimate."""
+        values = self.replicates.to_numpy()
+        finite = np.isfinite(values)
+        with np.errstate(invalid="ignore"):
+            means = np.where(finite, values, 0.0).sum(axis=0) / finite.sum(axis=0)
+        return self._series(means - self.estimate.to_numpy(), "bias")
+
+    def confint(self, level: float = 0.95, type: str = "percentile") -> pd.DataFrame:
+        """Confidence limits, columns lower and upper.
+
+        Parameters
+        ----------
+        level : float in (0, 1)
+        type : {"percentile", "basic", "normal"}
+            Quantiles of the replicates; those mirrored at the estimate; the estimate less its bias plus and minus the
+            normal quantile times the standard error [Davison and Hinkley 1997, ch. 5].
+
+        Raises
+        ------
+        OptionError
+            Another type, or a level outside (0, 1).
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.bootstrap(50, seed=1).confint().round(1).loc["temp[T.warm]"].tolist()
+        [1.9, 3.5]
+        """
+        check_level(level)
+        estimate = self.estimate.to_numpy(dtype=np.float64)
+        if type == "normal":
+            half = float(ndtri(0.5 + level / 2.0)) * self.se.to_numpy()
+            centre = estimate - self.bias.to_numpy()
+            values = np.column_stack([centre - half, centre + half])
+        elif type in ("percentile", "basic"):
+            tails = np.array([0.5 - level / 2.0, 0.5 + level / 2.0])
+            values = np.array([_quantiles(column, tails) for column in self.replicates.to_numpy().T])
+            if type == "basic":
+                with np.errstate(invalid="ignore"):
+                    values = (2.0 * estimate[:, None] - values)[:, ::-1]
+        else:
+            raise OptionError(f"type must be 'percentile', 'basic' or 'normal'; got {type!r}.")
+        return pd.DataFrame(values, index=self.estimate.index, columns=["lower", "upper"])
+
+    @property
+    def notes(self) -> list[str]:
+        """How many replicates were not like the others, in words."""
+        counts = self.status.value_counts()
+        return [
+            f"{counts[why]} of {len(self.status)} replicates {words}." for why, words in _WORDS.items() if why in counts
+        ]
+
+    def __repr__(self) -> str:
+        drawn = "rows" if self.clusters is None else f"{self.clusters} clusters"
+        table = pd.DataFrame({"estimate": self.estimate, "bias": self.bias, "std_error": self.se})
+        head = f"Bootstrap of {drawn}, {len(self.status)} replicates"
+        return "\n".join([head, table.join(self.confint()).to_string(), *self.notes])
+
+    def _series(self, values: FloatArray, name: str) -> pd.Series:
+        return pd.Series(values, index=self.estimate.index, name=name)
+
+
+def _quantiles(values: FloatArray, tails: FloatArray) -> FloatArray:
+    """Linearly interpolated quantiles, where values may be infinite; those that are NaN are left out."""
+    known = np.sort(values[~np.isnan(values)])
+    if not known.size:
+        return np.full(tails.size, np.nan)
+    position = tails * (known.size - 1)
+    below = np.floor(position).astype(int)
+    low, high, share = known[below], known[np.minimum(below + 1, known.size - 1)], position - below
+    with np.errstate(invalid="ignore"):
+        between = low + (high - low) * share
+    return np.asarray(np.where((low == high) | (share == 0.0), low, between))
+
+
+@dataclass(frozen=True, eq=False)
+class _Replication:
+    """One draw and its fit; sent to the workers."""
+
+    results: LikelihoodResults
+    cluster: IntArray | None
+    statistic: Callable[[LikelihoodResults], Any] | None
+
+    def __call__(self, rng: np.random.Generator) -> tuple[str, FloatArray | None]:
+        """(status, values); None for the values where there are none."""
+        r = self.results
+        weights = drawn_weights(r.design.sample.case_weights, self.cluster, rng)
+        sample = replace(r.design.sample, weights=weights)
+        try:
+            fit = r.method.fit(sample, rng)
+        except DataError:
+            return FAILED, None
+        status = _status(r.fit, fit)
+        if status == FAILED:
+            return FAILED, None
+        if self.statistic is None:
+            return status, with_infinities(fit)
+        drawn = replace(r, design=replace(r.design, sample=sample, data=None), fit=fit)
+        return status, _statistic(self.statistic, drawn).to_numpy(dtype=np.float64)
+
+
+def _status(original: LikelihoodFit, fit: LikelihoodFit) -> str:
+    if fit.separation is not None:
+        return SEPARATED
+    if not fit.certificate.reached:
+        return FAILED
+    return FINE if np.array_equal(fit.aliased, original.aliased) else INCOMPLETE
+
+
+def with_infinities(fit: LikelihoodFit) -> FloatArray:
+    """(P,) coefficients, those that separation makes infinite as such."""
+    values = fit.coefficients.copy()
+    if fit.separation is not None:
+        moving = infinite_estimates(fit.separation)
+        values[moving] = np.copysign(np.inf, fit.separation[moving])
+    return values
+
+
+def _statistic(statistic: Callable[[LikelihoodResults], Any], r: LikelihoodResults) -> pd.Series:
+    """What the user's function gives, as a series of numbers."""
+    found = statistic(r)
+    if isinstance(found, pd.DataFrame):
+        found = found.stack()
+    if isinstance(found, pd.Series):
+        return found.astype(float)
+    values = np.atleast_1d(np.asarray(found, dtype=np.float64))
+    if values.ndim != 1:
+        raise OptionError(f"statistic must return a number, a series or a vector; got shape {values.shape}.")
+    return pd.Series(values, index=["statistic"] if values.size == 1 else range(values.size))
+
+
+def bootstrap(
+    r: LikelihoodResults,
+    n: int,
+    seed: int | np.random.Generator,
+    n_jobs: int,
+    cluster: Any,
+    statistic: Callable[[LikelihoodResults], Any] | None,
+    callback: Progress | None,
+) -> Bootstrap:
+    """`LikelihoodResults.bootstrap`."""
+    if not isinstance(n, (int, np.integer)) or n < 2:
+        raise OptionError(f"n must be a whole number of replicates, 2 or more; got {n!r}.")
+    if not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
+        raise OptionError(f"n_jobs must be a whole number other than 0 (-1 for all processors); got {n_jobs!r}.")
+    groups = r.own_covariance.cluster if cluster is None else cluster_codes(cluster, r.design)
+    if groups is not None and np.unique(groups).size < 2:
+        raise DataError("cluster must hold at least 2 clusters to draw from; got 1.")
+    if statistic is None:
+        estimate = pd.Series(with_infinities(r.fit), index=r.parameters.names, name="estimate")
+    else:
+        estimate = _statistic(statistic, r).rename("estimate")
+    generators = generator(seed).spawn(int(n))
+    replication = _Replication(replace(r, design=replace(r.design, data=None), fitter=None), groups, statistic)
+    found = list(_heard(_run(replication, generators, int(n_jobs)), int(n), callback))
+    nothing = np.full(estimate.size, np.nan)
+    values = np.array([nothing if drawn is None else drawn for _, drawn in found])
+    return Bootstrap(
+        estimate=estimate,
+        replicates=pd.DataFrame(values, columns=estimate.index),
+        status=pd.Series([status for status, _ in found], name="status"),
+        clusters=None if groups is None else int(np.unique(groups).size),
+    )
+
+
+def _run(
+    replication: _Replication, generators: list[np.random.Generator], n_jobs: int
+) -> Iterable[tuple[str, FloatArray | None]]:
+    """The replicates in their order; every one has its own generator, so the number of jobs does not matter."""
+    if n_jobs == 1:
+        return map(replication, generators)
+    from joblib import Parallel, delayed
+
+    found: Iterable[tuple[str, FloatArray | None]] = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(replication)(rng) for rng in generators
+    )
+    return found
+
+
+def _heard(found: Iterable[Any], n: int, callback: Progress | None) -> Iterator[Any]:
+    for step, one in enumerate(found):
+        if callback is not None:
+            callback(step + 1, n, "bootstrap")
+        yield one

@@ -1,0 +1,172 @@
+"""Likelihood-ratio tests between fits of the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import chdtrc
+
+from ..._typing import BoolArray, FloatArray
+from ...exceptions import DataError, OptionError
+
+if TYPE_CHECKING:
+    from .results import LikelihoodResults
+
+#: A smaller model may be this much better by rounding of the two log-likelihoods.
+_ROUNDING = 1e-8
+
+
+def chi2_tail(statistic: Any, df: Any) -> FloatArray:
+    """P(chi2 with df degrees of freedom > statistic); NaN where df is 0 or anything is missing."""
+    statistic, df = np.asarray(statistic, dtype=np.float64), np.asarray(df, dtype=np.float64)
+    known = (df > 0.0) & ~np.isnan(statistic)
+    tail = chdtrc(np.where(known, df, 1.0), np.maximum(np.where(known, statistic, 0.0), 0.0))
+    return np.asarray(np.where(known, tail, np.nan))
+
+
+def without_rounding(statistic: FloatArray, df: FloatArray, loglik: FloatArray) -> FloatArray:
+    """Likelihood-ratio statistics, 0 where they are negative, or of no degrees of freedom, by rounding alone."""
+    tiny = np.abs(statistic) <= _ROUNDING * (1.0 + np.abs(loglik))
+    return np.asarray(np.where(tiny & ((statistic < 0.0) | (df <= 0.0)), 0.0, statistic))
+
+
+def likelihood_ratio_tests(fits: Sequence[LikelihoodResults]) -> pd.DataFrame:
+    """R's anova() of several fits, the smallest first; see `LikelihoodResults.anova`."""
+    for other in fits[1:]:
+        _check_same_rows(fits[0], other)
+    check_unpenalised(fits, "anova")
+    ordered = sorted(fits, key=lambda fit: fit.edf)
+    n_par = np.array([fit.edf for fit in ordered])
+    loglik = np.array([fit.loglik for fit in ordered])
+    df = np.append(np.nan, np.diff(n_par).astype(np.float64))
+    statistic = without_rounding(np.append(np.nan, 2.0 * np.diff(loglik)), df, loglik)
+    within = np.append(True, [nested_in(small, large) for small, large in pairwise(ordered)])
+    nested = within & ~(statistic < 0.0)
+    table = pd.DataFrame(
+        {
+            "no_par": n_par,
+            "aic": 2.0 * n_par - 2.0 * loglik,
+            "loglik": loglik,
+            "lr_stat": statistic,
+            "df": df,
+            "p_value": np.where(nested, chi2_tail(statistic, df), np.nan),
+        },
+        index=[described(fit) for fit in ordered],
+    )
+    table.attrs["notes"] = _notes(ordered, within, nested)
+    return table
+
+
+def _notes(fits: Sequence[LikelihoodResults], within: BoolArray, nested: BoolArray) -> list[str]:
+    notes = [
+        f"{described(fit)!r} does not contain the smaller model before it: they are not nested, no p-value."
+        if not contains
+        else f"{described(fit)!r} has a lower likelihood than the smaller model before it, a local maximum: no p-value."
+        for fit, contains, fine in zip(fits, within, nested, strict=True)
+        if not fine
+    ]
+    separated = [described(fit) for fit in fits if fit.fit.separation is not None]
+    if separated:
+        notes.append(
+            f"infinite estimates in {', '.join(map(repr, separated))}: the likelihood is its limit, and the "
+            "chi-squared distribution of the statistic is in doubt."
+        )
+    return notes
+
+
+def check_unpenalised(fits: Iterable[LikelihoodResults], name: str) -> None:
+    """OptionError for penalised fits, whose log-likelihoods are not maxima."""
+    for fit in fits:
+        if fit.method.penalty is not None:
+            raise OptionError(
+                f"{name} compares maxima of the likelihood, and {described(fit)!r} is penalised: its log-likelihood is "
+                "none, and has no chi-squared distribution. Fit without penalty=, or use Wald tests (test(), anova() "
+                "of one fit), profile limits, or errors(cv=10)."
+            )
+
+
+def nested_in(small: LikelihoodResults, large: LikelihoodResults) -> bool:
+    """Whether every column of one model is a combination of columns of the other, of the same link or its family.
+
+    So are its thresholds, where they have a structure.
+    """
+    a, b = small.design.sample.rows, large.design.sample.rows
+    return (
+        _link_within(small, large)
+        and _thresholds_within(small, large)
+        and _spanned(_joined(a.nominal), _joined(b.nominal))
+        and _spanned(_joined(a.X, _difference(a.offset, b.offset)), _joined(b.X, b.nominal))
+        and _spanned(_joined(a.scale, _difference(a.scale_offset, b.scale_offset)), _joined(b.scale))
+    )
+
+
+def _link_within(small: LikelihoodResults, large: LikelihoodResults) -> bool:
+    one, other = dict(small.fit.facts)["link"], dict(large.fit.facts)["link"]
+    return bool(one == other or large.fit.n_lambda)
+
+
+def _thresholds_within(small: LikelihoodResults, large: LikelihoodResults) -> bool:
+    one, other = small.fit.jacobian, large.fit.jacobian
+    if other is None:
+        return True
+    one = np.eye(len(other)) if one is None else one
+    return bool(np.linalg.matrix_rank(np.hstack([one, other])) == np.linalg.matrix_rank(other))
+
+
+def _difference(one: FloatArray | None, other: FloatArray | None) -> FloatArray | None:
+    """(N, 1) of offsets; None where there are none."""
+    if one is None and other is None:
+        return None
+    return np.reshape((0.0 if one is None else one) - (0.0 if other is None else other), (-1, 1))
+
+
+def _joined(*blocks: FloatArray | None) -> FloatArray | None:
+    given = [block for block in blocks if block is not None]
+    return np.hstack(given) if given else None
+
+
+def _spanned(columns: FloatArray | None, others: FloatArray | None) -> bool:
+    """Whether the columns are combinations of others and a constant."""
+    if columns is None or (others is not None and columns is others):
+        return True
+    mean = columns.mean(axis=0)
+    centred = columns - mean
+    size = np.linalg.norm(centred, axis=0)
+    if others is not None and others.shape[1]:
+        basis = others - others.mean(axis=0)
+        length = np.linalg.norm(basis, axis=0)
+        basis = basis / np.where(length > 0.0, length, 1.0)
+        centred = centred - basis @ np.linalg.lstsq(basis, centred, rcond=None)[0]
+    left = np.linalg.norm(centred, axis=0)
+    floor = 1e-12 * np.sqrt(len(columns)) * np.abs(columns).max(axis=0, initial=0.0)
+    return bool(np.all(left <= 1e-7 * size + floor))
+
+
+def described(fit: LikelihoodResults) -> str:
+    """A fit in one line: its formulas, and the method where it is not the default."""
+    recipe = fit.design.recipe
+    parts = [fit.design.formula]
+    if recipe is not None:
+        parts += [f"{role} = {text}" for role, text in (("nominal", recipe.nominal), ("scale", recipe.scale)) if text]
+    method = repr(fit.method)
+    return ", ".join(parts if method.endswith("()") else [*parts, method])
+
+
+def _check_same_rows(one: LikelihoodResults, other: LikelihoodResults) -> None:
+    """DataError unless both were fitted to the same responses with the same weights."""
+    if not hasattr(other, "loglik"):
+        raise OptionError(f"anova compares likelihood fits; {other!r} has no likelihood.")
+    a, b = one.design, other.design
+    if a.sample.n != b.sample.n or not a.index.equals(b.index):
+        raise DataError(
+            f"anova needs models of the same rows: {a.sample.n} rows in {a.formula!r}, {b.sample.n} in {b.formula!r}"
+            f"{' of another index' if a.sample.n == b.sample.n else ''}. Drop the rows with missing values first."
+        )
+    if a.levels.values != b.levels.values or not np.array_equal(a.sample.y, b.sample.y):
+        raise DataError(f"anova needs models of the same response; {a.response!r} and {b.response!r} differ.")
+    if not np.array_equal(a.sample.case_weights, b.sample.case_weights):
+        raise DataError(f"anova needs models with the same weights; those of {b.formula!r} are others.")

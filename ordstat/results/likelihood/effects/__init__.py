@@ -1,0 +1,1 @@
+"""Average effects and estimated marginal means."""

@@ -1,0 +1,289 @@
+"""Average effects of a variable: what changes in the response when it changes and all else stays."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations
+from operator import add
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr
+
+from ...._typing import BoolArray, FloatArray
+from ....exceptions import DataWarning, OptionError
+from ....model.likelihood.cumulative import CumulativeRule
+from ....model.likelihood.derivatives import QUANTITIES, Quantity, involved
+from ....model.likelihood.stencil import stencil
+from ....model.sample import Rows
+from ..standard_errors import infinite_parameters, rule_covariance, symmetric_limits
+from .counterfactual import Population, population
+from .estimable import estimable, estimable_slopes
+
+if TYPE_CHECKING:
+    from ..results import LikelihoodResults
+
+#: Scale -> the quantity behind it.
+SCALES = {
+    "prob": "prob",
+    "cum_prob": "inner_cum_prob",
+    "mean": "mean",
+    "latent": "latent",
+    "log_odds": "log_odds",
+    "odds": "log_odds",
+}
+#: (earlier, later) of n values, by the kind of contrast.
+PAIRS: dict[str, Callable[[int], list[tuple[int, int]]]] = {
+    "reference": lambda n: [(0, k) for k in range(1, n)],
+    "sequential": lambda n: [(k - 1, k) for k in range(1, n)],
+    "pairwise": lambda n: list(combinations(range(n), 2)),
+}
+#: Statistics of a table of estimates.
+STATISTICS = ["estimate", "std_error", "statistic", "p_value", "lower", "upper"]
+#: A slope of a constant probability is rounding, up to this.
+_ROUNDING = 1e-9
+#: An error is rounding, up to this share of its estimate.
+_CERTAIN = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Average:
+    """A weighted mean of a quantity over rows.
+
+    Attributes
+    ----------
+    values : (M,)
+        NaN where a row cannot be estimated.
+    jacobian : (M, F)
+        With respect to the parameters of the rule.
+    known : (M,) bool
+        Whether it has an error: it hangs on no infinite estimate.
+    """
+
+    values: FloatArray
+    jacobian: FloatArray
+    known: BoolArray
+
+    def untold(self) -> Average:
+        """The same where the data say nothing about it."""
+        return Average(np.full_like(self.values, np.nan), self.jacobian, np.zeros_like(self.known))
+
+    def __sub__(self, other: Average) -> Average:
+        return Average(self.values - other.values, self.jacobian - other.jacobian, self.known & other.known)
+
+    def __add__(self, other: Average) -> Average:
+        return Average(self.values + other.values, self.jacobian + other.jacobian, self.known & other.known)
+
+
+@dataclass(frozen=True, eq=False)
+class Averager:
+    """Averages of one quantity of a fit over rows of frames.
+
+    Attributes
+    ----------
+    results : LikelihoodResults
+    scale : str
+        A key of SCALES.
+    covariance : (F, F)
+        Of the parameters of the rule.
+    """
+
+    results: LikelihoodResults
+    scale: str
+    covariance: FloatArray
+
+    @classmethod
+    def of(cls, results: LikelihoodResults, scale: str, vcov: Any) -> Averager:
+        if scale not in SCALES:
+            raise OptionError(f"scale must be one of {', '.join(map(repr, SCALES))}; got {scale!r}.")
+        rule = cast(CumulativeRule, results.fit.rule)
+        return cls(results, scale, rule_covariance(results.fit, rule, results.vcov(vcov).to_numpy()))
+
+    @property
+    def quantity(self) -> Quantity:
+        return QUANTITIES[SCALES[self.scale]]
+
+    @property
+    def sign(self) -> str:
+        """What stands between two values that are compared."""
+        return " / " if self.scale == "odds" else " - "
+
+    @property
+    def labels(self) -> tuple[str, list[Any]] | None:
+        """Name and labels of the outputs; None where there is one."""
+        levels = list(self.results.levels)
+        return {
+            "level": ("level", levels),
+            "lower level": ("level", levels[:-1]),
+            "threshold": ("threshold", self.results.threshold_names),
+        }.get(self.quantity.per)
+
+    def rows(self, frame: pd.DataFrame) -> Rows:
+        """The design of a frame."""
+        return self.results.design.spec.rebuild(frame).rows
+
+    def over(self, rows: Rows, weights: FloatArray) -> Average:
+        """The weighted sum over rows."""
+        fit, used = self.results.fit, weights != 0.0
+        rule = cast(CumulativeRule, fit.rule)
+        values, jacobian = self.quantity.averages(rule, rows, weights)
+        infinite = infinite_parameters(fit)
+        known = ~np.isnan(values)
+        if infinite is not None:
+            known &= ~involved(rule, rows.take(used), self.quantity, infinite).any(axis=0)
+        found = Average(values, jacobian, known)
+        if fit.aliased.any() and not estimable(fit, self.results.design.sample.rows, rows)[used].all():
+            return found.untold()
+        return found
+
+    def slope(self, frames: Sequence[pd.DataFrame], weights: FloatArray, coefficients: FloatArray) -> Average:
+        """The weighted sum of derivatives, from frames at several points with their coefficients (n, len(frames))."""
+        fit, points = self.results.fit, [self.rows(frame) for frame in frames]
+        parts = [self.over(rows, weights * coefficients[:, j]) for j, rows in enumerate(points)]
+        total = reduce(add, parts)
+        trained, used = self.results.design.sample.rows, weights != 0.0
+        if fit.aliased.any() and not estimable_slopes(fit, trained, points, coefficients)[used].all():
+            return total.untold()
+        return total
+
+    def table(self, found: Average, level: float) -> pd.DataFrame:
+        """Estimates with errors, tests and limits, one row per output; odds are the exponents of log odds."""
+        variances = ((found.jacobian @ self.covariance) * found.jacobian).sum(axis=1)
+        errors = np.where(found.known, np.sqrt(np.maximum(variances, 0.0)), np.nan)
+        return estimates(found.values, errors, level, self.scale == "odds")
+
+
+def estimates(values: FloatArray, errors: FloatArray, level: float, exponentiate: bool) -> pd.DataFrame:
+    """Columns STATISTICS; exponents have the errors of the delta method, and the test and limits of the logs.
+
+    What has no error, such as the slope of an offset, is not tested.
+    """
+    certain = errors <= _CERTAIN * np.abs(values)
+    errors = np.where(certain, 0.0, errors)
+    values = np.where(certain & (np.abs(values) < _ROUNDING), 0.0, values)
+    lower, upper = symmetric_limits(values, errors, level)
+    z = values / np.where(certain, np.nan, errors)
+    p = 2.0 * ndtr(-np.abs(z))
+    if exponentiate:
+        values, lower, upper = np.exp(values), np.exp(lower), np.exp(upper)
+        errors = errors * values
+    return pd.DataFrame(dict(zip(STATISTICS, (values, errors, z, p, lower, upper), strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """One change of a variable, and what it does on average."""
+
+    variable: str
+    contrast: str
+    average: Average
+
+
+def average_effects(
+    results: LikelihoodResults,
+    variable: Any,
+    *,
+    scale: str,
+    contrast: str,
+    values: Sequence[Any] | None,
+    at: Mapping[str, Any] | None,
+    by: Any,
+    newdata: Any,
+    weights: Any,
+    data: Any,
+    level: float,
+    vcov: Any,
+) -> pd.DataFrame:
+    """The frame of `LikelihoodResults.effects`."""
+    if contrast not in PAIRS:
+        raise OptionError(f"contrast must be one of {', '.join(map(repr, PAIRS))}; got {contrast!r}.")
+    averager = Averager.of(results, scale, vcov)
+    everyone = population(results, newdata, weights, data)
+    names = (
+        list(everyone.variables) if variable is None else [variable] if isinstance(variable, str) else list(variable)
+    )
+    if not names:
+        raise OptionError("the formula has no variable that could have an effect.")
+    if values is not None and len(names) != 1:
+        raise OptionError("values= goes with one variable.")
+    tables = []
+    for labels, rows in _groups(everyone, by):
+        fixed = rows.at(at or {})
+        for name in names:
+            for change in _changes(averager, fixed, name, contrast, values):
+                tables.append(_labelled(averager, change, labels, level))
+    out = pd.concat(tables, ignore_index=True)
+    warn_of_unknown(out, stacklevel=3)
+    return out
+
+
+def listed(names: Any) -> list[str]:
+    """One name, several or none as a list."""
+    return [] if names is None else [names] if isinstance(names, str) else list(names)
+
+
+def warn_of_unknown(table: pd.DataFrame, stacklevel: int) -> None:
+    """A DataWarning where a standard error is missing."""
+    if table["std_error"].isna().any():
+        warnings.warn(
+            "some effects have no standard error: they hang on an infinite estimate, on a combination of levels that "
+            "the data do not have, on a column that others make up, or on a covariance that is not known.",
+            DataWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def _groups(everyone: Population, by: Any) -> Iterator[tuple[dict[str, Any], Population]]:
+    """The rows with each value of the columns `by`, in order; all of them without."""
+    columns = listed(by)
+    absent = [name for name in columns if name not in everyone.frame.columns]
+    if absent:
+        raise OptionError(f"by names no column of the data: {', '.join(map(repr, absent))}.")
+    if not columns:
+        yield {}, everyone
+        return
+    places = pd.Series(np.arange(len(everyone.frame)))
+    keys = [everyone.frame[name].reset_index(drop=True) for name in columns]
+    for key, rows in places.groupby(keys, observed=True, sort=True):
+        group = np.asarray(rows)
+        if everyone.weights[group].sum() > 0:
+            yield dict(zip(columns, key if isinstance(key, tuple) else (key,), strict=True)), everyone.among(group)
+
+
+def _labelled(averager: Averager, change: Change, labels: Mapping[str, Any], level: float) -> pd.DataFrame:
+    """One row per output: the variable, the contrast, the group, the level or threshold, the statistics."""
+    table = averager.table(change.average, level)
+    front: dict[str, Any] = {"term": change.variable, "contrast": change.contrast, **labels}
+    if averager.labels is not None:
+        front[averager.labels[0]] = averager.labels[1]
+    return pd.concat([pd.DataFrame(front, index=table.index), table], axis=1)
+
+
+def _changes(
+    averager: Averager, rows: Population, name: str, contrast: str, values: Sequence[Any] | None
+) -> list[Change]:
+    rows.check(name)
+    compared = rows.categories.get(name) if values is None else tuple(values)
+    if compared is None:
+        return [_slope(averager, rows, name)]
+    if len(compared) < 2:
+        raise OptionError(f"{name!r} needs two values to compare; got {compared!r}.")
+    for value in compared:
+        rows.check_level(name, value)
+    averages = [averager.over(averager.rows(rows.setting(name, value)), rows.weights) for value in compared]
+    return [
+        Change(name, f"{compared[high]}{averager.sign}{compared[low]}", averages[high] - averages[low])
+        for low, high in PAIRS[contrast](len(compared))
+    ]
+
+
+def _slope(averager: Averager, rows: Population, name: str) -> Change:
+    """The derivative with respect to a number, averaged: differences of five points of every row's own design."""
+    x = rows.frame[name].to_numpy(dtype=np.float64)
+    points, coefficients = stencil(x, rows.known_values(name))
+    frames = [rows.setting(name, column) for column in points.T]
+    return Change(name, "dY/dX", averager.slope(frames, rows.weights, coefficients))

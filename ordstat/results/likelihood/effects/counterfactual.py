@@ -1,0 +1,202 @@
+"""Rows of data with some of their variables set to other values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ...._typing import FloatArray, IntArray
+from ....exceptions import DataError, OptionError
+from ....model.sample import Rows
+from ... import frames
+
+if TYPE_CHECKING:
+    from ..results import LikelihoodResults
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Complete rows that effects are averaged over.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        n rows with (at least) the variables of the formula; never changed.
+    weights : (n,) summing to 1
+    variables : tuple of str
+        Of the right-hand sides.
+    categories : mapping of str to tuple
+        Levels of the variables that are factors.
+    known : tuple of pandas.DataFrame
+        Rows whose numbers the model can be evaluated at: all of these, and those of the fit where they are at hand.
+    """
+
+    frame: pd.DataFrame
+    weights: FloatArray
+    variables: tuple[str, ...]
+    categories: Mapping[str, tuple[Any, ...]]
+    known: tuple[pd.DataFrame, ...]
+
+    def check(self, name: str) -> None:
+        """OptionError where the formula has no such variable."""
+        if name not in self.variables:
+            raise OptionError(f"the formula has no variable {name!r}; it has {', '.join(map(repr, self.variables))}.")
+
+    def check_level(self, name: str, value: Any) -> None:
+        """OptionError where a factor has no such level, or a number is asked for and not given."""
+        self.check(name)
+        levels = self.categories.get(name)
+        if levels is not None and value not in levels:
+            raise OptionError(f"{name!r} has no level {value!r}; it has {', '.join(map(repr, levels))}.")
+        if levels is None and not (isinstance(value, Real) and math.isfinite(value)):
+            raise OptionError(f"{name!r} is a number; got the value {value!r}.")
+
+    def setting(self, name: str, value: Any) -> pd.DataFrame:
+        """The frame with one variable set: to one value, or to (n,) numbers."""
+        return self.frame.assign(**{name: _column(self.frame[name], value)})
+
+    def at(self, values: Mapping[str, Any]) -> Population:
+        """With variables set for all rows."""
+        changed = self
+        for name, value in values.items():
+            self.check_level(name, value)
+            changed = replace(changed, frame=changed.setting(name, value))
+        return changed
+
+    def among(self, rows: IntArray) -> Population:
+        """Some of the rows."""
+        weights = self.weights[rows]
+        return replace(self, frame=self.frame.iloc[rows], weights=weights / weights.sum())
+
+    def known_values(self, name: str) -> FloatArray:
+        """Every value of a number in the rows that the model can be evaluated at."""
+        return np.concatenate([frame[name].to_numpy(dtype=np.float64) for frame in self.known])
+
+    def mean(self, name: str, weighted: bool) -> float:
+        """Mean of a number, by the weights or with the same weight for every row that has any."""
+        weights = self.weights if weighted else (self.weights > 0) / np.count_nonzero(self.weights)
+        return float(weights @ self.frame[name].to_numpy(dtype=np.float64))
+
+    def distinct(self, name: str) -> list[Any]:
+        """The values of a number in the rows with weight, in order."""
+        found: list[Any] = np.unique(self.frame[name][self.weights > 0]).tolist()
+        return found
+
+    def grid(self, values: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+        """Every combination of values, the last variable running fastest; columns of the types of the frame."""
+        rows = list(product(*values.values()))
+        template = self.frame.iloc[np.zeros(len(rows), dtype=np.intp)].reset_index(drop=True)
+        columns = {name: list(column) for name, column in zip(values, zip(*rows, strict=True), strict=True)}
+        return template.assign(**{name: _like(template[name], column) for name, column in columns.items()})
+
+
+def _column(old: pd.Series, value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value
+    return _like(old, [value] * len(old))
+
+
+def _like(old: pd.Series, values: list[Any]) -> Any:
+    """Values as a column of the kind of another."""
+    if isinstance(old.dtype, pd.CategoricalDtype):
+        return pd.Categorical(values, dtype=old.dtype)
+    return pd.Series(values, index=old.index)
+
+
+def population(results: LikelihoodResults, newdata: Any, weights: Any, data: Any) -> Population:
+    """The complete rows of new data, or the rows of the fit (from `data` where given) with its weights."""
+    design = results.design
+    variables = design.spec.columns
+    if variables is None:
+        raise DataError("The fit was made from arrays without column names: fit a formula, or a frame.")
+    if newdata is None:
+        if weights is not None:
+            raise OptionError("weights= are those of newdata; the rows of the fit have the weights of the fit.")
+        frame, w = _training_frame(results, data), design.sample.case_weights
+        others = []
+    else:
+        rebuilt = design.spec.rebuild(newdata)
+        frame = frames.copied(newdata, rebuilt.index)[rebuilt.complete]
+        w = np.ones(len(frame)) if weights is None else _given_weights(weights, newdata, rebuilt.complete)
+        others = _rows_of_fit(results)
+    if not len(frame) or not w.sum() > 0:
+        raise DataError("newdata has no complete row of positive weight.")
+    known = [_named(one, variables) for one in (frame, *others)]
+    return Population(known[0], w / w.sum(), tuple(variables), _categories(results, known[0], variables), tuple(known))
+
+
+def _named(frame: pd.DataFrame, variables: Sequence[str]) -> pd.DataFrame:
+    """With the variables under the names that the formula has for them: a column 0 is `0`."""
+    texts = {column: str(column) for column in frame.columns if column not in variables and str(column) in variables}
+    return frame.rename(columns=texts) if texts else frame
+
+
+def _given_weights(weights: Any, newdata: Any, complete: Any) -> FloatArray:
+    values = np.asarray(newdata[weights] if isinstance(weights, str) else weights, dtype=np.float64)
+    if values.shape != complete.shape:
+        raise DataError(f"weights must have one entry per row of newdata ({complete.size}); got shape {values.shape}.")
+    kept: FloatArray = values[complete]
+    if not (np.isfinite(kept).all() and (kept >= 0).all()):
+        raise DataError("weights of newdata must be finite and not negative.")
+    return kept
+
+
+def _training_frame(results: LikelihoodResults, data: Any) -> pd.DataFrame:
+    """The rows of the fit, in its order, checked against what was fitted."""
+    design = results.design
+    given = design.data if data is None else data
+    if given is None:
+        raise DataError("The data of the fit are not at hand: pass data= with the data that were fitted.")
+    frame = frames.copied(given, None)
+    if frame.index.is_unique and design.index.isin(frame.index).all():
+        frame = frame.loc[design.index]
+    elif len(frame) != design.sample.n:
+        frame = frame[design.spec.rebuild(frame).complete & (design.spec.response(frame) >= 0)]
+    if len(frame) != design.sample.n:
+        raise DataError(
+            "The rows of the fit cannot be found in the data by their index: fit data with a unique index, or pass the "
+            "rows as newdata=."
+        )
+    _check_unchanged(design.sample.rows, design.spec.rebuild(frame))
+    return frame
+
+
+def _rows_of_fit(results: LikelihoodResults) -> list[pd.DataFrame]:
+    """The rows of the fit, if its data are at hand and their index tells which they are."""
+    design = results.design
+    if design.data is None:
+        return []
+    frame = frames.copied(design.data, None)
+    told = frame.index.is_unique and design.index.isin(frame.index).all()
+    return [frame.loc[design.index]] if told else []
+
+
+def _check_unchanged(fitted: Rows, rebuilt: Any) -> None:
+    same = rebuilt.complete.all() and all(
+        np.array_equal(getattr(fitted, part), getattr(rebuilt.rows, part))
+        for part in ("X", "nominal", "scale")
+        if getattr(fitted, part) is not None
+    )
+    if not same:
+        raise DataError("The data are not what they were at the fit: pass data= with the data that were fitted.")
+
+
+def _categories(
+    results: LikelihoodResults, frame: pd.DataFrame, variables: Sequence[str]
+) -> dict[str, tuple[Any, ...]]:
+    """Levels of the factors: those of the fit's coding, else those of the rows."""
+    coded = results.design.spec.categories()
+    found = {}
+    for name in variables:
+        if name in coded:
+            found[name] = coded[name]
+        elif not pd.api.types.is_numeric_dtype(frame[name]) or pd.api.types.is_bool_dtype(frame[name]):
+            found[name] = tuple(pd.unique(frame[name].sort_values()))
+    return found

@@ -1,0 +1,197 @@
+"""Estimated marginal means: predictions over a balanced grid of the variables, averaged within groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ...._typing import FloatArray
+from ....exceptions import OptionError
+from ..standard_errors import logit_limits, normal_quantile
+from .average import PAIRS, Average, Averager, listed, warn_of_unknown
+from .counterfactual import population
+from .grid import Numbers, check_size, grid_values, on_one_scale
+
+if TYPE_CHECKING:
+    from ..results import LikelihoodResults
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Emmeans:
+    """Estimated marginal means and what their contrasts need.
+
+    Attributes
+    ----------
+    cells : pandas.DataFrame
+        C rows: the combinations of the variables, those of `by` last.
+    by : tuple of str
+        Contrasts are taken within each combination of these.
+    averages : list of C Average
+    averager : Averager
+    level : float
+        Of the limits.
+    """
+
+    cells: pd.DataFrame
+    by: tuple[str, ...]
+    averages: list[Average]
+    averager: Averager
+    level: float
+
+    def __repr__(self) -> str:
+        return self.frame.to_string(index=False)
+
+    def _repr_html_(self) -> str:
+        html: str = self.frame.to_html(index=False)
+        return html
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The variables, level or threshold where the scale has them, estimate, std_error, lower, upper.
+
+        Limits of probabilities, and of the expected rank as a share of 1..K, are formed on the logit scale; those of
+        odds are the exponents of the limits of the log odds.
+        """
+        tables = []
+        for place, average in enumerate(self.averages):
+            table = self.averager.table(average, self.level).drop(columns=["statistic", "p_value"])
+            table[["lower", "upper"]] = np.column_stack(self._limits(table))
+            cell = {name: self.cells[name].iloc[place] for name in self.cells.columns}
+            tables.append(_beside(self._labels(cell), table))
+        return pd.concat(tables, ignore_index=True)
+
+    def _limits(self, table: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
+        ends = {"prob": (0.0, 1.0), "cum_prob": (0.0, 1.0), "mean": (1.0, float(len(self.averager.results.levels)))}
+        if self.averager.scale not in ends:
+            return table["lower"].to_numpy(), table["upper"].to_numpy()
+        low, high = ends[self.averager.scale]
+        share = (table["estimate"].to_numpy() - low) / (high - low)
+        lower, upper = logit_limits(share, 1.0 - share, table["std_error"].to_numpy() / (high - low), self.level)
+        return low + (high - low) * lower, low + (high - low) * upper
+
+    def _labels(self, front: Mapping[str, Any]) -> dict[str, Any]:
+        labels = self.averager.labels
+        return dict(front) if labels is None else {**front, labels[0]: labels[1]}
+
+    def contrasts(self, method: str = "pairwise", adjust: str = "none") -> pd.DataFrame:
+        """Differences of the means, within the groups of `by`; on the scale "odds" their ratios.
+
+        Parameters
+        ----------
+        method : {"pairwise", "reference", "sequential"}
+            Every later mean less every earlier one, each less the first, or each less the one before.
+        adjust : {"none", "bonferroni", "holm"}
+            Of the p-values, for the contrasts of one group and level. Limits are Bonferroni's wherever p-values are
+            adjusted: Holm's procedure has none of its own, and these hold for it.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns contrast, those of `by`, level or threshold, estimate, std_error, statistic, p_value, lower, upper.
+
+        Raises
+        ------
+        OptionError
+            Another method or adjustment.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.emmeans("contact").contrasts()[["contrast", "estimate"]].round(3).values.tolist()
+        [['yes - no', 1.528]]
+        """
+        if method not in PAIRS:
+            raise OptionError(f"method must be one of {', '.join(map(repr, PAIRS))}; got {method!r}.")
+        if adjust not in ADJUST:
+            raise OptionError(f"adjust must be one of {', '.join(map(repr, ADJUST))}; got {adjust!r}.")
+        main = [name for name in self.cells.columns if name not in self.by]
+        keys = [tuple(row) for row in self.cells[list(self.by)].to_numpy(dtype=object)]
+        tables = []
+        for key in dict.fromkeys(keys):
+            members = [place for place, other in enumerate(keys) if other == key]
+            tables += self._group(members, main, dict(zip(self.by, key, strict=True)), method, adjust)
+        out = pd.concat(tables, ignore_index=True)
+        warn_of_unknown(out, stacklevel=3)
+        return out
+
+    def _group(
+        self, members: list[int], main: list[str], front: Mapping[str, Any], method: str, adjust: str
+    ) -> list[pd.DataFrame]:
+        if len(members) < 2:
+            raise OptionError("contrasts need two means or more in every group.")
+        pairs = PAIRS[method](len(members))
+        family = 1 if adjust == "none" else len(pairs)
+        level = 1.0 - (1.0 - self.level) / family
+        found = []
+        for low, high in pairs:
+            change = self.averages[members[high]] - self.averages[members[low]]
+            names = [" ".join(str(self.cells[name].iloc[members[k]]) for name in main) for k in (high, low)]
+            found.append(
+                _beside(
+                    self._labels({"contrast": self.averager.sign.join(names), **front}),
+                    self.averager.table(change, level),
+                )
+            )
+        adjusted = ADJUST[adjust](np.stack([table["p_value"].to_numpy() for table in found]))
+        return [table.assign(p_value=p) for table, p in zip(found, adjusted, strict=True)]
+
+
+def _beside(front: Mapping[str, Any], table: pd.DataFrame) -> pd.DataFrame:
+    return pd.concat([pd.DataFrame(dict(front), index=table.index), table], axis=1)
+
+
+def _holm(p: FloatArray) -> FloatArray:
+    """(m, M) p-values of m tests each, times m, m - 1, ... from the smallest on, never falling."""
+    order = np.argsort(p, axis=0)
+    factors = np.arange(len(p), 0, -1)[:, None]
+    stepped = np.maximum.accumulate(np.take_along_axis(p, order, axis=0) * factors, axis=0)
+    out = np.empty_like(p)
+    np.put_along_axis(out, order, np.minimum(stepped, 1.0), axis=0)
+    return out
+
+
+ADJUST: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "none": lambda p: p,
+    "bonferroni": lambda p: np.minimum(p * len(p), 1.0),
+    "holm": _holm,
+}
+
+
+def marginal_means(
+    results: LikelihoodResults,
+    variables: Any,
+    *,
+    by: Any,
+    scale: str,
+    at: Mapping[str, Any] | None,
+    cov_keep: Any,
+    cov_reduce: str,
+    data: Any,
+    level: float,
+    vcov: Any,
+) -> Emmeans:
+    """The value of `LikelihoodResults.emmeans`."""
+    normal_quantile(level)
+    averager = Averager.of(results, scale, vcov)
+    rows = population(results, None, None, data)
+    groups = tuple(listed(by))
+    names = [*(name for name in listed(variables) if name not in groups), *groups]
+    if not listed(variables) or all(name in groups for name in names):
+        raise OptionError("emmeans needs a variable of the formula that is not in by=.")
+    values = grid_values(rows, names, at or {}, Numbers(cov_keep, cov_reduce))
+    check_size(values)
+    cells = rows.grid({name: values[name] for name in names})[names]
+    grid = averager.rows(rows.grid(values))  # the variables of the cells come first: each cell is so many rows on end
+    if scale == "latent":
+        grid = on_one_scale(grid)
+    size = grid.n // len(cells)
+    equal = np.full(size, 1.0 / size)
+    averages = [averager.over(grid.take(slice(start, start + size)), equal) for start in range(0, grid.n, size)]
+    means = Emmeans(cells=cells, by=groups, averages=averages, averager=averager, level=level)
+    warn_of_unknown(pd.DataFrame({"std_error": [np.nan if not a.known.all() else 0.0 for a in averages]}), stacklevel=4)
+    return means

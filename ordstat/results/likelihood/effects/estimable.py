@@ -1,0 +1,88 @@
+"""Which rows, and which changes of rows, a fit with aliased columns can speak about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from ...._typing import BoolArray, FloatArray
+from ....model.fit import LikelihoodFit
+from ....model.sample import Rows
+
+#: A new value of an aliased column may differ by this share of its size from what the other columns say.
+_SAME = 1e-6
+
+
+def estimable(fit: LikelihoodFit, trained: Rows, rows: Rows) -> BoolArray:
+    """(n,) whether every aliased column of new rows is what the columns kept say it is, as in the rows of the fit.
+
+    Where it is not, the data have nothing to say about the row, and a prediction that takes the effect of the aliased
+    column as 0 would depend on the coding.
+    """
+    told = np.ones(rows.n, dtype=np.bool_)
+    for matrix, gone in _parts(fit, trained):
+        found, expected = _gone(matrix(trained), matrix(rows), gone)
+        told &= (np.abs(found - expected) <= _SAME * (1.0 + np.abs(found))).all(axis=1)
+    return told
+
+
+def estimable_slopes(fit: LikelihoodFit, trained: Rows, points: Sequence[Rows], weights: FloatArray) -> BoolArray:
+    """(n,) whether the aliased columns change as the columns kept say, where one variable does.
+
+    Parameters
+    ----------
+    fit : LikelihoodFit
+    trained : Rows
+        Of the fit.
+    points : sequence of Rows
+        The n rows with the variable at each of several values.
+    weights : (n, len(points))
+        Of the points, for the derivative of each row.
+    """
+    told = np.ones(len(weights), dtype=np.bool_)
+    for matrix, gone in _parts(fit, trained):
+        first, *others = map(matrix, points)  # differences: columns that do not change give exact zeros
+        slopes = sum((weights[:, [j + 1]] * (other - first) for j, other in enumerate(others)), np.zeros_like(first))
+        found, expected = _gone(matrix(trained), slopes, gone)
+        largest = np.abs(slopes / _sizes(matrix(trained))).max(axis=1, keepdims=True)
+        told &= (np.abs(found - expected) <= _SAME * largest).all(axis=1)
+    return told
+
+
+def _parts(fit: LikelihoodFit, trained: Rows) -> Iterator[tuple[Callable[[Rows], FloatArray], BoolArray]]:
+    """What gives the columns of the nominal and location effects, and of the scale, with which of them are aliased.
+
+    A column of ones comes first.
+    """
+    q = 0 if trained.nominal is None else trained.nominal.shape[1]
+    ends = np.cumsum([fit.n_alpha, fit.n_beta, fit.n_zeta])
+    thresholds, location, scale, _ = np.split(fit.aliased, ends)
+    nominal = thresholds.reshape(1 + q, -1)[1:].all(axis=1)
+    for matrix, gone in ((_location, np.concatenate([nominal, location])), (_scale, scale)):
+        if gone.any():
+            yield matrix, np.append(False, gone)
+
+
+def _location(rows: Rows) -> FloatArray:
+    ones = np.ones((rows.n, 1))  # the thresholds
+    return np.hstack([ones, rows.X] if rows.nominal is None else [ones, rows.nominal, rows.X])
+
+
+def _scale(rows: Rows) -> FloatArray:
+    ones = np.ones((rows.n, 1))  # the unit of the scale
+    return np.hstack([ones] if rows.scale is None else [ones, rows.scale])
+
+
+def _sizes(trained: FloatArray) -> FloatArray:
+    return np.asarray(np.maximum(np.abs(trained).max(axis=0), 1e-300))
+
+
+def _gone(trained: FloatArray, new: FloatArray, gone: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """The columns `gone` of new rows, and what they are if the others make them up as in the rows of the fit.
+
+    Both in units of the size of each column.
+    """
+    unit = _sizes(trained)
+    relation = np.linalg.lstsq(trained[:, ~gone] / unit[~gone], trained[:, gone] / unit[gone], rcond=None)[0]
+    return new[:, gone] / unit[gone], new[:, ~gone] / unit[~gone] @ relation

@@ -1,0 +1,224 @@
+"""Goodness-of-fit tests of a likelihood fit, with the counts that they compare."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+import pandas as pd
+from scipy.special import chdtrc
+
+from ..._typing import BoolArray, FloatArray, IntArray
+from ...assess.likelihood.goodness import (
+    Counts,
+    halved_patterns,
+    hosmer_lemeshow_df,
+    ordinal_scores,
+    pulkstenis_robinson_df,
+    score_groups,
+)
+from ...exceptions import ConvergenceWarning, DataError, OptionError
+from ...model.sample import Sample
+from ..protocols import ProbabilityRule
+from ..report.render import Summary
+from ..report.report import Report, Table
+from ..report.warnings import not_reached
+from .residuals import finite_only, penalised
+
+if TYPE_CHECKING:
+    from .results import LikelihoodResults
+
+#: Groups by score where the user does not say.
+_GROUPS = 10
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class GoodnessOfFit:
+    """A test of fit, with the counts behind it.
+
+    Attributes
+    ----------
+    name : str
+    table : frame
+        One row a statistic: columns statistic, df, p_value.
+    observed, expected : frame
+        Counts by group (rows) and level of the response (columns).
+    notes : tuple of str
+        What speaks against the chi-square approximation.
+    """
+
+    name: str
+    table: pd.DataFrame
+    observed: pd.DataFrame
+    expected: pd.DataFrame
+    notes: tuple[str, ...]
+
+    @property
+    def p_value(self) -> float:
+        """Of the first statistic."""
+        return float(self.table["p_value"].iloc[0])
+
+    def __repr__(self) -> str:
+        return repr(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+    def summary(self) -> Summary:
+        """All tables."""
+        tables = (
+            Table(title="Test", frame=self.table, formats={"df": "int", "p_value": "p"}),
+            Table(title="Observed counts", frame=self.observed, formats=dict.fromkeys(self.observed, "g")),
+            Table(title="Expected counts", frame=self.expected, formats=dict.fromkeys(self.expected, ".1f")),
+        )
+        return Summary(Report(title=f"Goodness of fit: {self.name}", header=(), tables=tables, notes=self.notes))
+
+
+def gof(r: LikelihoodResults, test: str, groups: int | None) -> GoodnessOfFit:
+    """`LikelihoodResults.gof`."""
+    if not isinstance(test, str) or test not in _TESTS:
+        raise OptionError(f"test must be one of {', '.join(map(repr, _TESTS))}; got {test!r}.")
+    whole = isinstance(groups, (int, np.integer)) and not isinstance(groups, bool) and groups >= 3
+    if groups is not None and not whole:
+        raise OptionError(f"groups must be a whole number, 3 or more; got {groups!r}.")
+    finite_only(r, "gof()")
+    if penalised(r):
+        raise OptionError("gof() compares with the maximum of the likelihood: fit without penalty=.")
+    return _TESTS[test](r, groups)
+
+
+def _lipsitz(r: LikelihoodResults, groups: int | None) -> GoodnessOfFit:
+    sample, n_groups = r.design.sample, groups or _GROUPS
+    codes = _score_groups(r, n_groups)
+    indicators = (codes[:, None] == np.arange(1, n_groups)).astype(np.float64)
+    wider = replace(sample, rows=replace(sample.rows, X=np.ascontiguousarray(np.hstack([sample.X, indicators]))))
+    fit = r.method.fit(wider, np.random.default_rng(0))
+    if not fit.certificate.reached:
+        warnings.warn(f"Lipsitz test: {not_reached(fit)}", ConvergenceWarning, stacklevel=4)
+    df = int(np.count_nonzero(~fit.aliased)) - r.edf
+    if df == 0:
+        raise DataError(
+            f"the Lipsitz test adds indicators of {n_groups} groups to the model, and this model already tells those "
+            "apart: each distinct score has its own effects."
+        )
+    found = [("likelihood ratio", 2.0 * (fit.loglik - r.loglik), df)]
+    notes = _many_groups(n_groups, sample)
+    names = [f"group {g + 1}" for g in range(n_groups)]
+    return _result(r, "Lipsitz, Fitzmaurice and Molenberghs", codes, found, names, notes)
+
+
+def _many_groups(n_groups: int, sample: Sample) -> tuple[str, ...]:
+    """The rule of thumb of Fagerland and Hosmer (2013): 6 <= groups < n / (5 K)."""
+    limit = float(sample.case_weights.sum()) / (5.0 * sample.n_levels)
+    if 6 <= n_groups < limit:
+        return ()
+    return (f"{n_groups} groups: 6 or more, and fewer than n / (5 K) = {limit:.3g}, are recommended.",)
+
+
+def _hosmer_lemeshow(r: LikelihoodResults, groups: int | None) -> GoodnessOfFit:
+    _location_only(r, "hosmer-lemeshow")
+    n_groups = groups or _GROUPS
+    codes = _score_groups(r, n_groups)
+    counts = _counts(r, codes)
+    found = [("Pearson chi2", counts.pearson, hosmer_lemeshow_df(n_groups, r.design.sample.n_levels))]
+    names = [f"group {g + 1}" for g in range(n_groups)]
+    return _result(r, "ordinal Hosmer-Lemeshow", codes, found, names, _small(counts))
+
+
+def _pulkstenis_robinson(r: LikelihoodResults, groups: int | None) -> GoodnessOfFit:
+    if groups is not None:
+        raise OptionError("groups goes with the tests 'lipsitz' and 'hosmer-lemeshow' alone.")
+    _location_only(r, "pulkstenis-robinson")
+    columns = _categorical_columns(r)
+    sample = r.design.sample
+    patterns: IntArray = np.unique(sample.X[:, columns], axis=0, return_inverse=True)[1].reshape(-1)
+    codes = halved_patterns(patterns, _scores(r), sample.case_weights)
+    counts = _counts(r, codes)
+    n_patterns = int(patterns.max()) + 1
+    estimated = ~r.fit.aliased[r.parameters.of("location")]
+    df = pulkstenis_robinson_df(n_patterns, sample.n_levels, int(np.count_nonzero(columns & estimated)))
+    found = [("Pearson chi2", counts.pearson, df), ("deviance chi2", counts.deviance, df)]
+    names = [f"pattern {p + 1}, {half} score" for p in range(n_patterns) for half in ("lower", "upper")]
+    return _result(r, "Pulkstenis-Robinson", codes, found, names, _small(counts))
+
+
+def _categorical_columns(r: LikelihoodResults) -> BoolArray:
+    """(D,) columns of X that belong to terms of categorical factors alone."""
+    design = r.design
+    chosen = np.zeros(len(design.names), dtype=np.bool_)
+    for term in design.categorical:
+        chosen[design.terms[term]] = True
+    if not chosen.any():
+        raise DataError(
+            "the Pulkstenis-Robinson test groups rows by the patterns of the categorical covariates; this model has "
+            "none (text, boolean and categorical columns count, and C(x)): use test='hosmer-lemeshow' or 'lipsitz'."
+        )
+    if chosen.all():
+        raise DataError(
+            "the Pulkstenis-Robinson test cuts the patterns of the categorical covariates by what the numeric ones add "
+            "to the score, and this model has no numeric covariate: use test='hosmer-lemeshow' or 'lipsitz'."
+        )
+    return chosen
+
+
+def _location_only(r: LikelihoodResults, test: str) -> None:
+    if r.design.nominal_names or r.design.scale_names or r.fit.jacobian is not None or r.fit.n_lambda:
+        raise OptionError(
+            f"test={test!r} is defined for flexible thresholds and location effects alone; under nominal or scale "
+            "effects, structured thresholds or a link parameter its degrees of freedom are not known: use "
+            "test='lipsitz'."
+        )
+
+
+_TESTS: dict[str, Callable[[LikelihoodResults, int | None], GoodnessOfFit]] = {
+    "lipsitz": _lipsitz,
+    "hosmer-lemeshow": _hosmer_lemeshow,
+    "pulkstenis-robinson": _pulkstenis_robinson,
+}
+
+
+def _probabilities(r: LikelihoodResults) -> FloatArray:
+    return cast(ProbabilityRule, r.fit.rule).probabilities(r.design.sample.rows, r.fit.scores)
+
+
+def _scores(r: LikelihoodResults) -> FloatArray:
+    return ordinal_scores(_probabilities(r))
+
+
+def _score_groups(r: LikelihoodResults, n_groups: int) -> IntArray:
+    return score_groups(_scores(r), r.design.sample.case_weights, n_groups)
+
+
+def _counts(r: LikelihoodResults, codes: IntArray) -> Counts:
+    sample = r.design.sample
+    return Counts.of(codes, sample.y, sample.case_weights, _probabilities(r))
+
+
+def _small(counts: Counts) -> tuple[str, ...]:
+    if counts.small <= 0.2:
+        return ()
+    return (f"{100.0 * counts.small:.0f}% of the cells expect fewer than 5 cases: the p-value is rough.",)
+
+
+def _result(
+    r: LikelihoodResults,
+    name: str,
+    codes: IntArray,
+    found: list[tuple[str, float, int]],
+    groups: list[str],
+    notes: tuple[str, ...],
+) -> GoodnessOfFit:
+    counts = _counts(r, codes)
+    rows = [(value, df, float(chdtrc(df, max(value, 0.0)))) for _, value, df in found]
+    table = pd.DataFrame(rows, index=[label for label, _, _ in found], columns=["statistic", "df", "p_value"])
+    levels = list(r.levels)
+    return GoodnessOfFit(
+        name=name,
+        table=table,
+        observed=pd.DataFrame(counts.observed, index=groups, columns=levels),
+        expected=pd.DataFrame(counts.expected, index=groups, columns=levels),
+        notes=notes,
+    )

@@ -1,0 +1,139 @@
+"""Confidence limits of the parameters, by the normal approximation or by the profile likelihood, and profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import chdtri, ndtri
+
+from ..._typing import FloatArray, IntArray
+from ...exceptions import OptionError
+from .parameters import check_determined
+
+if TYPE_CHECKING:
+    from ..protocols import Profiler
+    from .results import LikelihoodResults
+
+#: Parameters: names, terms or positions, one or several; None for all.
+Parm = str | int | Sequence[str | int] | None
+
+#: Limits of a profile without an end, in standard errors (or in units of the parameter where it has none).
+_OPEN = 5.0
+
+
+def limits(r: LikelihoodResults, level: float, type: str, parm: Any) -> pd.DataFrame:
+    """`LikelihoodResults.confint`."""
+    if type not in ("wald", "profile"):
+        raise OptionError(f"type must be 'wald' or 'profile'; got {type!r}.")
+    check_level(level)
+    chosen = places(r, parm)
+    if type == "wald":
+        return _frame(r, chosen, _wald(r, level)[chosen])
+    if r.covariance != "model":
+        raise OptionError(
+            f"type='profile' knows no {r.covariance} covariance, as it rests on the likelihood alone: use type='wald', "
+            "or .with_vcov('model').confint(type='profile')."
+        )
+    if parm is not None:
+        check_determined(chosen, r.fit, r.parameters, "confint(type='profile')")
+    values, reasons = _profile_limits(r, level, chosen)
+    frame = _frame(r, chosen, values)
+    frame.attrs["reasons"] = reasons
+    return frame
+
+
+def check_level(level: float) -> None:
+    if not 0.0 < level < 1.0:
+        raise OptionError(f"level must lie strictly between 0 and 1; got {level!r}.")
+
+
+def places(r: LikelihoodResults, parm: Any) -> IntArray:
+    """Places of the parameters asked for, each once, by name, term or position; all of them for None."""
+    if parm is None:
+        return np.arange(len(r.parameters.names))
+    asked = list(parm) if isinstance(parm, Iterable) and not isinstance(parm, str) else [parm]
+    location = r.parameters.of("location")
+    terms = {term: location[columns].tolist() for term, columns in r.design.terms.items()}
+    found = [place for one in asked for place in _places_of(one, r.parameters.names, terms)]
+    return np.array(list(dict.fromkeys(found)), dtype=np.intp)
+
+
+def _places_of(one: Any, names: Sequence[str], terms: Mapping[str, list[int]]) -> list[int]:
+    """The place of a parameter, or those of a term."""
+    if isinstance(one, str):
+        found = [place for place, name in enumerate(names) if name == one] or terms.get(one, [])
+        if not found:
+            raise OptionError(f"parm has no parameter or term {one!r}; the parameters are {', '.join(names)}.")
+        return found
+    whole = isinstance(one, (int, np.integer)) and not isinstance(one, bool)
+    if not whole or not 0 <= one < len(names):
+        raise OptionError(f"parm must hold names, or positions 0 to {len(names) - 1}; got {one!r}.")
+    return [int(one)]
+
+
+def _wald(r: LikelihoodResults, level: float) -> FloatArray:
+    """(P, 2) estimate plus and minus the normal quantile times the standard error."""
+    half = float(ndtri(0.5 + level / 2.0)) * r.se.to_numpy()
+    return np.column_stack((r.fit.coefficients - half, r.fit.coefficients + half))
+
+
+def _frame(r: LikelihoodResults, chosen: IntArray, values: FloatArray) -> pd.DataFrame:
+    return pd.DataFrame(values, index=[r.parameters.names[i] for i in chosen], columns=["lower", "upper"])
+
+
+def _profile_limits(
+    r: LikelihoodResults, level: float, chosen: IntArray
+) -> tuple[FloatArray, dict[tuple[str, str], str]]:
+    """Limits (n, 2), NaN where aliased, and the reason of each infinite one."""
+    profiler, drop = _profiler(r), float(chdtri(1.0, 1.0 - level))
+    estimated = np.cumsum(~r.fit.aliased) - 1
+    values = np.full((chosen.size, 2), np.nan)
+    reasons: dict[tuple[str, str], str] = {}
+    for row, place in enumerate(chosen):
+        if r.fit.aliased[place]:
+            continue
+        for column, (direction, side) in enumerate(((-1, "lower"), (1, "upper"))):
+            values[row, column], reason = profiler.end(int(estimated[place]), direction, drop)
+            if reason:
+                reasons[r.parameters.names[place], side] = reason
+    return values, reasons
+
+
+def _profiler(r: LikelihoodResults) -> Profiler:
+    return r.method.profiler(r.design.sample, r.fit)
+
+
+def profiles(r: LikelihoodResults, parm: Parm, level: float, points: int) -> pd.DataFrame:
+    """`LikelihoodResults.profile`."""
+    check_level(level)
+    if points < 3:
+        raise OptionError(f"points must be 3 or more; got {points!r}.")
+    if parm is not None:
+        check_determined(places(r, parm), r.fit, r.parameters, "profile")
+    chosen = [place for place in places(r, parm) if not r.fit.aliased[place]]
+    profiler, drop = _profiler(r), float(chdtri(1.0, 1.0 - level))
+    estimated = np.cumsum(~r.fit.aliased) - 1
+    frames = [_profile(r, profiler, int(place), int(estimated[place]), drop, points) for place in chosen]
+    return (
+        pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["parameter", "value", "z", "loglik"])
+    )
+
+
+def _profile(
+    r: LikelihoodResults, profiler: Profiler, place: int, among: int, drop: float, points: int
+) -> pd.DataFrame:
+    """One parameter's profile at equally spaced values between its limits, its estimate among them."""
+    estimate = float(r.fit.coefficients[place])
+    error = float(r.se.iloc[place])
+    reach = _OPEN * (error if np.isfinite(error) else 1.0)
+    ends = [profiler.end(among, direction, drop)[0] for direction in (-1, 1)]
+    low, high = (end if np.isfinite(end) else estimate + sign * reach for end, sign in zip(ends, (-1, 1), strict=True))
+    half = points // 2
+    values = np.concatenate([np.linspace(low, estimate, half + 1), np.linspace(estimate, high, half + 1)[1:]])
+    loglik = profiler.curve(among, values)
+    top = max(float(np.nanmax(loglik)), float(loglik[half]))
+    z = np.sign(values - estimate) * np.sqrt(np.maximum(2.0 * (top - loglik), 0.0))
+    return pd.DataFrame({"parameter": r.parameters.names[place], "value": values, "z": z, "loglik": loglik})

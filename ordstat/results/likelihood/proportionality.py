@@ -1,0 +1,194 @@
+"""Is one effect enough for all thresholds, and one scale for all rows? Tests of what a cumulative model assumes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pandas as pd
+
+from ..._typing import BoolArray, FloatArray
+from ...assess.likelihood.proportional_odds import equality_contrasts, stacked_covariance
+from ...assess.likelihood.wald import wald_test
+from ...exceptions import OptionError
+from ...model.fit import LikelihoodFit
+from ...model.likelihood.cumulative import CumulativeRule
+from ...model.sample import Rows, Sample
+from .comparison import check_unpenalised, chi2_tail
+from .single_terms import Refit, coded_anew, extension_table, fitted, unstarted
+
+if TYPE_CHECKING:
+    from .results import LikelihoodResults
+
+OMNIBUS = "omnibus"
+
+
+def nominal_tests(r: LikelihoodResults, scope: Any) -> pd.DataFrame:
+    """`LikelihoodResults.nominal_test`."""
+    check_unpenalised([r], "nominal_test")
+    terms = _scope([*r.design.terms, *r.design.scale_terms], r.design.nominal_terms, scope)
+    return extension_table(r, _extended(r, "nominal", r.design.nominal_terms, terms))
+
+
+def scale_tests(r: LikelihoodResults, scope: Any) -> pd.DataFrame:
+    """`LikelihoodResults.scale_test`."""
+    check_unpenalised([r], "scale_test")
+    terms = _scope(r.design.terms, r.design.scale_terms, scope)
+    return extension_table(r, _extended(r, "scale", r.design.scale_terms, terms))
+
+
+def _extended(r: LikelihoodResults, role: str, old: Iterable[str], terms: Iterable[str]) -> dict[str, Refit]:
+    """The model with each term in the nominal or scale formula too."""
+    return {term: fitted(r, coded_anew(r, role, [*old, term], term)) for term in terms}
+
+
+def _scope(terms: Iterable[str], taken: Iterable[str], scope: Any) -> list[str]:
+    """Terms to test: all that are not there already, or the ones asked for."""
+    known, taken = list(dict.fromkeys(terms)), set(taken)
+    if scope is None:
+        return [term for term in known if term not in taken]
+    asked = [scope] if isinstance(scope, str) else list(scope)
+    for term in asked:
+        if term not in known:
+            raise OptionError(f"scope has no term {term!r} of the model; its terms are {', '.join(known)}.")
+    return [term for term in asked if term not in taken]
+
+
+def _with_margins(r: LikelihoodResults, terms: Iterable[str]) -> BoolArray:
+    """(D,) which location columns belong to some terms or the terms that these contain."""
+    chosen = np.zeros(len(r.design.names), dtype=bool)
+    margins = r.design.spec.margins()
+    for term in terms:
+        for name in margins.margins_of(term):
+            chosen[r.design.terms[name]] = True
+    return chosen
+
+
+def _joined(old: FloatArray | None, new: FloatArray) -> FloatArray:
+    return np.ascontiguousarray(new if old is None else np.hstack([old, new]))
+
+
+# Score test
+
+
+def score_tests(r: LikelihoodResults) -> pd.DataFrame:
+    """`LikelihoodResults.score_test`."""
+    _check_proportional(r, "score_test")
+    if r.fit.jacobian is not None or r.fit.n_lambda:
+        raise OptionError("score_test takes flexible thresholds and a link without a parameter: use nominal_test().")
+    if r.method.penalty is not None:
+        raise OptionError("score_test takes estimates of maximum likelihood; these are penalised.")
+    chosen = {term: _with_margins(r, [term]) for term in r.design.terms}
+    chosen[OMNIBUS] = np.ones(len(r.design.names), dtype=bool)
+    rows = {name: _score_row(r, columns) for name, columns in chosen.items()}
+    return _chi2_frame(rows)
+
+
+def _score_row(r: LikelihoodResults, columns: BoolArray) -> tuple[float, int]:
+    """Score statistic of giving some location columns an effect of their own at each threshold."""
+    estimated = ~r.fit.aliased[r.parameters.of("location")]
+    freed, kept = columns & estimated, ~columns & estimated
+    rows, K = r.design.sample.rows, r.design.sample.n_levels
+    wider = replace(
+        rows, X=np.ascontiguousarray(rows.X[:, kept]), nominal=_joined(_estimated_nominal(r), rows.X[:, freed])
+    )
+    coefficients = r.fit.coefficients
+    beta = coefficients[r.parameters.of("location")]
+    zeta = coefficients[r.parameters.of("scale")]
+    alpha = coefficients[r.parameters.of("threshold", "nominal")]
+    point = np.concatenate([alpha[~np.isnan(alpha)], np.repeat(-beta[freed], K - 1), beta[kept], zeta[~np.isnan(zeta)]])
+    sample = replace(r.design.sample, rows=replace(wider, scale=_estimated_scale(r)))
+    return r.method.score_statistic(sample, point), int(freed.sum()) * (K - 2)
+
+
+def _estimated_nominal(r: LikelihoodResults) -> FloatArray | None:
+    """Nominal columns that are not aliased."""
+    rows = r.design.sample.rows
+    if rows.nominal is None:
+        return None
+    aliased = r.fit.aliased[r.parameters.of("nominal")].reshape(rows.nominal.shape[1], -1)[:, 0]
+    return rows.nominal[:, ~aliased]
+
+
+def _estimated_scale(r: LikelihoodResults) -> FloatArray | None:
+    rows = r.design.sample.rows
+    if rows.scale is None:
+        return None
+    return np.ascontiguousarray(rows.scale[:, ~r.fit.aliased[r.parameters.of("scale")]])
+
+
+def _chi2_frame(rows: dict[str, tuple[float, int]]) -> pd.DataFrame:
+    chisq, df = np.array([row[0] for row in rows.values()]), np.array([row[1] for row in rows.values()])
+    return pd.DataFrame({"df": df, "chisq": chisq, "p_value": chi2_tail(chisq, df)}, index=list(rows))
+
+
+def _check_proportional(r: LikelihoodResults, name: str) -> None:
+    if r.design.sample.n_levels < 3:
+        raise OptionError(f"{name} compares thresholds; a response of 2 levels has one.")
+    if not r.design.names:
+        raise OptionError(f"{name} tests location effects; {r.design.formula!r} has none.")
+
+
+# Brant's test
+
+
+def brant_tests(r: LikelihoodResults) -> pd.DataFrame:
+    """`LikelihoodResults.brant`."""
+    check_unpenalised([r], "brant")
+    _check_proportional(r, "brant")
+    rows = r.design.sample.rows
+    others = (rows.nominal, rows.scale, rows.scale_offset, r.fit.jacobian)
+    if any(part is not None for part in others) or r.fit.n_lambda:
+        raise OptionError(
+            "brant takes a model of location effects with flexible thresholds and a link without a parameter: use "
+            "nominal_test()."
+        )
+    estimated = ~r.fit.aliased[r.parameters.of("location")]
+    X = np.ascontiguousarray(rows.X[:, estimated])
+    fits, notes = _binary_fits(r, replace(rows, X=X))
+    place = np.cumsum(estimated) - 1
+    columns = {term: place[found][estimated[found]] for term, found in r.design.terms.items()}
+    columns[OMNIBUS] = np.arange(X.shape[1])
+    untested = dict.fromkeys(columns, (np.nan, 0))
+    table = _chi2_frame(untested) if notes else _brant_frame(r, X, fits, columns)
+    lacking = [str(name) for name, chisq in table["chisq"].items() if np.isnan(chisq)]
+    if lacking and not notes:
+        notes = [
+            f"no test of {', '.join(lacking)}: their covariance, put together from {len(fits)} binary regressions, is "
+            "not positive; use nominal_test() or score_test()."
+        ]
+    table.attrs["notes"] = notes
+    return table
+
+
+def _binary_fits(r: LikelihoodResults, rows: Rows) -> tuple[list[LikelihoodFit], list[str]]:
+    """One regression of "above level k" a threshold, and which of them have no finite estimates."""
+    fits, notes = [], []
+    sample = replace(r.design.sample, rows=rows, n_levels=2, costs=None)
+    method = unstarted(r).with_cost("classification")  # a K x K cost has no use for two levels
+    for k, name in enumerate(r.threshold_names):
+        fit = method.fit(replace(sample, y=(sample.y > k).astype(np.intp)), np.random.default_rng(0))
+        if fit.separation is not None or fit.aliased.any() or not fit.certificate.reached:
+            notes.append(f"the binary regression at {name} has no finite estimates: no test.")
+        fits.append(fit)
+    return fits, notes
+
+
+def _brant_frame(
+    r: LikelihoodResults, X: FloatArray, fits: list[LikelihoodFit], columns: dict[str, Any]
+) -> pd.DataFrame:
+    sample: Sample = r.design.sample
+    link = cast(CumulativeRule, fits[0].rule).link
+    eta = np.column_stack([fit.coefficients[0] - fit.scores for fit in fits])
+    covariance = stacked_covariance(link, np.hstack([np.ones((sample.n, 1)), -X]), eta, sample.case_weights)
+    estimates = np.concatenate([fit.coefficients for fit in fits])
+    rows = {}
+    for name, chosen in columns.items():
+        L = equality_contrasts(len(fits), 1 + X.shape[1], 1 + chosen)
+        rows[name] = wald_test(L, L @ estimates, covariance)
+    table = _chi2_frame(rows)
+    slopes = {f"at {name}": fit.coefficients[1:] for name, fit in zip(r.threshold_names, fits, strict=True)}
+    table.attrs["coefficients"] = slopes
+    return table

@@ -1,0 +1,50 @@
+"""Responses drawn from a fitted probability model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+import pandas as pd
+
+from ..._typing import FloatArray, IntArray
+from ...exceptions import DataError, OptionError
+from ..protocols import ProbabilityRule
+from ..seeds import generator
+from ..target import Target
+
+if TYPE_CHECKING:
+    from .results import LikelihoodResults
+
+#: Doubles held at once.
+_BUFFER = 1 << 22
+
+
+def simulate(r: LikelihoodResults, target: Target, n: int, seed: int | np.random.Generator) -> pd.DataFrame:
+    """`LikelihoodResults.simulate`."""
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        raise OptionError(f"n must be a whole number, 1 or more; got {n!r}.")
+    rule, rng = cast(ProbabilityRule, r.fit.rule), generator(seed)
+    shares = rng.random((int(n), target.rows.n))
+    codes = np.empty(shares.shape, dtype=np.intp)
+    step = max(1, _BUFFER // len(r.levels))
+    for start in range(0, target.rows.n, step):
+        rows = slice(start, start + step)
+        probabilities = rule.probabilities(target.rows.take(rows), target.scores[rows])
+        codes[:, rows] = drawn_codes(probabilities, shares[:, rows])
+    columns = {f"sim_{i + 1}": target.classes(row, r.design.levels) for i, row in enumerate(codes)}
+    return pd.DataFrame(columns, index=target.index)
+
+
+def drawn_codes(probabilities: FloatArray, shares: FloatArray) -> IntArray:
+    """(S, n) codes: how many cumulative probabilities of a row (n, K) lie at or below each share (S, n) in [0, 1)."""
+    if (probabilities < 0.0).any():
+        raise DataError(
+            "simulate() needs probabilities: nominal effects put the thresholds of "
+            f"{int((probabilities < 0.0).any(axis=1).sum())} rows out of order, so that some are negative."
+        )
+    ends = np.cumsum(probabilities, axis=1)[:, :-1]
+    codes = np.zeros(shares.shape, dtype=np.intp)
+    for k in range(ends.shape[1]):
+        codes += shares >= ends[:, k]
+    return codes

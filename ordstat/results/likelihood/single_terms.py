@@ -1,0 +1,226 @@
+"""Single terms dropped from a fit or added to it: likelihood-ratio tests and AIC."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pandas as pd
+
+from ...exceptions import DataError, OptionError
+from ...model.fit import LikelihoodFit
+from ...model.sample import Sample
+from .comparison import check_unpenalised, chi2_tail, without_rounding
+
+if TYPE_CHECKING:
+    from ...design.design import Design
+    from ...design.margins import Margins
+    from .results import LikelihoodResults
+
+NONE = "<none>"
+
+
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """Another model of the same rows: its parameters and log-likelihood, NaN where it has no maximum."""
+
+    edf: float
+    loglik: float
+    separated: bool
+
+    @classmethod
+    def of(cls, fit: LikelihoodFit) -> Refit:
+        """A fit that reached its maximum, or the limit of the likelihood under separation."""
+        separated = fit.separation is not None
+        if not separated and not fit.certificate.reached:
+            return cls(np.nan, np.nan, False)
+        return cls(float(np.count_nonzero(~fit.aliased)), float(fit.loglik), separated)
+
+    def criterion(self, k: float) -> float:
+        """AIC with a penalty of k a parameter."""
+        return k * self.edf - 2.0 * self.loglik
+
+
+NO_FIT = Refit(np.nan, np.nan, False)
+
+
+def fitted(r: LikelihoodResults, sample: Sample) -> Refit:
+    """The method of a fit on another sample, from its own start; without a maximum where the sample has none."""
+    try:
+        return Refit.of(unstarted(r).fit(sample, np.random.default_rng(0)))
+    except DataError:
+        return NO_FIT
+
+
+def unstarted(r: LikelihoodResults) -> Any:
+    """The method of a fit without its starting values, which are those of its own parameters."""
+    return replace(cast(Any, r.method), start=None)
+
+
+def coded_anew(r: LikelihoodResults, role: str, terms: Sequence[str], changed: str) -> Sample:
+    """The sample with other terms in one formula, coded as that formula by itself asks.
+
+    Parameters
+    ----------
+    r : LikelihoodResults
+    role : {"formula", "nominal", "scale"}
+    terms : sequence of str
+        All that the formula has then, from any formula of the fit.
+    changed : str
+        The one that came or went. Where the columns of the fit do not tell the new ones, the data are asked.
+    """
+    design = r.design
+    columns = design.spec.recoded(design, terms)
+    if columns is not None:
+        rows = replace(design.sample.rows, **{"X" if role == "formula" else role: columns})
+        return replace(design.sample, rows=rows)
+    text = design.spec.margins().texts[changed]
+    change = f"~ . - {text}" if changed not in terms else f"~ . + {text}" if len(terms) > 1 else f"~ {text}"
+    new = design.updated(**{role: change})
+    check_rows(design, new, changed)
+    return new.sample
+
+
+def dropped_terms(r: LikelihoodResults, scope: Any, test: str | None, k: float) -> pd.DataFrame:
+    """`LikelihoodResults.drop1`."""
+    _check_test(test)
+    check_unpenalised([r], "drop1")
+    fits = drop_fits(r, _drop_scope(r, scope))
+    return _table(r, fits, -1.0, test, k)
+
+
+def drop_fits(r: LikelihoodResults, terms: Iterable[str]) -> dict[str, Refit]:
+    """The model without each term."""
+    fits = {}
+    for term in terms:
+        kept = [other for other in r.design.terms if other != term]
+        fits[term] = fitted(r, coded_anew(r, "formula", kept, term))
+    return fits
+
+
+def _drop_scope(r: LikelihoodResults, scope: Any) -> list[str]:
+    if scope is None:
+        return r.design.spec.margins().droppable()
+    terms = [scope] if isinstance(scope, str) else list(scope)
+    unknown = [term for term in terms if term not in r.design.terms]
+    if unknown:
+        raise OptionError(f"scope has no term {unknown[0]!r} of the model; its terms are {', '.join(r.design.terms)}.")
+    return terms
+
+
+def added_terms(r: LikelihoodResults, scope: Any, test: str | None, k: float, data: Any) -> pd.DataFrame:
+    """`LikelihoodResults.add1`."""
+    _check_test(test)
+    check_unpenalised([r], "add1")
+    fits = add_fits(r, enterable(r, widest(r, scope, data)), data)
+    return _table(r, fits, 1.0, test, k)
+
+
+def add_fits(r: LikelihoodResults, texts: dict[str, str], data: Any) -> dict[str, Refit]:
+    """The model with each term, given as a formula writes it."""
+    fits = {}
+    for term, text in texts.items():
+        design = r.design.updated(data, formula=f"~ . + {text}")
+        check_rows(r.design, design, term)
+        fits[term] = fitted(r, design.sample)
+    return fits
+
+
+def widest(r: LikelihoodResults, scope: Any, data: Any) -> Margins:
+    """The terms of the largest model; a dot in its formula stands for the model of `r`."""
+    formula = scope if isinstance(scope, str) else " + ".join(scope)
+    return r.design.updated(data, formula=formula if "~" in formula else f"~ . + {formula}").spec.margins()
+
+
+def enterable(r: LikelihoodResults, wide: Margins) -> dict[str, str]:
+    """Terms of the largest model that may enter (their margins are in the model), with their texts."""
+    have = set(r.design.spec.margins().factors.values())
+    lacking = {term: own for term, own in wide.factors.items() if own not in have}
+    return {
+        term: wide.texts[term] for term, own in lacking.items() if not any(other < own for other in lacking.values())
+    }
+
+
+def check_rows(old: Design, new: Design, term: str) -> None:
+    """DataError where putting in or taking out a term changes the rows that are complete."""
+    if old.sample.n != new.sample.n or not old.index.equals(new.index):
+        raise DataError(
+            f"{term!r} is missing in some of the {max(old.sample.n, new.sample.n)} rows of the fit "
+            f"({min(old.sample.n, new.sample.n)} rows have it): models are compared on the same rows, so drop the rows "
+            "with missing values first."
+        )
+
+
+def _check_test(test: str | None) -> None:
+    if test not in ("Chisq", None):
+        raise OptionError(f"test must be 'Chisq' or None; got {test!r}.")
+
+
+def _table(
+    r: LikelihoodResults, fits: dict[str, Refit], sign: float, test: str | None, k: float, loglik: bool = False
+) -> pd.DataFrame:
+    """One row a model; `sign` is +1 where terms were added and -1 where they were dropped."""
+    base = Refit(r.edf, r.loglik, r.fit.separation is not None)
+    models = [base, *fits.values()]
+    edf, logliks = (np.array([getattr(model, name) for model in models]) for name in ("edf", "loglik"))
+    df = sign * (edf - base.edf) + 0.0  # no -0.0
+    lrt = without_rounding(2.0 * sign * (logliks - base.loglik), df, logliks)
+    df[0] = lrt[0] = np.nan
+    columns: dict[str, Any] = {"df": df}
+    if loglik:
+        columns["loglik"] = logliks
+    columns["aic"] = k * edf - 2.0 * logliks
+    worse, other = (df > 0.0) & (lrt < 0.0), (df <= 0.0) & (lrt != 0.0)
+    if test is not None:
+        columns |= {"lrt": lrt, "p_value": np.where(worse, np.nan, chi2_tail(lrt, df))}
+    table = pd.DataFrame(columns, index=[NONE, *fits])
+    named = {NONE: base, **fits}
+    notes = (
+        _separated(named),
+        _without_maximum(r, fits),
+        _lowered(table.index[worse]),
+        _not_nested(table.index[other]),
+    )
+    table.attrs["notes"] = [note for some in notes for note in some]
+    return table
+
+
+def extension_table(r: LikelihoodResults, fits: dict[str, Refit]) -> pd.DataFrame:
+    """The table of nominal_test and scale_test."""
+    return _table(r, fits, 1.0, "Chisq", 2.0, loglik=True)
+
+
+def _without_maximum(r: LikelihoodResults, fits: dict[str, Refit]) -> list[str]:
+    names = [name for name, fit in fits.items() if np.isnan(fit.loglik)]
+    if not (r.certificate.reached or r.fit.separation is not None):
+        names.insert(0, NONE)
+    return [f"no maximum of the likelihood was reached in the model of {', '.join(names)}."] if names else []
+
+
+def _lowered(names: Iterable[str]) -> list[str]:
+    words = ", ".join(names)
+    if not words:
+        return []
+    return [f"the larger model has the lower likelihood, a local maximum, in the row of {words}: no p-value."]
+
+
+def _not_nested(names: Iterable[str]) -> list[str]:
+    words = ", ".join(names)
+    if not words:
+        return []
+    return [
+        f"the model in the row of {words} has another likelihood by no more parameters, as terms are coded otherwise "
+        "there: this model is not nested in it, nor it in this one, and there is no p-value."
+    ]
+
+
+def _separated(fits: dict[str, Refit]) -> list[str]:
+    names = [name for name, fit in fits.items() if fit.separated]
+    if not names:
+        return []
+    return [
+        f"infinite estimates in the model of {', '.join(names)}: the likelihood is its limit, and the chi-squared "
+        "distribution of the statistic is in doubt."
+    ]

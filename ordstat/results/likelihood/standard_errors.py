@@ -1,0 +1,141 @@
+"""Standard errors and limits of what a likelihood fit predicts: the delta method, or draws of the parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+from scipy.special import expit, ndtri
+
+from ..._typing import BoolArray, FloatArray
+from ...exceptions import OptionError
+from ...model.fit import LikelihoodFit
+from ...model.likelihood.cumulative import CumulativeRule
+from ...model.likelihood.derivatives import parameter_count
+from ...model.likelihood.flexible import FLEXIBLE
+from ...model.likelihood.links import Link
+from ..report.warnings import infinite_estimates
+
+
+def places(fit: LikelihoodFit, rule: CumulativeRule) -> FloatArray:
+    """(F, P') the parameters of the rule as linear functions of the estimated ones.
+
+    Aliased effects are 0; a flexible threshold beside a level without rows equals the one before it.
+    """
+    structured = fit.on_flexible_scale()
+    if structured is not None:
+        return structured[:, ~fit.aliased]
+    count = rule.alpha.shape[0]
+    jacobian: FloatArray = np.eye(fit.aliased.size)[:, ~fit.aliased]
+    for block, aliased in enumerate(fit.aliased[: rule.alpha.size].reshape(-1, count)):
+        for k in np.flatnonzero(aliased[1:]) + 1 if not aliased.all() else ():
+            jacobian[block * count + k] = jacobian[block * count + k - 1]
+    return jacobian
+
+
+def rule_covariance(fit: LikelihoodFit, rule: CumulativeRule, covariance: FloatArray) -> FloatArray:
+    """(F, F) covariance of all parameters of the rule, from that of the estimated ones (P', P').
+
+    Infinite estimates count as known: what depends on them has no error (`infinite_parameters`).
+    """
+    full = covariance
+    if fit.separation is not None:
+        infinite = infinite_estimates(fit.separation)[~fit.aliased]
+        full = np.where(infinite[:, None] | infinite, 0.0, covariance)
+    if fit.jacobian is not None or fit.aliased.any():
+        jacobian = places(fit, rule)
+        full = jacobian @ full @ jacobian.T
+    given = parameter_count(rule) - len(full)  # the parameter of a link, where it was given
+    return np.pad(full, (0, given))
+
+
+def infinite_parameters(fit: LikelihoodFit) -> BoolArray | None:
+    """(F,) parameters of the rule that have no finite estimate; None where all have."""
+    if fit.separation is None:
+        return None
+    infinite = infinite_estimates(fit.separation)
+    structured = fit.on_flexible_scale()
+    return infinite if structured is None else np.asarray(np.abs(structured) @ infinite > 0.0)
+
+
+def normal_quantile(level: float) -> float:
+    """z with P(|N(0, 1)| < z) = level."""
+    if not 0.0 < level < 1.0:
+        raise OptionError(f"level must lie strictly between 0 and 1; got {level!r}.")
+    return float(ndtri(0.5 + level / 2.0))
+
+
+def symmetric_limits(value: FloatArray, std_error: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """value -+ z std_error."""
+    half = normal_quantile(level) * std_error
+    return value - half, value + half
+
+
+def logit_limits(
+    share: FloatArray, complement: FloatArray, std_error: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Limits of p in [0, 1], formed on the logit scale and taken back [R: ordinal, predict.clm].
+
+    Parameters
+    ----------
+    share, complement : arrays
+        p and 1 - p; where p is exactly 0 or 1 without error so are its limits, and they are NaN outside [0, 1].
+    std_error : array
+        Of p.
+    level : float in (0, 1)
+    """
+    z = normal_quantile(level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        centre = np.log(share) - np.log(complement)
+        half = z * (std_error / share / complement)
+        lower, upper = expit(centre - half), expit(centre + half)
+    certain = std_error == 0.0
+    return np.where(certain, share, lower), np.where(certain, share, upper)
+
+
+def drawn_rules(
+    rule: CumulativeRule, covariance: FloatArray, draws: int, rng: np.random.Generator
+) -> Iterator[CumulativeRule]:
+    """The rule at parameters drawn from their asymptotic normal distribution.
+
+    Parameters
+    ----------
+    rule : CumulativeRule
+    covariance : (P, P) of all its parameters
+    draws : int
+    rng : numpy.random.Generator
+    """
+    values, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    return (moved_rule(rule, root @ rng.standard_normal(values.size)) for _ in range(draws))
+
+
+def rule_at(fit: LikelihoodFit, estimates: FloatArray) -> CumulativeRule:
+    """The rule of a fit with other values of its estimated parameters (P',)."""
+    rule = cast(CumulativeRule, fit.rule)
+    change = places(fit, rule) @ (estimates - fit.coefficients[~fit.aliased])
+    return moved_rule(rule, np.pad(change, (0, parameter_count(rule) - change.size)))
+
+
+def moved_rule(rule: CumulativeRule, change: FloatArray) -> CumulativeRule:
+    """The rule with (F,) added to its parameters."""
+    ends = np.cumsum([rule.alpha.size, rule.beta.size, rule.zeta.size])
+    alpha, beta, zeta, lam = np.split(change, ends)
+    return replace(
+        rule,
+        link=_moved(rule.link, lam),
+        alpha=rule.alpha + alpha.reshape(rule.alpha.shape[::-1]).T,
+        beta=rule.beta + beta,
+        zeta=rule.zeta + zeta,
+    )
+
+
+def _moved(link: Link, change: FloatArray) -> Link:
+    """The link with its parameter changed; on the log scale where the parameter is positive."""
+    if link.lam is None:
+        return link
+    family, step = FLEXIBLE[link.name], float(change[0])
+    return family.at(link.lam * math.exp(step / link.lam) if family.relative else link.lam + step)

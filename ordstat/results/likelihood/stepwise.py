@@ -1,0 +1,111 @@
+"""Stepwise selection of location terms by AIC."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ...exceptions import OptionError
+from .comparison import check_unpenalised
+from .single_terms import add_fits, check_rows, drop_fits, enterable, widest
+
+if TYPE_CHECKING:
+    from ...design.margins import Margins
+    from .results import LikelihoodResults
+
+#: Criteria as near to each other as this are equal.
+_ROUNDING = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What `step` found.
+
+    Attributes
+    ----------
+    fit : LikelihoodResults
+        The model at which no single term improves the criterion.
+    trace : pandas.DataFrame
+        One row a step: change ("+ term", "- term"), df, loglik, edf, aic (with the penalty k).
+    """
+
+    fit: LikelihoodResults
+    trace: pd.DataFrame
+
+    def __repr__(self) -> str:
+        return f"{self.trace.to_string()}\n{self.fit!r}"
+
+
+def stepwise(r: LikelihoodResults, scope: Any, direction: str | None, k: float, max_steps: int) -> Selection:
+    """`LikelihoodResults.step`."""
+    lower, upper = _limits(r, scope)
+    check_unpenalised([r], "step")
+    chosen = direction or ("backward" if upper is None else "both")
+    if chosen not in ("both", "backward", "forward"):
+        raise OptionError(f"direction must be 'both', 'backward' or 'forward'; got {direction!r}.")
+    if upper is None and chosen == "forward":
+        raise OptionError("direction='forward' needs scope=, the formula of the largest model.")
+    rows = [("", r)]
+    for _ in range(max_steps):
+        best = _best_change(r, lower, upper if chosen != "backward" else None, chosen != "forward", k)
+        if best is None:
+            break
+        change, formula = best
+        changed = r.update(formula, start=None)
+        check_rows(r.design, changed.design, change[2:])
+        r = changed
+        rows.append((change, r))
+    return Selection(r, _trace(rows, k))
+
+
+def _limits(r: LikelihoodResults, scope: Any) -> tuple[set[frozenset[str]], Margins | None]:
+    """Factors of the terms that must stay, and the terms of the largest model; dots stand for the first one."""
+    if isinstance(scope, dict):
+        unknown = set(scope) - {"lower", "upper"}
+        if unknown:
+            raise OptionError(f"scope takes the keys 'lower' and 'upper'; got {', '.join(map(repr, unknown))}.")
+        lower, upper = scope.get("lower"), scope.get("upper")
+    else:
+        lower, upper = None, scope
+    must = set() if lower is None else set(r.design.updated(formula=lower).spec.margins().factors.values())
+    return must, None if upper is None else widest(r, upper, None)
+
+
+def _best_change(
+    r: LikelihoodResults, lower: set[frozenset[str]], upper: Margins | None, drop: bool, k: float
+) -> tuple[str, str] | None:
+    """The single term whose coming or going lowers the criterion most, and the formula that does it.
+
+    Terms without a parameter of their own go first, the last of them, unless the criterion rises.
+    """
+    margins = r.design.spec.margins()
+    terms = [term for term in margins.droppable() if drop and margins.factors[term] not in lower]
+    found = {(f"- {term}", f"~ . - {margins.texts[term]}"): fit for term, fit in drop_fits(r, terms).items()}
+    now = k * r.edf - 2.0 * r.loglik
+    idle = [change for change, fit in found.items() if fit.edf == r.edf and fit.criterion(k) < now + _ROUNDING]
+    if idle:
+        return idle[-1]
+    if upper is not None:
+        texts = enterable(r, upper)
+        found |= {(f"+ {term}", f"~ . + {texts[term]}"): fit for term, fit in add_fits(r, texts, None).items()}
+    finite = {change: fit.criterion(k) for change, fit in found.items() if np.isfinite(fit.loglik)}
+    best = min(finite, key=finite.__getitem__, default=None)
+    return best if best is not None and finite[best] < now - _ROUNDING else None
+
+
+def _trace(rows: list[tuple[str, LikelihoodResults]], k: float) -> pd.DataFrame:
+    fits = [fit for _, fit in rows]
+    edf = np.array([fit.edf for fit in fits])
+    loglik = np.array([fit.loglik for fit in fits])
+    return pd.DataFrame(
+        {
+            "change": [change for change, _ in rows],
+            "df": np.append(np.nan, np.diff(edf)),
+            "loglik": loglik,
+            "edf": edf,
+            "aic": k * edf - 2.0 * loglik,
+        }
+    )

@@ -1,0 +1,116 @@
+"""The summary of a cumulative link model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ...model.rules import count_above
+from ..report.cells import p_value
+from ..report.report import Report, Table
+from ..report.sections import alert_notes, certificate_text, data_header, shared_tables, shortened
+
+if TYPE_CHECKING:
+    from .results import LikelihoodResults
+
+#: Link -> (name of the ratio, sign of the coefficient in it, title of its table).
+_RATIOS = {
+    "logit": ("odds ratio", 1.0, "Odds ratios: factors on the odds of a higher level, exp(estimate)"),
+    "cloglog": ("hazard ratio", -1.0, "Hazard ratios: factors on -log P(response > k), exp(-estimate)"),
+    "loglog": ("reversed hazard ratio", 1.0, "Reversed hazard ratios: factors on -log P(response <= k), exp(estimate)"),
+}
+_EXPONENT = ("exp(estimate)", 1.0, "Exponents of the location effects; no odds or hazards under this link")
+_SCALED = ("exp(estimate)", 1.0, "Exponents of the location effects: ratios of odds or hazards only at scale 1")
+
+
+def likelihood_report(r: LikelihoodResults, exponentiate: bool, level: float) -> Report:
+    """All sections of the summary."""
+    tables = [*_effect_tables(r, exponentiate, level), _threshold_table(r), *shared_tables(r)]
+    return Report(
+        title=f"Cumulative link model: {r.design.formula}",
+        header=(*data_header(r), *_fit_header(r), ("Certificate", certificate_text(r.certificate, r.trace))),
+        tables=tuple(tables),
+        notes=(*alert_notes(r), *r.margin_bounds.notes, _threshold_rule(r)),
+    )
+
+
+def _fit_header(r: LikelihoodResults) -> tuple[tuple[str, Any], ...]:
+    test = (
+        f"{r.lr_chi2:.4g} on {r.lr_df} df, p {_equals(p_value(r.lr_p_value))}" if r.lr_df else "none: thresholds only"
+    )
+    return (
+        ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"),
+        ("Log-likelihood", f"{r.loglik:.4f}"),
+        ("AIC, BIC", f"{r.aic:.2f}, {r.bic:.2f}"),
+        ("LR test", test),
+        ("McFadden R2", f"{r.mcfadden:.4f}"),
+        ("Nagelkerke R2", f"{r.nagelkerke:.4f}"),
+        ("Std. errors", r.own_covariance.words),
+    )
+
+
+def _threshold_rule(r: LikelihoodResults) -> str:
+    """Margins judge another rule than `predict` follows: on how many rows the two differ."""
+    p = r.training
+    by_thresholds = count_above(r.gaps(r.design.sample.rows, r.fit.scores))
+    same = float(p.weights[by_thresholds == p.codes].sum())
+    agreement = "all" if same == p.weights.sum() else f"{same:g} of {p.weights.sum():g}"
+    return (
+        "Margins, errors at a margin and bounds belong to the threshold rule (the level is the number of thresholds "
+        f"below the score); it gives the level of predict() for {agreement} training rows."
+    )
+
+
+def _equals(p: str) -> str:
+    return p.replace("<", "< ") if p.startswith("<") else f"= {p}"
+
+
+def _effect_tables(r: LikelihoodResults, exponentiate: bool, level: float) -> list[Table]:
+    titles = {
+        "location": "Location effects: a positive one raises the response",
+        "nominal": "Nominal effects, added to one threshold: a positive one lowers the response there",
+        "scale": "Scale effects on the log scale: a positive one widens the distribution of the response",
+    }
+    if r.fit.jacobian is not None:
+        titles["threshold"] = "Parameters of the thresholds"
+    titles["lambda"] = "Parameter of the link"
+    found: list[Table] = []
+    for kind, title in titles.items():
+        rows = r.parameters.of(kind)
+        if rows.size:
+            found.append(_effects(r, rows, title, level))
+    if exponentiate and r.design.names:
+        found.insert(1, _ratios(r, level))
+    return found
+
+
+def _limit_names(level: float) -> tuple[str, str]:
+    return f"{50 * (1 - level):.3g}%", f"{50 * (1 + level):.3g}%"
+
+
+def _effects(r: LikelihoodResults, rows: Any, title: str, level: float) -> Table:
+    tidy = r.tidy(level=level).iloc[rows].set_index("term").rename_axis(None)
+    low, high = _limit_names(level)
+    frame = tidy.rename(
+        columns={"std_error": "std. error", "statistic": "z", "p_value": "p", "conf_low": low, "conf_high": high}
+    )
+    return Table(title=title, frame=frame.drop(columns="coef_type"), formats={"z": ".2f", "p": "p"})
+
+
+def _ratios(r: LikelihoodResults, level: float) -> Table:
+    """Odds ratios or what the link has in their place, with limits."""
+    rows = r.parameters.of("location")
+    scaled = r.design.sample.rows.scale is not None or r.design.sample.rows.scale_offset is not None
+    name, sign, title = _SCALED if scaled else _RATIOS.get(str(r.method.link), _EXPONENT)
+    limits = np.sort(np.exp(sign * r.confint(level).to_numpy()[rows]), axis=1)
+    ratios = np.exp(sign * r.fit.coefficients[rows])
+    low, high = _limit_names(level)
+    frame = pd.DataFrame({name: ratios, low: limits[:, 0], high: limits[:, 1]}, index=list(r.design.names))
+    return Table(title=title, frame=frame)
+
+
+def _threshold_table(r: LikelihoodResults) -> Table:
+    frame = pd.DataFrame({"threshold": r.thresholds, "std. error": r.threshold_se})
+    return shortened(Table(title="Thresholds", frame=frame), ".thresholds")

@@ -1,0 +1,98 @@
+"""Wald tests of the location terms of one fit: types I, II, III and baseline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from ..._typing import BoolArray, FloatArray, IntArray
+from ...assess.likelihood.wald import sequential_contrasts, wald_test
+from ...exceptions import OptionError
+from ...model.sample import Sample
+from .comparison import chi2_tail
+
+if TYPE_CHECKING:
+    from ...design.design import Design
+    from ...design.margins import Margins
+    from .results import LikelihoodResults
+
+#: Other names of a type.
+_ALIASES = {"1": "I", "2": "II", "3": "III", "balanced": "III"}
+#: Contrasts whose coefficients these types test.
+_CODED = {"III": "sum", "baseline": "treatment"}
+
+
+def wald_anova(r: LikelihoodResults, type: str) -> pd.DataFrame:
+    """Wald tests of the location terms of one fit; see `LikelihoodResults.anova`."""
+    kind = _ALIASES.get(str(type), str(type))
+    if kind not in ("I", "II", *_CODED):
+        raise OptionError(f"type must be 'I', 'II', 'III' (or 'balanced') or 'baseline'; got {type!r}.")
+    design, margins = r.design, r.design.spec.margins()
+    places = r.parameters.of("location")
+    estimated = ~r.fit.aliased[places]
+    beta = np.where(estimated, r.fit.coefficients[places], 0.0)
+    covariance = _location_covariance(r, places)
+    contrasts = _recoded_contrasts if kind in _CODED else _sequential_contrasts
+    found = [(L, L @ beta) for L in contrasts(r, kind, margins, estimated)]
+    rows = [wald_test(L, difference, covariance) for L, difference in found]
+    statistic, df = np.array([s for s, _ in rows], dtype=float), np.array([d for _, d in rows], dtype=int)
+    table = pd.DataFrame({"df": df, "chisq": statistic, "p_value": chi2_tail(statistic, df)}, index=list(design.terms))
+    table.attrs["title"] = f"Wald tests of type {kind}, {r.covariance} covariance"
+    return table
+
+
+def _sequential_contrasts(r: LikelihoodResults, kind: str, margins: Margins, estimated: BoolArray) -> list[FloatArray]:
+    """Types I and II: terms in the order of the formula, or with those that contain a term after it."""
+    design, gram = r.design, _centred_gram(r.design.sample)
+    found = []
+    for term, columns in design.terms.items():
+        own = np.arange(columns.start, columns.stop)
+        order = np.arange(estimated.size) if kind == "I" else _containing_last(term, margins, design)
+        found.append(sequential_contrasts(gram, own[estimated[own]], order[estimated[order]]))
+    return found
+
+
+def _recoded_contrasts(r: LikelihoodResults, kind: str, margins: Margins, estimated: BoolArray) -> list[FloatArray]:
+    """Types III and baseline: coefficients under another coding; NaN where an aliased column leaves them unknown.
+
+    A term that no other contains is tested whatever is aliased in it: by its columns that are not, in any coding.
+    """
+    coded = r.design.spec.hypotheses(_CODED[kind])
+    found = []
+    for term, columns in r.design.terms.items():
+        if _all_cells(term, margins, r.design, estimated):
+            found.append(coded[term])
+        elif margins.containing[term]:
+            found.append(np.full_like(coded[term], np.nan))
+        else:
+            found.append(np.eye(estimated.size)[columns][estimated[columns]])
+    return found
+
+
+def _location_covariance(r: LikelihoodResults, places: IntArray) -> FloatArray:
+    """(D, D) covariance of the location effects, 0 at aliased ones."""
+    full = np.zeros((r.fit.aliased.size,) * 2)
+    estimated = np.flatnonzero(~r.fit.aliased)
+    full[np.ix_(estimated, estimated)] = r.vcov().to_numpy()
+    return full[np.ix_(places, places)]
+
+
+def _centred_gram(sample: Sample) -> FloatArray:
+    """(D, D) X'WX of the columns less their weighted means."""
+    centred = sample.X - np.average(sample.X, axis=0, weights=sample.case_weights)
+    return np.asarray((centred * sample.case_weights[:, None]).T @ centred)
+
+
+def _containing_last(term: str, margins: Margins, design: Design) -> IntArray:
+    """Columns in the order: other terms, this term, the terms that contain it."""
+    containing = margins.containing[term]
+    others = [name for name in design.terms if name != term and name not in containing]
+    columns = [np.arange(design.terms[name].start, design.terms[name].stop) for name in (*others, term, *containing)]
+    return np.concatenate(columns)
+
+
+def _all_cells(term: str, margins: Margins, design: Design, estimated: BoolArray) -> bool:
+    """Whether the effects of a term in all cells are known: nothing aliased in it or in the terms that contain it."""
+    return all(estimated[design.terms[name]].all() for name in (term, *margins.containing[term]))

@@ -1,0 +1,1 @@
+"""Results of margin machines, votes, ensembles, trees and online rankers."""

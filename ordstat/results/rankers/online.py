@@ -1,0 +1,203 @@
+"""Results of the online rankers: mistakes beside their bound, and further batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol, Self, cast
+
+import pandas as pd
+
+from ...exceptions import DataError, OptionError, UnavailableError
+from ...model.fit import Fit
+from ...model.online.weights import Learned, Lesson, MistakeBound, OnlineMarginFit, OnlineVoteFit
+from ...model.sample import Sample
+from ..base import OrdinalResults
+from ..fitted import case_weights
+from ..report.report import Report
+from .margin import MarginResults
+from .votes import VoteResults
+
+
+class OnlineRanker(Protocol):
+    """An online method, as results see it."""
+
+    def continued(self, sample: Sample, learned: Learned) -> Lesson:
+        """A pass over further rows."""
+
+    def concluded(self, lesson: Lesson) -> Fit:
+        """The fit after it."""
+
+    def mistake_bound(self, sample: Sample, fit: Any) -> MistakeBound:
+        """The limit of the mistakes on separable rows."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OnlineResults(OrdinalResults):
+    """What online rankers have beside other results."""
+
+    fit: OnlineMarginFit | OnlineVoteFit
+
+    def partial_fit(self, data: Any, *, weights: str | None = None) -> Self:
+        """The results after one pass over further rows, in their order; these results stay as they are.
+
+        Memory is that of one batch: the rows, errors and margins of the new results are those of the last batch
+        alone, the counts of mistakes those of all examples so far. Columns are scaled as on the first rows.
+
+        Parameters
+        ----------
+        data : data frame, or list, tuple or iterator of data frames
+            With the response; rows with a missing value are left out.
+        weights : str, optional
+            Column of case weights: how often a row is presented in turn.
+
+        Raises
+        ------
+        DataError
+            A level of the response that the first rows had not, a missing column, or no complete row.
+        OptionError
+            A method that needs all rows at once (SiPrank), rows with costs of their own, a precomputed kernel.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> data = datasets.herbrich(300, seed=0)
+        >>> first = ordfit("rank ~ x1 + x2", data=data[:100], method="cusum", epochs=1)
+        >>> fit = first.partial_fit(data[start : start + 50] for start in (100, 150, 200, 250))
+        >>> fit.fit.learned.tally.examples
+        300
+        """
+        stream = Stream(first=self)
+        for frame in data if isinstance(data, (list, tuple, Iterator)) else (data,):
+            stream = stream.after(self._batch(frame, weights))
+        return cast(Self, stream.results)
+
+    def _batch(self, frame: Any, weights: str | None) -> Batch:
+        if self.design.sample.costs is not None:
+            raise OptionError(
+                "partial_fit has no costs of new rows: fit with a cost of all rows, such as cost='absolute'."
+            )
+        new, codes = self.design.spec.rebuild(frame), self.design.spec.response(frame)
+        kept = new.complete & (codes >= 0)
+        if not kept.any():
+            raise DataError("the batch has no row with the response and all inputs present.")
+        whole = bool(kept.all())
+        sample = Sample(
+            rows=new.rows if whole else new.rows.take(kept[new.complete]),
+            y=codes if whole else codes[kept],
+            n_levels=self.design.sample.n_levels,
+            weights=None if weights is None else case_weights(frame, weights, kept),
+        )
+        return Batch(sample=sample, index=new.index if whole else new.index[kept], n_given=int(kept.size))
+
+    def check_rows(self) -> None:
+        """UnavailableError after `partial_fit`, which keeps the rows of the last batch alone."""
+        if self.fit.learned.tally.batches > 1:
+            raise UnavailableError(
+                "after partial_fit the rows of earlier batches are not at hand to fit again, and the last batch alone "
+                "would give another ranker: use errors(newdata) or conformal(data=...) with rows kept aside, or fit "
+                "to all rows at once."
+            )
+
+    @cached_property
+    def mistake_bound(self) -> MistakeBound:
+        """sum |y - yhat| of the answers given while learning, and its limit where the rows are rank separable."""
+        return cast(OnlineRanker, self.method).mistake_bound(self.design.sample, self.fit)
+
+    def report(self) -> Report:
+        """The summary as data."""
+        report = super().report()
+        header = (*report.header, ("Mistake bound", _bound_text(self.mistake_bound)))
+        if self.fit.learned.tally.batches == 1:
+            return replace(report, header=header)
+        header = tuple(
+            (name, f"{value}, the last batch" if name == "Observations" else value) for name, value in header
+        )
+        note = "Levels, errors and margins are those of the last batch, the ranker that of all batches."
+        return replace(report, header=header, notes=(*report.notes, note))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Batch:
+    """Further rows, with the columns and levels of a fit.
+
+    Attributes
+    ----------
+    sample : Sample
+    index : (N,) labels of the rows
+    n_given : int
+        Rows before any were left out.
+    """
+
+    sample: Sample
+    index: pd.Index
+    n_given: int
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Stream:
+    """Batches learned one after another; what follows for the last one is worked out when it is asked for.
+
+    Attributes
+    ----------
+    first : OnlineResults
+        What was learned before.
+    last : Batch, optional
+    lesson : Lesson, optional
+    """
+
+    first: OnlineResults
+    last: Batch | None = None
+    lesson: Lesson | None = None
+
+    def after(self, batch: Batch) -> Stream:
+        """The stream with one more batch."""
+        before = self.first.fit.learned if self.lesson is None else self.lesson.learned
+        lesson = cast(OnlineRanker, self.first.method).continued(batch.sample, before)
+        return Stream(first=self.first, last=batch, lesson=lesson)
+
+    @cached_property
+    def results(self) -> OnlineResults:
+        """The results at the last batch."""
+        if self.last is None or self.lesson is None:
+            return self.first
+        design = replace(
+            self.first.design,
+            sample=self.last.sample,
+            index=self.last.index,
+            n_given=self.last.n_given,
+            dropped={},
+            notes=(),
+            data=None,
+        )
+        fit: Any = cast(OnlineRanker, self.first.method).concluded(self.lesson)
+        return replace(self.first, design=design, fit=fit)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What to pickle: the results, in place of all that they were made from."""
+        return {"first": self.results, "last": None, "lesson": None}
+
+
+def _bound_text(b: MistakeBound) -> str:
+    if b.limit != b.limit:
+        return b.source
+    holds = "<=" if b.value <= b.limit else "> (VIOLATED)"
+    return (
+        f"sum |y - yhat| {b.value:g} {holds} {b.limit:.4g} (R = {b.radius:.4g} and delta = {b.margin:.4g} of the "
+        f"scaled rows; {b.source})"
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OnlineMarginResults(OnlineResults, MarginResults):
+    """A ranker with thresholds learned online."""
+
+    fit: OnlineMarginFit
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OnlineVoteResults(OnlineResults, VoteResults):
+    """A ranker that scores every level, learned online."""
+
+    fit: OnlineVoteFit

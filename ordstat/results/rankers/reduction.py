@@ -1,0 +1,138 @@
+"""Results of a ranker made of a binary classifier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+import pandas as pd
+
+from ..._typing import FloatArray
+from ...exceptions import UnavailableError
+from ...model.fit import CostBound, Fit
+from ...model.reduction.answers import CountingRule
+from ...model.reduction.encoding import Encoding
+from ...model.reduction.extended import ReductionFit
+from ...model.sample import Rows
+from ...model.trees.binary_tree import TreePanel
+from ..report.cells import count
+from ..report.report import Report
+from ..report.sections import alert_notes, certificate_text, data_header, error_tables
+from ..target import Target
+from .margin import MarginResults
+from .votes import bound_text
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReductionResults(MarginResults):
+    """A fitted ranker that asks a binary classifier "is the rank above k?" for every k.
+
+    `score` is the interpolated median of the answers, with thresholds 1, ..., K-1; margins are the answers themselves.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="frank-hall")
+    >>> fit.predict(type="prob").iloc[0].round(3).tolist()
+    [0.182, 0.535, 0.255, 0.018, 0.01]
+    """
+
+    fit: ReductionFit
+
+    predicts: ClassVar[tuple[str, ...]] = ("class", "prob", "cum_prob", "score", "margin")
+    no_bounds: ClassVar[str] = "No margin bounds: a binary classifier of any kind has no norm."
+
+    @property
+    def bound(self) -> CostBound | None:
+        """Training cost by the weighted training error of the binary classifier; None where no theorem bounds it."""
+        return self.fit.bound
+
+    def tree_text(self) -> str:
+        """The trees of base="c4.5" in indented lines, "+" being "above": (weight of a leaf / of its errors).
+
+        Raises
+        ------
+        UnavailableError
+            The base classifier is another one (an OptionError).
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "red-c45", encoding="separate")
+        >>> print(fit.tree_text())
+        above 1|2?
+        + (72/5)
+        above 2|3?
+        temp[T.warm] <= 0
+        |   contact[T.yes] <= 0: - (18/5)
+        |   contact[T.yes] > 0: + (18/8)
+        temp[T.warm] > 0: + (36/6)
+        above 3|4?
+        temp[T.warm] <= 0: - (36/2)
+        temp[T.warm] > 0
+        |   contact[T.yes] <= 0: - (18/5)
+        |   contact[T.yes] > 0: + (18/6)
+        above 4|5?
+        - (72/7)
+        """
+        # A rule by one potential has no answers of a classifier.
+        answers = getattr(self.fit.rule, "answers", None)
+        scorer = getattr(answers, "scorer", None)
+        if not hasattr(scorer, "trees"):
+            raise UnavailableError(f"{self.method!r} has no trees to show: they are those of base='c4.5'.")
+        trees = cast(TreePanel, scorer).trees
+        asked = cast(Encoding, cast(Any, answers).encoding).names(self.threshold_names)
+        if asked is not None:
+            return trees[0].text((*self.design.names, *asked))
+        parts = zip(self.threshold_names, trees, strict=True)
+        return "\n".join(f"above {name}?\n{tree.text(self.design.names)}" for name, tree in parts)
+
+    def _predict(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
+        if type == "prob":
+            return target.frame(self._probable().probabilities(target.rows), self.levels)
+        if type == "cum_prob":
+            return target.frame(self._probable().cum_probabilities(target.rows), self.levels)
+        return super()._predict(target, type)
+
+    def _probable(self) -> CountingRule:
+        rule = cast(CountingRule, self.fit.rule)
+        if rule.probable:
+            return rule
+        why = (
+            "its base classifier has no predict_proba"
+            if rule.unbiased
+            else "the costs weigh a question's examples by their ranks, so that its answers are not P(rank above k)"
+        )
+        raise UnavailableError(f"{self.method!r} has no probabilities: {why}.")
+
+    def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
+        rule = cast(CountingRule, fit.rule)
+        return rule.probabilities(rows) if rule.probable else None
+
+    def report(self) -> Report:
+        """The summary as data."""
+        header = [*data_header(self), ("Certificate", certificate_text(self.certificate, self.trace))]
+        header.append(("Training bound", "none" if self.bound is None else bound_text(self.bound)))
+        return Report(
+            title=f"Ranker by binary classification: {self.design.formula}",
+            header=tuple(header),
+            tables=tuple(error_tables(self)),
+            notes=(*alert_notes(self), *self._notes(), *self.margin_bounds.notes),
+        )
+
+    def _notes(self) -> list[str]:
+        notes = []
+        if self.bound is None:
+            notes.append(
+                "No bound of the training cost: theorem 4.1 needs ranks by counting, and convex costs or answers that "
+                "do not contradict each other."
+            )
+        if self.fit.crossed:
+            probable = cast(CountingRule, self.fit.rule).probable
+            rows = f"{count(self.fit.crossed)} of {count(self.nobs)} training rows grow somewhere in k"
+            notes.append(
+                f"Probabilities of 'above k' of {rows}: they are put in order, which leaves their sum as it is."
+                if probable
+                else f"Answers to 'above k?' of {rows}, and contradict each other."
+            )
+        return notes

@@ -1,0 +1,128 @@
+"""Results of a fit made in rounds, as they were after some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self, cast
+
+import numpy as np
+import pandas as pd
+
+from ...exceptions import OptionError
+from ...model.fit import Fit
+from ...model.sample import Sample
+from ..base import OrdinalResults
+
+
+class RoundsMethod(Protocol):
+    """A method that fits in rounds, as results see it."""
+
+    def more(self, sample: Sample, fit: Any, rounds: int) -> Fit:
+        """The fit with further rounds."""
+
+    def truncated(self, sample: Sample, fit: Any, rounds: int) -> Fit:
+        """The fit after some of its rounds."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StagedResults(OrdinalResults):
+    """A fitted ranker that can be asked as it was after any of its rounds."""
+
+    @property
+    def rounds(self) -> pd.DataFrame:
+        """One row a round; the first and the last of the index are the stages there are."""
+        raise TypeError(f"{type(self).__name__} defines no rounds")
+
+    def at(self, rounds: int) -> Self:
+        """The results as they were after some of the rounds.
+
+        Of a threshold ensemble `rounds`, and further ones by `more`, are still of all.
+
+        Raises
+        ------
+        OptionError
+            More rounds than were made.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="bagging", rounds=20)
+        >>> len(fit.at(5).rounds)
+        5
+        """
+        fit = cast(RoundsMethod, self.method).truncated(self.design.sample, self.fit, rounds)
+        return self._of_rounds(fit, rounds)
+
+    def more(self, rounds: int) -> Self:
+        """The results with further rounds: those of a fit of as many rounds at once.
+
+        Raises
+        ------
+        OptionError
+            `rounds` is not a number of rounds, or there is one round by nature, as for a single tree.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="bagging", rounds=20)
+        >>> len(fit.more(10).rounds)
+        30
+        """
+        more = replace(self, fit=cast(RoundsMethod, self.method).more(self.design.sample, self.fit, rounds))
+        return self._of_rounds(more.fit, int(more.rounds.index[-1]))
+
+    def _of_rounds(self, fit: Fit, rounds: int) -> Self:
+        """Another fit, its method having as many rounds: so have folds, splits and updates, which are fitted again."""
+        method: Any = self.method
+        if rounds > 0 and hasattr(method, "rounds"):
+            method = replace(method, rounds=int(rounds))
+        calibrated: Any = None if self.calibrated is None else replace(cast(Any, self.calibrated), method=method)
+        return replace(self, fit=fit, method=method, calibrated=calibrated)
+
+    def staged(self, newdata: Any = None, type: str = "class", *, every: int = 1) -> Iterator[tuple[int, Any]]:
+        """Predictions after every round, as (round, what `predict` gives).
+
+        Parameters
+        ----------
+        newdata : data frame, optional
+        type : str
+            Of `predict`.
+        every : int
+            Only every so many rounds, and the last.
+
+        Raises
+        ------
+        OptionError
+            `every` below 1.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> wine = datasets.load("wine")
+        >>> fit = ordfit("rating ~ temp + contact", data=wine, method="ordinal-bagging", rounds=20)
+        >>> [(rounds, ranks.tolist()) for rounds, ranks in fit.staged(wine.head(2), every=10)]
+        [(10, [2, 2]), (20, [2, 2])]
+        """
+        for t in self._stages(every):
+            yield t, self.at(t).predict(newdata, type)
+
+    def _stages(self, every: int, rounds: Sequence[int] | None = None) -> list[int]:
+        """The rounds asked for, growing: these, or every so many and the last."""
+        first, last = (int(self.rounds.index[place]) for place in (0, -1))
+        if rounds is not None:
+            return _among(rounds, first, last)
+        if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
+            raise OptionError(f"every must be an integer of 1 or more; got {every!r}.")
+        return sorted({*range(every, last + 1, every), last})
+
+
+def _among(rounds: Sequence[int], first: int, last: int) -> list[int]:
+    whole = not isinstance(rounds, str) and np.ndim(rounds) == 1 and len(rounds) > 0
+    if not whole or not all(_is_whole(t) and first <= t <= last for t in rounds):
+        raise OptionError(f"rounds must be whole numbers from {first} to {last}, the rounds made; got {rounds!r}.")
+    return sorted({int(t) for t in rounds})
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)

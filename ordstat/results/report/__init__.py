@@ -1,0 +1,1 @@
+"""Summaries as data, and the one place that prints them."""

@@ -1,0 +1,236 @@
+"""Tables of a summary that all methods share: errors, margins, bounds, certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ..._typing import AnyArray, FloatArray
+from ...assess.bounds import MarginBounds
+from ...assess.errors import ErrorTable, Predictions, confusion, per_rank_errors
+from ...assess.margins import DeltaErrors, Margins
+from ...model.costs import CostMatrix
+from ...model.fit import Certificate, Selection, Trace
+from .cells import count, counted
+from .report import Table
+
+if TYPE_CHECKING:
+    from ..base import OrdinalResults
+
+# A confusion matrix of more levels than this is left to `.confusion()`.
+_MOST_LEVELS = 12
+_MOST_ROWS = 20
+_QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+
+
+def level_counts(levels: Sequence[Any], counts: AnyArray) -> str:
+    """ "1 (5), 2 (22), ..." """
+    shown = [f"{level} ({count(n)})" for level, n in zip(levels, counts, strict=True)]
+    if len(shown) > _MOST_LEVELS:
+        shown = [*shown[:5], "...", *shown[-5:]]
+    return ", ".join(shown)
+
+
+def certificate_text(certificate: Certificate, trace: Trace) -> str:
+    """Value against tolerance, iterations, the solver's last word and further figures."""
+    sign = "<=" if certificate.reached else "> (NOT REACHED)"
+    text = f"{certificate.name} {certificate.value:.2g} {sign} {certificate.tolerance:.2g}"
+    # Some methods list their iterations once more.
+    details = "".join(f"; {label} {_figure(value)}" for label, value in certificate.details if label != "iterations")
+    return f"{text}; {counted(trace.iterations, 'iteration')}{details}"
+
+
+def _figure(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
+
+
+def confusion_table(p: Predictions, levels: Sequence[Any]) -> Table:
+    """Observed by predicted levels, with the errors of every observed level."""
+    cells = confusion(p.y, p.codes, p.weights, p.n_levels)
+    errors = per_rank_errors(p)
+    frame = pd.DataFrame(cells, index=pd.Index(list(levels), name="observed"), columns=list(levels))
+    if len(levels) > _MOST_LEVELS:
+        frame = frame.iloc[:, :0]
+    frame.columns = frame.columns.astype(str)
+    formats = dict.fromkeys([*frame.columns, "all"], "int")
+    frame["all"] = cells.sum(axis=1)
+    frame["error"], frame["abs. error"] = errors[0], errors[1]
+    table = Table(
+        title="Observed levels (rows) by predicted levels (columns), training rows",
+        frame=frame,
+        formats={**formats, "error": ".3f", "abs. error": ".3f"},
+        note="" if len(levels) <= _MOST_LEVELS else "The full matrix is in .confusion().",
+    )
+    return shortened(table, ".confusion()")
+
+
+def error_table_of(table: ErrorTable, own_cost: bool) -> Table:
+    """Every measure on the training rows, in two pieces side by side."""
+    names = [name for name in table.names if own_cost or name != "cost"]
+    frame = pd.DataFrame({"training": [table.value(name) for name in names]}, index=names)
+    return Table(title="Errors and agreement on the training rows", frame=frame, formats={"training": ".4f"}, fold=2)
+
+
+def margin_table(m: Margins, weights: FloatArray) -> Table:
+    """Quantiles of left, right and normalised margins, and the share of wrong ones."""
+    rows = {"left": m.left, "right": m.right}
+    if np.isfinite(m.norm):
+        rows |= {"left, normalised": m.left / m.unit, "right, normalised": m.right / m.unit}
+    heads = ["min", "10%", "25%", "median", "75%", "90%", "max"]
+    frame = pd.DataFrame({name: _quantiles(values, weights) for name, values in rows.items()}, index=heads).T
+    frame["<= 0"] = [_share(values <= 0, values, weights) for values in rows.values()]
+    return Table(
+        title="Margins of the rows to the ends of their own interval",
+        frame=frame,
+        formats={"<= 0": "percent"},
+        note="The lowest level has no left end and the highest no right end; the others are counted.",
+    )
+
+
+def _quantiles(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Of the finite values, a weight w counting as w equal values (inverse of the distribution function)."""
+    finite = np.isfinite(values)
+    if not finite.any():
+        return np.full(len(_QUANTILES), np.nan)
+    ordered, mass = _sorted_mass(values[finite], weights[finite])
+    places = np.searchsorted(mass, np.array(_QUANTILES) * mass[-1] * (1 - 1e-12))
+    quantiles: FloatArray = ordered[np.minimum(places, ordered.size - 1)]
+    return quantiles
+
+
+def _sorted_mass(values: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Values in order, and the weight of those up to each."""
+    if np.all(weights == 1.0):
+        return np.sort(values), np.arange(1.0, values.size + 1.0)
+    order = np.argsort(values)
+    return values[order], np.cumsum(weights[order])
+
+
+def _share(flags: Any, values: FloatArray, weights: FloatArray) -> float:
+    finite = np.isfinite(values)
+    total = weights[finite].sum()
+    return float(weights[finite & flags].sum() / total) if total > 0 else float("nan")
+
+
+def delta_table(errors: DeltaErrors, normalised: bool) -> Table:
+    """E_C, E_B and E_A at a few margins."""
+    frame = pd.DataFrame(
+        {
+            "classification E_C": errors.classification,
+            "boundary E_B": errors.boundary,
+            "absolute E_A": errors.absolute,
+        },
+        index=pd.Index([f"{delta:g}" for delta in errors.deltas], name="Delta"),
+    )
+    title = "Training errors at normalised margin Delta" if normalised else "Training errors at margin Delta"
+    return Table(title=title, frame=frame)
+
+
+def bound_table(found: MarginBounds) -> list[Table]:
+    """The margin bounds; nothing where there are none (the notes say why)."""
+    if not found.bounds:
+        return []
+    frame = pd.DataFrame(
+        {
+            "bound": [b.value for b in found.bounds],
+            "trivial": [b.trivial for b in found.bounds],
+            "": ["vacuous" if b.vacuous else "" for b in found.bounds],
+            "at Delta": [b.margin for b in found.bounds],
+            "error there": [b.training for b in found.bounds],
+            "source": [b.source for b in found.bounds],
+        },
+        index=[b.name for b in found.bounds],
+    )
+    confidence = 100 * (1 - found.bounds[0].delta)
+    return [
+        Table(
+            title=f"Margin bounds of the expected error, each with probability {confidence:g}% over independent rows",
+            frame=frame,
+            formats={"trivial": "g", "at Delta": "g"},
+        )
+    ]
+
+
+def shortened(table: Table, where: str) -> Table:
+    """A table of very many rows cut to its ends, saying where the whole is."""
+    n = len(table.frame)
+    if n <= _MOST_ROWS:
+        return table
+    frame = pd.concat([table.frame.iloc[: _MOST_ROWS // 2], table.frame.iloc[-(_MOST_ROWS // 2) :]])
+    return replace(table, frame=frame, note=f"The first and last {_MOST_ROWS // 2} of {n} rows; all are in {where}.")
+
+
+def alert_notes(r: OrdinalResults) -> tuple[str, ...]:
+    """The alerts as sentences."""
+    return tuple(message[:1].upper() + message[1:] for _, message in r.alerts())
+
+
+def data_header(r: OrdinalResults) -> tuple[tuple[str, Any], ...]:
+    """What was fitted to what."""
+    sample = r.design.sample
+    counts = np.bincount(sample.y, weights=sample.case_weights, minlength=sample.n_levels)
+    rows = count(r.nobs) if sample.weights is None else f"{count(r.nobs)} (in {sample.n} weighted rows)"
+    left_out = r.design.n_given - sample.n
+    return (
+        ("Method", repr(r.method)),
+        ("Observations", f"{rows}; {counted(left_out, 'row')} left out" if left_out else rows),
+        ("Levels", level_counts(r.levels, counts)),
+        ("Cost", "each row's own" if sample.costs is not None else CostMatrix.parse(r.method.cost).label),
+        *((label[:1].upper() + label[1:], value) for label, value in r.fit.facts),
+    )
+
+
+def error_tables(r: OrdinalResults) -> list[Table]:
+    """Confusion and errors: the same for every ranker."""
+    return [confusion_table(r.training, r.levels), error_table_of(r.training_errors, r.own_cost)]
+
+
+def selection_table(selection: Selection) -> Table:
+    """Cross-validated cost of every C tried; where gamma was chosen too, of the best C for each."""
+    frame = pd.DataFrame({"cost": selection.cost, "std. error": selection.error})
+    tried, best = selection.C, np.arange(selection.C.size)
+    title = f"Cost by {selection.folds}-fold cross-validation"
+    if selection.gamma is not None:
+        tried, best = selection.gamma, selection.best_of_each_gamma()
+        frame.insert(0, "C", [f"{C:g}" for C in selection.C])
+        title += ", at the best C for each gamma" if np.unique(selection.C).size > 1 else ""
+    names = [_power(value) + " chosen" * (place == selection.chosen) for place, value in enumerate(tried)]
+    frame.index = pd.Index(names, name="C" if selection.gamma is None else "gamma")
+    return Table(title=title, frame=frame.iloc[best], note=_at_the_end(selection), fold=2)
+
+
+def _at_the_end(selection: Selection) -> str:
+    """A note where the best value is the largest or the smallest tried, which is no sign that it is the best of all."""
+    values = {"C": selection.C} if selection.gamma is None else {"C": selection.C, "gamma": selection.gamma}
+    ends = {"largest": np.max, "smallest": np.min}
+    found = [
+        f"the {end} {name} tried"
+        for name, tried in values.items()
+        for end, of in ends.items()
+        if np.unique(tried).size > 1 and tried[selection.chosen] == of(tried)
+    ]
+    if not found:
+        return ""
+    return f"Chosen is {' and '.join(found)}: values beyond it, given as a list, may cost less."
+
+
+def _power(value: float) -> str:
+    """2 to an exponent where it is whole, else the number."""
+    exponent = np.log2(value)
+    return f"2^{exponent:g}" if exponent == round(exponent) else f"{value:g}"
+
+
+def shared_tables(r: OrdinalResults) -> list[Table]:
+    """Errors, margins and bounds: the same for every threshold ranker."""
+    normalised = r.geometry is not None
+    weights = r.design.sample.case_weights
+    return [
+        *error_tables(r),
+        margin_table(r.training_margins, weights),
+        delta_table(r.delta_values(None, normalised), normalised),
+        *bound_table(r.margin_bounds),
+    ]

@@ -1,0 +1,161 @@
+"""What a user must hear of a fit, in words: the api issues them as warnings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..._typing import BoolArray, FloatArray
+from ...exceptions import ConvergenceWarning, DataWarning, OrdstatWarning, SeparationWarning
+from ...model.calibration import Calibration
+from ...model.fit import Fit, LikelihoodFit, MarginFit
+from ..likelihood.parameters import Parameters, why_confounded
+
+if TYPE_CHECKING:
+    from ...design.design import Design
+
+# Entries of a separating direction below this share of the largest are rounding.
+_STILL = 1e-6
+
+# Means of this many deviations are far from 0.
+_FAR = 50.0
+
+# Rounding of a score that may change ranks, a margin being 1.
+_VISIBLE = 1e-6
+
+#: A warning category and its message.
+Alert = tuple[type[OrdstatWarning], str]
+
+
+def alerts(design: Design, fit: Fit) -> list[Alert]:
+    """Rows and levels left out, a certificate not reached, and scores that are rounding."""
+    found: list[Alert] = [(DataWarning, note) for note in design.notes]
+    if not fit.certificate.reached:
+        found.append((ConvergenceWarning, not_reached(fit) + _off_centre(design)))
+    if isinstance(fit, MarginFit) and fit.rounding > _VISIBLE:
+        found.append(
+            (
+                DataWarning,
+                f"scores of new rows carry rounding of {fit.rounding:.2g}, where a margin is 1, so ranks near a "
+                "threshold are not to be relied on: the columns are too large, or too far from 0, for this kernel. Set "
+                "scaling='range' or 'standard', or centre and scale them.",
+            )
+        )
+    if fit.calibration is not None:
+        found += calibration_alerts(fit.calibration)
+    return found
+
+
+def calibration_alerts(calibration: Calibration) -> list[Alert]:
+    """Scores that tell nothing of the rank, or all."""
+    found: list[Alert] = []
+    if calibration.map.slope == 0.0:
+        found.append(
+            (
+                DataWarning,
+                "the score of rows left out does not rise with their level, so the calibrated probabilities are the "
+                "shares of the levels for every row: the ranker has learned nothing that holds outside its rows.",
+            )
+        )
+    if calibration.separated:
+        found.append(
+            (
+                SeparationWarning,
+                "the score puts the rows left out in the order of their levels without a mistake, so the likelihood of "
+                "the calibration has no maximum: the probabilities near 0 and 1 come from one observation's worth of "
+                "smoothing, and are not to be taken at their word.",
+            )
+        )
+    return found
+
+
+def not_reached(fit: Fit) -> str:
+    """The certificate that failed, and what to do."""
+    c, t = fit.certificate, fit.trace
+    flexible = isinstance(fit, LikelihoodFit) and fit.n_lambda > 0
+    hint = (
+        " Lambda may have no finite estimate in these data: fix it, as in link=('log-gamma', 0.5)." if flexible else ""
+    )
+    allow = "allow more iterations, a larger tolerance" if isinstance(fit, LikelihoodFit) else "allow a larger tol"
+    return (
+        f"the fit did not reach its optimum: {c.name} is {c.value:.3g}, above the tolerance {c.tolerance:.3g}, after "
+        f"{t.iterations} iterations ({t.message}). The numbers may be off: {allow}, or look for a nearly redundant or "
+        f"badly scaled column.{hint}"
+    )
+
+
+def _off_centre(design: Design) -> str:
+    """Columns of the log scale so far from 0 that exp() of their effects is beyond all numbers."""
+    scale = design.sample.rows.scale
+    if scale is None:
+        return ""
+    far = np.abs(scale.mean(axis=0)) > _FAR * scale.std(axis=0)
+    names = [name for name, off in zip(design.scale_names, far, strict=True) if off and not name.startswith("(")]
+    if not names:
+        return ""
+    return (
+        f" The scale column {names[0]} lies far from 0, where its effect multiplies all others beyond measure: centre "
+        f"it, as in scale='~ center({names[0]})'."
+    )
+
+
+def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters) -> list[Alert]:
+    """Aliased columns, infinite estimates, and maxima that are local."""
+    found: list[Alert] = []
+    confounded = [one.place for one in fit.confounded]
+    names = [parameters.names[i] for i in np.flatnonzero(fit.aliased) if i not in confounded]
+    if names:
+        found.append((DataWarning, f"aliased with earlier columns, so not estimated (NA): {', '.join(names)}."))
+    found += [(DataWarning, why_confounded(one, fit, parameters)) for one in fit.confounded]
+    if fit.lambda_end:
+        found.append((ConvergenceWarning, _lambda_at_end(fit)))
+    if fit.separation is not None and infinite_estimates(fit.separation)[: fit.separation.size - fit.n_lambda].any():
+        found.append((SeparationWarning, _separated(fit.separation, parameters)))
+    if fit.beyond is not None:
+        found.append(
+            (
+                ConvergenceWarning,
+                f"the estimates are a local maximum, of log-likelihood {fit.loglik:.6g}: far from it the likelihood "
+                f"rises further (to {fit.beyond:.6g} where the search was given up) as the scale effects run off, as "
+                "it does where few levels must tell scale effects from location effects. These estimates are those to "
+                "use; penalty=1.0 keeps all of the likelihood from running off.",
+            )
+        )
+    return found
+
+
+def _lambda_at_end(fit: LikelihoodFit) -> str:
+    """A parameter of the link without a finite estimate."""
+    lam, link = float(fit.coefficients[-1]), dict(fit.facts)["link"]
+    held = f"the estimates and standard errors shown are those with lambda held at {lam:.4g}"
+    if link == "aranda-ordaz" and fit.lambda_end < 0:
+        return (
+            f"the likelihood rises as lambda falls to 0, where the link is 'cloglog': {held}. Fit with link='cloglog'."
+        )
+    return (
+        f"the likelihood rises without end as lambda {'grows' if fit.lambda_end > 0 else 'falls'}: {held}, the last of "
+        f"the values that are searched. Fix lambda, as in link=({link!r}, {1.0 if link == 'aranda-ordaz' else 0.5}), "
+        "or choose another link."
+    )
+
+
+def infinite_estimates(direction: FloatArray) -> BoolArray:
+    """(P,) which parameters move along a separating direction."""
+    size = np.abs(direction)
+    moving: BoolArray = size > _STILL * size.max()
+    return moving
+
+
+def _separated(direction: FloatArray, parameters: Parameters) -> str:
+    moving = np.flatnonzero(infinite_estimates(direction))
+    effects = [i for i in moving if parameters.kinds[i] != "threshold"] or moving
+    ends = ", ".join(f"{parameters.names[i]} to {'+' if direction[i] > 0 else '-'}infinity" for i in effects)
+    nominal = "nominal" in parameters.kinds or "lambda" in parameters.kinds  # Jeffreys' penalty takes neither
+    firth = "" if nominal else "penalty='jeffreys' (Firth's bias reduction) or "
+    return (
+        f"the response is separated: no finite maximum likelihood estimate exists, and the likelihood keeps rising as "
+        f"estimates move ({ends}). The numbers shown for them are where the solver stopped, and they have no standard "
+        f"errors; the other estimates and their standard errors hold. For finite estimates fit with {firth}"
+        "a ridge penalty such as penalty=1.0, merge levels, or drop the column."
+    )

@@ -1,0 +1,144 @@
+"""Estimation of the maps from scores to probabilities, `model/calibration.py`.
+
+Both maximise a likelihood to which one more observation is added, of nobody knows which score and rank: it is spread
+over all rows and levels by their shares. The maximum then is finite whatever the data are, separated ones too; Platt
+(1999, sec. 2.2) smooths his targets to the same end.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._typing import FloatArray, IntArray
+from ...model.calibration import ScoreMap, VoteMap, softmax
+from ...model.likelihood.links import LINKS
+from ...model.sample import Rows, Sample
+from .newton import maximise
+from .problem import Problem
+from .start import starting_values
+
+#: Largest absolute score, on columns of unit deviation.
+_TOL = 1e-8
+_MAX_ITER = 100
+
+
+def smoothed(y: IntArray, n_levels: int, weights: FloatArray) -> FloatArray:
+    """(N, K) weight of every row at every level: its own, and its part of the observation that is spread.
+
+    Examples
+    --------
+    >>> smoothed(np.array([0, 1]), 2, np.ones(2))
+    array([[1.25, 0.25],
+           [0.25, 1.25]])
+    """
+    shares = np.bincount(y, weights=weights, minlength=n_levels) / weights.sum()
+    spread = np.outer(weights / weights.sum(), shares)
+    spread[np.arange(y.size), y] += weights
+    return spread
+
+
+def separated(scores: FloatArray, y: IntArray, n_levels: int) -> bool:
+    """Whether no row has a higher score than a row of a higher level, and scores are not all alike.
+
+    Examples
+    --------
+    >>> separated(np.array([0.0, 1.0, 1.0, 2.0]), np.array([0, 0, 1, 2]), 3)
+    True
+    """
+    low = np.full(n_levels, np.inf)
+    high = np.full(n_levels, -np.inf)
+    np.minimum.at(low, y, scores)
+    np.maximum.at(high, y, scores)
+    below = np.maximum.accumulate(high)[:-1]
+    above = np.minimum.accumulate(low[::-1])[::-1][1:]
+    return bool(np.all(below <= above) and low.min() < high.max())
+
+
+def fit_score_map(scores: FloatArray, y: IntArray, n_levels: int, weights: FloatArray) -> ScoreMap:
+    """The cumulative logit of rank on the score, its slope not negative.
+
+    Parameters
+    ----------
+    scores : (N,)
+    y : (N,) codes 0..K-1, every one of them there
+    n_levels : int
+    weights : (N,) case weights > 0
+    """
+    spread = smoothed(y, n_levels, weights)
+    sample = Sample(
+        rows=Rows(X=np.repeat(scores, n_levels)[:, None]),
+        y=np.tile(np.arange(n_levels), scores.size),
+        n_levels=n_levels,
+        weights=spread.ravel(),
+    )
+    problem = Problem.of(sample, LINKS["logit"])
+    if problem.sample.X.shape[1] == 1:
+        start = starting_values(problem, _MAX_ITER)
+        optimum = maximise(
+            problem.objective().evaluate,
+            start.alpha,
+            start.rest,
+            tol=_TOL,
+            max_iter=_MAX_ITER,
+            total_weight=float(spread.sum()),
+        )
+        theta, slope = problem.user_scale().coefficients(optimum.alpha, optimum.rest)
+        if slope[0] > 0.0:
+            return ScoreMap(theta[:, 0], float(slope[0]))
+    below = np.cumsum(spread.sum(axis=0))
+    return ScoreMap(np.log(below[:-1] / (below[-1] - below[:-1])), 0.0)
+
+
+def fit_vote_map(votes: FloatArray, y: IntArray, n_levels: int, weights: FloatArray) -> VoteMap:
+    """The softmax of votes (N, K) with an intercept a level, its slope not negative; parameters as `fit_score_map`."""
+    targets = smoothed(y, n_levels, weights)
+    centred = votes - votes.mean(axis=1, keepdims=True)
+    unit = float(np.sqrt(weights @ np.square(centred).mean(axis=1) / weights.sum()))
+    start = np.append(np.log(targets.sum(axis=0)), 0.0)
+    point = start if unit == 0.0 else _newton(centred / unit, targets, start)
+    if point[-1] <= 0.0:
+        point, unit = start, 1.0
+    intercept = point[:-1] - point[:-1].mean()
+    return VoteMap(intercept, float(point[-1] / (unit or 1.0)))
+
+
+def _newton(v: FloatArray, targets: FloatArray, point: FloatArray) -> FloatArray:
+    """Maximise sum targets log softmax(a + b v) over (a, b), a_1 being kept, by Newton steps, halved where needed."""
+    totals = targets.sum(axis=1)
+    value, p = _loglik(v, targets, point)
+    for _ in range(_MAX_ITER):
+        residual = targets - totals[:, None] * p
+        gradient = np.append(residual.sum(axis=0), np.sum(residual * v))[1:]
+        step = np.linalg.solve(_information(v, totals, p)[1:, 1:], gradient)
+        decrement = float(step @ gradient)
+        length = 1.0
+        while True:
+            trial = point + length * np.concatenate([[0.0], step])
+            found, q = _loglik(v, targets, trial)
+            if found >= value or length < 1e-10:
+                break
+            length *= 0.5
+        point, value, p = trial, found, q
+        if decrement <= 1e-18 * totals.sum():
+            break
+    return point
+
+
+def _loglik(v: FloatArray, targets: FloatArray, point: FloatArray) -> tuple[float, FloatArray]:
+    """The log-likelihood and the probabilities (N, K)."""
+    logits = point[:-1] + point[-1] * v
+    top = logits.max(axis=1, keepdims=True)
+    logs = logits - top - np.log(np.exp(logits - top).sum(axis=1, keepdims=True))
+    return float(np.sum(targets * logs)), softmax(logits)
+
+
+def _information(v: FloatArray, totals: FloatArray, p: FloatArray) -> FloatArray:
+    """(K+1, K+1) negative Hessian by (a, b)."""
+    weighted = totals[:, None] * p
+    away = v - np.sum(p * v, axis=1, keepdims=True)
+    n = p.shape[1]
+    out = np.empty((n + 1, n + 1))
+    out[:n, :n] = np.diag(weighted.sum(axis=0)) - weighted.T @ p
+    out[:n, n] = out[n, :n] = np.sum(weighted * away, axis=0)
+    out[n, n] = np.sum(weighted * np.square(away))
+    return out

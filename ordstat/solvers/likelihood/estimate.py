@@ -1,0 +1,272 @@
+"""From a problem to its estimates: where to begin, what to maximise, and what is known of the maximum found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..._typing import FloatArray
+from ...exceptions import OptionError
+from ...model.fit import Information
+from ...model.likelihood.links import Link
+from .blocks import Blocks
+from .explore import stay
+from .jeffreys import Jeffreys
+from .newton import Optimum, maximise
+from .penalty import Likelihood, Ridge
+from .problem import Problem
+from .runaway import Runaway, runaway
+from .separation import infinite_direction
+from .start import Start, starting_values
+from .structured import Structured
+from .user_scale import Held, InverseInformation, RestrictedInformation, Unknown
+
+#: An information matrix that needed more damping than this is not that of a maximum.
+_INDEFINITE = 1e-6
+#: How many times its own length an estimate on the way to infinity is moved on.
+_FAR = tuple(10.0 ** (0.5 * k) for k in range(1, 13))
+#: A gain of the log-likelihood that is not worth the digits that finite estimates lose further out.
+_CLOSE = 2e-7
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Estimation:
+    """How the parameters of a problem are estimated.
+
+    Attributes
+    ----------
+    penalty : float (ridge), "jeffreys" or None
+    start : tuple of float or None
+        On the user's scale, in the order of the estimated parameters.
+    tol : float
+    max_iter : int
+    """
+
+    penalty: float | str | None
+    start: tuple[float, ...] | None
+    tol: float
+    max_iter: int
+
+    def of(self, problem: Problem) -> Estimate:
+        """The estimates.
+
+        Raises
+        ------
+        OptionError
+            Starting values outside the domain, or a penalty that has no maximum with nominal effects.
+        """
+        start = self._begin(problem)
+        if self._ends(problem, start):
+            found = self._held(problem, start)
+            if found is not None:
+                return found
+        optimum = self._maximise(problem, start)
+        if self._ends(problem, start, optimum):
+            held = self._held(problem, starting_values(problem, self.max_iter))
+            if held is not None:
+                return held
+        if self.penalty is not None:
+            return Estimate(self, problem, start, optimum)
+        gone = runaway(problem, optimum, self.max_iter)
+        if gone is not None:
+            optimum = self._maximise(problem, replace(start, alpha=gone.point[0], rest=gone.point[1]))
+            gone = None if optimum.message.startswith("converged") else gone
+        elif problem.link.name == "cauchit":
+            optimum = self._further(problem, start, optimum)
+        return Estimate(self, problem, start, optimum, gone=gone)
+
+    def null_loglik(self, problem: Problem) -> float:
+        """Log-likelihood, without the penalty, of thresholds and offsets alone."""
+        rows = problem.sample.rows
+        if rows.offset is None and rows.scale_offset is None and problem.structure is None:
+            return float(problem.counts @ np.log(problem.counts / problem.counts.sum()))
+        null = problem.without_effects()
+        return replace(self, penalty=None, start=None).of(null).optimum.at.loglik
+
+    def _begin(self, problem: Problem) -> Start:
+        """Where Newton's method begins, for the scaled columns."""
+        if self.start is None:
+            return starting_values(problem, self.max_iter) if self.penalty is None else Start(*problem.start())
+        start = Start(*problem.from_user(np.array(self.start)))
+        at = problem.objective().evaluate(start.alpha, start.rest)
+        if at is None or not at.finite:
+            raise OptionError(
+                "start must give a finite likelihood with finite derivatives: thresholds increasing at every row, "
+                "lambda inside its range, scores within reach of the thresholds. Start nearer to the estimates, or "
+                "leave it out."
+            )
+        return start
+
+    def objective(self, problem: Problem) -> Likelihood:
+        """What is maximised: the log-likelihood, penalised where asked."""
+        likelihood = problem.objective()
+        if self.penalty is None:
+            return likelihood
+        if isinstance(self.penalty, str):
+            if problem.sample.rows.nominal is not None:
+                raise OptionError(
+                    "penalty='jeffreys' has no maximum with nominal effects (it grows without end as two thresholds of "
+                    "a row meet at a level that the row is not in): use a ridge, such as penalty=1.0."
+                )
+            return jeffreys(problem)
+        m, n_effects = problem.user_scale().A.shape
+        n_effects -= int(problem.family is not None)
+        return Ridge(likelihood=likelihood, weight=self.penalty, m=m, n_effects=n_effects)
+
+    def _maximise(self, problem: Problem, start: Start) -> Optimum:
+        return maximise(
+            self.objective(problem).evaluate,
+            start.alpha,
+            start.rest,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            total_weight=float(problem.counts.sum()),
+            slope=problem.slope() if self.penalty is None else None,
+        )
+
+    def _further(self, problem: Problem, start: Start, optimum: Optimum) -> Optimum:
+        """From a point on the way to infinite estimates to one so far that the likelihood is all but its limit.
+
+        The tails of the Cauchy distribution are so heavy that Newton's method stops at a visible distance from that.
+        """
+        direction = infinite_direction(problem, optimum)
+        if direction is None:
+            return optimum
+        move_alpha, move_rest = problem.from_user(direction)
+        size = max(np.abs(optimum.alpha).max(), np.abs(optimum.rest).max(initial=0.0))
+        point, loglik = (optimum.alpha, optimum.rest), optimum.at.loglik
+        for far in _FAR:
+            moved = stay(problem, (optimum.alpha + far * size * move_alpha, optimum.rest + far * size * move_rest))
+            if moved.loglik <= loglik + _CLOSE:
+                break
+            point, loglik = moved.point, moved.loglik
+        if loglik == optimum.at.loglik:
+            return optimum
+        there = replace(self, max_iter=0)._maximise(problem, replace(start, alpha=point[0], rest=point[1]))
+        return replace(there, logliks=np.append(optimum.logliks, there.at.loglik), message=optimum.message)
+
+    def _ends(self, problem: Problem, start: Start, optimum: Optimum | None = None) -> bool:
+        """Whether lambda starts, or the search stopped without converging, at or beyond an end of its range."""
+        if problem.family is None or self.penalty is not None:
+            return False
+        if optimum is None:
+            return problem.family.end_of(float(start.rest[-1])) != 0
+        return not optimum.message.startswith("converged") and problem.family.end_of(float(optimum.rest[-1])) != 0
+
+    def _held(self, problem: Problem, start: Start) -> Estimate | None:
+        """The fit with lambda held at the end of its range where it starts; None where the likelihood falls there."""
+        assert problem.family is not None
+        lam = float(start.rest[-1])
+        end = problem.family.end_of(lam)
+        fixed = replace(problem, family=None, link=problem.family.at(lam))
+        optimum = self._maximise(fixed, replace(start, rest=start.rest[:-1]))
+        at = problem.objective().evaluate(optimum.alpha, np.append(optimum.rest, lam))
+        if at is None or end * at.score_rest[-1] <= 0.0:
+            return None
+        return Estimate(self, fixed, start, optimum, lambda_end=end, lam=lam)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Estimates and what is known of them.
+
+    Attributes
+    ----------
+    by : Estimation
+    problem : Problem
+        That of `optimum`: without lambda where it is held at an end of its range.
+    start : Start
+    optimum : Optimum
+    lambda_end : int
+        -1 or 1 where lambda is held at the lower or upper end of its range.
+    lam : float or None
+        Where it is held.
+    gone : Runaway or None
+        A log-scale effect without a finite estimate.
+    """
+
+    by: Estimation
+    problem: Problem
+    start: Start
+    optimum: Optimum
+    lambda_end: int = 0
+    lam: float | None = None
+    gone: Runaway | None = None
+
+    @property
+    def rest(self) -> FloatArray:
+        """(q,) effects and lambda."""
+        return self.optimum.rest if self.lam is None else np.append(self.optimum.rest, self.lam)
+
+    @property
+    def step_rest(self) -> FloatArray:
+        """(q,) of the Newton step not taken any more."""
+        return self.optimum.step_rest if self.lam is None else np.append(self.optimum.step_rest, 0.0)
+
+    @property
+    def link(self) -> Link:
+        """The link, at the estimate of lambda."""
+        problem = self.problem
+        return problem.link if problem.family is None else problem.family.at(float(self.optimum.rest[-1]))
+
+    @property
+    def message(self) -> str:
+        """How the search ended, and how many maxima it saw."""
+        start = self.start
+        if start.tried == 1:
+            return self.optimum.message
+        seen = "1 maximum" if start.maxima <= 1 else f"{start.maxima} local maxima, of which this is the highest,"
+        return f"{self.optimum.message}; {seen} seen from {start.tried} starts"
+
+    def loglik(self) -> float:
+        """The log-likelihood, without the penalty."""
+        if self.by.penalty is None:
+            return self.optimum.at.loglik
+        at = self.problem.objective().evaluate(self.optimum.alpha, self.optimum.rest)
+        assert at is not None
+        return at.loglik
+
+    def infinite_direction(self) -> FloatArray | None:
+        """(P',) direction of infinite estimates on the user's scale; None where all are finite."""
+        if self.gone is not None:
+            part = self.problem.scale.part(self.problem.scale.kept)
+            effects = self.optimum.alpha.size + self.optimum.rest.size - part.deviation.size
+            direction = np.append(np.zeros(effects), self.gone.direction / part.deviation)
+            return np.asarray(direction / np.abs(direction).max())
+        found = infinite_direction(self.problem, self.optimum)
+        if self.lam is None:
+            return found
+        size = self.optimum.alpha.size + self.optimum.rest.size
+        return np.append(np.zeros(size), self.lambda_end) if found is None else np.append(found, 0.0)
+
+    def information(self, direction: FloatArray | None) -> Information:
+        """Of the estimates on the user's scale; lambda that is held has no variance."""
+        if self.lam is None:
+            return self._information(direction)
+        inner = None if direction is None or not direction[:-1].any() else direction[:-1]
+        return Held(self._information(inner))
+
+    def _information(self, direction: FloatArray | None) -> Information:
+        optimum, user = self.optimum, self.problem.user_scale()
+        if self.gone is not None:
+            return Unknown(optimum.alpha.size + optimum.rest.size)
+        shape, factor = (user.c.size, user.G.shape[0]), optimum.factor
+        if direction is not None:
+            return RestrictedInformation(blocks=optimum.at.information, shape=shape, user=user, infinite=direction != 0)
+        if isinstance(self.by.penalty, str):
+            expected = jeffreys(self.problem).information(optimum.alpha, optimum.rest)
+            found = Blocks.of_dense(expected, optimum.alpha.size).factor()
+            if found is None:
+                return Unknown(expected.shape[0])
+            factor = found
+        elif optimum.damping > _INDEFINITE:
+            return Unknown(optimum.alpha.size + optimum.rest.size)
+        return InverseInformation(shape=shape, factor=factor, user=user)
+
+
+def jeffreys(problem: Problem) -> Jeffreys:
+    """The log-likelihood with Jeffreys' penalty."""
+    likelihood = problem.objective()
+    structured = likelihood if isinstance(likelihood, Structured) else None
+    return Jeffreys(likelihood=likelihood, rows=problem.parts_rows(), structured=structured)

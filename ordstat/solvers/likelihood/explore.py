@@ -1,0 +1,110 @@
+"""Several starts of Newton's method: where each of them leads, and which of the local maxima is the highest.
+
+A likelihood that is not concave (cauchit, scale effects, the parameter of a link) may have several maxima. The starts
+are first followed on a sample of the rows, where there are many; only those that end in different maxima go on to all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..._typing import FloatArray
+from .newton import Evaluation, maximise
+from .problem import Problem
+
+Point = tuple[FloatArray, FloatArray]
+
+#: Newton steps towards a maximum, and the score that is near enough to know it.
+_STEPS, _NEAR = 30, 1e-3
+#: Rows that the starts are followed on, a parameter and at least.
+_ROWS_EACH, _ROWS = 40, 1000
+#: Log-likelihoods, and scores per deviation, closer than this are of one maximum.
+_SAME = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """Where some Newton steps lead.
+
+    Attributes
+    ----------
+    point : (alpha, rest)
+    loglik : float
+        Minus infinity outside the domain.
+    ends : bool
+        Whether they end there, in a maximum.
+    """
+
+    point: Point
+    loglik: float
+    ends: bool
+
+
+def evaluated(problem: Problem, point: Point) -> Evaluation | None:
+    """The likelihood at a point, None where it has no finite value."""
+    if not all(np.isfinite(part).all() for part in point):
+        return None
+    found = problem.objective().evaluate(*point)
+    return found if found is not None and found.finite else None
+
+
+def stay(problem: Problem, point: Point) -> Reached:
+    """A point as it is."""
+    found = evaluated(problem, point)
+    return Reached(point, -np.inf if found is None else found.loglik, False)
+
+
+def follow(problem: Problem, point: Point, max_iter: int, steps: int = _STEPS) -> Reached:
+    """Close to the maximum that Newton's method reaches from a point."""
+    if evaluated(problem, point) is None:
+        return Reached(point, -np.inf, False)
+    found = maximise(
+        problem.objective().evaluate,
+        *point,
+        tol=_NEAR,
+        max_iter=min(steps, max_iter),
+        total_weight=float(problem.counts.sum()),
+    )
+    ends = found.message.startswith("converged") and found.damping == 0.0
+    return Reached((found.alpha, found.rest), found.at.loglik, ends)
+
+
+def follow_all(problem: Problem, points: Sequence[Point], max_iter: int) -> list[Reached]:
+    """The different places that the points lead to, the highest first; on all rows where there are several."""
+    part = thinned(problem)
+    found = distinct(follow(part, point, max_iter) for point in points)
+    if part is problem:
+        return found
+    if len(found) > 1:
+        return distinct(follow(problem, one.point, max_iter) for one in found)
+    return [replace(stay(problem, one.point), ends=one.ends) for one in found]
+
+
+def distinct(found: Iterable[Reached]) -> list[Reached]:
+    """Without those outside the domain, and with one for each maximum, the highest first."""
+    inside = sorted((one for one in found if np.isfinite(one.loglik)), key=lambda one: -one.loglik)
+    kept: list[Reached] = []
+    for one in inside:
+        if not any(_same(one, other) for other in kept):
+            kept.append(one)
+    return kept
+
+
+def _same(one: Reached, other: Reached) -> bool:
+    """Whether two ends are one: by their log-likelihoods, as a maximum may be a curve in the parameters."""
+    return one.ends == other.ends and abs(one.loglik - other.loglik) <= _SAME
+
+
+def thinned(problem: Problem) -> Problem:
+    """Every so many rows, as many as show the maxima; the problem itself where it has no more or some level is lost."""
+    sample = problem.sample
+    stride = sample.n // max(_ROWS, _ROWS_EACH * problem.n_parameters)
+    if stride < 2:
+        return problem
+    order = np.argsort(sample.y, kind="stable")  # every level keeps its share
+    small = sample.take(np.sort(order[::stride]))
+    counts = np.bincount(small.y, weights=small.weights, minlength=problem.counts.size).astype(np.float64)
+    return replace(problem, sample=small, counts=counts) if np.all(counts > 0.0) else problem

@@ -1,0 +1,223 @@
+"""The profile likelihood where the parameter lambda of a link is estimated too.
+
+Thresholds, effects and lambda lie along a curved ridge, so Newton's method for all of them goes far only near the
+maximum. At a fixed lambda the profile of any other parameter psi is easily followed, and
+
+    max_lambda max_others l(psi, others, lambda) >= target  iff  psi lies in the interval of some lambda:
+
+an upper limit is the largest upper end, at the same log-likelihood, over the lambdas whose own maximum is above it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..._typing import FloatArray
+from .explore import Point, stay
+from .lambda_search import carried, held_at
+from .newton import maximise
+from .problem import Problem
+from .profile import RANGE, SEPARATED, ProfileLikelihood
+
+#: Lambdas that an end is sought over before it is refined, and the steps of that.
+_GRID, _REFINED = 9, 30
+#: An end that still moves by this share of its distance from the estimate, over the last part of the range, has none.
+_MOVES = 0.01
+#: Accuracy of lambda, as a share of its range.
+_EXACT = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class FlexibleProfile:
+    """Profiles of a fit with a lambda.
+
+    Attributes
+    ----------
+    problem : Problem
+    point : Point
+        Estimates, lambda last.
+    joint : ProfileLikelihood or None
+        Of all parameters together; None where lambda is held at an end of its range.
+    lambda_end : int
+    error : float
+        Standard error of lambda, NaN where it has none.
+    """
+
+    problem: Problem
+    point: Point
+    joint: ProfileLikelihood | None
+    lambda_end: int
+    error: float
+    _fits: dict[float, ProfileLikelihood] = field(default_factory=dict)
+
+    @property
+    def lam(self) -> float:
+        return float(self.point[1][-1])
+
+    def end(self, place: int, direction: int, drop: float) -> tuple[float, str]:
+        """Where the deviance has risen by `drop`; see `ProfileLikelihood.end`."""
+        if place == self.problem.n_parameters - 1:
+            return self._end_of_lambda(direction, drop)
+        found = None if self.joint is None else self.joint.quick_end(place, direction, drop)
+        return (found, "") if found is not None else self._end_over_lambda(place, direction, drop)
+
+    def curve(self, place: int, values: FloatArray) -> FloatArray:
+        """(n,) maximised log-likelihood with the parameter held at each value; NaN where none is found."""
+        if place == self.problem.n_parameters - 1:
+            return np.array([self._at(float(value)).top.at.loglik for value in values])
+        low, high = self._range(-1, math.inf)[0], self._range(1, math.inf)[0]
+        grid = self._between(low, high)
+        tables = np.array([self._at(lam).curve(place, values) for lam in grid])
+        return np.array(
+            [self._highest(place, value, grid, table) for value, table in zip(values, tables.T, strict=True)]
+        )
+
+    def _highest(self, place: int, value: float, grid: FloatArray, logliks: FloatArray) -> float:
+        """The log-likelihood with the parameter at a value, maximised over lambda about the best of a grid."""
+        if np.isnan(logliks).all():
+            return math.nan
+
+        def at(lam: float) -> float:
+            found = float(self._at(lam).curve(place, np.array([value]))[0])
+            return -math.inf if math.isnan(found) else found
+
+        return self._refined(at, grid, np.nan_to_num(logliks, nan=-math.inf), 1)[0]
+
+    def _end_of_lambda(self, direction: int, drop: float) -> tuple[float, str]:
+        """An end of the interval of lambda itself."""
+        if direction == self.lambda_end:
+            return direction * math.inf, SEPARATED
+        lam, inside = self._range(direction, drop)
+        assert self.problem.family is not None
+        family = self.problem.family
+        return (lam, "") if inside else ((family.lower, family.upper)[(direction + 1) // 2], RANGE)
+
+    def _end_over_lambda(self, place: int, direction: int, drop: float) -> tuple[float, str]:
+        """The outermost of the ends at all lambdas whose maximum is above the target."""
+        (low, _), (high, _) = self._range(-1, drop), self._range(1, drop)
+        grid = self._between(low, high)
+        ends = np.array([self._end_at(lam, place, direction, drop) for lam in grid])
+        if np.isinf(ends).any():
+            return direction * math.inf, RANGE
+        best = int(np.argmax(direction * ends))
+        if best in (0, grid.size - 1) and self._still_moves(grid, ends, best, place):
+            return direction * math.inf, RANGE
+
+        def at(lam: float) -> float:
+            return self._end_at(lam, place, direction, drop)
+
+        return self._refined(at, grid, ends, direction)[0], ""
+
+    def _end_at(self, lam: float, place: int, direction: int, drop: float) -> float:
+        """The end at one lambda; the estimate there where its maximum is no more than the target."""
+        fixed = self._at(lam)
+        left = drop - 2.0 * (self._top - fixed.top.at.loglik)
+        if left <= 0.0:
+            return fixed.estimate(place)
+        return fixed.end(place, direction, left)[0]
+
+    def _still_moves(self, grid: FloatArray, ends: FloatArray, best: int, place: int) -> bool:
+        """Whether the outermost end is at an end of the range of lambda, and not near a limit there."""
+        assert self.problem.family is not None
+        if self.problem.family.end_of(float(grid[best])) == 0:
+            return False
+        inner = ends[1] if best == 0 else ends[-2]
+        return bool(abs(ends[best] - inner) > _MOVES * abs(ends[best] - self._at(self.lam).estimate(place)))
+
+    def _refined(
+        self, at: Callable[[float], float], grid: FloatArray, values: FloatArray, sign: int
+    ) -> tuple[float, float]:
+        """The largest value of sign * at, and where, between the neighbours of the best of a grid (golden section)."""
+        best = int(np.argmax(sign * values))
+        low, high = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, grid.size - 1)])
+        from scipy.optimize import minimize_scalar
+
+        found = minimize_scalar(
+            lambda c: -sign * at(self._lambda(c)),
+            bounds=(self._coordinate(low), self._coordinate(high)),
+            method="bounded",
+            options={"xatol": 1e-6 * (self._coordinate(high) - self._coordinate(low)), "maxiter": _REFINED},
+        )
+        inside = at(self._lambda(float(found.x)))
+        return max(
+            (inside, self._lambda(float(found.x))), (float(values[best]), float(grid[best])), key=lambda v: sign * v[0]
+        )
+
+    def _range(self, direction: int, drop: float) -> tuple[float, bool]:
+        """How far lambda can go until its own deviance has risen by `drop`; False where its range ends first."""
+        assert self.problem.family is not None
+        family = self.problem.family
+        limit = family.grid[-1] if direction > 0 else family.grid[0]
+        last = self._coordinate(limit)
+        inner = self._coordinate(self.lam)
+        if (last - inner) * direction <= 0.0:
+            return self.lam, False
+        step = self._first_step(drop)
+        while True:
+            outer = inner + direction * step
+            if (outer - last) * direction >= 0.0:
+                outer = last
+            if self._deviance(outer) > drop:
+                return self._lambda(self._root(inner, outer, drop)), True
+            if outer == last:
+                return limit, False
+            inner, step = outer, 2.0 * step
+
+    def _first_step(self, drop: float) -> float:
+        """A guess of how far lambda goes, in its coordinate."""
+        assert self.problem.family is not None
+        wald = self.error / self.lam if self.problem.family.relative else self.error
+        usual = 0.5
+        return min(max(1e-3, wald * math.sqrt(min(drop, 4.0))), 4.0 * usual) if math.isfinite(wald) else usual
+
+    def _root(self, inner: float, outer: float, drop: float) -> float:
+        from scipy.optimize import brentq
+
+        return float(brentq(lambda c: self._deviance(c) - drop, inner, outer, xtol=_EXACT))
+
+    def _deviance(self, coordinate: float) -> float:
+        return 2.0 * (self._top - self._at(self._lambda(coordinate)).top.at.loglik)
+
+    @property
+    def _top(self) -> float:
+        return self._at(self.lam).top.at.loglik
+
+    def _coordinate(self, lam: float) -> float:
+        """What lambda is even in: its logarithm where the family is."""
+        assert self.problem.family is not None
+        return math.log(lam) if self.problem.family.relative else lam
+
+    def _lambda(self, coordinate: float) -> float:
+        assert self.problem.family is not None
+        return math.exp(coordinate) if self.problem.family.relative else coordinate
+
+    def _between(self, low: float, high: float) -> FloatArray:
+        """Lambdas from low to high, that of the estimates among them."""
+        ends = self._coordinate(low), self._coordinate(high)
+        own = [self._lambda(float(c)) for c in np.linspace(*ends, _GRID)]
+        return np.unique([low, *own[1:-1], high, min(max(self.lam, low), high)])
+
+    def _at(self, lam: float) -> ProfileLikelihood:
+        """Profiles at one lambda, from the nearest one that is known."""
+        if lam not in self._fits:
+            self._fits[lam] = self._fitted(lam)
+        return self._fits[lam]
+
+    def _fitted(self, lam: float) -> ProfileLikelihood:
+        problem, fixed = self.problem, held_at(self.problem, lam)
+        assert problem.family is not None
+        points = [(self.point[0], self.point[1][:-1])]
+        if self._fits:
+            near = min(self._fits, key=lambda other: abs(self._coordinate(other) - self._coordinate(lam)))
+            points = [self._fits[near].point]
+            points.append(carried(problem, points[0], problem.family.at(near), fixed.link))
+        start = max((stay(fixed, point) for point in points), key=lambda one: one.loglik)
+        found = maximise(
+            fixed.objective().evaluate, *start.point, tol=1e-8, max_iter=100, total_weight=float(fixed.counts.sum())
+        )
+        point = found.alpha, found.rest
+        return ProfileLikelihood.of(fixed.objective().evaluate, fixed.user_scale(), point, None)

@@ -1,0 +1,201 @@
+"""Jeffreys' penalty: the log-likelihood plus half the log determinant of the expected information [Firth 1993].
+
+With ends t_k = s (w'alpha_k - H), D_k = dt_k/dphi, densities f_k and probabilities p_j of a row, the information is
+I = sum v D'W D with the tridiagonal W_kk = f_k^2 (1/p_k + 1/p_{k+1}), W_{k,k+1} = -f_k f_{k+1} / p_{k+1}.
+The gradient of half log det I is that of half tr(Q I) at fixed Q = I^-1: with M = D Q D', of the sum over levels of
+N_j / (2 p_j), N_j = f_j^2 M_jj + f_{j-1}^2 M_{j-1,j-1} - 2 f_j f_{j-1} M_{j-1,j}; where D itself varies (scale effects)
+sum_k dD_k . (Q D'W)_k is added. Its Hessian is a central difference of the gradient: it only steers the steps.
+Dense in all parameters: for models of moderate size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..._typing import FloatArray
+from ...model.likelihood.links import Link
+from .blocks import Blocks
+from .newton import Evaluation
+from .penalty import Likelihood
+from .rows import PartsRows
+from .structured import Structured
+
+#: Doubles held at once for the derivatives of the ends of some rows.
+_BUFFER = 1 << 18
+_STEP = 1e-5  # on columns of unit deviation
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Jeffreys:
+    """A penalised log-likelihood.
+
+    Attributes
+    ----------
+    likelihood : Likelihood
+        In the parameters that are estimated.
+    rows : PartsRows
+    structured : Structured or None
+        Where the thresholds have a structure.
+    """
+
+    likelihood: Likelihood
+    rows: PartsRows
+    structured: Structured | None
+
+    def evaluate(self, alpha: FloatArray, rest: FloatArray) -> Evaluation | None:
+        found = self.likelihood.evaluate(alpha, rest)
+        penalty = None if found is None else self.penalty(alpha, rest)
+        if found is None or penalty is None:
+            return None
+        value, gradient = penalty
+        size, hessian = alpha.size, self._hessian(alpha, rest)
+        if hessian is None:
+            return None
+        values, vectors = np.linalg.eigh(found.information.dense() - hessian)
+        # Directions of the wrong curvature are climbed, not descended: the sum need not be concave.
+        dense = (vectors * np.maximum(np.abs(values), 1e-8 * np.abs(values).max())) @ vectors.T
+        return Evaluation(
+            loglik=found.loglik + value,
+            score_alpha=found.score_alpha + gradient[:size].reshape(alpha.shape),
+            score_rest=found.score_rest + gradient[size:],
+            information=Blocks.of_dense(dense, size),
+        )
+
+    def _hessian(self, alpha: FloatArray, rest: FloatArray) -> FloatArray | None:
+        """(P', P') of the penalty."""
+        point = np.concatenate([alpha.reshape(-1), rest])
+        out = np.empty((point.size, point.size))
+        for j in range(point.size):
+            ends = []
+            for sign in (1.0, -1.0):
+                moved = point.copy()
+                moved[j] += sign * _STEP
+                there = self.penalty(moved[: alpha.size].reshape(alpha.shape), moved[alpha.size :])
+                if there is None:
+                    return None
+                ends.append(there[1])
+            out[j] = (ends[0] - ends[1]) / (2.0 * _STEP)
+        return 0.5 * (out + out.T)
+
+    def information(self, alpha: FloatArray, rest: FloatArray) -> FloatArray:
+        """(P', P') expected information of the estimated parameters."""
+        basis, (full, rest) = self._basis(alpha, rest), self._flexible(alpha, rest)
+        total = np.zeros((basis.shape[0], basis.shape[0]))
+        for piece in self._pieces(full, rest):
+            total += np.tensordot(piece.D * piece.v[:, None, None], piece.weighted(piece.D), axes=([0, 1], [0, 1]))
+        return np.asarray(basis.T @ total @ basis)
+
+    def penalty(self, alpha: FloatArray, rest: FloatArray) -> tuple[float, FloatArray] | None:
+        """Half log det of the information, and its gradient; None where it is not positive definite."""
+        information = self.information(alpha, rest)
+        if not np.all(np.isfinite(information)):
+            return None
+        sign, logdet = np.linalg.slogdet(information)
+        if sign <= 0:
+            return None
+        basis, (full, rest) = self._basis(alpha, rest), self._flexible(alpha, rest)
+        Q = basis @ np.linalg.inv(information) @ basis.T
+        gradient = np.zeros(basis.shape[0])
+        for piece in self._pieces(full, rest):
+            gradient += piece.gradient(Q)
+        return 0.5 * float(logdet), basis.T @ gradient
+
+    def _flexible(self, alpha: FloatArray, rest: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """All thresholds (K-1, m), and rest."""
+        return (alpha if self.structured is None else self.structured.expand(alpha, rest)), rest
+
+    def _basis(self, alpha: FloatArray, rest: FloatArray) -> FloatArray:
+        """(F, P') derivatives of (all thresholds, rest) by the estimated parameters."""
+        if self.structured is None:
+            return np.eye(alpha.size + rest.size)
+        of_alpha, of_rest = self.structured.basis()
+        return np.hstack([of_alpha.reshape(of_alpha.shape[0], -1), of_rest]).T
+
+    def _pieces(self, alpha: FloatArray, rest: FloatArray) -> Iterator[_Piece]:
+        step = max(1, _BUFFER // (alpha.shape[0] * (alpha.size + rest.size)))
+        for start in range(0, self.rows.y.size, step):
+            yield _Piece.of(self.rows, slice(start, start + step), alpha, rest)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Piece:
+    """Some rows: D (n, K-1, F), z (n, r), v (n,), f, slope f'/f (n, K-1), p (n, K)."""
+
+    D: FloatArray
+    z: FloatArray
+    v: FloatArray
+    f: FloatArray
+    slope: FloatArray
+    p: FloatArray
+
+    @classmethod
+    def of(cls, rows: PartsRows, some: slice, alpha: FloatArray, rest: FloatArray) -> _Piece:
+        x, w, z = rows.X[some], rows.nominal[some], rows.scale[some]
+        (n, p), (count, m) = x.shape, alpha.shape
+        s = np.exp(-rows.log_scale(some, rest))[:, None]
+        theta = w @ alpha.T
+        t = s * (theta - (x @ rest[:p] + rows.offset[some])[:, None])
+        D = np.zeros((n, count, alpha.size + rest.size))
+        for k in range(count):
+            D[:, k, k * m : (k + 1) * m] = s * w
+        D[:, :, alpha.size : alpha.size + p] = -(s * x)[:, None, :]
+        D[:, :, alpha.size + p :] = -t[:, :, None] * z[:, None, :]
+        infinite = np.full((n, 1), np.inf)
+        ends, widths = np.hstack([-infinite, t, infinite]), np.hstack([infinite, s * np.diff(theta), infinite])
+        log_p = rows.link.log_interval(ends[:, 1:].ravel(), ends[:, :-1].ravel(), widths.ravel())
+        return cls(
+            D=D, z=z, v=rows.weights[some], f=rows.link.pdf(t), slope=density_slope(rows.link, t),
+            p=np.exp(log_p).reshape(n, count + 1),
+        )  # fmt: skip
+
+    def weighted(self, D: FloatArray) -> FloatArray:
+        """(n, K-1, F) W D; a level whose probability vanished adds nothing."""
+        f, inverse = self.f[:, :, None], self._inverse()[:, :, None]
+        out = f * f * (inverse[:, :-1] + inverse[:, 1:]) * D
+        inner = f[:, :-1] * f[:, 1:] * inverse[:, 1:-1]
+        out[:, :-1] -= inner * D[:, 1:]
+        out[:, 1:] -= inner * D[:, :-1]
+        return np.asarray(out)
+
+    def _inverse(self) -> FloatArray:
+        return np.where(self.p > 1e-300, 1.0 / np.maximum(self.p, 1e-300), 0.0)
+
+    def gradient(self, Q: FloatArray) -> FloatArray:
+        """(F,) of half tr(Q I) at fixed Q."""
+        DQ = self.D @ Q
+        own = np.einsum("nkf,nkf->nk", DQ, self.D)  # M_kk
+        pair = np.einsum("nkf,nkf->nk", DQ[:, :-1], self.D[:, 1:])  # M_k,k+1
+        inverse, f = self._inverse(), self.f
+        zero = np.zeros((f.shape[0], 1))
+        cross = np.hstack([zero, f[:, :-1] * f[:, 1:] * pair, zero])
+        square = np.hstack([zero, f * f * own, zero])
+        N = square[:, 1:] + square[:, :-1] - 2.0 * cross
+        below = own * f - np.hstack([zero, f[:, :-1] * pair])
+        above = own * f - np.hstack([f[:, 1:] * pair, zero])
+        ratio = N * inverse * inverse
+        by_end = f * self.slope * (below * inverse[:, :-1] + above * inverse[:, 1:])
+        by_end += 0.5 * f * (ratio[:, 1:] - ratio[:, :-1])
+        by_end *= self.v[:, None]
+        total = np.einsum("nk,nkf->f", by_end, self.D)
+        return np.asarray(total + self._of_scale(Q) if self.z.shape[1] else total)
+
+    def _of_scale(self, Q: FloatArray) -> FloatArray:
+        """sum v dD_k . E_k with E = Q D'W: dD_k = -(z d zeta) D_k, and -z dt_k in the log-scale part of D_k."""
+        r = self.z.shape[1]
+        E = self.weighted(self.D) @ Q * self.v[:, None, None]
+        total = -np.einsum("nk,nkf->f", np.einsum("nkr,nr->nk", E[:, :, -r:], self.z), self.D)
+        total[-r:] -= np.einsum("nkf,nkf->n", E[:, :, :-r], self.D[:, :, :-r]) @ self.z
+        return np.asarray(total)
+
+
+def density_slope(link: Link, t: FloatArray) -> FloatArray:
+    """f'/f at t, from the second derivative of the log of the nearer tail."""
+    flat = t.reshape(-1)
+    infinite = np.full(flat.size, np.inf)
+    q = link.interval(np.where(flat > 0.0, np.inf, flat), np.where(flat > 0.0, flat, -np.inf), infinite)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = np.where(flat > 0.0, -q.h_ll / q.b - q.b, q.h_uu / q.a + q.a)
+    return np.where(np.isfinite(slope), slope, 0.0).reshape(t.shape)

@@ -1,0 +1,286 @@
+"""A sample made ready for Newton's method: levels present, columns surveyed and scaled, starting values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..._typing import BoolArray, FloatArray, IntArray
+from ...exceptions import DataError, OptionError
+from ...model.fit import Confounded
+from ...model.likelihood.flexible import FlexibleLink
+from ...model.likelihood.links import Link
+from ...model.likelihood.thresholds import ThresholdMap, threshold_map
+from ...model.sample import Rows, Sample
+from .column_rank import Columns, survey
+from .flexible import FlexibleObjective
+from .identified import confounded
+from .newton import Objective, Slope
+from .rows import PartsRows, PlainRows
+from .structured import Structured
+from .user_scale import UserScale
+
+#: Rows a parameter.
+_MANY = 800
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Problem:
+    """What is maximised, on which columns, and the way back.
+
+    Attributes
+    ----------
+    sample : Sample
+        Rows of positive weight, codes over the levels present, columns not aliased.
+    present : (K,) bool
+        Levels of the original sample that have rows.
+    location, nominal, scale : Columns
+        Of the original sample's columns.
+    counts : (K',) weighted counts of the levels present
+    link : Link
+    family : FlexibleLink or None
+        Where the parameter of the link is estimated; `link` is where the search begins then.
+    structure : ThresholdMap or None
+        Of the thresholds between the levels present.
+    confounded : tuple of Confounded
+        Log-scale effects and lambda left out, as the cell probabilities do not determine them. Such a lambda stays
+        where the search would begin.
+    n_lambda : int
+        1 where the link has a parameter that is not given, estimated or not.
+    independent : (r,) bool
+        Columns of the log scale that are independent, estimated or not.
+    """
+
+    sample: Sample
+    present: BoolArray
+    location: Columns
+    nominal: Columns
+    scale: Columns
+    counts: FloatArray
+    link: Link
+    family: FlexibleLink | None = None
+    structure: ThresholdMap | None = None
+    confounded: tuple[Confounded, ...] = ()
+    n_lambda: int
+    independent: BoolArray
+
+    @classmethod
+    def of(cls, sample: Sample, link: Link | FlexibleLink, threshold: str = "flexible") -> Problem:
+        """Survey a sample.
+
+        Raises
+        ------
+        DataError
+            Fewer than two levels have rows of positive weight, or fewer than a threshold structure needs.
+        """
+        family = link if isinstance(link, FlexibleLink) else None
+        if sample.weights is not None and not np.all(sample.weights > 0.0):
+            sample = sample.take(np.flatnonzero(sample.weights > 0.0))
+        sample, present, counts = _levels_present(sample)
+        rows = sample.rows
+        empty = np.zeros((sample.n, 0))
+        wide = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
+        both = survey(np.ascontiguousarray(wide), sample.weights)
+        q = wide.shape[1] - rows.X.shape[1]
+        scale = survey(np.ascontiguousarray(empty if rows.scale is None else rows.scale), sample.weights)
+        nominal, location = both.part(slice(0, q)), both.part(slice(q, None))
+        kept = Rows(
+            X=_columns(rows.X, location.kept),
+            offset=rows.offset,
+            nominal=None if rows.nominal is None else _columns(rows.nominal, nominal.kept),
+            scale=None if rows.scale is None or not scale.kept.any() else _columns(rows.scale, scale.kept),
+            scale_offset=rows.scale_offset,
+        )
+        surveyed = cls(
+            sample=replace(sample, rows=kept),
+            present=present,
+            location=location,
+            nominal=nominal,
+            scale=scale,
+            counts=counts,
+            link=link.at(link.start) if isinstance(link, FlexibleLink) else link,
+            family=family,
+            structure=threshold_map(threshold, sample.n_levels - 1),
+            n_lambda=int(family is not None),
+            independent=scale.kept,
+        )
+        lost = confounded(surveyed)
+        return surveyed._without(lost) if lost else surveyed
+
+    def _without(self, lost: list[Confounded]) -> Problem:
+        """The problem without parameters that cannot be determined."""
+        n_scale, last = int(self.scale.kept.sum()), self.n_parameters
+        first = last - n_scale - int(self.family is not None)
+        gone = np.zeros(last - first, dtype=np.bool_)
+        gone[[one.place - first for one in lost]] = True
+        kept = self.scale.kept.copy()
+        kept[self.scale.kept] = ~gone[:n_scale]
+        rows = self.sample.rows
+        if rows.scale is not None:
+            left = _columns(rows.scale, ~gone[:n_scale])
+            rows = replace(rows, scale=left if left.shape[1] else None)
+        return replace(
+            self,
+            sample=replace(self.sample, rows=rows),
+            scale=replace(self.scale, kept=kept),
+            family=None if gone[n_scale:].any() else self.family,
+            confounded=tuple(lost),
+        )
+
+    @property
+    def plain(self) -> bool:
+        """Whether the model has neither nominal nor scale effects."""
+        rows = self.sample.rows
+        return rows.nominal is None and rows.scale is None and rows.scale_offset is None
+
+    def user_scale(self) -> UserScale:
+        """The way back, for the columns kept."""
+        location, nominal, scale = (c.part(c.kept) for c in (self.location, self.nominal, self.scale))
+        c = np.ones(self.counts.size - 1)
+        if self.structure is not None:
+            intercept = self.structure.intercept
+            c = np.zeros(self.structure.jacobian.shape[1]) if intercept is None else intercept
+        deviations = scale.deviation if self.family is None else np.append(scale.deviation, 1.0)
+        return UserScale.of((location.mean, location.deviation), (nominal.mean, nominal.deviation), deviations, c)
+
+    def rows(self) -> PlainRows | PartsRows:
+        """The log-likelihood of the scaled columns at the link, in all thresholds."""
+        return self._plain_rows() if self.plain else self.parts_rows()
+
+    def objective(self) -> PlainRows | PartsRows | FlexibleObjective | Structured:
+        """The log-likelihood in the parameters that are estimated."""
+        rows = self.rows()
+        whole = rows if self.family is None else FlexibleObjective(at=rows.at_link, family=self.family)
+        return whole if self.structure is None else self.structured(whole.evaluate)
+
+    def structured(self, objective: Objective) -> Structured:
+        """An objective in all thresholds as one in the parameters of the structure."""
+        assert self.structure is not None
+        user = self.user_scale()
+        shift = np.zeros_like(user.A)
+        if not np.any(user.c):
+            shift -= np.linalg.solve(user.G, user.A)
+        return Structured(objective=objective, jacobian=self.structure.jacobian, shift=shift)
+
+    def _plain_rows(self) -> PlainRows:
+        sample, location = self.sample, self.location.part(self.location.kept)
+        return PlainRows(
+            X=sample.X,
+            y=sample.y,
+            weights=sample.weights,
+            offset=sample.rows.offset,
+            shift=location.mean,
+            scale=location.deviation,
+            counts=self.counts,
+            link=self.link,
+        )
+
+    def slope(self) -> Slope | None:
+        """The cheaper evaluation of the score, where many rows make it worth while."""
+        plain = self.plain and self.structure is None and self.family is None
+        return self._plain_rows().slope if plain and self.many_rows and self.link.name == "logit" else None
+
+    @property
+    def many_rows(self) -> bool:
+        """Whether rough steps on the way, from some of the rows, cost little beside one pass over all."""
+        return self.sample.n >= _MANY * self.n_parameters
+
+    def scaled(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Centred and scaled copies: location (N, p), nominal with its column of ones (N, m), scale (N, r)."""
+        rows, n = self.sample.rows, self.sample.n
+        location, nominal, scale = (c.part(c.kept) for c in (self.location, self.nominal, self.scale))
+        X = (rows.X - location.mean) / location.deviation
+        ones = np.ones((n, 1))
+        w = ones if rows.nominal is None else np.hstack([ones, (rows.nominal - nominal.mean) / nominal.deviation])
+        z = np.zeros((n, 0)) if rows.scale is None else rows.scale / scale.deviation
+        return X, w, z
+
+    def parts_rows(self) -> PartsRows:
+        """Sorted copies, for models with nominal or scale effects."""
+        sample = self.sample
+        X, w, z = self.scaled()
+        order = np.argsort(sample.y, kind="stable")
+        zero = np.zeros(sample.n)
+        offset, scale_offset = sample.rows.offset, sample.rows.scale_offset
+        return PartsRows(
+            X=X[order],
+            nominal=w[order],
+            scale=z[order],
+            y=sample.y[order],
+            weights=sample.case_weights[order],
+            offset=(zero if offset is None else offset)[order],
+            scale_offset=(zero if scale_offset is None else scale_offset)[order],
+            n_levels=sample.n_levels,
+            link=self.link,
+        )
+
+    def start(self) -> tuple[FloatArray, FloatArray]:
+        """Thresholds at (or near) the quantiles of the cumulative shares, moved by the mean offsets; all effects 0."""
+        rows, weights = self.sample.rows, self.sample.weights
+        shares = np.cumsum(self.counts)[:-1] / self.counts.sum()
+        theta = self.link.ppf(shares)
+        if rows.scale_offset is not None:
+            theta = theta * np.exp(np.average(rows.scale_offset, weights=weights))
+        if rows.offset is not None:
+            theta = theta + np.average(rows.offset, weights=weights)
+        alpha = np.zeros((theta.size, 1 + int(self.nominal.kept.sum())))
+        alpha[:, 0] = theta
+        if self.structure is not None:
+            alpha = self.structured(_nowhere).start(alpha)
+        rest = np.zeros(int(self.location.kept.sum() + self.scale.kept.sum()))
+        return alpha, rest if self.family is None else np.append(rest, self.family.start)
+
+    @property
+    def n_parameters(self) -> int:
+        """How many parameters are estimated."""
+        user = self.user_scale()
+        return int(user.c.size * user.G.shape[0] + user.scale.size)
+
+    def from_user(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(alpha, rest) of the scaled columns from the parameters on the user's scale, in their order.
+
+        Raises
+        ------
+        OptionError
+            Not as many values as there are parameters.
+        """
+        user = self.user_scale()
+        t, m = user.c.size, user.G.shape[0]
+        if values.size != self.n_parameters:
+            raise OptionError(
+                f"start must have {self.n_parameters} values, one for each estimated parameter ({t * m} of the "
+                f"thresholds, then {user.scale.size} others); got {values.size}."
+            )
+        alpha, rest = user.scaled(values[: t * m].reshape(m, t).T, values[t * m :])
+        return (alpha if self.structure is None else alpha.reshape(1, -1)), rest
+
+    def without_effects(self) -> Problem:
+        """The same rows with thresholds and offsets alone."""
+        rows = self.sample.rows
+        bare = Rows(X=np.zeros((rows.n, 0)), offset=rows.offset, scale_offset=rows.scale_offset)
+        none = Columns(np.zeros(0), np.ones(0), np.zeros(0, dtype=bool))
+        return replace(self, sample=replace(self.sample, rows=bare), location=none, nominal=none, scale=none)
+
+
+def _nowhere(alpha: FloatArray, rest: FloatArray) -> None:
+    """An objective without a domain."""
+
+
+def _columns(matrix: FloatArray, kept: BoolArray) -> FloatArray:
+    """The kept columns, C-contiguous; the matrix itself where all are kept."""
+    return np.ascontiguousarray(matrix if kept.all() else matrix[:, kept])
+
+
+def _levels_present(sample: Sample) -> tuple[Sample, BoolArray, FloatArray]:
+    """The sample over the levels that have rows (weights are positive), which those are, and their counts."""
+    counts = np.bincount(sample.y, weights=sample.weights, minlength=sample.n_levels).astype(np.float64)
+    present = counts > 0.0
+    if present.sum() < 2:
+        raise DataError(
+            f"The response must have rows in at least two levels; all {sample.n} rows of positive weight are in one."
+        )
+    y: IntArray = np.ascontiguousarray(sample.y, dtype=np.intp)
+    if not present.all():
+        y = (np.cumsum(present) - 1)[y].astype(np.intp)
+    return replace(sample, y=y, n_levels=int(present.sum())), present, counts[present]

@@ -1,0 +1,323 @@
+"""The profile likelihood of any parameter: ends of intervals by one joint Newton iteration, curves point by point.
+
+A parameter of the user's scale is a linear functional psi = a'x of the solver's coordinates x. With score g and
+information J at x, u = J^-1 g and v = J^-1 a, the point where the quadratic model of the log-likelihood l has fallen to
+`target` and is largest for its psi is x + u - lam v, lam^2 = 2 (l - target + g'u / 2) / a'v: Newton's method for
+{g = lam a, l = target} at once [Venzon and Moolgavkar 1988]. From the optimum its first step is the Wald limit, and
+about two passes over the rows give the end to 1e-8 standard errors. Where it fails (no end, far from quadratic) the
+maximum at given psi is traced outwards by x + u - v (a'u - (psi - a'x)) / a'v and the end found between two points.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..._typing import FloatArray
+from ...exceptions import DataError
+from .blocks import Factor
+from .newton import Evaluation, Objective, positive_factor
+from .user_scale import UserScale
+
+#: Squared length of a joint step, in standard errors, after which the next one would be rounding.
+_SHORT = 1e-9
+_JOINT_STEPS, _MAX_STEPS, _MAX_DOUBLINGS, _HALVINGS, _FAILURES = 15, 100, 60, 40, 4
+#: Indefinite information is handled by its eigenvalues up to this many parameters.
+_DENSE = 400
+#: A maximum at given psi is found when its Newton decrement is below this; where rounding forbids it, the second.
+_DECREMENT, _ROUGHLY = 1e-12, 1e-8
+#: Accuracy of the root of the deviance, and of an end as a share of its bracket.
+_ROOT = 1e-10
+#: The log-likelihood is flat where this many doublings of the distance lower it by less than _FLAT, _FAR times as far
+#: from the estimate as that is from 0.
+_FLAT, _FLAT_DOUBLINGS, _FAR = 1e-6, 4, 100.0
+#: A fall of the log-likelihood that matters to no interval.
+_HARDLY = 1e-3
+
+SEPARATED = "the estimate itself is infinite (separation)"
+FLAT = "the likelihood levels off before it has fallen far enough"
+EDGE = "the profile could not be followed to where the likelihood has fallen far enough"
+RANGE = "the likelihood has not fallen far enough at the end of the parameter's range"
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Coordinates with the likelihood there, its information factored, and how much that was damped."""
+
+    x: FloatArray
+    at: Evaluation
+    factor: Factor
+    damping: float
+
+    @property
+    def score(self) -> FloatArray:
+        return np.concatenate([self.at.score_alpha.reshape(-1), self.at.score_rest])
+
+    def solve(self, vector: FloatArray) -> FloatArray:
+        """J^-1 vector."""
+        shape = self.at.score_alpha.shape
+        size = shape[0] * shape[1]
+        alpha, rest = self.factor.solve(vector[:size].reshape(shape), vector[size:])
+        return np.concatenate([alpha.reshape(-1), rest])
+
+    def step_along(self, a: FloatArray, gap: float) -> FloatArray:
+        """The Newton step to the maximum among the points with psi larger by `gap`."""
+        if self.damping > 0.0 and self.x.size <= _DENSE:
+            return self._step_within(a, gap)
+        u, v = self.solve(self.score), self.solve(a)
+        return u - v * ((float(a @ u) - gap) / float(a @ v))
+
+    def _step_within(self, a: FloatArray, gap: float) -> FloatArray:
+        """The same where J is indefinite: there it need not be, and eigenvalues that are negative turn round."""
+        J = self.at.information.dense()
+        plane = np.linalg.qr(np.column_stack([a, np.eye(a.size)]))[0][:, 1:]
+        start = a * (gap / float(a @ a))
+        values, vectors = np.linalg.eigh(plane.T @ J @ plane)
+        size = np.abs(values)
+        size = np.maximum(size, 1e-8 * size.max(initial=1.0))
+        ascent = vectors.T @ (plane.T @ (self.score - J @ start))
+        return np.asarray(start + plane @ (vectors @ (ascent / size)))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ProfileLikelihood:
+    """Profiles of a fit.
+
+    Attributes
+    ----------
+    objective : callable
+        Log-likelihood, score and information in the solver's coordinates.
+    user : UserScale
+        Parameters of the user as linear functionals of the coordinates.
+    top : Point
+        The maximum.
+    separation : (P',) or None
+        Direction of infinite estimates, of the user's parameters.
+    """
+
+    objective: Objective
+    user: UserScale
+    top: Point
+    separation: FloatArray | None
+
+    @classmethod
+    def of(
+        cls,
+        objective: Objective,
+        user: UserScale,
+        start: tuple[FloatArray, FloatArray],
+        separation: FloatArray | None,
+    ) -> ProfileLikelihood:
+        """From the solver's coordinates (alpha, rest) of the estimates.
+
+        Raises
+        ------
+        DataError
+            The likelihood cannot be computed there.
+        """
+        at = objective(*start)
+        if at is None:
+            raise DataError("The likelihood must be finite at the estimates for a profile; it is not.")
+        _, factor, damping = positive_factor(at.information)
+        top = Point(np.concatenate([start[0].reshape(-1), start[1]]), at, factor, damping)
+        return cls(objective=objective, user=user, top=top, separation=separation)
+
+    def end(self, place: int, direction: int, drop: float) -> tuple[float, str]:
+        """Where the deviance has risen by `drop`.
+
+        Parameters
+        ----------
+        place : int
+            Among the estimated parameters.
+        direction : {-1, 1}
+            Below or above the estimate.
+        drop : float > 0
+            A quantile of chi-squared on one degree of freedom.
+
+        Returns
+        -------
+        (value, reason)
+            The value is -inf or inf where the likelihood never falls that far, and NaN where it could not be followed
+            (scale models with several maxima); the reason is empty otherwise.
+        """
+        moving = 0.0 if self.separation is None else float(self.separation[place])
+        if moving * direction > 0.0:
+            return direction * math.inf, SEPARATED
+        found = self.quick_end(place, direction, drop)
+        if found is not None:
+            return found, ""
+        value, reason = self._traced(self._functional(place), direction, drop)
+        return math.nan if reason == EDGE else value, reason
+
+    def quick_end(self, place: int, direction: int, drop: float) -> float | None:
+        """The end by the joint iteration; None where that does not settle."""
+        return self._joint(self._functional(place), direction, drop) if self.separation is None else None
+
+    def estimate(self, place: int) -> float:
+        """The parameter of the user at the maximum."""
+        return float(self._functional(place) @ self.top.x)
+
+    @property
+    def point(self) -> tuple[FloatArray, FloatArray]:
+        """The maximum as (alpha, rest)."""
+        shape = self.top.at.score_alpha.shape
+        size = shape[0] * shape[1]
+        return self.top.x[:size].reshape(shape), self.top.x[size:]
+
+    def curve(self, place: int, values: FloatArray) -> FloatArray:
+        """(n,) maximised log-likelihood with the parameter held at each value; NaN where none is found."""
+        a = self._functional(place)
+        found = np.full(values.size, np.nan)
+        centre = float(a @ self.top.x)
+        for side in (np.flatnonzero(values >= centre), np.flatnonzero(values < centre)):
+            point: Point | None = self.top
+            for i in side[np.argsort(np.abs(values[side] - centre))]:
+                point = None if point is None else self._held(a, point, float(values[i]))
+                found[i] = np.nan if point is None else point.at.loglik
+        return found
+
+    def _functional(self, place: int) -> FloatArray:
+        """The parameter of the user at a place as a functional of the coordinates."""
+        user = self.user
+        t, m, q = user.c.size, user.G.shape[0], user.scale.size
+        alpha, rest = np.zeros((t, m)), np.zeros(q)
+        if place < t * m:
+            column, k = divmod(place, t)
+            alpha[k], rest = user.G[column], user.c[k] * user.A[column]
+        else:
+            rest[place - t * m] = 1.0 / user.scale[place - t * m]
+        return np.concatenate([alpha.reshape(-1), rest])
+
+    def _point(self, x: FloatArray) -> Point | None:
+        shape = self.top.at.score_alpha.shape
+        size = shape[0] * shape[1]
+        at = self.objective(x[:size].reshape(shape), x[size:])
+        if at is None:
+            return None
+        try:
+            _, factor, damping = positive_factor(at.information)
+        except DataError:  # information that has vanished or overflowed is no place to go on from
+            return None
+        return Point(x, at, factor, damping)
+
+    @cached_property
+    def _start(self) -> Point:
+        """Where tracing begins: the maximum, or back from infinite estimates as far as the likelihood hardly falls."""
+        if self.separation is None:
+            return self.top
+        t, m = self.user.c.size, self.user.G.shape[0]
+        alpha, rest = self.user.scaled(self.separation[: t * m].reshape(m, t).T, self.separation[t * m :])
+        direction = np.concatenate([alpha.reshape(-1), rest])
+        direction = direction / np.linalg.norm(direction)
+        found, length = self.top, 1.0
+        for _ in range(_MAX_DOUBLINGS):
+            trial = self._point(self.top.x - length * direction)
+            if trial is None or trial.at.loglik < self.top.at.loglik - _HARDLY:
+                break
+            found, length = trial, 1.25 * length
+        return found
+
+    def _joint(self, a: FloatArray, direction: int, drop: float) -> float | None:
+        """The end by the joint iteration, None where that does not settle."""
+        target = self.top.at.loglik - 0.5 * drop
+        point = self.top
+        for _ in range(_JOINT_STEPS):
+            if point.damping > 0.0:
+                return None
+            u, v = point.solve(point.score), point.solve(a)
+            room = 2.0 * (point.at.loglik - target) + float(point.score @ u)
+            if room <= 0.0:
+                return None
+            lam = -direction * math.sqrt(room / float(a @ v))
+            step = u - lam * v
+            squared = float(step @ point.score) - lam * float(step @ a)
+            if squared <= _SHORT:
+                value = float(a @ (point.x + step))
+                return value if (value - float(a @ self.top.x)) * direction > 0.0 else None
+            following = self._shortened(point, step, target - 2.0 * drop)
+            if following is None:
+                return None
+            point = following
+        return None
+
+    def _shortened(self, point: Point, step: FloatArray, least: float) -> Point | None:
+        """The longest of the steps 1, 1/2, ... inside the domain that ends with a log-likelihood of `least` or more."""
+        for _ in range(_HALVINGS):
+            trial = self._point(point.x + step)
+            if trial is not None and trial.at.loglik >= least:
+                return trial
+            step = 0.5 * step
+        return None
+
+    def _held(self, a: FloatArray, point: Point, value: float) -> Point | None:
+        """The maximum with psi = value, from a point nearby; None where it cannot be reached."""
+        allowed = 1e-13 * (abs(value) + float(np.abs(a) @ np.abs(point.x)))
+        for _ in range(_MAX_STEPS):
+            gap = value - float(a @ point.x)
+            step = point.step_along(a, gap)
+            reached = abs(gap) <= allowed
+            if reached and float(step @ point.score) <= _DECREMENT:
+                return point
+            slack = 1e-12 * (1.0 + abs(point.at.loglik))
+            trial = self._shortened(point, step, point.at.loglik - slack if reached else -math.inf)
+            if trial is None or (reached and trial.at.loglik <= point.at.loglik):
+                return point if reached and float(step @ point.score) <= _ROUGHLY else None
+            point = trial
+        return point if reached and float(step @ point.score) <= _ROUGHLY else None
+
+    def _traced(self, a: FloatArray, direction: int, drop: float) -> tuple[float, str]:
+        """The end by following the profile outwards until it has fallen far enough."""
+        target = self.top.at.loglik - 0.5 * drop
+        inner, flat, failures, centre = self._start, 0, 0, float(a @ self.top.x)
+        wald = math.sqrt(drop * max(float(a @ inner.solve(a)), 0.0))
+        width = 0.5 * (min(wald, float(np.linalg.norm(a))) if self.separation is not None or inner.damping else wald)
+        for _ in range(_MAX_DOUBLINGS):
+            value = float(a @ inner.x) + direction * width
+            outer = self._held(a, inner, value)
+            if outer is None:
+                failures += 1
+                if failures > _FAILURES:
+                    return direction * math.inf, FLAT if flat else EDGE
+                width *= 0.25
+                continue
+            if outer.at.loglik <= target:
+                found = self._between(a, inner, outer, target)
+                return (direction * math.inf, EDGE) if found is None else (found, "")
+            flat = flat + 1 if inner.at.loglik - outer.at.loglik < _FLAT else 0
+            if flat >= _FLAT_DOUBLINGS and abs(value - centre) > _FAR * (abs(centre) + float(np.linalg.norm(a))):
+                return direction * math.inf, FLAT
+            inner, width = outer, 2.0 * width
+        return direction * math.inf, FLAT
+
+    def _between(self, a: FloatArray, inner: Point, outer: Point, target: float) -> float | None:
+        """The root between two points of the profile, by the secant rule on the root of the deviance [Illinois].
+
+        Every maximum is sought from the inner end, so that the branch of the estimate is kept where a scale model has
+        several; None where the branch cannot be followed to the root.
+        """
+        goal = math.sqrt(self.top.at.loglik - target)
+
+        def excess(point: Point) -> float:
+            return math.sqrt(max(self.top.at.loglik - point.at.loglik, 0.0)) - goal
+
+        low, high = float(a @ inner.x), float(a @ outer.x)
+        start, size = excess(inner), excess(outer)
+        width, side = abs(high - low), 0
+        for _ in range(_MAX_STEPS):
+            middle = high - size * (high - low) / (size - start)
+            held = self._held(a, inner, middle)
+            if held is None:
+                return None
+            found = excess(held)
+            if abs(found) <= _ROOT or abs(high - low) <= _ROOT * width:
+                return middle
+            if found > 0.0:
+                high, size, start = middle, found, 0.5 * start if side > 0 else start
+                side = 1
+            else:
+                inner, low, start, size = held, middle, found, 0.5 * size if side < 0 else size
+                side = -1
+        return middle

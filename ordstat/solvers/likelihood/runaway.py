@@ -1,0 +1,80 @@
+"""Log-scale effects that run off: their profile likelihood, followed outwards where Newton's method has not converged.
+
+As the scale of a group of rows grows or shrinks without end, thresholds and effects follow along a curved valley in
+which Newton's steps become short. With the log-scale effects held, the others are soon found at any distance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..._typing import FloatArray
+from .explore import Point, follow
+from .newton import Optimum
+from .problem import Problem
+
+#: Steps of the log-scale effects, and a gain of the log-likelihood per its size that ends the way.
+_STEPS, _GAIN = (0.5, 0.5, 1.0, 1.0, 2.0, 2.0, 4.0, 4.0, 8.0), 1e-10
+#: Log-scale effects, per deviation, that move by less than this at the end of the search do not run off, nor do those
+#: that move by less than this share of the largest move.
+_MOVING, _PART = 1e-4, 1e-2
+
+
+@dataclass(frozen=True, eq=False)
+class Runaway:
+    """Log-scale effects without finite estimates.
+
+    Attributes
+    ----------
+    direction : (r,)
+        Of the log-scale effects that are estimated, per deviation of their columns; 0 for those that do not run off.
+    point : Point
+        As far out as the log-likelihood still rises.
+    """
+
+    direction: FloatArray
+    point: Point
+
+
+def runaway(problem: Problem, optimum: Optimum, max_iter: int) -> Runaway | None:
+    """The log-scale effects that still move where Newton's method stopped, and how far their profile rises."""
+    n_scale = int(problem.scale.kept.sum())
+    if n_scale == 0 or problem.family is not None or optimum.message.startswith("converged"):
+        return None
+    moves = optimum.step_rest[-n_scale:]
+    largest = float(np.abs(moves).max())
+    if not largest > _MOVING:
+        return None
+    direction = np.where(np.abs(moves) > _PART * largest, moves / largest, 0.0)
+    found = _outwards(problem, (optimum.alpha, optimum.rest), direction, optimum.at.loglik, max_iter)
+    return None if found is None else Runaway(direction, found)
+
+
+def _outwards(problem: Problem, point: Point, direction: FloatArray, loglik: float, max_iter: int) -> Point | None:
+    """The end of the way outwards, where the log-likelihood rises no more; None where it falls at once."""
+    effects, risen = point[1].size - direction.size, False
+    for step in _STEPS:
+        alpha, rest = point
+        zeta = rest[effects:] + step * direction
+        reached = follow(_held(problem, zeta), (alpha, rest[:effects]), max_iter)
+        gain = reached.loglik - loglik
+        if gain <= 0.0:
+            break
+        risen, loglik = True, reached.loglik
+        point = reached.point[0], np.append(reached.point[1], zeta)
+        if gain <= _GAIN * (1.0 + abs(loglik)):
+            break
+    return point if risen else None
+
+
+def _held(problem: Problem, zeta: FloatArray) -> Problem:
+    """The problem with the log-scale effects held at values, per deviation of their columns."""
+    rows, part = problem.sample.rows, problem.scale.part(problem.scale.kept)
+    assert rows.scale is not None
+    own = rows.scale @ (zeta / part.deviation)
+    offset = own if rows.scale_offset is None else rows.scale_offset + own
+    none = replace(problem.scale, kept=np.zeros_like(problem.scale.kept))
+    rows = replace(rows, scale=None, scale_offset=offset)
+    return replace(problem, sample=replace(problem.sample, rows=rows), scale=none)

@@ -1,0 +1,148 @@
+"""Are there directions along which the likelihood never falls? A linear programme, run only on suspicion.
+
+A direction (t, b) of (alpha, beta) leaves no finite maximum iff every row has w't_y - x'b >= 0 (y < K) and
+w't_{y-1} - x'b <= 0 (y > 1), with strict inequality somewhere [Albert and Anderson 1984; for thresholds Haberman 1980].
+The programme maximises the total slack over the box |t|, |b| <= 1; a positive maximum is a proof.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..._typing import FloatArray, IntArray
+from .newton import Optimum
+from .problem import Problem
+from .user_scale import in_order
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+#: Slack of one row, of columns with unit deviation, that counts as strict inequality.
+_STRICT = 1e-5
+#: Violations and components up to this are rounding of the linear programme.
+_ROUNDING = 1e-7
+
+
+def separating_direction(
+    X: FloatArray, nominal: FloatArray, y: IntArray, n_levels: int, basis: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray] | None:
+    """A direction of infinite estimates, largest component 1, or None.
+
+    Parameters
+    ----------
+    X : (N, p), nominal : (N, m)
+        Centred and scaled; the first column of `nominal` is 1.
+    y : (N,) codes 0..n_levels-1
+    basis : ((K-1) m + p, B) or None
+        Directions that a threshold structure allows, as columns; the last p of them move beta.
+
+    Returns
+    -------
+    (alpha (K-1, m), beta (p,)) or None; with a basis (its first coefficients (1, B - p), beta (p,))
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array
+
+    slack = _slack_matrix(X, nominal, y, n_levels)
+    if basis is not None:
+        slack = csr_array(slack @ basis)
+    total = np.asarray(slack.sum(axis=0), dtype=np.float64).reshape(-1)
+    found = linprog(  # type: ignore[call-overload]  # the stubs know no sparse arrays
+        -total, A_ub=-slack, b_ub=np.zeros(slack.shape[0]), bounds=(-1.0, 1.0), method="highs"
+    )
+    if found.x is None:
+        return None
+    direction = np.where(np.abs(found.x) < _ROUNDING, 0.0, found.x)
+    slacks = slack @ direction
+    if slacks.max() <= _STRICT or slacks.min() < -_ROUNDING:
+        return None
+    size = slack.shape[1] - X.shape[1]
+    return direction[:size].reshape(n_levels - 1 if basis is None else 1, -1), direction[size:]
+
+
+def _slack_matrix(X: FloatArray, nominal: FloatArray, y: IntArray, n_levels: int) -> csr_array:
+    """One line an end that is not infinite: how fast it moves outwards along (alpha, beta)."""
+    from scipy.sparse import coo_array, csr_array, hstack, vstack
+
+    m = nominal.shape[1]
+
+    def side(chosen: IntArray, threshold: IntArray, sign: float) -> csr_array:
+        rows = np.repeat(np.arange(chosen.size), m)
+        columns = (threshold[:, None] * m + np.arange(m)).reshape(-1)
+        shape = (chosen.size, (n_levels - 1) * m)
+        ends = coo_array((sign * nominal[chosen].reshape(-1), (rows, columns)), shape=shape)
+        return csr_array(hstack([ends, csr_array(-sign * X[chosen])]))
+
+    below, above = np.flatnonzero(y < n_levels - 1), np.flatnonzero(y > 0)
+    return csr_array(vstack([side(below, y[below], 1.0), side(above, y[above] - 1, -1.0)]))
+
+
+#: Coefficients or standard errors this large, for a column of unit deviation, are worth a linear programme.
+_LARGE_EFFECT, _LARGE_ERROR = 10.0, 5.0
+
+
+def _suspicious(optimum: Optimum) -> bool:
+    """Slow or failed convergence, a huge effect or a huge standard error; on ordinary data none of them occurs."""
+    errors = np.sqrt(np.diag(optimum.factor.schur_inverse()))
+    return (
+        optimum.slow
+        or optimum.message != "converged"
+        or optimum.damping > 0.0
+        or bool(np.any(np.abs(optimum.rest) > _LARGE_EFFECT))
+        or bool(np.any(errors > _LARGE_ERROR))
+    )
+
+
+def infinite_direction(problem: Problem, optimum: Optimum) -> FloatArray | None:
+    """(P',) direction of infinite estimates on the user's scale, largest component 1; None where all are finite.
+
+    With scale effects the likelihood can also rise for ever along zeta alone, which no linear programme sees: the last
+    Newton step is tried as a direction then.
+    """
+    if not _suspicious(optimum):
+        return None
+    X, w, z = problem.scaled()
+    p, r = X.shape[1], z.shape[1]
+    found = separating_direction(X, w, problem.sample.y, problem.sample.n_levels, _basis(problem, p))
+    if found is not None:
+        return _on_user_scale(problem, found[0], np.concatenate([found[1], np.zeros(optimum.rest.size - p)]))
+    if r and _rises_for_ever(problem, optimum, slice(p, p + r)):
+        rest = np.zeros_like(optimum.rest)
+        rest[p : p + r] = optimum.step_rest[p : p + r]
+        return _on_user_scale(problem, np.zeros_like(optimum.alpha), rest)
+    return None
+
+
+def _basis(problem: Problem, p: int) -> FloatArray | None:
+    """What a threshold structure allows of (alpha, beta), log-scale effects and lambda left out."""
+    if problem.structure is None:
+        return None
+    alpha, rest = problem.structured(problem.rows().evaluate).basis()
+    chosen = np.arange(alpha.shape[0]) < alpha.shape[0] - rest.shape[1] + p
+    return np.asarray(np.hstack([alpha.reshape(alpha.shape[0], -1), rest[:, :p]])[chosen].T)
+
+
+def _on_user_scale(problem: Problem, alpha: FloatArray, rest: FloatArray) -> FloatArray:
+    """The direction for the user's columns; components that are rounding are 0."""
+    user = problem.user_scale()
+    direction = in_order(*user.coefficients(alpha, rest))
+    size = in_order(*user.rounding(alpha, rest)) * 2.0**53
+    direction = np.where(np.abs(direction) <= _ROUNDING * size, 0.0, direction)
+    return np.asarray(direction / np.abs(direction).max())
+
+
+def _rises_for_ever(problem: Problem, optimum: Optimum, log_scale: slice) -> bool:
+    """Whether the log-likelihood does not fall far along the log-scale part of the last step."""
+    step = np.zeros_like(optimum.rest)
+    step[log_scale] = optimum.step_rest[log_scale]
+    if not np.any(step):
+        return False
+    objective, previous = problem.objective(), optimum.at.loglik
+    for length in (1.0, 3.0, 9.0):
+        point = objective.evaluate(optimum.alpha, optimum.rest + length * step / np.abs(step).max())
+        if point is None or point.loglik < previous - 1e-9 * (1.0 + abs(previous)):
+            return False
+        previous = point.loglik
+    return True

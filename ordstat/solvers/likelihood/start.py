@@ -1,0 +1,218 @@
+"""Starting values of Newton's method: from the cumulative shares, from some of the rows, or the best of several starts.
+
+Where there are many rows an easier problem, every tenth of them, is fitted first. The likelihoods that may have several
+local maxima are followed from several starts (`explore.py`): models nearby (no scale effects, the logit and the probit
+for the cauchit, lambda on a grid) and log-scale effects either way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..._typing import FloatArray
+from ...model.likelihood.links import LINKS
+from .column_rank import Columns
+from .explore import Point, Reached, distinct, evaluated, follow, follow_all, stay
+from .lambda_search import search_lambda
+from .newton import Optimum, maximise
+from .problem import Problem
+
+#: One row in this many makes the small sample.
+_STRIDE = 10
+#: The small sample is fitted until the next step, taken unseen, is shorter than one standard error (tol / 1000).
+_ROUGH = 1e3
+#: What the small sample tells of every effect, per row and deviation of its column, is more than this share of 1.
+_TOLD = 1e-9
+#: Longest step, in the units of `newton.py`, on the information of the small sample.
+_LONGEST = 0.2
+#: Log-scale effects per deviation that are tried either way, those of so many columns at most.
+_EFFECT, _COLUMNS = 0.6, 4
+#: Effects of the logit fit are tried at these multiples for the cauchit, whose latent spread is another.
+_STRETCHES = (0.5, 1.0, 2.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where Newton's method begins.
+
+    Attributes
+    ----------
+    alpha : (K-1, m)
+    rest : (q,)
+    beyond : float or None
+        A higher log-likelihood, on a way that came to no end; None where none was seen.
+    tried, maxima : int
+        Starts that were followed, and the different maxima that they led to.
+    """
+
+    alpha: FloatArray
+    rest: FloatArray
+    beyond: float | None = None
+    tried: int = 1
+    maxima: int = 1
+
+
+def starting_values(problem: Problem, max_iter: int) -> Start:
+    """Where to begin, for the scaled columns; no search on the way takes more than `max_iter` steps."""
+    if problem.family is not None:
+        return _along_lambda(problem, max_iter)
+    if problem.sample.rows.scale is not None:
+        return _through_scales(problem, max_iter)
+    if problem.link.name == "cauchit":
+        return _chosen(problem, _other_links(problem, max_iter), max_iter)
+    if problem.plain and problem.structure is None:
+        return Start(*_from_small_sample(problem))
+    return Start(*problem.start())
+
+
+def _from_small_sample(problem: Problem) -> Point:
+    """A rough fit of the small sample is within a few standard errors and saves passes over all rows.
+
+    It is used only where every level occurs in it, every effect shows in it (the indicator of a rare event may not),
+    and Newton's method went straight through.
+    """
+    start = problem.start()
+    if not problem.many_rows:
+        return start
+    small = problem.sample.take(np.arange(0, problem.sample.n, _STRIDE))
+    counts = np.bincount(small.y, weights=small.weights, minlength=problem.counts.size).astype(np.float64)
+    if not np.all(counts > 0.0):
+        return start
+    part = replace(problem, sample=small, counts=counts)
+    rough = maximise(
+        part.objective().evaluate,
+        *_from_small_sample(part),
+        tol=_ROUGH,
+        max_iter=10,
+        total_weight=float(counts.sum()),
+    )
+    told = np.diag(rough.factor.schur) ** 2
+    if rough.message != "converged" or rough.damping > 0.0 or np.any(told <= _TOLD * counts.sum()):
+        return start
+    return _stepped(problem, rough, float(problem.counts.sum() / counts.sum()))
+
+
+def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Point:
+    """The last step of a fit to some of the rows, then one on the score of all and `ratio` times its information.
+
+    The latter is as good as a Newton step: the information of the part is as near that of all rows as the point is.
+    """
+    alpha, rest = rough.alpha + rough.step_alpha, rough.rest + rough.step_rest
+    slope = problem.slope()
+    at = None if slope is None else slope(alpha, rest, rough.information)
+    if at is None:
+        return (alpha, rest) if np.all(np.diff(alpha[:, 0]) > 0.0) else (rough.alpha, rough.rest)
+    step_alpha, step_rest = rough.factor.solve(at.score_alpha / ratio, at.score_rest / ratio)
+    length = float(np.vdot(step_alpha, at.score_alpha) + step_rest @ at.score_rest) / float(problem.counts.sum())
+    moved = alpha + step_alpha
+    if length > _LONGEST**2 or not np.all(np.diff(moved[:, 0]) > 0.0):
+        return alpha, rest
+    return moved, rest + step_rest
+
+
+def _along_lambda(problem: Problem, max_iter: int) -> Start:
+    """The best lambda of a grid: lambda and thresholds are nearly collinear, and Newton's steps far from it wild."""
+    assert problem.family is not None
+    fixed = starting_values(replace(problem, family=None), max_iter)
+    found = search_lambda(problem, (fixed.alpha, fixed.rest), max_iter)
+    return Start(*found.point, tried=fixed.tried + found.tried, maxima=max(fixed.maxima, found.maxima))
+
+
+def _other_links(problem: Problem, max_iter: int) -> list[Point]:
+    """No effects, and those of the logit and the probit fit, whose likelihoods have one maximum."""
+    others = [replace(problem, link=LINKS[name]) for name in ("logit", "probit")]
+    points = [follow(other, other.start(), max_iter).point for other in others]
+    stretched = [(factor * alpha, factor * rest) for alpha, rest in points for factor in _STRETCHES]
+    return [problem.start(), *stretched]
+
+
+def _chosen(problem: Problem, points: list[Point], max_iter: int) -> Start:
+    """The best of the maxima that some points lead to."""
+    found = follow_all(problem, points, max_iter)
+    best = found[0].point if found else problem.start()
+    return Start(*best, tried=len(points), maxima=sum(one.ends for one in found))
+
+
+def _through_scales(problem: Problem, max_iter: int) -> Start:
+    """The best of the local maxima reached from the fits without scale effects, from no effects, and from log-scale
+    effects either way.
+
+    The first make sure that scale effects never lower the likelihood. Far from zero a scale column multiplies all other
+    effects, and its own effect is nearly lost in them. Without an offset the centred column makes the same model, with
+    theta - H smaller by exp(mean zeta): it is fitted there too, and taken back.
+    """
+    equal = _equal_scales(problem, max_iter)
+    points = [*equal, problem.start(), *_either_way(problem, equal[0])]
+    found = follow_all(problem, points, max_iter)
+    tried = len(points)
+    if problem.sample.rows.offset is None:
+        centred, mean = _centred(problem)
+        again = follow_all(centred, points, max_iter)
+        found = distinct([*found, *(replace(one, point=_taken_back(*one.point, mean)) for one in again)])
+        tried += len(points)
+    return _ending(problem, found, stay(problem, equal[0]), max_iter, tried)
+
+
+def _equal_scales(problem: Problem, max_iter: int) -> list[Point]:
+    """The maxima without scale effects, the best first, scale effects 0."""
+    none = Columns(np.zeros(0), np.ones(0), np.zeros(0, dtype=bool))
+    rows, zeros = problem.sample.rows, np.zeros(int(problem.scale.kept.sum()))
+    equal = replace(problem, sample=replace(problem.sample, rows=replace(rows, scale=None)), scale=none)
+    if equal.link.name == "cauchit":
+        points = [one.point for one in follow_all(equal, _other_links(equal, max_iter), max_iter)]
+    else:
+        start = starting_values(equal, max_iter)
+        points = [(start.alpha, start.rest)]
+    best, *others = points or [equal.start()]
+    return [(alpha, np.append(rest, zeros)) for alpha, rest in (follow(equal, best, max_iter).point, *others)]
+
+
+def _either_way(problem: Problem, point: Point) -> list[Point]:
+    """A point without scale effects, with one of those that matter most at it, in either direction."""
+    at = evaluated(problem, point)
+    n_scale = int(problem.scale.kept.sum())
+    if at is None:
+        return []
+    places = np.argsort(-np.abs(at.score_rest[-n_scale:]))[:_COLUMNS] - n_scale
+    alpha, rest = point
+    moves = [np.eye(rest.size)[place] * effect for place in places for effect in (_EFFECT, -_EFFECT)]
+    return [(alpha, rest + move) for move in moves]
+
+
+def _centred(problem: Problem) -> tuple[Problem, FloatArray]:
+    """The problem with centred columns of the log scale, and their means in deviations."""
+    rows, part = problem.sample.rows, problem.scale.part(problem.scale.kept)
+    assert rows.scale is not None
+    sample = replace(problem.sample, rows=replace(rows, scale=rows.scale - part.mean))
+    return replace(problem, sample=sample), part.mean / part.deviation
+
+
+def _taken_back(alpha: FloatArray, rest: FloatArray, mean: FloatArray) -> Point:
+    """From effects of centred scale columns to those of columns with this mean (in deviations)."""
+    effects, zeta = np.split(rest, [rest.size - mean.size])
+    with np.errstate(over="ignore", invalid="ignore"):
+        factor = np.exp(zeta @ mean)
+        return factor * alpha, np.append(factor * effects, zeta)
+
+
+def _ending(problem: Problem, found: list[Reached], start: Reached, max_iter: int, tried: int) -> Start:
+    """The best of the places; of those that end, if the best does not with all steps either.
+
+    A likelihood with scale effects can rise without end, to where all scores of some rows are infinite and those of the
+    others zero: a maximum on this side of it says more of the data.
+    """
+    maxima = sum(one.ends for one in found)
+    candidates = [replace(one, loglik=stay(problem, one.point).loglik) for one in found] + [start]
+    best = max(candidates, key=lambda one: one.loglik)
+    least = start.loglik - 1e-9 * (1.0 + abs(start.loglik))
+    ends = [one for one in candidates if one.ends and one.loglik >= least]
+    if best.ends or not ends:
+        return Start(*best.point, tried=tried, maxima=maxima)
+    further = follow(problem, best.point, max_iter, max_iter)
+    if further.ends:
+        return Start(*further.point, tried=tried, maxima=maxima + 1)
+    chosen = max(ends, key=lambda one: one.loglik)
+    beyond = further.loglik if further.loglik > chosen.loglik else None
+    return Start(*chosen.point, beyond=beyond, tried=tried, maxima=maxima)

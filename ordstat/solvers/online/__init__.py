@@ -1,0 +1,1 @@
+"""Passes of perceptrons over the rows, plain and with kernels."""

@@ -1,0 +1,273 @@
+"""The problem of ordering pairs of rows of different rank, and proofs of how near a point is to its optimum.
+
+Over pairs p = (i, j) with y_i > y_j, of weight w_p = w_i w_j, and f = <v, phi(x)>
+
+    hinge           P = 1/2 |v|^2 + C sum_p w_p [1 - (f_i - f_j)]_+
+                    D = sum a_p - 1/2 beta' G beta,  0 <= a_p <= C w_p
+    squared hinge   P = 1/2 |v|^2 + C sum_p w_p [1 - (f_i - f_j)]_+^2
+                    D = sum a_p - 1/2 beta' G beta - sum a_p^2 / (4 C w_p),  0 <= a_p
+
+with beta = sum_p a_p (e_i - e_j) [Herbrich, Graepel & Obermayer 2000, eq. 7.22-7.25]. Each pair stands once, so that
+the constraint (a . t) = 0 of (7.23), which belongs to a bias of pairs, is dropped: it would ask for a = 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..._typing import BoolArray, FloatArray, IntArray
+from ...compiled.paircount import below
+from ..gram import Gram, MeanScore
+from .boundaries import Boundaries, boundaries
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairSums:
+    """Sums over the violating pairs (i, j), f_i - f_j < 1.
+
+    Attributes
+    ----------
+    linear, squared : float
+        Of w_p (1 - (f_i - f_j)), and of its square.
+    """
+
+    linear: float
+    squared: float
+
+
+class PairLoss(Protocol):
+    """The price of a pair's margin below 1."""
+
+    name: str
+
+    def price(self, C: float) -> float:
+        """Largest dual variable of a pair of weight 1."""
+
+    def ridge(self, C: float) -> float:
+        """r of the dual's penalty r/2 sum a_p^2 / w_p."""
+
+    def of(self, sums: PairSums) -> float:
+        """The loss for C = 1."""
+
+
+class Hinge:
+    """[1 - m]_+ ."""
+
+    name = "hinge"
+
+    def price(self, C: float) -> float:
+        return C
+
+    def ridge(self, C: float) -> float:
+        return 0.0
+
+    def of(self, sums: PairSums) -> float:
+        return sums.linear
+
+
+class SquaredHinge:
+    """[1 - m]_+ squared."""
+
+    name = "squared_hinge"
+
+    def price(self, C: float) -> float:
+        return float("inf")
+
+    def ridge(self, C: float) -> float:
+        return 0.5 / C
+
+    def of(self, sums: PairSums) -> float:
+        return sums.squared
+
+
+#: Losses by the name a user gives.
+PAIR_LOSSES: dict[str, PairLoss] = {loss.name: loss for loss in (Hinge(), SquaredHinge())}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairProblem:
+    """Everything of the problem but C.
+
+    Attributes
+    ----------
+    gram : Gram
+        Centred in rows and columns.
+    y : (N,) codes
+    weights : (N,) case weights, > 0
+    costs : (N, K)
+        Price of every rank, for the rank boundaries alone.
+    loss : PairLoss
+    """
+
+    gram: Gram
+    y: IntArray
+    weights: FloatArray
+    costs: FloatArray
+    loss: PairLoss
+
+    @property
+    def n_levels(self) -> int:
+        return int(self.costs.shape[1])
+
+    @property
+    def n_pairs(self) -> int:
+        """M, the number of pairs of rows of different rank."""
+        counts = np.bincount(self.y, minlength=self.n_levels)
+        return int((self.y.size**2 - np.sum(counts**2)) // 2)
+
+    def pairs(self) -> tuple[IntArray, IntArray]:
+        """(M,) rows of the higher and of the lower rank."""
+        rows = np.argsort(self.y, kind="stable")
+        lower_rows = np.searchsorted(self.y[rows], self.y[rows])
+        ends = np.cumsum(lower_rows)
+        places = np.arange(int(ends[-1])) - np.repeat(ends - lower_rows, lower_rows)
+        return np.repeat(rows, lower_rows).astype(np.int32), rows[places].astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairSolution:
+    """A dual point with the primal point that goes with it.
+
+    Attributes
+    ----------
+    beta : (N,) coefficients of the rows, summing to 0
+    scores : (N,) f = gram @ beta
+    primal, dual : float
+        P >= optimum >= D.
+    boundaries : Boundaries
+        Thresholds, and how they were found.
+    """
+
+    beta: FloatArray
+    scores: FloatArray
+    primal: float
+    dual: float
+    boundaries: Boundaries
+
+    offset = None
+    w = None
+
+    @property
+    def sizes(self) -> FloatArray:
+        """(N,) |beta_n|: the pairs themselves are not kept."""
+        return np.abs(self.beta)
+
+    @property
+    def theta(self) -> FloatArray:
+        """(K-1,)"""
+        return self.boundaries.theta
+
+    @property
+    def gap(self) -> float:
+        """(P - D) / |P|, the relative duality gap; 0 where rounding makes D the larger."""
+        return max(self.primal - self.dual, 0.0) / max(abs(self.primal), float(np.finfo(float).tiny))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairOutcome:
+    """What a solver hands back: the best point seen, the route, iterations, and primal values on the way."""
+
+    solution: PairSolution
+    solver: str
+    iterations: int
+    path: FloatArray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Point:
+    """A certified point before its boundaries are found."""
+
+    beta: FloatArray
+    scores: FloatArray
+    primal: float
+    dual: float
+
+    @property
+    def gap(self) -> float:
+        return max(self.primal - self.dual, 0.0) / max(abs(self.primal), float(np.finfo(float).tiny))
+
+
+def violations(problem: PairProblem, scores: FloatArray) -> PairSums:
+    """The sums that P needs, from one pass through the sorted scores."""
+    s = scores - scores.mean()
+    count, total, square = counted(problem, s, np.empty((s.size, 0))).T
+    room = 1.0 - s
+    linear = problem.weights @ (count * room + total)
+    squared = problem.weights @ (count * room**2 + 2.0 * room * total + square)
+    return PairSums(linear=float(linear), squared=max(float(squared), 0.0))
+
+
+def counted(problem: PairProblem, scores: FloatArray, X: FloatArray, order: IntArray | None = None) -> FloatArray:
+    """(N, 3 + D) for row i the sums of w_j (1, s_j, s_j^2, x_j) over rows j of a lower rank with s_j > s_i - 1.
+
+    `order` (N,) sorts the scores, where it is known.
+    """
+    order = np.argsort(scores) if order is None else order
+    width = 3 + X.shape[1]
+    sums = np.empty((scores.size, width))
+    y = np.ascontiguousarray(problem.y[order], dtype=np.intp)
+    totals = np.zeros((problem.n_levels, width))
+    below(scores[order], y, problem.weights[order], np.ascontiguousarray(X[order]), sums, totals)
+    back = np.empty_like(sums)
+    back[order] = sums
+    return back
+
+
+def evaluated(problem: PairProblem, C: float, beta: FloatArray, dual_linear: float, dual_square: float) -> Point:
+    """P at v = sum_n beta_n phi(x_n), and D from sum a_p and sum a_p^2 / w_p of the a behind beta."""
+    scores = problem.gram @ beta
+    norm = max(float(beta @ scores), 0.0)
+    primal = 0.5 * norm + C * problem.loss.of(violations(problem, scores))
+    dual = dual_linear - 0.5 * norm - 0.5 * problem.loss.ridge(C) * dual_square
+    return Point(beta=beta, scores=scores, primal=primal, dual=dual)
+
+
+def solved(problem: PairProblem, point: Point) -> PairSolution:
+    """The point with its rank boundaries."""
+    found = boundaries(
+        point.scores,
+        problem.y,
+        problem.costs,
+        problem.weights,
+        slack=np.sqrt(2.0 * point.gap * abs(point.primal) * float(problem.gram.diagonal.mean())),
+        free_pairs=np.isfinite(problem.loss.price(1.0)),
+    )
+    return PairSolution(beta=point.beta, scores=point.scores, primal=point.primal, dual=point.dual, boundaries=found)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairCandidate:
+    """A pairwise problem to select C for.
+
+    Attributes
+    ----------
+    gram : Gram
+        Not centred.
+    y : (N,) codes
+    costs : (N, K)
+    case_weights : (N,)
+    loss : PairLoss
+    """
+
+    gram: Gram
+    y: IntArray
+    costs: FloatArray
+    case_weights: FloatArray
+    loss: PairLoss
+
+    def part(self, rows: BoolArray) -> tuple[PairProblem, MeanScore]:
+        """The centred problem of some rows, and the means taken from their kernel matrix."""
+        return self._problem(self.gram.part(rows), self.y[rows], self.costs[rows], self.case_weights[rows])
+
+    def whole(self) -> tuple[PairProblem, MeanScore]:
+        """The centred problem of all rows; may centre `gram` itself, so ask for it last."""
+        return self._problem(self.gram, self.y, self.costs, self.case_weights)
+
+    def _problem(
+        self, gram: Gram, y: IntArray, costs: FloatArray, weights: FloatArray
+    ) -> tuple[PairProblem, MeanScore]:
+        gram, means = gram.centred()
+        return PairProblem(gram=gram, y=y, costs=costs, weights=weights, loss=self.loss), means

@@ -1,0 +1,1 @@
+"""Duals of support vector machines with thresholds, and the routes to their optimum."""

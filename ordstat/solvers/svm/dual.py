@@ -1,0 +1,214 @@
+"""The dual problem of RED-SVM, and the proof of how far any point is from its optimum.
+
+With rows n, thresholds k, boxes C_nk = C W_nk and signed dual variables u_nk = Y_nk alpha_nk,
+beta_n = sum_k u_nk, s_k = sum_n u_nk, f = G beta:
+
+    primal  P = 1/2 |v|^2 + |theta|^2 / (2 gamma^2) + sum_nk C_nk [1 - Y_nk (f_n + b - theta_k)]_+
+    dual    D = sum_nk |u_nk| - 1/2 beta' G beta - (gamma^2 / 2) |s|^2,  sum_nk u_nk = 0,
+
+[Lin 2008, eq. 4.8]. Where theta must be ordered, the last term of D is |theta|^2 / (2 gamma^2) with theta the
+isotonic regression of -gamma^2 s. The (NQ) x (NQ) Hessian is never formed: it acts through beta and s alone.
+
+gamma = inf leaves theta without a penalty and needs no b. The last term of D is gone, and s has to vanish: column by
+column, or, where theta must be ordered, in sum, with no partial sum s_1 + ... + s_j above 0 (minus the multipliers of
+theta_j <= theta_{j+1}) [Chu & Keerthi 2007].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..._typing import FloatArray
+from ..gram import Gram
+from .feasible import balanced, boxed
+from .isotonic import isotonic
+from .quantiles import best_offset, best_thresholds
+
+# Below this share of the margin's distance to 1 the distance to a bound is rounding.
+_CLEAR = 1e-2
+_TINY = float(np.finfo(float).tiny)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ExtendedDual:
+    """Everything of the problem but C.
+
+    Attributes
+    ----------
+    gram : Gram
+        Of N rows: a kernel matrix centred in rows and columns.
+    labels : (N, Q)
+        Y_nk = +1 or -1; Q = K - 1.
+    weights : (N, Q)
+        W_nk >= 0.
+    gamma : float
+        Scale of the thresholds' penalty |theta|^2 / (2 gamma^2), > 0; inf leaves them free.
+    ordered : bool
+        Whether theta_1 <= ... <= theta_Q is a constraint (needed where costs are not convex).
+    """
+
+    gram: Gram
+    labels: FloatArray
+    weights: FloatArray
+    gamma: float
+    ordered: bool = False
+
+    @property
+    def free(self) -> bool:
+        """Whether theta has no penalty."""
+        return bool(np.isinf(self.gamma))
+
+    @property
+    def ridge(self) -> float:
+        """1 / gamma^2."""
+        return 1.0 / self.gamma**2
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DualSolution:
+    """A dual feasible point with the primal point that goes with it.
+
+    Attributes
+    ----------
+    u : (N, Q) signed dual variables, within their boxes, summing to 0
+    beta : (N,) row sums of u
+    scores : (N,) f = gram @ beta, without b
+    offset : float or None
+        b for the centred kernel; None where theta is free.
+    theta : (Q,)
+    primal, dual : float
+        P >= optimum >= D.
+    w : (D,) or None
+        Coefficients of a linear kernel that the scores are of, where they are not those of beta.
+    """
+
+    u: FloatArray
+    beta: FloatArray
+    scores: FloatArray
+    offset: float | None
+    theta: FloatArray
+    primal: float
+    dual: float
+    w: FloatArray | None = None
+
+    @property
+    def sizes(self) -> FloatArray:
+        """(N,) sums of a row's |u|: positive for the rows that hold the optimum, even where they sum to beta = 0."""
+        sizes: FloatArray = np.abs(self.u).sum(axis=1)
+        return sizes
+
+    @property
+    def gap(self) -> float:
+        """(P - D) / |P|, the relative duality gap; 0 where rounding makes D the larger."""
+        return max(self.primal - self.dual, 0.0) / max(abs(self.primal), _TINY)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Outcome:
+    """What a solver hands back.
+
+    Attributes
+    ----------
+    solution : DualSolution
+        The certified point with the smallest gap seen.
+    solver : str
+    iterations : int
+    path : (I,) primal values at the points that were certified on the way
+    """
+
+    solution: DualSolution
+    solver: str
+    iterations: int
+    path: FloatArray
+
+
+def thresholds(problem: ExtendedDual, totals: FloatArray) -> FloatArray:
+    """(Q,) penalised theta that minimises the Lagrangian, from the column sums s of u."""
+    theta = -(problem.gamma**2) * totals
+    return isotonic(theta) if problem.ordered else theta
+
+
+def hinge(problem: ExtendedDual, C: float, scores: FloatArray, theta: FloatArray) -> float:
+    """Sum of C_nk [1 - Y_nk (scores_n - theta_k)]_+."""
+    slack = 1.0 - problem.labels * (scores[:, None] - theta)
+    return C * float(np.vdot(problem.weights, np.maximum(slack, 0.0, out=slack)))
+
+
+def certify(problem: ExtendedDual, C: float, u: FloatArray, own_theta: FloatArray | None = None) -> DualSolution:
+    """Turn any u (N, Q) into a feasible dual point and the best primal point at hand, and evaluate both.
+
+    Parameters
+    ----------
+    problem : ExtendedDual
+    C : float
+    u : (N, Q)
+        Clipped to the boxes and made feasible first; otherwise D would be no bound.
+    own_theta : (Q,), optional
+        Thresholds of the solver, taken in the place of those recomputed from u: they are better where the sums of u
+        cancel. They come with their best b, so that where b is not unique all solvers give the same. Free thresholds
+        are always the best ones for the scores.
+    """
+    caps = C * problem.weights
+    u = boxed(problem.labels, caps, u)
+    u = balanced(problem.labels, caps, u, by_column=problem.free, ordered=problem.ordered)
+    beta = u.sum(axis=1)
+    scores = problem.gram @ beta
+    norm = max(float(beta @ scores), 0.0)
+    dual = float(np.abs(u).sum()) - 0.5 * norm
+    if problem.free:
+        guess = best_thresholds(problem.labels, problem.weights, scores, ordered=problem.ordered)
+    else:
+        theta = thresholds(problem, u.sum(axis=0))
+        dual -= 0.5 * float(theta @ theta) * problem.ridge
+        guess = theta if own_theta is None else own_theta
+    points = [_primal(problem, C, scores, norm, theta) for theta in _candidates(problem, guess)]
+    primal, b, theta = min(points, key=lambda point: point[0])
+    offset = None if problem.free else b
+    return DualSolution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual)
+
+
+def _candidates(problem: ExtendedDual, theta: FloatArray) -> list[FloatArray]:
+    """theta in order; where the order is no constraint also as it is, though under convex costs that is no better."""
+    if (np.diff(theta) >= 0).all():
+        return [theta]
+    return [isotonic(theta)] if problem.ordered else [np.sort(theta), theta]
+
+
+def _primal(
+    problem: ExtendedDual, C: float, scores: FloatArray, norm: float, theta: FloatArray
+) -> tuple[float, float, FloatArray]:
+    """P with the best b for these scores and thresholds, that b, and theta."""
+    b = 0.0 if problem.free else best_offset(problem.labels, problem.weights, scores, theta)
+    penalty = float(theta @ theta) * problem.ridge
+    return 0.5 * (norm + penalty) + hinge(problem, C, scores + b, theta), b, theta
+
+
+def snapped(problem: ExtendedDual, C: float, point: DualSolution) -> DualSolution:
+    """The solution with every variable that is at a bound but for the solver's rounding put onto it, evaluated anew.
+
+    Distance to the bound, as a share of the box, and distance of the margin to 1: at the optimum one of the two
+    vanishes. The first must be far below the second to count, the farther the better the point is.
+    """
+    clear = min(_CLEAR, float(np.sqrt(point.gap)))
+    caps = C * problem.weights
+    slack = clear * (problem.labels * (point.scores[:, None] + (point.offset or 0.0) - point.theta) - 1.0)
+    share = np.divide(np.abs(point.u), caps, out=np.zeros_like(caps), where=caps > 0)
+    u = np.where(share < slack, 0.0, point.u)
+    u = np.where(1.0 - share < -slack, problem.labels * caps, u)
+    return certify(problem, C, u, point.theta)
+
+
+class DualSolver(Protocol):
+    """A route to the optimum of one problem: made from (problem, rng), then asked for growing values of C."""
+
+    def solve(self, C: float, tol: float) -> Outcome:
+        """The best certified point found, its relative duality gap at most `tol` where that was reached."""
+
+
+class DualRoute(Protocol):
+    """Makes a solver."""
+
+    def __call__(self, problem: ExtendedDual, rng: np.random.Generator) -> DualSolver: ...

@@ -1,0 +1,91 @@
+"""The hard margin, C = inf: soft margins of growing C until one proves optimal without any violation.
+
+A soft optimum u is dual feasible for every larger C, so its dual value bounds the hard margin's optimum from below;
+its scores and thresholds divided by their smallest margin violate nothing and bound it from above.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...exceptions import DataError
+from .dual import DualRoute, DualSolution, ExtendedDual, Outcome
+
+# First C, in units of one over the mean of the kernel's diagonal, its growth, and the steps tried at most.
+_FIRST, _GROWTH, _STEPS = 16.0, 32.0, 12
+# A soft gap this much smaller leaves room for the margin that is scaled away.
+_SHARE = 0.1
+# (|v| r)^2 beyond which levels count as not separable: a margin below a millionth of the rows' spread.
+_STEEPEST = 1e12
+
+
+class HardMargin:
+    """Solves one problem without slack by any route.
+
+    Parameters
+    ----------
+    route : DualRoute
+    problem : ExtendedDual
+    rng : numpy.random.Generator
+    """
+
+    def __init__(self, route: DualRoute, problem: ExtendedDual, rng: np.random.Generator) -> None:
+        self.problem = problem
+        self.soft = route(problem, rng)
+        self.scale = float(problem.gram.diagonal.mean()) or 1.0
+
+    def solve(self, tol: float) -> Outcome:
+        """Grow C until the relative duality gap of the hard margin is at most `tol`.
+
+        Raises
+        ------
+        DataError
+            No thresholds separate the levels, or none with a margin that could be computed.
+        """
+        best: Outcome | None = None
+        path: list[float] = []
+        iterations = 0
+        for step in range(_STEPS):
+            outcome = self.soft.solve(_FIRST / self.scale * _GROWTH**step, _SHARE * tol)
+            iterations += outcome.iterations
+            if outcome.solution.dual * self.scale > _STEEPEST:
+                break
+            point = hardened(self.problem, outcome.solution)
+            if point is None:
+                continue
+            path.append(point.primal)
+            if best is None or point.gap < best.solution.gap:
+                best = replace(outcome, solution=point)
+            if best.solution.gap <= tol:
+                break
+        if best is None:
+            raise DataError(
+                "C = inf asks for thresholds on a potential that separate the levels without an error, and there are "
+                "none with a margin above a millionth of the rows' spread: give a finite C, another kernel, or fewer "
+                "constraints=."
+            )
+        return replace(best, iterations=iterations, path=np.array(path))
+
+
+def hardened(problem: ExtendedDual, point: DualSolution) -> DualSolution | None:
+    """The point scaled to a smallest margin of 1, None where some row is on the wrong side of a threshold."""
+    margins = problem.labels * (point.scores[:, None] + (point.offset or 0.0) - point.theta)
+    smallest = float(margins[problem.weights > 0].min(initial=1.0))
+    if smallest <= 0.0:
+        return None
+    u, beta, scores, theta = (part / smallest for part in (point.u, point.beta, point.scores, point.theta))
+    norm = max(float(beta @ scores), 0.0)
+    penalty = float(theta @ theta) * problem.ridge
+    dual = float(np.abs(u).sum()) - 0.5 * norm - 0.5 * penalty
+    return replace(
+        point,
+        u=u,
+        beta=beta,
+        scores=scores,
+        offset=None if point.offset is None else point.offset / smallest,
+        theta=theta,
+        primal=0.5 * (norm + penalty),
+        dual=max(dual, point.dual),
+    )

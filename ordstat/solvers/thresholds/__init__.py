@@ -1,0 +1,1 @@
+"""Threshold models by their loss: all-threshold logistic regression and networks."""
