@@ -10,7 +10,8 @@ from problems import Problem, latent_frame, scores, thresholds
 
 from ordstat import OrdinalClassifier, ordfit
 from ordstat.exceptions import DataError, OptionError
-from ordstat.methods import METHODS, base_work
+from ordstat.methods import METHODS
+from ordstat.methods.shared import work as work_of
 from ordstat.registry import resolve
 
 ONLINE = ("prank", "siprank", "cusum", "pa-cusum", "kernel-prank", "kernel-cusum")
@@ -46,7 +47,7 @@ def test_a_level_for_every_row_is_too_much(name):
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_kernel_matrix_that_does_not_fit(name, monkeypatch):
-    monkeypatch.setattr(base_work, "memory", lambda: 16.0 * 2**30)
+    monkeypatch.setattr(work_of, "memory", lambda: 16.0 * 2**30)
     with pytest.raises(DataError, match=r"about \d+ GiB.* more than 12 GiB .*force=True"):
         ordfit("y ~ a + b + c", _rows(60000, 4), name)
 
@@ -75,7 +76,7 @@ def test_usual_fits_begin_unasked(name):
 def test_force_goes_on(monkeypatch):
     frame = Problem.of("csovo").frame
     plain = Problem.of("csovo").fit()
-    monkeypatch.setattr(base_work, "LONGEST", 1e-3)
+    monkeypatch.setattr(work_of, "LONGEST", 1e-3)
     with pytest.raises(DataError, match="trains 6 classifiers on about 60 examples each"):
         Problem.of("csovo").fit()
     forced = Problem.of("csovo").fit(force=True)
@@ -92,7 +93,7 @@ def test_force_goes_on(monkeypatch):
 
 
 def test_calibration_counts_its_fits(monkeypatch):
-    monkeypatch.setattr(base_work, "LONGEST", 0.2)
+    monkeypatch.setattr(work_of, "LONGEST", 0.2)
     problem = Problem.of("csovo")
     assert problem.fit().nobs == 60
     with pytest.raises(DataError, match="6 times"):
@@ -100,7 +101,7 @@ def test_calibration_counts_its_fits(monkeypatch):
 
 
 def test_boosted_rankers_count_their_rounds(monkeypatch):
-    monkeypatch.setattr(base_work, "LONGEST", 1.0)
+    monkeypatch.setattr(work_of, "LONGEST", 1.0)
     frame = latent_frame(4)
     assert ordfit("y ~ x1 + x2", frame, "csovo").nobs == 60
     with pytest.raises(DataError, match="200 times"):
@@ -170,11 +171,11 @@ def test_memory_of_a_machine_that_does_not_tell(monkeypatch):
         raise ValueError(name)
 
     monkeypatch.setattr(os, "sysconf", unknown)
-    monkeypatch.setattr(base_work, "_address_space", lambda: None)
-    monkeypatch.setattr(base_work, "_group", lambda: None)
-    assert base_work.memory() == 8 * 2**30
-    monkeypatch.setattr(base_work, "_address_space", lambda: 2**30)
-    assert base_work.memory() == 2**30
+    monkeypatch.setattr(work_of, "_address_space", lambda: None)
+    monkeypatch.setattr(work_of, "_group", lambda: None)
+    assert work_of.memory() == 8 * 2**30
+    monkeypatch.setattr(work_of, "_address_space", lambda: 2**30)
+    assert work_of.memory() == 2**30
 
 
 def test_thresholds_of_many_levels_are_no_trouble():
