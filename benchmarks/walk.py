@@ -3,7 +3,7 @@
     python -m benchmarks.walk --sets 60 --seed 1       # `make fuzz`
 
 Columns that are constant, equal or far from 0, empty and rare levels, two to twelve levels, few rows, ties, weights of
-0 and of 1e6, missing values. An error or warning of ordstat's own is an answer; anything else is printed with what was
+0 and of 1e9, missing values. An error or warning of ordstat's own is an answer; anything else is printed with what was
 asked, and ends the run with status 1.
 """
 
@@ -80,7 +80,7 @@ def data_set(seed: int) -> tuple[pd.DataFrame, dict[str, Any]]:
         frame.loc[rng.integers(n), "x1"] = np.nan
     options: dict[str, Any] = {"levels": list(range(K))}
     if rng.random() < 0.4:
-        frame["w"] = rng.choice([0.0, 1.0, 2.0, 7.0] if rng.random() < 0.7 else [1.0, 1e6], n)
+        frame["w"] = rng.choice([0.0, 1.0, 2.0, 7.0] if rng.random() < 0.7 else [1.0, 1e9], n)
         options["weights"] = "w"
     options["formula"] = str(rng.choice(["y ~ x1 + x2 + g", "y ~ x1*g", "y ~ x1 + x2", "y ~ 1", "y ~ g"]))
     return frame, options

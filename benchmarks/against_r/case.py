@@ -86,8 +86,9 @@ class Case:
 
     @property
     def estimates(self) -> np.ndarray:
-        """Ours, without aliased ones."""
-        values = self.ours.numbers["estimates"]
+        """Ours, without those of aliased columns; 0 where ours leaves out what the probabilities do not determine."""
+        values = self.ours.numbers["estimates"].copy()
+        values[self.ours.numbers["confounded"].astype(int)] = 0.0
         return values[~np.isnan(values)]
 
     def higher(self) -> bool:

@@ -88,6 +88,11 @@ FAULTS = (
         "infinite estimates", "R shows them as converged; ours says that they are infinite.", proofs.infinite_estimates
     ),
     Fault(
+        "below a way without end",
+        "R calls converged what lies below a way on which the likelihood has no maximum; ours says that it found none.",
+        proofs.below_a_way_without_end,
+    ),
+    Fault(
         "predict() without lambda",
         "R's standard errors leave out that the parameter of the link is estimated; the delta method agrees with ours.",
         proofs.predict_without_lambda,

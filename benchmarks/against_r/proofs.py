@@ -62,7 +62,9 @@ def no_end(case: Case, check: Check) -> bool:
 
 
 def not_identified(case: Case, check: Check) -> bool:
-    """Neither side has more than a point of a ridge, which ours does not call an end."""
+    """Neither side has more than a point of a ridge, which ours does not call an end, or ours leaves parameters out."""
+    if case.fit is not None and case.fit.fit.confounded:
+        return check.kind not in LOGLIKS and not case.rows.identified(case.estimates)
     if check.kind != "convergence" or has_end(case.ours) or not has_end(case.theirs):
         return False
     return not case.rows.identified(case.estimates)
@@ -76,6 +78,11 @@ def infinite_estimates(case: Case, check: Check) -> bool:
     """R stops on the way to infinity without a word, below ours, which says so."""
     separated = case.fit is not None and case.fit.fit.separation is not None
     return check.kind == "convergence" and separated and has_end(case.theirs)
+
+
+def below_a_way_without_end(case: Case, check: Check) -> bool:
+    """R stops below a point on a way on which ours has found no end, and ours says so."""
+    return check.kind == "convergence" and has_end(case.theirs) and not has_end(case.ours) and case.higher()
 
 
 def predict_without_lambda(case: Case, check: Check) -> bool:

@@ -6,6 +6,7 @@ the thresholds), LR the likelihood ratio statistic against thresholds only, H th
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,6 +24,10 @@ from ..errors import ranked_probability_scores
 
 #: Probabilities held at once.
 _BUFFER = 1 << 22
+
+
+#: exp() of more is infinite.
+_LARGEST_LOG = 709.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +110,7 @@ def discrimination(rule: CumulativeRule, fit: LikelihoodFit, sample: Sample) -> 
         r2_effective=-float(np.expm1(-lr / effective)),
         r2_effective_p=-float(np.expm1(-max(lr - df, 0.0) / effective)),
         g=g,
-        gr=float(np.exp(g)),
+        gr=math.exp(g) if g < _LARGEST_LOG else math.inf,
         gp=gini_mean_difference(above, weights),
         pdm=float(np.average(np.abs(over_median - 0.5), weights=weights)),
         rho=spearman(sample.y, _codes(scores), weights),

@@ -134,6 +134,6 @@ def _profile(
     half = points // 2
     values = np.concatenate([np.linspace(low, estimate, half + 1), np.linspace(estimate, high, half + 1)[1:]])
     loglik = profiler.curve(among, values)
-    top = max(float(np.nanmax(loglik)), float(loglik[half]))
+    top = float(np.max(loglik, where=~np.isnan(loglik), initial=-np.inf))
     z = np.sign(values - estimate) * np.sqrt(np.maximum(2.0 * (top - loglik), 0.0))
     return pd.DataFrame({"parameter": r.parameters.names[place], "value": values, "z": z, "loglik": loglik})

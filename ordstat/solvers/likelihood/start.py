@@ -145,6 +145,8 @@ def _through_scales(problem: Problem, max_iter: int) -> Start:
     """
     equal = _equal_scales(problem, max_iter)
     points = [*equal, problem.start(), *_either_way(problem, equal[0])]
+    if problem.link.name == "cauchit":
+        points += [point for name in ("logit", "probit") for point in _scales_of(problem, name, points, max_iter)]
     found = follow_all(problem, points, max_iter)
     tried = len(points)
     if problem.sample.rows.offset is None:
@@ -167,6 +169,12 @@ def _equal_scales(problem: Problem, max_iter: int) -> list[Point]:
         points = [(start.alpha, start.rest)]
     best, *others = points or [equal.start()]
     return [(alpha, np.append(rest, zeros)) for alpha, rest in (follow(equal, best, max_iter).point, *others)]
+
+
+def _scales_of(problem: Problem, link: str, points: list[Point], max_iter: int) -> list[Point]:
+    """The maxima under another link, its scale effects with them."""
+    other = replace(problem, link=LINKS[link])
+    return [one.point for one in follow_all(other, points, max_iter)]
 
 
 def _either_way(problem: Problem, point: Point) -> list[Point]:
