@@ -104,6 +104,11 @@ FAULTS = (
         proofs.refit_stopped_short,
     ),
     Fault(
+        "refit not identified",
+        "R counts parameters that the probabilities of the model do not determine; ours leaves them out and says so.",
+        proofs.not_identified_when_refitted,
+    ),
+    Fault(
         "missing values in a term",
         "R's drop1() and tests stop where a term has missing values; ours keeps the rows of the fit.",
         proofs.rows_changed,

@@ -70,6 +70,17 @@ def not_identified(case: Case, check: Check) -> bool:
     return not case.rows.identified(case.estimates)
 
 
+def not_identified_when_refitted(case: Case, check: Check) -> bool:
+    """Rows of scale_test() or nominal_test() that differ are of models of which ours leaves parameters out."""
+    kind = check.kind.removesuffix(".df")
+    if kind not in REFITS or not _comparable(check):
+        return False
+    terms = case.ours.words[f"{kind}.terms"].split("\t")
+    differ = np.flatnonzero(excess(np.asarray(check.ours), np.asarray(check.theirs), RATIO) > 1.0)
+    models = [case.variant(kind, terms[row]) for row in differ]
+    return bool(models) and all(model.fit is not None and bool(model.fit.fit.confounded) for model in models)
+
+
 def lower_maximum(case: Case, check: Check) -> bool:
     return check.kind in ("loglik", MENDED) and has_end(case.theirs) and case.higher()
 

@@ -90,7 +90,8 @@ def hypotheses(part: Part, codings: Mapping[str, Coding], contrasts: Contrasts) 
 
     They are the rows of Q in X = 1 q' + S Q for the columns S that these contrasts would give. Where columns depend on
     each other, so that there are many Q, it is one near that of columns which do not change: a term whose columns stay
-    what they are is tested by its own coefficients.
+    what they are is tested by its own coefficients. Empty where there is no Q, as the other coding would be another
+    model (interactions whose margins are not in it).
     """
     if not part.terms:
         return {}
@@ -98,7 +99,10 @@ def hypotheses(part: Part, codings: Mapping[str, Coding], contrasts: Contrasts) 
     values, n = _grids(part.terms, codings)
     now, other = (assemble(part, values, coding, n) for coding in (codings, new))
     same = _alike(now, other)
-    Q = same + _change(other.matrix, now.matrix - other.matrix @ same)[1:]
+    change = _change(other.matrix, now.matrix - other.matrix @ same)
+    Q = same + change[1:]
+    if not np.allclose(other.matrix @ Q + change[0], now.matrix, rtol=0.0, atol=1e-8 * np.abs(now.matrix).max()):
+        return {}
     return {term: Q[columns] for term, columns in other.terms.items()}
 
 

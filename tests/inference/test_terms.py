@@ -216,7 +216,8 @@ def test_what_cannot_be_asked(crossed, call, match):
 def test_a_term_in_no_other_is_tested_by_its_own_columns() -> None:
     """Where what the formula spans depends on the coding, another coding is another model: its tests are not asked."""
     rng = np.random.default_rng(1)
-    data = pd.DataFrame({"x1": rng.normal(size=150), "x2": 1.0 + rng.normal(size=150), "f": rng.choice(list("ab"), 150)})
+    x1, x2, f = rng.normal(size=150), 1.0 + rng.normal(size=150), rng.choice(list("ab"), 150)
+    data = pd.DataFrame({"x1": x1, "x2": x2, "f": f})
     data["y"] = np.digitize(data["x1"] + rng.logistic(size=150), [-1.0, 1.0])
     fit = ordfit("y ~ x1:x2 + f:x1 + f", data)
     own = fit.test("x1:x2 = 0")["chisq"].iloc[0]

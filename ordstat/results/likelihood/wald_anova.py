@@ -57,17 +57,18 @@ def _sequential_contrasts(r: LikelihoodResults, kind: str, margins: Margins, est
 def _recoded_contrasts(r: LikelihoodResults, kind: str, margins: Margins, estimated: BoolArray) -> list[FloatArray]:
     """Types III and baseline: coefficients under another coding; NaN where an aliased column leaves them unknown.
 
-    A term that no other contains is tested by its own columns that are not aliased, which is the same in any coding.
+    A term that no other contains is tested whatever is aliased in it, and where the other coding would be another
+    model: by its columns that are not aliased.
     """
     coded = r.design.spec.hypotheses(_CODED[kind])
     found = []
     for term, columns in r.design.terms.items():
-        if not margins.containing[term]:
-            found.append(np.eye(estimated.size)[columns][estimated[columns]])
-        elif _all_cells(term, margins, r.design, estimated):
+        if coded and _all_cells(term, margins, r.design, estimated):
             found.append(coded[term])
+        elif margins.containing[term]:
+            found.append(np.full((columns.stop - columns.start, estimated.size), np.nan))
         else:
-            found.append(np.full_like(coded[term], np.nan))
+            found.append(np.eye(estimated.size)[columns][estimated[columns]])
     return found
 
 
