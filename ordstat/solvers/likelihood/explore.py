@@ -21,7 +21,7 @@ Point = tuple[FloatArray, FloatArray]
 _STEPS, _NEAR = 30, 1e-3
 #: Rows that the starts are followed on, a parameter and at least.
 _ROWS_EACH, _ROWS = 40, 1000
-#: Log-likelihoods, and scores per deviation, closer than this are of one maximum.
+#: Log-likelihoods closer than this are of one maximum.
 _SAME = 1e-3
 
 

@@ -27,6 +27,8 @@ from .profile import RANGE, SEPARATED, ProfileLikelihood
 _GRID, _REFINED = 9, 30
 #: An end that still moves by this share of its distance from the estimate, over the last part of the range, has none.
 _MOVES = 0.01
+#: First step of lambda, in its coordinate, where it has no standard error; four of these are the longest.
+_STEP = 0.5
 #: Accuracy of lambda, as a share of its range.
 _EXACT = 1e-9
 
@@ -131,7 +133,7 @@ class FlexibleProfile:
     def _refined(
         self, at: Callable[[float], float], grid: FloatArray, values: FloatArray, sign: int
     ) -> tuple[float, float]:
-        """The largest value of sign * at, and where, between the neighbours of the best of a grid (golden section)."""
+        """The largest value of sign * at, and where, about the best of a grid (Brent's method between its neighbours)."""
         best = int(np.argmax(sign * values))
         low, high = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, grid.size - 1)])
         from scipy.optimize import minimize_scalar
@@ -171,8 +173,9 @@ class FlexibleProfile:
         """A guess of how far lambda goes, in its coordinate."""
         assert self.problem.family is not None
         wald = self.error / self.lam if self.problem.family.relative else self.error
-        usual = 0.5
-        return min(max(1e-3, wald * math.sqrt(min(drop, 4.0))), 4.0 * usual) if math.isfinite(wald) else usual
+        if not math.isfinite(wald):
+            return _STEP
+        return min(max(1e-3, wald * math.sqrt(min(drop, 4.0))), 4.0 * _STEP)
 
     def _root(self, inner: float, outer: float, drop: float) -> float:
         from scipy.optimize import brentq
