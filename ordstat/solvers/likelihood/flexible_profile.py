@@ -133,7 +133,7 @@ class FlexibleProfile:
     def _refined(
         self, at: Callable[[float], float], grid: FloatArray, values: FloatArray, sign: int
     ) -> tuple[float, float]:
-        """The largest value of sign * at, and where, about the best of a grid (Brent's method between its neighbours)."""
+        """The largest value of sign * at, and where, about the best of a grid, by Brent's method."""
         best = int(np.argmax(sign * values))
         low, high = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, grid.size - 1)])
         from scipy.optimize import minimize_scalar
