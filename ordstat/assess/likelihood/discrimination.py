@@ -110,7 +110,7 @@ def discrimination(rule: CumulativeRule, fit: LikelihoodFit, sample: Sample) -> 
         r2_effective=-float(np.expm1(-lr / effective)),
         r2_effective_p=-float(np.expm1(-max(lr - df, 0.0) / effective)),
         g=g,
-        gr=math.exp(g) if g < _LARGEST_LOG else math.inf,
+        gr=math.inf if g > _LARGEST_LOG else math.exp(g),
         gp=gini_mean_difference(above, weights),
         pdm=float(np.average(np.abs(over_median - 0.5), weights=weights)),
         rho=spearman(sample.y, _codes(scores), weights),
