@@ -15,8 +15,9 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from .costs import CostMatrix
-from .likelihood.cumulative import CumulativeRule
+from .likelihood.cumulative import Cumulative
 from .likelihood.links import LINKS
+from .likelihood.rule import LikelihoodRule
 from .sample import Rows
 
 #: Thresholds shown in a line of text.
@@ -72,9 +73,9 @@ class ScoreMap:
     intercepts: ClassVar[str] = "thresholds"
 
     @cached_property
-    def _rule(self) -> CumulativeRule:
-        return CumulativeRule(
-            link=LINKS["logit"],
+    def _rule(self) -> LikelihoodRule:
+        return LikelihoodRule(
+            family=Cumulative(LINKS["logit"]),
             alpha=self.intercept[:, None],
             beta=np.array([self.slope]),
             zeta=np.zeros(0),

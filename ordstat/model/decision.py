@@ -7,8 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from .likelihood.cumulative import CumulativeRule
-from .likelihood.derivatives import ABOVE_LOG_ODDS
+from .likelihood.rule import LikelihoodRule
 from .reduction.answers import ModalRule, in_order
 from .rules import GapRule, Rule
 from .sample import Rows
@@ -23,7 +22,7 @@ def preferences(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
     Votes as they are; probabilities, or the expected cost with its sign changed, of a probability model; else the
     distance from the score to the nearer end of the level's interval, negative outside it.
     """
-    if isinstance(rule, CumulativeRule):
+    if isinstance(rule, LikelihoodRule):
         return np.asarray(-rule.probabilities(rows, scores) @ rule.cost.matrix(rule.n_levels), dtype=np.float64)
     if isinstance(rule, ModalRule):
         return np.asarray(rule.probabilities(rows))
@@ -42,12 +41,11 @@ def lean(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
     """
     if scores.ndim == 2:
         return np.asarray(scores[:, 1] - scores[:, 0])
-    if not isinstance(rule, CumulativeRule):
+    if not isinstance(rule, LikelihoodRule):
         return np.asarray(cast(GapRule, rule).gaps(rows, scores)[:, 0])
-    eta = -rule.inverse_scale(rows) * rule.gaps(rows, scores)
     cost = rule.cost.matrix(2)
     with np.errstate(divide="ignore", invalid="ignore"):  # a mistake may be free
-        return np.asarray(ABOVE_LOG_ODDS.value(rule.link, eta)[:, 0] - np.log(cost[0, 1] / cost[1, 0]))
+        return np.asarray(rule.family.log_odds_above(rule.eta(rows, scores))[:, 0] - np.log(cost[0, 1] / cost[1, 0]))
 
 
 def decisions(rule: Rule, rows: Rows, order: IntArray) -> FloatArray:

@@ -11,6 +11,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray, IntArray
 from .calibration import Calibration
 from .rules import Rule
+from .sample import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,6 +187,29 @@ class Information(Protocol):
         """(P', P') covariance."""
 
 
+class FittedLikelihood(Protocol):
+    """The likelihood of a fit, kept at its estimates; see `solvers/likelihood/fitted.py`."""
+
+    def score_products(self, cluster: IntArray | None) -> FloatArray:
+        """(P', P') middle matrix of the sandwich: sum of outer products of scores, by row or by cluster."""
+
+    def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
+        """U' J^-1 U of a wider model at estimates of this one."""
+
+    def profile(self) -> Profile:
+        """The profile likelihood of the estimated parameters."""
+
+
+class Profile(Protocol):
+    """The profile likelihood of single parameters, by their place among the estimated ones."""
+
+    def end(self, place: int, direction: int, drop: float) -> tuple[float, str]:
+        """Where the deviance has risen by `drop` below (-1) or above (+1) the estimate, and why it is infinite."""
+
+    def curve(self, place: int, values: FloatArray) -> FloatArray:
+        """Maximised log-likelihood at values of the parameter."""
+
+
 @dataclass(frozen=True, eq=False)
 class Confounded:
     """A parameter that the cell probabilities of a model cannot tell from others, so that it is not estimated.
@@ -203,7 +227,7 @@ class Confounded:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LikelihoodFit(Fit):
-    """A maximum likelihood fit of a cumulative link model, on the user's scale of the columns.
+    """A maximum likelihood fit, on the user's scale of the columns.
 
     Attributes
     ----------
@@ -241,6 +265,8 @@ class LikelihoodFit(Fit):
     lambda_end : int
         -1 or 1 where the likelihood still rises at the lower or upper end of the lambdas that are searched, and the
         estimates are those with lambda held there; else 0.
+    likelihood : FittedLikelihood
+        For profiles, sandwiches and score tests.
     """
 
     coefficients: FloatArray
@@ -253,6 +279,7 @@ class LikelihoodFit(Fit):
     loglik: float
     null_loglik: float
     n_obs: float
+    likelihood: FittedLikelihood
     separation: FloatArray | None = None
     null_edf: int = 0
     n_lambda: int = 0

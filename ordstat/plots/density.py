@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..exceptions import DataError
-from ..model.likelihood.cumulative import CumulativeRule
+from ..model.likelihood.rule import LikelihoodRule
 from ..model.sample import Rows
 from . import style
 
@@ -40,8 +40,9 @@ def density_data(results: LikelihoodResults, at: Any = None) -> pd.DataFrame:
         piece.
     """
     labels, rows = _chosen(results, at)
-    rule = cast(CumulativeRule, results.fit.rule)
-    H, s = rule.scores(rows), rule.inverse_scale(rows)[:, 0]
+    rule = cast(LikelihoodRule, results.fit.rule)
+    predictor = rule.predictor(rows)
+    H, s = predictor.H, predictor.s
     thresholds = np.broadcast_to(rule.thresholds(rows), (rows.n, rule.n_levels - 1))
     probabilities = rule.probabilities(rows)
     span = _span(rule)
@@ -59,7 +60,7 @@ def density_data(results: LikelihoodResults, at: Any = None) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def _span(rule: CumulativeRule) -> FloatArray:
+def _span(rule: LikelihoodRule) -> FloatArray:
     """(2,) ends of the latent error's distribution, without thin tails."""
     t = rule.link.ppf(np.linspace(0.0005, 0.9995, 2001))
     height = rule.link.pdf(t)
@@ -142,7 +143,7 @@ def _probability(ax: Axes, piece: pd.DataFrame, base: float, height: FloatArray,
 
 def _cuts(ax: Axes, results: LikelihoodResults, data: pd.DataFrame) -> None:
     """Threshold lines through all rows where they are common to all."""
-    rule = cast(CumulativeRule, results.fit.rule)
+    rule = cast(LikelihoodRule, results.fit.rule)
     if rule.alpha.shape[1] > 1:
         return
     low, high = data["latent"].min(), data["latent"].max()

@@ -11,8 +11,8 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..exceptions import DataError, OptionError
-from ..model.likelihood.cumulative import CumulativeRule
 from ..model.likelihood.links import Link
+from ..model.likelihood.rule import LikelihoodRule
 from . import style
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _binary(results: LikelihoodResults, code: int) -> LikelihoodResults:
 
 def _link(results: LikelihoodResults) -> Link:
     """The latent distribution, its parameter estimated where it has one."""
-    return cast(CumulativeRule, results.fit.rule).link
+    return cast(LikelihoodRule, results.fit.rule).link
 
 
 def _estimates(results: LikelihoodResults, level: float) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from .._typing import FloatArray, IntArray
+from .._typing import FloatArray
 from ..assess.bounds import MarginBounds
 from ..model.fit import Fit, Geometry, LikelihoodFit
 from ..model.rules import Rule
@@ -64,16 +64,6 @@ class CalibratedMethod(RankingMethod, Protocol):
         """Of the cross-fitting."""
 
 
-class Profiler(Protocol):
-    """The profile likelihood of single parameters, by their place among the estimated ones."""
-
-    def end(self, place: int, direction: int, drop: float) -> tuple[float, str]:
-        """Where the deviance has risen by `drop` below (-1) or above (+1) the estimate, and why it is infinite."""
-
-    def curve(self, place: int, values: FloatArray) -> FloatArray:
-        """Maximised log-likelihood at values of the parameter."""
-
-
 class LikelihoodMethod(RankingMethod, Protocol):
     """A likelihood method as results see it."""
 
@@ -87,15 +77,6 @@ class LikelihoodMethod(RankingMethod, Protocol):
 
     def fit(self, sample: Sample, rng: np.random.Generator) -> LikelihoodFit:
         """Fit to other rows."""
-
-    def meat(self, sample: Sample, fit: LikelihoodFit, cluster: IntArray | None) -> FloatArray:
-        """(P', P') middle matrix of the sandwich: sum of outer products of scores, by row or by cluster."""
-
-    def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
-        """U' J^-1 U at estimates of a smaller model; see `solvers/likelihood/score_test.py`."""
-
-    def profiler(self, sample: Sample, fit: LikelihoodFit) -> Profiler:
-        """The profile likelihood of a fit."""
 
 
 class ProbabilityRule(Rule, Protocol):

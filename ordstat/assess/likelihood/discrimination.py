@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
-from scipy.linalg import solve, solveh_banded
 from scipy.special import chdtrc
 
-from ..._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ..._typing import BoolArray, FloatArray, IntArray
 from ...model.fit import LikelihoodFit
-from ...model.likelihood.cumulative import CumulativeRule
-from ...model.likelihood.links import Link
+from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Sample
 from ...model.ties import merged
 from ..agreement import PairCounts, PairOrder, concordance, somers_d, spearman
@@ -84,7 +83,7 @@ class Discrimination:
     rps: float
 
 
-def discrimination(rule: CumulativeRule, fit: LikelihoodFit, sample: Sample) -> Discrimination:
+def discrimination(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> Discrimination:
     """Indexes of a fit on its own rows."""
     weights, scores = sample.case_weights, fit.scores
     n, df = float(weights.sum()), int(np.count_nonzero(~fit.aliased)) - fit.null_edf
@@ -95,7 +94,7 @@ def discrimination(rule: CumulativeRule, fit: LikelihoodFit, sample: Sample) -> 
     above, over_median, rps = _probability_figures(rule, fit, sample, (middle, median))
     pairs = PairOrder.of(sample.y, scores).counts(weights)
     g = gini_mean_difference(scores, weights)
-    score = score_chi2(rule.link, fit, sample)
+    score = score_chi2(fit, sample)
     return Discrimination(
         lr_chi2=lr,
         lr_df=df,
@@ -124,7 +123,7 @@ def discrimination(rule: CumulativeRule, fit: LikelihoodFit, sample: Sample) -> 
 
 
 def _probability_figures(
-    rule: CumulativeRule, fit: LikelihoodFit, sample: Sample, cuts: tuple[int, int]
+    rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample, cuts: tuple[int, int]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(N,) P(rank code >= cut) at two cuts, and ranked probability scores, some rows at a time."""
     parts = []
@@ -176,37 +175,14 @@ def gini_mean_difference(values: FloatArray, weights: FloatArray) -> float:
     return _ratio(2.0 * float((w * v) @ (2.0 * below + w - total)), _pairs(total))
 
 
-def score_chi2(link: Link, fit: LikelihoodFit, sample: Sample) -> float:
-    """Score test of beta = 0 at thresholds alone, by the observed information there; NaN elsewhere.
-
-    At the null all rows of a level share their interval, so that sums over levels are all that is needed.
-    """
+def score_chi2(fit: LikelihoodFit, sample: Sample) -> float:
+    """Score test of beta = 0 at thresholds alone, by the observed information there; NaN with other parts."""
     rows = sample.rows
-    location = slice(fit.n_alpha, fit.n_alpha + fit.n_beta)
-    kept: BoolArray = ~fit.aliased[location]
+    kept: BoolArray = ~fit.aliased[fit.n_alpha : fit.n_alpha + fit.n_beta]
     others = (rows.nominal, rows.scale, rows.offset, rows.scale_offset, fit.jacobian)
     if any(other is not None for other in others) or fit.n_lambda or not kept.any():
         return float("nan")
-    X = rows.X[:, kept]
-    X = X - np.average(X, axis=0, weights=sample.weights)
-    counts, sums = _by_level(replace(sample, rows=replace(rows, X=X)))
-    theta = link.ppf(np.cumsum(counts)[:-1] / counts.sum())
-    ends = np.concatenate([[-np.inf], theta, [np.inf]])
-    q = link.interval(ends[1:], ends[:-1], np.diff(ends))
-    score = -(q.c @ sums)
-    band = np.zeros((2, theta.size))
-    band[0] = -(counts[:-1] * q.h_uu[:-1] + counts[1:] * q.h_ll[1:])
-    band[1, :-1] = -(counts[1:-1] * q.h_ul[1:-1])
-    cross = sums[:-1] * q.r_u[:-1, None] + sums[1:] * q.r_l[1:, None]
-    gram = (X * (sample.case_weights * q.W[sample.y])[:, None]).T @ X
-    of_thresholds = cross / band[0, 0] if theta.size == 1 else solveh_banded(band, cross, lower=True)
-    information = gram - cross.T @ of_thresholds
-    return float(score @ solve(information, score, assume_a="sym"))
-
-
-def _by_level(sample: Sample) -> tuple[FloatArray, FloatArray]:
-    """Weighted counts (K,) and column sums (K, D) of the levels."""
-    K, weights = sample.n_levels, sample.case_weights
-    counts: AnyArray = np.bincount(sample.y, weights, K)
-    columns = [np.bincount(sample.y, weights * column, K) for column in sample.X.T]
-    return counts.astype(np.float64), np.column_stack(columns)
+    counts = np.bincount(sample.y, sample.case_weights, sample.n_levels)
+    theta = cast(LikelihoodRule, fit.rule).family.start(counts[counts > 0.0] / counts.sum())
+    columns = replace(sample, rows=replace(rows, X=np.ascontiguousarray(rows.X[:, kept])))
+    return fit.likelihood.score_statistic(columns, np.append(theta, np.zeros(int(kept.sum()))))

@@ -1,118 +1,167 @@
-"""The fitted cumulative link model as a rule: probabilities of every rank and the rank of least expected cost."""
+"""The cumulative family: P(y <= k) = F(eta_k) [McCullagh 1980].
+
+log p = log(F(u) - F(lo)) with u = eta_y, lo = eta_{y-1} and d = u - lo. With a, b, c, r_u, r_l, h_ul and W of
+`interval_probability.py` and e = a u - b lo:
+  score:      theta_y  s a;  theta_{y-1}  -s b;  H  -s c;  tau  -e
+  curvature:  (theta, theta) -s^2 [[h_uu, h_ul], [h_ul, h_ll]];  (theta, H) s^2 (r_u, r_l);  (H, H) s^2 W
+              (theta, tau) s (r_u u - h_ul d + a, r_l lo + h_ul d - b);  (H, tau) -s (r_u u + r_l lo + c)
+              (tau, tau) -(r_u u^2 + r_l lo^2 - h_ul d^2 + e)
+Terms of an infinite end are 0.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
-from ..costs import CostMatrix
-from ..sample import Rows
+from .family import Family, RowTerms
+from .interval_probability import Interval
+from .latent import drawn, latent_mean
 from .links import Link
-
-#: Expected costs closer than this share of the largest one are a tie, and the lower rank is taken.
-_TIE = 1e-12
-#: Probabilities held at once while ranks are chosen.
-_BUFFER = 1 << 22
+from .predictor import Predictor
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CumulativeRule:
-    """P(y <= k | x) = F(s(x) (theta_k(x) - H(x))) with H = x'beta + offset.
+@dataclass(frozen=True)
+class Cumulative(Family):
+    """P(y <= k) = F(eta_k)."""
 
-    theta_k(x) = alpha_k0 + w'alpha_k for nominal columns w; s(x) = exp(-(z'zeta + scale offset)) for scale columns z.
-
-    Attributes
-    ----------
-    link : Link
-    alpha : (K-1, 1 + q) thresholds, then the effects of the nominal columns on each
-    beta : (D,)
-    zeta : (r,)
-    cost : CostMatrix
-        What `codes` minimise in expectation.
-    """
-
-    link: Link
-    alpha: FloatArray
-    beta: FloatArray
-    zeta: FloatArray
-    cost: CostMatrix
+    name: ClassVar[str] = "Cumulative link model"
+    ordered: ClassVar[bool] = True
+    local: ClassVar[bool] = True
+    ratios: ClassVar[dict[str, tuple[str, float, str]]] = {
+        "logit": ("odds ratio", 1.0, "Odds ratios: factors on the odds of a higher level, exp(estimate)"),
+        "cloglog": ("hazard ratio", -1.0, "Hazard ratios: factors on -log P(response > k), exp(-estimate)"),
+        "loglog": (
+            "reversed hazard ratio",
+            1.0,
+            "Reversed hazard ratios: factors on -log P(response <= k), exp(estimate)",
+        ),
+    }
 
     @property
-    def n_levels(self) -> int:
-        return int(self.alpha.shape[0]) + 1
+    def concave(self) -> bool:
+        return self.link.name != "cauchit"
 
-    def scores(self, rows: Rows) -> FloatArray:
-        H = rows.X @ self.beta
-        return H if rows.offset is None else H + rows.offset
+    def terms(self, predictor: Predictor, y: IntArray, second: bool = True) -> RowTerms | None:
+        u, lo, d = predictor.ends(y)
+        if not np.all(d > 0.0):
+            return None
+        q, s = self.link.interval(u, lo, d), predictor.s
+        with np.errstate(over="ignore", invalid="ignore"):
+            e = _stretch(q, u, lo, d)
+            score = np.stack([s * q.a, -s * q.b, -s * q.c, -e])
+            last = predictor.n_thresholds
+            return RowTerms(
+                log_p=q.log_p,
+                places=np.stack([np.minimum(y, last - 1), np.maximum(y - 1, 0)]),
+                score=score,
+                curvature=_curvature(q, s, u, lo, d, e) if second else None,
+                barrier=s * s * q.h_ul if second else None,
+            )
 
-    def thresholds(self, rows: Rows) -> FloatArray:
-        """(N, K-1) thresholds of each row; (1, K-1) where they are the same for all."""
-        if self.alpha.shape[1] == 1:
-            return self.alpha[:, 0][None, :]
-        assert rows.nominal is not None
-        return self.alpha[:, 0] + rows.nominal @ self.alpha[:, 1:].T
-
-    def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
-        return (self.scores(rows) if scores is None else scores)[:, None] - self.thresholds(rows)
-
-    def inverse_scale(self, rows: Rows) -> FloatArray:
-        """(N, 1) factor s of each row."""
-        log_scale = np.zeros(rows.n) if rows.scale is None else rows.scale @ self.zeta
-        if rows.scale_offset is not None:
-            log_scale = log_scale + rows.scale_offset
-        return np.exp(-log_scale)[:, None]
-
-    def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
-        """(N, K) P(y <= k); the last column is 1.
-
-        Thresholds out of order (nominal effects far outside the data) give probabilities that fall with k.
-        """
-        t = -self.inverse_scale(rows) * self.gaps(rows, scores)
-        return np.hstack([self.link.cdf(t), np.ones((rows.n, 1))])
-
-    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
-        """(N, K) P(y = k), each from its own interval, so that small ones keep their relative accuracy.
-
-        An interval whose thresholds are out of order (nominal effects far outside the data) has a negative probability.
-        """
-        s = self.inverse_scale(rows)
-        thresholds = np.broadcast_to(self.thresholds(rows), (rows.n, self.n_levels - 1))
-        t = -s * self.gaps(rows, scores)
-        out = np.empty((rows.n, self.n_levels))
-        out[:, 0] = self.link.cdf(t[:, 0])
-        out[:, -1] = self.link.sf(t[:, -1])
+    def probabilities(self, predictor: Predictor) -> FloatArray:
+        """An interval whose thresholds are out of order (nominal effects far outside the data) has a negative one."""
+        eta = predictor.eta()
+        out = np.empty((len(eta), predictor.n_thresholds + 1))
+        out[:, 0], out[:, -1] = self.link.cdf(eta[:, 0]), self.link.sf(eta[:, -1])
         with np.errstate(invalid="ignore"):  # both ends infinite: a level that no training row had
-            widths = s * np.diff(thresholds, axis=1)
-        for k in range(1, self.n_levels - 1):
-            out[:, k] = self._interval(t[:, k], t[:, k - 1], widths[:, k - 1])
+            widths = predictor.widths()
+        for k in range(1, predictor.n_thresholds):
+            out[:, k] = _probability(self.link, eta[:, k], eta[:, k - 1], widths[:, k - 1])
         return out
 
-    def _interval(self, u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
-        """F(u) - F(lo): 0 where the ends meet, negative where they are out of order."""
-        if np.all(d > 0.0):
-            return self.link.probability(u, lo, d)
-        out = np.zeros(u.size)
-        for sign, chosen in ((1.0, d > 0.0), (-1.0, d < 0.0)):
-            high, low = (u, lo) if sign > 0.0 else (lo, u)
-            out[chosen] = sign * self.link.probability(high[chosen], low[chosen], np.abs(d[chosen]))
-        return out
+    def below(self, eta: FloatArray) -> FloatArray:
+        return np.asarray(self.link.cdf(eta))
 
-    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
-        """(N,) rank of least expected cost; ties go to the lower rank."""
-        codes = np.empty(rows.n, dtype=np.intp)
-        step = max(1, _BUFFER // self.n_levels)
-        for start in range(0, rows.n, step):
-            some = slice(start, start + step)
-            part = rows.take(some), None if scores is None else scores[some]
-            expected = np.ascontiguousarray(self._expected_cost(self.probabilities(*part)).T)  # (K, n)
-            largest = np.abs(expected).max(axis=0)
-            codes[some] = np.argmax(expected <= expected.min(axis=0) + _TIE * largest, axis=0)
-        return codes
+    def above(self, eta: FloatArray) -> FloatArray:
+        return np.asarray(self.link.sf(eta))
 
-    def _expected_cost(self, probabilities: FloatArray) -> FloatArray:
-        """(n, K) expected cost of predicting each rank; the classification cost needs no K x K matrix."""
-        if self.cost == CostMatrix.classification():
-            return 1.0 - probabilities
-        return np.asarray(probabilities @ self.cost.matrix(self.n_levels))
+    def below_slope(self, eta: FloatArray) -> FloatArray:
+        return np.asarray(self.link.pdf(eta))
+
+    def log_odds_above(self, eta: FloatArray) -> FloatArray:
+        return log_odds_above(self.link, eta)
+
+    def log_odds_above_slope(self, eta: FloatArray) -> FloatArray:
+        """-f / (F (1 - F)) = -(f / F + f / (1 - F))."""
+        above, below = both_tails(self.link, eta)
+        return np.asarray(-(above.b + below.a).reshape(eta.shape))
+
+    def cut(self, eta: FloatArray) -> FloatArray:
+        return self.below(eta)
+
+    def cut_slope(self, eta: FloatArray) -> FloatArray:
+        return self.below_slope(eta)
+
+    def start(self, shares: FloatArray) -> FloatArray:
+        return np.asarray(self.link.ppf(np.cumsum(shares)[:-1]))
+
+    def tails(self, predictor: Predictor, y: IntArray) -> tuple[FloatArray, FloatArray]:
+        u, lo, _ = predictor.ends(y)
+        return np.asarray(self.link.cdf(lo)), np.asarray(self.link.sf(u))
+
+    def latent_residuals(self, predictor: Predictor, y: IntArray, shares: FloatArray) -> FloatArray:
+        """Latent errors drawn from F given that they fall into the observed interval, less the mean of F.
+
+        Liu and Zhang (2018, JASA 113, 845-854): under the true model a sample from F, centred; here divided by the
+        scale of the row, where the model has scale effects.
+        """
+        u, lo, _ = predictor.ends(y)
+        return np.asarray(drawn(self.link, u, lo, shares) - latent_mean(self.link))
+
+    def recession(self, n_levels: int) -> tuple[FloatArray, ...]:
+        """The upper end must not fall and the lower one not rise [Albert and Anderson 1984; Haberman 1980]."""
+        lines = np.vstack([np.zeros(n_levels - 1), np.eye(n_levels - 1)])
+        upper = np.vstack([np.eye(n_levels - 1), np.zeros(n_levels - 1)])
+        return tuple(np.array([line for line in (upper[k], -lines[k]) if np.any(line)]) for k in range(n_levels))
+
+
+def _stretch(q: Interval, u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
+    """(n,) e = a u - b lo, minus the derivative of log p by the log scale; an infinite end adds nothing."""
+    return np.where(np.isinf(u), -q.b * lo, np.where(np.isinf(lo), q.a * u, q.c * u + q.b * d))
+
+
+def _curvature(q: Interval, s: FloatArray, u: FloatArray, lo: FloatArray, d: FloatArray, e: FloatArray) -> FloatArray:
+    """(4, 4, n); derivatives at an infinite end are 0, so is its u or lo."""
+    u, lo, d = (np.where(np.isinf(t), 0.0, t) for t in (u, lo, d))
+    ss, hd, upper, lower = s * s, q.h_ul * d, q.r_u * u, q.r_l * lo
+    rows = (
+        (-ss * q.h_uu, -ss * q.h_ul, ss * q.r_u, s * (upper - hd + q.a)),
+        (-ss * q.h_ll, ss * q.r_l, s * (lower + hd - q.b)),
+        (ss * q.W, -s * (upper + lower + q.c)),
+        (-(upper * u + lower * lo - hd * d + e),),
+    )
+    out = np.empty((4, 4, s.size))
+    for place, row in enumerate(rows):
+        for other, values in enumerate(row, place):
+            out[place, other] = out[other, place] = values
+    return out
+
+
+def _probability(link: Link, u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
+    """F(u) - F(lo): 0 where the ends meet, negative where they are out of order."""
+    if np.all(d > 0.0):
+        return link.probability(u, lo, d)
+    out = np.zeros(u.size)
+    for sign, chosen in ((1.0, d > 0.0), (-1.0, d < 0.0)):
+        high, low = (u, lo) if sign > 0.0 else (lo, u)
+        out[chosen] = sign * link.probability(high[chosen], low[chosen], np.abs(d[chosen]))
+    return out
+
+
+def both_tails(link: Link, eta: FloatArray) -> tuple[Interval, Interval]:
+    """The intervals above and below each eta, flattened."""
+    flat = eta.reshape(-1)
+    infinite = np.full(flat.size, np.inf)
+    return link.interval(infinite, flat, infinite), link.interval(flat, -infinite, infinite)
+
+
+def log_odds_above(link: Link, eta: FloatArray) -> FloatArray:
+    """log((1 - F) / F), accurate in both tails."""
+    flat = eta.reshape(-1)
+    infinite = np.full(flat.size, np.inf)
+    above, below = link.log_interval(infinite, flat, infinite), link.log_interval(flat, -infinite, infinite)
+    return np.asarray((above - below).reshape(eta.shape))

@@ -62,6 +62,23 @@ class Link:
         return f"LINKS[{self.name!r}]" if self.lam is None else f"FLEXIBLE[{self.name!r}].at({self.lam!r})"
 
 
+def mirrored(link: Link) -> Link:
+    """The link of the latent variable with its sign changed."""
+    if link.mirror in LINKS:
+        return LINKS[link.mirror]
+    return Link(
+        name=link.name,
+        cdf=lambda t: link.sf(-t),
+        sf=lambda t: link.cdf(-t),
+        pdf=lambda t: link.pdf(-t),
+        ppf=lambda p: -link.ppf(1.0 - p),
+        log_interval=lambda u, lo, d: link.log_interval(-lo, -u, d),
+        interval=lambda u, lo, d: link.interval(-lo, -u, d).mirrored(),
+        mirror=link.name,
+        lam=link.lam,
+    )
+
+
 def _logit_sf(t: FloatArray) -> FloatArray:
     return np.asarray(expit(-t))
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pandas as pd
 
-from ...assess.likelihood.influence import Predictors
-from ...assess.likelihood.rowterms import RowTerms
-from ...model.likelihood.cumulative import CumulativeRule
+from ...assess.likelihood.terms import jacobian_of, row_terms
+from ...model.likelihood.rule import LikelihoodRule
 from ..report.render import Summary
 from ..report.report import Report, Table
 from ..report.sections import certificate_text, shortened
@@ -74,8 +73,8 @@ class Convergence:
 def convergence(r: LikelihoodResults) -> Convergence:
     """`LikelihoodResults.convergence`."""
     fit, sample = r.fit, r.design.sample
-    terms = RowTerms.of(cast(CumulativeRule, fit.rule), sample)
-    gradient = Predictors.of(fit, sample).total(sample.case_weights[:, None] * terms.scores(fit.n_lambda))
+    terms = row_terms(cast(LikelihoodRule, fit.rule), sample, fit.n_lambda)
+    gradient = jacobian_of(fit, sample, terms).total(sample.case_weights * terms.score)
     kept = ~fit.aliased
     covariance = fit.information.covariance()
     error = spread(np.abs(covariance @ gradient[kept]), fit)

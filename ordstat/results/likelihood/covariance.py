@@ -133,7 +133,7 @@ def covariance_matrix(r: LikelihoodResults, chosen: Covariance) -> FloatArray:
     if chosen.name == "model":
         return bread
     unknown = np.isnan(np.diagonal(bread))
-    meat = r.method.meat(r.design.sample, r.fit, chosen.cluster)
+    meat = r.fit.likelihood.score_products(chosen.cluster)
     known = np.where(unknown[:, None] | unknown, 0.0, bread)
     sandwich: FloatArray = chosen.factor(r.nobs, r.edf) * (known @ meat @ known)
     sandwich[unknown] = sandwich[:, unknown] = np.nan

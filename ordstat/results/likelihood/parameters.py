@@ -11,7 +11,7 @@ import numpy as np
 from ..._typing import FloatArray, IntArray
 from ...exceptions import OptionError
 from ...model.fit import Confounded, LikelihoodFit
-from ...model.likelihood.cumulative import CumulativeRule
+from ...model.likelihood.rule import LikelihoodRule
 
 if TYPE_CHECKING:
     from ...design.design import Design
@@ -56,7 +56,7 @@ def parameters(design: Design, thresholds: list[str], fit: LikelihoodFit) -> Par
 
 def threshold_values(fit: LikelihoodFit) -> FloatArray:
     """(K-1,) thresholds, at zero of the nominal columns; NaN beside a level without rows."""
-    theta = cast(CumulativeRule, fit.rule).alpha[:, 0]
+    theta = cast(LikelihoodRule, fit.rule).alpha[:, 0]
     return fit.coefficients[: theta.size] if fit.jacobian is None else np.where(np.isfinite(theta), theta, np.nan)
 
 

@@ -14,7 +14,7 @@ from ...exceptions import OptionError
 from .parameters import check_determined
 
 if TYPE_CHECKING:
-    from ..protocols import Profiler
+    from ...model.fit import Profile
     from .results import LikelihoodResults
 
 #: Parameters: names, terms or positions, one or several; None for all.
@@ -102,8 +102,8 @@ def _profile_limits(
     return values, reasons
 
 
-def _profiler(r: LikelihoodResults) -> Profiler:
-    return r.method.profiler(r.design.sample, r.fit)
+def _profiler(r: LikelihoodResults) -> Profile:
+    return r.fit.likelihood.profile()
 
 
 def profiles(r: LikelihoodResults, parm: Parm, level: float, points: int) -> pd.DataFrame:
@@ -122,9 +122,7 @@ def profiles(r: LikelihoodResults, parm: Parm, level: float, points: int) -> pd.
     )
 
 
-def _profile(
-    r: LikelihoodResults, profiler: Profiler, place: int, among: int, drop: float, points: int
-) -> pd.DataFrame:
+def _profile(r: LikelihoodResults, profiler: Profile, place: int, among: int, drop: float, points: int) -> pd.DataFrame:
     """One parameter's profile at equally spaced values between its limits, its estimate among them."""
     estimate = float(r.fit.coefficients[place])
     error = float(r.se.iloc[place])

@@ -14,7 +14,7 @@ from ...assess.likelihood.proportional_odds import equality_contrasts, stacked_c
 from ...assess.likelihood.wald import wald_test
 from ...exceptions import OptionError
 from ...model.fit import LikelihoodFit
-from ...model.likelihood.cumulative import CumulativeRule
+from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows, Sample
 from .comparison import check_unpenalised, chi2_tail
 from .single_terms import Refit, coded_anew, extension_table, fitted, unstarted
@@ -100,7 +100,7 @@ def _score_row(r: LikelihoodResults, columns: BoolArray) -> tuple[float, int]:
     alpha = coefficients[r.parameters.of("threshold", "nominal")]
     point = np.concatenate([alpha[~np.isnan(alpha)], np.repeat(-beta[freed], K - 1), beta[kept], zeta[~np.isnan(zeta)]])
     sample = replace(r.design.sample, rows=replace(wider, scale=_estimated_scale(r)))
-    return r.method.score_statistic(sample, point), int(freed.sum()) * (K - 2)
+    return r.fit.likelihood.score_statistic(sample, point), int(freed.sum()) * (K - 2)
 
 
 def _estimated_nominal(r: LikelihoodResults) -> FloatArray | None:
@@ -180,7 +180,7 @@ def _brant_frame(
     r: LikelihoodResults, X: FloatArray, fits: list[LikelihoodFit], columns: dict[str, Any]
 ) -> pd.DataFrame:
     sample: Sample = r.design.sample
-    link = cast(CumulativeRule, fits[0].rule).link
+    link = cast(LikelihoodRule, fits[0].rule).link
     eta = np.column_stack([fit.coefficients[0] - fit.scores for fit in fits])
     covariance = stacked_covariance(link, np.hstack([np.ones((sample.n, 1)), -X]), eta, sample.case_weights)
     estimates = np.concatenate([fit.coefficients for fit in fits])

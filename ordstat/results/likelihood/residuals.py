@@ -12,7 +12,7 @@ from ...assess.likelihood.discrimination import Discrimination, discrimination
 from ...assess.likelihood.influence import influence
 from ...assess.likelihood.residuals import RESIDUAL_TYPES, residuals
 from ...exceptions import DataError, OptionError
-from ...model.likelihood.cumulative import CumulativeRule
+from ...model.likelihood.rule import LikelihoodRule
 from ..report.render import Summary
 from ..report.report import Report, Table
 from ..seeds import generator
@@ -29,8 +29,8 @@ def residual_series(r: LikelihoodResults, type: str, seed: int | np.random.Gener
     return pd.Series(values, index=r.design.index, name=type)
 
 
-def _rule(r: LikelihoodResults) -> CumulativeRule:
-    return cast(CumulativeRule, r.fit.rule)
+def _rule(r: LikelihoodResults) -> LikelihoodRule:
+    return cast(LikelihoodRule, r.fit.rule)
 
 
 # Influence

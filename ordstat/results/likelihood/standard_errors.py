@@ -13,14 +13,13 @@ from scipy.special import expit, ndtri
 from ..._typing import BoolArray, FloatArray
 from ...exceptions import OptionError
 from ...model.fit import LikelihoodFit
-from ...model.likelihood.cumulative import CumulativeRule
-from ...model.likelihood.derivatives import parameter_count
 from ...model.likelihood.flexible import FLEXIBLE
 from ...model.likelihood.links import Link
+from ...model.likelihood.rule import LikelihoodRule
 from ..report.warnings import infinite_estimates
 
 
-def places(fit: LikelihoodFit, rule: CumulativeRule) -> FloatArray:
+def places(fit: LikelihoodFit, rule: LikelihoodRule) -> FloatArray:
     """(F, P') the parameters of the rule as linear functions of the estimated ones.
 
     Aliased effects are 0; a flexible threshold beside a level without rows equals the one before it.
@@ -36,7 +35,7 @@ def places(fit: LikelihoodFit, rule: CumulativeRule) -> FloatArray:
     return jacobian
 
 
-def rule_covariance(fit: LikelihoodFit, rule: CumulativeRule, covariance: FloatArray) -> FloatArray:
+def rule_covariance(fit: LikelihoodFit, rule: LikelihoodRule, covariance: FloatArray) -> FloatArray:
     """(F, F) covariance of all parameters of the rule, from that of the estimated ones (P', P').
 
     Infinite estimates count as known: what depends on them has no error (`infinite_parameters`).
@@ -48,7 +47,7 @@ def rule_covariance(fit: LikelihoodFit, rule: CumulativeRule, covariance: FloatA
     if fit.jacobian is not None or fit.aliased.any():
         jacobian = places(fit, rule)
         full = jacobian @ full @ jacobian.T
-    given = parameter_count(rule) - len(full)  # the parameter of a link, where it was given
+    given = rule.n_parameters - len(full)  # the parameter of a link, where it was given
     return np.pad(full, (0, given))
 
 
@@ -97,13 +96,13 @@ def logit_limits(
 
 
 def drawn_rules(
-    rule: CumulativeRule, covariance: FloatArray, draws: int, rng: np.random.Generator
-) -> Iterator[CumulativeRule]:
+    rule: LikelihoodRule, covariance: FloatArray, draws: int, rng: np.random.Generator
+) -> Iterator[LikelihoodRule]:
     """The rule at parameters drawn from their asymptotic normal distribution.
 
     Parameters
     ----------
-    rule : CumulativeRule
+    rule : LikelihoodRule
     covariance : (P, P) of all its parameters
     draws : int
     rng : numpy.random.Generator
@@ -113,20 +112,20 @@ def drawn_rules(
     return (moved_rule(rule, root @ rng.standard_normal(values.size)) for _ in range(draws))
 
 
-def rule_at(fit: LikelihoodFit, estimates: FloatArray) -> CumulativeRule:
+def rule_at(fit: LikelihoodFit, estimates: FloatArray) -> LikelihoodRule:
     """The rule of a fit with other values of its estimated parameters (P',)."""
-    rule = cast(CumulativeRule, fit.rule)
+    rule = cast(LikelihoodRule, fit.rule)
     change = places(fit, rule) @ (estimates - fit.coefficients[~fit.aliased])
-    return moved_rule(rule, np.pad(change, (0, parameter_count(rule) - change.size)))
+    return moved_rule(rule, np.pad(change, (0, rule.n_parameters - change.size)))
 
 
-def moved_rule(rule: CumulativeRule, change: FloatArray) -> CumulativeRule:
+def moved_rule(rule: LikelihoodRule, change: FloatArray) -> LikelihoodRule:
     """The rule with (F,) added to its parameters."""
     ends = np.cumsum([rule.alpha.size, rule.beta.size, rule.zeta.size])
     alpha, beta, zeta, lam = np.split(change, ends)
     return replace(
         rule,
-        link=_moved(rule.link, lam),
+        family=rule.family.at(_moved(rule.link, lam)),
         alpha=rule.alpha + alpha.reshape(rule.alpha.shape[::-1]).T,
         beta=rule.beta + beta,
         zeta=rule.zeta + zeta,

@@ -13,16 +13,9 @@ from ..._typing import FloatArray, IntArray
 from ...exceptions import OptionError
 from ...model.costs import CostMatrix
 from ...model.fit import LikelihoodFit
-from ...model.likelihood.cumulative import CumulativeRule
-from ...model.likelihood.derivatives import (
-    QUANTITIES,
-    Standardised,
-    complements,
-    involved,
-    score_errors,
-    score_involved,
-    standard_errors,
-)
+from ...model.likelihood.derivatives import involved, score_errors, score_involved, standard_errors
+from ...model.likelihood.quantities import QUANTITIES
+from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows
 from ..seeds import generator
 from ..target import Target
@@ -99,7 +92,7 @@ def with_uncertainty(results: LikelihoodResults, target: Target, type: str, how:
     if type not in UNCERTAIN:
         have = ", ".join(repr(t) for t in UNCERTAIN)
         raise OptionError(f"type={type!r} has no standard error or interval; {have} have.")
-    rule = cast(CumulativeRule, results.fit.rule)
+    rule = cast(LikelihoodRule, results.fit.rule)
     covariance = rule_covariance(results.fit, rule, results.vcov(how.vcov).to_numpy())
     method = _delta if how.method == "delta" else _simulated
     found = _unknown_removed(method(rule, target.rows, type, covariance, how), results, rule, target.rows, type)
@@ -120,7 +113,7 @@ def _columns(results: LikelihoodResults, type: str, statistics: list[str]) -> pd
     return pd.MultiIndex.from_product([statistics, labels], names=["statistic", None])
 
 
-def _delta(rule: CumulativeRule, rows: Rows, type: str, covariance: FloatArray, how: Uncertainty) -> Predicted:
+def _delta(rule: LikelihoodRule, rows: Rows, type: str, covariance: FloatArray, how: Uncertainty) -> Predicted:
     estimate = predicted(rule, rows, type)
     if type == "score":
         errors = score_errors(rule, rows, covariance)[:, None]
@@ -129,40 +122,40 @@ def _delta(rule: CumulativeRule, rows: Rows, type: str, covariance: FloatArray, 
     return Predicted(estimate, errors, *_LIMITS[type](rule, rows, estimate, errors, how.level))
 
 
-def predicted(rule: CumulativeRule, rows: Rows, type: str) -> FloatArray:
+def predicted(rule: LikelihoodRule, rows: Rows, type: str) -> FloatArray:
     """(n, M) values of a type of `UNCERTAIN`."""
     return _VALUES[type](rule, rows)
 
 
-def _mean(rule: CumulativeRule, rows: Rows) -> FloatArray:
+def _mean(rule: LikelihoodRule, rows: Rows) -> FloatArray:
     return np.asarray((rule.probabilities(rows) @ np.arange(1.0, rule.n_levels + 1))[:, None])
 
 
-_VALUES: dict[str, Callable[[CumulativeRule, Rows], FloatArray]] = {
+_VALUES: dict[str, Callable[[LikelihoodRule, Rows], FloatArray]] = {
     "prob": lambda rule, rows: rule.probabilities(rows),
     "cum_prob": lambda rule, rows: rule.cum_probabilities(rows),
     "score": lambda rule, rows: rule.scores(rows)[:, None],
-    "linear_predictor": lambda rule, rows: Standardised.of(rule, rows).eta,
+    "linear_predictor": lambda rule, rows: rule.eta(rows),
     "mean": _mean,
 }
 
 _Limits = tuple[FloatArray, FloatArray]
 
 
-def _plain_limits(rule: CumulativeRule, rows: Rows, value: FloatArray, error: FloatArray, level: float) -> _Limits:
+def _plain_limits(rule: LikelihoodRule, rows: Rows, value: FloatArray, error: FloatArray, level: float) -> _Limits:
     return symmetric_limits(value, error, level)
 
 
-def _prob_limits(rule: CumulativeRule, rows: Rows, value: FloatArray, error: FloatArray, level: float) -> _Limits:
-    return logit_limits(value, complements(rule, rows), error, level)
+def _prob_limits(rule: LikelihoodRule, rows: Rows, value: FloatArray, error: FloatArray, level: float) -> _Limits:
+    return logit_limits(value, rule.family.complements(rule.eta(rows)), error, level)
 
 
-def _cum_prob_limits(rule: CumulativeRule, rows: Rows, value: FloatArray, error: FloatArray, level: float) -> _Limits:
-    above = np.hstack([rule.link.sf(Standardised.of(rule, rows).eta), np.zeros((rows.n, 1))])
+def _cum_prob_limits(rule: LikelihoodRule, rows: Rows, value: FloatArray, error: FloatArray, level: float) -> _Limits:
+    above = np.hstack([rule.family.above(rule.eta(rows)), np.zeros((rows.n, 1))])
     return logit_limits(value, above, error, level)
 
 
-def _mean_limits(rule: CumulativeRule, rows: Rows, value: FloatArray, error: FloatArray, level: float) -> _Limits:
+def _mean_limits(rule: LikelihoodRule, rows: Rows, value: FloatArray, error: FloatArray, level: float) -> _Limits:
     """On the logit of the place between the lowest rank 1 and the highest K."""
     width = rule.n_levels - 1.0
     share = (value - 1.0) / width
@@ -179,7 +172,7 @@ _LIMITS = {
 }
 
 
-def _simulated(rule: CumulativeRule, rows: Rows, type: str, covariance: FloatArray, how: Uncertainty) -> Predicted:
+def _simulated(rule: LikelihoodRule, rows: Rows, type: str, covariance: FloatArray, how: Uncertainty) -> Predicted:
     """Deviation and quantiles of the predictions at drawn parameters; the estimate is the fit's own."""
     estimate = predicted(rule, rows, type)
     rng = generator(how.seed)
@@ -199,7 +192,7 @@ def _row_parts(n: int, per_row: int) -> list[slice]:
 
 
 def _unknown_removed(
-    found: Predicted, results: LikelihoodResults, rule: CumulativeRule, rows: Rows, type: str
+    found: Predicted, results: LikelihoodResults, rule: LikelihoodRule, rows: Rows, type: str
 ) -> Predicted:
     """No errors where a prediction hangs on an infinite estimate."""
     infinite = infinite_parameters(results.fit)
@@ -216,7 +209,7 @@ def _unknown_removed(
 
 def classes_under(fit: LikelihoodFit, target: Target, cost: Any) -> IntArray:
     """(n,) codes of least expected cost under another cost than that of the fit."""
-    rule = cast(CumulativeRule, fit.rule)
+    rule = cast(LikelihoodRule, fit.rule)
     chosen = CostMatrix.parse(cost)
     chosen.matrix(rule.n_levels)  # raises where its size is not K x K
     return replace(rule, cost=chosen).codes(target.rows, target.scores)

@@ -1,8 +1,8 @@
-"""The information matrix of a cumulative link model in blocks, and linear algebra that never makes it dense.
+"""The information matrix of a likelihood model in blocks, and linear algebra that never makes it dense.
 
-J = [[T, C], [C', B]]: T, of the thresholds, is block tridiagonal (one m x m block a threshold, m - 1 nominal
-columns); B, of the location and log-scale coefficients, is small. With T = L L' banded and V = T^-1 C the Schur
-complement S = B - C'V carries everything: O(K q^2 + q^3) time, O(K q) memory.
+J = [[T, C], [C', B]]: T, of the thresholds, is block tridiagonal (one m x m block a threshold, m - 1 nominal columns)
+where P(y <= k) depends on threshold k alone, else one block; B, of the other coefficients, is small. With T = L L'
+banded and V = T^-1 C the Schur complement S = B - C'V carries everything: O(K q^2 + q^3) time, O(K q) memory.
 """
 
 from __future__ import annotations
@@ -130,15 +130,9 @@ class Blocks:
         schur, failed = dpotrf(complement, lower=1)
         return None if failed else Factor(band=band, V=V, schur=schur)
 
-    def times(self, alpha: FloatArray, rest: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """J (alpha, rest)."""
-        out = np.einsum("kij,kj->ki", self.diagonal, alpha) + self.cross @ rest
-        out[1:] += np.einsum("kij,kj->ki", self.below, alpha[:-1])
-        out[:-1] += np.einsum("kij,ki->kj", self.below, alpha[1:])
-        return out, np.einsum("kiq,ki->q", self.cross, alpha) + self.rest @ rest
-
     def congruent(self, alpha: FloatArray, rest: FloatArray) -> FloatArray:
         """(B, B) products b'J b of B vectors, given as alpha (B, K-1, m) and rest (B, q)."""
+        alpha = alpha.reshape(-1, *self.diagonal.shape[:2])
         out = np.einsum("kij,bkj->bki", self.diagonal, alpha) + np.einsum("kiq,bq->bki", self.cross, rest)
         out[:, 1:] += np.einsum("kij,bkj->bki", self.below, alpha[:, :-1])
         out[:, :-1] += np.einsum("kij,bki->bkj", self.below, alpha[:, 1:])

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..._typing import FloatArray, IntArray
 from ...model.calibration import ScoreMap, VoteMap, softmax
+from ...model.likelihood.cumulative import Cumulative
 from ...model.likelihood.links import LINKS
 from ...model.sample import Rows, Sample
 from .newton import maximise
@@ -71,7 +72,7 @@ def fit_score_map(scores: FloatArray, y: IntArray, n_levels: int, weights: Float
         n_levels=n_levels,
         weights=spread.ravel(),
     )
-    problem = Problem.of(sample, LINKS["logit"])
+    problem = Problem.of(sample, Cumulative(LINKS["logit"]))
     if problem.sample.X.shape[1] == 1:
         start = starting_values(problem, _MAX_ITER)
         optimum = maximise(

@@ -9,7 +9,7 @@ import numpy as np
 from ..._typing import FloatArray
 from ...exceptions import OptionError
 from ...model.fit import Information
-from ...model.likelihood.links import Link
+from ...model.likelihood.family import Family
 from .blocks import Blocks
 from .explore import stay
 from .jeffreys import Jeffreys
@@ -72,7 +72,7 @@ class Estimation:
         if gone is not None:
             optimum = self._maximise(problem, replace(start, alpha=gone.point[0], rest=gone.point[1]))
             gone = None if optimum.message.startswith("converged") else gone
-        elif problem.link.name == "cauchit":
+        elif not problem.family.concave:
             optimum = self._further(problem, start, optimum)
         return Estimate(self, problem, start, optimum, gone=gone)
 
@@ -111,7 +111,7 @@ class Estimation:
                 )
             return jeffreys(problem)
         m, n_effects = problem.user_scale().A.shape
-        n_effects -= int(problem.family is not None)
+        n_effects -= int(problem.flexible is not None)
         return Ridge(likelihood=likelihood, weight=self.penalty, m=m, n_effects=n_effects)
 
     def _maximise(self, problem: Problem, start: Start) -> Optimum:
@@ -148,18 +148,18 @@ class Estimation:
 
     def _ends(self, problem: Problem, start: Start, optimum: Optimum | None = None) -> bool:
         """Whether lambda starts, or the search stopped without converging, at or beyond an end of its range."""
-        if problem.family is None or self.penalty is not None:
+        if problem.flexible is None or self.penalty is not None:
             return False
         if optimum is None:
-            return problem.family.end_of(float(start.rest[-1])) != 0
-        return not optimum.message.startswith("converged") and problem.family.end_of(float(optimum.rest[-1])) != 0
+            return problem.flexible.end_of(float(start.rest[-1])) != 0
+        return not optimum.message.startswith("converged") and problem.flexible.end_of(float(optimum.rest[-1])) != 0
 
     def _held(self, problem: Problem, start: Start) -> Estimate | None:
         """The fit with lambda held at the end of its range where it starts; None where the likelihood falls there."""
-        assert problem.family is not None
+        assert problem.flexible is not None
         lam = float(start.rest[-1])
-        end = problem.family.end_of(lam)
-        fixed = replace(problem, family=None, link=problem.family.at(lam))
+        end = problem.flexible.end_of(lam)
+        fixed = problem.at_link(problem.flexible.at(lam))
         optimum = self._maximise(fixed, replace(start, rest=start.rest[:-1]))
         at = problem.objective().evaluate(optimum.alpha, np.append(optimum.rest, lam))
         if at is None or end * at.score_rest[-1] <= 0.0:
@@ -205,10 +205,10 @@ class Estimate:
         return self.optimum.step_rest if self.lam is None else np.append(self.optimum.step_rest, 0.0)
 
     @property
-    def link(self) -> Link:
-        """The link, at the estimate of lambda."""
-        problem = self.problem
-        return problem.link if problem.family is None else problem.family.at(float(self.optimum.rest[-1]))
+    def family(self) -> Family:
+        """The family, at the estimate of lambda."""
+        family, flexible = self.problem.family, self.problem.flexible
+        return family if flexible is None else family.at(flexible.at(float(self.optimum.rest[-1])))
 
     @property
     def message(self) -> str:
@@ -269,4 +269,4 @@ def jeffreys(problem: Problem) -> Jeffreys:
     """The log-likelihood with Jeffreys' penalty."""
     likelihood = problem.objective()
     structured = likelihood if isinstance(likelihood, Structured) else None
-    return Jeffreys(likelihood=likelihood, rows=problem.parts_rows(), structured=structured)
+    return Jeffreys(likelihood=likelihood, rows=problem.term_rows(), structured=structured)

@@ -94,8 +94,8 @@ class FlexibleProfile:
         if direction == self.lambda_end:
             return direction * math.inf, SEPARATED
         lam, inside = self._range(direction, drop)
-        assert self.problem.family is not None
-        family = self.problem.family
+        assert self.problem.flexible is not None
+        family = self.problem.flexible
         return (lam, "") if inside else ((family.lower, family.upper)[(direction + 1) // 2], RANGE)
 
     def _end_over_lambda(self, place: int, direction: int, drop: float) -> tuple[float, str]:
@@ -124,8 +124,8 @@ class FlexibleProfile:
 
     def _still_moves(self, grid: FloatArray, ends: FloatArray, best: int, place: int) -> bool:
         """Whether the outermost end is at an end of the range of lambda, and not near a limit there."""
-        assert self.problem.family is not None
-        if self.problem.family.end_of(float(grid[best])) == 0:
+        assert self.problem.flexible is not None
+        if self.problem.flexible.end_of(float(grid[best])) == 0:
             return False
         inner = ends[1] if best == 0 else ends[-2]
         return bool(abs(ends[best] - inner) > _MOVES * abs(ends[best] - self._at(self.lam).estimate(place)))
@@ -151,8 +151,8 @@ class FlexibleProfile:
 
     def _range(self, direction: int, drop: float) -> tuple[float, bool]:
         """How far lambda can go until its own deviance has risen by `drop`; False where its range ends first."""
-        assert self.problem.family is not None
-        family = self.problem.family
+        assert self.problem.flexible is not None
+        family = self.problem.flexible
         limit = family.grid[-1] if direction > 0 else family.grid[0]
         last = self._coordinate(limit)
         inner = self._coordinate(self.lam)
@@ -171,8 +171,8 @@ class FlexibleProfile:
 
     def _first_step(self, drop: float) -> float:
         """A guess of how far lambda goes, in its coordinate."""
-        assert self.problem.family is not None
-        wald = self.error / self.lam if self.problem.family.relative else self.error
+        assert self.problem.flexible is not None
+        wald = self.error / self.lam if self.problem.flexible.relative else self.error
         if not math.isfinite(wald):
             return _STEP
         return min(max(1e-3, wald * math.sqrt(min(drop, 4.0))), 4.0 * _STEP)
@@ -191,12 +191,12 @@ class FlexibleProfile:
 
     def _coordinate(self, lam: float) -> float:
         """What lambda is even in: its logarithm where the family is."""
-        assert self.problem.family is not None
-        return math.log(lam) if self.problem.family.relative else lam
+        assert self.problem.flexible is not None
+        return math.log(lam) if self.problem.flexible.relative else lam
 
     def _lambda(self, coordinate: float) -> float:
-        assert self.problem.family is not None
-        return math.exp(coordinate) if self.problem.family.relative else coordinate
+        assert self.problem.flexible is not None
+        return math.exp(coordinate) if self.problem.flexible.relative else coordinate
 
     def _between(self, low: float, high: float) -> FloatArray:
         """Lambdas from low to high, that of the estimates among them."""
@@ -212,12 +212,12 @@ class FlexibleProfile:
 
     def _fitted(self, lam: float) -> ProfileLikelihood:
         problem, fixed = self.problem, held_at(self.problem, lam)
-        assert problem.family is not None
+        assert problem.flexible is not None
         points = [(self.point[0], self.point[1][:-1])]
         if self._fits:
             near = min(self._fits, key=lambda other: abs(self._coordinate(other) - self._coordinate(lam)))
             points = [self._fits[near].point]
-            points.append(carried(problem, points[0], problem.family.at(near), fixed.link))
+            points.append(carried(problem, points[0], problem.flexible.at(near), fixed.link))
         start = max((stay(fixed, point) for point in points), key=lambda one: one.loglik)
         found = maximise(
             fixed.objective().evaluate, *start.point, tol=1e-8, max_iter=100, total_weight=float(fixed.counts.sum())

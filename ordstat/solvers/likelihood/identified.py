@@ -1,24 +1,26 @@
 """Which log-scale effects, or lambda, the cell probabilities of a model cannot tell from its other parameters.
 
-P(y <= k | x) = F(u_k), u_k = s (theta_k(w) - H): parameters are determined iff the derivatives of all u_k of all rows
-(of F^-1 of the probability, where lambda moves the link) by them are linearly independent at a point in general
-position, for which effects drawn at random serve. Without log-scale effects and lambda that is the independence of the
-columns, which `rank.py` sees to. Rows and thresholds are taken in parts, as they can only add to the rank: a few that
-show it full are enough. As with columns, what depends on the parameters before it is the one not estimated.
+The probabilities of a row are functions of eta_k = s (theta_k(w) - H), one to one: parameters are determined iff the
+derivatives of all eta_k of all rows (of the eta that give the same probabilities, where lambda moves the link) by them
+are linearly independent at a point in general position, for which effects drawn at random serve. Without log-scale
+effects and lambda that is the independence of the columns, which `column_rank.py` sees to. Rows and thresholds are
+taken in parts, as they can only add to the rank: a few that show it full are enough. As with columns, what depends on
+the parameters before it is the one not estimated.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
 from ...model.fit import Confounded
-from ...model.likelihood.links import Link
+from ...model.likelihood.family import Family
+from ...model.likelihood.lambda_terms import lambda_slope
+from ...model.likelihood.predictor import ModelRows
 from .column_rank import TOLERANCE
-from .flexible import lambda_slope
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -33,49 +35,42 @@ _PART = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class _Predictors:
-    """The u_k of a problem's rows at some point, and their derivatives."""
+    """The eta_k of a problem's rows at some point, and their derivatives."""
 
-    X: FloatArray
-    nominal: FloatArray
-    scale: FloatArray
-    offset: FloatArray
-    log_scale: FloatArray
+    rows: ModelRows
     jacobian: FloatArray
     alpha: FloatArray
     beta: FloatArray
-    link: Link
+    zeta: FloatArray
+    family: Family
     problem: Problem
 
     @classmethod
     def of(cls, problem: Problem) -> _Predictors:
         """At effects drawn at random."""
-        X, w, z = problem.scaled()
-        n, sample, rng = len(X), problem.sample.rows, np.random.default_rng(20)
+        x, w, z = problem.scaled()
+        sample, rng = problem.sample.rows, np.random.default_rng(20)
         structure, location = problem.structure, problem.location.part(problem.location.kept)
         if structure is not None and structure.intercept is None:
-            X = X + location.mean / location.deviation  # no threshold takes in the centring
-        centred = z - z.mean(axis=0)
-        zero = np.zeros(n)
-        offset = zero if sample.offset is None else sample.offset
-        scale_offset = zero if sample.scale_offset is None else sample.scale_offset
-        link, K = problem.link, problem.counts.size
-        if problem.family is not None:
-            link = problem.family.at(problem.family.start + 0.3)
+            x = x + location.mean / location.deviation  # no threshold takes in the centring
+        # without an offset the model with centred columns is the same
+        rows = replace(ModelRows.of(sample), x=x, w=w, z=z - z.mean(axis=0) if sample.offset is None else z)
+        family, K = problem.family, problem.counts.size
         jacobian = np.eye(K - 1) if structure is None else structure.jacobian
         alpha = np.zeros((K - 1, w.shape[1]))
-        alpha[:, 0] = problem.link.ppf(np.cumsum(problem.counts)[:-1] / problem.counts.sum())
+        alpha[:, 0] = family.start(problem.counts / problem.counts.sum())
         alpha[:, 1:] = rng.uniform(-0.3, 0.3, size=(K - 1, w.shape[1] - 1))
+        zeta = np.asarray(rng.uniform(-0.3, 0.3, size=z.shape[1]))
+        middle = rows.scale_offset + (z.mean(axis=0) @ zeta if sample.offset is not None else 0.0)
+        if problem.flexible is not None:
+            family = family.at(problem.flexible.at(problem.flexible.start + 0.3))
         return cls(
-            X=X,
-            nominal=w,
-            # without an offset the model with centred columns is the same
-            scale=centred if sample.offset is None else z,
-            offset=offset,
-            log_scale=centred @ rng.uniform(-0.3, 0.3, size=z.shape[1]) + scale_offset - scale_offset.mean(),
+            rows=replace(rows, scale_offset=rows.scale_offset - middle.mean()),
             jacobian=jacobian,
             alpha=jacobian @ np.linalg.lstsq(jacobian, alpha, rcond=None)[0],
-            beta=np.asarray(rng.uniform(-0.5, 0.5, size=X.shape[1])),
-            link=link,
+            beta=np.asarray(rng.uniform(-0.5, 0.5, size=x.shape[1])),
+            zeta=zeta,
+            family=family,
             problem=problem,
         )
 
@@ -84,19 +79,24 @@ class _Predictors:
         return self.problem.n_parameters
 
     def derivatives(self, rows: IntArray, thresholds: IntArray) -> FloatArray:
-        """(rows x thresholds, P') derivatives, each line divided by the size of its u_k."""
-        X, w, z = self.X[rows], self.nominal[rows], self.scale[rows]
-        s = np.exp(-self.log_scale[rows])[:, None]
-        u = s * (w @ self.alpha[thresholds].T - (X @ self.beta + self.offset[rows])[:, None])
-        lines, t = u.shape, self.jacobian.shape[1]
-        alpha = np.einsum("nj,kt->nkjt", s * w, self.jacobian[thresholds]).reshape(*lines, w.shape[1] * t)
-        parts = [alpha, np.broadcast_to(-(s * X)[:, None], (*lines, X.shape[1])), -u[:, :, None] * z[:, None]]
-        if self.problem.family is not None:
-            by_lambda = lambda_slope(self.problem.family, float(self.link.lam or 0.0), lambda link: link.cdf(u))
-            density = self.link.pdf(u)
+        """(rows x thresholds, P') derivatives, each line divided by the size of its eta_k."""
+        some, flexible = self.rows.take(rows), self.problem.flexible
+        predictor = some.at(self.alpha[thresholds], self.beta, self.zeta)
+        s, eta = predictor.s[:, None], predictor.eta()
+        lines, t = eta.shape, self.jacobian.shape[1]
+        alpha = np.einsum("nj,kt->nkjt", s * some.w, self.jacobian[thresholds]).reshape(*lines, some.w.shape[1] * t)
+        parts = [
+            alpha,
+            np.broadcast_to(-(s * some.x)[:, None], (*lines, some.x.shape[1])),
+            -eta[:, :, None] * some.z[:, None],
+        ]
+        if flexible is not None:
+            lam = float(self.family.link.lam or 0.0)
+            by_lambda = lambda_slope(flexible, lam, lambda link: self.family.at(link).cut(eta))
+            density = self.family.cut_slope(eta)
             parts.append(np.where(density > 0.0, by_lambda / np.maximum(density, 1e-300), 0.0)[:, :, None])
-        lined = np.concatenate(parts, axis=2) / (s + np.abs(u))[:, :, None]
-        return np.asarray(lined.reshape(u.size, -1))
+        lined = np.concatenate(parts, axis=2) / (s + np.abs(eta))[:, :, None]
+        return np.asarray(lined.reshape(eta.size, -1))
 
     def triangle(self, rows: IntArray, thresholds: IntArray) -> FloatArray:
         """R of the QR decomposition of the derivatives, a part of the rows at a time."""
@@ -113,7 +113,7 @@ def confounded(problem: Problem) -> list[Confounded]:
 
     Their places are among the parameters whose columns are independent.
     """
-    n_last = int(problem.scale.kept.sum()) + int(problem.family is not None)
+    n_last = int(problem.scale.kept.sum()) + int(problem.flexible is not None)
     if not n_last:
         return []
     predictors = _Predictors.of(problem)

@@ -20,7 +20,7 @@ from ...model.likelihood.links import Link
 from .blocks import Blocks
 from .newton import Evaluation
 from .penalty import Likelihood
-from .rows import PartsRows
+from .rows import TermRows
 from .structured import Structured
 
 #: Doubles held at once for the derivatives of the ends of some rows.
@@ -36,13 +36,13 @@ class Jeffreys:
     ----------
     likelihood : Likelihood
         In the parameters that are estimated.
-    rows : PartsRows
+    rows : TermRows
     structured : Structured or None
         Where the thresholds have a structure.
     """
 
     likelihood: Likelihood
-    rows: PartsRows
+    rows: TermRows
     structured: Structured | None
 
     def evaluate(self, alpha: FloatArray, rest: FloatArray) -> Evaluation | None:
@@ -132,22 +132,25 @@ class _Piece:
     p: FloatArray
 
     @classmethod
-    def of(cls, rows: PartsRows, some: slice, alpha: FloatArray, rest: FloatArray) -> _Piece:
-        x, w, z = rows.X[some], rows.nominal[some], rows.scale[some]
+    def of(cls, rows: TermRows, some: slice, alpha: FloatArray, rest: FloatArray) -> _Piece:
+        part, link = rows.rows.take(some), rows.family.link
+        x, w, z = part.x, part.w, part.z
         (n, p), (count, m) = x.shape, alpha.shape
-        s = np.exp(-rows.log_scale(some, rest))[:, None]
-        theta = w @ alpha.T
-        t = s * (theta - (x @ rest[:p] + rows.offset[some])[:, None])
+        predictor = part.at(alpha, rest[:p], rest[p:])
+        s, t = predictor.s[:, None], predictor.eta()
         D = np.zeros((n, count, alpha.size + rest.size))
         for k in range(count):
             D[:, k, k * m : (k + 1) * m] = s * w
         D[:, :, alpha.size : alpha.size + p] = -(s * x)[:, None, :]
         D[:, :, alpha.size + p :] = -t[:, :, None] * z[:, None, :]
         infinite = np.full((n, 1), np.inf)
-        ends, widths = np.hstack([-infinite, t, infinite]), np.hstack([infinite, s * np.diff(theta), infinite])
-        log_p = rows.link.log_interval(ends[:, 1:].ravel(), ends[:, :-1].ravel(), widths.ravel())
+        ends, widths = (
+            np.hstack([-infinite, t, infinite]),
+            np.hstack([infinite, np.broadcast_to(predictor.widths(), (n, count - 1)), infinite]),
+        )
+        log_p = link.log_interval(ends[:, 1:].ravel(), ends[:, :-1].ravel(), widths.ravel())
         return cls(
-            D=D, z=z, v=rows.weights[some], f=rows.link.pdf(t), slope=density_slope(rows.link, t),
+            D=D, z=z, v=rows.weights[some], f=link.pdf(t), slope=density_slope(link, t),
             p=np.exp(log_p).reshape(n, count + 1),
         )  # fmt: skip
 

@@ -7,7 +7,7 @@ the likelihood rises towards an end of it; at the last values it has no maximum 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -57,8 +57,8 @@ class _Profile:
 
 def search_lambda(problem: Problem, start: Point, max_iter: int) -> LambdaSearch:
     """The best lambda on a grid, from the estimates `start` at the first lambda of the family."""
-    assert problem.family is not None
-    family, part = problem.family, thinned(problem)
+    assert problem.flexible is not None
+    family, part = problem.flexible, thinned(problem)
     first = follow(held_at(part, family.start), start, max_iter, _STEPS)
     profile = _Profile([family.start], [first])
     for side in (-1, 1):
@@ -70,13 +70,13 @@ def search_lambda(problem: Problem, start: Point, max_iter: int) -> LambdaSearch
 
 def _walk(problem: Problem, profile: _Profile, lams: list[float], side: int, max_iter: int) -> None:
     """Add the lambdas on one side, the nearest first; those far from the usual ones while the likelihood rises."""
-    assert problem.family is not None
+    assert problem.flexible is not None
     end, inner = (-1, -2) if side > 0 else (0, 1)
     for lam in sorted(lams, key=lambda lam: side * lam):
-        if not problem.family.usual(lam) and profile.found[end].loglik <= profile.found[inner].loglik:
+        if not problem.flexible.usual(lam) and profile.found[end].loglik <= profile.found[inner].loglik:
             return
         near, fixed = profile.found[end], held_at(problem, lam)
-        moved = carried(problem, near.point, problem.family.at(profile.lams[end]), fixed.link)
+        moved = carried(problem, near.point, problem.flexible.at(profile.lams[end]), fixed.link)
         start = max((stay(fixed, point) for point in (moved, near.point)), key=lambda one: one.loglik)
         found = follow(fixed, start.point, max_iter, _STEPS)
         if not np.isfinite(found.loglik):
@@ -88,8 +88,8 @@ def _walk(problem: Problem, profile: _Profile, lams: list[float], side: int, max
 
 def held_at(problem: Problem, lam: float) -> Problem:
     """The problem at one lambda."""
-    assert problem.family is not None
-    return replace(problem, family=None, link=problem.family.at(lam))
+    assert problem.flexible is not None
+    return problem.at_link(problem.flexible.at(lam))
 
 
 def carried(problem: Problem, point: Point, old: Link, new: Link) -> Point:

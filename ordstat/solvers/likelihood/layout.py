@@ -9,8 +9,8 @@ import numpy as np
 from ..._typing import BoolArray, FloatArray
 from ...model.costs import CostMatrix
 from ...model.fit import Confounded
-from ...model.likelihood.cumulative import CumulativeRule
-from ...model.likelihood.links import Link
+from ...model.likelihood.family import Family
+from ...model.likelihood.rule import LikelihoodRule
 from ...model.likelihood.thresholds import ThresholdMap
 from .problem import Problem
 
@@ -42,7 +42,7 @@ class Layout:
             scale=problem.scale.kept,
             structure=problem.structure,
             n_lambda=problem.n_lambda,
-            lambda_estimated=problem.family is not None,
+            lambda_estimated=problem.flexible is not None,
             independent=problem.independent,
         )
 
@@ -102,7 +102,7 @@ class Layout:
         full[below == 0, 0], full[below == self.present.sum(), 0] = -outside, outside
         return full
 
-    def rule(self, alpha: FloatArray, rest: FloatArray, link: Link, cost: CostMatrix) -> CumulativeRule:
+    def rule(self, alpha: FloatArray, rest: FloatArray, family: Family, cost: CostMatrix) -> LikelihoodRule:
         """The rule over all K levels and all columns, aliased effects 0; alpha (t, m) on the user's scale."""
         theta = alpha if self.structure is None else self.structure.jacobian @ alpha
         full = np.zeros((self.present.size - 1, 1 + self.nominal.size))
@@ -110,4 +110,4 @@ class Layout:
         beta, zeta = np.zeros(self.n_beta), np.zeros(self.n_zeta)
         p, r = int(self.location.sum()), int(self.scale.sum())
         beta[self.location], zeta[self.scale] = rest[:p], rest[p : p + r]
-        return CumulativeRule(link=link, alpha=full, beta=beta, zeta=zeta, cost=cost)
+        return LikelihoodRule(family=family, alpha=full, beta=beta, zeta=zeta, cost=cost)

@@ -46,9 +46,9 @@ class Ridge:
             return None
         on_alpha = np.where(np.arange(alpha.size) % self.m > 0, self.weight, 0.0).reshape(alpha.shape)
         on_rest = np.where(np.arange(rest.size) < self.n_effects, self.weight, 0.0)
-        info, width = found.information, alpha.shape[1]
+        info, width = found.information, found.information.diagonal.shape[1]
         diagonal, gram = info.diagonal.copy(), info.rest + np.diag(on_rest)
-        diagonal[:, range(width), range(width)] += on_alpha
+        diagonal[:, range(width), range(width)] += on_alpha.reshape(diagonal.shape[:2])
         return Evaluation(
             loglik=found.loglik - 0.5 * float(np.vdot(on_alpha * alpha, alpha) + on_rest @ rest**2),
             score_alpha=found.score_alpha - on_alpha * alpha,

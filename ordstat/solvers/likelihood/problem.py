@@ -9,15 +9,18 @@ import numpy as np
 from ..._typing import BoolArray, FloatArray, IntArray
 from ...exceptions import DataError, OptionError
 from ...model.fit import Confounded
+from ...model.likelihood.cumulative import Cumulative
+from ...model.likelihood.family import Family
 from ...model.likelihood.flexible import FlexibleLink
 from ...model.likelihood.links import Link
+from ...model.likelihood.predictor import ModelRows
 from ...model.likelihood.thresholds import ThresholdMap, threshold_map
 from ...model.sample import Rows, Sample
 from .column_rank import Columns, survey
-from .flexible import FlexibleObjective
 from .identified import confounded
 from .newton import Objective, Slope
-from .rows import PartsRows, PlainRows
+from .plain import PlainRows
+from .rows import TermRows
 from .structured import Structured
 from .user_scale import UserScale
 
@@ -38,9 +41,9 @@ class Problem:
     location, nominal, scale : Columns
         Of the original sample's columns.
     counts : (K',) weighted counts of the levels present
-    link : Link
-    family : FlexibleLink or None
-        Where the parameter of the link is estimated; `link` is where the search begins then.
+    family : Family
+    flexible : FlexibleLink or None
+        Where the parameter of the link is estimated; the link of `family` is where the search begins then.
     structure : ThresholdMap or None
         Of the thresholds between the levels present.
     confounded : tuple of Confounded
@@ -50,6 +53,8 @@ class Problem:
         1 where the link has a parameter that is not given, estimated or not.
     independent : (r,) bool
         Columns of the log scale that are independent, estimated or not.
+    used : (N,) or None
+        Places of the rows in the original sample; None where all have a positive weight.
     """
 
     sample: Sample
@@ -58,25 +63,29 @@ class Problem:
     nominal: Columns
     scale: Columns
     counts: FloatArray
-    link: Link
-    family: FlexibleLink | None = None
+    family: Family
+    flexible: FlexibleLink | None = None
     structure: ThresholdMap | None = None
     confounded: tuple[Confounded, ...] = ()
     n_lambda: int
     independent: BoolArray
+    used: IntArray | None = None
 
     @classmethod
-    def of(cls, sample: Sample, link: Link | FlexibleLink, threshold: str = "flexible") -> Problem:
-        """Survey a sample.
+    def of(
+        cls, sample: Sample, family: Family, flexible: FlexibleLink | None = None, threshold: str = "flexible"
+    ) -> Problem:
+        """Survey a sample; with `flexible` the parameter of the link is estimated.
 
         Raises
         ------
         DataError
             Fewer than two levels have rows of positive weight, or fewer than a threshold structure needs.
         """
-        family = link if isinstance(link, FlexibleLink) else None
+        used = None
         if sample.weights is not None and not np.all(sample.weights > 0.0):
-            sample = sample.take(np.flatnonzero(sample.weights > 0.0))
+            used = np.flatnonzero(sample.weights > 0.0)
+            sample = sample.take(used)
         sample, present, counts = _levels_present(sample)
         rows = sample.rows
         empty = np.zeros((sample.n, 0))
@@ -99,11 +108,12 @@ class Problem:
             nominal=nominal,
             scale=scale,
             counts=counts,
-            link=link.at(link.start) if isinstance(link, FlexibleLink) else link,
-            family=family,
+            family=family if flexible is None else family.at(flexible.at(flexible.start)),
+            flexible=flexible,
             structure=threshold_map(threshold, sample.n_levels - 1),
-            n_lambda=int(family is not None),
+            n_lambda=int(flexible is not None),
             independent=scale.kept,
+            used=used,
         )
         lost = confounded(surveyed)
         return surveyed._without(lost) if lost else surveyed
@@ -111,7 +121,7 @@ class Problem:
     def _without(self, lost: list[Confounded]) -> Problem:
         """The problem without parameters that cannot be determined."""
         n_scale, last = int(self.scale.kept.sum()), self.n_parameters
-        first = last - n_scale - int(self.family is not None)
+        first = last - n_scale - int(self.flexible is not None)
         gone = np.zeros(last - first, dtype=np.bool_)
         gone[[one.place - first for one in lost]] = True
         kept = self.scale.kept.copy()
@@ -124,15 +134,25 @@ class Problem:
             self,
             sample=replace(self.sample, rows=rows),
             scale=replace(self.scale, kept=kept),
-            family=None if gone[n_scale:].any() else self.family,
+            flexible=None if gone[n_scale:].any() else self.flexible,
             confounded=tuple(lost),
         )
 
     @property
+    def link(self) -> Link:
+        """The link of the family."""
+        return self.family.link
+
+    def at_link(self, link: Link) -> Problem:
+        """The same at another link that is known."""
+        return replace(self, family=self.family.at(link), flexible=None)
+
+    @property
     def plain(self) -> bool:
-        """Whether the model has neither nominal nor scale effects."""
+        """Whether the model is cumulative and has neither nominal nor scale effects, nor a parameter of the link."""
         rows = self.sample.rows
-        return rows.nominal is None and rows.scale is None and rows.scale_offset is None
+        parts = (rows.nominal, rows.scale, rows.scale_offset, self.flexible)
+        return isinstance(self.family, Cumulative) and all(part is None for part in parts)
 
     def user_scale(self) -> UserScale:
         """The way back, for the columns kept."""
@@ -141,18 +161,17 @@ class Problem:
         if self.structure is not None:
             intercept = self.structure.intercept
             c = np.zeros(self.structure.jacobian.shape[1]) if intercept is None else intercept
-        deviations = scale.deviation if self.family is None else np.append(scale.deviation, 1.0)
+        deviations = scale.deviation if self.flexible is None else np.append(scale.deviation, 1.0)
         return UserScale.of((location.mean, location.deviation), (nominal.mean, nominal.deviation), deviations, c)
 
-    def rows(self) -> PlainRows | PartsRows:
-        """The log-likelihood of the scaled columns at the link, in all thresholds."""
-        return self._plain_rows() if self.plain else self.parts_rows()
+    def rows(self) -> PlainRows | TermRows:
+        """The log-likelihood of the scaled columns, in all thresholds."""
+        return self._plain_rows() if self.plain else self.term_rows()
 
-    def objective(self) -> PlainRows | PartsRows | FlexibleObjective | Structured:
+    def objective(self) -> PlainRows | TermRows | Structured:
         """The log-likelihood in the parameters that are estimated."""
         rows = self.rows()
-        whole = rows if self.family is None else FlexibleObjective(at=rows.at_link, family=self.family)
-        return whole if self.structure is None else self.structured(whole.evaluate)
+        return rows if self.structure is None else self.structured(rows.evaluate)
 
     def structured(self, objective: Objective) -> Structured:
         """An objective in all thresholds as one in the parameters of the structure."""
@@ -178,7 +197,7 @@ class Problem:
 
     def slope(self) -> Slope | None:
         """The cheaper evaluation of the score, where many rows make it worth while."""
-        plain = self.plain and self.structure is None and self.family is None
+        plain = self.plain and self.structure is None
         return self._plain_rows().slope if plain and self.many_rows and self.link.name == "logit" else None
 
     @property
@@ -196,30 +215,24 @@ class Problem:
         z = np.zeros((n, 0)) if rows.scale is None else rows.scale / scale.deviation
         return X, w, z
 
-    def parts_rows(self) -> PartsRows:
-        """Sorted copies, for models with nominal or scale effects."""
+    def term_rows(self) -> TermRows:
+        """Scaled copies sorted by level, for any family and any effects."""
         sample = self.sample
-        X, w, z = self.scaled()
+        x, w, z = self.scaled()
         order = np.argsort(sample.y, kind="stable")
-        zero = np.zeros(sample.n)
-        offset, scale_offset = sample.rows.offset, sample.rows.scale_offset
-        return PartsRows(
-            X=X[order],
-            nominal=w[order],
-            scale=z[order],
+        return TermRows(
+            rows=replace(ModelRows.of(sample.rows), x=x, w=w, z=z).take(order),
             y=sample.y[order],
             weights=sample.case_weights[order],
-            offset=(zero if offset is None else offset)[order],
-            scale_offset=(zero if scale_offset is None else scale_offset)[order],
             n_levels=sample.n_levels,
-            link=self.link,
+            family=self.family,
+            flexible=self.flexible,
         )
 
     def start(self) -> tuple[FloatArray, FloatArray]:
         """Thresholds at (or near) the quantiles of the cumulative shares, moved by the mean offsets; all effects 0."""
         rows, weights = self.sample.rows, self.sample.weights
-        shares = np.cumsum(self.counts)[:-1] / self.counts.sum()
-        theta = self.link.ppf(shares)
+        theta = self.family.start(self.counts / self.counts.sum())
         if rows.scale_offset is not None:
             theta = theta * np.exp(np.average(rows.scale_offset, weights=weights))
         if rows.offset is not None:
@@ -229,7 +242,7 @@ class Problem:
         if self.structure is not None:
             alpha = self.structured(_nowhere).start(alpha)
         rest = np.zeros(int(self.location.kept.sum() + self.scale.kept.sum()))
-        return alpha, rest if self.family is None else np.append(rest, self.family.start)
+        return alpha, rest if self.flexible is None else np.append(rest, self.flexible.start)
 
     @property
     def n_parameters(self) -> int:

@@ -41,7 +41,7 @@ class Runaway:
 def runaway(problem: Problem, optimum: Optimum, max_iter: int) -> Runaway | None:
     """The log-scale effects that still move where Newton's method stopped, and how far their profile rises."""
     n_scale = int(problem.scale.kept.sum())
-    if n_scale == 0 or problem.family is not None or optimum.message.startswith("converged"):
+    if n_scale == 0 or problem.flexible is not None or optimum.message.startswith("converged"):
         return None
     moves = optimum.step_rest[-n_scale:]
     largest = float(np.abs(moves).max())

@@ -1,12 +1,14 @@
 """Are there directions along which the likelihood never falls? A linear programme, run only on suspicion.
 
-A direction (t, b) of (alpha, beta) leaves no finite maximum iff every row has w't_y - x'b >= 0 (y < K) and
-w't_{y-1} - x'b <= 0 (y > 1), with strict inequality somewhere [Albert and Anderson 1984; for thresholds Haberman 1980].
-The programme maximises the total slack over the box |t|, |b| <= 1; a positive maximum is a proof.
+Along a direction of the parameters the predictors of a row move by d(eta), and the likelihood of a level never falls if
+a'd(eta) >= 0 for some lines a that its family knows (`Family.recession`): no finite maximum is left iff that holds at
+every row, with strict inequality somewhere [Albert and Anderson 1984; for thresholds Haberman 1980]. The programme
+maximises the total slack over the box |t|, |b| <= 1; a positive maximum is a proof.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +28,7 @@ _ROUNDING = 1e-7
 
 
 def separating_direction(
-    X: FloatArray, nominal: FloatArray, y: IntArray, n_levels: int, basis: FloatArray | None = None
+    X: FloatArray, nominal: FloatArray, y: IntArray, lines: Sequence[FloatArray], basis: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray] | None:
     """A direction of infinite estimates, largest component 1, or None.
 
@@ -34,7 +36,9 @@ def separating_direction(
     ----------
     X : (N, p), nominal : (N, m)
         Centred and scaled; the first column of `nominal` is 1.
-    y : (N,) codes 0..n_levels-1
+    y : (N,) codes 0..K-1
+    lines : K arrays (S, K-1)
+        The lines a of each level.
     basis : ((K-1) m + p, B) or None
         Directions that a threshold structure allows, as columns; the last p of them move beta.
 
@@ -45,7 +49,7 @@ def separating_direction(
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
 
-    slack = _slack_matrix(X, nominal, y, n_levels)
+    slack = _slack_matrix(X, nominal, y, lines)
     if basis is not None:
         slack = csr_array(slack @ basis)
     total = np.asarray(slack.sum(axis=0), dtype=np.float64).reshape(-1)
@@ -59,24 +63,24 @@ def separating_direction(
     if slacks.max() <= _STRICT or slacks.min() < -_ROUNDING:
         return None
     size = slack.shape[1] - X.shape[1]
-    return direction[:size].reshape(n_levels - 1 if basis is None else 1, -1), direction[size:]
+    return direction[:size].reshape(len(lines) - 1 if basis is None else 1, -1), direction[size:]
 
 
-def _slack_matrix(X: FloatArray, nominal: FloatArray, y: IntArray, n_levels: int) -> csr_array:
-    """One line an end that is not infinite: how fast it moves outwards along (alpha, beta)."""
+def _slack_matrix(X: FloatArray, nominal: FloatArray, y: IntArray, lines: Sequence[FloatArray]) -> csr_array:
+    """One line of each row's level: how fast a'eta rises along (alpha, beta)."""
     from scipy.sparse import coo_array, csr_array, hstack, vstack
 
-    m = nominal.shape[1]
+    m, size = nominal.shape[1], (len(lines) - 1) * nominal.shape[1]
 
-    def side(chosen: IntArray, threshold: IntArray, sign: float) -> csr_array:
-        rows = np.repeat(np.arange(chosen.size), m)
-        columns = (threshold[:, None] * m + np.arange(m)).reshape(-1)
-        shape = (chosen.size, (n_levels - 1) * m)
-        ends = coo_array((sign * nominal[chosen].reshape(-1), (rows, columns)), shape=shape)
-        return csr_array(hstack([ends, csr_array(-sign * X[chosen])]))
+    def moved(rows: IntArray, a: FloatArray) -> csr_array:
+        places = np.flatnonzero(a)
+        values = (nominal[rows][:, None, :] * a[places][:, None]).reshape(-1)
+        columns = np.tile((places[:, None] * m + np.arange(m)).reshape(-1), rows.size)
+        of_alpha = coo_array((values, (np.repeat(np.arange(rows.size), places.size * m), columns)), (rows.size, size))
+        return csr_array(hstack([of_alpha, csr_array(-a.sum() * X[rows])]))
 
-    below, above = np.flatnonzero(y < n_levels - 1), np.flatnonzero(y > 0)
-    return csr_array(vstack([side(below, y[below], 1.0), side(above, y[above] - 1, -1.0)]))
+    at = [np.flatnonzero(y == level) for level in range(len(lines))]
+    return csr_array(vstack([moved(at[level], a) for level, own in enumerate(lines) for a in own]))
 
 
 #: Coefficients or standard errors this large, for a column of unit deviation, are worth a linear programme.
@@ -105,7 +109,8 @@ def infinite_direction(problem: Problem, optimum: Optimum) -> FloatArray | None:
         return None
     X, w, z = problem.scaled()
     p, r = X.shape[1], z.shape[1]
-    found = separating_direction(X, w, problem.sample.y, problem.sample.n_levels, _basis(problem, p))
+    lines = problem.family.recession(problem.sample.n_levels)
+    found = separating_direction(X, w, problem.sample.y, lines, _basis(problem, p))
     if found is not None:
         return _on_user_scale(problem, found[0], np.concatenate([found[1], np.zeros(optimum.rest.size - p)]))
     if r and _rises_for_ever(problem, optimum, slice(p, p + r)):

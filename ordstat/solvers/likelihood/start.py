@@ -29,6 +29,8 @@ _TOLD = 1e-9
 _LONGEST = 0.2
 #: Log-scale effects per deviation that are tried either way, those of so many columns at most.
 _EFFECT, _COLUMNS = 0.6, 4
+#: Links whose maxima are starts for others.
+_USUAL = ("logit", "probit")
 #: Effects of the logit fit are tried at these multiples for the cauchit, whose latent spread is another.
 _STRETCHES = (0.5, 1.0, 2.0)
 
@@ -56,11 +58,11 @@ class Start:
 
 def starting_values(problem: Problem, max_iter: int) -> Start:
     """Where to begin, for the scaled columns; no search on the way takes more than `max_iter` steps."""
-    if problem.family is not None:
+    if problem.flexible is not None:
         return _along_lambda(problem, max_iter)
     if problem.sample.rows.scale is not None:
         return _through_scales(problem, max_iter)
-    if problem.link.name == "cauchit":
+    if not problem.family.concave:
         return _chosen(problem, _other_links(problem, max_iter), max_iter)
     if problem.plain and problem.structure is None:
         return Start(*_from_small_sample(problem))
@@ -114,15 +116,15 @@ def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Point:
 
 def _along_lambda(problem: Problem, max_iter: int) -> Start:
     """The best lambda of a grid: lambda and thresholds are nearly collinear, and Newton's steps far from it wild."""
-    assert problem.family is not None
-    fixed = starting_values(replace(problem, family=None), max_iter)
+    assert problem.flexible is not None
+    fixed = starting_values(replace(problem, flexible=None), max_iter)
     found = search_lambda(problem, (fixed.alpha, fixed.rest), max_iter)
     return Start(*found.point, tried=fixed.tried + found.tried, maxima=max(fixed.maxima, found.maxima))
 
 
 def _other_links(problem: Problem, max_iter: int) -> list[Point]:
     """No effects, and those of the logit and the probit fit, whose likelihoods have one maximum."""
-    others = [replace(problem, link=LINKS[name]) for name in ("logit", "probit")]
+    others = [other for name in _USUAL if (other := problem.at_link(LINKS[name])).family.concave]
     points = [follow(other, other.start(), max_iter).point for other in others]
     stretched = [(factor * alpha, factor * rest) for alpha, rest in points for factor in _STRETCHES]
     return [problem.start(), *stretched]
@@ -145,8 +147,8 @@ def _through_scales(problem: Problem, max_iter: int) -> Start:
     """
     equal = _equal_scales(problem, max_iter)
     points = [*equal, problem.start(), *_either_way(problem, equal[0])]
-    if problem.link.name == "cauchit":
-        points += [point for name in ("logit", "probit") for point in _scales_of(problem, name, points, max_iter)]
+    if not problem.family.concave:
+        points += [point for name in _USUAL for point in _scales_of(problem, name, points, max_iter)]
     found = follow_all(problem, points, max_iter)
     tried = len(points)
     if problem.sample.rows.offset is None:
@@ -162,7 +164,7 @@ def _equal_scales(problem: Problem, max_iter: int) -> list[Point]:
     none = Columns(np.zeros(0), np.ones(0), np.zeros(0, dtype=bool))
     rows, zeros = problem.sample.rows, np.zeros(int(problem.scale.kept.sum()))
     equal = replace(problem, sample=replace(problem.sample, rows=replace(rows, scale=None)), scale=none)
-    if equal.link.name == "cauchit":
+    if not equal.family.concave:
         points = [one.point for one in follow_all(equal, _other_links(equal, max_iter), max_iter)]
     else:
         start = starting_values(equal, max_iter)
@@ -173,7 +175,7 @@ def _equal_scales(problem: Problem, max_iter: int) -> list[Point]:
 
 def _scales_of(problem: Problem, link: str, points: list[Point], max_iter: int) -> list[Point]:
     """The maxima under another link, its scale effects with them."""
-    other = replace(problem, link=LINKS[link])
+    other = problem.at_link(LINKS[link])
     return [one.point for one in follow_all(other, points, max_iter)]
 
 

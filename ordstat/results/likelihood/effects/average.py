@@ -16,8 +16,9 @@ from scipy.special import ndtr
 
 from ...._typing import BoolArray, FloatArray
 from ....exceptions import DataWarning, OptionError
-from ....model.likelihood.cumulative import CumulativeRule
-from ....model.likelihood.derivatives import QUANTITIES, Quantity, involved
+from ....model.likelihood.derivatives import averages, involved
+from ....model.likelihood.quantities import QUANTITIES, Quantity
+from ....model.likelihood.rule import LikelihoodRule
 from ....model.likelihood.stencil import stencil
 from ....model.sample import Rows
 from ..standard_errors import infinite_parameters, rule_covariance, symmetric_limits
@@ -100,7 +101,7 @@ class Averager:
     def of(cls, results: LikelihoodResults, scale: str, vcov: Any) -> Averager:
         if scale not in SCALES:
             raise OptionError(f"scale must be one of {', '.join(map(repr, SCALES))}; got {scale!r}.")
-        rule = cast(CumulativeRule, results.fit.rule)
+        rule = cast(LikelihoodRule, results.fit.rule)
         return cls(results, scale, rule_covariance(results.fit, rule, results.vcov(vcov).to_numpy()))
 
     @property
@@ -129,8 +130,8 @@ class Averager:
     def over(self, rows: Rows, weights: FloatArray) -> Average:
         """The weighted sum over rows."""
         fit, used = self.results.fit, weights != 0.0
-        rule = cast(CumulativeRule, fit.rule)
-        values, jacobian = self.quantity.averages(rule, rows, weights)
+        rule = cast(LikelihoodRule, fit.rule)
+        values, jacobian = averages(self.quantity, rule, rows, weights)
         infinite = infinite_parameters(fit)
         known = ~np.isnan(values)
         if infinite is not None:

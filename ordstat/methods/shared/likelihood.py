@@ -1,0 +1,237 @@
+"""What likelihood methods share: options, the fit, its geometry. A method adds a family."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..._typing import FloatArray, Progress
+from ...exceptions import OptionError
+from ...model.costs import CostField, CostMatrix
+from ...model.fit import BallGeometry, Certificate, Geometry, Information, LikelihoodFit, Trace
+from ...model.likelihood.family import Family
+from ...model.likelihood.flexible import FlexibleLink, link_of
+from ...model.likelihood.links import Link
+from ...model.likelihood.rule import LikelihoodRule
+from ...model.likelihood.thresholds import THRESHOLDS
+from ...model.names import canonical
+from ...model.sample import Sample
+from ...results.likelihood.results import LikelihoodResults
+from ...solvers.likelihood.blocks import condition_number
+from ...solvers.likelihood.column_rank import survey
+from ...solvers.likelihood.estimate import Estimate, Estimation
+from ...solvers.likelihood.fitted import FittedLikelihood
+from ...solvers.likelihood.layout import Layout
+from ...solvers.likelihood.newton import Optimum
+from ...solvers.likelihood.problem import Problem
+from ...solvers.likelihood.user_scale import in_order
+from ...solvers.threads import one_blas_thread
+from ..base import Method, Needs
+from .options import count, number
+
+#: Rows scaled at once: they stay in cache.
+_CHUNK = 4096
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class OrdinalRegression(Method):
+    """Maximum likelihood under a family: location, nominal and log-scale effects, a link, threshold structures.
+
+    A concrete class names its `family`; its docstring lists the options.
+    """
+
+    link: str | tuple[str, float] = "logit"
+    threshold: str = "flexible"
+    penalty: float | str | None = None
+    start: tuple[float, ...] | None = None
+    cost: CostField = "classification"
+    max_iter: int = 100
+    tol: float = 1e-6
+
+    family: ClassVar[type[Family]]
+    needs: ClassVar[Needs] = Needs(nominal=True, scale=True, offset=True, cluster=True, absent_levels=True)
+    results_class: ClassVar[type[Any]] = LikelihoodResults
+
+    def __post_init__(self) -> None:
+        latent, threshold = self._latent(), canonical(self.threshold, THRESHOLDS)
+        if threshold is None:
+            raise OptionError(f"threshold must be one of {', '.join(THRESHOLDS)}; got {self.threshold!r}.")
+        self._settle(
+            link=latent.name if isinstance(latent, FlexibleLink) or latent.lam is None else (latent.name, latent.lam),
+            threshold=threshold,
+            penalty=self._checked_penalty(latent),
+            start=_checked_start(self.start),
+            cost=CostMatrix.parse(self.cost).value,
+            max_iter=count(self, "max_iter", self.max_iter, 1),
+            tol=number(self, "tol", self.tol),
+        )
+
+    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> LikelihoodFit:
+        with one_blas_thread(float(sample.n) * sample.X.shape[1] ** 2):
+            return self._fit(sample)
+
+    def _latent(self) -> Link | FlexibleLink:
+        """The link, or the family of links whose parameter is estimated."""
+        if isinstance(self.link, (tuple, list)) and len(self.link) == 2:
+            return link_of(*self.link)
+        return link_of(self.link, None)
+
+    @property
+    def _estimation(self) -> Estimation:
+        return Estimation(penalty=self.penalty, start=self.start, tol=self.tol, max_iter=self.max_iter)
+
+    def _problem(self, sample: Sample) -> Problem:
+        latent = self._latent()
+        if isinstance(latent, FlexibleLink):
+            return Problem.of(sample, self.family(latent.at(latent.start)), latent, self.threshold)
+        return Problem.of(sample, self.family(latent), None, self.threshold)
+
+    def _fit(self, sample: Sample) -> LikelihoodFit:
+        cost = CostMatrix(self.cost)
+        if not isinstance(cost.value, str):
+            cost.matrix(sample.n_levels)  # raises where its size is not K x K
+        problem = self._problem(sample)
+        found = self._estimation.of(problem)
+        optimum, layout = found.optimum, Layout.of(problem)
+        alpha, rest = problem.user_scale().coefficients(optimum.alpha, found.rest)
+        rule = layout.rule(alpha, rest, found.family, cost)
+        direction = None if self.penalty is not None else found.infinite_direction()
+        information = found.information(direction)
+        digits = _digits(problem, found, information)
+        loglik, null = found.loglik(), self._estimation.null_loglik(problem)
+        estimates = in_order(alpha, rest)
+        return LikelihoodFit(
+            rule=rule,
+            certificate=_certificate(optimum, digits),
+            trace=Trace(iterations=optimum.iterations, objective=optimum.logliks, message=found.message),
+            scores=rule.scores(sample.rows),
+            facts=(*self._facts(), *_crossings(rule, sample)),
+            coefficients=layout.spread(estimates),
+            n_alpha=layout.n_alpha,
+            n_beta=layout.n_beta,
+            n_zeta=layout.n_zeta,
+            n_lambda=layout.n_lambda,
+            aliased=~layout.estimated,
+            information=information,
+            digits=layout.spread(digits),
+            loglik=loglik,
+            null_loglik=null,
+            null_edf=problem.without_effects().n_parameters,
+            n_obs=float(problem.counts.sum()),
+            beyond=found.start.beyond if found.start.beyond is not None and found.start.beyond > loglik else None,
+            separation=None if direction is None else np.nan_to_num(layout.spread(direction)),
+            threshold_names=() if layout.structure is None else layout.structure.names,
+            jacobian=layout.jacobian,
+            confounded=layout.confounded(problem.confounded),
+            lambda_end=found.lambda_end,
+            likelihood=FittedLikelihood(
+                estimation=self._estimation,
+                problem=problem,
+                threshold=self.threshold,
+                estimates=estimates,
+                separation=direction,
+                lambda_end=found.lambda_end,
+                error=float(np.sqrt(information.variances()[-1])),
+            ),
+        )
+
+    def _facts(self) -> tuple[tuple[str, Any], ...]:
+        link = self.link if isinstance(self.link, str) else f"{self.link[0]}, lambda = {self.link[1]:g}"
+        facts: tuple[tuple[str, Any], ...] = (("link", link), ("threshold", self.threshold))
+        if self.penalty is None:
+            return facts
+        text = self.penalty if isinstance(self.penalty, str) else f"ridge, {self.penalty:g}"
+        return (*facts, ("penalty", text))
+
+    def geometry(self, sample: Sample, fit: LikelihoodFit) -> Geometry | None:  # type: ignore[override]
+        """Linear kernel on the columns centred and divided by their deviation; None with other parts or an offset."""
+        rows, rule = sample.rows, fit.rule
+        parts = (rows.nominal, rows.scale, rows.offset, rows.scale_offset)
+        if not self.family.ordered or any(part is not None for part in parts) or not isinstance(rule, LikelihoodRule):
+            return None
+        found = survey(rows.X, sample.weights)
+        mean, deviation = found.mean, found.deviation
+        used = (rule.beta != 0.0) & found.kept
+        lengths = np.empty(sample.n)
+        for some in (slice(start, start + _CHUNK) for start in range(0, sample.n, _CHUNK)):
+            scaled = (rows.X[some, used] - mean[used]) / deviation[used]
+            lengths[some] = np.einsum("np,np->n", scaled, scaled)
+        return BallGeometry(
+            norm=float(np.linalg.norm(rule.beta[used] * deviation[used])),
+            squared_lengths=lengths,
+            theta=rule.alpha[:, 0] - float(mean @ rule.beta),
+            # The mean squared length of standardised columns: known before the data are, as the bounds require.
+            radius=math.sqrt(rows.X.shape[1] + 1.0),
+        )
+
+    def _checked_penalty(self, latent: Link | FlexibleLink) -> float | str | None:
+        given = self.penalty
+        if given is None:
+            return None
+        if isinstance(given, str) and given.lower() == "jeffreys":
+            if isinstance(latent, FlexibleLink):
+                raise OptionError(
+                    "penalty='jeffreys' needs a link without a parameter to estimate: give it as in "
+                    f"({latent.name!r}, 0.5), choose another link, or a ridge penalty."
+                )
+            if not self.family.local:
+                raise OptionError(
+                    f"penalty='jeffreys' must go with a cumulative link model; got {type(self).__name__}. "
+                    "Use a ridge penalty, such as penalty=1.0."
+                )
+            return "jeffreys"
+        if isinstance(given, bool) or not isinstance(given, (int, float, np.number)) or not 0.0 < given < math.inf:
+            raise OptionError(f"penalty must be a positive number (ridge), 'jeffreys' or None; got {given!r}.")
+        return float(given)
+
+
+def _digits(problem: Problem, found: Estimate, information: Information) -> FloatArray:
+    """(P',) correct significant digits of each estimate, at most 15: from the Newton step left over and rounding.
+
+    An estimate smaller than its standard error is measured against that.
+    """
+    user, optimum = problem.user_scale(), found.optimum
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a fit that has run off has none
+        estimate = in_order(*user.coefficients(optimum.alpha, found.rest))
+        step = in_order(*user.coefficients(optimum.step_alpha, found.step_rest))
+        error = np.abs(step) + in_order(*user.rounding(optimum.alpha, found.rest))
+        size = np.fmax(np.abs(estimate), np.sqrt(information.variances()))
+        digits = np.floor(-np.log10(np.maximum(error / size, 1e-16)))
+    return np.asarray(np.clip(np.nan_to_num(digits, nan=0.0), 0.0, 15.0))
+
+
+def _certificate(optimum: Optimum, digits: FloatArray) -> Certificate:
+    return Certificate(
+        name="max |gradient|",
+        value=optimum.at.largest_score,
+        tolerance=optimum.tolerance,
+        details=(
+            ("condition number", condition_number(optimum.information, optimum.factor)),
+            ("iterations", optimum.iterations),
+            ("correct digits", int(digits.min())),
+        ),
+    )
+
+
+def _checked_start(given: Any) -> tuple[float, ...] | None:
+    if given is None:
+        return None
+    try:
+        values = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.array(np.nan)
+    if values.ndim != 1 or not np.all(np.isfinite(values)):
+        raise OptionError(f"start must be a sequence of finite numbers; got {given!r}.")
+    return tuple(values.tolist())
+
+
+def _crossings(rule: LikelihoodRule, sample: Sample) -> tuple[tuple[str, Any], ...]:
+    """A fact where nominal effects put the thresholds of some rows out of order, so that a probability is negative."""
+    if sample.rows.nominal is None or not rule.family.ordered:
+        return ()
+    theta = rule.thresholds(sample.rows)
+    crossed = int(np.count_nonzero((theta[:, 1:] < theta[:, :-1]).any(axis=1)))
+    return (("rows with thresholds out of order", crossed),) if crossed else ()

@@ -1,0 +1,134 @@
+"""The adjacent-category family: P(y = k + 1 | y = k or k + 1) = F(H - theta_k), over the scale s [Agresti 2010, ch. 4].
+
+With G the mirror image of F, P(y = k | k or k + 1) = G(eta_k). The log ratios r_j = log((1 - G) / G)(eta_j) of
+neighbouring levels add up to scores s_k = sum_{j<k} r_j, and p = softmax(s). With C_j = P(y <= j) and S_j = 1 - C_j:
+  by r_j: [y > j] - S_j, that is C_j above and -S_j below;  -d2 / dr_j dr_l: C_min(j,l) S_max(j,l)
+  by eta: times r'_j;  -d2 / deta_j deta_l: C_min S_max r'_j r'_l - [j = l] ([y > j] - S_j) r''_j
+Levels far from each other never meet in a difference: nothing cancels. R's VGAM has it for the logit, with
+theta = -(Intercept) and beta as coefficients [Yee 2010: acat(reverse = FALSE)].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ..._typing import FloatArray, IntArray
+from .cumulative import both_tails, log_odds_above
+from .family import Family, RowTerms, chained
+from .links import Link, mirrored
+from .predictor import Predictor
+
+
+@dataclass(frozen=True)
+class Adjacent(Family):
+    """P(y = k + 1 | y = k or k + 1) = F(-eta_k)."""
+
+    name: ClassVar[str] = "Adjacent-category model"
+    ordered: ClassVar[bool] = False
+    local: ClassVar[bool] = False
+    ratios: ClassVar[dict[str, tuple[str, float, str]]] = {
+        "logit": (
+            "adjacent odds ratio",
+            1.0,
+            "Adjacent odds ratios: factors on the odds of the higher of two neighbouring levels, exp(estimate)",
+        ),
+    }
+
+    @property
+    def _mirror(self) -> Link:
+        return mirrored(self.link)
+
+    def _log_p(self, eta: FloatArray) -> FloatArray:
+        """(n, K)."""
+        steps = log_odds_above(self._mirror, eta)
+        scores = np.hstack([np.zeros((len(eta), 1)), np.cumsum(steps, axis=1)])
+        return np.asarray(scores - logsumexp(scores, axis=1, keepdims=True))
+
+    def _ratio_slopes(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """r' and r'', of the shape of eta."""
+        above, below = both_tails(self._mirror, eta)
+        return -(above.b + below.a).reshape(eta.shape), (above.h_ll - below.h_uu).reshape(eta.shape)
+
+    @property
+    def concave(self) -> bool:
+        return self.link.name == "logit"
+
+    def terms(self, predictor: Predictor, y: IntArray, second: bool = True) -> RowTerms | None:
+        eta = predictor.eta()
+        log_p = self._log_p(eta)
+        below, above = _sums(np.exp(log_p))
+        first, curve = (values.T for values in self._ratio_slopes(eta))
+        by_ratio = np.where(y > np.arange(len(first))[:, None], below.T, -above.T)
+        A = None
+        if second:
+            count = len(first)
+            low, high = np.minimum.outer(range(count), range(count)), np.maximum.outer(range(count), range(count))
+            A = below.T[low] * above.T[high] * first[:, None] * first[None, :]
+            A[range(count), range(count)] -= by_ratio * curve
+        return chained(log_p[np.arange(y.size), y], by_ratio * first, A, predictor, eta.T)
+
+    def probabilities(self, predictor: Predictor) -> FloatArray:
+        return np.exp(self._log_p(predictor.eta()))
+
+    def below(self, eta: FloatArray) -> FloatArray:
+        return _sums(np.exp(self._log_p(eta)))[0]
+
+    def above(self, eta: FloatArray) -> FloatArray:
+        return _sums(np.exp(self._log_p(eta)))[1]
+
+    def below_slope(self, eta: FloatArray) -> FloatArray:
+        """dC_k / dr_j = -C_min(j,k) S_max(j,k)."""
+        below, above = _sums(np.exp(self._log_p(eta)))
+        count = eta.shape[1]
+        low, high = np.minimum.outer(range(count), range(count)), np.maximum.outer(range(count), range(count))
+        return np.asarray(-below[:, low] * above[:, high] * self._ratio_slopes(eta)[0][:, None, :])
+
+    def log_odds_above(self, eta: FloatArray) -> FloatArray:
+        log_p = self._log_p(eta)
+        below = np.logaddexp.accumulate(log_p, axis=1)[:, :-1]
+        above = np.logaddexp.accumulate(log_p[:, ::-1], axis=1)[:, -2::-1]
+        return np.asarray(above - below)
+
+    def log_odds_above_slope(self, eta: FloatArray) -> FloatArray:
+        """-dC_k / (C_k S_k): C_min S_max / (C_k S_k) is at most 1 / max(C_k, S_k)."""
+        log_p = self._log_p(eta)
+        below = np.logaddexp.accumulate(log_p, axis=1)[:, :-1]
+        above = np.logaddexp.accumulate(log_p[:, ::-1], axis=1)[:, -2::-1]
+        count = eta.shape[1]
+        low, high = np.minimum.outer(range(count), range(count)), np.maximum.outer(range(count), range(count))
+        share = below[:, low] + above[:, high] - (below + above)[:, :, None]
+        return np.asarray(np.exp(share) * self._ratio_slopes(eta)[0][:, None, :])
+
+    def cut(self, eta: FloatArray) -> FloatArray:
+        return np.asarray(self._mirror.cdf(eta))
+
+    def cut_slope(self, eta: FloatArray) -> FloatArray:
+        return np.asarray(self._mirror.pdf(eta))
+
+    def start(self, shares: FloatArray) -> FloatArray:
+        return np.asarray(-self.link.ppf(shares[1:] / (shares[1:] + shares[:-1])))
+
+    def latent_residuals(self, predictor: Predictor, y: IntArray, shares: FloatArray) -> FloatArray:
+        """There is no latent variable: P(level < y) + share P(level = y) - 1/2, even on (-1/2, 1/2) under the model."""
+        below, above = self.tails(predictor, y)
+        return np.asarray(below + shares * (1.0 - below - above) - 0.5)
+
+    def recession(self, n_levels: int) -> tuple[FloatArray, ...]:
+        """The ratios below y must not fall and those above not rise; for the logit their sums out from y."""
+        own = np.eye(n_levels - 1)
+        lines = []
+        for y in range(n_levels):
+            down, up = -own[:y][::-1], own[y:]
+            if self.link.name == "logit":
+                down, up = np.cumsum(down, axis=0), np.cumsum(up, axis=0)
+            lines.append(np.vstack([down, up]))
+        return tuple(lines)
+
+
+def _sums(p: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(n, K-1) P(y <= k) and P(y > k), each a sum of its own."""
+    return np.cumsum(p, axis=1)[:, :-1], np.cumsum(p[:, ::-1], axis=1)[:, -2::-1]

@@ -1,0 +1,177 @@
+"""What a likelihood family is: the probabilities of the levels as functions of the predictors eta_1, ..., eta_{K-1}.
+
+A family is a value that holds a link. With g the derivatives of a row's log p by eta, A its negative second ones and
+eta_k = s (theta_k - H), s = exp(-tau):
+  by theta_k  s g_k;   by H  -s sum g;   by tau  -e,  e = sum g eta
+  second, negative:  (theta, theta) s^2 A;  (theta_k, H) -s^2 (A 1)_k;  (H, H) s^2 1'A1;
+  (theta_k, tau) s (g_k - (A eta)_k);  (H, tau) -s (sum g - 1'A eta);  (tau, tau) eta'A eta - e
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+
+from ..._typing import FloatArray, IntArray
+from .links import Link
+from .predictor import Predictor
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RowTerms:
+    """The log-probability of the observed level of n rows, and its derivatives.
+
+    By theta at M places, then H, tau, and the parameter of the link where that is estimated: Q in all.
+
+    Attributes
+    ----------
+    log_p : (n,)
+    places : (M, n)
+    score : (Q, n)
+    curvature : (Q, Q, n) or None
+        Negative second derivatives; None where they were not asked for.
+    barrier : (n,) or None
+        What of the curvature, along the first place against the second, grows without bound as their thresholds meet;
+        None where nothing does.
+    """
+
+    log_p: FloatArray
+    places: IntArray
+    score: FloatArray
+    curvature: FloatArray | None
+    barrier: FloatArray | None = None
+
+    @property
+    def by_location(self) -> FloatArray:
+        """(n,) derivative by H."""
+        return np.asarray(self.score[len(self.places)])
+
+    def second(self) -> FloatArray:
+        """(Q, Q, n) negative second derivatives."""
+        assert self.curvature is not None
+        return self.curvature
+
+    def smooth(self) -> FloatArray:
+        """(Q, Q, n) `curvature` without the barrier."""
+        if self.barrier is None:
+            return self.second()
+        out = self.second().copy()
+        for place, other, sign in ((0, 0, 1.0), (1, 1, 1.0), (0, 1, -1.0), (1, 0, -1.0)):
+            out[place, other] -= sign * self.barrier
+        return out
+
+
+@dataclass(frozen=True)
+class Family(ABC):
+    """A likelihood family at a link.
+
+    Attributes
+    ----------
+    link : Link
+        Its distribution F.
+    name : str
+        As in "Cumulative link model".
+    ordered : bool
+        Whether the thresholds of a row must increase.
+    local : bool
+        Whether P(y <= k) depends on eta_k alone: then log p depends on eta_y and eta_{y-1}.
+    concave : bool
+        Whether the log-likelihood has one maximum, without scale effects.
+    ratios : dict of str
+        Link -> what exp(coefficient) is the ratio of, sign of the coefficient in it, title of the table.
+    """
+
+    link: Link
+
+    name: ClassVar[str]
+    ordered: ClassVar[bool]
+    local: ClassVar[bool]
+    ratios: ClassVar[dict[str, tuple[str, float, str]]] = {}
+
+    def at(self, link: Link) -> Self:
+        """The same family at another link."""
+        return replace(self, link=link)
+
+    @property
+    @abstractmethod
+    def concave(self) -> bool: ...
+
+    @abstractmethod
+    def terms(self, predictor: Predictor, y: IntArray, second: bool = True) -> RowTerms | None:
+        """Of rows observed at y, with or without second derivatives; None outside the domain."""
+
+    @abstractmethod
+    def probabilities(self, predictor: Predictor) -> FloatArray:
+        """(n, K), each to its own relative accuracy."""
+
+    @abstractmethod
+    def below(self, eta: FloatArray) -> FloatArray:
+        """(n, K-1) P(y <= k)."""
+
+    @abstractmethod
+    def above(self, eta: FloatArray) -> FloatArray:
+        """(n, K-1) P(y > k)."""
+
+    @abstractmethod
+    def below_slope(self, eta: FloatArray) -> FloatArray:
+        """Derivatives of `below` by eta: (n, K-1) of a local family, else (n, K-1 of below, K-1 of eta)."""
+
+    @abstractmethod
+    def log_odds_above(self, eta: FloatArray) -> FloatArray:
+        """(n, K-1) log(P(y > k) / P(y <= k))."""
+
+    @abstractmethod
+    def log_odds_above_slope(self, eta: FloatArray) -> FloatArray:
+        """Its derivatives by eta, of the shape of `below_slope`."""
+
+    @abstractmethod
+    def cut(self, eta: FloatArray) -> FloatArray:
+        """The probability that eta_k stands for, which rises with eta_k alone."""
+
+    @abstractmethod
+    def cut_slope(self, eta: FloatArray) -> FloatArray:
+        """Its derivative by eta."""
+
+    @abstractmethod
+    def start(self, shares: FloatArray) -> FloatArray:
+        """(K-1,) eta at which the levels have these shares (K,), all positive."""
+
+    @abstractmethod
+    def latent_residuals(self, predictor: Predictor, y: IntArray, shares: FloatArray) -> FloatArray:
+        """(n,) surrogate residuals: of mean zero under the model where `shares` are drawn evenly from (0, 1)."""
+
+    @abstractmethod
+    def recession(self, n_levels: int) -> tuple[FloatArray, ...]:
+        """For each level, lines a of (S, K-1): along d the likelihood of its rows never falls if a'd(eta) >= 0."""
+
+    def tails(self, predictor: Predictor, y: IntArray) -> tuple[FloatArray, FloatArray]:
+        """(n,) P(level < y) and P(level > y)."""
+        eta, every, zero = predictor.eta(), np.arange(y.size), np.zeros((y.size, 1))
+        return np.hstack([zero, self.below(eta)])[every, y], np.hstack([self.above(eta), zero])[every, y]
+
+    def complements(self, eta: FloatArray) -> FloatArray:
+        """(n, K) 1 - P(y = k), without cancellation near 0."""
+        zeros = np.zeros((len(eta), 1))
+        return np.asarray(np.hstack([self.above(eta), zeros]) + np.hstack([zeros, self.below(eta)]))
+
+
+def chained(log_p: FloatArray, g: FloatArray, A: FloatArray | None, predictor: Predictor, eta: FloatArray) -> RowTerms:
+    """Terms of a family that depends on all eta, from g (K-1, n) and A (K-1, K-1, n); eta (K-1, n)."""
+    s, count = predictor.s, len(g)
+    e = np.einsum("kn,kn->n", g, eta)
+    places = np.broadcast_to(np.arange(count)[:, None], g.shape)
+    score = np.concatenate([s * g, [-s * g.sum(axis=0), -e]])
+    if A is None:
+        return RowTerms(log_p=log_p, places=places, score=score, curvature=None)
+    sums, moved = A.sum(axis=1), np.einsum("kln,ln->kn", A, eta)
+    out = np.empty((count + 2, count + 2, log_p.size))
+    out[:count, :count] = s * s * A
+    out[:count, -2] = out[-2, :count] = -s * s * sums
+    out[-2, -2] = s * s * sums.sum(axis=0)
+    out[:count, -1] = out[-1, :count] = s * (g - moved)
+    out[-2, -1] = out[-1, -2] = s * (moved.sum(axis=0) - g.sum(axis=0))
+    out[-1, -1] = np.einsum("kn,kn->n", moved, eta) - e
+    return RowTerms(log_p=log_p, places=places, score=score, curvature=out)

@@ -1,0 +1,202 @@
+"""The predictors of a likelihood model, eta_k = s (theta_k - H), and how they move with the parameters.
+
+theta_k = w'alpha_k with w = (1, nominal columns), H = x'beta + offset, s = exp(-tau), tau = z'zeta + scale offset.
+What a row's log-probability depends on is theta_k at some places k, H and tau; where the parameter lambda of a link is
+estimated it comes last. Their derivatives by the parameters are w (by alpha_k), x, z and 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+
+from ..._typing import FloatArray, IntArray
+from ..sample import Rows
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ModelRows:
+    """Columns of n rows.
+
+    Attributes
+    ----------
+    x : (n, p), w : (n, m), z : (n, r)
+        Location, nominal (the first one is 1) and log-scale columns.
+    offset, scale_offset : (n,)
+    """
+
+    x: FloatArray
+    w: FloatArray
+    z: FloatArray
+    offset: FloatArray
+    scale_offset: FloatArray
+
+    @classmethod
+    def of(cls, rows: Rows) -> ModelRows:
+        """The columns as they are."""
+        ones, zero = np.ones((rows.n, 1)), np.zeros(rows.n)
+        return cls(
+            x=rows.X,
+            w=ones if rows.nominal is None else np.hstack([ones, rows.nominal]),
+            z=np.zeros((rows.n, 0)) if rows.scale is None else rows.scale,
+            offset=zero if rows.offset is None else rows.offset,
+            scale_offset=zero if rows.scale_offset is None else rows.scale_offset,
+        )
+
+    @property
+    def n(self) -> int:
+        return int(self.x.shape[0])
+
+    def take(self, index: IntArray | slice) -> ModelRows:
+        """Some of the rows, in the order of `index`."""
+        return ModelRows(**{field.name: getattr(self, field.name)[index] for field in fields(self)})
+
+    def at(self, alpha: FloatArray, beta: FloatArray, zeta: FloatArray) -> Predictor:
+        """The predictors at alpha (K-1, m), beta (p,) and zeta (r,)."""
+        return Predictor(w=self.w, alpha=alpha, H=self.x @ beta + self.offset, tau=self.z @ zeta + self.scale_offset)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Predictor:
+    """The predictors of n rows.
+
+    Attributes
+    ----------
+    w : (n, m)
+    alpha : (K-1, m)
+    H, tau : (n,)
+    """
+
+    w: FloatArray
+    alpha: FloatArray
+    H: FloatArray
+    tau: FloatArray
+
+    @cached_property
+    def s(self) -> FloatArray:
+        """(n,) inverse scale."""
+        return np.exp(-self.tau)
+
+    @property
+    def n_thresholds(self) -> int:
+        return int(self.alpha.shape[0])
+
+    def thresholds(self) -> FloatArray:
+        """(n, K-1); (1, K-1) where they are the same for all rows."""
+        if self.alpha.shape[1] == 1:
+            return self.alpha[:, 0][None, :]
+        return self.alpha[:, 0] + self.w[:, 1:] @ self.alpha[:, 1:].T
+
+    def eta(self) -> FloatArray:
+        """(n, K-1)."""
+        return self.s[:, None] * (self.thresholds() - self.H[:, None])
+
+    def widths(self) -> FloatArray:
+        """(n, K-2) differences of neighbouring eta, from those of the thresholds."""
+        return self.s[:, None] * np.diff(self.thresholds(), axis=1)
+
+    def ends(self, y: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """(n,) eta_y, eta_{y-1} and their difference, infinite where a level has no such end."""
+        last = self.n_thresholds
+        top, bottom, s = y == last, y == 0, self.s
+        high, low = np.minimum(y, last - 1), np.maximum(y - 1, 0)
+        upper, lower = self._at(high), self._at(low)
+        u = np.where(top, np.inf, s * (upper - self.H))
+        lo = np.where(bottom, -np.inf, s * (lower - self.H))
+        with np.errstate(invalid="ignore"):  # both infinite beside levels without rows
+            d = np.where(top | bottom, np.inf, s * self._between(high, low, upper - lower))
+        return u, lo, d
+
+    def _at(self, k: IntArray) -> FloatArray:
+        """(n,) each row's own threshold."""
+        if self.alpha.shape[1] == 1:
+            return np.asarray(self.alpha[k, 0])
+        return np.asarray(self.alpha[k, 0] + np.einsum("nm,nm->n", self.w[:, 1:], self.alpha[k, 1:]))
+
+    def _between(self, high: IntArray, low: IntArray, difference: FloatArray) -> FloatArray:
+        """(n,) difference of two thresholds, effect by effect."""
+        if self.alpha.shape[1] == 1:
+            return difference
+        return np.asarray(np.einsum("nm,nm->n", self.w, self.alpha[high] - self.alpha[low]))
+
+
+@dataclass(frozen=True, eq=False)
+class Jacobian:
+    """Derivatives of the predictors of n rows by the parameters, applied without being formed.
+
+    The parameters are (thresholds and nominal effects, threshold by threshold of each column; beta; zeta; lambda), as
+    in `LikelihoodFit.coefficients`, or those of a threshold structure.
+
+    Attributes
+    ----------
+    rows : ModelRows
+    places : (M, n)
+        The thresholds that each row depends on.
+    n_thresholds : int
+    structure : (F, P) or None
+        From the parameters of the structure to the above; None where they are those.
+    n_lambda : int
+    """
+
+    rows: ModelRows
+    places: IntArray
+    n_thresholds: int
+    structure: FloatArray | None = None
+    n_lambda: int = 0
+
+    @property
+    def _ends(self) -> tuple[int, int, int]:
+        """Where the nominal, location and log-scale effects end."""
+        first = self.rows.w.shape[1] * self.n_thresholds
+        second = first + self.rows.x.shape[1]
+        return first, second, second + self.rows.z.shape[1]
+
+    def apply(self, matrix: FloatArray) -> FloatArray:
+        """(n, M + 2 + n_lambda, Q) J times a (P, Q) matrix."""
+        matrix = matrix if self.structure is None else self.structure @ matrix
+        rows, (first, second, third) = self.rows, self._ends
+        levels = matrix[:first].reshape(rows.w.shape[1], self.n_thresholds, -1)
+        out = np.empty((rows.n, len(self.places) + 2 + self.n_lambda, matrix.shape[1]))
+        for place, k in enumerate(self.places):
+            out[:, place] = sum(rows.w[:, column, None] * levels[column, k] for column in range(len(levels)))
+        out[:, -2 - self.n_lambda] = rows.x @ matrix[first:second]
+        out[:, -1 - self.n_lambda] = rows.z @ matrix[second:third]
+        if self.n_lambda:
+            out[:, -1] = matrix[third]
+        return out
+
+    def contract(self, vectors: FloatArray) -> FloatArray:
+        """(n, M + 2 + n_lambda) every row's own J times its own vector (n, P)."""
+        vectors = vectors if self.structure is None else vectors @ self.structure.T
+        rows, (first, second, third) = self.rows, self._ends
+        levels = vectors[:, :first].reshape(rows.n, rows.w.shape[1], self.n_thresholds)
+        moved, every = np.einsum("nm,nmk->nk", rows.w, levels), np.arange(rows.n)
+        parts = [moved[every, k] for k in self.places]
+        parts.append(np.einsum("np,np->n", rows.x, vectors[:, first:second]))
+        parts.append(np.einsum("nr,nr->n", rows.z, vectors[:, second:third]))
+        return np.column_stack([*parts, vectors[:, third:]])
+
+    def transposed(self, values: FloatArray) -> FloatArray:
+        """(n, P) every row's J' times its values (M + 2 + n_lambda, n)."""
+        rows, every = self.rows, np.arange(self.rows.n)
+        levels = np.zeros((rows.n, rows.w.shape[1], self.n_thresholds))
+        for value, k in zip(values, self.places, strict=False):
+            levels[every, :, k] += value[:, None] * rows.w
+        location, log_scale, *lam = values[len(self.places) :]
+        parts = [levels.reshape(rows.n, -1), location[:, None] * rows.x, log_scale[:, None] * rows.z]
+        out = np.hstack([*parts, *(value[:, None] for value in lam)])
+        return out if self.structure is None else out @ self.structure
+
+    def total(self, values: FloatArray) -> FloatArray:
+        """(P,) sum over rows of J' times their values (M + 2 + n_lambda, n)."""
+        rows, count = self.rows, self.n_thresholds
+        levels = np.zeros((rows.w.shape[1], count))
+        for value, k in zip(values, self.places, strict=False):
+            for column, w in enumerate(rows.w.T):
+                levels[column] += np.bincount(k, value * w, minlength=count)
+        location, log_scale, *lam = values[len(self.places) :]
+        parts = [levels.reshape(-1), location @ rows.x, log_scale @ rows.z]
+        out = np.concatenate([*parts, [value.sum() for value in lam]])
+        return np.asarray(out if self.structure is None else out @ self.structure)

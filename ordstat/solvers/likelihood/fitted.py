@@ -1,0 +1,81 @@
+"""A problem with its estimates: what sandwiches, score tests and profiles are functions of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..._typing import FloatArray, IntArray
+from ...model.sample import Sample
+from .estimate import Estimation
+from .flexible_profile import FlexibleProfile
+from .problem import Problem
+from .profile import ProfileLikelihood
+from .sandwich import score_products
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FittedLikelihood:
+    """The likelihood of a fit, at its estimates.
+
+    Attributes
+    ----------
+    estimation : Estimation
+    problem : Problem
+    threshold : str
+    estimates : (P',) on the user's scale, in the order of `LikelihoodFit.coefficients` without the aliased
+    separation : (P',) or None
+        Direction of infinite estimates.
+    lambda_end : int
+    error : float
+        Standard error of lambda, the last of the estimates where it is estimated.
+    """
+
+    estimation: Estimation
+    problem: Problem
+    threshold: str
+    estimates: FloatArray
+    separation: FloatArray | None
+    lambda_end: int
+    error: float
+
+    def score_products(self, cluster: IntArray | None) -> FloatArray:
+        """(P', P') sum of outer products of score rows, the filling of a sandwich.
+
+        Parameters
+        ----------
+        cluster : (N,) codes or None
+            For all rows of the fit. Scores are summed within clusters first; None takes each row (each of its copies,
+            by its weight) alone.
+        """
+        return score_products(self.problem, self.estimates, cluster)
+
+    def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
+        """Rao's statistic U' J^-1 U of a wider model; NaN where its observed information J is not positive definite.
+
+        Parameters
+        ----------
+        sample : Sample
+            Of the wider model, no column aliased.
+        estimates : (P',) of the model of the fit, in the parameters of the wider one
+        """
+        wider = Problem.of(sample, self.problem.family, self.problem.flexible, self.threshold)
+        at = wider.objective().evaluate(*wider.from_user(estimates))
+        factor = None if at is None else at.information.factor()
+        if at is None or factor is None:
+            return float("nan")
+        step_alpha, step_rest = factor.solve(at.score_alpha, at.score_rest)
+        return float(np.vdot(step_alpha, at.score_alpha) + step_rest @ at.score_rest)
+
+    def profile(self) -> ProfileLikelihood | FlexibleProfile:
+        """The profile likelihood of the estimated parameters, penalised where the fit is."""
+        start = self.problem.from_user(self.estimates)
+        if self.problem.flexible is None:
+            return self._profile(start)
+        joint = None if self.lambda_end else self._profile(start)
+        return FlexibleProfile(self.problem, start, joint, self.lambda_end, self.error)
+
+    def _profile(self, start: tuple[FloatArray, FloatArray]) -> ProfileLikelihood:
+        objective = self.estimation.objective(self.problem)
+        return ProfileLikelihood.of(objective.evaluate, self.problem.user_scale(), start, self.separation)
