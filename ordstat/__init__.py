@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .learners.perceptron import NormalisedSigmoid, RCDPerceptron
     from .learners.stump import DecisionStump
     from .learners.tree import DecisionTree
+    from .methods.acat import AdjacentCategory
     from .methods.adaboost import AdaBoost
     from .methods.adaboost_or import AdaBoostOR
     from .methods.bagging import OrdinalBagging
@@ -67,6 +68,7 @@ _LATER = {
     "HiddenLayer": "features",
     "CostTransform": "methods.cost_transform",
     "CuSumRank": "methods.cusum",
+    "AdjacentCategory": "methods.acat",
     "CumulativeLink": "methods.clm",
     "KernelCuSumRank": "methods.kernel_cusum",
     "KernelPRank": "methods.kernel_prank",
@@ -110,6 +112,7 @@ __all__ = [
     "SVORIMC",
     "AdaBoost",
     "AdaBoostOR",
+    "AdjacentCategory",
     "ConvergenceWarning",
     "CostTransform",
     "CuSumRank",

@@ -42,6 +42,7 @@ class Entry:
 METHODS: dict[str, Entry] = {
     "clm": Entry("clm.CumulativeLink"),
     **{name: Entry("clm.CumulativeLink", {"link": name}) for name in LINKS},
+    "acat": Entry("acat.AdjacentCategory"),
     "redsvm": Entry("redsvm.REDSVM"),
     "osvm": Entry("redsvm.REDSVM", {"cost": "absolute"}),
     "svor-imc": Entry("svorimc.SVORIMC"),

@@ -13,8 +13,9 @@ from ordstat.exceptions import DataError, OptionError
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.costs import CostMatrix
 from ordstat.model.fit import LikelihoodFit
-from ordstat.model.likelihood.cumulative import CumulativeRule
+from ordstat.model.likelihood.cumulative import Cumulative
 from ordstat.model.likelihood.links import LINKS
+from ordstat.model.likelihood.rule import LikelihoodRule
 from ordstat.model.sample import Rows, Sample
 
 from .samples import PARTS, make
@@ -192,8 +193,8 @@ def numeric_scores(sample: Sample, found: LikelihoodFit, link: str) -> np.ndarra
 
     def log_p(values: np.ndarray) -> np.ndarray:
         alpha, beta, zeta = np.split(values, [found.n_alpha, found.n_alpha + found.n_beta])
-        rule = CumulativeRule(
-            link=LINKS[link], alpha=alpha.reshape(m, K - 1).T, beta=beta, zeta=zeta, cost=CostMatrix()
+        rule = LikelihoodRule(
+            family=Cumulative(LINKS[link]), alpha=alpha.reshape(m, K - 1).T, beta=beta, zeta=zeta, cost=CostMatrix()
         )
         return np.log(rule.probabilities(sample.rows)[np.arange(sample.n), sample.y])
 
@@ -206,23 +207,24 @@ def numeric_scores(sample: Sample, found: LikelihoodFit, link: str) -> np.ndarra
 @pytest.mark.parametrize("link", ["logit", "cloglog"])
 def test_meat_of_the_sandwich_against_differences(link: str, parts: tuple[str, ...]) -> None:
     sample = make(parts)
-    method = CumulativeLink(link=link)
     found = fit(sample, link)
     scores, v = numeric_scores(sample, found, link), sample.case_weights
-    np.testing.assert_allclose(method.meat(sample, found, None), (scores * v[:, None]).T @ scores, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(
+        found.likelihood.score_products(None), (scores * v[:, None]).T @ scores, rtol=1e-5, atol=1e-5
+    )
     cluster = np.random.default_rng(2).integers(0, 20, size=sample.n)
     sums = np.zeros((20, scores.shape[1]))
     np.add.at(sums, cluster, scores * v[:, None])
-    np.testing.assert_allclose(method.meat(sample, found, cluster), sums.T @ sums, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(found.likelihood.score_products(cluster), sums.T @ sums, rtol=1e-5, atol=1e-4)
 
 
 def test_meat_does_not_depend_on_how_rows_are_cut_into_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     sample = make()
     found = fit(sample)
     cluster = np.arange(sample.n) // 40
-    whole = CumulativeLink().meat(sample, found, cluster)
+    whole = found.likelihood.score_products(cluster)
     monkeypatch.setattr("ordstat.solvers.likelihood.sandwich._BUFFER", 7 * found.coefficients.size)
-    np.testing.assert_allclose(CumulativeLink().meat(sample, found, cluster), whole, rtol=1e-12)
+    np.testing.assert_allclose(found.likelihood.score_products(cluster), whole, rtol=1e-12)
 
 
 @pytest.mark.parametrize("parts", [("offset",), ("scale", "scale_offset"), ("offset", "weights")])
@@ -288,8 +290,8 @@ def test_codes_minimise_expected_cost(cost: object) -> None:
 
 
 def test_ties_go_to_the_lower_rank() -> None:
-    rule = CumulativeRule(
-        link=LINKS["logit"],
+    rule = LikelihoodRule(
+        family=Cumulative(LINKS["logit"]),
         alpha=np.array([[-1.0], [1.0]]),
         beta=np.ones(1),
         zeta=np.zeros(0),
@@ -321,8 +323,12 @@ def test_crossing_thresholds_are_counted_and_keep_the_formula() -> None:
 
 
 def test_probabilities_keep_their_relative_accuracy_in_the_tail() -> None:
-    rule = CumulativeRule(
-        link=LINKS["probit"], alpha=np.array([[0.0], [1.0]]), beta=np.ones(1), zeta=np.zeros(0), cost=CostMatrix()
+    rule = LikelihoodRule(
+        family=Cumulative(LINKS["probit"]),
+        alpha=np.array([[0.0], [1.0]]),
+        beta=np.ones(1),
+        zeta=np.zeros(0),
+        cost=CostMatrix(),
     )
     # Phi(-8.5) - Phi(-9.5) = exp(-39.1975) to the figures published with the naive difference's failure
     p = rule.probabilities(Rows(X=np.array([[-8.5]])))[0]

@@ -11,8 +11,8 @@ import statsmodels.api as sm
 from ordstat.exceptions import OptionError
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.fit import LikelihoodFit
-from ordstat.model.likelihood.cumulative import CumulativeRule
 from ordstat.model.likelihood.links import LINKS
+from ordstat.model.likelihood.rule import LikelihoodRule
 from ordstat.model.sample import Rows, Sample
 
 from .samples import PARTS, make
@@ -22,7 +22,7 @@ def fit(sample: Sample, **options: object) -> LikelihoodFit:
     return CumulativeLink(**options).fit(sample, np.random.default_rng(0))
 
 
-def rule_at(found: LikelihoodFit, values: np.ndarray) -> CumulativeRule:
+def rule_at(found: LikelihoodFit, values: np.ndarray) -> LikelihoodRule:
     """The fitted rule with other parameters."""
     m = found.rule.alpha.shape[1]
     alpha = values[: found.n_alpha].reshape(m, -1).T
@@ -32,7 +32,7 @@ def rule_at(found: LikelihoodFit, values: np.ndarray) -> CumulativeRule:
     return replace(found.rule, alpha=alpha, beta=beta, zeta=zeta)
 
 
-def log_likelihood(sample: Sample, rule: CumulativeRule) -> float:
+def log_likelihood(sample: Sample, rule: LikelihoodRule) -> float:
     p = rule.probabilities(sample.rows)[np.arange(sample.n), sample.y]
     return float(sample.case_weights @ np.log(p))
 

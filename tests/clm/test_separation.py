@@ -9,6 +9,7 @@ import pytest
 
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.fit import LikelihoodFit
+from ordstat.model.likelihood.cumulative import Cumulative
 from ordstat.model.likelihood.links import LINKS
 from ordstat.model.sample import Rows, Sample
 from ordstat.solvers.likelihood.problem import Problem
@@ -146,9 +147,9 @@ def test_the_programme_is_never_needed_where_it_is_not_run(seed: int) -> None:
         link = list(LINKS)[rng.integers(5)]
         sample = make(n=int(rng.integers(15, 80)), seed=int(rng.integers(1 << 30)))
         sample = with_column(sample, (rng.random(sample.n) < 0.1).astype(float))
-        problem = Problem.of(sample, LINKS[link])
+        problem = Problem.of(sample, Cumulative(LINKS[link]))
         X, w, _ = problem.scaled()
-        expected = separating_direction(X, w, problem.sample.y, problem.sample.n_levels)
+        expected = separating_direction(X, w, problem.sample.y, problem.family.recession(problem.sample.n_levels))
         found = fit(sample, link)
         assert (found.separation is not None) == (expected is not None)
         if found.separation is not None and problem.present.all():

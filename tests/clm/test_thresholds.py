@@ -10,6 +10,8 @@ import pytest
 from ordstat.exceptions import DataError, OptionError
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.fit import LikelihoodFit
+from ordstat.model.likelihood.cumulative import Cumulative
+from ordstat.model.likelihood.links import LINKS
 from ordstat.model.likelihood.thresholds import THRESHOLDS, threshold_map
 from ordstat.model.sample import Rows, Sample
 from ordstat.solvers.likelihood.problem import Problem
@@ -171,7 +173,6 @@ def test_structures_need_three_levels() -> None:
 def test_meat_of_the_sandwich(threshold: str) -> None:
     """Against score rows by central differences of the log-probabilities."""
     sample = make(PARTS["all"], n_levels=4)
-    method = CumulativeLink(threshold=threshold)
     found = fit(sample, threshold=threshold)
     h = 1e-5 * np.eye(found.coefficients.size)
 
@@ -182,13 +183,13 @@ def test_meat_of_the_sandwich(threshold: str) -> None:
 
     scores = np.array([(rows(found.coefficients + s) - rows(found.coefficients - s)) / 2e-5 for s in h]).T
     expected = (scores * sample.weights[:, None]).T @ scores
-    np.testing.assert_allclose(method.meat(sample, found, None), expected, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(found.likelihood.score_products(None), expected, rtol=1e-5, atol=1e-4)
 
 
 def test_the_problem_maps_users_values_there_and_back() -> None:
     sample = make(PARTS["all"], n_levels=5)
     for threshold in THRESHOLDS:
-        problem = Problem.of(sample, CumulativeLink()._latent(), threshold)
+        problem = Problem.of(sample, Cumulative(LINKS["logit"]), None, threshold)
         values = np.random.default_rng(0).normal(size=problem.n_parameters)
         alpha, rest = problem.user_scale().coefficients(*problem.from_user(values))
         np.testing.assert_allclose(np.concatenate([alpha.T.reshape(-1), rest]), values, rtol=1e-12)

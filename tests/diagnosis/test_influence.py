@@ -11,8 +11,8 @@ from clm.samples import PARTS, make
 
 from diagnosis.samples import fitted, frame
 from ordstat import ordfit
-from ordstat.assess.likelihood.influence import Predictors, influence
-from ordstat.assess.likelihood.rowterms import RowTerms
+from ordstat.assess.likelihood.influence import influence
+from ordstat.assess.likelihood.terms import jacobian_of, row_terms
 from ordstat.exceptions import DataError, SeparationWarning
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.sample import Rows, Sample
@@ -105,8 +105,9 @@ def test_leverages_add_up_to_the_parameters(parts: str, link: str) -> None:
     sample = make(PARTS[parts], n=150)
     fit = CumulativeLink(link=link).fit(sample, np.random.default_rng(0))
     assert influence(fit.rule, fit, sample).leverage.sum() == pytest.approx(fit.coefficients.size, rel=1e-8)
-    scores = sample.case_weights[:, None] * RowTerms.of(fit.rule, sample).scores()
-    np.testing.assert_allclose(Predictors.of(fit, sample).total(scores), 0.0, atol=1e-6)
+    terms = row_terms(fit.rule, sample, fit.n_lambda)
+    total = jacobian_of(fit, sample, terms).total(sample.case_weights * terms.score)
+    np.testing.assert_allclose(total, 0.0, atol=1e-6)
 
 
 def test_a_weight_is_a_block_of_equal_cases() -> None:

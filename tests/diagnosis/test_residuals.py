@@ -14,8 +14,9 @@ from ordstat import ordfit
 from ordstat.assess.likelihood.residuals import residuals
 from ordstat.exceptions import DataWarning, OptionError, SeparationWarning
 from ordstat.model.costs import CostMatrix
-from ordstat.model.likelihood.cumulative import CumulativeRule
+from ordstat.model.likelihood.cumulative import Cumulative
 from ordstat.model.likelihood.links import LINKS
+from ordstat.model.likelihood.rule import LikelihoodRule
 from ordstat.model.sample import Rows, Sample
 
 MODELS = {
@@ -76,8 +77,8 @@ def test_residuals_under_the_true_model(link: str) -> None:
     data = frame(link, n=20_000, seed=5)
     f = data["f"].to_numpy()
     X = np.column_stack([data["x"], f == "b", f == "c"]).astype(float)
-    rule = CumulativeRule(
-        link=LINKS[link],
+    rule = LikelihoodRule(
+        family=Cumulative(LINKS[link]),
         alpha=THETA[:, None],
         beta=np.array([0.8, 0.5, -0.4]),
         zeta=np.zeros(0),
@@ -99,8 +100,8 @@ def test_residuals_under_the_true_model(link: str) -> None:
 def test_surrogates_stay_in_their_interval_in_the_tails(link: str, shift: float) -> None:
     """H far from every threshold: the tail that holds the interval has to be used."""
     y = np.repeat([0, 1, 2, 3], 50)
-    rule = CumulativeRule(
-        link=LINKS[link],
+    rule = LikelihoodRule(
+        family=Cumulative(LINKS[link]),
         alpha=THETA[:, None],
         beta=np.array([1.0]),
         zeta=np.zeros(0),

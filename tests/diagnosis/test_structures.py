@@ -9,9 +9,9 @@ import pytest
 from clm.samples import make
 from scipy import integrate, stats
 
-from ordstat.assess.likelihood.influence import Predictors, influence
+from ordstat.assess.likelihood.influence import influence
 from ordstat.assess.likelihood.residuals import drawn, latent_mean, residuals
-from ordstat.assess.likelihood.rowterms import RowTerms
+from ordstat.assess.likelihood.terms import jacobian_of, row_terms
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.fit import LikelihoodFit
 from ordstat.model.likelihood.flexible import FLEXIBLE
@@ -67,8 +67,9 @@ def test_influence_by_finite_differences(name: str) -> None:
             step = np.linalg.solve(np.linalg.inv(V) + hessian, gradient)
             np.testing.assert_allclose(found.dfbeta[i], step, rtol=5e-3, atol=1e-4)
     assert found.leverage.sum() == pytest.approx(b.size, rel=1e-5)
-    scores = sample.case_weights[:, None] * RowTerms.of(fit.rule, sample).scores(fit.n_lambda)
-    np.testing.assert_allclose(Predictors.of(fit, sample).total(scores), 0.0, atol=1e-4)
+    terms = row_terms(fit.rule, sample, fit.n_lambda)
+    total = jacobian_of(fit, sample, terms).total(sample.case_weights * terms.score)
+    np.testing.assert_allclose(total, 0.0, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", ["equidistant", "symmetric", "both"])

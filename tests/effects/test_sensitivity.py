@@ -9,17 +9,19 @@ import pytest
 
 from ordstat.model.costs import CostMatrix
 from ordstat.model.likelihood import derivatives as sensitivity
-from ordstat.model.likelihood.cumulative import CumulativeRule
-from ordstat.model.likelihood.derivatives import QUANTITIES, complements, parameter_count, score_errors, standard_errors
+from ordstat.model.likelihood.cumulative import Cumulative
+from ordstat.model.likelihood.derivatives import averages, score_errors, standard_errors
 from ordstat.model.likelihood.flexible import FLEXIBLE
 from ordstat.model.likelihood.links import LINKS
+from ordstat.model.likelihood.quantities import QUANTITIES
+from ordstat.model.likelihood.rule import LikelihoodRule
 from ordstat.model.likelihood.stencil import stencil
 from ordstat.model.sample import Rows
 
 ALL_LINKS = {**LINKS, "aranda-ordaz": FLEXIBLE["aranda-ordaz"].at(0.7), "log-gamma": FLEXIBLE["log-gamma"].at(-0.4)}
 
 
-def problem(link: str) -> tuple[CumulativeRule, Rows]:
+def problem(link: str) -> tuple[LikelihoodRule, Rows]:
     """Four levels, two location, one nominal and one scale column, offsets in both parts."""
     rng = np.random.default_rng(3)
     rows = Rows(
@@ -29,8 +31,8 @@ def problem(link: str) -> tuple[CumulativeRule, Rows]:
         scale=rng.normal(size=(6, 1)),
         scale_offset=rng.normal(size=6) / 4,
     )
-    rule = CumulativeRule(
-        link=ALL_LINKS[link],
+    rule = LikelihoodRule(
+        family=Cumulative(ALL_LINKS[link]),
         alpha=np.array([[-1.0, 0.2], [0.1, -0.1], [1.3, 0.3]]),
         beta=np.array([0.5, -0.4]),
         zeta=np.array([0.3]),
@@ -39,15 +41,19 @@ def problem(link: str) -> tuple[CumulativeRule, Rows]:
     return rule, rows
 
 
-def moved(rule: CumulativeRule, change: np.ndarray) -> CumulativeRule:
+def moved(rule: LikelihoodRule, change: np.ndarray) -> LikelihoodRule:
     alpha, beta, zeta, lam = np.split(change, [6, 8, 9])
     link = rule.link if lam.size == 0 else FLEXIBLE[rule.link.name].at(rule.link.lam + lam[0])
     return replace(
-        rule, link=link, alpha=rule.alpha + alpha.reshape(2, 3).T, beta=rule.beta + beta, zeta=rule.zeta + zeta
+        rule,
+        family=Cumulative(link),
+        alpha=rule.alpha + alpha.reshape(2, 3).T,
+        beta=rule.beta + beta,
+        zeta=rule.zeta + zeta,
     )
 
 
-def value(rule: CumulativeRule, rows: Rows, name: str) -> np.ndarray:
+def value(rule: LikelihoodRule, rows: Rows, name: str) -> np.ndarray:
     """(n, M) by formulas of their own."""
     s = np.exp(-(rows.scale @ rule.zeta + rows.scale_offset))[:, None]
     eta = s * (rule.alpha[:, 0] + rows.nominal @ rule.alpha[:, 1:].T - (rows.X @ rule.beta + rows.offset)[:, None])
@@ -64,9 +70,9 @@ def value(rule: CumulativeRule, rows: Rows, name: str) -> np.ndarray:
     }[name]
 
 
-def numeric_jacobian(rule: CumulativeRule, rows: Rows, name: str) -> np.ndarray:
+def numeric_jacobian(rule: LikelihoodRule, rows: Rows, name: str) -> np.ndarray:
     """(n, M, F) by central differences."""
-    h, size = 1e-5, parameter_count(rule)
+    h, size = 1e-5, rule.n_parameters
     ends = ((value(moved(rule, h * e), rows, name), value(moved(rule, -h * e), rows, name)) for e in np.eye(size))
     return np.stack([(up - down) / (2 * h) for up, down in ends], axis=-1)
 
@@ -78,10 +84,10 @@ def test_averages_and_errors(link: str, name: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(sensitivity, "_BUFFER", 40)  # several chunks
     expected = numeric_jacobian(rule, rows, name)
     weights = np.array([0.1, 0.3, 0.2, 0.0, 0.25, 0.15])
-    values, jacobian = QUANTITIES[name].averages(rule, rows, weights)
+    values, jacobian = averages(QUANTITIES[name], rule, rows, weights)
     np.testing.assert_allclose(values, weights @ value(rule, rows, name), rtol=1e-12)
     np.testing.assert_allclose(jacobian, np.einsum("n,nmf->mf", weights, expected), atol=2e-9)
-    root = np.random.default_rng(0).normal(size=(parameter_count(rule),) * 2) / 3
+    root = np.random.default_rng(0).normal(size=(rule.n_parameters,) * 2) / 3
     errors = standard_errors(rule, rows, QUANTITIES[name], root @ root.T)
     np.testing.assert_allclose(errors, np.linalg.norm(expected @ root, axis=-1), rtol=1e-7, atol=1e-9)
 
@@ -92,9 +98,11 @@ def test_score_errors_and_complements() -> None:
     covariance = root @ root.T
     expected = [np.sqrt(x @ covariance[6:8, 6:8] @ x) for x in rows.X]
     np.testing.assert_allclose(score_errors(rule, rows, covariance), expected)
-    np.testing.assert_allclose(complements(rule, rows), 1 - value(rule, rows, "prob"), rtol=1e-12)
+    np.testing.assert_allclose(rule.family.complements(rule.eta(rows)), 1 - value(rule, rows, "prob"), rtol=1e-12)
     far = replace(rows, offset=np.full(6, 200.0))
-    assert (complements(rule, far)[:, -1] < 1e-300).all()  # 1 - p would be exactly 0 from p alone, or 1e-17
+    assert (
+        rule.family.complements(rule.eta(far))[:, -1] < 1e-300
+    ).all()  # 1 - p would be exactly 0 from p alone, or 1e-17
 
 
 def test_infinite_thresholds_have_no_error() -> None:

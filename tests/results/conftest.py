@@ -12,8 +12,9 @@ from stand_ins import REACHED, TRACE, KnownCovariance, LinearPotential, StandInM
 from ordstat.design.build import build
 from ordstat.model.costs import CostMatrix
 from ordstat.model.fit import LikelihoodFit, MarginFit
-from ordstat.model.likelihood.cumulative import CumulativeRule
+from ordstat.model.likelihood.cumulative import Cumulative
 from ordstat.model.likelihood.links import LINKS
+from ordstat.model.likelihood.rule import LikelihoodRule
 from ordstat.model.rules import ThresholdRule
 from ordstat.results.likelihood.results import LikelihoodResults
 from ordstat.results.rankers.margin import MarginResults
@@ -30,8 +31,8 @@ def wine_logit(wine):
     case = load_case("wine_logit")
     coefficients = case.coefficients.to_numpy()
     design = build("rating ~ temp + contact", wine)
-    rule = CumulativeRule(
-        link=LINKS["logit"],
+    rule = LikelihoodRule(
+        family=Cumulative(LINKS["logit"]),
         alpha=coefficients[:4, None],
         beta=coefficients[4:],
         zeta=np.zeros(0),
