@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ordstat.model.likelihood.adjacent import Adjacent
 from ordstat.model.likelihood.cumulative import Cumulative
+from ordstat.model.likelihood.family import Family
 from ordstat.model.likelihood.links import LINKS
 from ordstat.solvers.likelihood.problem import Problem
 
@@ -22,8 +24,9 @@ def unpack(values: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, np.n
 
 @pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
 @pytest.mark.parametrize("link", LINKS)
-def test_score_and_information_against_differences(link: str, parts: tuple[str, ...]) -> None:
-    problem = Problem.of(make(parts), Cumulative(LINKS[link]))
+@pytest.mark.parametrize("family", [Cumulative, Adjacent])
+def test_score_and_information_against_differences(family: type[Family], link: str, parts: tuple[str, ...]) -> None:
+    problem = Problem.of(make(parts), family(LINKS[link]))
     objective = problem.objective()
     alpha, rest = problem.start()
     rng = np.random.default_rng(1)

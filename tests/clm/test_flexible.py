@@ -13,6 +13,7 @@ import pytest
 from ordstat.exceptions import OptionError
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.fit import LikelihoodFit
+from ordstat.model.likelihood.cumulative import Cumulative
 from ordstat.model.likelihood.flexible import FLEXIBLE
 from ordstat.model.likelihood.links import LINKS
 from ordstat.model.sample import Sample
@@ -125,7 +126,7 @@ def log_likelihood(sample: Sample, found: LikelihoodFit, link: str, values: np.n
     m = found.rule.alpha.shape[1]
     alpha = values[: found.n_alpha].reshape(m, -1).T
     beta, zeta, lam = np.split(values[found.n_alpha :], [found.n_beta, found.n_beta + found.n_zeta])
-    rule = replace(found.rule, alpha=alpha, beta=beta, zeta=zeta, link=FLEXIBLE[link].at(float(lam[0])))
+    rule = replace(found.rule, alpha=alpha, beta=beta, zeta=zeta, family=Cumulative(FLEXIBLE[link].at(float(lam[0]))))
     p = rule.probabilities(sample.rows)[np.arange(sample.n), sample.y]
     return float(sample.case_weights @ np.log(p))
 

@@ -10,11 +10,12 @@ from clm.samples import make
 from scipy import integrate, stats
 
 from ordstat.assess.likelihood.influence import influence
-from ordstat.assess.likelihood.residuals import drawn, latent_mean, residuals
+from ordstat.assess.likelihood.residuals import residuals
 from ordstat.assess.likelihood.terms import jacobian_of, row_terms
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.fit import LikelihoodFit
 from ordstat.model.likelihood.flexible import FLEXIBLE
+from ordstat.model.likelihood.latent import drawn, latent_mean
 from ordstat.model.sample import Sample
 
 METHODS = {
@@ -41,7 +42,7 @@ def loglik(fit: LikelihoodFit, sample: Sample, b: np.ndarray) -> float:
     beta, rest = b[fit.n_alpha : fit.n_alpha + fit.n_beta], b[fit.n_alpha + fit.n_beta :]
     link = FLEXIBLE[fit.rule.link.name].at(float(rest[-1])) if fit.n_lambda else fit.rule.link
     alpha = a if fit.jacobian is None else fit.jacobian @ a
-    rule = replace(fit.rule, link=link, alpha=alpha, beta=beta, zeta=rest[: fit.n_zeta])
+    rule = replace(fit.rule, family=fit.rule.family.at(link), alpha=alpha, beta=beta, zeta=rest[: fit.n_zeta])
     return float(sample.case_weights @ np.log(rule.probabilities(sample.rows)[np.arange(sample.n), sample.y]))
 
 

@@ -9,8 +9,10 @@ import pytest
 
 from ordstat.model.costs import CostMatrix
 from ordstat.model.likelihood import derivatives as sensitivity
+from ordstat.model.likelihood.adjacent import Adjacent
 from ordstat.model.likelihood.cumulative import Cumulative
 from ordstat.model.likelihood.derivatives import averages, score_errors, standard_errors
+from ordstat.model.likelihood.family import Family
 from ordstat.model.likelihood.flexible import FLEXIBLE
 from ordstat.model.likelihood.links import LINKS
 from ordstat.model.likelihood.quantities import QUANTITIES
@@ -21,7 +23,7 @@ from ordstat.model.sample import Rows
 ALL_LINKS = {**LINKS, "aranda-ordaz": FLEXIBLE["aranda-ordaz"].at(0.7), "log-gamma": FLEXIBLE["log-gamma"].at(-0.4)}
 
 
-def problem(link: str) -> tuple[LikelihoodRule, Rows]:
+def problem(link: str, family: type[Family] = Cumulative) -> tuple[LikelihoodRule, Rows]:
     """Four levels, two location, one nominal and one scale column, offsets in both parts."""
     rng = np.random.default_rng(3)
     rows = Rows(
@@ -32,7 +34,7 @@ def problem(link: str) -> tuple[LikelihoodRule, Rows]:
         scale_offset=rng.normal(size=6) / 4,
     )
     rule = LikelihoodRule(
-        family=Cumulative(ALL_LINKS[link]),
+        family=family(ALL_LINKS[link]),
         alpha=np.array([[-1.0, 0.2], [0.1, -0.1], [1.3, 0.3]]),
         beta=np.array([0.5, -0.4]),
         zeta=np.array([0.3]),
@@ -46,7 +48,7 @@ def moved(rule: LikelihoodRule, change: np.ndarray) -> LikelihoodRule:
     link = rule.link if lam.size == 0 else FLEXIBLE[rule.link.name].at(rule.link.lam + lam[0])
     return replace(
         rule,
-        family=Cumulative(link),
+        family=rule.family.at(link),
         alpha=rule.alpha + alpha.reshape(2, 3).T,
         beta=rule.beta + beta,
         zeta=rule.zeta + zeta,
@@ -57,8 +59,14 @@ def value(rule: LikelihoodRule, rows: Rows, name: str) -> np.ndarray:
     """(n, M) by formulas of their own."""
     s = np.exp(-(rows.scale @ rule.zeta + rows.scale_offset))[:, None]
     eta = s * (rule.alpha[:, 0] + rows.nominal @ rule.alpha[:, 1:].T - (rows.X @ rule.beta + rows.offset)[:, None])
-    below = np.hstack([rule.link.cdf(eta), np.ones((rows.n, 1))])
-    prob = np.diff(below, axis=1, prepend=0.0)
+    if isinstance(rule.family, Cumulative):
+        below = np.hstack([rule.link.cdf(eta), np.ones((rows.n, 1))])
+        prob = np.diff(below, axis=1, prepend=0.0)
+    else:
+        odds = np.cumprod(rule.link.cdf(-eta) / rule.link.sf(-eta), axis=1)  # of each level against the lowest
+        prob = np.hstack([np.ones((rows.n, 1)), odds])
+        prob /= prob.sum(axis=1, keepdims=True)
+        below = np.cumsum(prob, axis=1)
     return {
         "prob": prob,
         "cum_prob": below,
@@ -66,7 +74,7 @@ def value(rule: LikelihoodRule, rows: Rows, name: str) -> np.ndarray:
         "mean": (prob @ np.arange(1, 5))[:, None],
         "latent": -eta.mean(axis=1)[:, None],
         "linear_predictor": eta,
-        "log_odds": np.log(rule.link.sf(eta) / rule.link.cdf(eta)),
+        "log_odds": np.log((1.0 - below[:, :-1]) / below[:, :-1]),
     }[name]
 
 
@@ -79,8 +87,9 @@ def numeric_jacobian(rule: LikelihoodRule, rows: Rows, name: str) -> np.ndarray:
 
 @pytest.mark.parametrize("name", QUANTITIES)
 @pytest.mark.parametrize("link", ALL_LINKS)
-def test_averages_and_errors(link: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    rule, rows = problem(link)
+@pytest.mark.parametrize("family", [Cumulative, Adjacent])
+def test_averages_and_errors(family: type[Family], link: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rule, rows = problem(link, family)
     monkeypatch.setattr(sensitivity, "_BUFFER", 40)  # several chunks
     expected = numeric_jacobian(rule, rows, name)
     weights = np.array([0.1, 0.3, 0.2, 0.0, 0.25, 0.15])
