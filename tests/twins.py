@@ -369,3 +369,28 @@ def gain_ratio_cut(X, label, w, min_cases):
         if gain > 1e-11 * total and gain >= mean - 1e-11 * total and gain / split > ratio + 1e-11:
             chosen, ratio = (d, low, high), gain / split
     return chosen
+
+
+def accumulate_terms(w, columns, ends, places, score, curvature, alpha, pairs, cross, rest, gram, local):
+    """Twin of `ordstat.compiled.terms.accumulate_terms`: by row, the outer products of its Jacobian's lines."""
+    M = len(places)
+    for i in range(len(w)):
+        groups = [np.zeros_like(columns[i]) for _ in ends[1:]]
+        for group, (first, last) in zip(groups, pairwise(ends), strict=True):
+            group[first:last] = columns[i, first:last]
+        for g, one in enumerate(groups):
+            rest += score[M + g, i] * one
+            for h, other in enumerate(groups):
+                gram += np.triu(curvature[M + g, M + h, i] * np.outer(one, other))
+        for a, k in enumerate(places[:, i]):
+            alpha[k] += score[a, i] * w[i]
+            for g, one in enumerate(groups):
+                cross[k] += curvature[a, M + g, i] * np.outer(w[i], one)
+            for b, other in enumerate(places[:, i]):
+                block = curvature[a, b, i] * np.outer(w[i], w[i])
+                if not local:
+                    pairs[k, other] += block
+                elif a == b:
+                    pairs[0, k] += block
+                elif a < b and k != other:
+                    pairs[1, other] += block

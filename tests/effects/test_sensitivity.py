@@ -62,11 +62,13 @@ def value(rule: LikelihoodRule, rows: Rows, name: str) -> np.ndarray:
     if isinstance(rule.family, Cumulative):
         below = np.hstack([rule.link.cdf(eta), np.ones((rows.n, 1))])
         prob = np.diff(below, axis=1, prepend=0.0)
+        above = rule.link.sf(eta)
     else:
         odds = np.cumprod(rule.link.cdf(-eta) / rule.link.sf(-eta), axis=1)  # of each level against the lowest
         prob = np.hstack([np.ones((rows.n, 1)), odds])
         prob /= prob.sum(axis=1, keepdims=True)
         below = np.cumsum(prob, axis=1)
+        above = np.cumsum(prob[:, ::-1], axis=1)[:, -2::-1]
     return {
         "prob": prob,
         "cum_prob": below,
@@ -74,7 +76,7 @@ def value(rule: LikelihoodRule, rows: Rows, name: str) -> np.ndarray:
         "mean": (prob @ np.arange(1, 5))[:, None],
         "latent": -eta.mean(axis=1)[:, None],
         "linear_predictor": eta,
-        "log_odds": np.log((1.0 - below[:, :-1]) / below[:, :-1]),
+        "log_odds": np.log(above / below[:, :-1]),
     }[name]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -39,6 +40,7 @@ def wine_logit(wine):
         cost=CostMatrix.classification(),
     )
     fit = LikelihoodFit(
+        likelihood=cast(Any, None),
         rule=rule,
         certificate=REACHED,
         trace=TRACE,

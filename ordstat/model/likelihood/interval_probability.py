@@ -23,6 +23,8 @@ _SQRT_HALF_PI = float(np.sqrt(0.5 * np.pi))
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(8)
 #: Below this d (1 + |S|) the series in d replaces the direct forms, which lose digits as 1 / d^2.
 _NARROW = 1e-3
+#: Probabilities below this are formed by logarithms.
+_TINY = 1e-250
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,9 +142,11 @@ def logit(u: FloatArray, lo: FloatArray, d: FloatArray) -> Interval:
     """Exact forms: nothing cancels at any width, so no series is needed."""
     with np.errstate(over="ignore"):
         g = 1.0 / np.expm1(d)
-    above, below = expit(-u), expit(lo)
-    f_u, f_l = above * expit(u), below * expit(-lo)
-    return Interval(logit_log(u, lo, d), above + g, below + g, above - below, f_u + f_l, -f_u, -f_l, g * (1.0 + g))
+    above, below, up, down = expit(-u), expit(lo), expit(u), expit(-lo)
+    f_u, f_l = above * up, below * down
+    p = up * down / (1.0 + g)
+    log_p = np.log(p) if np.all(p > _TINY) else logit_log(u, lo, d)
+    return Interval(log_p, above + g, below + g, above - below, f_u + f_l, -f_u, -f_l, g * (1.0 + g))
 
 
 # --------------------------------------------------------------------------------------------- probit

@@ -16,6 +16,10 @@ from ..._typing import FloatArray, IntArray
 from ..sample import Rows
 
 
+#: Up to so many thresholds a row's own are picked from all of them.
+_FEW = 12
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ModelRows:
     """Columns of n rows.
@@ -113,12 +117,17 @@ class Predictor:
         """(n,) each row's own threshold."""
         if self.alpha.shape[1] == 1:
             return np.asarray(self.alpha[k, 0])
+        if self.n_thresholds <= _FEW:
+            return np.asarray(self.thresholds()[np.arange(k.size), k])
         return np.asarray(self.alpha[k, 0] + np.einsum("nm,nm->n", self.w[:, 1:], self.alpha[k, 1:]))
 
     def _between(self, high: IntArray, low: IntArray, difference: FloatArray) -> FloatArray:
         """(n,) difference of two thresholds, effect by effect."""
         if self.alpha.shape[1] == 1:
             return difference
+        if self.n_thresholds <= _FEW and np.isfinite(self.alpha).all():
+            between = self.w @ np.diff(self.alpha, axis=0, prepend=0.0).T
+            return np.asarray(between[np.arange(high.size), high])
         return np.asarray(np.einsum("nm,nm->n", self.w, self.alpha[high] - self.alpha[low]))
 
 

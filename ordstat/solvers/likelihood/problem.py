@@ -216,14 +216,13 @@ class Problem:
         return X, w, z
 
     def term_rows(self) -> TermRows:
-        """Scaled copies sorted by level, for any family and any effects."""
+        """Scaled copies, for any family and any effects."""
         sample = self.sample
         x, w, z = self.scaled()
-        order = np.argsort(sample.y, kind="stable")
         return TermRows(
-            rows=replace(ModelRows.of(sample.rows), x=x, w=w, z=z).take(order),
-            y=sample.y[order],
-            weights=sample.case_weights[order],
+            rows=replace(ModelRows.of(sample.rows), x=x, w=w, z=z),
+            y=sample.y,
+            weights=sample.case_weights,
             n_levels=sample.n_levels,
             family=self.family,
             flexible=self.flexible,

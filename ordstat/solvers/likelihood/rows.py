@@ -1,19 +1,17 @@
 """One pass over the rows of any likelihood family: log-likelihood, score and information.
 
 The family gives the derivatives of each row's log-probability by its predictors theta_k, H, tau (and lambda); theirs by
-the parameters are the columns w, x, z (and 1), centred and scaled (`user_scale.py` tells the way back). Rows are sorted
-by level, so that those that depend on the same thresholds lie together and every sum over them is a matrix product.
+the parameters are the columns w, x, z (and 1), centred and scaled (`user_scale.py` tells the way back).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
+from ...compiled.terms import accumulate_terms
 from ...model.likelihood.family import Family, RowTerms
 from ...model.likelihood.flexible import FlexibleLink
 from ...model.likelihood.lambda_terms import lambda_terms
@@ -29,13 +27,13 @@ _LARGEST_LOG_SCALE = 100.0
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TermRows:
-    """Rows sorted by level.
+    """Rows of a model.
 
     Attributes
     ----------
     rows : ModelRows
         Centred and scaled copies.
-    y : (N,) codes in increasing order
+    y : (N,) codes
     weights : (N,)
     n_levels : int
     family : Family
@@ -50,9 +48,7 @@ class TermRows:
     family: Family
     flexible: FlexibleLink | None
 
-    def terms(
-        self, some: slice | IntArray, alpha: FloatArray, rest: FloatArray, second: bool = True
-    ) -> RowTerms | None:
+    def terms(self, some: slice | IntArray, alpha: FloatArray, rest: FloatArray, second: bool = True) -> RowTerms | None:
         """The terms of some rows at alpha (K-1, m) and rest = (beta, zeta, lambda); None outside the domain."""
         rows, p, r = self.rows.take(some), self.rows.x.shape[1], self.rows.z.shape[1]
         predictor = rows.at(alpha, rest[:p], rest[p : p + r])
@@ -73,20 +69,9 @@ class TermRows:
                 return None
             weights = self.weights[some]
             loglik += float(weights @ terms.log_p)
-            with np.errstate(over="ignore", invalid="ignore"):
-                score, curvature = terms.score * weights, terms.second() * weights
-                for group in self._groups(self.y[some]):
-                    part = slice(start + group.start, start + group.stop)
-                    rows = self.rows.take(part)
-                    sums.add(terms.places[:, group.start], rows, score[:, group], curvature[:, :, group])
+            sums.add(self.rows.take(some), terms, weights)
         found = sums.evaluation(loglik)
         return found if found.finite else None
-
-    def _groups(self, y: IntArray) -> Iterator[slice]:
-        """Neighbouring rows that depend on the same thresholds."""
-        cuts = np.flatnonzero(y[1:] != y[:-1]) + 1 if self.family.local else np.zeros(0, dtype=np.intp)
-        ends = [0, *cuts.tolist(), y.size]
-        return (slice(first, last) for first, last in pairwise(ends))
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,36 +91,17 @@ class _Sums:
         pairs = np.zeros((2, n, m, m) if local else (n, n, m, m))
         return cls(np.zeros((n, m)), pairs, np.zeros((n, m, q)), np.zeros(q), np.zeros((q, q)), local)
 
-    def add(self, places: IntArray, rows: ModelRows, score: FloatArray, curvature: FloatArray) -> None:
-        """Add rows of the same M places; at an infinite end, beside another one, every term is 0."""
-        M, w = len(places), rows.w
-        parts = [rows.x, rows.z, *([np.ones((rows.n, 1))] if len(score) == M + 3 else [])]
-        ends = np.cumsum([0, *(part.shape[1] for part in parts)])
-        for a in range(M):
-            self.alpha[places[a]] += score[a] @ w
-            for b in range(a, M):
-                block = (w * curvature[a, b][:, None]).T @ w
-                self._add_pair(int(places[a]), int(places[b]), a == b, block)
-            for part, columns, first, last in zip(parts, curvature[a, M:], ends[:-1], ends[1:], strict=True):
-                if last > first:
-                    self.cross[places[a], :, first:last] += (w * columns[:, None]).T @ part
-        for i, (part, first, last) in enumerate(zip(parts, ends[:-1], ends[1:], strict=True)):
-            self.rest[first:last] += score[M + i] @ part
-            for j in range(i, len(parts)):
-                if last > first and ends[j + 1] > ends[j]:
-                    weighted = part * curvature[M + i, M + j][:, None]
-                    self.gram[first:last, ends[j] : ends[j + 1]] += weighted.T @ parts[j]
-
-    def _add_pair(self, k: int, other: int, same: bool, block: FloatArray) -> None:
-        if self.local:
-            if same:
-                self.pairs[0, k] += block
-            elif k != other:
-                self.pairs[1, other] += block  # places are (y, y - 1): block (k, k - 1)
-        else:
-            self.pairs[k, other] += block
-            if not same:
-                self.pairs[other, k] += block.T
+    def add(self, rows: ModelRows, terms: RowTerms, weights: FloatArray) -> None:
+        """Add some rows."""
+        groups = [rows.x, rows.z]
+        if len(terms.score) > len(terms.places) + len(groups):
+            groups.append(np.ones((rows.n, 1)))
+        ends = np.cumsum([0, *(group.shape[1] for group in groups)])
+        with np.errstate(over="ignore", invalid="ignore"):
+            score, curvature = terms.score * weights, terms.second() * weights
+        places = np.ascontiguousarray(terms.places, dtype=np.intp)
+        columns, sums = np.hstack(groups), (self.alpha, self.pairs, self.cross, self.rest, self.gram)
+        accumulate_terms(np.ascontiguousarray(rows.w), columns, ends, places, score, curvature, *sums, self.local)
 
     def evaluation(self, loglik: float) -> Evaluation:
         """With the location and log-scale blocks mirrored."""
