@@ -394,3 +394,19 @@ def accumulate_terms(w, columns, ends, places, score, curvature, alpha, pairs, c
                     pairs[0, k] += block
                 elif a < b and k != other:
                     pairs[1, other] += block
+
+
+def interval_terms(a, b, c, W, r_u, r_l, h_ul, s, upper, lower, width, score, curvature):
+    """Twin of `ordstat.compiled.terms.interval_terms`."""
+    u, lo, d = (np.where(np.isinf(end), 0.0, end) for end in (upper, lower, width))
+    e = np.where(np.isinf(upper), -b * lo, np.where(np.isinf(lower), a * u, c * u + b * d))
+    score[:] = s * a, -s * b, -s * c, -e
+    rows = (
+        (-s * s * (r_u - h_ul), -s * s * h_ul, s * s * r_u, s * (r_u * u - h_ul * d + a)),
+        (-s * s * (r_l - h_ul), s * s * r_l, s * (r_l * lo + h_ul * d - b)),
+        (s * s * W, -s * (r_u * u + r_l * lo + c)),
+        (-(r_u * u * u + r_l * lo * lo - h_ul * d * d + e),),
+    )
+    for i, row in enumerate(rows):
+        for j, values in enumerate(row, i):
+            curvature[i, j] = curvature[j, i] = values

@@ -4,6 +4,7 @@
 Every function adds into arrays given by the caller and has a plain NumPy twin in tests/twins.py.
 """
 
+from libc.math cimport isinf
 from libc.stdlib cimport free, malloc
 
 
@@ -72,3 +73,43 @@ def accumulate_terms(const double[:, ::1] w, const double[:, ::1] columns, const
                         for b in range(m):
                             pairs[k, other, a, b] = pairs[other, k, b, a]
     free(scaled)
+
+
+def interval_terms(const double[::1] a, const double[::1] b, const double[::1] c, const double[::1] W,
+                   const double[::1] r_u, const double[::1] r_l, const double[::1] h_ul, const double[::1] s,
+                   const double[::1] upper, const double[::1] lower, const double[::1] width, double[:, ::1] score,
+                   double[:, :, ::1] curvature):
+    """Terms of rows of the cumulative family from the derivatives of their intervals.
+
+    Fills score (4, n), by theta_y, theta_{y-1}, H and tau, and curvature (4, 4, n), its negative derivatives; formulas in
+    model/likelihood/cumulative.py. An infinite end adds nothing.
+    """
+    cdef Py_ssize_t n = a.shape[0], i, j, k
+    cdef double u, l, d, e, hd, up, low, ss
+    with nogil:
+        for i in range(n):
+            u = 0.0 if isinf(upper[i]) else upper[i]
+            l = 0.0 if isinf(lower[i]) else lower[i]
+            d = 0.0 if isinf(width[i]) else width[i]
+            e = -b[i] * l if isinf(upper[i]) else (a[i] * u if isinf(lower[i]) else c[i] * u + b[i] * d)
+            score[0, i] = s[i] * a[i]
+            score[1, i] = -s[i] * b[i]
+            score[2, i] = -s[i] * c[i]
+            score[3, i] = -e
+            ss = s[i] * s[i]
+            hd = h_ul[i] * d
+            up = r_u[i] * u
+            low = r_l[i] * l
+            curvature[0, 0, i] = -ss * (r_u[i] - h_ul[i])
+            curvature[0, 1, i] = -ss * h_ul[i]
+            curvature[0, 2, i] = ss * r_u[i]
+            curvature[0, 3, i] = s[i] * (up - hd + a[i])
+            curvature[1, 1, i] = -ss * (r_l[i] - h_ul[i])
+            curvature[1, 2, i] = ss * r_l[i]
+            curvature[1, 3, i] = s[i] * (low + hd - b[i])
+            curvature[2, 2, i] = ss * W[i]
+            curvature[2, 3, i] = -s[i] * (up + low + c[i])
+            curvature[3, 3, i] = -(up * u + low * l - hd * d + e)
+            for j in range(4):
+                for k in range(j):
+                    curvature[j, k, i] = curvature[k, j, i]

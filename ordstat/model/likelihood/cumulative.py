@@ -17,6 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
+from ...compiled.terms import interval_terms
 from .family import Family, RowTerms
 from .interval_probability import Interval
 from .latent import drawn, latent_mean
@@ -49,16 +50,15 @@ class Cumulative(Family):
         u, lo, d = predictor.ends(y)
         if not np.all(d > 0.0):
             return None
-        q, s = self.link.interval(u, lo, d), predictor.s
+        q, s, last = self.link.interval(u, lo, d), predictor.s, predictor.n_thresholds - 1
+        score, curvature = np.empty((4, y.size)), np.empty((4, 4, y.size))
+        interval_terms(q.a, q.b, q.c, q.W, q.r_u, q.r_l, q.h_ul, s, u, lo, d, score, curvature)
         with np.errstate(over="ignore", invalid="ignore"):
-            e = _stretch(q, u, lo, d)
-            score = np.stack([s * q.a, -s * q.b, -s * q.c, -e])
-            last = predictor.n_thresholds
             return RowTerms(
                 log_p=q.log_p,
-                places=np.stack([np.minimum(y, last - 1), np.maximum(y - 1, 0)]),
+                places=np.stack([np.minimum(y, last), np.maximum(y - 1, 0)]),
                 score=score,
-                curvature=_curvature(q, s, u, lo, d, e) if second else None,
+                curvature=curvature if second else None,
                 barrier=s * s * q.h_ul if second else None,
             )
 
@@ -117,28 +117,6 @@ class Cumulative(Family):
         lines = np.vstack([np.zeros(n_levels - 1), np.eye(n_levels - 1)])
         upper = np.vstack([np.eye(n_levels - 1), np.zeros(n_levels - 1)])
         return tuple(np.array([line for line in (upper[k], -lines[k]) if np.any(line)]) for k in range(n_levels))
-
-
-def _stretch(q: Interval, u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
-    """(n,) e = a u - b lo, minus the derivative of log p by the log scale; an infinite end adds nothing."""
-    return np.where(np.isinf(u), -q.b * lo, np.where(np.isinf(lo), q.a * u, q.c * u + q.b * d))
-
-
-def _curvature(q: Interval, s: FloatArray, u: FloatArray, lo: FloatArray, d: FloatArray, e: FloatArray) -> FloatArray:
-    """(4, 4, n); derivatives at an infinite end are 0, so is its u or lo."""
-    u, lo, d = (np.where(np.isinf(t), 0.0, t) for t in (u, lo, d))
-    ss, hd, upper, lower = s * s, q.h_ul * d, q.r_u * u, q.r_l * lo
-    rows = (
-        (-ss * q.h_uu, -ss * q.h_ul, ss * q.r_u, s * (upper - hd + q.a)),
-        (-ss * q.h_ll, ss * q.r_l, s * (lower + hd - q.b)),
-        (ss * q.W, -s * (upper + lower + q.c)),
-        (-(upper * u + lower * lo - hd * d + e),),
-    )
-    out = np.empty((4, 4, s.size))
-    for place, row in enumerate(rows):
-        for other, values in enumerate(row, place):
-            out[place, other] = out[other, place] = values
-    return out
 
 
 def _probability(link: Link, u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:

@@ -15,7 +15,6 @@ import numpy as np
 from ..._typing import FloatArray, IntArray
 from ..sample import Rows
 
-
 #: Up to so many thresholds a row's own are picked from all of them.
 _FEW = 12
 

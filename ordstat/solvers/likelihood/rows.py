@@ -20,7 +20,7 @@ from .blocks import Blocks
 from .newton import Evaluation
 
 #: Rows handled at once: the temporaries of one chunk stay in cache.
-_CHUNK = 4096
+_CHUNK = 2048
 #: Log scales beyond this are outside the domain: estimates that run away stop here instead of overflowing.
 _LARGEST_LOG_SCALE = 100.0
 
@@ -48,7 +48,9 @@ class TermRows:
     family: Family
     flexible: FlexibleLink | None
 
-    def terms(self, some: slice | IntArray, alpha: FloatArray, rest: FloatArray, second: bool = True) -> RowTerms | None:
+    def terms(
+        self, some: slice | IntArray, alpha: FloatArray, rest: FloatArray, second: bool = True
+    ) -> RowTerms | None:
         """The terms of some rows at alpha (K-1, m) and rest = (beta, zeta, lambda); None outside the domain."""
         rows, p, r = self.rows.take(some), self.rows.x.shape[1], self.rows.z.shape[1]
         predictor = rows.at(alpha, rest[:p], rest[p : p + r])
