@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 import pandas as pd
 
+from ..._typing import FloatArray
 from ...assess.likelihood.influence import Predictors
 from ...assess.likelihood.rowterms import RowTerms
 from ...model.likelihood.cumulative import CumulativeRule
 from ..report.render import Summary
 from ..report.report import Report, Table
 from ..report.sections import certificate_text, shortened
+from .fitted import FittedLikelihood
 from .parameters import spread
 from .residuals import penalised
-
-if TYPE_CHECKING:
-    from ..._typing import FloatArray
-    from .results import LikelihoodResults
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -71,8 +69,21 @@ class Convergence:
         return Summary(Report(title="Convergence of the fit", header=header, tables=tables, notes=self.warnings))
 
 
-def convergence(r: LikelihoodResults) -> Convergence:
-    """`LikelihoodResults.convergence`."""
+def convergence_of(r: FittedLikelihood) -> Convergence:
+    """How exactly every estimate is known: gradient, error left, correct decimals and digits, eigenvalues.
+
+    Returns
+    -------
+    Convergence
+        With `table`, `eigenvalues`, `condition`, `message` and `warnings`.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> bool((fit.convergence().table["decimals"] >= 8).all())
+    True
+    """
     fit, sample = r.fit, r.design.sample
     terms = RowTerms.of(cast(CumulativeRule, fit.rule), sample)
     gradient = Predictors.of(fit, sample).total(sample.case_weights[:, None] * terms.scores(fit.n_lambda))

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from ...model.reduction.extended import ReductionFit
+from ..base import OrdinalResults
 from ..report.report import Report
-from .margin_report import margin_report
-from .reduction import ReductionResults
+from .reduction import FittedReduction, classifier_trees
+from .thresholds import FittedThresholds, threshold_figures, threshold_report, tidy_thresholds
 from .votes import bound_text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ThresholdLossResults(ReductionResults):
+class ThresholdLossResults(FittedReduction, FittedThresholds, OrdinalResults):
     """A fitted ranker, rank(x) = 1 + #{k : H(x) > threshold_k}, whose K-1 questions "above k?" are logistic.
 
     Under the absolute cost `predict` has "prob" and "cum_prob", by P(rank > k) = 1 / (1 + exp(threshold_k - H)): odds
@@ -26,10 +28,16 @@ class ThresholdLossResults(ReductionResults):
     [2.229, 1.28]
     """
 
+    fit: ReductionFit
+
     no_bounds: ClassVar[str] = "No margin bounds: they need a potential of known norm, and a network has none."
+
+    tidy = tidy_thresholds
+    glance = threshold_figures
+    tree_text = classifier_trees
 
     def report(self) -> Report:
         """The summary as data."""
-        report = margin_report(self)
+        report = threshold_report(self)
         text = "none" if self.bound is None else bound_text(self.bound)
         return replace(report, header=(*report.header, ("Training bound", text)))
