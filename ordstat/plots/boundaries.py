@@ -15,7 +15,7 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.base import OrdinalResults
+    from .drawn import DrawnRanker
 
 # The grid reaches this share of the range beyond the rows.
 _BEYOND = 0.03
@@ -23,7 +23,7 @@ _MOST_DOTS = 2000
 
 
 def boundaries_data(
-    results: OrdinalResults, x: str, y: str, at: Mapping[str, Any] | None, data: Any, points: int
+    results: DrawnRanker, x: str, y: str, at: Mapping[str, Any] | None, data: Any, points: int
 ) -> pd.DataFrame:
     """Columns x, y (by their names) and level: the prediction at every point of a grid, y running fastest."""
     if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 2:
@@ -48,7 +48,7 @@ def _span(values: FloatArray, points: int) -> FloatArray:
     return np.linspace(low - spare, high + spare, points)
 
 
-def _numbers(results: OrdinalResults, x: str, y: str, data: Any) -> FloatArray:
+def _numbers(results: DrawnRanker, x: str, y: str, data: Any) -> FloatArray:
     """(N, 2) values of the two variables in the rows of the fit."""
     given = results.design.data if data is None else data
     if given is None:
@@ -70,7 +70,7 @@ def _numbers(results: OrdinalResults, x: str, y: str, data: Any) -> FloatArray:
 
 
 def boundaries(
-    results: OrdinalResults, ax: Axes | None, x: str, y: str, at: Mapping[str, Any] | None, data: Any, points: int
+    results: DrawnRanker, ax: Axes | None, x: str, y: str, at: Mapping[str, Any] | None, data: Any, points: int
 ) -> Axes:
     """Draw `boundaries_data` as coloured regions with the rows of the fit as dots of their observed level."""
     from matplotlib.colors import ListedColormap
@@ -93,7 +93,7 @@ def boundaries(
     return style.named(ax, x, y)
 
 
-def _dots(ax: Axes, results: OrdinalResults, numbers: FloatArray, colours: Sequence[tuple[float, ...]]) -> None:
+def _dots(ax: Axes, results: DrawnRanker, numbers: FloatArray, colours: Sequence[tuple[float, ...]]) -> None:
     """The rows, some of them where they are very many."""
     y = results.design.sample.y
     if len(numbers) != y.size:

@@ -13,12 +13,12 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.base import OrdinalResults
+    from .drawn import DrawnRanker
 
 _MOST_NUMBERS = 20  # levels; the cells of more are too small for numbers
 
 
-def confusion_data(results: OrdinalResults, newdata: Any = None, weights: Any = None) -> pd.DataFrame:
+def confusion_data(results: DrawnRanker, newdata: Any = None, weights: Any = None) -> pd.DataFrame:
     """One row a cell.
 
     Returns
@@ -43,7 +43,7 @@ def confusion_data(results: OrdinalResults, newdata: Any = None, weights: Any = 
     )
 
 
-def confusion(results: OrdinalResults, ax: Axes | None, newdata: Any = None, weights: Any = None) -> Axes:
+def confusion(results: DrawnRanker, ax: Axes | None, newdata: Any = None, weights: Any = None) -> Axes:
     """Draw `confusion_data`: blue where right, towards dark red with the distance |i - j|, deeper with the share."""
     data = confusion_data(results, newdata, weights)
     levels = [str(level) for level in results.levels]

@@ -12,7 +12,7 @@ from .accessor import Plots
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.rankers.ensemble import EnsembleResults
+    from .drawn import DrawnEnsemble
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,7 +31,7 @@ class EnsemblePlots(Plots):
     3    100         new data  0.056
     """
 
-    results: EnsembleResults
+    results: DrawnEnsemble
 
     def rounds(
         self, ax: Axes | None = None, *, newdata: Any = None, error: str = "absolute", every: int | None = None

@@ -14,10 +14,10 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.base import OrdinalResults
+    from .drawn import DrawnRanker
 
 
-def latent_data(results: OrdinalResults, bins: int = 40) -> pd.DataFrame:
+def latent_data(results: DrawnRanker, bins: int = 40) -> pd.DataFrame:
     """Histogram of the scores of every observed level.
 
     Returns
@@ -41,7 +41,7 @@ def latent_data(results: OrdinalResults, bins: int = 40) -> pd.DataFrame:
     return pd.concat([pd.DataFrame(table) for table in tables], ignore_index=True)
 
 
-def row_thresholds(results: OrdinalResults) -> FloatArray:
+def row_thresholds(results: DrawnRanker) -> FloatArray:
     """(3, K-1) mean, smallest and largest threshold over the rows: alike unless there are nominal effects."""
     sample, scores = results.design.sample, results.fit.scores
     thresholds = scores[:, None] - results.gaps(sample.rows, scores)
@@ -50,7 +50,7 @@ def row_thresholds(results: OrdinalResults) -> FloatArray:
     return np.stack([mean, thresholds.min(axis=0), thresholds.max(axis=0)])
 
 
-def latent(results: OrdinalResults, ax: Axes | None, bins: int = 40) -> Axes:
+def latent(results: DrawnRanker, ax: Axes | None, bins: int = 40) -> Axes:
     """Draw `latent_data`: one row a level, highest on top."""
     data = latent_data(results, bins)
     levels = results.levels

@@ -14,7 +14,7 @@ from .accessor import Plots
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.likelihood.results import LikelihoodResults
+    from .drawn import DrawnLikelihood
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,7 +29,7 @@ class LikelihoodPlots(Plots):
     [[2.5, 1.47, 3.54], [1.53, 0.59, 2.46]]
     """
 
-    results: LikelihoodResults
+    results: DrawnLikelihood
 
     def density(self, ax: Axes | None = None, *, at: Any = None) -> Axes:
         """Latent distribution of chosen rows, cut by the thresholds: areas are the probabilities of the levels.

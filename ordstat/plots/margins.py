@@ -14,12 +14,12 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.base import OrdinalResults
+    from .drawn import DrawnRanker
 
 _SIDES = ("left", "right")
 
 
-def margins_data(results: OrdinalResults, bins: int = 40, normalised: bool | None = None) -> pd.DataFrame:
+def margins_data(results: DrawnRanker, bins: int = 40, normalised: bool | None = None) -> pd.DataFrame:
     """Histogram of the left and of the right margins.
 
     Parameters
@@ -54,14 +54,14 @@ def margins_data(results: OrdinalResults, bins: int = 40, normalised: bool | Non
     return pd.concat(tables, ignore_index=True)
 
 
-def _normalise(results: OrdinalResults, asked: bool | None) -> bool:
+def _normalise(results: DrawnRanker, asked: bool | None) -> bool:
     use = results.geometry is not None if asked is None else asked
     if use and results.geometry is None:
         raise OptionError(f"{results.method!r} has no norm for its margins: use normalised=False.")
     return use
 
 
-def _sides(results: OrdinalResults, normalised: bool) -> tuple[FloatArray, FloatArray]:
+def _sides(results: DrawnRanker, normalised: bool) -> tuple[FloatArray, FloatArray]:
     m = results.training_margins
     return (m.left / m.unit, m.right / m.unit) if normalised else (m.left, m.right)
 
@@ -75,7 +75,7 @@ def _edges(values: FloatArray, bins: int) -> FloatArray:
 
 
 def margins(
-    results: OrdinalResults,
+    results: DrawnRanker,
     ax: Axes | None,
     delta: float | None = None,
     bins: int = 40,

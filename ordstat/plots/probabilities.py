@@ -14,14 +14,14 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.likelihood.results import LikelihoodResults
+    from .drawn import DrawnLikelihood
 
 _POINTS = 60
 _CROWDED = 7  # levels; bands of more are drawn fainter
 
 
 def effects_data(
-    results: LikelihoodResults,
+    results: DrawnLikelihood,
     variable: str,
     values: Sequence[Any] | None = None,
     at: Mapping[str, Any] | None = None,
@@ -50,7 +50,7 @@ def _single(value: Any) -> bool:
     return isinstance(value, str) or not isinstance(value, (Sequence, np.ndarray))
 
 
-def _range(results: LikelihoodResults, variable: str, data: Any) -> list[Any] | None:
+def _range(results: DrawnLikelihood, variable: str, data: Any) -> list[Any] | None:
     """Points from the smallest to the largest value in the rows of the fit; None for a column that is no number."""
     given = results.design.data if data is None else data
     if given is None:
@@ -67,7 +67,7 @@ def _range(results: LikelihoodResults, variable: str, data: Any) -> list[Any] | 
     return [float(value) for value in np.linspace(finite.min(), finite.max(), _POINTS)]
 
 
-def effects(results: LikelihoodResults, ax: Axes | None, variable: str, **chosen: Any) -> Axes:
+def effects(results: DrawnLikelihood, ax: Axes | None, variable: str, **chosen: Any) -> Axes:
     """Draw `effects_data`: a line with a band a level, or points with bars for a factor."""
     data = effects_data(results, variable, **chosen)
     ax = style.axes(ax, height=4.0)
@@ -80,7 +80,7 @@ def effects(results: LikelihoodResults, ax: Axes | None, variable: str, **chosen
     return ax
 
 
-def _numeric(results: LikelihoodResults, variable: str, data: pd.DataFrame) -> bool:
+def _numeric(results: DrawnLikelihood, variable: str, data: pd.DataFrame) -> bool:
     """Whether the variable is a number, and no factor whose levels are numbers."""
     column = data[variable]
     if variable in results.design.spec.categories():
@@ -88,7 +88,7 @@ def _numeric(results: LikelihoodResults, variable: str, data: pd.DataFrame) -> b
     return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
 
 
-def _lines(ax: Axes, data: pd.DataFrame, variable: str, place: int, results: LikelihoodResults, colour: Any) -> float:
+def _lines(ax: Axes, data: pd.DataFrame, variable: str, place: int, results: DrawnLikelihood, colour: Any) -> float:
     mine = data[data["level"] == results.levels[place]]
     x = mine[variable].to_numpy(dtype=np.float64)
     alpha = 0.20 if len(results.levels) <= _CROWDED else 0.10
@@ -98,7 +98,7 @@ def _lines(ax: Axes, data: pd.DataFrame, variable: str, place: int, results: Lik
     return float(mine["estimate"].iloc[-1])
 
 
-def _points(ax: Axes, data: pd.DataFrame, variable: str, place: int, results: LikelihoodResults, colour: Any) -> float:
+def _points(ax: Axes, data: pd.DataFrame, variable: str, place: int, results: DrawnLikelihood, colour: Any) -> float:
     mine = data[data["level"] == results.levels[place]]
     n, K = len(mine), len(results.levels)
     x = np.arange(n) + 0.5 * ((place + 0.5) / K - 0.5)
@@ -117,7 +117,7 @@ def _factor_axis(ax: Axes, values: pd.Series) -> None:
 
 
 def stacked_data(
-    results: LikelihoodResults,
+    results: DrawnLikelihood,
     variable: str,
     values: Sequence[Any] | None = None,
     at: Mapping[str, Any] | None = None,
@@ -135,7 +135,7 @@ def stacked_data(
     return frame.assign(cumulative=np.cumsum(frame["estimate"].to_numpy().reshape(-1, K), axis=1).ravel())
 
 
-def stacked(results: LikelihoodResults, ax: Axes | None, variable: str, **chosen: Any) -> Axes:
+def stacked(results: DrawnLikelihood, ax: Axes | None, variable: str, **chosen: Any) -> Axes:
     """Draw `stacked_data`, the lowest level at the bottom."""
     data = stacked_data(results, variable, **chosen)
     ax = style.axes(ax, height=4.0)

@@ -14,14 +14,14 @@ from ..exceptions import DataError, OptionError
 from . import style
 
 if TYPE_CHECKING:
-    from ..results.likelihood.results import LikelihoodResults
+    from .drawn import DrawnLikelihood
 
 _COLUMNS = 3
 _BEYOND = 0.2  # curves reach to the limits of this share of the chance outside
 
 
 def profiles_data(
-    results: LikelihoodResults,
+    results: DrawnLikelihood,
     parm: str | int | Sequence[str | int] | None = None,
     level: float = 0.95,
     points: int = 41,
@@ -42,7 +42,7 @@ def profiles_data(
 
 
 def profiles(
-    results: LikelihoodResults,
+    results: DrawnLikelihood,
     ax: Any,
     parm: str | int | Sequence[str | int] | None = None,
     level: float = 0.95,

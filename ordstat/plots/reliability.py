@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from ..results.base import OrdinalResults
+    from .drawn import DrawnRanker
 
 
-def reliability_data(results: OrdinalResults, newdata: Any, by: str, bins: int, level: float) -> pd.DataFrame:
+def reliability_data(results: DrawnRanker, newdata: Any, by: str, bins: int, level: float) -> pd.DataFrame:
     """`OrdinalResults.reliability`."""
     return results.reliability(newdata, by=by, bins=bins, level=level)
 
 
-def reliability(results: OrdinalResults, ax: Axes | None, newdata: Any, by: str, bins: int, level: float) -> Axes:
+def reliability(results: DrawnRanker, ax: Axes | None, newdata: Any, by: str, bins: int, level: float) -> Axes:
     """Draw `reliability_data`, one line a curve, on the diagonal where probabilities are right."""
     data = reliability_data(results, newdata, by, bins, level)
     curves = list(data[by].cat.categories)

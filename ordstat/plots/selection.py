@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ..model.fit import Selection
-    from ..results.base import OrdinalResults
+    from .drawn import DrawnRanker
 
 
-def selection_data(results: OrdinalResults) -> pd.DataFrame:
+def selection_data(results: DrawnRanker) -> pd.DataFrame:
     """Columns C (growing), gamma where it was chosen, cost (mean of the held-out rows), std_error, chosen."""
     found = _selection(results)
     chosen = [place == found.chosen for place in range(found.C.size)]
@@ -27,7 +27,7 @@ def selection_data(results: OrdinalResults) -> pd.DataFrame:
     return data
 
 
-def _selection(results: OrdinalResults) -> Selection:
+def _selection(results: DrawnRanker) -> Selection:
     found = getattr(results.fit, "selection", None)
     if found is None:
         has_C = hasattr(results.method, "C")
@@ -36,7 +36,7 @@ def _selection(results: OrdinalResults) -> Selection:
     return cast("Selection", found)
 
 
-def selection(results: OrdinalResults, ax: Axes | None) -> Axes:
+def selection(results: DrawnRanker, ax: Axes | None) -> Axes:
     """Draw `selection_data`: a curve of C or gamma, or a field of both, the choice marked."""
     data = selection_data(results)
     if "gamma" not in data or data["gamma"].nunique() == 1:

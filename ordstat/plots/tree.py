@@ -13,7 +13,7 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.rankers.trees import TreeResults
+    from .drawn import DrawnTrees
 
 _LEAF = 0.62  # inches between leaves
 _LEVEL = 0.95  # inches between depths
@@ -23,7 +23,7 @@ _BELOW = 0.08  # between an edge and its leaf, in depths
 _LONGEST = 26  # characters of a cut
 
 
-def tree_data(results: TreeResults, round: int, split: int | None) -> pd.DataFrame:
+def tree_data(results: DrawnTrees, round: int, split: int | None) -> pd.DataFrame:
     """One row a node: node, x (leaves at 0, ..., 1 from left to right), depth, and the columns of `nodes`."""
     nodes = results.nodes(round, split)
     numbers = [int(number) for number in nodes.index]
@@ -37,7 +37,7 @@ def tree_data(results: TreeResults, round: int, split: int | None) -> pd.DataFra
     return pd.concat([pd.DataFrame(extra, index=nodes.index), nodes], axis=1).reset_index()
 
 
-def tree(results: TreeResults, ax: Axes | None, round: int, split: int | None) -> Axes:
+def tree(results: DrawnTrees, ax: Axes | None, round: int, split: int | None) -> Axes:
     """Draw `tree_data`: cuts at the nodes (left where they hold), and at the leaves the shares of the classes."""
     data = tree_data(results, round, split)
     classes = list(data.columns)[list(data.columns).index("leaf") + 1 :]

@@ -12,7 +12,7 @@ from .accessor import Plots
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.rankers.trees import TreeResults
+    from .drawn import DrawnTrees
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,7 +27,7 @@ class TreePlots(Plots):
     [[1, 0.5, 0, '3'], [2, 0.0, 1, '2'], [3, 1.0, 1, '3']]
     """
 
-    results: TreeResults
+    results: DrawnTrees
 
     def rounds(self, ax: Axes | None = None, *, newdata: Any = None, error: str = "absolute", every: int = 1) -> Axes:
         """Error after every round, on the rows of the fit, out of bag where rows are drawn, and on new data.
