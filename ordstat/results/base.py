@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..plots.accessor import Plots
 from .bounds import error_bounds
 from .calibration import reliability_curves
@@ -17,7 +15,6 @@ from .report.render import Summary
 from .report.sections import figures
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class OrdinalResults(FittedRanker):
     """A fitted ranker: what it predicts, how good it is, and its summary."""
 

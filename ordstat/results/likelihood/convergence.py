@@ -9,8 +9,6 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import FloatArray
-from ...assess.likelihood.influence import Predictors
-from ...assess.likelihood.rowterms import RowTerms
 from ...model.likelihood.cumulative import CumulativeRule
 from ..report.render import Summary
 from ..report.report import Report, Table
@@ -84,6 +82,9 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
     >>> bool((fit.convergence().table["decimals"] >= 8).all())
     True
     """
+    from ...assess.likelihood.influence import Predictors
+    from ...assess.likelihood.rowterms import RowTerms
+
     fit, sample = r.fit, r.design.sample
     terms = RowTerms.of(cast(CumulativeRule, fit.rule), sample)
     gradient = Predictors.of(fit, sample).total(sample.case_weights[:, None] * terms.scores(fit.n_lambda))

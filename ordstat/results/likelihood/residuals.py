@@ -1,4 +1,7 @@
-"""Residuals, influence and discrimination of a likelihood fit, as pandas."""
+"""Residuals, influence and discrimination of a likelihood fit, as pandas.
+
+Each imports its numerics when it is asked: a first summary need not wait for them.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,6 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
-from ...assess.likelihood.discrimination import Discrimination, discrimination
-from ...assess.likelihood.influence import influence
-from ...assess.likelihood.residuals import RESIDUAL_TYPES, residuals
 from ...exceptions import DataError, OptionError
 from ...model.likelihood.cumulative import CumulativeRule
 from ..report.render import Summary
@@ -52,6 +52,8 @@ def residual_series(r: FittedLikelihood, type: str = "surrogate", seed: int | np
     >>> fit.residuals("probability-scale").head(3).round(3).tolist()
     [-0.016, 0.747, 0.305]
     """
+    from ...assess.likelihood.residuals import RESIDUAL_TYPES, residuals
+
     if type not in RESIDUAL_TYPES:
         raise OptionError(f"type must be one of {', '.join(map(repr, RESIDUAL_TYPES))}; got {type!r}.")
     values = residuals(_rule(r), r.design.sample, type, generator(seed))
@@ -132,6 +134,8 @@ def influence_of(r: FittedLikelihood) -> Influence:
     >>> round(float(fit.influence().hat.sum()), 6)
     6.0
     """
+    from ...assess.likelihood.influence import influence
+
     finite_only(r, "influence()")
     found = influence(_rule(r), r.fit, r.design.sample)
     index, names = r.design.index, r.parameters.names
@@ -179,5 +183,7 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series:
     >>> fit.discrimination()[["nagelkerke", "c_index", "rps"]].round(3).tolist()
     [0.403, 0.774, 0.44]
     """
-    found: Discrimination = discrimination(_rule(r), r.fit, r.design.sample)
+    from ...assess.likelihood.discrimination import discrimination
+
+    found = discrimination(_rule(r), r.fit, r.design.sample)
     return pd.Series(astuple(found), index=[field.name for field in fields(found)], name="value", dtype=np.float64)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...plots.likelihood import LikelihoodPlots
 from ..base import OrdinalResults
 from .bootstrap import bootstrapped
@@ -26,7 +24,6 @@ from .uncertainty import prediction_with_errors
 from .wald_anova import analysis_of_variance
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class LikelihoodResults(FittedLikelihood, OrdinalResults):
     """A fitted cumulative link model, P(response <= k) = F(threshold_k - H).
 

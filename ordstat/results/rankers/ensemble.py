@@ -172,7 +172,6 @@ def _round_table(fit: FittedEnsemble) -> Table:
     )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
     """A fitted threshold ensemble, rank(x) = 1 + #{k : sum_t alpha_t h_t(x) > threshold_k}.
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..base import OrdinalResults
 from .thresholds import FittedThresholds, threshold_figures, threshold_report, tidy_thresholds
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class MarginResults(FittedThresholds, OrdinalResults):
     """A fitted large-margin ranker, rank(x) = 1 + #{k : H(x) > threshold_k}.
 

@@ -190,7 +190,6 @@ def _bound_text(b: MistakeBound) -> str:
     )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class OnlineMarginResults(FittedOnline, FittedThresholds, OrdinalResults):
     """A ranker with thresholds learned online."""
 
@@ -205,7 +204,6 @@ class OnlineMarginResults(FittedOnline, FittedThresholds, OrdinalResults):
         return with_mistakes(self, threshold_report(self))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class OnlineVoteResults(FittedOnline, FittedVotes, OrdinalResults):
     """A ranker that scores every level, learned online."""
 

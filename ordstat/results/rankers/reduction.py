@@ -133,7 +133,6 @@ def _notes(fit: FittedReduction) -> list[str]:
     return notes
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ReductionResults(FittedReduction, FittedThresholds, OrdinalResults):
     """A fitted ranker that asks a binary classifier "is the rank above k?" for every k.
 

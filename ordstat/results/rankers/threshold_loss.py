@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from ...model.reduction.extended import ReductionFit
@@ -13,7 +13,6 @@ from .thresholds import FittedThresholds, threshold_figures, threshold_report, t
 from .votes import bound_text
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ThresholdLossResults(FittedReduction, FittedThresholds, OrdinalResults):
     """A fitted ranker, rank(x) = 1 + #{k : H(x) > threshold_k}, whose K-1 questions "above k?" are logistic.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
@@ -72,7 +70,6 @@ def _importance_table(fit: FittedTrees) -> Table:
     )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class TreeResults(FittedTrees, FittedVotes, OrdinalResults):
     """A fitted tree, or many of them that vote; ties go to the lower level.
 

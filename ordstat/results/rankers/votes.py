@@ -56,7 +56,6 @@ def bound_text(bound: CostBound) -> str:
     return f"cost above the least possible {bound.value:.4g} {holds} {bound.limit:.4g} ({bound.source})"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class VoteResults(FittedVotes, OrdinalResults):
     """A fitted ranker that chooses the level with the most votes, ties to the lower one.
 
