@@ -20,7 +20,7 @@ from ..report.warnings import Alert, infinite_estimates, likelihood_alerts
 from ..target import Target
 from .covariance import Covariance, chosen_covariance, covariance_matrix, own_covariance
 from .parameters import Parameters, parameters, spread, threshold_errors, threshold_values
-from .rule_values import predicted
+from .standard_errors import predicted
 
 
 @dataclass(frozen=True, eq=False, repr=False)

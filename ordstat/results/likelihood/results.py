@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from types import MethodType
+from typing import Any
+
+import pandas as pd
+
 from ...plots.likelihood import LikelihoodPlots
 from ..base import OrdinalResults
 from .bootstrap import bootstrapped
@@ -16,12 +23,37 @@ from .proportionality import brant_tests, nominal_tests, scale_tests, score_test
 from .residuals import discrimination_series, influence_of, residual_series
 from .simulate import simulated
 from .single_terms import added_terms, dropped_terms
-from .statsmodels_names import STATSMODELS
 from .stepwise import stepwise
 from .summary import likelihood_report, likelihood_summary
 from .tidy import likelihood_figures, tidy_parameters
 from .uncertainty import prediction_with_errors
 from .wald_anova import analysis_of_variance
+
+
+def conf_int(r: FittedLikelihood, alpha: float = 0.05) -> pd.DataFrame:
+    """statsmodels' name of confint(1 - alpha)."""
+    return confidence_limits(r, 1.0 - alpha)
+
+
+def cov_params(r: FittedLikelihood) -> pd.DataFrame:
+    """statsmodels' name of vcov()."""
+    return r.vcov()
+
+
+#: statsmodels' names of what a likelihood fit has under others.
+STATSMODELS: Mapping[str, Callable[[Any], Any]] = {
+    "bse": attrgetter("se"),
+    "tvalues": attrgetter("z_values"),
+    "pvalues": attrgetter("p_values"),
+    "conf_int": lambda r: MethodType(conf_int, r),
+    "cov_params": lambda r: MethodType(cov_params, r),
+    "df_resid": attrgetter("df_residual"),
+    "llf": attrgetter("loglik"),
+    "llnull": attrgetter("null_loglik"),
+    "llr": attrgetter("lr_chi2"),
+    "llr_pvalue": attrgetter("lr_p_value"),
+    "prsquared": attrgetter("mcfadden"),
+}
 
 
 class LikelihoodResults(FittedLikelihood, OrdinalResults):

@@ -25,12 +25,14 @@ from ..predictions import prediction, unknown_type
 from ..seeds import generator
 from ..target import Target
 from .fitted import FittedLikelihood
-from .rule_values import UNCERTAIN, classes_under, predicted
 from .standard_errors import (
+    UNCERTAIN,
+    classes_under,
     drawn_rules,
     infinite_parameters,
     logit_limits,
     normal_quantile,
+    predicted,
     rule_covariance,
     symmetric_limits,
 )

@@ -19,8 +19,8 @@ from ..base import OrdinalResults
 from ..fitted import FittedRanker
 from ..report.report import Report, Table
 from ..report.sections import alert_notes, certificate_text, data_header, figures, shared_tables, shortened
+from .margin import FittedThresholds, tidy_thresholds
 from .staged import after_rounds, staged_predictions, stages, with_more_rounds
-from .thresholds import FittedThresholds, tidy_thresholds
 
 # Rows of the table of rounds in a summary.
 _SHOWN = 6

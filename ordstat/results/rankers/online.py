@@ -16,7 +16,7 @@ from ...model.sample import Sample
 from ..base import OrdinalResults
 from ..fitted import FittedRanker, case_weights
 from ..report.report import Report
-from .thresholds import FittedThresholds, threshold_figures, threshold_report, tidy_thresholds
+from .margin import FittedThresholds, threshold_figures, threshold_report, tidy_thresholds
 from .votes import FittedVotes, vote_report
 
 

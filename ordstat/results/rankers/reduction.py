@@ -1,8 +1,8 @@
-"""Results of a ranker made of a binary classifier."""
+"""Rankers made of a binary classifier, or of a logistic loss of all thresholds, and their results."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 import pandas as pd
@@ -21,7 +21,7 @@ from ..report.cells import count
 from ..report.report import Report
 from ..report.sections import alert_notes, certificate_text, data_header, error_tables
 from ..target import Target
-from .thresholds import FittedThresholds, threshold_figures, tidy_thresholds
+from .margin import FittedThresholds, threshold_figures, threshold_report, tidy_thresholds
 from .votes import bound_text
 
 
@@ -152,3 +152,32 @@ class ReductionResults(FittedReduction, FittedThresholds, OrdinalResults):
     glance = threshold_figures
     tree_text = classifier_trees
     report = reduction_report
+
+
+class ThresholdLossResults(FittedReduction, FittedThresholds, OrdinalResults):
+    """A fitted ranker, rank(x) = 1 + #{k : H(x) > threshold_k}, whose K-1 questions "above k?" are logistic.
+
+    Under the absolute cost `predict` has "prob" and "cum_prob", by P(rank > k) = 1 / (1 + exp(threshold_k - H)): odds
+    of each question by itself, not those of a likelihood of ranks.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="red-logistic", scaling=None)
+    >>> fit.coef.round(3).tolist()
+    [2.229, 1.28]
+    """
+
+    fit: ReductionFit
+
+    no_bounds: ClassVar[str] = "No margin bounds: they need a potential of known norm, and a network has none."
+
+    tidy = tidy_thresholds
+    glance = threshold_figures
+    tree_text = classifier_trees
+
+    def report(self) -> Report:
+        """The summary as data."""
+        report = threshold_report(self)
+        text = "none" if self.bound is None else bound_text(self.bound)
+        return replace(report, header=(*report.header, ("Training bound", text)))

@@ -11,9 +11,8 @@ from ..base import OrdinalResults
 from ..report.report import Report, Table
 from ..report.sections import alert_notes, certificate_text, data_header, error_tables, figures, shortened
 from .staged import after_rounds, staged_predictions, with_more_rounds
-from .tree_errors import out_of_bag, tree_errors
 from .tree_nodes import tree_importance, tree_in_words, tree_nodes
-from .tree_votes import FittedTrees
+from .tree_rounds import FittedTrees, out_of_bag, tree_errors
 from .votes import FittedVotes
 
 # Columns of the table of importance in a summary.
