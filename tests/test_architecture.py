@@ -3,7 +3,7 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -294,3 +294,37 @@ def test_no_folder_is_a_crowd():
     folders = {path.parent for path in SOURCES} - {PACKAGE / "methods"}
     crowds = {folder.name: count for folder in folders if (count := len(list(folder.glob("*.py")))) > 25}
     assert not crowds
+
+
+#: Classes on a line from the base of all to the last; methods have a base of all, of the family and of its form.
+DEEPEST, DEEPEST_METHOD = 3, 4
+
+
+def _bases(paths: Iterable[Path]) -> dict[str, list[str]]:
+    """The bases of every class, by name."""
+    classes = (node for path in paths for node in ast.walk(_parse(path)) if isinstance(node, ast.ClassDef))
+    return {node.name: [ast.unparse(base).partition("[")[0] for base in node.bases] for node in classes}
+
+
+def _depth(name: str, bases: dict[str, list[str]]) -> int:
+    return 1 + max((_depth(base, bases) for base in bases[name]), default=0) if name in bases else 0
+
+
+def test_lines_of_classes_are_short():
+    bases = _bases(SOURCES)
+    methods = set(_bases(path for path in SOURCES if _layer(path) == "methods"))
+    deep = {name: d for name in bases if (d := _depth(name, bases)) > (DEEPEST_METHOD if name in methods else DEEPEST)}
+    assert not deep
+
+
+def test_the_depth_reader_counts_classes(tmp_path):
+    (tmp_path / "x.py").write_text("class A: ...\nclass B(A, dict): ...\nclass C(B[int]): ...")
+    assert _depth("C", _bases([tmp_path / "x.py"])) == 3
+
+
+def test_a_method_says_whose_it_is():
+    """`self: Any` would keep mypy from looking into a method."""
+    for path in SOURCES:
+        for function in _functions(path):
+            for argument in function.args.args[:1]:
+                assert argument.arg != "self" or argument.annotation is None, f"{_label(path)}:{function.lineno}"

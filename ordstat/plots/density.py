@@ -24,7 +24,7 @@ _LEAST_HEIGHT = 0.01  # of the density's mode: tails below are left out
 _MOST_ROWS = 20
 
 
-def density_data(results: DrawnLikelihood, at: Any = None) -> pd.DataFrame:
+def density_data(results: DrawnLikelihood, *, at: Any = None) -> pd.DataFrame:
     """Density of Y* = H + e / s on a grid, piece by piece between the thresholds.
 
     Parameters
@@ -100,9 +100,17 @@ def _shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
 
 
-def density(results: DrawnLikelihood, ax: Axes | None, at: Any = None) -> Axes:
-    """Draw `density_data`: one row of the plot a row of data, the first on top."""
-    data = density_data(results, at)
+def density(results: DrawnLikelihood, ax: Axes | None = None, *, at: Any = None) -> Axes:
+    """Latent distribution of chosen rows, cut by the thresholds: areas are the probabilities of the levels.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, optional
+    at : data frame, optional
+        Rows with the variables of the formula, one density each; the rows of the fit with the lowest, the median
+        and the highest score if not given.
+    """
+    data = density_data(results, at=at)
     labels = list(dict.fromkeys(data["row"]))
     ax = style.axes(ax, height=1.2 + 0.85 * len(labels))
     colours = dict(zip(results.levels, style.level_colours(len(results.levels)), strict=True))

@@ -1,9 +1,10 @@
-"""What pictures ask of a fit; results above answer."""
+"""What pictures ask of a fit (results above answer), and how they become methods of `fit.plot`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Sequence
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
 
 import pandas as pd
 
@@ -16,6 +17,21 @@ from ..model.trees.fit import TreeFit
 if TYPE_CHECKING:
     from ..assess.margins import Margins
     from ..design.design import Design
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Picture(Generic[P, R]):
+    """A function of a fit as a method of what holds the fit, its `results`."""
+
+    def __init__(self, draw: Callable[Concatenate[Any, P], R]) -> None:
+        self.draw = draw
+
+    def __get__(self, plots: Any, owner: type) -> Callable[P, R]:
+        """The function of the fit; of the class, the function itself."""
+        return cast(Callable[P, R], self.draw if plots is None else MethodType(self.draw, plots.results))
 
 
 class DrawnRanker(Protocol):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .drawn import DrawnRanker
 
 
-def latent_data(results: DrawnRanker, bins: int = 40) -> pd.DataFrame:
+def latent_data(results: DrawnRanker, *, bins: int = 40) -> pd.DataFrame:
     """Histogram of the scores of every observed level.
 
     Returns
@@ -50,9 +50,26 @@ def row_thresholds(results: DrawnRanker) -> FloatArray:
     return np.stack([mean, thresholds.min(axis=0), thresholds.max(axis=0)])
 
 
-def latent(results: DrawnRanker, ax: Axes | None, bins: int = 40) -> Axes:
-    """Draw `latent_data`: one row a level, highest on top."""
-    data = latent_data(results, bins)
+def latent(results: DrawnRanker, ax: Axes | None = None, *, bins: int = 40) -> Axes:
+    """Scores of the rows of each observed level, with the thresholds and the interval of every level.
+
+    A row of the plot is one observed level. Where thresholds differ between the rows of the fit (nominal effects)
+    their mean is drawn, and their range shaded.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, optional
+    bins : int
+        Of the histograms.
+
+    Raises
+    ------
+    UnavailableError
+        For a rule that votes.
+    ImportError
+        matplotlib is not installed.
+    """
+    data = latent_data(results, bins=bins)
     levels = results.levels
     ax = style.axes(ax, height=1.3 + 0.42 * len(levels))
     mean, least, most = row_thresholds(results)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SIDES = ("left", "right")
 
 
-def margins_data(results: DrawnRanker, bins: int = 40, normalised: bool | None = None) -> pd.DataFrame:
+def margins_data(results: DrawnRanker, *, bins: int = 40, normalised: bool | None = None) -> pd.DataFrame:
     """Histogram of the left and of the right margins.
 
     Parameters
@@ -76,13 +76,24 @@ def _edges(values: FloatArray, bins: int) -> FloatArray:
 
 def margins(
     results: DrawnRanker,
-    ax: Axes | None,
+    ax: Axes | None = None,
+    *,
     delta: float | None = None,
     bins: int = 40,
     normalised: bool | None = None,
 ) -> Axes:
-    """Draw `margins_data`, wrong margins in another colour, and the rows within Delta."""
-    data = margins_data(results, bins, normalised)
+    """Left and right margins of the rows; wrong ones (<= 0) in another colour, and a line at Delta.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, optional
+    delta : float >= 0, optional
+        Half the median size of the margins, to one digit, if not given.
+    bins : int
+    normalised : bool, optional
+        Whether in units of the normalised margin; True where the potential has a norm.
+    """
+    data = margins_data(results, bins=bins, normalised=normalised)
     use = _normalise(results, normalised)
     errors = results.delta_errors(None if delta is None else [delta], normalised=use)
     ax = style.axes(ax, height=2.6)

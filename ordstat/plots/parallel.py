@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def parallel_data(
-    results: DrawnLikelihood, columns: Sequence[str] | str | None = None, level: float = 0.95
+    results: DrawnLikelihood, *, columns: Sequence[str] | str | None = None, level: float = 0.95
 ) -> pd.DataFrame:
     """Effects of the location columns on P(response > level), each threshold fitted alone, and together.
 
@@ -87,13 +87,21 @@ def _estimates(results: DrawnLikelihood, level: float) -> pd.DataFrame:
 
 
 def parallel(
-    results: DrawnLikelihood,
-    ax: Axes | None,
-    columns: Sequence[str] | str | None = None,
-    level: float = 0.95,
+    results: DrawnLikelihood, ax: Axes | None = None, *, columns: Sequence[str] | str | None = None, level: float = 0.95
 ) -> Axes:
-    """Draw `parallel_data`: a block a column, a row a threshold, the pooled estimate as a line with its band."""
-    data = parallel_data(results, columns, level)
+    """Are effects the same at every threshold? Binary fits of P(response > level), beside the fit itself.
+
+    Where the effects are parallel the points of a column scatter about its line within their limits.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, optional
+    columns : str or sequence of str, optional
+        Location columns; all if not given.
+    level : float in (0, 1)
+        Of the limits.
+    """
+    data = parallel_data(results, columns=columns, level=level)
     terms = list(dict.fromkeys(data["term"]))
     rows = len(results.levels) - 1
     places = _places(len(terms), rows)

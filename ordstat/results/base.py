@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..plots.accessor import Plots
+from typing import TYPE_CHECKING
+
 from .calibration import reliability_curves
 from .conformal import conformal_intervals
 from .errors import confusion_matrix, error_measures
@@ -12,6 +13,9 @@ from .predictions import augmented, prediction
 from .refit import updated
 from .report.render import Summary
 from .report.sections import figures
+
+if TYPE_CHECKING:
+    from ..plots.accessor import Plots
 
 
 class OrdinalResults(FittedRanker):
@@ -33,6 +37,8 @@ class OrdinalResults(FittedRanker):
     @property
     def plot(self) -> Plots:
         """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
+        from ..plots.accessor import Plots
+
         return Plots(self)
 
     def summary(self) -> Summary:
