@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from inspect import isfunction
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
@@ -68,6 +69,12 @@ class FittedRanker:
     )
     #: Names that other packages have for attributes; they answer, and are not listed.
     other_names: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        """A function bound as a method goes by the method's name, in `help` and in a pickle of `fit.effects`."""
+        for name, value in vars(cls).items():
+            if isfunction(value):
+                value.__name__ = name
 
     def __repr__(self) -> str:
         d = self.design

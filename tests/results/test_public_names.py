@@ -91,7 +91,7 @@ def test_statsmodels_names_are_other_names(fits):
 def test_signature_and_help_are_those_of_the_topic(fits, name, first):
     method = getattr(fits["clm"], name)
     assert next(iter(inspect.signature(method).parameters)) == first
-    assert inspect.getdoc(method) and inspect.ismethod(method)
+    assert inspect.getdoc(method) and inspect.ismethod(method) and method.__name__ == name
 
 
 @pytest.mark.parametrize("method", OLD)
@@ -100,6 +100,13 @@ def test_results_go_through_pickle(fits, method):
     copy = pickle.loads(pickle.dumps(fit))
     assert type(copy) is type(fit) and str(copy.summary()) == str(fit.summary())
     assert copy.predict().equals(fit.predict()) and copy.glance().equals(fit.glance())
+
+
+@pytest.mark.parametrize("name", ["predict", "effects", "confint", "conf_int", "update"])
+def test_methods_go_through_pickle(fits, name):
+    """As they do on the way to another process."""
+    copy = pickle.loads(pickle.dumps(getattr(fits["clm"], name)))
+    assert type(copy.__self__) is type(fits["clm"]) and copy.__func__ is getattr(fits["clm"], name).__func__
 
 
 def test_warnings_name_the_line_of_the_user():
