@@ -204,7 +204,7 @@ def refit(
     force: bool = False,
 ) -> OrdinalResults:
     """Fit a method, by name or as a value, to a design; what results use to fit again."""
-    return fit_design(design, resolve(method, options), vcov=vcov, calibrate=calibrate, force=force, stacklevel=5)
+    return fit_design(design, resolve(method, options), vcov=vcov, calibrate=calibrate, force=force, stacklevel=4)
 
 
 def _is_true(force: Any) -> bool:

@@ -21,8 +21,7 @@ from .exceptions import OptionError
 from .model.sample import Rows
 from .results.likelihood.effects.counterfactual import Population, population
 from .results.likelihood.results import LikelihoodResults
-from .results.likelihood.standard_errors import rule_at
-from .results.likelihood.uncertainty import UNCERTAIN, predicted
+from .results.likelihood.standard_errors import UNCERTAIN, predicted, rule_at
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -80,9 +80,10 @@ def _absolute(path: Path, node: ast.ImportFrom) -> str:
     return ".".join((*base, *([node.module] if node.module else [])))
 
 
-def _imports(path: Path) -> Iterator[str]:
-    """Dotted names of everything a file imports at run time, inside functions too."""
-    for node in _run_time_nodes(_parse(path)):
+def _imports(path: Path, types: bool = False) -> Iterator[str]:
+    """Dotted names of everything a file imports at run time, inside functions too; `types` adds those for types."""
+    tree = _parse(path)
+    for node in ast.walk(tree) if types else _run_time_nodes(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -132,11 +133,13 @@ def _module(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def _imported_files() -> dict[str, set[str]]:
-    """What every file of the package imports of the package, at run time or within a function."""
+def _imported_files(types: bool = False) -> dict[str, set[str]]:
+    """What every file of the package imports of the package, at run time or within a function, or for types too."""
     paths = {_module(path): path for path in PACKAGE.rglob("*.py")}
     return {
-        module: {name for dotted in _imports(path) for name in (dotted, dotted.rpartition(".")[0]) if name in paths}
+        module: {
+            name for dotted in _imports(path, types) for name in (dotted, dotted.rpartition(".")[0]) if name in paths
+        }
         - {module, "ordstat"}
         for module, path in paths.items()
     }
@@ -144,6 +147,25 @@ def _imported_files() -> dict[str, set[str]]:
 
 def test_no_file_imports_itself_through_others():
     TopologicalSorter(_imported_files()).prepare()
+
+
+#: (file, type it names) that still goes round in a circle.
+TYPES_AWAITED = {("ordstat.solvers.likelihood.identified", "ordstat.solvers.likelihood.problem")}
+
+
+def test_no_file_needs_itself_for_its_types():
+    graph = _imported_files(types=True)
+    awaited = {(file, name) for file, names in graph.items() for name in names} & TYPES_AWAITED
+    TopologicalSorter({file: {n for n in names if (file, n) not in awaited} for file, names in graph.items()}).prepare()
+
+
+def test_the_type_reader_sees_a_cycle(tmp_path, monkeypatch):
+    (tmp_path / "one.py").write_text("from .two import a")
+    (tmp_path / "two.py").write_text("if TYPE_CHECKING:\n    from .one import b")
+    monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
+    test_no_file_imports_itself_through_others()
+    with pytest.raises(CycleError):
+        test_no_file_needs_itself_for_its_types()
 
 
 def test_the_cycle_reader_sees_a_cycle(tmp_path, monkeypatch):
@@ -272,3 +294,37 @@ def test_no_folder_is_a_crowd():
     folders = {path.parent for path in SOURCES} - {PACKAGE / "methods"}
     crowds = {folder.name: count for folder in folders if (count := len(list(folder.glob("*.py")))) > 25}
     assert not crowds
+
+
+#: Classes on a line from the base of all to the last; methods have a base of all, of the family and of its form.
+DEEPEST, DEEPEST_METHOD = 3, 4
+
+
+def _bases(paths: Iterable[Path]) -> dict[str, list[str]]:
+    """The bases of every class, by name."""
+    classes = (node for path in paths for node in ast.walk(_parse(path)) if isinstance(node, ast.ClassDef))
+    return {node.name: [ast.unparse(base).partition("[")[0] for base in node.bases] for node in classes}
+
+
+def _depth(name: str, bases: dict[str, list[str]]) -> int:
+    return 1 + max((_depth(base, bases) for base in bases[name]), default=0) if name in bases else 0
+
+
+def test_lines_of_classes_are_short():
+    bases = _bases(SOURCES)
+    methods = set(_bases(path for path in SOURCES if _layer(path) == "methods"))
+    deep = {name: d for name in bases if (d := _depth(name, bases)) > (DEEPEST_METHOD if name in methods else DEEPEST)}
+    assert not deep
+
+
+def test_the_depth_reader_counts_classes(tmp_path):
+    (tmp_path / "x.py").write_text("class A: ...\nclass B(A, dict): ...\nclass C(B[int]): ...")
+    assert _depth("C", _bases([tmp_path / "x.py"])) == 3
+
+
+def test_a_method_says_whose_it_is():
+    """`self: Any` would keep mypy from looking into a method."""
+    for path in SOURCES:
+        for function in _functions(path):
+            for argument in function.args.args[:1]:
+                assert argument.arg != "self" or argument.annotation is None, f"{_label(path)}:{function.lineno}"

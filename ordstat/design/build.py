@@ -24,9 +24,9 @@ from .frames import as_frame, has_column, shown_labels, suggest
 from .inputs import Given, cost_columns, cost_matrix, given_column, is_expression, subset_mask, vector
 from .interpreter import Interpreter
 from .parse import Part, ResponseName, parse_formula, parse_one_sided, uses_dot
-from .recipe import Recipe
+from .recipe import Context, Recipe
 from .response import Response, check_levels, read_response
-from .spec import Context, Parts, evaluate
+from .spec import Parts, evaluate
 
 __all__ = ["build", "from_arrays"]
 

@@ -20,8 +20,9 @@ from .design import Design, Levels
 from .frames import row_name, shown_labels
 from .inputs import Given, check_costs, cluster_codes, numbers, weights_of
 from .parse import Part
+from .recipe import Context
 from .response import Response, used_levels
-from .spec import Context, Evaluated, FormulaSpec, Parts, matrices
+from .spec import Evaluated, FormulaSpec, Parts, matrices
 from .transforms.named import Transform
 
 #: Sums of squares below this have lost digits.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -12,10 +12,8 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from ..model.sample import Rows, Sample
+from .margins import Margins
 from .recipe import Recipe
-
-if TYPE_CHECKING:
-    from .margins import Margins
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -136,7 +134,7 @@ class Design:
     dropped: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     data: Any = field(default=None, repr=False)
-    recipe: Recipe | None = field(default=None, repr=False)
+    recipe: Recipe[Design] | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the data."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from .coding import Coding, FactorCoding
 from .parse import Part
-from .recipe import term_text
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,7 +50,7 @@ def margins(part: Part, others: Iterable[Part], codings: Mapping[str, Coding]) -
     categorical = {key for key, coding in codings.items() if isinstance(coding, FactorCoding)}
     keys = {term.label: frozenset(factor.key for factor in term.factors) for term in part.terms}
     return Margins(
-        texts={term.label: term_text(term) for one in (*others, part) for term in one.terms},
+        texts={term.label: term.text for one in (*others, part) for term in one.terms},
         factors=keys,
         containing={
             inner: tuple(outer for outer, other in keys.items() if own < other and other - own <= categorical)

@@ -33,6 +33,11 @@ class Term:
     def label(self) -> str:
         return ":".join(factor.label for factor in self.factors)
 
+    @property
+    def text(self) -> str:
+        """As a formula writes it."""
+        return ":".join(factor.text for factor in self.factors)
+
 
 @dataclass(frozen=True)
 class Part:

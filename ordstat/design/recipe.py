@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any, Generic, TypeVar
 
 from ..exceptions import OptionError
-from .parse import Part, Term, parse_formula, parse_one_sided, split_formula, substitute_dot, uses_dot
+from .parse import Part, parse_formula, parse_one_sided, split_formula, substitute_dot, uses_dot
 
-if TYPE_CHECKING:
-    from .design import Design
-    from .spec import Context
+#: What a recipe makes: a `design.design.Design`.
+D = TypeVar("D")
+
+
+@dataclass(frozen=True)
+class Context:
+    """Names that unsafe formulas may use; modules pickle by their name."""
+
+    names: Mapping[str, Any]
+
+    def __getstate__(self) -> dict[str, Any]:
+        modules = {k: v.__name__ for k, v in self.names.items() if isinstance(v, ModuleType)}
+        return {"modules": modules, "values": {k: v for k, v in self.names.items() if k not in modules}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        modules = {name: importlib.import_module(module) for name, module in state["modules"].items()}
+        object.__setattr__(self, "names", {**state["values"], **modules})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Recipe:
+class Recipe(Generic[D]):
     """The arguments of `design.build.build`, data apart, and `make`: that function itself.
 
     `settled` names the contrasts that were given before: an update may take their factors out.
     """
 
-    make: Callable[..., Design]
+    make: Callable[..., D]
     formula: str
     nominal: str | None = None
     scale: str | None = None
@@ -37,13 +53,13 @@ class Recipe:
     safe: bool = True
     context: Context | None = None
 
-    def build(self, data: Any) -> Design:
+    def build(self, data: Any) -> D:
         """The design of some data."""
         arguments = {name: getattr(self, name) for name in self._arguments()}
         names = None if self.context is None else self.context.names
         return self.make(data=data, **{**arguments, "context": names})
 
-    def updated(self, changes: Mapping[str, Any]) -> Recipe:
+    def updated(self, changes: Mapping[str, Any]) -> Recipe[D]:
         """With some arguments changed; None leaves an argument as it is, and a dot stands for the old formula.
 
         Raises
@@ -106,11 +122,6 @@ def _right(text: str) -> str:
 
 def _side_text(part: Part) -> str:
     """The terms and offsets of a part, written out."""
-    pieces = [term_text(term) for term in part.terms]
+    pieces = [term.text for term in part.terms]
     pieces += [f"offset({offset.text})" for offset in part.offsets]
     return " + ".join(pieces) if pieces else "1"
-
-
-def term_text(term: Term) -> str:
-    """A term as a formula writes it."""
-    return ":".join(factor.text for factor in term.factors)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import or_
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -27,24 +25,10 @@ from .interpreter import Interpreter, coded_column
 from .margins import Margins, margins
 from .parse import Part
 from .plain import plain_columns, plain_matrix
+from .recipe import Context
 from .recoding import Coded, hypotheses, recoded
 from .response import known_codes
 from .transforms.named import Transform
-
-
-@dataclass(frozen=True)
-class Context:
-    """Names that unsafe formulas may use; modules pickle by their name."""
-
-    names: Mapping[str, Any]
-
-    def __getstate__(self) -> dict[str, Any]:
-        modules = {k: v.__name__ for k, v in self.names.items() if isinstance(v, ModuleType)}
-        return {"modules": modules, "values": {k: v for k, v in self.names.items() if k not in modules}}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        modules = {name: importlib.import_module(module) for name, module in state["modules"].items()}
-        object.__setattr__(self, "names", {**state["values"], **modules})
 
 
 @dataclass(frozen=True)

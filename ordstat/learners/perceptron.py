@@ -51,12 +51,7 @@ class RCDPerceptron(WeakLearner):
     scaling: str | None = "range"
 
     def __post_init__(self) -> None:
-        if isinstance(self.updates, bool) or not isinstance(self.updates, (int, np.integer)) or self.updates < 1:
-            name = type(self).__name__
-            raise OptionError(f"updates of {name} must be an integer of 1 or more; got {self.updates!r}.")
-        if not isinstance(self.scaling, (str, type(None))) or self.scaling not in SCALINGS:
-            names = ", ".join(repr(name) for name in SCALINGS)
-            raise OptionError(f"scaling of {type(self).__name__} must be one of {names}; got {self.scaling!r}.")
+        _check_search(self)
 
     def on(self, X: FloatArray, case_weights: FloatArray) -> DirectionTrainer:
         scaling = fit_scaling(self.scaling, X, case_weights)
@@ -64,7 +59,7 @@ class RCDPerceptron(WeakLearner):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NormalisedSigmoid(RCDPerceptron):
+class NormalisedSigmoid(WeakLearner):
     """h(x) = tanh(<v, (x, 1)>), v that of `RCDPerceptron` at length gamma.
 
     Parameters
@@ -82,10 +77,12 @@ class NormalisedSigmoid(RCDPerceptron):
     NormalisedSigmoid(updates=200, scaling='range', gamma=2.0)
     """
 
+    updates: int = 200
+    scaling: str | None = "range"
     gamma: float = 4.0
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        _check_search(self)
         ok = isinstance(self.gamma, (int, float, np.number)) and not isinstance(self.gamma, bool)
         if not ok or not 0.0 < self.gamma < np.inf:
             raise OptionError(f"gamma of {type(self).__name__} must be a positive, finite number; got {self.gamma!r}.")
@@ -95,6 +92,16 @@ class NormalisedSigmoid(RCDPerceptron):
         return SigmoidTrainer(
             X=X, scaled=scaling(X), scaling=scaling, updates=self.updates, shape=np.tanh, length=float(self.gamma)
         )
+
+
+def _check_search(learner: RCDPerceptron | NormalisedSigmoid) -> None:
+    """OptionError for settings of the search that it cannot have."""
+    if isinstance(learner.updates, bool) or not isinstance(learner.updates, (int, np.integer)) or learner.updates < 1:
+        name = type(learner).__name__
+        raise OptionError(f"updates of {name} must be an integer of 1 or more; got {learner.updates!r}.")
+    if not isinstance(learner.scaling, (str, type(None))) or learner.scaling not in SCALINGS:
+        names = ", ".join(repr(name) for name in SCALINGS)
+        raise OptionError(f"scaling of {type(learner).__name__} must be one of {names}; got {learner.scaling!r}.")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ..learners.tree_rounds import Plan
 from ..model.distinct import DistinctRows
 from ..model.trees.aggregation import Plurality
-from .shared.options import one_of
-from .shared.trees import RESPONSES, TreeEnsemble
+from .shared.options import count, one_of
+from .shared.trees import RESPONSES, TreeMethod
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class OrdinalBagging(TreeEnsemble):
+class OrdinalBagging(TreeMethod):
     """Trees on bootstrap samples of the rows [Breiman 1996; Tutz & Hechenbichler 2003, sec. 2 and 4.1].
 
     `bagging` lets trees of all ranks vote for one each. `ordinal-bagging` lets trees of every split vote for its
@@ -42,11 +43,19 @@ class OrdinalBagging(TreeEnsemble):
     ['temp[T.warm]', 'contact[T.yes]']
     """
 
+    rounds: int = 50
     response: str = "nominal"
+
+    in_rounds: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         one_of(self, "response", self.response, RESPONSES)
         super().__post_init__()
+        self._settle(rounds=count(self, "rounds", self.rounds, 1))
+
+    @property
+    def made(self) -> int:
+        return self.rounds
 
     @property
     def draws(self) -> bool:

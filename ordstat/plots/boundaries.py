@@ -15,7 +15,7 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.base import OrdinalResults
+    from .drawn import DrawnRanker
 
 # The grid reaches this share of the range beyond the rows.
 _BEYOND = 0.03
@@ -23,9 +23,9 @@ _MOST_DOTS = 2000
 
 
 def boundaries_data(
-    results: OrdinalResults, x: str, y: str, at: Mapping[str, Any] | None, data: Any, points: int
+    results: DrawnRanker, x: str, y: str, *, at: Mapping[str, Any] | None = None, data: Any = None, points: int = 200
 ) -> pd.DataFrame:
-    """Columns x, y (by their names) and level: the prediction at every point of a grid, y running fastest."""
+    """Columns of the two variables, and level: the prediction at every point of the grid."""
     if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 2:
         raise OptionError(f"points must be a whole number, 2 or more; got {points!r}.")
     rows = _numbers(results, x, y, data)
@@ -48,7 +48,7 @@ def _span(values: FloatArray, points: int) -> FloatArray:
     return np.linspace(low - spare, high + spare, points)
 
 
-def _numbers(results: OrdinalResults, x: str, y: str, data: Any) -> FloatArray:
+def _numbers(results: DrawnRanker, x: str, y: str, data: Any) -> FloatArray:
     """(N, 2) values of the two variables in the rows of the fit."""
     given = results.design.data if data is None else data
     if given is None:
@@ -70,12 +70,37 @@ def _numbers(results: OrdinalResults, x: str, y: str, data: Any) -> FloatArray:
 
 
 def boundaries(
-    results: OrdinalResults, ax: Axes | None, x: str, y: str, at: Mapping[str, Any] | None, data: Any, points: int
+    results: DrawnRanker,
+    x: str,
+    y: str,
+    ax: Axes | None = None,
+    *,
+    at: Mapping[str, Any] | None = None,
+    data: Any = None,
+    points: int = 200,
 ) -> Axes:
-    """Draw `boundaries_data` as coloured regions with the rows of the fit as dots of their observed level."""
+    """Predicted levels over two numeric variables, with the rows of the fit as dots of their observed level.
+
+    Parameters
+    ----------
+    x, y : str
+        Variables of the formula.
+    ax : matplotlib axes, optional
+    at : mapping, optional
+        Values of all other variables: {"contact": "yes"}.
+    data : data frame, optional
+        The data of the fit, where it does not have them any more (after unpickling).
+    points : int
+        Of the grid, on each side.
+
+    Raises
+    ------
+    OptionError
+        A name that is no variable of the formula, or no number; another variable without a value.
+    """
     from matplotlib.colors import ListedColormap
 
-    grid = boundaries_data(results, x, y, at, data, points)
+    grid = boundaries_data(results, x, y, at=at, data=data, points=points)
     ax = style.axes(ax, height=4.4, width=5.4)
     levels = results.levels
     colours = style.level_colours(len(levels))
@@ -93,7 +118,7 @@ def boundaries(
     return style.named(ax, x, y)
 
 
-def _dots(ax: Axes, results: OrdinalResults, numbers: FloatArray, colours: Sequence[tuple[float, ...]]) -> None:
+def _dots(ax: Axes, results: DrawnRanker, numbers: FloatArray, colours: Sequence[tuple[float, ...]]) -> None:
     """The rows, some of them where they are very many."""
     y = results.design.sample.y
     if len(numbers) != y.size:

@@ -13,12 +13,12 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.base import OrdinalResults
+    from .drawn import DrawnRanker
 
 _MOST_NUMBERS = 20  # levels; the cells of more are too small for numbers
 
 
-def confusion_data(results: OrdinalResults, newdata: Any = None, weights: Any = None) -> pd.DataFrame:
+def confusion_data(results: DrawnRanker, *, newdata: Any = None, weights: Any = None) -> pd.DataFrame:
     """One row a cell.
 
     Returns
@@ -43,9 +43,18 @@ def confusion_data(results: OrdinalResults, newdata: Any = None, weights: Any = 
     )
 
 
-def confusion(results: OrdinalResults, ax: Axes | None, newdata: Any = None, weights: Any = None) -> Axes:
-    """Draw `confusion_data`: blue where right, towards dark red with the distance |i - j|, deeper with the share."""
-    data = confusion_data(results, newdata, weights)
+def confusion(results: DrawnRanker, ax: Axes | None = None, *, newdata: Any = None, weights: Any = None) -> Axes:
+    """Observed against predicted levels: blue where right, redder with the distance, deeper with the share.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, optional
+    newdata : data frame, optional
+        With the response; the rows of the fit if not given.
+    weights : str or (N,) array, optional
+        Of `newdata`.
+    """
+    data = confusion_data(results, newdata=newdata, weights=weights)
     levels = [str(level) for level in results.levels]
     n = len(levels)
     side = min(max(2.6, 0.44 * n + 1.0), 7.0)

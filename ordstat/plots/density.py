@@ -17,14 +17,14 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.likelihood.results import LikelihoodResults
+    from .drawn import DrawnLikelihood
 
 _POINTS = 400
 _LEAST_HEIGHT = 0.01  # of the density's mode: tails below are left out
 _MOST_ROWS = 20
 
 
-def density_data(results: LikelihoodResults, at: Any = None) -> pd.DataFrame:
+def density_data(results: DrawnLikelihood, *, at: Any = None) -> pd.DataFrame:
     """Density of Y* = H + e / s on a grid, piece by piece between the thresholds.
 
     Parameters
@@ -67,7 +67,7 @@ def _span(rule: LikelihoodRule) -> FloatArray:
     return np.asarray(t[height >= _LEAST_HEIGHT * height.max()][[0, -1]])
 
 
-def _chosen(results: LikelihoodResults, at: Any) -> tuple[list[str], Rows]:
+def _chosen(results: DrawnLikelihood, at: Any) -> tuple[list[str], Rows]:
     if at is None:
         order = np.argsort(results.fit.scores, kind="stable")
         places = {"lowest score": order[0], "median score": order[order.size // 2], "highest score": order[-1]}
@@ -101,9 +101,17 @@ def _shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
 
 
-def density(results: LikelihoodResults, ax: Axes | None, at: Any = None) -> Axes:
-    """Draw `density_data`: one row of the plot a row of data, the first on top."""
-    data = density_data(results, at)
+def density(results: DrawnLikelihood, ax: Axes | None = None, *, at: Any = None) -> Axes:
+    """Latent distribution of chosen rows, cut by the thresholds: areas are the probabilities of the levels.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, optional
+    at : data frame, optional
+        Rows with the variables of the formula, one density each; the rows of the fit with the lowest, the median
+        and the highest score if not given.
+    """
+    data = density_data(results, at=at)
     labels = list(dict.fromkeys(data["row"]))
     ax = style.axes(ax, height=1.2 + 0.85 * len(labels))
     colours = dict(zip(results.levels, style.level_colours(len(results.levels)), strict=True))
@@ -141,7 +149,7 @@ def _probability(ax: Axes, piece: pd.DataFrame, base: float, height: FloatArray,
         )
 
 
-def _cuts(ax: Axes, results: LikelihoodResults, data: pd.DataFrame) -> None:
+def _cuts(ax: Axes, results: DrawnLikelihood, data: pd.DataFrame) -> None:
     """Threshold lines through all rows where they are common to all."""
     rule = cast(LikelihoodRule, results.fit.rule)
     if rule.alpha.shape[1] > 1:

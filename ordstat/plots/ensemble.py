@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import pandas as pd
 
 from .accessor import Plots
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from ..results.rankers.ensemble import EnsembleResults
+from .drawn import DrawnEnsemble, Picture
+from .rounds import rounds as draw_rounds
+from .rounds import rounds_data as rounds_frame
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,29 +26,7 @@ class EnsemblePlots(Plots):
     3    100         new data  0.056
     """
 
-    results: EnsembleResults
+    results: DrawnEnsemble
 
-    def rounds(
-        self, ax: Axes | None = None, *, newdata: Any = None, error: str = "absolute", every: int | None = None
-    ) -> Axes:
-        """Error after every round, on the rows of the fit, on new data, and of held-out rows where there are any.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-        newdata : data frame, optional
-            With the response.
-        error : {"absolute", "classification", "cost", "loss"}
-            "loss" is the training loss a row, beside what the training-error theorem allows it.
-        every : int, optional
-            Only every so many rounds, and the last; 250 of them, the first closest together, if not given.
-        """
-        from .rounds import rounds
-
-        return rounds(self.results, ax, newdata, error, every)
-
-    def rounds_data(self, *, newdata: Any = None, error: str = "absolute", every: int | None = None) -> pd.DataFrame:
-        """Columns round, rows (whose error it is), value."""
-        from .rounds import rounds_data
-
-        return rounds_data(self.results, newdata, error, every)
+    rounds = Picture(draw_rounds)
+    rounds_data = Picture(rounds_frame)

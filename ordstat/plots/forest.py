@@ -13,21 +13,32 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.likelihood.results import LikelihoodResults
+    from .drawn import DrawnLikelihood
 
 _EFFECTS = ("nominal", "location", "scale")
 
 
-def forest_data(results: LikelihoodResults, exponentiate: bool = False, level: float = 0.95) -> pd.DataFrame:
-    """Rows of `tidy` but for the thresholds and aliased columns: term, estimate, conf_low, conf_high, coef_type."""
+def forest_data(results: DrawnLikelihood, *, exponentiate: bool = False, level: float = 0.95) -> pd.DataFrame:
+    """Columns term, estimate, conf_low, conf_high, coef_type."""
     table = results.tidy(exponentiate=exponentiate, level=level)
     kept = table["coef_type"].isin(_EFFECTS) & table["estimate"].notna()
     return table.loc[kept, ["term", "estimate", "conf_low", "conf_high", "coef_type"]].reset_index(drop=True)
 
 
-def forest(results: LikelihoodResults, ax: Axes | None, exponentiate: bool = False, level: float = 0.95) -> Axes:
-    """Draw `forest_data`, the first coefficient on top, with its numbers at the right."""
-    data = forest_data(results, exponentiate, level)
+def forest(
+    results: DrawnLikelihood, ax: Axes | None = None, *, exponentiate: bool = False, level: float = 0.95
+) -> Axes:
+    """Coefficients with their confidence limits.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, optional
+    exponentiate : bool
+        Odds ratios (logit), hazard ratios (cloglog) or exponents, on a logarithmic axis.
+    level : float in (0, 1)
+        Of the limits.
+    """
+    data = forest_data(results, exponentiate=exponentiate, level=level)
     n = len(data)
     if n == 0:
         raise DataError("the fit has no effects to draw: a model of thresholds alone.")

@@ -14,10 +14,10 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.base import OrdinalResults
+    from .drawn import DrawnRanker
 
 
-def latent_data(results: OrdinalResults, bins: int = 40) -> pd.DataFrame:
+def latent_data(results: DrawnRanker, *, bins: int = 40) -> pd.DataFrame:
     """Histogram of the scores of every observed level.
 
     Returns
@@ -41,7 +41,7 @@ def latent_data(results: OrdinalResults, bins: int = 40) -> pd.DataFrame:
     return pd.concat([pd.DataFrame(table) for table in tables], ignore_index=True)
 
 
-def row_thresholds(results: OrdinalResults) -> FloatArray:
+def row_thresholds(results: DrawnRanker) -> FloatArray:
     """(3, K-1) mean, smallest and largest threshold over the rows: alike unless there are nominal effects."""
     sample, scores = results.design.sample, results.fit.scores
     thresholds = scores[:, None] - results.gaps(sample.rows, scores)
@@ -50,9 +50,26 @@ def row_thresholds(results: OrdinalResults) -> FloatArray:
     return np.stack([mean, thresholds.min(axis=0), thresholds.max(axis=0)])
 
 
-def latent(results: OrdinalResults, ax: Axes | None, bins: int = 40) -> Axes:
-    """Draw `latent_data`: one row a level, highest on top."""
-    data = latent_data(results, bins)
+def latent(results: DrawnRanker, ax: Axes | None = None, *, bins: int = 40) -> Axes:
+    """Scores of the rows of each observed level, with the thresholds and the interval of every level.
+
+    A row of the plot is one observed level. Where thresholds differ between the rows of the fit (nominal effects)
+    their mean is drawn, and their range shaded.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, optional
+    bins : int
+        Of the histograms.
+
+    Raises
+    ------
+    UnavailableError
+        For a rule that votes.
+    ImportError
+        matplotlib is not installed.
+    """
+    data = latent_data(results, bins=bins)
     levels = results.levels
     ax = style.axes(ax, height=1.3 + 0.42 * len(levels))
     mean, least, most = row_thresholds(results)

@@ -14,12 +14,12 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.base import OrdinalResults
+    from .drawn import DrawnRanker
 
 _SIDES = ("left", "right")
 
 
-def margins_data(results: OrdinalResults, bins: int = 40, normalised: bool | None = None) -> pd.DataFrame:
+def margins_data(results: DrawnRanker, *, bins: int = 40, normalised: bool | None = None) -> pd.DataFrame:
     """Histogram of the left and of the right margins.
 
     Parameters
@@ -54,14 +54,14 @@ def margins_data(results: OrdinalResults, bins: int = 40, normalised: bool | Non
     return pd.concat(tables, ignore_index=True)
 
 
-def _normalise(results: OrdinalResults, asked: bool | None) -> bool:
+def _normalise(results: DrawnRanker, asked: bool | None) -> bool:
     use = results.geometry is not None if asked is None else asked
     if use and results.geometry is None:
         raise OptionError(f"{results.method!r} has no norm for its margins: use normalised=False.")
     return use
 
 
-def _sides(results: OrdinalResults, normalised: bool) -> tuple[FloatArray, FloatArray]:
+def _sides(results: DrawnRanker, normalised: bool) -> tuple[FloatArray, FloatArray]:
     m = results.training_margins
     return (m.left / m.unit, m.right / m.unit) if normalised else (m.left, m.right)
 
@@ -75,14 +75,25 @@ def _edges(values: FloatArray, bins: int) -> FloatArray:
 
 
 def margins(
-    results: OrdinalResults,
-    ax: Axes | None,
+    results: DrawnRanker,
+    ax: Axes | None = None,
+    *,
     delta: float | None = None,
     bins: int = 40,
     normalised: bool | None = None,
 ) -> Axes:
-    """Draw `margins_data`, wrong margins in another colour, and the rows within Delta."""
-    data = margins_data(results, bins, normalised)
+    """Left and right margins of the rows; wrong ones (<= 0) in another colour, and a line at Delta.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, optional
+    delta : float >= 0, optional
+        Half the median size of the margins, to one digit, if not given.
+    bins : int
+    normalised : bool, optional
+        Whether in units of the normalised margin; True where the potential has a norm.
+    """
+    data = margins_data(results, bins=bins, normalised=normalised)
     use = _normalise(results, normalised)
     errors = results.delta_errors(None if delta is None else [delta], normalised=use)
     ax = style.axes(ax, height=2.6)

@@ -18,11 +18,11 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.likelihood.results import LikelihoodResults
+    from .drawn import DrawnLikelihood
 
 
 def parallel_data(
-    results: LikelihoodResults, columns: Sequence[str] | str | None = None, level: float = 0.95
+    results: DrawnLikelihood, *, columns: Sequence[str] | str | None = None, level: float = 0.95
 ) -> pd.DataFrame:
     """Effects of the location columns on P(response > level), each threshold fitted alone, and together.
 
@@ -46,7 +46,7 @@ def parallel_data(
     return frame.sort_values("term", key=lambda terms: terms.map(order), kind="stable", ignore_index=True)
 
 
-def _chosen(results: LikelihoodResults, columns: Sequence[str] | str | None) -> list[str]:
+def _chosen(results: DrawnLikelihood, columns: Sequence[str] | str | None) -> list[str]:
     names = list(results.design.names)
     if not names:
         raise DataError("the fit has no location effects to compare.")
@@ -57,7 +57,7 @@ def _chosen(results: LikelihoodResults, columns: Sequence[str] | str | None) -> 
     return chosen
 
 
-def _binary(results: LikelihoodResults, code: int) -> LikelihoodResults:
+def _binary(results: DrawnLikelihood, code: int) -> DrawnLikelihood:
     """The fit of P(y > code) alone, of the same columns but for the scale effects."""
     design, method = results.design, cast(Any, results.method)
     rows = replace(design.sample.rows, scale=None, scale_offset=None)
@@ -67,15 +67,17 @@ def _binary(results: LikelihoodResults, code: int) -> LikelihoodResults:
     link = fitted.name if fitted.lam is None else (fitted.name, fitted.lam)
     method = replace(method, threshold="flexible", start=None, cost="classification", link=link)
     design = replace(design, sample=sample, levels=levels, scale_names=(), scale_terms={})
-    return replace(results, design=design, method=method, fit=method.fit(sample, np.random.default_rng(0)))
+    fit = method.fit(sample, np.random.default_rng(0))
+    binary: DrawnLikelihood = replace(cast(Any, results), design=design, method=method, fit=fit)
+    return binary
 
 
-def _link(results: LikelihoodResults) -> Link:
+def _link(results: DrawnLikelihood) -> Link:
     """The latent distribution, its parameter estimated where it has one."""
     return cast(LikelihoodRule, results.fit.rule).link
 
 
-def _estimates(results: LikelihoodResults, level: float) -> pd.DataFrame:
+def _estimates(results: DrawnLikelihood, level: float) -> pd.DataFrame:
     """Location effects: estimate, std_error, lower, upper; nothing of estimates without a finite maximum."""
     table = results.tidy(level=level)
     table = table[table["coef_type"] == "location"].set_index("term")
@@ -85,13 +87,21 @@ def _estimates(results: LikelihoodResults, level: float) -> pd.DataFrame:
 
 
 def parallel(
-    results: LikelihoodResults,
-    ax: Axes | None,
-    columns: Sequence[str] | str | None = None,
-    level: float = 0.95,
+    results: DrawnLikelihood, ax: Axes | None = None, *, columns: Sequence[str] | str | None = None, level: float = 0.95
 ) -> Axes:
-    """Draw `parallel_data`: a block a column, a row a threshold, the pooled estimate as a line with its band."""
-    data = parallel_data(results, columns, level)
+    """Are effects the same at every threshold? Binary fits of P(response > level), beside the fit itself.
+
+    Where the effects are parallel the points of a column scatter about its line within their limits.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, optional
+    columns : str or sequence of str, optional
+        Location columns; all if not given.
+    level : float in (0, 1)
+        Of the limits.
+    """
+    data = parallel_data(results, columns=columns, level=level)
     terms = list(dict.fromkeys(data["term"]))
     rows = len(results.levels) - 1
     places = _places(len(terms), rows)

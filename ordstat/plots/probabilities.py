@@ -14,15 +14,16 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.likelihood.results import LikelihoodResults
+    from .drawn import DrawnLikelihood
 
 _POINTS = 60
 _CROWDED = 7  # levels; bands of more are drawn fainter
 
 
 def effects_data(
-    results: LikelihoodResults,
+    results: DrawnLikelihood,
     variable: str,
+    *,
     values: Sequence[Any] | None = None,
     at: Mapping[str, Any] | None = None,
     data: Any = None,
@@ -50,7 +51,7 @@ def _single(value: Any) -> bool:
     return isinstance(value, str) or not isinstance(value, (Sequence, np.ndarray))
 
 
-def _range(results: LikelihoodResults, variable: str, data: Any) -> list[Any] | None:
+def _range(results: DrawnLikelihood, variable: str, data: Any) -> list[Any] | None:
     """Points from the smallest to the largest value in the rows of the fit; None for a column that is no number."""
     given = results.design.data if data is None else data
     if given is None:
@@ -67,20 +68,47 @@ def _range(results: LikelihoodResults, variable: str, data: Any) -> list[Any] | 
     return [float(value) for value in np.linspace(finite.min(), finite.max(), _POINTS)]
 
 
-def effects(results: LikelihoodResults, ax: Axes | None, variable: str, **chosen: Any) -> Axes:
-    """Draw `effects_data`: a line with a band a level, or points with bars for a factor."""
-    data = effects_data(results, variable, **chosen)
+def effects(
+    results: DrawnLikelihood,
+    variable: str,
+    ax: Axes | None = None,
+    *,
+    values: Sequence[Any] | None = None,
+    at: Mapping[str, Any] | None = None,
+    data: Any = None,
+    level: float = 0.95,
+) -> Axes:
+    """Probability of every level over a variable, with bands: lines for a number, points for a factor.
+
+    They are the estimated marginal means of `emmeans`: all levels of the other factors weigh the same, other
+    numbers are at their means.
+
+    Parameters
+    ----------
+    variable : str
+        Of the formula.
+    ax : matplotlib axes, optional
+    values : sequence, optional
+        Of the variable; all levels of a factor, 60 points over the range of a number if not given.
+    at : mapping, optional
+        Values of other variables: {"contact": "yes"}.
+    data : data frame, optional
+        The data of the fit, where it does not have them any more (after unpickling).
+    level : float in (0, 1)
+        Of the limits.
+    """
+    means = effects_data(results, variable, values=values, at=at, data=data, level=level)
     ax = style.axes(ax, height=4.0)
     colours = style.level_colours(len(results.levels))
-    draw = _lines if _numeric(results, variable, data) else _points
-    last = [draw(ax, data, variable, place, results, colours[place]) for place in range(len(results.levels))]
-    ax.set_ylim(0.0, min(1.0, 1.04 * float(np.nanmax(data[["estimate", "upper"]].to_numpy()))))
+    draw = _lines if _numeric(results, variable, means) else _points
+    last = [draw(ax, means, variable, place, results, colours[place]) for place in range(len(results.levels))]
+    ax.set_ylim(0.0, min(1.0, 1.04 * float(np.nanmax(means[["estimate", "upper"]].to_numpy()))))
     style.named(ax, variable, f"P({results.design.response} = level)")
     style.end_labels(ax, last, [str(level) for level in results.levels], colours)
     return ax
 
 
-def _numeric(results: LikelihoodResults, variable: str, data: pd.DataFrame) -> bool:
+def _numeric(results: DrawnLikelihood, variable: str, data: pd.DataFrame) -> bool:
     """Whether the variable is a number, and no factor whose levels are numbers."""
     column = data[variable]
     if variable in results.design.spec.categories():
@@ -88,7 +116,7 @@ def _numeric(results: LikelihoodResults, variable: str, data: pd.DataFrame) -> b
     return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
 
 
-def _lines(ax: Axes, data: pd.DataFrame, variable: str, place: int, results: LikelihoodResults, colour: Any) -> float:
+def _lines(ax: Axes, data: pd.DataFrame, variable: str, place: int, results: DrawnLikelihood, colour: Any) -> float:
     mine = data[data["level"] == results.levels[place]]
     x = mine[variable].to_numpy(dtype=np.float64)
     alpha = 0.20 if len(results.levels) <= _CROWDED else 0.10
@@ -98,7 +126,7 @@ def _lines(ax: Axes, data: pd.DataFrame, variable: str, place: int, results: Lik
     return float(mine["estimate"].iloc[-1])
 
 
-def _points(ax: Axes, data: pd.DataFrame, variable: str, place: int, results: LikelihoodResults, colour: Any) -> float:
+def _points(ax: Axes, data: pd.DataFrame, variable: str, place: int, results: DrawnLikelihood, colour: Any) -> float:
     mine = data[data["level"] == results.levels[place]]
     n, K = len(mine), len(results.levels)
     x = np.arange(n) + 0.5 * ((place + 0.5) / K - 0.5)
@@ -117,8 +145,9 @@ def _factor_axis(ax: Axes, values: pd.Series) -> None:
 
 
 def stacked_data(
-    results: LikelihoodResults,
+    results: DrawnLikelihood,
     variable: str,
+    *,
     values: Sequence[Any] | None = None,
     at: Mapping[str, Any] | None = None,
     data: Any = None,
@@ -130,26 +159,37 @@ def stacked_data(
     pandas.DataFrame
         Columns of the variable, level, estimate, cumulative (P(response <= level)).
     """
-    frame = effects_data(results, variable, values, at, data)[[variable, "level", "estimate"]]
+    frame = effects_data(results, variable, values=values, at=at, data=data)[[variable, "level", "estimate"]]
     K = len(results.levels)
     return frame.assign(cumulative=np.cumsum(frame["estimate"].to_numpy().reshape(-1, K), axis=1).ravel())
 
 
-def stacked(results: LikelihoodResults, ax: Axes | None, variable: str, **chosen: Any) -> Axes:
-    """Draw `stacked_data`, the lowest level at the bottom."""
-    data = stacked_data(results, variable, **chosen)
+def stacked(
+    results: DrawnLikelihood,
+    variable: str,
+    ax: Axes | None = None,
+    *,
+    values: Sequence[Any] | None = None,
+    at: Mapping[str, Any] | None = None,
+    data: Any = None,
+) -> Axes:
+    """Probabilities of the levels over a variable on top of each other, the lowest level at the bottom.
+
+    Parameters as in `effects`.
+    """
+    table = stacked_data(results, variable, values=values, at=at, data=data)
     ax = style.axes(ax, height=4.0)
     K = len(results.levels)
     colours = style.level_colours(K)
-    shares = data["estimate"].to_numpy().reshape(-1, K).T
-    tops = data["cumulative"].to_numpy().reshape(-1, K).T
-    values = data[variable].iloc[::K]
-    if _numeric(results, variable, data):
-        ax.stackplot(values.to_numpy(dtype=np.float64), shares, colors=colours, edgecolor="white", linewidth=_edge(K))
-        ax.set_xlim(values.min(), values.max())
+    shares = table["estimate"].to_numpy().reshape(-1, K).T
+    tops = table["cumulative"].to_numpy().reshape(-1, K).T
+    places = table[variable].iloc[::K]
+    if _numeric(results, variable, table):
+        ax.stackplot(places.to_numpy(dtype=np.float64), shares, colors=colours, edgecolor="white", linewidth=_edge(K))
+        ax.set_xlim(places.min(), places.max())
     else:
         _bars(ax, shares, tops, colours)
-        _factor_axis(ax, values)
+        _factor_axis(ax, places)
     ax.set_ylim(0.0, 1.0)
     style.named(ax, variable, f"P({results.design.response} = level)")
     middles = list(tops[:, -1] - shares[:, -1] / 2.0)

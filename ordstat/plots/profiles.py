@@ -14,15 +14,16 @@ from ..exceptions import DataError, OptionError
 from . import style
 
 if TYPE_CHECKING:
-    from ..results.likelihood.results import LikelihoodResults
+    from .drawn import DrawnLikelihood
 
 _COLUMNS = 3
 _BEYOND = 0.2  # curves reach to the limits of this share of the chance outside
 
 
 def profiles_data(
-    results: LikelihoodResults,
+    results: DrawnLikelihood,
     parm: str | int | Sequence[str | int] | None = None,
+    *,
     level: float = 0.95,
     points: int = 41,
 ) -> pd.DataFrame:
@@ -42,14 +43,34 @@ def profiles_data(
 
 
 def profiles(
-    results: LikelihoodResults,
-    ax: Any,
+    results: DrawnLikelihood,
     parm: str | int | Sequence[str | int] | None = None,
+    ax: Any = None,
+    *,
     level: float = 0.95,
     points: int = 41,
 ) -> AnyArray:
-    """Draw `profiles_data`, a panel a parameter, with the limits of that level."""
-    data = profiles_data(results, parm, level, points)
+    """Signed root deviance against each parameter (line), its quadratic approximation (dashes) and the limits.
+
+    A line that bends away from the dashes says that Wald limits are poor.
+
+    Parameters
+    ----------
+    parm : str, int or a sequence of them, optional
+        Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given.
+    ax : matplotlib axes or an array of them, optional
+        One a parameter.
+    level : float in (0, 1)
+        Of the limits.
+    points : int
+        Values of each parameter.
+
+    Returns
+    -------
+    array of matplotlib axes
+        Unlike the other plots, as every parameter has its own.
+    """
+    data = profiles_data(results, parm, level=level, points=points)
     names = list(dict.fromkeys(data["parameter"]))
     if not names:
         raise DataError("all parameters asked for are aliased: they have no profile.")

@@ -12,17 +12,45 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from ..results.base import OrdinalResults
+    from .drawn import DrawnRanker
 
 
-def reliability_data(results: OrdinalResults, newdata: Any, by: str, bins: int, level: float) -> pd.DataFrame:
-    """`OrdinalResults.reliability`."""
+def reliability_data(
+    results: DrawnRanker, *, newdata: Any = None, by: str = "split", bins: int = 10, level: float = 0.95
+) -> pd.DataFrame:
+    """Columns split (or level), bin, predicted, observed, lower, upper, weight."""
     return results.reliability(newdata, by=by, bins=bins, level=level)
 
 
-def reliability(results: OrdinalResults, ax: Axes | None, newdata: Any, by: str, bins: int, level: float) -> Axes:
-    """Draw `reliability_data`, one line a curve, on the diagonal where probabilities are right."""
-    data = reliability_data(results, newdata, by, bins, level)
+def reliability(
+    results: DrawnRanker,
+    ax: Axes | None = None,
+    *,
+    newdata: Any = None,
+    by: str = "split",
+    bins: int = 10,
+    level: float = 0.95,
+) -> Axes:
+    """Observed shares against predicted probabilities, with Wilson limits: on the diagonal where these are right.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, optional
+    newdata : data frame, optional
+        With the response; the rows of the fit (cross-fitted, if it is calibrated) if not given.
+    by : {"split", "level"}
+        A curve a threshold, of P(response <= low), or a level, of P(response = level).
+    bins : int
+        Of about equal weight, at most.
+    level : float in (0, 1)
+        Of the limits.
+
+    Raises
+    ------
+    OptionError
+        The fit has no probabilities.
+    """
+    data = reliability_data(results, newdata=newdata, by=by, bins=bins, level=level)
     curves = list(data[by].cat.categories)
     longest = max(len(str(name)) for name in curves)
     ax = style.axes(ax, height=4.6, width=4.9 + 0.075 * min(longest, 60))

@@ -15,7 +15,7 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.rankers.ensemble import EnsembleResults
+    from .drawn import DrawnEnsemble
 
 #: What may be drawn, and the name of its axis.
 ERRORS = {
@@ -30,8 +30,10 @@ _COLOURS = {_OWN: style.RIGHT, _NEW: style.WRONG, _HELD: style.INK, "loss": styl
 _POINTS = 250
 
 
-def rounds_data(results: EnsembleResults, newdata: Any, error: str, every: int | None) -> pd.DataFrame:
-    """Columns round, rows ("rows of the fit", "new data", "held out"; "loss" and "its bound"), value."""
+def rounds_data(
+    results: DrawnEnsemble, *, newdata: Any = None, error: str = "absolute", every: int | None = None
+) -> pd.DataFrame:
+    """Columns round, rows (whose error it is), value."""
     if not isinstance(error, str) or error not in ERRORS:
         raise OptionError(f"error must be one of {', '.join(map(repr, ERRORS))}; got {error!r}.")
     made = len(results.fit.rounds.members)
@@ -43,7 +45,7 @@ def rounds_data(results: EnsembleResults, newdata: Any, error: str, every: int |
     return long[["round", "rows", "value"]]
 
 
-def _wide(results: EnsembleResults, newdata: Any, error: str, every: int | None, stages: Sequence[int]) -> pd.DataFrame:
+def _wide(results: DrawnEnsemble, newdata: Any, error: str, every: int | None, stages: Sequence[int]) -> pd.DataFrame:
     """One column a set of rows, by round."""
     new = None if error == "loss" else newdata
     found = results.staged_errors(new, rounds=stages) if every is None else results.staged_errors(new, every=every)
@@ -58,9 +60,27 @@ def _wide(results: EnsembleResults, newdata: Any, error: str, every: int | None,
     return wide
 
 
-def rounds(results: EnsembleResults, ax: Axes | None, newdata: Any, error: str, every: int | None) -> Axes:
-    """Draw `rounds_data`: a line a set of rows over the rounds, and where the rounds in use end."""
-    data = rounds_data(results, newdata, error, every)
+def rounds(
+    results: DrawnEnsemble,
+    ax: Axes | None = None,
+    *,
+    newdata: Any = None,
+    error: str = "absolute",
+    every: int | None = None,
+) -> Axes:
+    """Error after every round, on the rows of the fit, on new data, and of held-out rows where there are any.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, optional
+    newdata : data frame, optional
+        With the response.
+    error : {"absolute", "classification", "cost", "loss"}
+        "loss" is the training loss a row, beside what the training-error theorem allows it.
+    every : int, optional
+        Only every so many rounds, and the last; 250 of them, the first closest together, if not given.
+    """
+    data = rounds_data(results, newdata=newdata, error=error, every=every)
     ax = style.axes(ax, height=3.4)
     lines = {str(rows): line for rows, line in data.groupby("rows", sort=False)}
     for rows, line in lines.items():
@@ -82,7 +102,7 @@ def rounds(results: EnsembleResults, ax: Axes | None, newdata: Any, error: str, 
     return ax
 
 
-def _mark(ax: Axes, results: EnsembleResults) -> None:
+def _mark(ax: Axes, results: DrawnEnsemble) -> None:
     """A line where the rounds in use end, unless all are."""
     kept = results.fit.kept
     if not 0 < kept < len(results.fit.rounds.members):

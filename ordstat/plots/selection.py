@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ..model.fit import Selection
-    from ..results.base import OrdinalResults
+    from .drawn import DrawnRanker
 
 
-def selection_data(results: OrdinalResults) -> pd.DataFrame:
-    """Columns C (growing), gamma where it was chosen, cost (mean of the held-out rows), std_error, chosen."""
+def selection_data(results: DrawnRanker) -> pd.DataFrame:
+    """Columns C, gamma where it was chosen, cost, std_error, chosen."""
     found = _selection(results)
     chosen = [place == found.chosen for place in range(found.C.size)]
     data = pd.DataFrame({"C": found.C, "cost": found.cost, "std_error": found.error, "chosen": chosen})
@@ -27,7 +27,7 @@ def selection_data(results: OrdinalResults) -> pd.DataFrame:
     return data
 
 
-def _selection(results: OrdinalResults) -> Selection:
+def _selection(results: DrawnRanker) -> Selection:
     found = getattr(results.fit, "selection", None)
     if found is None:
         has_C = hasattr(results.method, "C")
@@ -36,8 +36,14 @@ def _selection(results: OrdinalResults) -> Selection:
     return cast("Selection", found)
 
 
-def selection(results: OrdinalResults, ax: Axes | None) -> Axes:
-    """Draw `selection_data`: a curve of C or gamma, or a field of both, the choice marked."""
+def selection(results: DrawnRanker, ax: Axes | None = None) -> Axes:
+    """Cost of held-out rows against C or gamma, one standard error on either side; of both as a field of numbers.
+
+    Raises
+    ------
+    UnavailableError
+        Nothing was chosen by cross-validation.
+    """
     data = selection_data(results)
     if "gamma" not in data or data["gamma"].nunique() == 1:
         ax = _curve(data, "C", ax)

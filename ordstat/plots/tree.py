@@ -13,7 +13,7 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.rankers.trees import TreeResults
+    from .drawn import DrawnTrees
 
 _LEAF = 0.62  # inches between leaves
 _LEVEL = 0.95  # inches between depths
@@ -23,8 +23,8 @@ _BELOW = 0.08  # between an edge and its leaf, in depths
 _LONGEST = 26  # characters of a cut
 
 
-def tree_data(results: TreeResults, round: int, split: int | None) -> pd.DataFrame:
-    """One row a node: node, x (leaves at 0, ..., 1 from left to right), depth, and the columns of `nodes`."""
+def tree_data(results: DrawnTrees, *, round: int = 1, split: int | None = None) -> pd.DataFrame:
+    """Columns node, x, depth, and those of `nodes`."""
     nodes = results.nodes(round, split)
     numbers = [int(number) for number in nodes.index]
     leaves = [n for n, leaf in zip(numbers, nodes["leaf"], strict=True) if leaf]
@@ -37,9 +37,18 @@ def tree_data(results: TreeResults, round: int, split: int | None) -> pd.DataFra
     return pd.concat([pd.DataFrame(extra, index=nodes.index), nodes], axis=1).reset_index()
 
 
-def tree(results: TreeResults, ax: Axes | None, round: int, split: int | None) -> Axes:
-    """Draw `tree_data`: cuts at the nodes (left where they hold), and at the leaves the shares of the classes."""
-    data = tree_data(results, round, split)
+def tree(results: DrawnTrees, ax: Axes | None = None, *, round: int = 1, split: int | None = None) -> Axes:
+    """One tree: cuts at its nodes, the shares of the levels as bars at its leaves.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, optional
+    round : int
+        1, 2, ...
+    split : int, optional
+        1, ..., K-1, where trees belong to splits.
+    """
+    data = tree_data(results, round=round, split=split)
     classes = list(data.columns)[list(data.columns).index("leaf") + 1 :]
     n_leaves, depth = int(data["leaf"].sum()), int(data["depth"].max())
     width = min(max(_LEAF * n_leaves + 1.6, 4.6), _WIDEST)

@@ -12,13 +12,13 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..results.rankers.trees import TreeResults
+    from .drawn import DrawnTrees
 
 _ERRORS = ("absolute", "classification", "squared")
 _COLOURS = {"rows of the fit": style.MUTED, "out of bag": style.RIGHT, "new data": style.WRONG}
 
 
-def rounds_data(results: TreeResults, newdata: Any, error: str, every: int) -> pd.DataFrame:
+def rounds_data(results: DrawnTrees, *, newdata: Any = None, error: str = "absolute", every: int = 1) -> pd.DataFrame:
     """One row a round and kind of rows.
 
     Returns
@@ -38,9 +38,21 @@ def rounds_data(results: TreeResults, newdata: Any, error: str, every: int) -> p
     return pd.concat(parts, ignore_index=True)
 
 
-def rounds(results: TreeResults, ax: Axes | None, newdata: Any, error: str, every: int) -> Axes:
-    """Draw `rounds_data`, a line each for the rows of the fit, those out of bag, and new ones."""
-    data = rounds_data(results, newdata, error, every)
+def rounds(
+    results: DrawnTrees, ax: Axes | None = None, *, newdata: Any = None, error: str = "absolute", every: int = 1
+) -> Axes:
+    """Error after every round, on the rows of the fit, out of bag where rows are drawn, and on new data.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, optional
+    newdata : data frame, optional
+        With the response.
+    error : {"absolute", "classification", "squared"}
+    every : int
+        Only every so many rounds, and the last.
+    """
+    data = rounds_data(results, newdata=newdata, error=error, every=every)
     ax = style.axes(ax, height=3.6)
     curves = {str(name): curve for name, curve in data.groupby("rows", sort=False)}
     for name, curve in curves.items():

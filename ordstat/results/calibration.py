@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,23 +10,56 @@ import pandas as pd
 from .._typing import FloatArray, IntArray
 from ..assess.calibration import reliability
 from ..exceptions import DataError, OptionError
-
-if TYPE_CHECKING:
-    from .base import OrdinalResults
+from .fitted import FittedRanker
 
 
-def reliability_frame(
-    results: OrdinalResults, newdata: Any, by: str, bins: int, level: float, weights: Any
+def reliability_curves(
+    fit: FittedRanker,
+    newdata: Any = None,
+    *,
+    by: str = "split",
+    bins: int = 10,
+    level: float = 0.95,
+    weights: Any = None,
 ) -> pd.DataFrame:
-    """`OrdinalResults.reliability`."""
-    _check(results, newdata, by, bins, level, weights)
-    probabilities, y, case_weights = _judged(results, newdata, weights)
+    """Reliability curves: predicted probabilities beside what happened, in bins of about equal weight.
+
+    Parameters
+    ----------
+    newdata : data frame, optional
+        With the response. Without it: the rows of the fit, for a calibrated fit by their cross-fitted scores, so
+        that no row is judged by a ranker that has seen it.
+    by : {"split", "level"}
+        Curves of P(response <= low) for every threshold "low|high", or of P(response = level).
+    bins : int
+        At most; rows of equal predictions stay together.
+    level : float in (0, 1)
+        Of the limits.
+    weights : str or (N,) array, optional
+        Case weights of `newdata`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns split (or level), bin, predicted (mean probability), observed (share), lower and upper (its Wilson
+        limits) and weight, one row per curve and bin.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> curves = fit.reliability()
+    >>> curves.loc[curves["split"] == "2|3", ["predicted", "observed"]].round(3).to_numpy().tolist()
+    [[0.058, 0.056], [0.222, 0.278], [0.431, 0.444], [0.777, 0.722]]
+    """
+    _check(fit, newdata, by, bins, level, weights)
+    probabilities, y, case_weights = _judged(fit, newdata, weights)
     if by == "split":
         events = np.cumsum(probabilities, axis=1)[:, :-1], y[:, None] <= np.arange(probabilities.shape[1] - 1)
-        names: list[Any] = results.threshold_names
+        names: list[Any] = fit.threshold_names
     else:
         events = probabilities, y[:, None] == np.arange(probabilities.shape[1])
-        names = list(results.levels)
+        names = list(fit.levels)
     pieces = []
     for name, p, happened in zip(names, events[0].T, events[1].T, strict=True):
         curve = reliability(p, happened, case_weights, bins, level)
@@ -40,9 +73,9 @@ def reliability_frame(
     return frame
 
 
-def _check(results: OrdinalResults, newdata: Any, by: str, bins: int, level: float, weights: Any) -> None:
-    if "prob" not in results.prediction_types:
-        raise OptionError(f"{results.method!r} has no probabilities: fit with calibrate=True.")
+def _check(fit: FittedRanker, newdata: Any, by: str, bins: int, level: float, weights: Any) -> None:
+    if "prob" not in fit.prediction_types:
+        raise OptionError(f"{fit.method!r} has no probabilities: fit with calibrate=True.")
     if by not in ("split", "level"):
         raise OptionError(f"by must be 'split' or 'level'; got {by!r}.")
     if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or bins < 1:
@@ -53,19 +86,18 @@ def _check(results: OrdinalResults, newdata: Any, by: str, bins: int, level: flo
         raise OptionError("weights goes with newdata: the rows of the fit have their own.")
 
 
-def _judged(results: OrdinalResults, newdata: Any, weights: Any) -> tuple[FloatArray, IntArray, FloatArray]:
+def _judged(fit: FittedRanker, newdata: Any, weights: Any) -> tuple[FloatArray, IntArray, FloatArray]:
     """(N, K) probabilities, (N,) true codes and (N,) weights of the rows of positive weight."""
-    sample, fit = results.design.sample, results.fit
-    if newdata is None and fit.calibration is not None:
-        out_of_fold = fit.calibration
+    sample, out_of_fold = fit.design.sample, fit.fit.calibration
+    if newdata is None and out_of_fold is not None:
         return out_of_fold.cross_fitted, sample.y[out_of_fold.rows], out_of_fold.weights
     if newdata is None:
-        found = results.training.probabilities
+        found = fit.training.probabilities
     else:
-        target, sample = results._new_sample(newdata, weights)
+        target, sample = fit.new_sample(newdata, weights)
         if sample.n == 0:
             raise DataError("newdata has no row with the response and all inputs present.")
-        found = results.probabilities_of(fit, sample.rows, target.scores)
+        found = fit.probabilities_of(fit.fit, sample.rows, target.scores)
     assert found is not None
     used = sample.case_weights > 0
     return found[used], sample.y[used], sample.case_weights[used]

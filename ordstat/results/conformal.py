@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -24,13 +24,11 @@ from ..exceptions import ConvergenceWarning, DataError, DataWarning, OptionError
 from ..model.empty_levels import Present, fit_present
 from ..model.rules import GapRule
 from ..model.sample import Rows, Sample
+from .fitted import FittedRanker
 from .report.cells import count
 from .report.render import Summary
 from .report.report import Report, Table
 from .seeds import generator
-
-if TYPE_CHECKING:
-    from .base import OrdinalResults
 
 _BY = {
     "probability": "probability, from the predicted level to the likelier neighbour (ordinal adaptive sets)",
@@ -64,7 +62,7 @@ class ConformalIntervals:
         What intervals grow by.
     """
 
-    results: OrdinalResults
+    results: FittedRanker
     level: float
     radius: float
     n: int
@@ -98,7 +96,7 @@ class ConformalIntervals:
         >>> intervals.predict(wine.head(1)).to_numpy().tolist()
         [[1, 3]]
         """
-        target = self.results._target(_some(newdata))
+        target = self.results.target(_some(newdata))
         ends = interval_ends(entered(self.results, target.rows, target.scores)[0], self.radius)
         levels = self.results.design.levels
         columns = {name: target.classes(codes, levels) for name, codes in zip(("lower", "upper"), ends, strict=True)}
@@ -134,7 +132,7 @@ class ConformalIntervals:
         >>> float(intervals.coverage(data[600:]).loc["all", "coverage"].round(2))
         0.84
         """
-        target, sample = self.results._new_sample(_some(newdata), weights)
+        target, sample = self.results.new_sample(_some(newdata), weights)
         if sample.n == 0:
             raise DataError("newdata has no row with the response and all inputs present.")
         ends = interval_ends(entered(self.results, sample.rows, target.scores)[0], self.radius)
@@ -176,18 +174,71 @@ class ConformalIntervals:
 
 
 def conformal_intervals(
-    results: OrdinalResults, level: float, data: Any, weights: Any, share: float, seed: Any
+    fit: FittedRanker,
+    level: float = 0.9,
+    data: Any = None,
+    *,
+    weights: Any = None,
+    share: float = 0.3,
+    seed: int | np.random.Generator = 0,
 ) -> ConformalIntervals:
-    """`OrdinalResults.conformal`."""
-    _check(results, level, data, weights, share)
+    """Intervals of levels that hold the true one with probability at least `level`, by split conformal prediction.
+
+    Intervals grow around the predicted level: by probability where the fit has any (ordinal adaptive prediction
+    sets, Lu et al. 2022), else by distance of the score from the thresholds, or by votes. How far is settled on
+    rows that the ranker has not seen. Coverage is promised for exchangeable rows, of any distribution and however
+    good the fit, on average over new rows and calibration rows; see `assess/conformal.py`.
+
+    Parameters
+    ----------
+    level : float in (0, 1)
+    data : data frame, optional
+        Independent rows with the response, not used in the fit, to calibrate on. Without them the method is fitted
+        again to a part of the rows of the fit, and calibrated on the others.
+    weights : str or (N,) array, optional
+        Whole-number case weights of `data`.
+    share : float in (0, 1)
+        Of the rows to calibrate on, where `data` is not given.
+    seed : int or numpy.random.Generator
+        Of the split and of the second fit.
+
+    Returns
+    -------
+    ConformalIntervals
+        With `.predict(newdata)`, `.coverage(newdata)` and `.summary()`.
+
+    Raises
+    ------
+    OptionError
+        `level` or `share` outside (0, 1); weights that are not whole numbers; rows in clusters.
+    DataError
+        Nothing to fit, or nothing to calibrate on.
+
+    Warns
+    -----
+    DataWarning
+        Too few calibration rows for the level: every interval is the whole range.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> data = datasets.load("anes96")
+    >>> fit = ordfit("PID ~ selfLR + age + educ + income", data=data[:600])
+    >>> intervals = fit.conformal(0.8)
+    >>> intervals.predict(data[600:601]).to_numpy().tolist()
+    [['Independent-Republican', 'Strong Republican']]
+    >>> intervals.coverage(data[600:]).loc["all", ["coverage", "size"]].round(3).tolist()
+    [0.852, 3.77]
+    """
+    _check(fit, level, data, weights, share)
     if data is None:
-        ranker, sample, scores = _split(results, share, generator(seed))
+        ranker, sample, scores = _split(fit, share, generator(seed))
     else:
-        target, sample = results._new_sample(_some(data), weights)
+        target, sample = fit.new_sample(_some(data), weights)
         if sample.n == 0:
             raise DataError("data has no row with the response and all inputs present.")
         _whole(sample.case_weights, "weights of data")
-        ranker, scores = results, target.scores
+        ranker, scores = fit, target.scores
     table, grown = entered(ranker, sample.rows, scores)
     own = table[np.arange(sample.n), sample.y]
     n = int(sample.case_weights.sum())
@@ -197,13 +248,13 @@ def conformal_intervals(
             f"{n} calibration rows are too few for level {level:g}, which needs {needed}: every interval is the whole "
             "range of levels. Give more rows or a lower level.",
             DataWarning,
-            stacklevel=3,
+            stacklevel=2,
         )
     radius = conformal_radius(own, sample.case_weights, level)
     return ConformalIntervals(results=ranker, level=level, radius=radius, n=n, grown=grown)
 
 
-def entered(results: OrdinalResults, rows: Rows, scores: FloatArray) -> tuple[FloatArray, str]:
+def entered(results: FittedRanker, rows: Rows, scores: FloatArray) -> tuple[FloatArray, str]:
     """(N, K) how far the intervals of rows grow until they hold each level, and what they grow by."""
     fit = results.fit
     probabilities = results.probabilities_of(fit, rows, scores)
@@ -214,9 +265,7 @@ def entered(results: OrdinalResults, rows: Rows, scores: FloatArray) -> tuple[Fl
     return grown_by_distance(cast(GapRule, fit.rule).gaps(rows, scores)), "distance"
 
 
-def _split(
-    results: OrdinalResults, share: float, rng: np.random.Generator
-) -> tuple[OrdinalResults, Sample, FloatArray]:
+def _split(results: FittedRanker, share: float, rng: np.random.Generator) -> tuple[FittedRanker, Sample, FloatArray]:
     """A ranker of a part of the rows, and the other rows with its scores."""
     results.check_parts()
     sample = results.design.sample
@@ -243,7 +292,7 @@ def _split(
             "the fit behind the intervals did not reach the solver's tolerance; their coverage holds, but they may be "
             "longer than need be.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
     rest = _counted(sample, each[:held])
     design = replace(results.design, sample=part, index=results.design.index[np.unique(each[held:])])
@@ -282,7 +331,7 @@ def _whole(weights: FloatArray, what: str) -> FloatArray:
     return weights
 
 
-def _check(results: OrdinalResults, level: Any, data: Any, weights: Any, share: Any) -> None:
+def _check(results: FittedRanker, level: Any, data: Any, weights: Any, share: Any) -> None:
     for name, value in (("level", level), ("share", share)):
         if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0.0 < value < 1.0:
             raise OptionError(f"{name} must lie strictly between 0 and 1; got {value!r}.")

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from inspect import isfunction
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray
+from ..assess.bounds import MarginBounds, margin_bounds
 from ..assess.errors import ErrorTable, Predictions, error_table
 from ..assess.margins import Margins, margins
 from ..exceptions import DataError, UnavailableError
+from ..model.costs import CostMatrix, sample_costs
 from ..model.fit import Certificate, Fit, Geometry, Trace
 from ..model.rules import GapRule
 from ..model.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
+from . import frames
 from .evaluation import evaluate, without_paid
+from .names import INTERNAL, who_has
 from .protocols import CalibratedMethod, Fitter, RankingMethod
 from .report.cells import count
+from .report.report import Report
+from .report.warnings import Alert, alerts
 from .target import Target
 
 if TYPE_CHECKING:
     from ..design.design import Design
-
-#: What the results of only some methods have, for the words of those that have not.
-OF_THRESHOLDS = frozenset(("coef", "thresholds", "params", "tidy", "support"))
-OF_LIKELIHOOD = frozenset((
-    "se", "vcov", "with_vcov", "confint", "profile", "anova", "drop1", "add1", "step", "test", "nominal_test",
-    "scale_test", "brant", "score_test", "bootstrap", "residuals", "influence", "gof", "discrimination", "convergence",
-    "simulate", "effects", "emmeans", "loglik", "aic", "bic", "deviance", "bse", "tvalues", "pvalues", "conf_int",
-    "cov_params", "llf",
-))  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,6 +60,21 @@ class FittedRanker:
 
     #: What fits of this kind predict by themselves; see `prediction_types`.
     predicts: ClassVar[tuple[str, ...]] = ("class", "score", "margin")
+    #: What `augment` puts beside the data.
+    augments: ClassVar[tuple[str, ...]] = ("class", "score", "margin")
+    #: Why there may be no margin bounds.
+    no_bounds: ClassVar[str] = (
+        "No margin bounds: they need the norm of the potential and its thresholds, and a model with nominal or scale "
+        "effects or an offset has none."
+    )
+    #: Names that other packages have for attributes; they answer, and are not listed.
+    other_names: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        """A function bound as a method goes by the method's name, in `help` and in a pickle of `fit.effects`."""
+        for name, value in vars(cls).items():
+            if isfunction(value):
+                value.__name__ = name
 
     def __repr__(self) -> str:
         d = self.design
@@ -73,13 +87,19 @@ class FittedRanker:
         """The fields alone: what was computed from them is computed again."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
+    def __dir__(self) -> list[str]:
+        """What a user asks for; the names in `INTERNAL` answer too."""
+        return [name for name in super().__dir__() if name not in INTERNAL]
+
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
             """Say which methods have what this one has not; a property that refused says so again."""
             if hasattr(type(self), name):
                 return object.__getattribute__(self, name)
-            if not name.startswith("_") and (others := _who_has(name)):
+            if (known := self.other_names.get(name)) is not None:
+                return known(self)
+            if not name.startswith("_") and (others := who_has(name)):
                 raise UnavailableError(f"{self.method!r} has no .{name}: {others}.")
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -140,9 +160,20 @@ class FittedRanker:
                 "cross_val_score, which cuts rows and columns."
             )
 
+    # Words
+
+    def alerts(self) -> list[Alert]:
+        """What the user must hear of: (warning category, message)."""
+        return alerts(self.design, self.fit)
+
+    def report(self) -> Report:
+        """The summary as data."""
+        raise TypeError(f"{type(self).__name__} defines no report")
+
     # Rows
 
-    def _target(self, newdata: Any) -> Target:
+    def target(self, newdata: Any) -> Target:
+        """The rows of `newdata` with their scores; None gives those of the fit."""
         if newdata is None:
             n = self.design.sample.n
             return Target(
@@ -171,9 +202,16 @@ class FittedRanker:
         """(N, K) probabilities of an uncalibrated fit, None where it has none."""
         return None
 
-    def _new_sample(self, newdata: Any, weights: Any = None) -> tuple[Target, Sample]:
-        """The complete rows of new data with a known response."""
-        target = self._target(newdata)
+    def new_sample(self, newdata: Any, weights: Any = None) -> tuple[Target, Sample]:
+        """The complete rows of new data with a known response.
+
+        Parameters
+        ----------
+        newdata : data frame
+        weights : str or (N,) array, optional
+            Case weights.
+        """
+        target = self.target(newdata)
         codes = self.design.spec.response(newdata)
         target = target.among(codes >= 0)
         given = None if weights is None else case_weights(newdata, weights, target.complete)
@@ -185,6 +223,30 @@ class FittedRanker:
             weights=given,
             costs=None if costs is None else costs[target.complete],
         )
+
+    # Predictions
+
+    def predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
+        """Predictions of rows, on the index of their data.
+
+        Parameters
+        ----------
+        target : Target
+        type : str
+            One of `prediction_types`, but for "margin".
+        """
+        calibration = self.fit.calibration
+        if calibration is not None and type in ("prob", "cum_prob"):
+            found = calibration.probabilities if type == "prob" else calibration.cum_probabilities
+            return target.frame(found(target.scores), self.levels)
+        return self._predicted(target, type)
+
+    def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
+        """Those of an uncalibrated fit."""
+        if type == "score":
+            return target.series(target.scores, "score")
+        codes = self.fit.rule.codes(target.rows, target.scores)
+        return target.classes(codes, self.design.levels, self.design.response)
 
     # Predictions beside the truth
 
@@ -199,8 +261,20 @@ class FittedRanker:
         """Error table of the rows of the fit."""
         return error_table(self.training)
 
-    def _new_predictions(self, newdata: Any, weights: Any = None) -> Predictions:
-        target, sample = self._new_sample(newdata, weights)
+    def new_predictions(self, newdata: Any, weights: Any = None) -> Predictions:
+        """Observed and predicted ranks of new data with a response, as arrays.
+
+        Parameters
+        ----------
+        newdata, weights
+            As in `new_sample`.
+
+        Raises
+        ------
+        DataError
+            No row has the response and all inputs.
+        """
+        target, sample = self.new_sample(newdata, weights)
         if sample.n == 0:
             raise DataError("newdata has no row with the response and all inputs present.")
         predictions = evaluate(self.fit, sample, self.method.cost, self.probabilities_of, target.scores)
@@ -240,6 +314,42 @@ class FittedRanker:
         sample = self.design.sample
         return margins(self.gaps(sample.rows, self.fit.scores), sample.y, self.geometry)
 
+    def margin_frame(self, newdata: Any) -> pd.DataFrame:
+        """Margins of the rows of `newdata` whose level is known; None gives those of the fit."""
+        if newdata is None:
+            return frames.margin_frame(self.target(None), self.training_margins)
+        target, sample = self.new_sample(newdata)
+        gaps = self.gaps(sample.rows, target.scores)
+        return frames.margin_frame(target, margins(gaps, sample.y, self.geometry))
+
+    # Margin bounds as values
+
+    @cached_property
+    def margin_bounds(self) -> MarginBounds:
+        """Margin bounds at confidence 0.95."""
+        return self.margin_bounds_at(0.05)
+
+    def margin_bounds_at(self, delta: float) -> MarginBounds:
+        """Margin bounds at confidence 1 - delta.
+
+        Parameters
+        ----------
+        delta : float in (0, 1)
+        """
+        if self.geometry is None:
+            return MarginBounds(bounds=(), notes=(self.no_bounds,))
+        sample = self.design.sample
+        costs = sample_costs(CostMatrix.parse(self.method.cost), sample) if self.own_cost else None
+        found = margin_bounds(self.training_margins, self.geometry, sample, costs, delta)
+        more = self.method.extra_bounds(sample, self.fit, self.geometry, delta)
+        return MarginBounds(bounds=(*found.bounds, *more.bounds), notes=(*found.notes, *more.notes))
+
+    @property
+    def own_cost(self) -> bool:
+        """Whether the fit has a cost beside the classification and absolute errors shown anyway."""
+        named = CostMatrix.parse(self.method.cost).label in ("classification", "absolute")
+        return self.design.sample.costs is not None or not named
+
 
 def case_weights(newdata: Any, weights: Any, complete: BoolArray) -> FloatArray:
     """(n,) weights of the complete rows of new data."""
@@ -261,10 +371,3 @@ def case_weights(newdata: Any, weights: Any, complete: BoolArray) -> FloatArray:
             f"{kept[extreme(kept)][0]:g}. Divide them by their mean."
         )
     return kept
-
-
-def _who_has(name: str) -> str:
-    """The kinds of methods whose results have a public attribute; empty for a name that is not well known."""
-    if name in OF_THRESHOLDS:
-        return "methods with thresholds have, such as 'redsvm'"
-    return "methods with a likelihood have, such as 'logit'" if name in OF_LIKELIHOOD else ""

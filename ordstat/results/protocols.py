@@ -14,7 +14,6 @@ from ..model.sample import Rows, Sample
 
 if TYPE_CHECKING:
     from ..design.design import Design
-    from .base import OrdinalResults
 
 
 class Fitter(Protocol):
@@ -28,7 +27,7 @@ class Fitter(Protocol):
         vcov: Any,
         calibrate: bool | int = False,
         force: bool = False,
-    ) -> OrdinalResults:
+    ) -> Any:
         """Results of the fit."""
 
 

@@ -7,10 +7,10 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from ..exceptions import OptionError
+from .fitted import FittedRanker
 
 if TYPE_CHECKING:
     from ..design.design import Design
-    from .base import OrdinalResults
 
 #: Arguments of `ordfit` that make a design.
 DESIGN_ARGUMENTS = ("weights", "offset", "cluster", "levels", "subset", "contrasts", "na_action", "safe", "context")
@@ -19,35 +19,76 @@ FIT_ARGUMENTS = ("vcov", "calibrate", "force")
 
 
 def updated(
-    results: OrdinalResults, design: Mapping[str, Any], method: Any, data: Any, changes: Mapping[str, Any]
-) -> OrdinalResults:
-    """`OrdinalResults.update`: `design` are changes of formulas, `changes` what else was given."""
-    if results.fitter is None:
+    fit: FittedRanker,
+    formula: str | None = None,
+    *,
+    nominal: str | None = None,
+    scale: str | None = None,
+    method: Any = None,
+    data: Any = None,
+    **changes: Any,
+) -> Any:
+    """Fit again with something changed, as R's update().
+
+    Parameters
+    ----------
+    formula : str, optional
+        A dot stands for that side of the old formula: "~ . - contact", "~ . + x3", ". ~ x1".
+    nominal, scale : str, optional
+        A dot stands for the old one; "~ 1" takes the effects away.
+    method : str or Method, optional
+    data : data frame, optional
+        The data of the fit if not given; they must still be what they were.
+    **changes
+        Other arguments of `ordfit` (weights, cluster, vcov, subset, calibrate, ...) and options of the method
+        (link, cost, C, ...).
+
+    Returns
+    -------
+    LikelihoodResults or MarginResults
+
+    Raises
+    ------
+    DataError
+        The data are not at hand (a fit is pickled without them) or have changed.
+    OptionError, FormulaError
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.update("~ . - contact").design.formula
+    'rating ~ temp'
+    >>> round(fit.update(method="probit").loglik, 3)
+    -85.761
+    """
+    design = {"formula": formula, "nominal": nominal, "scale": scale}
+    if fit.fitter is None:
         raise OptionError("These results were made by hand: fit with ordfit() to use update().")
     if data is None:
-        results.check_rows()
+        fit.check_rows()
     given = {name: value for name, value in design.items() if value is not None}
     given |= {name: changes[name] for name in DESIGN_ARGUMENTS if name in changes}
     options = {name: value for name, value in changes.items() if name not in (*DESIGN_ARGUMENTS, *FIT_ARGUMENTS)}
-    folds = False if results.calibrated is None else results.calibrated.folds
+    folds = False if fit.calibrated is None else fit.calibrated.folds
     kept = {"calibrate": changes.get("calibrate", folds)} | {
         name: changes[name] for name in ("force",) if name in changes
     }
-    new = results.design if data is None and not given else results.design.updated(data, **given)
-    covariance = changes["vcov"] if "vcov" in changes else kept_covariance(results, new)
+    new = fit.design if data is None and not given else fit.design.updated(data, **given)
+    covariance = changes["vcov"] if "vcov" in changes else kept_covariance(fit, new)
     if method is not None:
-        return results.fitter(new, method, options, changes.get("vcov"), **kept)
-    return results.fitter(new, _changed(results.method, options), {}, covariance, **kept)
+        return fit.fitter(new, method, options, changes.get("vcov"), **kept)
+    return fit.fitter(new, _changed(fit.method, options), {}, covariance, **kept)
 
 
-def kept_covariance(results: OrdinalResults, design: Design) -> Any:
+def kept_covariance(fit: FittedRanker, design: Design) -> Any:
     """The covariance asked for at the fit, where it makes sense for the new rows too."""
-    chosen = getattr(results, "robust", None)
+    chosen = getattr(fit, "robust", None)
     if chosen is None or chosen.cluster is None:
         return None if chosen is None else chosen.name
-    if chosen.cluster is results.design.sample.cluster:
+    if chosen.cluster is fit.design.sample.cluster:
         return "cluster" if design.sample.cluster is not None else None
-    return {"cluster": chosen.cluster} if design.index.equals(results.design.index) else None
+    return {"cluster": chosen.cluster} if design.index.equals(fit.design.index) else None
 
 
 def _changed(method: Any, options: Mapping[str, Any]) -> Any:

@@ -55,7 +55,7 @@ def test_every_ranker_has_probabilities(method):
     assert (prob.to_numpy() >= 0).all()
     np.testing.assert_allclose(prob.sum(axis=1), 1.0, rtol=1e-12)
     np.testing.assert_allclose(prob.cumsum(axis=1), cum, atol=1e-12)
-    np.testing.assert_array_equal(prob, fit.fit.calibration.probabilities(fit._target(new).scores))
+    np.testing.assert_array_equal(prob, fit.fit.calibration.probabilities(fit.target(new).scores))
     # The ranker is that of the same seed without calibration.
     assert fit.predict(new).tolist() == plain.predict(new).tolist()
     again = pickle.loads(pickle.dumps(fit))

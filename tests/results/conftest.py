@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
 
 import numpy as np
 import pytest
 from reference_cases import load_case, load_data
-from stand_ins import REACHED, TRACE, KnownCovariance, LinearPotential, StandInMethod
+from stand_ins import REACHED, TRACE, KnownCovariance, LinearPotential, StandInLikelihood, StandInMethod
 
 from ordstat.design.build import build
 from ordstat.model.costs import CostMatrix
@@ -39,8 +38,9 @@ def wine_logit(wine):
         zeta=np.zeros(0),
         cost=CostMatrix.classification(),
     )
+    information = KnownCovariance(case.matrix("vcov").to_numpy())
     fit = LikelihoodFit(
-        likelihood=cast(Any, None),
+        likelihood=StandInLikelihood(information),
         rule=rule,
         certificate=REACHED,
         trace=TRACE,
@@ -50,7 +50,7 @@ def wine_logit(wine):
         n_beta=2,
         n_zeta=0,
         aliased=np.zeros(6, dtype=bool),
-        information=KnownCovariance(case.matrix("vcov").to_numpy()),
+        information=information,
         digits=np.full(6, 12.0),
         loglik=case.loglik,
         null_loglik=load_case("wine_null").loglik,

@@ -42,9 +42,14 @@ class StandInMethod:
     def extra_bounds(self, sample, fit, geometry, delta):
         return MarginBounds(bounds=(), notes=("Nothing more is known.",))
 
-    def meat(self, sample, fit, cluster):
+
+@dataclass(frozen=True, eq=False)
+class StandInLikelihood:
+    information: object
+
+    def score_products(self, cluster):
         """Twice the information for rows, three times for clusters."""
-        return (2.0 if cluster is None else 3.0) * np.linalg.inv(fit.information.covariance())
+        return (2.0 if cluster is None else 3.0) * np.linalg.inv(self.information.covariance())
 
 
 @dataclass(frozen=True, eq=False)

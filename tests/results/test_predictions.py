@@ -7,7 +7,7 @@ import pytest
 from ordstat import ordfit
 from ordstat.assess.crossval import draw_folds
 from ordstat.exceptions import ConvergenceWarning, DataError, OptionError
-from ordstat.results.base import PREDICTION_TYPES
+from ordstat.results.predictions import PREDICTION_TYPES
 
 
 @pytest.fixture(params=["wine_logit", "wine_margin"])

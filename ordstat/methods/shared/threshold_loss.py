@@ -17,7 +17,7 @@ from ...model.reduction.extended import Extended, ReductionFit, extend
 from ...model.reduction.logistic_rule import LogisticRule
 from ...model.sample import Rows, Sample
 from ...model.scaling import SCALINGS, Scaling, fit_scaling
-from ...results.rankers.threshold_loss import ThresholdLossResults
+from ...results.rankers.reduction import ThresholdLossResults
 from ..base import Method, Needs
 from .options import SCALED, number, one_of
 from .work import Work

@@ -80,6 +80,8 @@ class TreeMethod(Method):
 
     needs: ClassVar[Needs] = Needs()
     results_class: ClassVar[type[Any]] = TreeResults
+    #: Whether there may be more rounds.
+    in_rounds: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.cost != "classification":
@@ -110,6 +112,19 @@ class TreeMethod(Method):
     def plan(self, rows: DistinctRows, n_levels: int) -> Plan:
         """What the rounds do on some rows."""
         raise TypeError(f"{type(self).__name__} defines no plan")
+
+    def work(self, sample: Sample) -> Work | None:
+        """The rows that the weights stand for, where samples of them are drawn."""
+        if sample.weights is None or not self.draws:
+            return None
+        total, splits = float(sample.weights.sum()), 1 if self.kind == "nominal" else sample.n_levels - 1
+        answers = sample.n_levels if self.kind == "nominal" else 2 * splits
+        return Work(
+            what=f"draws samples of {total:.6g} rows, the sum of the weights, for {self.made * splits} trees",
+            memory=_BYTES * total * answers,
+            seconds=_SECONDS * total * self.made * splits,
+            instead="Divide the weights by what they have in common, or use sampling='weight' where the method has it",
+        )
 
     def _even_plan(self, rows: DistinctRows, of_ranks: Aggregation, *, draw: bool) -> Plan:
         """The plan of trees that count the same: of all ranks, under their aggregation, or of every split."""
@@ -147,7 +162,7 @@ class TreeMethod(Method):
             `rounds` is not a number of rounds, or the method has one round alone.
         """
         count(self, "rounds", rounds, 1)
-        if not isinstance(self, TreeEnsemble):
+        if not self.in_rounds:
             raise OptionError(f"{self!r} grows its trees once, so there are no further rounds: use 'ordinal-bagging'.")
         return self._run(sample, fit.votes.trees, fit.votes.rounds + int(rounds), continued(fit.state), None)
 
@@ -198,7 +213,7 @@ class TreeMethod(Method):
         each = "" if width == 1 else ", one a split" if made == 1 else f", one a split in each of {made} rounds"
         return (
             ("Trees", f"{made * width}, of {size}{each}"),
-            *([("Rounds", f"{made}, {rounds.message}")] if isinstance(self, TreeEnsemble) else []),
+            *([("Rounds", f"{made}, {rounds.message}")] if self.in_rounds else []),
         )
 
 
@@ -233,44 +248,24 @@ def _accounted(trees: list[Tree]) -> Certificate:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class TreeEnsemble(TreeMethod):
-    """Base of the methods of many rounds."""
+class BoostedTrees(TreeMethod):
+    """Base of the kinds of AdaBoost."""
 
     rounds: int = 50
+    version: str = "discrete"
+    sampling: str = "resample"
+
+    in_rounds: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._settle(rounds=count(self, "rounds", self.rounds, 1))
+        one_of(self, "version", self.version, VERSIONS)
+        one_of(self, "sampling", self.sampling, SAMPLINGS)
 
     @property
     def made(self) -> int:
         return self.rounds
-
-    def work(self, sample: Sample) -> Work | None:
-        """The rows that the weights stand for, where samples of them are drawn."""
-        if sample.weights is None or not self.draws:
-            return None
-        total, splits = float(sample.weights.sum()), 1 if self.kind == "nominal" else sample.n_levels - 1
-        answers = sample.n_levels if self.kind == "nominal" else 2 * splits
-        return Work(
-            what=f"draws samples of {total:.6g} rows, the sum of the weights, for {self.rounds * splits} trees",
-            memory=_BYTES * total * answers,
-            seconds=_SECONDS * total * self.rounds * splits,
-            instead="Divide the weights by what they have in common, or use sampling='weight' where the method has it",
-        )
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class BoostedTrees(TreeEnsemble):
-    """Base of the kinds of AdaBoost."""
-
-    version: str = "discrete"
-    sampling: str = "resample"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        one_of(self, "version", self.version, VERSIONS)
-        one_of(self, "sampling", self.sampling, SAMPLINGS)
 
     @property
     def draws(self) -> bool:

@@ -61,3 +61,8 @@ class EnsembleFit(MarginFit):
 
     rounds: Rounds
     kept: int
+
+    @property
+    def stages(self) -> range:
+        """After how many rounds the fit can be asked; 0 is the start."""
+        return range(self.rounds.losses.size)

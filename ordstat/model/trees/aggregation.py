@@ -109,7 +109,7 @@ class SplitLogRatios(LogRatios):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DistanceRatios(SplitLogRatios):
+class DistanceRatios(LogRatios):
     """f_j = 1/2 log of the score of rank j against the mean of the others' weighted by |j - l|.
 
     The paper weighs by the distance from the true rank, which prediction does not know: at the true rank, where the
@@ -123,6 +123,9 @@ class DistanceRatios(SplitLogRatios):
         others = scores @ (distance / distance.sum(axis=0))
         ratios: FloatArray = 0.5 * np.log(scores / others)
         return ratios
+
+    def scores(self, forest: Forest, leaves: IntArray) -> FloatArray:
+        return share_scores(forest.shares[leaves, 1])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -136,6 +136,11 @@ class TreeFit(VoteFit):
     state: dict[str, Any] = field(repr=False)
     out_of_bag: OutOfBag | None = None
 
+    @property
+    def stages(self) -> range:
+        """After how many rounds the fit can be asked."""
+        return range(1, self.votes.rounds + 1)
+
     def upto(self, rounds: int, rows: Rows) -> TreeFit:
         """The fit after the first rounds alone, with the scores of its rows; a calibration was for all rounds."""
         votes, held = self.votes.upto(rounds), self.out_of_bag

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,10 +17,8 @@ from ...model.fit import LikelihoodFit
 from ..report.warnings import infinite_estimates
 from ..seeds import generator
 from .covariance import cluster_codes
+from .fitted import FittedLikelihood
 from .profile import check_level
-
-if TYPE_CHECKING:
-    from .results import LikelihoodResults
 
 #: What became of a replicate.
 FINE, FAILED, SEPARATED, INCOMPLETE = "", "failed", "separated", "incomplete"
@@ -140,9 +138,9 @@ def _quantiles(values: FloatArray, tails: FloatArray) -> FloatArray:
 class _Replication:
     """One draw and its fit; sent to the workers."""
 
-    results: LikelihoodResults
+    results: FittedLikelihood
     cluster: IntArray | None
-    statistic: Callable[[LikelihoodResults], Any] | None
+    statistic: Callable[[FittedLikelihood], Any] | None
 
     def __call__(self, rng: np.random.Generator) -> tuple[str, FloatArray | None]:
         """(status, values); None for the values where there are none."""
@@ -179,7 +177,7 @@ def with_infinities(fit: LikelihoodFit) -> FloatArray:
     return values
 
 
-def _statistic(statistic: Callable[[LikelihoodResults], Any], r: LikelihoodResults) -> pd.Series:
+def _statistic(statistic: Callable[[FittedLikelihood], Any], r: FittedLikelihood) -> pd.Series:
     """What the user's function gives, as a series of numbers."""
     found = statistic(r)
     if isinstance(found, pd.DataFrame):
@@ -192,16 +190,56 @@ def _statistic(statistic: Callable[[LikelihoodResults], Any], r: LikelihoodResul
     return pd.Series(values, index=["statistic"] if values.size == 1 else range(values.size))
 
 
-def bootstrap(
-    r: LikelihoodResults,
-    n: int,
-    seed: int | np.random.Generator,
-    n_jobs: int,
-    cluster: Any,
-    statistic: Callable[[LikelihoodResults], Any] | None,
-    callback: Progress | None,
+def bootstrapped(
+    r: FittedLikelihood,
+    n: int = 1000,
+    *,
+    seed: int | np.random.Generator = 0,
+    n_jobs: int = 1,
+    cluster: Any = None,
+    statistic: Callable[[Any], Any] | None = None,
+    callback: Progress | None = None,
 ) -> Bootstrap:
-    """`LikelihoodResults.bootstrap`."""
+    """Rows or clusters drawn again and the model fitted to each draw.
+
+    Parameters
+    ----------
+    n : int
+        Replicates, at least 2.
+    seed : int or numpy.random.Generator
+        Same seed, same result, whatever `n_jobs` is.
+    n_jobs : int
+        Processes, by joblib; -1 for all processors.
+    cluster : str or values, optional
+        Whole clusters are drawn: a column of the data, or one value per row of the fit. The clusters of the fit
+        where it has some.
+    statistic : callable(LikelihoodResults) -> number, Series or vector, optional
+        What to compute on each draw instead of the estimates, such as `lambda fit: fit.aic`; the fit it gets
+        has the drawn rows as case weights.
+    callback : callable(step, total, message), optional
+        Hears of every replicate.
+
+    Returns
+    -------
+    Bootstrap
+        `.replicates`, `.se`, `.bias`, `.confint(level, type)`, and `.notes` on replicates that failed or are
+        separated.
+
+    Raises
+    ------
+    OptionError
+        `n` below 2, or `n_jobs` of 0.
+    DataError
+        Fewer than 2 clusters to draw from.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> draws = fit.bootstrap(20, cluster="judge")
+    >>> draws.replicates.shape, draws.clusters
+    ((20, 6), 9)
+    """
     if not isinstance(n, (int, np.integer)) or n < 2:
         raise OptionError(f"n must be a whole number of replicates, 2 or more; got {n!r}.")
     if not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:

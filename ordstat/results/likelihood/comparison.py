@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,9 +12,7 @@ from scipy.special import chdtrc
 
 from ..._typing import BoolArray, FloatArray
 from ...exceptions import DataError, OptionError
-
-if TYPE_CHECKING:
-    from .results import LikelihoodResults
+from .fitted import FittedLikelihood
 
 #: A smaller model may be this much better by rounding of the two log-likelihoods.
 _ROUNDING = 1e-8
@@ -34,7 +32,7 @@ def without_rounding(statistic: FloatArray, df: FloatArray, loglik: FloatArray) 
     return np.asarray(np.where(tiny & ((statistic < 0.0) | (df <= 0.0)), 0.0, statistic))
 
 
-def likelihood_ratio_tests(fits: Sequence[LikelihoodResults]) -> pd.DataFrame:
+def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
     """R's anova() of several fits, the smallest first; see `LikelihoodResults.anova`."""
     for other in fits[1:]:
         _check_same_rows(fits[0], other)
@@ -61,7 +59,7 @@ def likelihood_ratio_tests(fits: Sequence[LikelihoodResults]) -> pd.DataFrame:
     return table
 
 
-def _notes(fits: Sequence[LikelihoodResults], within: BoolArray, nested: BoolArray) -> list[str]:
+def _notes(fits: Sequence[FittedLikelihood], within: BoolArray, nested: BoolArray) -> list[str]:
     notes = [
         f"{described(fit)!r} does not contain the smaller model before it: they are not nested, no p-value."
         if not contains
@@ -78,7 +76,7 @@ def _notes(fits: Sequence[LikelihoodResults], within: BoolArray, nested: BoolArr
     return notes
 
 
-def check_unpenalised(fits: Iterable[LikelihoodResults], name: str) -> None:
+def check_unpenalised(fits: Iterable[FittedLikelihood], name: str) -> None:
     """OptionError for penalised fits, whose log-likelihoods are not maxima."""
     for fit in fits:
         if fit.method.penalty is not None:
@@ -89,7 +87,7 @@ def check_unpenalised(fits: Iterable[LikelihoodResults], name: str) -> None:
             )
 
 
-def nested_in(small: LikelihoodResults, large: LikelihoodResults) -> bool:
+def nested_in(small: FittedLikelihood, large: FittedLikelihood) -> bool:
     """Whether every column of one model is a combination of columns of the other, of the same link or its family.
 
     So are its thresholds, where they have a structure.
@@ -104,12 +102,12 @@ def nested_in(small: LikelihoodResults, large: LikelihoodResults) -> bool:
     )
 
 
-def _link_within(small: LikelihoodResults, large: LikelihoodResults) -> bool:
+def _link_within(small: FittedLikelihood, large: FittedLikelihood) -> bool:
     one, other = dict(small.fit.facts)["link"], dict(large.fit.facts)["link"]
     return bool(one == other or large.fit.n_lambda)
 
 
-def _thresholds_within(small: LikelihoodResults, large: LikelihoodResults) -> bool:
+def _thresholds_within(small: FittedLikelihood, large: FittedLikelihood) -> bool:
     one, other = small.fit.jacobian, large.fit.jacobian
     if other is None:
         return True
@@ -146,7 +144,7 @@ def _spanned(columns: FloatArray | None, others: FloatArray | None) -> bool:
     return bool(np.all(left <= 1e-7 * size + floor))
 
 
-def described(fit: LikelihoodResults) -> str:
+def described(fit: FittedLikelihood) -> str:
     """A fit in one line: its formulas, and the method where it is not the default."""
     recipe = fit.design.recipe
     parts = [fit.design.formula]
@@ -156,7 +154,7 @@ def described(fit: LikelihoodResults) -> str:
     return ", ".join(parts if method.endswith("()") else [*parts, method])
 
 
-def _check_same_rows(one: LikelihoodResults, other: LikelihoodResults) -> None:
+def _check_same_rows(one: FittedLikelihood, other: FittedLikelihood) -> None:
     """DataError unless both were fitted to the same responses with the same weights."""
     if not hasattr(other, "loglik"):
         raise OptionError(f"anova compares likelihood fits; {other!r} has no likelihood.")

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 import pandas as pd
 
-from ...assess.likelihood.terms import jacobian_of, row_terms
+from ..._typing import FloatArray
 from ...model.likelihood.rule import LikelihoodRule
 from ..report.render import Summary
 from ..report.report import Report, Table
 from ..report.sections import certificate_text, shortened
+from .fitted import FittedLikelihood
 from .parameters import spread
 from .residuals import penalised
-
-if TYPE_CHECKING:
-    from ..._typing import FloatArray
-    from .results import LikelihoodResults
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -70,8 +67,23 @@ class Convergence:
         return Summary(Report(title="Convergence of the fit", header=header, tables=tables, notes=self.warnings))
 
 
-def convergence(r: LikelihoodResults) -> Convergence:
-    """`LikelihoodResults.convergence`."""
+def convergence_of(r: FittedLikelihood) -> Convergence:
+    """How exactly every estimate is known: gradient, error left, correct decimals and digits, eigenvalues.
+
+    Returns
+    -------
+    Convergence
+        With `table`, `eigenvalues`, `condition`, `message` and `warnings`.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> bool((fit.convergence().table["decimals"] >= 8).all())
+    True
+    """
+    from ...assess.likelihood.terms import jacobian_of, row_terms
+
     fit, sample = r.fit, r.design.sample
     terms = row_terms(cast(LikelihoodRule, fit.rule), sample, fit.n_lambda)
     gradient = jacobian_of(fit, sample, terms).total(sample.case_weights * terms.score)

@@ -11,10 +11,10 @@ import pandas as pd
 
 from ..._typing import FloatArray, IntArray
 from ...exceptions import DataError, OptionError
+from ...model.fit import LikelihoodFit
 
 if TYPE_CHECKING:
     from ...design.design import Design
-    from .results import LikelihoodResults
 
 COVARIANCES = ("model", "HC0", "HC1", "cluster")
 #: Corrections of a residual by its leverage, as linear models have them [MacKinnon & White 1985].
@@ -127,14 +127,15 @@ def _column_codes(name: str, design: Design) -> IntArray:
     return found.cluster
 
 
-def covariance_matrix(r: LikelihoodResults, chosen: Covariance) -> FloatArray:
+def covariance_matrix(fit: LikelihoodFit, chosen: Covariance) -> FloatArray:
     """(P', P') covariance of the estimated parameters; NaN for infinite estimates."""
-    bread = r.fit.information.covariance()
+    bread = fit.information.covariance()
     if chosen.name == "model":
         return bread
     unknown = np.isnan(np.diagonal(bread))
-    meat = r.fit.likelihood.score_products(chosen.cluster)
+    meat = fit.likelihood.score_products(chosen.cluster)
     known = np.where(unknown[:, None] | unknown, 0.0, bread)
-    sandwich: FloatArray = chosen.factor(r.nobs, r.edf) * (known @ meat @ known)
+    factor = chosen.factor(fit.n_obs, int(np.count_nonzero(~fit.aliased)))
+    sandwich: FloatArray = factor * (known @ meat @ known)
     sandwich[unknown] = sandwich[:, unknown] = np.nan
     return sandwich

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -26,10 +26,8 @@ from ..protocols import ProbabilityRule
 from ..report.render import Summary
 from ..report.report import Report, Table
 from ..report.warnings import not_reached
+from .fitted import FittedLikelihood
 from .residuals import finite_only, penalised
-
-if TYPE_CHECKING:
-    from .results import LikelihoodResults
 
 #: Groups by score where the user does not say.
 _GROUPS = 10
@@ -77,8 +75,38 @@ class GoodnessOfFit:
         return Summary(Report(title=f"Goodness of fit: {self.name}", header=(), tables=tables, notes=self.notes))
 
 
-def gof(r: LikelihoodResults, test: str, groups: int | None) -> GoodnessOfFit:
-    """`LikelihoodResults.gof`."""
+def goodness_of_fit(r: FittedLikelihood, test: str = "lipsitz", groups: int | None = None) -> GoodnessOfFit:
+    """Test the model against departures that nobody named.
+
+    Parameters
+    ----------
+    test : {"lipsitz", "hosmer-lemeshow", "pulkstenis-robinson"}
+        Lipsitz: indicators of groups by expected rank, added to the model, likelihood ratio test. Hosmer-Lemeshow:
+        observed against expected counts of the groups by level [Fagerland & Hosmer 2013]. Pulkstenis-Robinson: the
+        same for the patterns of the categorical covariates, each cut at its median expected rank; it needs
+        categorical and numeric covariates.
+    groups : int, optional
+        Groups by expected rank, 10 if not given; not for Pulkstenis-Robinson.
+
+    Returns
+    -------
+    GoodnessOfFit
+        With `table` (statistic, df, p_value), `observed` and `expected` counts, and notes on the approximation.
+
+    Raises
+    ------
+    OptionError
+        An unknown test; Hosmer-Lemeshow and Pulkstenis-Robinson with nominal or scale effects.
+    DataError
+        Too few distinct expected ranks for the groups; no categorical or no numeric covariate; separation.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.gof("hosmer-lemeshow", groups=4).table.round(3).to_dict("records")
+    [{'statistic': 3.572, 'df': 11, 'p_value': 0.981}]
+    """
     if not isinstance(test, str) or test not in _TESTS:
         raise OptionError(f"test must be one of {', '.join(map(repr, _TESTS))}; got {test!r}.")
     whole = isinstance(groups, (int, np.integer)) and not isinstance(groups, bool) and groups >= 3
@@ -90,14 +118,14 @@ def gof(r: LikelihoodResults, test: str, groups: int | None) -> GoodnessOfFit:
     return _TESTS[test](r, groups)
 
 
-def _lipsitz(r: LikelihoodResults, groups: int | None) -> GoodnessOfFit:
+def _lipsitz(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:
     sample, n_groups = r.design.sample, groups or _GROUPS
     codes = _score_groups(r, n_groups)
     indicators = (codes[:, None] == np.arange(1, n_groups)).astype(np.float64)
     wider = replace(sample, rows=replace(sample.rows, X=np.ascontiguousarray(np.hstack([sample.X, indicators]))))
     fit = r.method.fit(wider, np.random.default_rng(0))
     if not fit.certificate.reached:
-        warnings.warn(f"Lipsitz test: {not_reached(fit)}", ConvergenceWarning, stacklevel=4)
+        warnings.warn(f"Lipsitz test: {not_reached(fit)}", ConvergenceWarning, stacklevel=3)
     df = int(np.count_nonzero(~fit.aliased)) - r.edf
     if df == 0:
         raise DataError(
@@ -118,7 +146,7 @@ def _many_groups(n_groups: int, sample: Sample) -> tuple[str, ...]:
     return (f"{n_groups} groups: 6 or more, and fewer than n / (5 K) = {limit:.3g}, are recommended.",)
 
 
-def _hosmer_lemeshow(r: LikelihoodResults, groups: int | None) -> GoodnessOfFit:
+def _hosmer_lemeshow(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:
     _location_only(r, "hosmer-lemeshow")
     n_groups = groups or _GROUPS
     codes = _score_groups(r, n_groups)
@@ -128,7 +156,7 @@ def _hosmer_lemeshow(r: LikelihoodResults, groups: int | None) -> GoodnessOfFit:
     return _result(r, "ordinal Hosmer-Lemeshow", codes, found, names, _small(counts))
 
 
-def _pulkstenis_robinson(r: LikelihoodResults, groups: int | None) -> GoodnessOfFit:
+def _pulkstenis_robinson(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:
     if groups is not None:
         raise OptionError("groups goes with the tests 'lipsitz' and 'hosmer-lemeshow' alone.")
     _location_only(r, "pulkstenis-robinson")
@@ -145,7 +173,7 @@ def _pulkstenis_robinson(r: LikelihoodResults, groups: int | None) -> GoodnessOf
     return _result(r, "Pulkstenis-Robinson", codes, found, names, _small(counts))
 
 
-def _categorical_columns(r: LikelihoodResults) -> BoolArray:
+def _categorical_columns(r: FittedLikelihood) -> BoolArray:
     """(D,) columns of X that belong to terms of categorical factors alone."""
     design = r.design
     chosen = np.zeros(len(design.names), dtype=np.bool_)
@@ -164,7 +192,7 @@ def _categorical_columns(r: LikelihoodResults) -> BoolArray:
     return chosen
 
 
-def _location_only(r: LikelihoodResults, test: str) -> None:
+def _location_only(r: FittedLikelihood, test: str) -> None:
     if r.design.nominal_names or r.design.scale_names or r.fit.jacobian is not None or r.fit.n_lambda:
         raise OptionError(
             f"test={test!r} is defined for flexible thresholds and location effects alone; under nominal or scale "
@@ -173,26 +201,26 @@ def _location_only(r: LikelihoodResults, test: str) -> None:
         )
 
 
-_TESTS: dict[str, Callable[[LikelihoodResults, int | None], GoodnessOfFit]] = {
+_TESTS: dict[str, Callable[[FittedLikelihood, int | None], GoodnessOfFit]] = {
     "lipsitz": _lipsitz,
     "hosmer-lemeshow": _hosmer_lemeshow,
     "pulkstenis-robinson": _pulkstenis_robinson,
 }
 
 
-def _probabilities(r: LikelihoodResults) -> FloatArray:
+def _probabilities(r: FittedLikelihood) -> FloatArray:
     return cast(ProbabilityRule, r.fit.rule).probabilities(r.design.sample.rows, r.fit.scores)
 
 
-def _scores(r: LikelihoodResults) -> FloatArray:
+def _scores(r: FittedLikelihood) -> FloatArray:
     return ordinal_scores(_probabilities(r))
 
 
-def _score_groups(r: LikelihoodResults, n_groups: int) -> IntArray:
+def _score_groups(r: FittedLikelihood, n_groups: int) -> IntArray:
     return score_groups(_scores(r), r.design.sample.case_weights, n_groups)
 
 
-def _counts(r: LikelihoodResults, codes: IntArray) -> Counts:
+def _counts(r: FittedLikelihood, codes: IntArray) -> Counts:
     sample = r.design.sample
     return Counts.of(codes, sample.y, sample.case_weights, _probabilities(r))
 
@@ -204,7 +232,7 @@ def _small(counts: Counts) -> tuple[str, ...]:
 
 
 def _result(
-    r: LikelihoodResults,
+    r: FittedLikelihood,
     name: str,
     codes: IntArray,
     found: list[tuple[str, float, int]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,20 +14,45 @@ from ..._typing import FloatArray
 from ...assess.likelihood.wald import quadratic_form, wald_test
 from ...exceptions import OptionError
 from .comparison import chi2_tail
+from .fitted import FittedLikelihood
 from .parameters import check_determined
-
-if TYPE_CHECKING:
-    from .results import LikelihoodResults
 
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WORD = re.compile(r"[\w.|\[\]:]+")
 JOINT = "joint"
 
 
-def hypothesis_tests(r: LikelihoodResults, text: str, vcov: Any) -> pd.DataFrame:
-    """`LikelihoodResults.test`."""
+def hypothesis_tests(r: FittedLikelihood, hypotheses: str, *, vcov: Any = None) -> pd.DataFrame:
+    """Wald tests of linear hypotheses on the parameters.
+
+    Parameters
+    ----------
+    hypotheses : str
+        Equations between commas: "temp = contact", "temp[T.warm] = 0, contact[T.yes] = 1.5", "2 * x1 - x2 = 1".
+        Parameters by name, or by their term where it has one column.
+    vcov : str or dict, optional
+        As in `vcov`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row an equation, and "joint" where there are several: difference (left less right side), std_error,
+        df, chisq, p_value.
+
+    Raises
+    ------
+    OptionError
+        An equation that cannot be read, or is not linear.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.test("temp = contact").round(4).loc["temp = contact"].tolist()
+    [0.9753, 0.6406, 1.0, 2.3178, 0.1279]
+    """
     names = _names(r)
-    equations = _split(text, names)
+    equations = _split(hypotheses, names)
     rows = [_Reader(equation, names, r.fit.coefficients.size).equation() for equation in equations]
     L, target = np.array([row for row, _ in rows]), np.array([value for _, value in rows])
     estimated = ~r.fit.aliased
@@ -54,7 +79,7 @@ def hypothesis_tests(r: LikelihoodResults, text: str, vcov: Any) -> pd.DataFrame
     )
 
 
-def _names(r: LikelihoodResults) -> dict[str, int]:
+def _names(r: FittedLikelihood) -> dict[str, int]:
     """Places of the parameters by name, and of single-column terms by theirs."""
     names = {name: place for place, name in enumerate(r.parameters.names)}
     location = r.parameters.of("location")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,11 +11,9 @@ from scipy.special import chdtri, ndtri
 
 from ..._typing import FloatArray, IntArray
 from ...exceptions import OptionError
+from ...model.fit import Profile
+from .fitted import FittedLikelihood
 from .parameters import check_determined
-
-if TYPE_CHECKING:
-    from ...model.fit import Profile
-    from .results import LikelihoodResults
 
 #: Parameters: names, terms or positions, one or several; None for all.
 Parm = str | int | Sequence[str | int] | None
@@ -24,8 +22,36 @@ Parm = str | int | Sequence[str | int] | None
 _OPEN = 5.0
 
 
-def limits(r: LikelihoodResults, level: float, type: str, parm: Any) -> pd.DataFrame:
-    """`LikelihoodResults.confint`."""
+def confidence_limits(r: FittedLikelihood, level: float = 0.95, type: str = "wald", parm: Any = None) -> pd.DataFrame:
+    """Confidence limits of `params`, columns lower and upper.
+
+    Parameters
+    ----------
+    level : float in (0, 1)
+    type : {"wald", "profile"}
+        Estimate plus and minus the normal quantile times the standard error; or the values at which the
+        likelihood, maximised over all other parameters, has fallen by half the chi-squared quantile.
+    parm : str, int or a sequence of them, optional
+        Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Profile limits may be infinite, or NaN where the profile cannot be followed; `attrs["reasons"]` then says
+        why, by (parameter, "lower" or "upper").
+
+    Raises
+    ------
+    OptionError
+        Another type or parameter, a level outside (0, 1), or profile limits under a robust covariance.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.confint(type="profile", parm="temp").round(3).to_numpy().tolist()
+    [[1.51, 3.595]]
+    """
     if type not in ("wald", "profile"):
         raise OptionError(f"type must be 'wald' or 'profile'; got {type!r}.")
     check_level(level)
@@ -50,7 +76,7 @@ def check_level(level: float) -> None:
         raise OptionError(f"level must lie strictly between 0 and 1; got {level!r}.")
 
 
-def places(r: LikelihoodResults, parm: Any) -> IntArray:
+def places(r: FittedLikelihood, parm: Any) -> IntArray:
     """Places of the parameters asked for, each once, by name, term or position; all of them for None."""
     if parm is None:
         return np.arange(len(r.parameters.names))
@@ -74,18 +100,18 @@ def _places_of(one: Any, names: Sequence[str], terms: Mapping[str, list[int]]) -
     return [int(one)]
 
 
-def _wald(r: LikelihoodResults, level: float) -> FloatArray:
+def _wald(r: FittedLikelihood, level: float) -> FloatArray:
     """(P, 2) estimate plus and minus the normal quantile times the standard error."""
     half = float(ndtri(0.5 + level / 2.0)) * r.se.to_numpy()
     return np.column_stack((r.fit.coefficients - half, r.fit.coefficients + half))
 
 
-def _frame(r: LikelihoodResults, chosen: IntArray, values: FloatArray) -> pd.DataFrame:
+def _frame(r: FittedLikelihood, chosen: IntArray, values: FloatArray) -> pd.DataFrame:
     return pd.DataFrame(values, index=[r.parameters.names[i] for i in chosen], columns=["lower", "upper"])
 
 
 def _profile_limits(
-    r: LikelihoodResults, level: float, chosen: IntArray
+    r: FittedLikelihood, level: float, chosen: IntArray
 ) -> tuple[FloatArray, dict[tuple[str, str], str]]:
     """Limits (n, 2), NaN where aliased, and the reason of each infinite one."""
     profiler, drop = _profiler(r), float(chdtri(1.0, 1.0 - level))
@@ -102,12 +128,41 @@ def _profile_limits(
     return values, reasons
 
 
-def _profiler(r: LikelihoodResults) -> Profile:
+def _profiler(r: FittedLikelihood) -> Profile:
     return r.fit.likelihood.profile()
 
 
-def profiles(r: LikelihoodResults, parm: Parm, level: float, points: int) -> pd.DataFrame:
-    """`LikelihoodResults.profile`."""
+def profiles(
+    r: FittedLikelihood, parm: str | int | Sequence[str | int] | None = None, *, level: float = 0.99, points: int = 21
+) -> pd.DataFrame:
+    """The profile likelihood of parameters, for plotting: straight lines of z mean that Wald limits are good.
+
+    Parameters
+    ----------
+    parm : str, int or a sequence of them, optional
+        Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given.
+    level : float in (0, 1)
+        Values reach from one profile limit of this level to the other; 5 standard errors where a limit is infinite.
+    points : int
+        Values of each parameter, half on either side of the estimate.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a value: parameter, value, z (signed root of the deviance), loglik.
+
+    Raises
+    ------
+    OptionError
+        An unknown parameter, a level outside (0, 1), or fewer than 3 points.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.profile("temp", level=0.95, points=3)["z"].round(3).tolist()
+    [-1.96, 0.0, 1.96]
+    """
     check_level(level)
     if points < 3:
         raise OptionError(f"points must be 3 or more; got {points!r}.")
@@ -122,7 +177,7 @@ def profiles(r: LikelihoodResults, parm: Parm, level: float, points: int) -> pd.
     )
 
 
-def _profile(r: LikelihoodResults, profiler: Profile, place: int, among: int, drop: float, points: int) -> pd.DataFrame:
+def _profile(r: FittedLikelihood, profiler: Profile, place: int, among: int, drop: float, points: int) -> pd.DataFrame:
     """One parameter's profile at equally spaced values between its limits, its estimate among them."""
     estimate = float(r.fit.coefficients[place])
     error = float(r.se.iloc[place])

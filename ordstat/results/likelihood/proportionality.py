@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -17,29 +17,59 @@ from ...model.fit import LikelihoodFit
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows, Sample
 from .comparison import check_unpenalised, chi2_tail
+from .fitted import FittedLikelihood
 from .single_terms import Refit, coded_anew, extension_table, fitted, unstarted
-
-if TYPE_CHECKING:
-    from .results import LikelihoodResults
 
 OMNIBUS = "omnibus"
 
 
-def nominal_tests(r: LikelihoodResults, scope: Any) -> pd.DataFrame:
-    """`LikelihoodResults.nominal_test`."""
+def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
+    """Likelihood-ratio tests of proportional odds: each term given an effect of its own at every threshold.
+
+    Parameters
+    ----------
+    scope : str or sequence of str, optional
+        Terms; all location and scale terms that are not nominal already if not given.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Rows "<none>" and the terms; columns df, loglik, aic, lrt, p_value, as R's nominal_test(). NaN where the
+        wider model has no maximum; `attrs["notes"]` tells of infinite estimates.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.nominal_test()["p_value"].round(3).to_dict()
+    {'<none>': nan, 'temp': 0.365, 'contact': 0.904}
+    """
     check_unpenalised([r], "nominal_test")
     terms = _scope([*r.design.terms, *r.design.scale_terms], r.design.nominal_terms, scope)
     return extension_table(r, _extended(r, "nominal", r.design.nominal_terms, terms))
 
 
-def scale_tests(r: LikelihoodResults, scope: Any) -> pd.DataFrame:
-    """`LikelihoodResults.scale_test`."""
+def scale_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
+    """Likelihood-ratio tests of equal scale: each location term given an effect on the log scale too.
+
+    `scope` and the table as in `nominal_test`; R's scale_test().
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.scale_test().round(3)
+              df  loglik      aic    lrt  p_value
+    <none>   NaN -86.492  184.984    NaN      NaN
+    temp     1.0 -86.439  186.879  0.105    0.746
+    contact  1.0 -86.355  186.711  0.273    0.601
+    """
     check_unpenalised([r], "scale_test")
     terms = _scope(r.design.terms, r.design.scale_terms, scope)
     return extension_table(r, _extended(r, "scale", r.design.scale_terms, terms))
 
 
-def _extended(r: LikelihoodResults, role: str, old: Iterable[str], terms: Iterable[str]) -> dict[str, Refit]:
+def _extended(r: FittedLikelihood, role: str, old: Iterable[str], terms: Iterable[str]) -> dict[str, Refit]:
     """The model with each term in the nominal or scale formula too."""
     return {term: fitted(r, coded_anew(r, role, [*old, term], term)) for term in terms}
 
@@ -56,7 +86,7 @@ def _scope(terms: Iterable[str], taken: Iterable[str], scope: Any) -> list[str]:
     return [term for term in asked if term not in taken]
 
 
-def _with_margins(r: LikelihoodResults, terms: Iterable[str]) -> BoolArray:
+def _with_margins(r: FittedLikelihood, terms: Iterable[str]) -> BoolArray:
     """(D,) which location columns belong to some terms or the terms that these contain."""
     chosen = np.zeros(len(r.design.names), dtype=bool)
     margins = r.design.spec.margins()
@@ -73,8 +103,33 @@ def _joined(old: FloatArray | None, new: FloatArray) -> FloatArray:
 # Score test
 
 
-def score_tests(r: LikelihoodResults) -> pd.DataFrame:
-    """`LikelihoodResults.score_test`."""
+def score_tests(r: FittedLikelihood) -> pd.DataFrame:
+    """Score tests of proportional odds: is an effect the same at every threshold? Nothing is fitted again.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a term and "omnibus" for all at once; columns df, chisq, p_value.
+
+    Raises
+    ------
+    OptionError
+        A penalised fit, a response of 2 levels, no location effects, thresholds with a structure, or a link with a
+        parameter.
+
+    Notes
+    -----
+    U' J^-1 U with the score U and observed information J of the model with threshold-specific effects, at the
+    estimates of this one [Peterson and Harrell 1990, with the expected information]. A term is freed with the
+    terms it contains, so the test does not depend on the coding of factors.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.score_test()["df"].tolist()
+    [3, 3, 6]
+    """
     _check_proportional(r, "score_test")
     if r.fit.jacobian is not None or r.fit.n_lambda:
         raise OptionError("score_test takes flexible thresholds and a link without a parameter: use nominal_test().")
@@ -86,7 +141,7 @@ def score_tests(r: LikelihoodResults) -> pd.DataFrame:
     return _chi2_frame(rows)
 
 
-def _score_row(r: LikelihoodResults, columns: BoolArray) -> tuple[float, int]:
+def _score_row(r: FittedLikelihood, columns: BoolArray) -> tuple[float, int]:
     """Score statistic of giving some location columns an effect of their own at each threshold."""
     estimated = ~r.fit.aliased[r.parameters.of("location")]
     freed, kept = columns & estimated, ~columns & estimated
@@ -103,7 +158,7 @@ def _score_row(r: LikelihoodResults, columns: BoolArray) -> tuple[float, int]:
     return r.fit.likelihood.score_statistic(sample, point), int(freed.sum()) * (K - 2)
 
 
-def _estimated_nominal(r: LikelihoodResults) -> FloatArray | None:
+def _estimated_nominal(r: FittedLikelihood) -> FloatArray | None:
     """Nominal columns that are not aliased."""
     rows = r.design.sample.rows
     if rows.nominal is None:
@@ -112,7 +167,7 @@ def _estimated_nominal(r: LikelihoodResults) -> FloatArray | None:
     return rows.nominal[:, ~aliased]
 
 
-def _estimated_scale(r: LikelihoodResults) -> FloatArray | None:
+def _estimated_scale(r: FittedLikelihood) -> FloatArray | None:
     rows = r.design.sample.rows
     if rows.scale is None:
         return None
@@ -124,7 +179,7 @@ def _chi2_frame(rows: dict[str, tuple[float, int]]) -> pd.DataFrame:
     return pd.DataFrame({"df": df, "chisq": chisq, "p_value": chi2_tail(chisq, df)}, index=list(rows))
 
 
-def _check_proportional(r: LikelihoodResults, name: str) -> None:
+def _check_proportional(r: FittedLikelihood, name: str) -> None:
     if r.design.sample.n_levels < 3:
         raise OptionError(f"{name} compares thresholds; a response of 2 levels has one.")
     if not r.design.names:
@@ -134,8 +189,36 @@ def _check_proportional(r: LikelihoodResults, name: str) -> None:
 # Brant's test
 
 
-def brant_tests(r: LikelihoodResults) -> pd.DataFrame:
-    """`LikelihoodResults.brant`."""
+def brant_tests(r: FittedLikelihood) -> pd.DataFrame:
+    """Brant's test of proportional odds: are the K-1 separate regressions of "above level k" parallel?
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a term and "omnibus"; columns df, chisq, p_value. NaN, with `attrs["notes"]`, where one of the
+        regressions has infinite estimates; `attrs["coefficients"]` holds the effects at each threshold.
+
+    Raises
+    ------
+    OptionError
+        A penalised fit, a response of 2 levels, no location effects, or anything beside them: nominal or scale effects,
+        thresholds with a structure, a link with a parameter.
+
+    Notes
+    -----
+    Wald tests with the joint covariance of the separate estimates [Brant 1990; the same construction for other
+    links than logit].
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("PID ~ selfLR + age", data=datasets.load("anes96"))
+    >>> fit.brant().round(3)
+             df   chisq  p_value
+    selfLR    5  46.921    0.000
+    age       5  19.431    0.002
+    omnibus  10  75.670    0.000
+    """
     check_unpenalised([r], "brant")
     _check_proportional(r, "brant")
     rows = r.design.sample.rows
@@ -163,7 +246,7 @@ def brant_tests(r: LikelihoodResults) -> pd.DataFrame:
     return table
 
 
-def _binary_fits(r: LikelihoodResults, rows: Rows) -> tuple[list[LikelihoodFit], list[str]]:
+def _binary_fits(r: FittedLikelihood, rows: Rows) -> tuple[list[LikelihoodFit], list[str]]:
     """One regression of "above level k" a threshold, and which of them have no finite estimates."""
     fits, notes = [], []
     sample = replace(r.design.sample, rows=rows, n_levels=2, costs=None)
@@ -177,7 +260,7 @@ def _binary_fits(r: LikelihoodResults, rows: Rows) -> tuple[list[LikelihoodFit],
 
 
 def _brant_frame(
-    r: LikelihoodResults, X: FloatArray, fits: list[LikelihoodFit], columns: dict[str, Any]
+    r: FittedLikelihood, X: FloatArray, fits: list[LikelihoodFit], columns: dict[str, Any]
 ) -> pd.DataFrame:
     sample: Sample = r.design.sample
     link = cast(LikelihoodRule, fits[0].rule).link

@@ -1,35 +1,66 @@
-"""Residuals, influence and discrimination of a likelihood fit, as pandas."""
+"""Residuals, influence and discrimination of a likelihood fit, as pandas.
+
+Each imports its numerics when it is asked: a first summary need not wait for them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, fields
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 import pandas as pd
 
-from ...assess.likelihood.discrimination import Discrimination, discrimination
-from ...assess.likelihood.influence import influence
-from ...assess.likelihood.residuals import RESIDUAL_TYPES, residuals
 from ...exceptions import DataError, OptionError
 from ...model.likelihood.rule import LikelihoodRule
 from ..report.render import Summary
 from ..report.report import Report, Table
 from ..seeds import generator
-
-if TYPE_CHECKING:
-    from .results import LikelihoodResults
+from .fitted import FittedLikelihood
 
 
-def residual_series(r: LikelihoodResults, type: str, seed: int | np.random.Generator) -> pd.Series:
-    """Residuals on the index of the fit."""
+def residual_series(r: FittedLikelihood, type: str = "surrogate", seed: int | np.random.Generator = 0) -> pd.Series:
+    """One residual a row; positive where the level is higher than expected, of mean 0 under the true model.
+
+    Parameters
+    ----------
+    type : str
+        "surrogate": a latent error drawn from its distribution given the observed level, less the mean of the
+        latent distribution (the median for cauchit) and in units of the row's scale: a sample from that
+        distribution if the model is true, so any plot for continuous residuals serves [Liu & Zhang 2018].
+        "probability-scale": P(Y < y) - P(Y > y) [Li & Shepherd 2012]. "generalised": derivative of the row's
+        log-likelihood by its score H [Gourieroux et al. 1987]. "deviance": square root of -2 log P(Y = y), signed
+        as "probability-scale"; the squares, weighted, add up to `deviance`. "pearson": (rank - expected
+        rank) / standard deviation.
+    seed : int or numpy.random.Generator
+        Of "surrogate"; the others use no random numbers.
+
+    Returns
+    -------
+    pandas.Series
+        On the index of the rows of the fit. Case weights play no part in a row's own residual.
+
+    Raises
+    ------
+    OptionError
+        Another type.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.residuals("probability-scale").head(3).round(3).tolist()
+    [-0.016, 0.747, 0.305]
+    """
+    from ...assess.likelihood.residuals import RESIDUAL_TYPES, residuals
+
     if type not in RESIDUAL_TYPES:
         raise OptionError(f"type must be one of {', '.join(map(repr, RESIDUAL_TYPES))}; got {type!r}.")
     values = residuals(_rule(r), r.design.sample, type, generator(seed))
     return pd.Series(values, index=r.design.index, name=type)
 
 
-def _rule(r: LikelihoodResults) -> LikelihoodRule:
+def _rule(r: FittedLikelihood) -> LikelihoodRule:
     return cast(LikelihoodRule, r.fit.rule)
 
 
@@ -78,8 +109,33 @@ class Influence:
         return Summary(Report(title="Influence of single rows on the estimates", header=header, tables=(table,)))
 
 
-def influence_of(r: LikelihoodResults) -> Influence:
-    """`LikelihoodResults.influence`."""
+def influence_of(r: FittedLikelihood) -> Influence:
+    """Leverage, dfbeta and Cook's distance of every row.
+
+    Returns
+    -------
+    Influence
+        With series hat and cooks, frames dfbeta and dfbetas, and `largest(n)`.
+
+    Raises
+    ------
+    DataError
+        The response is separated, so that estimates are infinite.
+
+    Notes
+    -----
+    A row of weight w counts as w equal cases that leave together. dfbeta is the estimate less the one that a single
+    step gives without the row, its own curvature taken out of the information [Pregibon 1981].
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> round(float(fit.influence().hat.sum()), 6)
+    6.0
+    """
+    from ...assess.likelihood.influence import influence
+
     finite_only(r, "influence()")
     found = influence(_rule(r), r.fit, r.design.sample)
     index, names = r.design.index, r.parameters.names
@@ -93,7 +149,7 @@ def influence_of(r: LikelihoodResults) -> Influence:
     )
 
 
-def finite_only(r: LikelihoodResults, what: str) -> None:
+def finite_only(r: FittedLikelihood, what: str) -> None:
     """Refuse a separated fit."""
     if r.fit.separation is not None:
         raise DataError(
@@ -102,7 +158,7 @@ def finite_only(r: LikelihoodResults, what: str) -> None:
         )
 
 
-def penalised(r: LikelihoodResults) -> bool:
+def penalised(r: FittedLikelihood) -> bool:
     """Whether the estimates maximise something else than the likelihood."""
     return any(label == "penalty" for label, _ in r.fit.facts)
 
@@ -110,7 +166,24 @@ def penalised(r: LikelihoodResults) -> bool:
 # Discrimination
 
 
-def discrimination_series(r: LikelihoodResults) -> pd.Series:
-    """`LikelihoodResults.discrimination`."""
-    found: Discrimination = discrimination(_rule(r), r.fit, r.design.sample)
+def discrimination_series(r: FittedLikelihood) -> pd.Series:
+    """The statistics that R's rms reports: tests of all effects, R2s, g, rank correlations, Brier score.
+
+    Returns
+    -------
+    pandas.Series
+        lr_chi2, lr_df, lr_p_value; score_chi2, score_p_value; cox_snell, nagelkerke, mcfadden; r2_n_p,
+        n_effective, r2_effective, r2_effective_p; g, gr, gp; pdm; rho; c_index, somers_d, gamma, tau_a; brier, rps.
+        `ordstat.assess.likelihood.discrimination.Discrimination` says what each is.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.discrimination()[["nagelkerke", "c_index", "rps"]].round(3).tolist()
+    [0.403, 0.774, 0.44]
+    """
+    from ...assess.likelihood.discrimination import discrimination
+
+    found = discrimination(_rule(r), r.fit, r.design.sample)
     return pd.Series(astuple(found), index=[field.name for field in fields(found)], name="value", dtype=np.float64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -11,19 +11,48 @@ from ..._typing import FloatArray, IntArray
 from ...exceptions import DataError, OptionError
 from ..protocols import ProbabilityRule
 from ..seeds import generator
-from ..target import Target
-
-if TYPE_CHECKING:
-    from .results import LikelihoodResults
+from .fitted import FittedLikelihood
 
 #: Doubles held at once.
 _BUFFER = 1 << 22
 
 
-def simulate(r: LikelihoodResults, target: Target, n: int, seed: int | np.random.Generator) -> pd.DataFrame:
-    """`LikelihoodResults.simulate`."""
+def simulated(
+    r: FittedLikelihood, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None
+) -> pd.DataFrame:
+    """Responses drawn from the fitted probabilities.
+
+    Parameters
+    ----------
+    n : int
+        Number of responses for every row.
+    seed : int or numpy.random.Generator
+    newdata : data frame, optional
+        Rows to simulate; the rows of the fit if not given.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns sim_1, ..., sim_n: ordered categoricals of the levels of the response, on the index of the rows;
+        NaN where an input is missing.
+
+    Raises
+    ------
+    OptionError
+        `n` below 1.
+    DataError
+        Nominal effects put thresholds out of order, so that some probabilities are negative.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.simulate(n=2, seed=1).shape
+    (72, 2)
+    """
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         raise OptionError(f"n must be a whole number, 1 or more; got {n!r}.")
+    target = r.target(newdata)
     rule, rng = cast(ProbabilityRule, r.fit.rule), generator(seed)
     shares = rng.random((int(n), target.rows.n))
     codes = np.empty(shares.shape, dtype=np.intp)

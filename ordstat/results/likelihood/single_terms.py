@@ -13,11 +13,11 @@ from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
 from ...model.sample import Sample
 from .comparison import check_unpenalised, chi2_tail, without_rounding
+from .fitted import FittedLikelihood
 
 if TYPE_CHECKING:
     from ...design.design import Design
     from ...design.margins import Margins
-    from .results import LikelihoodResults
 
 NONE = "<none>"
 
@@ -46,7 +46,7 @@ class Refit:
 NO_FIT = Refit(np.nan, np.nan, False)
 
 
-def fitted(r: LikelihoodResults, sample: Sample) -> Refit:
+def fitted(r: FittedLikelihood, sample: Sample) -> Refit:
     """The method of a fit on another sample, from its own start; without a maximum where the sample has none."""
     try:
         return Refit.of(unstarted(r).fit(sample, np.random.default_rng(0)))
@@ -54,12 +54,12 @@ def fitted(r: LikelihoodResults, sample: Sample) -> Refit:
         return NO_FIT
 
 
-def unstarted(r: LikelihoodResults) -> Any:
+def unstarted(r: FittedLikelihood) -> Any:
     """The method of a fit without its starting values, which are those of its own parameters."""
     return replace(cast(Any, r.method), start=None)
 
 
-def coded_anew(r: LikelihoodResults, role: str, terms: Sequence[str], changed: str) -> Sample:
+def coded_anew(r: FittedLikelihood, role: str, terms: Sequence[str], changed: str) -> Sample:
     """The sample with other terms in one formula, coded as that formula by itself asks.
 
     Parameters
@@ -83,15 +83,40 @@ def coded_anew(r: LikelihoodResults, role: str, terms: Sequence[str], changed: s
     return new.sample
 
 
-def dropped_terms(r: LikelihoodResults, scope: Any, test: str | None, k: float) -> pd.DataFrame:
-    """`LikelihoodResults.drop1`."""
+def dropped_terms(
+    r: FittedLikelihood, scope: str | Sequence[str] | None = None, *, test: str | None = "Chisq", k: float = 2.0
+) -> pd.DataFrame:
+    """Each term taken out on its own, as R's drop1().
+
+    Parameters
+    ----------
+    scope : str or sequence of str, optional
+        Location terms; all that are part of no other term if not given. What is left is coded as its formula asks:
+        without a factor that is part of an interaction, the interaction takes over its effect, and df is 0.
+    test : {"Chisq", None}
+        Likelihood-ratio tests, or the criterion alone.
+    k : float
+        Penalty of a parameter in the criterion (2: AIC, log(n): BIC).
+
+    Returns
+    -------
+    pandas.DataFrame
+        Rows "<none>" and the terms; columns df, aic, lrt, p_value. NaN where a model has no maximum.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.drop1()["lrt"].round(3).to_dict()
+    {'<none>': nan, 'temp': 26.928, 'contact': 11.043}
+    """
     _check_test(test)
     check_unpenalised([r], "drop1")
     fits = drop_fits(r, _drop_scope(r, scope))
     return _table(r, fits, -1.0, test, k)
 
 
-def drop_fits(r: LikelihoodResults, terms: Iterable[str]) -> dict[str, Refit]:
+def drop_fits(r: FittedLikelihood, terms: Iterable[str]) -> dict[str, Refit]:
     """The model without each term."""
     fits = {}
     for term in terms:
@@ -100,7 +125,7 @@ def drop_fits(r: LikelihoodResults, terms: Iterable[str]) -> dict[str, Refit]:
     return fits
 
 
-def _drop_scope(r: LikelihoodResults, scope: Any) -> list[str]:
+def _drop_scope(r: FittedLikelihood, scope: Any) -> list[str]:
     if scope is None:
         return r.design.spec.margins().droppable()
     terms = [scope] if isinstance(scope, str) else list(scope)
@@ -110,15 +135,45 @@ def _drop_scope(r: LikelihoodResults, scope: Any) -> list[str]:
     return terms
 
 
-def added_terms(r: LikelihoodResults, scope: Any, test: str | None, k: float, data: Any) -> pd.DataFrame:
-    """`LikelihoodResults.add1`."""
+def added_terms(
+    r: FittedLikelihood, scope: str | Sequence[str], *, test: str | None = "Chisq", k: float = 2.0, data: Any = None
+) -> pd.DataFrame:
+    """Each term of a scope put in on its own, as R's add1().
+
+    Parameters
+    ----------
+    scope : str or sequence of str
+        A formula, "~ . + x3 + x4", or terms. Terms enter whose margins are in the model.
+    test, k : see `drop1`
+    data : data frame, optional
+        The data of the fit if not given.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `drop1`.
+
+    Raises
+    ------
+    DataError
+        A term is missing in some rows of the fit, or the data are not at hand or have changed.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp", data=datasets.load("wine"))
+    >>> fit.add1("~ . + contact").round(3)
+              df      aic     lrt  p_value
+    <none>   NaN  194.027     NaN      NaN
+    contact  1.0  184.984  11.043    0.001
+    """
     _check_test(test)
     check_unpenalised([r], "add1")
     fits = add_fits(r, enterable(r, widest(r, scope, data)), data)
     return _table(r, fits, 1.0, test, k)
 
 
-def add_fits(r: LikelihoodResults, texts: dict[str, str], data: Any) -> dict[str, Refit]:
+def add_fits(r: FittedLikelihood, texts: dict[str, str], data: Any) -> dict[str, Refit]:
     """The model with each term, given as a formula writes it."""
     fits = {}
     for term, text in texts.items():
@@ -128,13 +183,13 @@ def add_fits(r: LikelihoodResults, texts: dict[str, str], data: Any) -> dict[str
     return fits
 
 
-def widest(r: LikelihoodResults, scope: Any, data: Any) -> Margins:
+def widest(r: FittedLikelihood, scope: Any, data: Any) -> Margins:
     """The terms of the largest model; a dot in its formula stands for the model of `r`."""
     formula = scope if isinstance(scope, str) else " + ".join(scope)
     return r.design.updated(data, formula=formula if "~" in formula else f"~ . + {formula}").spec.margins()
 
 
-def enterable(r: LikelihoodResults, wide: Margins) -> dict[str, str]:
+def enterable(r: FittedLikelihood, wide: Margins) -> dict[str, str]:
     """Terms of the largest model that may enter (their margins are in the model), with their texts."""
     have = set(r.design.spec.margins().factors.values())
     lacking = {term: own for term, own in wide.factors.items() if own not in have}
@@ -159,7 +214,7 @@ def _check_test(test: str | None) -> None:
 
 
 def _table(
-    r: LikelihoodResults, fits: dict[str, Refit], sign: float, test: str | None, k: float, loglik: bool = False
+    r: FittedLikelihood, fits: dict[str, Refit], sign: float, test: str | None, k: float, loglik: bool = False
 ) -> pd.DataFrame:
     """One row a model; `sign` is +1 where terms were added and -1 where they were dropped."""
     base = Refit(r.edf, r.loglik, r.fit.separation is not None)
@@ -187,12 +242,12 @@ def _table(
     return table
 
 
-def extension_table(r: LikelihoodResults, fits: dict[str, Refit]) -> pd.DataFrame:
+def extension_table(r: FittedLikelihood, fits: dict[str, Refit]) -> pd.DataFrame:
     """The table of nominal_test and scale_test."""
     return _table(r, fits, 1.0, "Chisq", 2.0, loglik=True)
 
 
-def _without_maximum(r: LikelihoodResults, fits: dict[str, Refit]) -> list[str]:
+def _without_maximum(r: FittedLikelihood, fits: dict[str, Refit]) -> list[str]:
     names = [name for name, fit in fits.items() if np.isnan(fit.loglik)]
     if not (r.certificate.reached or r.fit.separation is not None):
         names.insert(0, NONE)

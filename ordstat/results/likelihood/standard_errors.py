@@ -1,22 +1,25 @@
-"""Standard errors and limits of what a likelihood fit predicts: the delta method, or draws of the parameters."""
+"""What a likelihood fit predicts, with standard errors and limits: the delta method, or draws of the parameters."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from scipy.special import expit, ndtri
 
-from ..._typing import BoolArray, FloatArray
+from ..._typing import BoolArray, FloatArray, IntArray
 from ...exceptions import OptionError
+from ...model.costs import CostMatrix
 from ...model.fit import LikelihoodFit
 from ...model.likelihood.flexible import FLEXIBLE
 from ...model.likelihood.links import Link
 from ...model.likelihood.rule import LikelihoodRule
+from ...model.sample import Rows
 from ..report.warnings import infinite_estimates
+from ..target import Target
 
 
 def places(fit: LikelihoodFit, rule: LikelihoodRule) -> FloatArray:
@@ -138,3 +141,33 @@ def _moved(link: Link, change: FloatArray) -> Link:
         return link
     family, step = FLEXIBLE[link.name], float(change[0])
     return family.at(link.lam * math.exp(step / link.lam) if family.relative else link.lam + step)
+
+
+#: What has a standard error.
+UNCERTAIN = ("prob", "cum_prob", "score", "linear_predictor", "mean")
+
+
+def predicted(rule: LikelihoodRule, rows: Rows, type: str) -> FloatArray:
+    """(n, M) values of a type of `UNCERTAIN`."""
+    return _VALUES[type](rule, rows)
+
+
+def _mean(rule: LikelihoodRule, rows: Rows) -> FloatArray:
+    return np.asarray((rule.probabilities(rows) @ np.arange(1.0, rule.n_levels + 1))[:, None])
+
+
+_VALUES: dict[str, Callable[[LikelihoodRule, Rows], FloatArray]] = {
+    "prob": lambda rule, rows: rule.probabilities(rows),
+    "cum_prob": lambda rule, rows: rule.cum_probabilities(rows),
+    "score": lambda rule, rows: rule.scores(rows)[:, None],
+    "linear_predictor": lambda rule, rows: rule.eta(rows),
+    "mean": _mean,
+}
+
+
+def classes_under(fit: LikelihoodFit, target: Target, cost: Any) -> IntArray:
+    """(n,) codes of least expected cost under another cost than that of the fit."""
+    rule = cast(LikelihoodRule, fit.rule)
+    chosen = CostMatrix.parse(cost)
+    chosen.matrix(rule.n_levels)  # raises where its size is not K x K
+    return replace(rule, cost=chosen).codes(target.rows, target.scores)

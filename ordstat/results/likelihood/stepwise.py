@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 
 from ...exceptions import OptionError
+from ..refit import updated
 from .comparison import check_unpenalised
+from .fitted import FittedLikelihood
 from .single_terms import add_fits, check_rows, drop_fits, enterable, widest
 
 if TYPE_CHECKING:
     from ...design.margins import Margins
-    from .results import LikelihoodResults
 
 #: Criteria as near to each other as this are equal.
 _ROUNDING = 1e-7
@@ -32,15 +33,47 @@ class Selection:
         One row a step: change ("+ term", "- term"), df, loglik, edf, aic (with the penalty k).
     """
 
-    fit: LikelihoodResults
+    fit: FittedLikelihood
     trace: pd.DataFrame
 
     def __repr__(self) -> str:
         return f"{self.trace.to_string()}\n{self.fit!r}"
 
 
-def stepwise(r: LikelihoodResults, scope: Any, direction: str | None, k: float, max_steps: int) -> Selection:
-    """`LikelihoodResults.step`."""
+def stepwise(
+    r: FittedLikelihood, scope: Any = None, *, direction: str | None = None, k: float = 2.0, max_steps: int = 1000
+) -> Selection:
+    """Location terms dropped and added one by one while AIC falls, as R's step(); first those of no effect, df 0.
+
+    Parameters
+    ----------
+    scope : str or {"lower": str, "upper": str}, optional
+        Formula of the largest model, and of the terms that must stay.
+    direction : {"both", "backward", "forward"}, optional
+        "both" with a largest model, else "backward".
+    k : float
+        Penalty of a parameter (2: AIC, log(n): BIC).
+    max_steps : int
+
+    Returns
+    -------
+    Selection
+        The chosen `fit` and the `trace` of steps. Its p-values and intervals do not know of the selection.
+
+    Raises
+    ------
+    OptionError
+        Another direction, "forward" without a largest model, or a penalised fit.
+    DataError
+        A term that comes or goes is missing in some rows: models are compared on the same rows.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp * contact", data=datasets.load("wine"))
+    >>> fit.step().trace["change"].tolist()
+    ['', '- temp:contact']
+    """
     lower, upper = _limits(r, scope)
     check_unpenalised([r], "step")
     chosen = direction or ("backward" if upper is None else "both")
@@ -54,14 +87,14 @@ def stepwise(r: LikelihoodResults, scope: Any, direction: str | None, k: float, 
         if best is None:
             break
         change, formula = best
-        changed = r.update(formula, start=None)
+        changed = updated(r, formula, start=None)
         check_rows(r.design, changed.design, change[2:])
         r = changed
         rows.append((change, r))
     return Selection(r, _trace(rows, k))
 
 
-def _limits(r: LikelihoodResults, scope: Any) -> tuple[set[frozenset[str]], Margins | None]:
+def _limits(r: FittedLikelihood, scope: Any) -> tuple[set[frozenset[str]], Margins | None]:
     """Factors of the terms that must stay, and the terms of the largest model; dots stand for the first one."""
     if isinstance(scope, dict):
         unknown = set(scope) - {"lower", "upper"}
@@ -75,7 +108,7 @@ def _limits(r: LikelihoodResults, scope: Any) -> tuple[set[frozenset[str]], Marg
 
 
 def _best_change(
-    r: LikelihoodResults, lower: set[frozenset[str]], upper: Margins | None, drop: bool, k: float
+    r: FittedLikelihood, lower: set[frozenset[str]], upper: Margins | None, drop: bool, k: float
 ) -> tuple[str, str] | None:
     """The single term whose coming or going lowers the criterion most, and the formula that does it.
 
@@ -96,7 +129,7 @@ def _best_change(
     return best if best is not None and finite[best] < now - _ROUNDING else None
 
 
-def _trace(rows: list[tuple[str, LikelihoodResults]], k: float) -> pd.DataFrame:
+def _trace(rows: list[tuple[str, FittedLikelihood]], k: float) -> pd.DataFrame:
     fits = [fit for _, fit in rows]
     edf = np.array([fit.edf for fit in fits])
     loglik = np.array([fit.loglik for fit in fits])

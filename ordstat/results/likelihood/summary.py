@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ...model.rules import count_above
 from ..report.cells import p_value
+from ..report.render import Summary
 from ..report.report import Report, Table
 from ..report.sections import alert_notes, certificate_text, data_header, shared_tables, shortened
-
-if TYPE_CHECKING:
-    from .results import LikelihoodResults
+from .fitted import FittedLikelihood
+from .profile import confidence_limits
+from .tidy import tidy_parameters
 
 #: Link -> (name of the ratio, sign of the coefficient in it, title of its table).
 _RATIOS = {
@@ -25,8 +26,27 @@ _EXPONENT = ("exp(estimate)", 1.0, "Exponents of the location effects; no odds o
 _SCALED = ("exp(estimate)", 1.0, "Exponents of the location effects: ratios of odds or hazards only at scale 1")
 
 
-def likelihood_report(r: LikelihoodResults, exponentiate: bool, level: float) -> Report:
-    """All sections of the summary."""
+def likelihood_summary(r: FittedLikelihood, exponentiate: bool = False, level: float = 0.95) -> Summary:
+    """The summary: its text is str(), its tables are in `.tables`.
+
+    Parameters
+    ----------
+    exponentiate : bool
+        Add the odds ratios (logit), hazard ratios (cloglog) or exponents of the effects, with limits.
+    level : float in (0, 1)
+        Of the confidence limits.
+    """
+    return Summary(likelihood_report(r, exponentiate, level))
+
+
+def likelihood_report(r: FittedLikelihood, exponentiate: bool = False, level: float = 0.95) -> Report:
+    """The summary as data.
+
+    Parameters
+    ----------
+    exponentiate, level
+        As in `likelihood_summary`.
+    """
     tables = [*_effect_tables(r, exponentiate, level), _threshold_table(r), *shared_tables(r)]
     return Report(
         title=f"Cumulative link model: {r.design.formula}",
@@ -36,7 +56,7 @@ def likelihood_report(r: LikelihoodResults, exponentiate: bool, level: float) ->
     )
 
 
-def _fit_header(r: LikelihoodResults) -> tuple[tuple[str, Any], ...]:
+def _fit_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
     test = (
         f"{r.lr_chi2:.4g} on {r.lr_df} df, p {_equals(p_value(r.lr_p_value))}" if r.lr_df else "none: thresholds only"
     )
@@ -51,7 +71,7 @@ def _fit_header(r: LikelihoodResults) -> tuple[tuple[str, Any], ...]:
     )
 
 
-def _threshold_rule(r: LikelihoodResults) -> str:
+def _threshold_rule(r: FittedLikelihood) -> str:
     """Margins judge another rule than `predict` follows: on how many rows the two differ."""
     p = r.training
     by_thresholds = count_above(r.gaps(r.design.sample.rows, r.fit.scores))
@@ -67,7 +87,7 @@ def _equals(p: str) -> str:
     return p.replace("<", "< ") if p.startswith("<") else f"= {p}"
 
 
-def _effect_tables(r: LikelihoodResults, exponentiate: bool, level: float) -> list[Table]:
+def _effect_tables(r: FittedLikelihood, exponentiate: bool, level: float) -> list[Table]:
     titles = {
         "location": "Location effects: a positive one raises the response",
         "nominal": "Nominal effects, added to one threshold: a positive one lowers the response there",
@@ -90,8 +110,8 @@ def _limit_names(level: float) -> tuple[str, str]:
     return f"{50 * (1 - level):.3g}%", f"{50 * (1 + level):.3g}%"
 
 
-def _effects(r: LikelihoodResults, rows: Any, title: str, level: float) -> Table:
-    tidy = r.tidy(level=level).iloc[rows].set_index("term").rename_axis(None)
+def _effects(r: FittedLikelihood, rows: Any, title: str, level: float) -> Table:
+    tidy = tidy_parameters(r, level=level).iloc[rows].set_index("term").rename_axis(None)
     low, high = _limit_names(level)
     frame = tidy.rename(
         columns={"std_error": "std. error", "statistic": "z", "p_value": "p", "conf_low": low, "conf_high": high}
@@ -99,18 +119,18 @@ def _effects(r: LikelihoodResults, rows: Any, title: str, level: float) -> Table
     return Table(title=title, frame=frame.drop(columns="coef_type"), formats={"z": ".2f", "p": "p"})
 
 
-def _ratios(r: LikelihoodResults, level: float) -> Table:
+def _ratios(r: FittedLikelihood, level: float) -> Table:
     """Odds ratios or what the link has in their place, with limits."""
     rows = r.parameters.of("location")
     scaled = r.design.sample.rows.scale is not None or r.design.sample.rows.scale_offset is not None
     name, sign, title = _SCALED if scaled else _RATIOS.get(str(r.method.link), _EXPONENT)
-    limits = np.sort(np.exp(sign * r.confint(level).to_numpy()[rows]), axis=1)
+    limits = np.sort(np.exp(sign * confidence_limits(r, level).to_numpy()[rows]), axis=1)
     ratios = np.exp(sign * r.fit.coefficients[rows])
     low, high = _limit_names(level)
     frame = pd.DataFrame({name: ratios, low: limits[:, 0], high: limits[:, 1]}, index=list(r.design.names))
     return Table(title=title, frame=frame)
 
 
-def _threshold_table(r: LikelihoodResults) -> Table:
+def _threshold_table(r: FittedLikelihood) -> Table:
     frame = pd.DataFrame({"threshold": r.thresholds, "std. error": r.threshold_se})
     return shortened(Table(title="Thresholds", frame=frame), ".thresholds")

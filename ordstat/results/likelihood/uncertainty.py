@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
-from ..._typing import FloatArray, IntArray
+from ..._typing import FloatArray
 from ...exceptions import OptionError
-from ...model.costs import CostMatrix
-from ...model.fit import LikelihoodFit
 from ...model.likelihood.derivatives import involved, score_errors, score_involved, standard_errors
 from ...model.likelihood.quantities import QUANTITIES
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows
+from ..predictions import prediction, unknown_type
 from ..seeds import generator
 from ..target import Target
+from .fitted import FittedLikelihood
 from .standard_errors import (
+    UNCERTAIN,
+    classes_under,
     drawn_rules,
     infinite_parameters,
     logit_limits,
     normal_quantile,
+    predicted,
     rule_covariance,
     symmetric_limits,
 )
 
-if TYPE_CHECKING:
-    from .results import LikelihoodResults
-
-#: What has a standard error.
-UNCERTAIN = ("prob", "cum_prob", "score", "linear_predictor", "mean")
 METHODS = ("delta", "simulation")
 _BUFFER = 1 << 23  # doubles of simulated predictions held at once
 
@@ -87,7 +84,94 @@ class Predicted:
     upper: FloatArray
 
 
-def with_uncertainty(results: LikelihoodResults, target: Target, type: str, how: Uncertainty) -> pd.DataFrame:
+def prediction_with_errors(
+    r: FittedLikelihood,
+    newdata: Any = None,
+    type: str = "class",
+    *,
+    se: bool = False,
+    interval: str | None = None,
+    level: float = 0.95,
+    method: str = "delta",
+    draws: int = 1000,
+    seed: int | np.random.Generator = 0,
+    vcov: Any = None,
+    cost: Any = None,
+) -> pd.Series | pd.DataFrame:
+    """Predict rows of new data, or the rows that were fitted, with standard errors and limits where asked for.
+
+    Parameters
+    ----------
+    newdata : data frame, optional
+        With the columns of the formula; the response is not looked at (but for "margin"): all levels are always
+        given. None means the rows of the fit.
+    type : str
+        "class": the level of least expected cost. "prob": P(response = level). "cum_prob": P(response <= level).
+        "score": H, larger for higher levels. "linear_predictor": s (threshold - H), one column per threshold,
+        whose F is the cumulative probability. "mean": the expected rank, in 1..K whatever the labels are.
+        "margin": left and right margin; needs the response.
+    se : bool
+        Add the standard errors.
+    interval : "confidence", optional
+        Add confidence limits (of the probability, score or expected rank, not of the response itself).
+    level : float in (0, 1)
+        Of the limits.
+    method : {"delta", "simulation"}
+        Delta method: limits of probabilities (and of the expected rank, as a share of 1..K) are formed on the
+        logit scale and taken back, so they stay in range; symmetric for the other types. Simulation: deviation
+        and quantiles of the predictions at parameters drawn from their asymptotic normal distribution.
+    draws : int
+    seed : int or numpy.random.Generator
+        Of the simulation.
+    vcov : str or dict, optional
+        Covariance of the parameters, as in `vcov`.
+    cost : str or K x K matrix, optional
+        What the predicted class is to minimise instead of the cost of the fit; nothing is fitted again.
+
+    Returns
+    -------
+    pandas.Series or pandas.DataFrame
+        One row per row of `newdata`, on its index; NaN where an input is missing. With `se` or `interval` the
+        columns are "estimate", "std_error", "lower", "upper" for "score" and "mean", and pairs of those and a
+        level (or threshold) for the rest, so that `out["lower"]` is a frame like `out["estimate"]`. Errors and
+        limits are NaN where a prediction hangs on an infinite estimate.
+
+    Raises
+    ------
+    OptionError
+        For an unknown type, or errors of a type that has none.
+    DataError
+        For a missing column or an unseen level in `newdata`.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> wine = datasets.load("wine")
+    >>> fit = ordfit("rating ~ temp + contact", data=wine)
+    >>> out = fit.predict(wine.head(2), type="prob", se=True, interval="confidence")
+    >>> out["std_error"].round(4).loc[0].tolist()
+    [0.0848, 0.0868, 0.0639, 0.0138, 0.0048]
+    >>> fit.predict(wine.head(3), cost="absolute").tolist()
+    [2, 2, 3]
+    """
+    how = Uncertainty(se=se, interval=interval, level=level, method=method, draws=draws, seed=seed, vcov=vcov)
+    if cost is not None:
+        return _prediction_under(r, newdata, type, cost)
+    if not how.asked:
+        return prediction(r, newdata, type)
+    if type not in r.predicts:
+        raise OptionError(unknown_type(r, type))
+    return with_uncertainty(r, r.target(newdata), type, how)
+
+
+def _prediction_under(r: FittedLikelihood, newdata: Any, type: str, cost: Any) -> pd.Series:
+    if type != "class":
+        raise OptionError(f"cost goes with type='class'; got type={type!r}.")
+    target = r.target(newdata)
+    return target.classes(classes_under(r.fit, target, cost), r.design.levels, r.design.response)
+
+
+def with_uncertainty(results: FittedLikelihood, target: Target, type: str, how: Uncertainty) -> pd.DataFrame:
     """The frame of `LikelihoodResults.predict` with standard errors or limits."""
     if type not in UNCERTAIN:
         have = ", ".join(repr(t) for t in UNCERTAIN)
@@ -105,7 +189,7 @@ def with_uncertainty(results: LikelihoodResults, target: Target, type: str, how:
     return target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
 
 
-def _columns(results: LikelihoodResults, type: str, statistics: list[str]) -> pd.Index:
+def _columns(results: FittedLikelihood, type: str, statistics: list[str]) -> pd.Index:
     """(statistic, label) pairs where a row has several numbers, else the statistics alone."""
     if type in ("score", "mean"):
         return pd.Index(statistics)
@@ -121,23 +205,6 @@ def _delta(rule: LikelihoodRule, rows: Rows, type: str, covariance: FloatArray, 
         errors = standard_errors(rule, rows, QUANTITIES[type], covariance)
     return Predicted(estimate, errors, *_LIMITS[type](rule, rows, estimate, errors, how.level))
 
-
-def predicted(rule: LikelihoodRule, rows: Rows, type: str) -> FloatArray:
-    """(n, M) values of a type of `UNCERTAIN`."""
-    return _VALUES[type](rule, rows)
-
-
-def _mean(rule: LikelihoodRule, rows: Rows) -> FloatArray:
-    return np.asarray((rule.probabilities(rows) @ np.arange(1.0, rule.n_levels + 1))[:, None])
-
-
-_VALUES: dict[str, Callable[[LikelihoodRule, Rows], FloatArray]] = {
-    "prob": lambda rule, rows: rule.probabilities(rows),
-    "cum_prob": lambda rule, rows: rule.cum_probabilities(rows),
-    "score": lambda rule, rows: rule.scores(rows)[:, None],
-    "linear_predictor": lambda rule, rows: rule.eta(rows),
-    "mean": _mean,
-}
 
 _Limits = tuple[FloatArray, FloatArray]
 
@@ -192,7 +259,7 @@ def _row_parts(n: int, per_row: int) -> list[slice]:
 
 
 def _unknown_removed(
-    found: Predicted, results: LikelihoodResults, rule: LikelihoodRule, rows: Rows, type: str
+    found: Predicted, results: FittedLikelihood, rule: LikelihoodRule, rows: Rows, type: str
 ) -> Predicted:
     """No errors where a prediction hangs on an infinite estimate."""
     infinite = infinite_parameters(results.fit)
@@ -205,11 +272,3 @@ def _unknown_removed(
     return Predicted(
         found.estimate, *(np.where(moving, np.nan, table) for table in (found.std_error, found.lower, found.upper))
     )
-
-
-def classes_under(fit: LikelihoodFit, target: Target, cost: Any) -> IntArray:
-    """(n,) codes of least expected cost under another cost than that of the fit."""
-    rule = cast(LikelihoodRule, fit.rule)
-    chosen = CostMatrix.parse(cost)
-    chosen.matrix(rule.n_levels)  # raises where its size is not K x K
-    return replace(rule, cost=chosen).codes(target.rows, target.scores)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -11,12 +11,12 @@ from ..._typing import BoolArray, FloatArray, IntArray
 from ...assess.likelihood.wald import sequential_contrasts, wald_test
 from ...exceptions import OptionError
 from ...model.sample import Sample
-from .comparison import chi2_tail
+from .comparison import chi2_tail, likelihood_ratio_tests
+from .fitted import FittedLikelihood
 
 if TYPE_CHECKING:
     from ...design.design import Design
     from ...design.margins import Margins
-    from .results import LikelihoodResults
 
 #: Other names of a type.
 _ALIASES = {"1": "I", "2": "II", "3": "III", "balanced": "III"}
@@ -24,7 +24,53 @@ _ALIASES = {"1": "I", "2": "II", "3": "III", "balanced": "III"}
 _CODED = {"III": "sum", "baseline": "treatment"}
 
 
-def wald_anova(r: LikelihoodResults, type: str) -> pd.DataFrame:
+def analysis_of_variance(r: FittedLikelihood, *others: Any, type: str = "I") -> pd.DataFrame:
+    """Likelihood-ratio tests against other fits, or Wald tests of the location terms of this one.
+
+    Parameters
+    ----------
+    *others : LikelihoodResults
+        Fits of the same rows, each nested in the next larger one.
+    type : {"I", "II", "III", "baseline"}
+        Without other fits: each term adjusted for those before it (I), for all that do not contain it (II), or for
+        all. Where it is part of an interaction, "III" tests the average of its effect over the levels of the other
+        factors, as SAS, car with sum contrasts and R's ordinal since 2025 ("balanced" is another name of it), and
+        "baseline" its effect at their first levels, which R's ordinal called type III before.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With others, smallest model first: no_par, aic, loglik, and against the row above lr_stat, df, p_value.
+        Alone, one row a term: df, chisq, p_value, by the covariance of the fit (see `with_vcov`). `attrs["notes"]`
+        tells of models that are not nested and of infinite estimates.
+
+    Raises
+    ------
+    DataError
+        The fits are not of the same rows.
+    OptionError
+        A fit is penalised: its log-likelihood is no maximum (also `drop1`, `add1`, `step`, `nominal_test`,
+        `scale_test` and `brant`).
+
+    Notes
+    -----
+    Types I and II weigh rows by their case weights, so that a weight equals repeated rows (R leaves weights out of
+    these contrasts). No type depends on the coding of factors; the last two are NaN where a cell is empty, but for
+    terms that are part of no other.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.anova(fit.update("~ . - contact")).round(4)["lr_stat"].tolist()
+    [nan, 11.043]
+    >>> fit.anova(type="III").round(3)["chisq"].to_dict()
+    {'temp': 22.417, 'contact': 10.275}
+    """
+    return likelihood_ratio_tests([r, *others]) if others else wald_anova(r, type)
+
+
+def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
     """Wald tests of the location terms of one fit; see `LikelihoodResults.anova`."""
     kind = _ALIASES.get(str(type), str(type))
     if kind not in ("I", "II", *_CODED):
@@ -43,7 +89,7 @@ def wald_anova(r: LikelihoodResults, type: str) -> pd.DataFrame:
     return table
 
 
-def _sequential_contrasts(r: LikelihoodResults, kind: str, margins: Margins, estimated: BoolArray) -> list[FloatArray]:
+def _sequential_contrasts(r: FittedLikelihood, kind: str, margins: Margins, estimated: BoolArray) -> list[FloatArray]:
     """Types I and II: terms in the order of the formula, or with those that contain a term after it."""
     design, gram = r.design, _centred_gram(r.design.sample)
     found = []
@@ -54,7 +100,7 @@ def _sequential_contrasts(r: LikelihoodResults, kind: str, margins: Margins, est
     return found
 
 
-def _recoded_contrasts(r: LikelihoodResults, kind: str, margins: Margins, estimated: BoolArray) -> list[FloatArray]:
+def _recoded_contrasts(r: FittedLikelihood, kind: str, margins: Margins, estimated: BoolArray) -> list[FloatArray]:
     """Types III and baseline: coefficients under another coding; NaN where an aliased column leaves them unknown.
 
     A term that no other contains is tested whatever is aliased in it, and where the other coding would be another
@@ -72,7 +118,7 @@ def _recoded_contrasts(r: LikelihoodResults, kind: str, margins: Margins, estima
     return found
 
 
-def _location_covariance(r: LikelihoodResults, places: IntArray) -> FloatArray:
+def _location_covariance(r: FittedLikelihood, places: IntArray) -> FloatArray:
     """(D, D) covariance of the location effects, 0 at aliased ones."""
     full = np.zeros((r.fit.aliased.size,) * 2)
     estimated = np.flatnonzero(~r.fit.aliased)

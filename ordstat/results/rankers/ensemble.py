@@ -14,13 +14,16 @@ from ...exceptions import UnavailableError
 from ...model.costs import CostMatrix, sample_costs
 from ...model.ensembles.rounds import EnsembleFit
 from ...model.sample import Rows, Sample
+from ..base import OrdinalResults
+from ..fitted import FittedRanker
 from ..report.report import Report, Table
-from ..report.sections import alert_notes, certificate_text, data_header, shared_tables, shortened
-from .margin import MarginResults
-from .staged import StagedResults
+from ..report.sections import alert_notes, certificate_text, data_header, figures, shared_tables, shortened
+from .margin import FittedThresholds, tidy_thresholds
+from .staged import after_rounds, staged_predictions, stages, with_more_rounds
 
 if TYPE_CHECKING:
     from ...plots.ensemble import EnsemblePlots
+
 
 # Rows of the table of rounds in a summary.
 _SHOWN = 6
@@ -36,18 +39,8 @@ class BoostingMethod(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EnsembleResults(StagedResults, MarginResults):
-    """A fitted threshold ensemble, rank(x) = 1 + #{k : sum_t alpha_t h_t(x) > threshold_k}.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="orboost-all", rounds=20)
-    >>> fit.rounds.columns.tolist()
-    ['alpha', 'loss', 'bound', '1|2', '2|3', '3|4', '4|5']
-    >>> fit.at(5).fit.kept
-    5
-    """
+class FittedEnsemble(FittedRanker):
+    """A fitted ranker whose score rounds have added to."""
 
     fit: EnsembleFit
 
@@ -73,91 +66,137 @@ class EnsembleResults(StagedResults, MarginResults):
             parts.append(pd.DataFrame({"validation": f.validation}, index=index))
         return pd.concat(parts, axis=1)
 
-    def staged_errors(
-        self, newdata: Any = None, *, every: int = 1, rounds: Sequence[int] | None = None
-    ) -> pd.DataFrame:
-        """Mean errors after every round, on the rows of the fit and on new ones.
 
-        Parameters
-        ----------
-        newdata : data frame, optional
-            With the response.
-        every : int
-            Only every so many rounds, and the last.
-        rounds : sequence of int, optional
-            These alone, in place of `every`; 0 is the start.
+def ensemble_errors(
+    fit: FittedEnsemble, newdata: Any = None, *, every: int = 1, rounds: Sequence[int] | None = None
+) -> pd.DataFrame:
+    """Mean errors after every round, on the rows of the fit and on new ones.
 
-        Returns
-        -------
-        pandas.DataFrame
-            Columns classification, absolute and cost of the training rows, then "new classification", ... of
-            `newdata` (without a cost where every row of the fit had its own); the index is the round.
+    Parameters
+    ----------
+    newdata : data frame, optional
+        With the response.
+    every : int
+        Only every so many rounds, and the last.
+    rounds : sequence of int, optional
+        These alone, in place of `every`; 0 is the start.
 
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> train, new = datasets.quadratic_bands(300, seed=1), datasets.quadratic_bands(1000, seed=2)
-        >>> fit = ordfit("rank ~ x1 + x2", data=train, method="orboost-all", rounds=100)
-        >>> fit.staged_errors(new, rounds=[1, 10, 100])["new absolute"].round(2)
-        round
-        1      0.57
-        10     0.16
-        100    0.06
-        Name: new absolute, dtype: float64
-        """
-        own, stages = self.design.sample, self._stages(every, rounds)
-        samples = {"": own} if newdata is None else {"": own, "new ": self._new_sample(newdata)[1]}
-        method, rows = cast(BoostingMethod, self.method), [s.rows for s in samples.values()]
-        found = []
-        for codes in method.staged_codes(own, self.fit, rows, stages):
-            parts = zip(samples.items(), codes, strict=True)
-            found.append({k: v for (name, s), c in parts for k, v in self._stage(name, s, c).items()})
-        return pd.DataFrame(found, index=pd.Index(stages, name="round"))
+    Returns
+    -------
+    pandas.DataFrame
+        Columns classification, absolute and cost of the training rows, then "new classification", ... of
+        `newdata` (without a cost where every row of the fit had its own); the index is the round.
 
-    def _stage(self, prefix: str, sample: Sample, codes: IntArray) -> dict[str, float]:
-        """Mean errors of predicted codes (N,)."""
-        weights, distance = sample.case_weights, np.abs(codes - sample.y)
-        errors = {"classification": np.minimum(distance, 1), "absolute": distance}
-        if sample.costs is not None or self.design.sample.costs is None:
-            costs = sample_costs(CostMatrix.parse(self.method.cost), sample)
-            errors["cost"] = costs[np.arange(sample.n), codes]
-        return {prefix + name: float(weights @ values / weights.sum()) for name, values in errors.items()}
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> train, new = datasets.quadratic_bands(300, seed=1), datasets.quadratic_bands(1000, seed=2)
+    >>> fit = ordfit("rank ~ x1 + x2", data=train, method="orboost-all", rounds=100)
+    >>> fit.staged_errors(new, rounds=[1, 10, 100])["new absolute"].round(2)
+    round
+    1      0.57
+    10     0.16
+    100    0.06
+    Name: new absolute, dtype: float64
+    """
+    own, chosen = fit.design.sample, stages(fit, every, rounds)
+    samples = {"": own} if newdata is None else {"": own, "new ": fit.new_sample(newdata)[1]}
+    method, rows = cast(BoostingMethod, fit.method), [s.rows for s in samples.values()]
+    found = []
+    for codes in method.staged_codes(own, fit.fit, rows, chosen):
+        parts = zip(samples.items(), codes, strict=True)
+        found.append({k: v for (name, s), c in parts for k, v in _stage(fit, name, s, c).items()})
+    return pd.DataFrame(found, index=pd.Index(chosen, name="round"))
 
-    def importance(self) -> pd.DataFrame:
-        """What the columns contribute to the rounds, most important first.
 
-        Returns
-        -------
-        pandas.DataFrame
-            importance, of sum 1. Stumps: the standard deviation, over the rows of the fit, of what the stumps on the
-            column add to the score. Others: the alphas by size, that of a perceptron or sigmoid shared among the
-            scaled columns by the size of their weights, that of a tree by the fall of the deviance. The index has the
-            columns of the model.
+def _stage(fit: FittedEnsemble, prefix: str, sample: Sample, codes: IntArray) -> dict[str, float]:
+    """Mean errors of predicted codes (N,)."""
+    weights, distance = sample.case_weights, np.abs(codes - sample.y)
+    errors = {"classification": np.minimum(distance, 1), "absolute": distance}
+    if sample.costs is not None or fit.design.sample.costs is None:
+        costs = sample_costs(CostMatrix.parse(fit.method.cost), sample)
+        errors["cost"] = costs[np.arange(sample.n), codes]
+    return {prefix + name: float(weights @ values / weights.sum()) for name, values in errors.items()}
 
-        Raises
-        ------
-        UnavailableError
-            The hypotheses are classifiers of scikit-learn.
 
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "orboost-all", rounds=20)
-        >>> fit.importance().index.tolist()
-        ['temp[T.warm]', 'contact[T.yes]']
-        """
-        found = self._sizes()
-        frame = pd.DataFrame({"importance": found / (found.sum() or 1.0)}, pd.Index(self.design.names, name="column"))
-        return frame.sort_values("importance", ascending=False, kind="stable")
+def ensemble_importance(fit: FittedEnsemble) -> pd.DataFrame:
+    """What the columns contribute to the rounds, most important first.
 
-    def _sizes(self) -> FloatArray:
-        rule: Any = self.fit.rule
-        potential = getattr(rule, "rule", rule).potential  # of the levels that had rows
-        potential = getattr(potential, "added", potential)
-        if not hasattr(potential, "importance"):
-            raise UnavailableError(f"{self.method!r} adds up hypotheses that do not tell which columns they look at.")
-        sizes: FloatArray = potential.importance(self.design.sample)
-        return sizes
+    Returns
+    -------
+    pandas.DataFrame
+        importance, of sum 1. Stumps: the standard deviation, over the rows of the fit, of what the stumps on the
+        column add to the score. Others: the alphas by size, that of a perceptron or sigmoid shared among the
+        scaled columns by the size of their weights, that of a tree by the fall of the deviance. The index has the
+        columns of the model.
+
+    Raises
+    ------
+    UnavailableError
+        The hypotheses are classifiers of scikit-learn.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "orboost-all", rounds=20)
+    >>> fit.importance().index.tolist()
+    ['temp[T.warm]', 'contact[T.yes]']
+    """
+    found = _sizes(fit)
+    frame = pd.DataFrame({"importance": found / (found.sum() or 1.0)}, pd.Index(fit.design.names, name="column"))
+    return frame.sort_values("importance", ascending=False, kind="stable")
+
+
+def _sizes(fit: FittedEnsemble) -> FloatArray:
+    rule: Any = fit.fit.rule
+    potential = getattr(rule, "rule", rule).potential  # of the levels that had rows
+    potential = getattr(potential, "added", potential)
+    if not hasattr(potential, "importance"):
+        raise UnavailableError(f"{fit.method!r} adds up hypotheses that do not tell which columns they look at.")
+    sizes: FloatArray = potential.importance(fit.design.sample)
+    return sizes
+
+
+def ensemble_figures(fit: FittedEnsemble) -> pd.DataFrame:
+    """One row of figures of the whole fit."""
+    return figures(fit).assign(rounds=fit.fit.kept, loss=float(fit.fit.rounds.losses[fit.fit.kept]))
+
+
+def _round_table(fit: FittedEnsemble) -> Table:
+    shown = np.unique(np.rint(np.geomspace(1, len(fit.rounds), _SHOWN)).astype(np.intp) - 1)
+    frame = fit.rounds.iloc[shown].drop(columns=fit.threshold_names, errors="ignore")
+    frame.insert(1, "cost", ensemble_errors(fit, rounds=shown.tolist())["cost"])
+    of = "all rows of the fit, those held out too" if "validation" in frame else "the rows of the fit"
+    return Table(
+        title="After some of the rounds: mean cost, loss, and the loss's bound by the training-error theorem",
+        frame=frame,
+        formats={"alpha": "g", "cost": "g", "loss": "g", "bound": "g"},
+        note=f"The cost is that of {of}. All rounds are in .rounds, their errors in .staged_errors().",
+    )
+
+
+class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
+    """A fitted threshold ensemble, rank(x) = 1 + #{k : sum_t alpha_t h_t(x) > threshold_k}.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="orboost-all", rounds=20)
+    >>> fit.rounds.columns.tolist()
+    ['alpha', 'loss', 'bound', '1|2', '2|3', '3|4', '4|5']
+    >>> fit.at(5).fit.kept
+    5
+    """
+
+    fit: EnsembleFit
+
+    tidy = tidy_thresholds
+    glance = ensemble_figures
+    at = after_rounds
+    more = with_more_rounds
+    staged = staged_predictions
+    staged_errors = ensemble_errors
+    importance = ensemble_importance
 
     @property
     def plot(self) -> EnsemblePlots:
@@ -166,14 +205,6 @@ class EnsembleResults(StagedResults, MarginResults):
 
         return EnsemblePlots(self)
 
-    def glance(self) -> pd.DataFrame:
-        """One row of figures of the whole fit."""
-        return super().glance().drop(columns="n_support").assign(rounds=self.fit.kept, loss=self._loss)
-
-    @property
-    def _loss(self) -> float:
-        return float(self.fit.rounds.losses[self.fit.kept])
-
     def report(self) -> Report:
         """The summary as data."""
         return Report(
@@ -181,20 +212,8 @@ class EnsembleResults(StagedResults, MarginResults):
             header=(*data_header(self), ("Certificate", certificate_text(self.certificate, self.trace))),
             tables=(
                 shortened(Table(title="Thresholds", frame=self.thresholds.to_frame()), ".thresholds"),
-                self._round_table(),
+                _round_table(self),
                 *shared_tables(self),
             ),
             notes=(*alert_notes(self), *self.margin_bounds.notes),
-        )
-
-    def _round_table(self) -> Table:
-        shown = np.unique(np.rint(np.geomspace(1, len(self.rounds), _SHOWN)).astype(np.intp) - 1)
-        frame = self.rounds.iloc[shown].drop(columns=self.threshold_names, errors="ignore")
-        frame.insert(1, "cost", self.staged_errors(rounds=shown.tolist())["cost"])
-        of = "all rows of the fit, those held out too" if "validation" in frame else "the rows of the fit"
-        return Table(
-            title="After some of the rounds: mean cost, loss, and the loss's bound by the training-error theorem",
-            frame=frame,
-            formats={"alpha": "g", "cost": "g", "loss": "g", "bound": "g"},
-            note=f"The cost is that of {of}. All rounds are in .rounds, their errors in .staged_errors().",
         )

@@ -1,4 +1,4 @@
-"""Results of a large-margin ranker."""
+"""Large-margin rankers: thresholds and coefficients, which other rankers with thresholds share, and their results."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from ...exceptions import UnavailableError
 from ...model.fit import MarginFit
 from ...model.rules import ThresholdRule
 from ..base import OrdinalResults
-from ..report.report import Report
-from .margin_report import margin_report
+from ..fitted import FittedRanker
+from ..report.report import Report, Table
+from ..report.sections import (
+    alert_notes,
+    certificate_text,
+    data_header,
+    figures,
+    selection_table,
+    shared_tables,
+    shortened,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MarginResults(OrdinalResults):
-    """A fitted large-margin ranker, rank(x) = 1 + #{k : H(x) > threshold_k}.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
-    >>> fit.thresholds.index.tolist()
-    ['1|2', '2|3', '3|4', '4|5']
-    """
+class FittedThresholds(FittedRanker):
+    """A fitted ranker, rank(x) = 1 + #{k : H(x) > threshold_k}."""
 
     fit: MarginFit
 
@@ -64,38 +65,68 @@ class MarginResults(OrdinalResults):
         """Labels of the support rows; None for methods without support vectors."""
         return None if self.fit.support is None else self.design.index[self.fit.support]
 
-    def tidy(self) -> pd.DataFrame:
-        """One row per threshold and linear coefficient: term, estimate, coef_type.
 
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
-        >>> fit.tidy().round(2)
-                     term  estimate  coef_type
-        0             1|2      -1.0  threshold
-        1             2|3       1.0  threshold
-        2             3|4       3.0  threshold
-        3             4|5       5.0  threshold
-        4    temp[T.warm]       2.0   location
-        5  contact[T.yes]       2.0   location
-        """
-        params = self.params
-        effects = len(params) - len(self.threshold_names)
-        return pd.DataFrame(
-            {
-                "term": params.index,
-                "estimate": params.to_numpy(),
-                "coef_type": ["threshold"] * len(self.threshold_names) + ["location"] * effects,
-            }
-        )
+def tidy_thresholds(fit: FittedThresholds) -> pd.DataFrame:
+    """One row per threshold and linear coefficient: term, estimate, coef_type.
 
-    def glance(self) -> pd.DataFrame:
-        """One row of figures of the whole fit."""
-        frame = super().glance()
-        frame.insert(2, "n_support", np.nan if self.fit.support is None else self.fit.support.size)
-        return frame
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
+    >>> fit.tidy().round(2)
+                 term  estimate  coef_type
+    0             1|2      -1.0  threshold
+    1             2|3       1.0  threshold
+    2             3|4       3.0  threshold
+    3             4|5       5.0  threshold
+    4    temp[T.warm]       2.0   location
+    5  contact[T.yes]       2.0   location
+    """
+    params = fit.params
+    effects = len(params) - len(fit.threshold_names)
+    return pd.DataFrame(
+        {
+            "term": params.index,
+            "estimate": params.to_numpy(),
+            "coef_type": ["threshold"] * len(fit.threshold_names) + ["location"] * effects,
+        }
+    )
 
-    def report(self) -> Report:
-        """The summary as data."""
-        return margin_report(self)
+
+def threshold_figures(fit: FittedThresholds) -> pd.DataFrame:
+    """One row of figures of the whole fit."""
+    frame = figures(fit)
+    frame.insert(2, "n_support", np.nan if fit.fit.support is None else fit.fit.support.size)
+    return frame
+
+
+def threshold_report(r: FittedThresholds) -> Report:
+    """The summary as data."""
+    tables = [shortened(Table(title="Thresholds", frame=r.thresholds.to_frame()), ".thresholds")]
+    if r.fit.coefficients is not None:
+        title = "Coefficients of the score: a positive one raises the response"
+        tables.insert(0, Table(title=title, frame=r.coef.to_frame()))
+    if r.fit.selection is not None:
+        tables.append(selection_table(r.fit.selection))
+    return Report(
+        title=f"Large-margin ranker: {r.design.formula}",
+        header=(*data_header(r), ("Certificate", certificate_text(r.certificate, r.trace))),
+        tables=(*tables, *shared_tables(r)),
+        notes=(*alert_notes(r), *r.margin_bounds.notes),
+    )
+
+
+class MarginResults(FittedThresholds, OrdinalResults):
+    """A fitted large-margin ranker, rank(x) = 1 + #{k : H(x) > threshold_k}.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
+    >>> fit.thresholds.index.tolist()
+    ['1|2', '2|3', '3|4', '4|5']
+    """
+
+    tidy = tidy_thresholds
+    glance = threshold_figures
+    report = threshold_report

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol, Self, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import pandas as pd
 
@@ -14,10 +14,10 @@ from ...model.fit import Fit
 from ...model.online.weights import Learned, Lesson, MistakeBound, OnlineMarginFit, OnlineVoteFit
 from ...model.sample import Sample
 from ..base import OrdinalResults
-from ..fitted import case_weights
+from ..fitted import FittedRanker, case_weights
 from ..report.report import Report
-from .margin import MarginResults
-from .votes import VoteResults
+from .margin import FittedThresholds, threshold_figures, threshold_report, tidy_thresholds
+from .votes import FittedVotes, vote_report
 
 
 class OnlineRanker(Protocol):
@@ -34,62 +34,10 @@ class OnlineRanker(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OnlineResults(OrdinalResults):
-    """What online rankers have beside other results."""
+class FittedOnline(FittedRanker):
+    """A ranker learned online."""
 
     fit: OnlineMarginFit | OnlineVoteFit
-
-    def partial_fit(self, data: Any, *, weights: str | None = None) -> Self:
-        """The results after one pass over further rows, in their order; these results stay as they are.
-
-        Memory is that of one batch: the rows, errors and margins of the new results are those of the last batch
-        alone, the counts of mistakes those of all examples so far. Columns are scaled as on the first rows.
-
-        Parameters
-        ----------
-        data : data frame, or list, tuple or iterator of data frames
-            With the response; rows with a missing value are left out.
-        weights : str, optional
-            Column of case weights: how often a row is presented in turn.
-
-        Raises
-        ------
-        DataError
-            A level of the response that the first rows had not, a missing column, or no complete row.
-        OptionError
-            A method that needs all rows at once (SiPrank), rows with costs of their own, a precomputed kernel.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> data = datasets.herbrich(300, seed=0)
-        >>> first = ordfit("rank ~ x1 + x2", data=data[:100], method="cusum", epochs=1)
-        >>> fit = first.partial_fit(data[start : start + 50] for start in (100, 150, 200, 250))
-        >>> fit.fit.learned.tally.examples
-        300
-        """
-        stream = Stream(first=self)
-        for frame in data if isinstance(data, (list, tuple, Iterator)) else (data,):
-            stream = stream.after(self._batch(frame, weights))
-        return cast(Self, stream.results)
-
-    def _batch(self, frame: Any, weights: str | None) -> Batch:
-        if self.design.sample.costs is not None:
-            raise OptionError(
-                "partial_fit has no costs of new rows: fit with a cost of all rows, such as cost='absolute'."
-            )
-        new, codes = self.design.spec.rebuild(frame), self.design.spec.response(frame)
-        kept = new.complete & (codes >= 0)
-        if not kept.any():
-            raise DataError("the batch has no row with the response and all inputs present.")
-        whole = bool(kept.all())
-        sample = Sample(
-            rows=new.rows if whole else new.rows.take(kept[new.complete]),
-            y=codes if whole else codes[kept],
-            n_levels=self.design.sample.n_levels,
-            weights=None if weights is None else case_weights(frame, weights, kept),
-        )
-        return Batch(sample=sample, index=new.index if whole else new.index[kept], n_given=int(kept.size))
 
     def check_rows(self) -> None:
         """UnavailableError after `partial_fit`, which keeps the rows of the last batch alone."""
@@ -104,18 +52,6 @@ class OnlineResults(OrdinalResults):
     def mistake_bound(self) -> MistakeBound:
         """sum |y - yhat| of the answers given while learning, and its limit where the rows are rank separable."""
         return cast(OnlineRanker, self.method).mistake_bound(self.design.sample, self.fit)
-
-    def report(self) -> Report:
-        """The summary as data."""
-        report = super().report()
-        header = (*report.header, ("Mistake bound", _bound_text(self.mistake_bound)))
-        if self.fit.learned.tally.batches == 1:
-            return replace(report, header=header)
-        header = tuple(
-            (name, f"{value}, the last batch" if name == "Observations" else value) for name, value in header
-        )
-        note = "Levels, errors and margins are those of the last batch, the ranker that of all batches."
-        return replace(report, header=header, notes=(*report.notes, note))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -141,13 +77,13 @@ class Stream:
 
     Attributes
     ----------
-    first : OnlineResults
+    first : FittedOnline
         What was learned before.
     last : Batch, optional
     lesson : Lesson, optional
     """
 
-    first: OnlineResults
+    first: FittedOnline
     last: Batch | None = None
     lesson: Lesson | None = None
 
@@ -158,7 +94,7 @@ class Stream:
         return Stream(first=self.first, last=batch, lesson=lesson)
 
     @cached_property
-    def results(self) -> OnlineResults:
+    def results(self) -> FittedOnline:
         """The results at the last batch."""
         if self.last is None or self.lesson is None:
             return self.first
@@ -179,6 +115,71 @@ class Stream:
         return {"first": self.results, "last": None, "lesson": None}
 
 
+S = TypeVar("S", bound=FittedOnline)
+
+
+def further_rows(fit: S, data: Any, *, weights: str | None = None) -> S:
+    """The results after one pass over further rows, in their order; these results stay as they are.
+
+    Memory is that of one batch: the rows, errors and margins of the new results are those of the last batch
+    alone, the counts of mistakes those of all examples so far. Columns are scaled as on the first rows.
+
+    Parameters
+    ----------
+    data : data frame, or list, tuple or iterator of data frames
+        With the response; rows with a missing value are left out.
+    weights : str, optional
+        Column of case weights: how often a row is presented in turn.
+
+    Raises
+    ------
+    DataError
+        A level of the response that the first rows had not, a missing column, or no complete row.
+    OptionError
+        A method that needs all rows at once (SiPrank), rows with costs of their own, a precomputed kernel.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> data = datasets.herbrich(300, seed=0)
+    >>> first = ordfit("rank ~ x1 + x2", data=data[:100], method="cusum", epochs=1)
+    >>> fit = first.partial_fit(data[start : start + 50] for start in (100, 150, 200, 250))
+    >>> fit.fit.learned.tally.examples
+    300
+    """
+    stream = Stream(first=fit)
+    for frame in data if isinstance(data, (list, tuple, Iterator)) else (data,):
+        stream = stream.after(_batch(fit, frame, weights))
+    return cast(S, stream.results)
+
+
+def _batch(fit: FittedOnline, frame: Any, weights: str | None) -> Batch:
+    if fit.design.sample.costs is not None:
+        raise OptionError("partial_fit has no costs of new rows: fit with a cost of all rows, such as cost='absolute'.")
+    new, codes = fit.design.spec.rebuild(frame), fit.design.spec.response(frame)
+    kept = new.complete & (codes >= 0)
+    if not kept.any():
+        raise DataError("the batch has no row with the response and all inputs present.")
+    whole = bool(kept.all())
+    sample = Sample(
+        rows=new.rows if whole else new.rows.take(kept[new.complete]),
+        y=codes if whole else codes[kept],
+        n_levels=fit.design.sample.n_levels,
+        weights=None if weights is None else case_weights(frame, weights, kept),
+    )
+    return Batch(sample=sample, index=new.index if whole else new.index[kept], n_given=int(kept.size))
+
+
+def with_mistakes(fit: FittedOnline, report: Report) -> Report:
+    """A summary with the mistakes made while learning."""
+    header = (*report.header, ("Mistake bound", _bound_text(fit.mistake_bound)))
+    if fit.fit.learned.tally.batches == 1:
+        return replace(report, header=header)
+    header = tuple((name, f"{value}, the last batch" if name == "Observations" else value) for name, value in header)
+    note = "Levels, errors and margins are those of the last batch, the ranker that of all batches."
+    return replace(report, header=header, notes=(*report.notes, note))
+
+
 def _bound_text(b: MistakeBound) -> str:
     if b.limit != b.limit:
         return b.source
@@ -189,15 +190,27 @@ def _bound_text(b: MistakeBound) -> str:
     )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class OnlineMarginResults(OnlineResults, MarginResults):
+class OnlineMarginResults(FittedOnline, FittedThresholds, OrdinalResults):
     """A ranker with thresholds learned online."""
 
     fit: OnlineMarginFit
 
+    partial_fit = further_rows
+    tidy = tidy_thresholds
+    glance = threshold_figures
 
-@dataclass(frozen=True, eq=False, repr=False)
-class OnlineVoteResults(OnlineResults, VoteResults):
+    def report(self) -> Report:
+        """The summary as data."""
+        return with_mistakes(self, threshold_report(self))
+
+
+class OnlineVoteResults(FittedOnline, FittedVotes, OrdinalResults):
     """A ranker that scores every level, learned online."""
 
     fit: OnlineVoteFit
+
+    partial_fit = further_rows
+
+    def report(self) -> Report:
+        """The summary as data."""
+        return with_mistakes(self, vote_report(self))

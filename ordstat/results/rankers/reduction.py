@@ -1,8 +1,8 @@
-"""Results of a ranker made of a binary classifier."""
+"""Rankers made of a binary classifier, or of a logistic loss of all thresholds, and their results."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 import pandas as pd
@@ -15,27 +15,19 @@ from ...model.reduction.encoding import Encoding
 from ...model.reduction.extended import ReductionFit
 from ...model.sample import Rows
 from ...model.trees.binary_tree import TreePanel
+from ..base import OrdinalResults
+from ..fitted import FittedRanker
 from ..report.cells import count
 from ..report.report import Report
 from ..report.sections import alert_notes, certificate_text, data_header, error_tables
 from ..target import Target
-from .margin import MarginResults
+from .margin import FittedThresholds, threshold_figures, threshold_report, tidy_thresholds
 from .votes import bound_text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ReductionResults(MarginResults):
-    """A fitted ranker that asks a binary classifier "is the rank above k?" for every k.
-
-    `score` is the interpolated median of the answers, with thresholds 1, ..., K-1; margins are the answers themselves.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="frank-hall")
-    >>> fit.predict(type="prob").iloc[0].round(3).tolist()
-    [0.182, 0.535, 0.255, 0.018, 0.01]
-    """
+class FittedReduction(FittedRanker):
+    """A fitted ranker that asks K-1 questions "is the rank above k?"."""
 
     fit: ReductionFit
 
@@ -47,52 +39,12 @@ class ReductionResults(MarginResults):
         """Training cost by the weighted training error of the binary classifier; None where no theorem bounds it."""
         return self.fit.bound
 
-    def tree_text(self) -> str:
-        """The trees of base="c4.5" in indented lines, "+" being "above": (weight of a leaf / of its errors).
-
-        Raises
-        ------
-        UnavailableError
-            The base classifier is another one (an OptionError).
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "red-c45", encoding="separate")
-        >>> print(fit.tree_text())
-        above 1|2?
-        + (72/5)
-        above 2|3?
-        temp[T.warm] <= 0
-        |   contact[T.yes] <= 0: - (18/5)
-        |   contact[T.yes] > 0: + (18/8)
-        temp[T.warm] > 0: + (36/6)
-        above 3|4?
-        temp[T.warm] <= 0: - (36/2)
-        temp[T.warm] > 0
-        |   contact[T.yes] <= 0: - (18/5)
-        |   contact[T.yes] > 0: + (18/6)
-        above 4|5?
-        - (72/7)
-        """
-        # A rule by one potential has no answers of a classifier.
-        answers = getattr(self.fit.rule, "answers", None)
-        scorer = getattr(answers, "scorer", None)
-        if not hasattr(scorer, "trees"):
-            raise UnavailableError(f"{self.method!r} has no trees to show: they are those of base='c4.5'.")
-        trees = cast(TreePanel, scorer).trees
-        asked = cast(Encoding, cast(Any, answers).encoding).names(self.threshold_names)
-        if asked is not None:
-            return trees[0].text((*self.design.names, *asked))
-        parts = zip(self.threshold_names, trees, strict=True)
-        return "\n".join(f"above {name}?\n{tree.text(self.design.names)}" for name, tree in parts)
-
-    def _predict(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
+    def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
         if type == "prob":
             return target.frame(self._probable().probabilities(target.rows), self.levels)
         if type == "cum_prob":
             return target.frame(self._probable().cum_probabilities(target.rows), self.levels)
-        return super()._predict(target, type)
+        return super()._predicted(target, type)
 
     def _probable(self) -> CountingRule:
         rule = cast(CountingRule, self.fit.rule)
@@ -109,30 +61,123 @@ class ReductionResults(MarginResults):
         rule = cast(CountingRule, fit.rule)
         return rule.probabilities(rows) if rule.probable else None
 
+
+def classifier_trees(fit: FittedReduction) -> str:
+    """The trees of base="c4.5" in indented lines, "+" being "above": (weight of a leaf / of its errors).
+
+    Raises
+    ------
+    UnavailableError
+        The base classifier is another one (an OptionError).
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "red-c45", encoding="separate")
+    >>> print(fit.tree_text())
+    above 1|2?
+    + (72/5)
+    above 2|3?
+    temp[T.warm] <= 0
+    |   contact[T.yes] <= 0: - (18/5)
+    |   contact[T.yes] > 0: + (18/8)
+    temp[T.warm] > 0: + (36/6)
+    above 3|4?
+    temp[T.warm] <= 0: - (36/2)
+    temp[T.warm] > 0
+    |   contact[T.yes] <= 0: - (18/5)
+    |   contact[T.yes] > 0: + (18/6)
+    above 4|5?
+    - (72/7)
+    """
+    # A rule by one potential has no answers of a classifier.
+    answers = getattr(fit.fit.rule, "answers", None)
+    scorer = getattr(answers, "scorer", None)
+    if not hasattr(scorer, "trees"):
+        raise UnavailableError(f"{fit.method!r} has no trees to show: they are those of base='c4.5'.")
+    trees = cast(TreePanel, scorer).trees
+    asked = cast(Encoding, cast(Any, answers).encoding).names(fit.threshold_names)
+    if asked is not None:
+        return trees[0].text((*fit.design.names, *asked))
+    parts = zip(fit.threshold_names, trees, strict=True)
+    return "\n".join(f"above {name}?\n{tree.text(fit.design.names)}" for name, tree in parts)
+
+
+def reduction_report(fit: FittedReduction) -> Report:
+    """The summary as data."""
+    header = [*data_header(fit), ("Certificate", certificate_text(fit.certificate, fit.trace))]
+    header.append(("Training bound", "none" if fit.bound is None else bound_text(fit.bound)))
+    return Report(
+        title=f"Ranker by binary classification: {fit.design.formula}",
+        header=tuple(header),
+        tables=tuple(error_tables(fit)),
+        notes=(*alert_notes(fit), *_notes(fit), *fit.margin_bounds.notes),
+    )
+
+
+def _notes(fit: FittedReduction) -> list[str]:
+    notes = []
+    if fit.bound is None:
+        notes.append(
+            "No bound of the training cost: theorem 4.1 needs ranks by counting, and convex costs or answers that "
+            "do not contradict each other."
+        )
+    if fit.fit.crossed:
+        probable = cast(CountingRule, fit.fit.rule).probable
+        rows = f"{count(fit.fit.crossed)} of {count(fit.nobs)} training rows grow somewhere in k"
+        notes.append(
+            f"Probabilities of 'above k' of {rows}: they are put in order, which leaves their sum as it is."
+            if probable
+            else f"Answers to 'above k?' of {rows}, and contradict each other."
+        )
+    return notes
+
+
+class ReductionResults(FittedReduction, FittedThresholds, OrdinalResults):
+    """A fitted ranker that asks a binary classifier "is the rank above k?" for every k.
+
+    `score` is the interpolated median of the answers, with thresholds 1, ..., K-1; margins are the answers themselves.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="frank-hall")
+    >>> fit.predict(type="prob").iloc[0].round(3).tolist()
+    [0.182, 0.535, 0.255, 0.018, 0.01]
+    """
+
+    fit: ReductionFit
+
+    tidy = tidy_thresholds
+    glance = threshold_figures
+    tree_text = classifier_trees
+    report = reduction_report
+
+
+class ThresholdLossResults(FittedReduction, FittedThresholds, OrdinalResults):
+    """A fitted ranker, rank(x) = 1 + #{k : H(x) > threshold_k}, whose K-1 questions "above k?" are logistic.
+
+    Under the absolute cost `predict` has "prob" and "cum_prob", by P(rank > k) = 1 / (1 + exp(threshold_k - H)): odds
+    of each question by itself, not those of a likelihood of ranks.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="red-logistic", scaling=None)
+    >>> fit.coef.round(3).tolist()
+    [2.229, 1.28]
+    """
+
+    fit: ReductionFit
+
+    no_bounds: ClassVar[str] = "No margin bounds: they need a potential of known norm, and a network has none."
+
+    tidy = tidy_thresholds
+    glance = threshold_figures
+    tree_text = classifier_trees
+
     def report(self) -> Report:
         """The summary as data."""
-        header = [*data_header(self), ("Certificate", certificate_text(self.certificate, self.trace))]
-        header.append(("Training bound", "none" if self.bound is None else bound_text(self.bound)))
-        return Report(
-            title=f"Ranker by binary classification: {self.design.formula}",
-            header=tuple(header),
-            tables=tuple(error_tables(self)),
-            notes=(*alert_notes(self), *self._notes(), *self.margin_bounds.notes),
-        )
-
-    def _notes(self) -> list[str]:
-        notes = []
-        if self.bound is None:
-            notes.append(
-                "No bound of the training cost: theorem 4.1 needs ranks by counting, and convex costs or answers that "
-                "do not contradict each other."
-            )
-        if self.fit.crossed:
-            probable = cast(CountingRule, self.fit.rule).probable
-            rows = f"{count(self.fit.crossed)} of {count(self.nobs)} training rows grow somewhere in k"
-            notes.append(
-                f"Probabilities of 'above k' of {rows}: they are put in order, which leaves their sum as it is."
-                if probable
-                else f"Answers to 'above k?' of {rows}, and contradict each other."
-            )
-        return notes
+        report = threshold_report(self)
+        text = "none" if self.bound is None else bound_text(self.bound)
+        return replace(report, header=(*report.header, ("Training bound", text)))

@@ -1,18 +1,28 @@
-"""Results of a fit made in rounds, as they were after some of them."""
+"""A fit made in rounds, as it was after some of them or is after more."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self, cast
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
-import pandas as pd
 
 from ...exceptions import OptionError
 from ...model.fit import Fit
 from ...model.sample import Sample
-from ..base import OrdinalResults
+from ..fitted import FittedRanker
+from ..predictions import prediction
+
+R = TypeVar("R", bound=FittedRanker)
+
+
+class StagedFit(Protocol):
+    """A fit made in rounds."""
+
+    @property
+    def stages(self) -> range:
+        """After how many rounds it can be asked."""
 
 
 class RoundsMethod(Protocol):
@@ -25,96 +35,93 @@ class RoundsMethod(Protocol):
         """The fit after some of its rounds."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class StagedResults(OrdinalResults):
-    """A fitted ranker that can be asked as it was after any of its rounds."""
+def after_rounds(fit: R, rounds: int) -> R:
+    """The results as they were after some of the rounds.
 
-    @property
-    def rounds(self) -> pd.DataFrame:
-        """One row a round; the first and the last of the index are the stages there are."""
-        raise TypeError(f"{type(self).__name__} defines no rounds")
+    Of a threshold ensemble `rounds`, and further ones by `more`, are still of all.
 
-    def at(self, rounds: int) -> Self:
-        """The results as they were after some of the rounds.
+    Raises
+    ------
+    OptionError
+        More rounds than were made.
 
-        Of a threshold ensemble `rounds`, and further ones by `more`, are still of all.
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="bagging", rounds=20)
+    >>> len(fit.at(5).rounds)
+    5
+    """
+    found = cast(RoundsMethod, fit.method).truncated(fit.design.sample, fit.fit, rounds)
+    return _of_rounds(fit, found, rounds)
 
-        Raises
-        ------
-        OptionError
-            More rounds than were made.
 
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="bagging", rounds=20)
-        >>> len(fit.at(5).rounds)
-        5
-        """
-        fit = cast(RoundsMethod, self.method).truncated(self.design.sample, self.fit, rounds)
-        return self._of_rounds(fit, rounds)
+def with_more_rounds(fit: R, rounds: int) -> R:
+    """The results with further rounds: those of a fit of as many rounds at once.
 
-    def more(self, rounds: int) -> Self:
-        """The results with further rounds: those of a fit of as many rounds at once.
+    Raises
+    ------
+    OptionError
+        `rounds` is not a number of rounds, or there is one round by nature, as for a single tree.
 
-        Raises
-        ------
-        OptionError
-            `rounds` is not a number of rounds, or there is one round by nature, as for a single tree.
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="bagging", rounds=20)
+    >>> len(fit.more(10).rounds)
+    30
+    """
+    more = cast(RoundsMethod, fit.method).more(fit.design.sample, fit.fit, rounds)
+    return _of_rounds(fit, more, cast(StagedFit, more).stages[-1])
 
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="bagging", rounds=20)
-        >>> len(fit.more(10).rounds)
-        30
-        """
-        more = replace(self, fit=cast(RoundsMethod, self.method).more(self.design.sample, self.fit, rounds))
-        return self._of_rounds(more.fit, int(more.rounds.index[-1]))
 
-    def _of_rounds(self, fit: Fit, rounds: int) -> Self:
-        """Another fit, its method having as many rounds: so have folds, splits and updates, which are fitted again."""
-        method: Any = self.method
-        if rounds > 0 and hasattr(method, "rounds"):
-            method = replace(method, rounds=int(rounds))
-        calibrated: Any = None if self.calibrated is None else replace(cast(Any, self.calibrated), method=method)
-        return replace(self, fit=fit, method=method, calibrated=calibrated)
+def _of_rounds(fit: R, found: Fit, rounds: int) -> R:
+    """Another fit, its method having as many rounds: so have folds, splits and updates, which are fitted again."""
+    method: Any = fit.method
+    if rounds > 0 and hasattr(method, "rounds"):
+        method = replace(method, rounds=int(rounds))
+    calibrated: Any = None if fit.calibrated is None else replace(cast(Any, fit.calibrated), method=method)
+    return replace(fit, fit=found, method=method, calibrated=calibrated)
 
-    def staged(self, newdata: Any = None, type: str = "class", *, every: int = 1) -> Iterator[tuple[int, Any]]:
-        """Predictions after every round, as (round, what `predict` gives).
 
-        Parameters
-        ----------
-        newdata : data frame, optional
-        type : str
-            Of `predict`.
-        every : int
-            Only every so many rounds, and the last.
+def staged_predictions(
+    fit: FittedRanker, newdata: Any = None, type: str = "class", *, every: int = 1
+) -> Iterator[tuple[int, Any]]:
+    """Predictions after every round, as (round, what `predict` gives).
 
-        Raises
-        ------
-        OptionError
-            `every` below 1.
+    Parameters
+    ----------
+    newdata : data frame, optional
+    type : str
+        Of `predict`.
+    every : int
+        Only every so many rounds, and the last.
 
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> wine = datasets.load("wine")
-        >>> fit = ordfit("rating ~ temp + contact", data=wine, method="ordinal-bagging", rounds=20)
-        >>> [(rounds, ranks.tolist()) for rounds, ranks in fit.staged(wine.head(2), every=10)]
-        [(10, [2, 2]), (20, [2, 2])]
-        """
-        for t in self._stages(every):
-            yield t, self.at(t).predict(newdata, type)
+    Raises
+    ------
+    OptionError
+        `every` below 1.
 
-    def _stages(self, every: int, rounds: Sequence[int] | None = None) -> list[int]:
-        """The rounds asked for, growing: these, or every so many and the last."""
-        first, last = (int(self.rounds.index[place]) for place in (0, -1))
-        if rounds is not None:
-            return _among(rounds, first, last)
-        if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
-            raise OptionError(f"every must be an integer of 1 or more; got {every!r}.")
-        return sorted({*range(every, last + 1, every), last})
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> wine = datasets.load("wine")
+    >>> fit = ordfit("rating ~ temp + contact", data=wine, method="ordinal-bagging", rounds=20)
+    >>> [(rounds, ranks.tolist()) for rounds, ranks in fit.staged(wine.head(2), every=10)]
+    [(10, [2, 2]), (20, [2, 2])]
+    """
+    for t in stages(fit, every):
+        yield t, prediction(after_rounds(fit, t), newdata, type)
+
+
+def stages(fit: FittedRanker, every: int, rounds: Sequence[int] | None = None) -> list[int]:
+    """The rounds asked for, growing: these, or every so many and the last."""
+    first, last = (cast(StagedFit, fit.fit).stages[place] for place in (0, -1))
+    if rounds is not None:
+        return _among(rounds, first, last)
+    if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
+        raise OptionError(f"every must be an integer of 1 or more; got {every!r}.")
+    return sorted({*range(every, last + 1, every), last})
 
 
 def _among(rounds: Sequence[int], first: int, last: int) -> list[int]:

@@ -2,37 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from ..._typing import FloatArray
-from ...exceptions import OptionError, UnavailableError
-from ...model.fit import Fit
-from ...model.sample import Rows, Sample
 from ...model.trees.fit import TreeFit
+from ..base import OrdinalResults
 from ..report.report import Report, Table
-from ..report.sections import alert_notes, certificate_text, data_header, error_tables, shortened
-from ..target import Target
-from .staged import StagedResults
-from .tree_text import node_frame, tree_text
-from .votes import VoteResults
+from ..report.sections import alert_notes, certificate_text, data_header, error_tables, figures, shortened
+from .staged import after_rounds, staged_predictions, with_more_rounds
+from .tree_nodes import tree_importance, tree_in_words, tree_nodes
+from .tree_rounds import FittedTrees, out_of_bag, tree_errors
+from .votes import FittedVotes
 
 if TYPE_CHECKING:
     from ...plots.trees import TreePlots
+
 
 # Columns of the table of importance in a summary.
 _SHOWN = 10
 # Leaves of a tree that a summary draws.
 _DRAWN = 16
-_ERRORS = ("classification", "absolute", "squared")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TreeResults(StagedResults, VoteResults):
+def tree_figures(fit: FittedTrees) -> pd.DataFrame:
+    """One row of figures of the whole fit."""
+    found = fit.fit.out_of_bag
+    wrong = np.nan if found is None else found.errors[-1, 0]
+    return figures(fit).assign(rounds=fit.fit.votes.rounds, out_of_bag_error=wrong)
+
+
+def tree_report(fit: FittedTrees) -> Report:
+    """The summary as data."""
+    votes = fit.fit.votes
+    title = "Classification tree" if len(votes.trees) == 1 else "Aggregated trees"
+    header = [*data_header(fit), ("Certificate", certificate_text(fit.certificate, fit.trace))]
+    if (found := fit.fit.out_of_bag) is not None:
+        wrong, absolute, squared = found.errors[-1]
+        text = f"{wrong:.4g} wrong, absolute error {absolute:.4g}, squared {squared:.4g}"
+        header.append(("Out of bag", f"{text}, of {found.share[-1]:.1%} of the rows"))
+    alone = len(votes.trees) == 1 and votes.trees[0].n_leaves <= _DRAWN
+    return Report(
+        title=f"{title}: {fit.design.formula}",
+        header=tuple(header),
+        tables=(*([_node_table(fit)] if alone else []), _importance_table(fit), *error_tables(fit)),
+        notes=(*alert_notes(fit), *fit.margin_bounds.notes),
+    )
+
+
+def _node_table(fit: FittedTrees) -> Table:
+    nodes = tree_nodes(fit)
+    depth = [len(f"{number:b}") - 1 for number in nodes.index]
+    names = ["  " * d + cut for d, cut in zip(depth, nodes["cut"], strict=True)]
+    frame = nodes[["weight", "deviance", "level"]].set_axis(pd.Index(names, name="node"), axis=0)
+    frame["leaf"] = np.where(nodes["leaf"], "*", "")
+    return Table(title="The tree: cuts, and the level each node predicts", frame=frame, formats={"weight": "g"})
+
+
+def _importance_table(fit: FittedTrees) -> Table:
+    frame = tree_importance(fit)
+    more = len(frame) > _SHOWN
+    return shortened(
+        Table(
+            title="Importance of the columns: share of the fall of the deviance",
+            frame=frame.head(_SHOWN),
+            formats={"importance": ".3f", "cuts": "int"},
+            note=f"The first {_SHOWN} of {len(frame)}; all are in .importance()." if more else "",
+        ),
+        ".importance()",
+    )
+
+
+class TreeResults(FittedTrees, FittedVotes, OrdinalResults):
     """A fitted tree, or many of them that vote; ties go to the lower level.
 
     Examples
@@ -48,224 +90,16 @@ class TreeResults(StagedResults, VoteResults):
 
     fit: TreeFit
 
-    predicts: ClassVar[tuple[str, ...]] = ("class", "prob", "cum_prob", "votes")
-
-    # Predictions
-
-    @property
-    def prediction_types(self) -> tuple[str, ...]:
-        """Every `type` that `predict` takes; no probabilities where a calibration was for other rounds."""
-        lost = ("prob", "cum_prob") if self._uncalibrated(self.fit) else ()
-        return tuple(type for type in super().prediction_types if type not in lost)
-
-    def _uncalibrated(self, fit: Fit) -> bool:
-        """Whether calibration was asked for, and this fit has none."""
-        return self.calibrated is not None and fit.calibration is None
-
-    def _predict(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
-        if type in ("prob", "cum_prob"):
-            found = self.fit.votes.aggregation.probabilities(target.scores)
-            return target.frame(found if type == "prob" else np.cumsum(found, axis=1).clip(max=1.0), self.levels)
-        return super()._predict(target, type)
-
-    def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
-        if self._uncalibrated(fit):
-            return None
-        return cast(TreeFit, fit).votes.aggregation.probabilities(scores)
-
-    def _augmented(self, frame: pd.DataFrame, target: Target, data: Any) -> pd.DataFrame:
-        """`.fitted` and one `.prob_<level>` a level."""
-        frame[".fitted"] = self._predict(target, "class")
-        found = self._probabilities(self.fit, target.rows, target.scores)
-        if found is None:
-            return frame
-        both = target.frame(found, [f".prob_{level}" for level in self.levels])
-        return pd.concat([frame, both.set_axis(frame.index)], axis=1)
-
-    # Rounds
-
-    @property
-    def rounds(self) -> pd.DataFrame:
-        """One row a round: its weighted error (NaN without weights) and its vote; one column each a split where splits
-        are boosted apart, a vote of 0 saying that a split had ended."""
-        errors, heights = self.fit.errors, self.fit.votes.heights
-        index = pd.RangeIndex(1, len(heights) + 1, name="round")
-        if heights.shape[1] == 1:
-            return pd.DataFrame({"error": errors[:, 0], "vote": heights[:, 0]}, index=index)
-        columns = pd.MultiIndex.from_product([["error", "vote"], self.threshold_names], names=["", "split"])
-        return pd.DataFrame(np.hstack([errors, heights]), index=index, columns=columns)
-
-    def staged_errors(
-        self, newdata: Any = None, *, every: int = 1, rounds: Sequence[int] | None = None
-    ) -> pd.DataFrame:
-        """Mean errors after every round, on the rows of the fit and on new ones.
-
-        Parameters
-        ----------
-        newdata : data frame, optional
-            With the response.
-        every : int
-            Only every so many rounds, and the last.
-        rounds : sequence of int, optional
-            These alone, in place of `every`.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns classification, absolute and squared of the training rows, then "new classification", ... of
-            `newdata`; the index is the round.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "bagging", rounds=20)
-        >>> fit.staged_errors(every=10).index.tolist()
-        [10, 20]
-        """
-        stages = self._stages(every, rounds)
-        samples = {"": self.design.sample}
-        if newdata is not None:
-            samples["new "] = self._new_sample(newdata)[1]
-        parts = [self._errors(name, sample, stages) for name, sample in samples.items()]
-        return pd.concat(parts, axis=1)
-
-    def _errors(self, prefix: str, sample: Sample, stages: list[int]) -> pd.DataFrame:
-        distance = np.abs(self.fit.votes.codes(sample.rows, frozenset(stages)) - sample.y).astype(np.float64)
-        weights = sample.case_weights / sample.case_weights.sum()
-        means = [np.minimum(distance, 1.0) @ weights, distance @ weights, distance**2 @ weights]
-        columns = [prefix + name for name in _ERRORS]
-        return pd.DataFrame(np.column_stack(means), index=pd.Index(stages, name="round"), columns=columns)
-
-    def out_of_bag_errors(self) -> pd.DataFrame:
-        """Mean errors of the rows by the rounds whose samples they were not drawn into, after every round.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns classification, absolute, squared, and share: the weight of the rows that were left out of a sample
-            (of every split) so far. A row of weight w is w rows, each drawn or left out on its own.
-
-        Raises
-        ------
-        UnavailableError
-            The trees grow on all rows.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "bagging", rounds=20)
-        >>> fit.out_of_bag_errors().columns.tolist()
-        ['classification', 'absolute', 'squared', 'share']
-        """
-        found = self.fit.out_of_bag
-        if found is None:
-            raise UnavailableError(
-                f"{self.method!r} grows its trees on all rows, so none is out of bag: use sampling='resample', or "
-                "'bagging', or .errors(cv=10)."
-            )
-        index = pd.RangeIndex(1, len(found.share) + 1, name="round")
-        return pd.DataFrame(found.errors, index=index, columns=list(_ERRORS)).assign(share=found.share)
-
-    # Trees
-
-    def importance(self) -> pd.DataFrame:
-        """What the columns contribute to the trees, most important first.
-
-        Returns
-        -------
-        pandas.DataFrame
-            importance (share of the fall of the deviance due to the column's cuts, over all trees, each weighted by the
-            vote of its round; the sum is 1) and cuts (their number); the index has the columns of the model.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "cart")
-        >>> fit.importance()["importance"].round(2).to_dict()
-        {'temp[T.warm]': 0.69, 'contact[T.yes]': 0.31}
-        """
-        votes, n_columns = self.fit.votes, len(self.design.names)
-        fall, cuts = np.zeros(n_columns), np.zeros(n_columns, dtype=np.int64)
-        for i, tree in enumerate(votes.trees):
-            round_, s = divmod(i, votes.per_round)
-            height = votes.heights[round_, min(s, votes.heights.shape[1] - 1)]
-            if height > 0:
-                fall += height * tree.importance(n_columns) / float(tree.values[0].sum())
-                cuts += np.bincount(tree.column[tree.column >= 0], minlength=n_columns)
-        share = fall / (fall.sum() or 1.0)
-        frame = pd.DataFrame({"importance": share, "cuts": cuts}, index=pd.Index(self.design.names, name="column"))
-        return frame.sort_values("importance", ascending=False, kind="stable")
-
-    def nodes(self, round: int = 1, split: int | None = None) -> pd.DataFrame:
-        """One tree as a frame, a node after its parent and its left relatives.
-
-        Parameters
-        ----------
-        round : int
-            1, 2, ...
-        split : int, optional
-            1, ..., K-1: the tree of "rank at most `split`, or above?"; only where trees belong to splits.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The index numbers the nodes: 1 is the root, 2i and 2i + 1 are below i. Columns cut (what brings a row here
-            from the node above), weight, deviance, level (predicted), leaf, and the share of each level.
-
-        Raises
-        ------
-        OptionError
-            There is no such tree.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp", datasets.load("wine"), "cart")
-        >>> fit.nodes().columns.tolist()
-        ['cut', 'weight', 'deviance', 'level', 'leaf', '1', '2', '3', '4', '5']
-        """
-        return node_frame(self._tree(round, split), self.design.names, self._classes(split), self._lower)
-
-    def text(self, round: int = 1, split: int | None = None) -> str:
-        """One tree in words, as R prints trees.
-
-        Parameters
-        ----------
-        round, split
-            As in `nodes`.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp", datasets.load("wine"), "cart")
-        >>> print(fit.text())
-        node) cut  weight  deviance  level
-        1) all rows  72  207.4  3
-          2) temp[T.warm] <= 0.5  36  83.73  2 *
-          3) temp[T.warm] > 0.5  36  96.53  3 *
-        """
-        return tree_text(self.nodes(round, split))
-
-    @property
-    def _lower(self) -> bool:
-        """Whether a tie in a leaf goes to the lower level, the tree being the whole ranker."""
-        return self.fit.votes.per_round == 1 and self.fit.votes.rounds == 1
-
-    def _tree(self, round: int, split: int | None) -> Any:
-        votes = self.fit.votes
-        by_split = votes.n_classes != self.design.sample.n_levels or votes.per_round > 1
-        if by_split != (split is not None) and not (votes.n_levels == 2 and split in (None, 1)):
-            most = f"give split=1 to {votes.per_round}" if by_split else "leave split out"
-            raise OptionError(f"the trees of {self.method!r} are {'of one' if by_split else 'not of a'} split: {most}.")
-        for name, value, most_of in (("round", round, votes.rounds), ("split", split or 1, votes.per_round)):
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= most_of:
-                raise OptionError(f"{name} must be an integer from 1 to {most_of}; got {value!r}.")
-        return votes.trees[(round - 1) * votes.per_round + (split or 1) - 1]
-
-    def _classes(self, split: int | None) -> list[str]:
-        if split is None:
-            return [str(level) for level in self.levels]
-        return [f"<= {self.levels[split - 1]}", f"> {self.levels[split - 1]}"]
+    glance = tree_figures
+    report = tree_report
+    at = after_rounds
+    more = with_more_rounds
+    staged = staged_predictions
+    staged_errors = tree_errors
+    out_of_bag_errors = out_of_bag
+    importance = tree_importance
+    nodes = tree_nodes
+    text = tree_in_words
 
     @property
     def plot(self) -> TreePlots:
@@ -273,49 +107,3 @@ class TreeResults(StagedResults, VoteResults):
         from ...plots.trees import TreePlots
 
         return TreePlots(self)
-
-    # Words
-
-    def glance(self) -> pd.DataFrame:
-        """One row of figures of the whole fit."""
-        found = self.fit.out_of_bag
-        wrong = np.nan if found is None else found.errors[-1, 0]
-        return super().glance().assign(rounds=self.fit.votes.rounds, out_of_bag_error=wrong)
-
-    def report(self) -> Report:
-        """The summary as data."""
-        votes = self.fit.votes
-        title = "Classification tree" if len(votes.trees) == 1 else "Aggregated trees"
-        header = [*data_header(self), ("Certificate", certificate_text(self.certificate, self.trace))]
-        if (found := self.fit.out_of_bag) is not None:
-            wrong, absolute, squared = found.errors[-1]
-            text = f"{wrong:.4g} wrong, absolute error {absolute:.4g}, squared {squared:.4g}"
-            header.append(("Out of bag", f"{text}, of {found.share[-1]:.1%} of the rows"))
-        alone = len(votes.trees) == 1 and votes.trees[0].n_leaves <= _DRAWN
-        return Report(
-            title=f"{title}: {self.design.formula}",
-            header=tuple(header),
-            tables=(*([self._node_table()] if alone else []), self._importance_table(), *error_tables(self)),
-            notes=(*alert_notes(self), *self.margin_bounds.notes),
-        )
-
-    def _node_table(self) -> Table:
-        nodes = self.nodes()
-        depth = [len(f"{number:b}") - 1 for number in nodes.index]
-        names = ["  " * d + cut for d, cut in zip(depth, nodes["cut"], strict=True)]
-        frame = nodes[["weight", "deviance", "level"]].set_axis(pd.Index(names, name="node"), axis=0)
-        frame["leaf"] = np.where(nodes["leaf"], "*", "")
-        return Table(title="The tree: cuts, and the level each node predicts", frame=frame, formats={"weight": "g"})
-
-    def _importance_table(self) -> Table:
-        frame = self.importance()
-        more = len(frame) > _SHOWN
-        return shortened(
-            Table(
-                title="Importance of the columns: share of the fall of the deviance",
-                frame=frame.head(_SHOWN),
-                formats={"importance": ".3f", "cuts": "int"},
-                note=f"The first {_SHOWN} of {len(frame)}; all are in .importance()." if more else "",
-            ),
-            ".importance()",
-        )

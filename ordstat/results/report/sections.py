@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,11 +15,10 @@ from ...assess.errors import ErrorTable, Predictions, confusion, per_rank_errors
 from ...assess.margins import DeltaErrors, Margins
 from ...model.costs import CostMatrix
 from ...model.fit import Certificate, Selection, Trace
+from ..fitted import FittedRanker
+from ..margins import margin_errors
 from .cells import count, counted
 from .report import Table
-
-if TYPE_CHECKING:
-    from ..base import OrdinalResults
 
 # A confusion matrix of more levels than this is left to `.confusion()`.
 _MOST_LEVELS = 12
@@ -164,12 +163,12 @@ def shortened(table: Table, where: str) -> Table:
     return replace(table, frame=frame, note=f"The first and last {_MOST_ROWS // 2} of {n} rows; all are in {where}.")
 
 
-def alert_notes(r: OrdinalResults) -> tuple[str, ...]:
+def alert_notes(r: FittedRanker) -> tuple[str, ...]:
     """The alerts as sentences."""
     return tuple(message[:1].upper() + message[1:] for _, message in r.alerts())
 
 
-def data_header(r: OrdinalResults) -> tuple[tuple[str, Any], ...]:
+def data_header(r: FittedRanker) -> tuple[tuple[str, Any], ...]:
     """What was fitted to what."""
     sample = r.design.sample
     counts = np.bincount(sample.y, weights=sample.case_weights, minlength=sample.n_levels)
@@ -184,7 +183,7 @@ def data_header(r: OrdinalResults) -> tuple[tuple[str, Any], ...]:
     )
 
 
-def error_tables(r: OrdinalResults) -> list[Table]:
+def error_tables(r: FittedRanker) -> list[Table]:
     """Confusion and errors: the same for every ranker."""
     return [confusion_table(r.training, r.levels), error_table_of(r.training_errors, r.own_cost)]
 
@@ -224,13 +223,37 @@ def _power(value: float) -> str:
     return f"2^{exponent:g}" if exponent == round(exponent) else f"{value:g}"
 
 
-def shared_tables(r: OrdinalResults) -> list[Table]:
+def shared_tables(r: FittedRanker) -> list[Table]:
     """Errors, margins and bounds: the same for every threshold ranker."""
     normalised = r.geometry is not None
     weights = r.design.sample.case_weights
     return [
         *error_tables(r),
         margin_table(r.training_margins, weights),
-        delta_table(r.delta_values(None, normalised), normalised),
+        delta_table(margin_errors(r, None, normalised), normalised),
         *bound_table(r.margin_bounds),
     ]
+
+
+def figures(fit: FittedRanker) -> pd.DataFrame:
+    """One row of figures of the whole fit.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
+    >>> fit.glance()[["nobs", "n_levels", "absolute_error", "converged"]].to_numpy().tolist()
+    [[72.0, 5, 0.6111111111111112, True]]
+    """
+    return pd.DataFrame(
+        {
+            "nobs": [fit.nobs],
+            "n_levels": [len(fit.levels)],
+            "classification_error": [fit.training_errors.value("classification error")],
+            "absolute_error": [fit.training_errors.value("absolute error")],
+            "certificate": [fit.certificate.name],
+            "certificate_value": [fit.certificate.value],
+            "iterations": [fit.trace.iterations],
+            "converged": [fit.certificate.reached],
+        }
+    )

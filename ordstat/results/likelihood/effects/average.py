@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
 from operator import add
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -21,12 +21,10 @@ from ....model.likelihood.quantities import QUANTITIES, Quantity
 from ....model.likelihood.rule import LikelihoodRule
 from ....model.likelihood.stencil import stencil
 from ....model.sample import Rows
+from ..fitted import FittedLikelihood
 from ..standard_errors import infinite_parameters, rule_covariance, symmetric_limits
 from .counterfactual import Population, population
 from .estimable import estimable, estimable_slopes
-
-if TYPE_CHECKING:
-    from ..results import LikelihoodResults
 
 #: Scale -> the quantity behind it.
 SCALES = {
@@ -93,12 +91,12 @@ class Averager:
         Of the parameters of the rule.
     """
 
-    results: LikelihoodResults
+    results: FittedLikelihood
     scale: str
     covariance: FloatArray
 
     @classmethod
-    def of(cls, results: LikelihoodResults, scale: str, vcov: Any) -> Averager:
+    def of(cls, results: FittedLikelihood, scale: str, vcov: Any) -> Averager:
         if scale not in SCALES:
             raise OptionError(f"scale must be one of {', '.join(map(repr, SCALES))}; got {scale!r}.")
         rule = cast(LikelihoodRule, results.fit.rule)
@@ -185,25 +183,78 @@ class Change:
 
 
 def average_effects(
-    results: LikelihoodResults,
-    variable: Any,
+    r: FittedLikelihood,
+    variable: str | Sequence[str] | None = None,
     *,
-    scale: str,
-    contrast: str,
-    values: Sequence[Any] | None,
-    at: Mapping[str, Any] | None,
-    by: Any,
-    newdata: Any,
-    weights: Any,
-    data: Any,
-    level: float,
-    vcov: Any,
+    scale: str = "prob",
+    contrast: str = "reference",
+    values: Sequence[Any] | None = None,
+    at: Mapping[str, Any] | None = None,
+    by: str | Sequence[str] | None = None,
+    newdata: Any = None,
+    weights: Any = None,
+    data: Any = None,
+    level: float = 0.95,
+    vcov: Any = None,
 ) -> pd.DataFrame:
-    """The frame of `LikelihoodResults.effects`."""
+    """Average effects of variables of the formula: contrasts of factors, slopes of numbers.
+
+    The variable is changed in the data, the design is built again (so interactions, splines and transforms
+    follow), and predictions are averaged over the rows with their weights.
+
+    Parameters
+    ----------
+    variable : str or sequence of str, optional
+        Columns of the data; all variables of the right-hand sides if not given.
+    scale : str
+        "prob": P(response = level), an effect per level. "cum_prob": P(response <= level), an effect per level
+        but the highest. "mean": the expected rank, 1..K. "latent": s (H - mean threshold), the latent variable
+        in units of each row's own scale. "log_odds": log odds of a response above each threshold; "odds": their
+        ratios, exp() of the average difference.
+    contrast : {"reference", "sequential", "pairwise"}
+        Factors: each level against the first, against the one before, or all pairs.
+    values : sequence, optional
+        Values to compare, of a number too ([20, 60]), in place of all levels or the slope.
+    at : mapping, optional
+        Other variables to hold at a value in all rows.
+    by : str or sequence of str, optional
+        Columns by whose values the averages are taken apart.
+    newdata : data frame, optional
+        Rows to average over; those of the fit if not given.
+    weights : str or (N,) array, optional
+        Of `newdata`.
+    data : data frame, optional
+        The data of the fit, where it does not have them any more (after unpickling).
+    level : float in (0, 1)
+        Of the limits.
+    vcov : str or dict, optional
+        Covariance of the parameters, as in `vcov`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns term, contrast ("warm - cold"; "dY/dX" for a slope), those of `by`, level or threshold where the
+        scale has them, estimate, std_error (delta method), statistic, p_value, lower, upper. Errors are NaN,
+        with a DataWarning, where the data say nothing about a combination of levels.
+
+    Raises
+    ------
+    OptionError
+        Another scale or contrast, a name that is no variable of the formula, or `values` of several variables.
+    DataError
+        The data of the fit are not at hand or have changed.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.effects("temp").set_index("level")["estimate"].round(4).tolist()
+    [-0.1174, -0.3465, 0.0852, 0.2223, 0.1564]
+    """
     if contrast not in PAIRS:
         raise OptionError(f"contrast must be one of {', '.join(map(repr, PAIRS))}; got {contrast!r}.")
-    averager = Averager.of(results, scale, vcov)
-    everyone = population(results, newdata, weights, data)
+    averager = Averager.of(r, scale, vcov)
+    everyone = population(r, newdata, weights, data)
     names = (
         list(everyone.variables) if variable is None else [variable] if isinstance(variable, str) else list(variable)
     )
@@ -218,7 +269,7 @@ def average_effects(
             for change in _changes(averager, fixed, name, contrast, values):
                 tables.append(_labelled(averager, change, labels, level))
     out = pd.concat(tables, ignore_index=True)
-    warn_of_unknown(out, stacklevel=3)
+    warn_of_unknown(out, stacklevel=2)
     return out
 
 

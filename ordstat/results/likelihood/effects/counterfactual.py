@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,9 +16,7 @@ from ...._typing import FloatArray, IntArray
 from ....exceptions import DataError, OptionError
 from ....model.sample import Rows
 from ... import frames
-
-if TYPE_CHECKING:
-    from ..results import LikelihoodResults
+from ..fitted import FittedLikelihood
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +108,7 @@ def _like(old: pd.Series, values: list[Any]) -> Any:
     return pd.Series(values, index=old.index)
 
 
-def population(results: LikelihoodResults, newdata: Any, weights: Any, data: Any) -> Population:
+def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any) -> Population:
     """The complete rows of new data, or the rows of the fit (from `data` where given) with its weights."""
     design = results.design
     variables = design.spec.columns
@@ -148,7 +146,7 @@ def _given_weights(weights: Any, newdata: Any, complete: Any) -> FloatArray:
     return kept
 
 
-def _training_frame(results: LikelihoodResults, data: Any) -> pd.DataFrame:
+def _training_frame(results: FittedLikelihood, data: Any) -> pd.DataFrame:
     """The rows of the fit, in its order, checked against what was fitted."""
     design = results.design
     given = design.data if data is None else data
@@ -168,7 +166,7 @@ def _training_frame(results: LikelihoodResults, data: Any) -> pd.DataFrame:
     return frame
 
 
-def _rows_of_fit(results: LikelihoodResults) -> list[pd.DataFrame]:
+def _rows_of_fit(results: FittedLikelihood) -> list[pd.DataFrame]:
     """The rows of the fit, if its data are at hand and their index tells which they are."""
     design = results.design
     if design.data is None:
@@ -188,9 +186,7 @@ def _check_unchanged(fitted: Rows, rebuilt: Any) -> None:
         raise DataError("The data are not what they were at the fit: pass data= with the data that were fitted.")
 
 
-def _categories(
-    results: LikelihoodResults, frame: pd.DataFrame, variables: Sequence[str]
-) -> dict[str, tuple[Any, ...]]:
+def _categories(results: FittedLikelihood, frame: pd.DataFrame, variables: Sequence[str]) -> dict[str, tuple[Any, ...]]:
     """Levels of the factors: those of the fit's coding, else those of the rows."""
     coded = results.design.spec.categories()
     found = {}

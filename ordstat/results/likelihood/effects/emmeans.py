@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ...._typing import FloatArray
 from ....exceptions import OptionError
+from ..fitted import FittedLikelihood
 from ..standard_errors import logit_limits, normal_quantile
 from .average import PAIRS, Average, Averager, listed, warn_of_unknown
 from .counterfactual import population
 from .grid import Numbers, check_size, grid_values, on_one_scale
-
-if TYPE_CHECKING:
-    from ..results import LikelihoodResults
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,7 +114,7 @@ class Emmeans:
             members = [place for place, other in enumerate(keys) if other == key]
             tables += self._group(members, main, dict(zip(self.by, key, strict=True)), method, adjust)
         out = pd.concat(tables, ignore_index=True)
-        warn_of_unknown(out, stacklevel=3)
+        warn_of_unknown(out, stacklevel=2)
         return out
 
     def _group(
@@ -163,22 +161,74 @@ ADJUST: dict[str, Callable[[FloatArray], FloatArray]] = {
 
 
 def marginal_means(
-    results: LikelihoodResults,
-    variables: Any,
+    r: FittedLikelihood,
+    variables: str | Sequence[str],
     *,
-    by: Any,
-    scale: str,
-    at: Mapping[str, Any] | None,
-    cov_keep: Any,
-    cov_reduce: str,
-    data: Any,
-    level: float,
-    vcov: Any,
+    by: str | Sequence[str] | None = None,
+    scale: str = "latent",
+    at: Mapping[str, Any] | None = None,
+    cov_keep: int | str | Sequence[int | str] | None = None,
+    cov_reduce: str = "weighted_mean",
+    data: Any = None,
+    level: float = 0.95,
+    vcov: Any = None,
 ) -> Emmeans:
-    """The value of `LikelihoodResults.emmeans`."""
+    """Estimated marginal means over a balanced grid of the variables.
+
+    The grid has all levels of every factor and every number at its mean. Predictions on the chosen scale are
+    averaged within the cells asked for, every row of the grid with equal weight, as R's emmeans(weights="equal").
+    For the numbers, too, R's defaults are `cov_keep=2, cov_reduce="mean"`.
+
+    Parameters
+    ----------
+    variables : str or sequence of str
+        Of the formula; one mean per combination of their levels.
+    by : str or sequence of str, optional
+        Further variables; contrasts are taken within their levels.
+    scale : str
+        "latent": the mean of the latent variable above the mean threshold, H - mean threshold, in units of its
+        scale. Where the scale varies, the unit is its geometric mean over the grid, as in R: a difference of
+        means is one of location alone (R gives its contrasts in units of scale 1). Thresholds with nominal
+        effects are those of each row (R averages them over the grid, and such effects do not show). "prob",
+        "cum_prob", "mean" (the expected rank, 1..K), "log_odds", "odds": as in `effects`.
+    at : mapping, optional
+        Values of variables of the grid: {"age": [30, 50]}.
+    cov_keep : int, str or sequence of these, optional
+        Numbers that keep all their values, as a factor does: names, or the largest count of distinct values.
+    cov_reduce : {"weighted_mean", "mean"}
+        What the other numbers are held at: their mean with the weights of the fit, or without.
+    data : data frame, optional
+        The data of the fit, where it does not have them any more (after unpickling).
+    level : float in (0, 1)
+        Of the limits.
+    vcov : str or dict, optional
+        Covariance of the parameters, as in `vcov`.
+
+    Returns
+    -------
+    Emmeans
+        Prints as a table; `.frame` is that table, `.contrasts()` the differences of its rows.
+
+    Raises
+    ------
+    OptionError
+        Another scale, a name that is no variable of the formula, or no variable that is not in `by`.
+    DataError
+        The data of the fit are not at hand or have changed.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> means = fit.emmeans("temp")
+    >>> means.frame["estimate"].round(4).tolist()
+    [-1.331, 1.1721]
+    >>> means.contrasts()[["contrast", "estimate", "std_error"]].round(4).values.tolist()
+    [['warm - cold', 2.5031, 0.5287]]
+    """
     normal_quantile(level)
-    averager = Averager.of(results, scale, vcov)
-    rows = population(results, None, None, data)
+    averager = Averager.of(r, scale, vcov)
+    rows = population(r, None, None, data)
     groups = tuple(listed(by))
     names = [*(name for name in listed(variables) if name not in groups), *groups]
     if not listed(variables) or all(name in groups for name in names):
@@ -193,5 +243,5 @@ def marginal_means(
     equal = np.full(size, 1.0 / size)
     averages = [averager.over(grid.take(slice(start, start + size)), equal) for start in range(0, grid.n, size)]
     means = Emmeans(cells=cells, by=groups, averages=averages, averager=averager, level=level)
-    warn_of_unknown(pd.DataFrame({"std_error": [np.nan if not a.known.all() else 0.0 for a in averages]}), stacklevel=4)
+    warn_of_unknown(pd.DataFrame({"std_error": [np.nan if not a.known.all() else 0.0 for a in averages]}), stacklevel=2)
     return means

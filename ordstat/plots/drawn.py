@@ -1,0 +1,112 @@
+"""What pictures ask of a fit (results above answer), and how they become methods of `fit.plot`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
+
+import pandas as pd
+
+from .._typing import FloatArray
+from ..model.ensembles.rounds import EnsembleFit
+from ..model.fit import Fit, Geometry
+from ..model.sample import Rows
+from ..model.trees.fit import TreeFit
+
+if TYPE_CHECKING:
+    from ..assess.margins import Margins
+    from ..design.design import Design
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Picture(Generic[P, R]):
+    """A function of a fit as a method of what holds the fit, its `results`."""
+
+    def __init__(self, draw: Callable[Concatenate[Any, P], R]) -> None:
+        self.draw = draw
+
+    def __get__(self, plots: Any, owner: type) -> Callable[P, R]:
+        """The function of the fit; of the class, the function itself."""
+        return cast(Callable[P, R], self.draw if plots is None else MethodType(self.draw, plots.results))
+
+
+class DrawnRanker(Protocol):
+    """Any fit."""
+
+    @property
+    def design(self) -> Design: ...
+    @property
+    def method(self) -> Any: ...
+    @property
+    def fit(self) -> Fit: ...
+    @property
+    def levels(self) -> tuple[Any, ...]: ...
+    @property
+    def threshold_names(self) -> list[str]: ...
+    @property
+    def geometry(self) -> Geometry | None: ...
+    @property
+    def training_margins(self) -> Margins: ...
+    def gaps(self, rows: Rows, scores: FloatArray) -> FloatArray: ...
+    def predict(self, newdata: Any = None, type: str = "class") -> pd.Series | pd.DataFrame: ...
+    def confusion(self, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame: ...
+    def delta_errors(
+        self, deltas: Sequence[float] | None = None, *, normalised: bool | None = None
+    ) -> pd.DataFrame: ...
+    def reliability(
+        self, newdata: Any = None, *, by: str = "split", bins: int = 10, level: float = 0.95
+    ) -> pd.DataFrame: ...
+
+
+class DrawnMeans(Protocol):
+    """Marginal means."""
+
+    @property
+    def frame(self) -> pd.DataFrame: ...
+
+
+class DrawnLikelihood(DrawnRanker, Protocol):
+    """A likelihood fit."""
+
+    @property
+    def params(self) -> pd.Series: ...
+    @property
+    def se(self) -> pd.Series: ...
+    def tidy(self, conf_int: bool = True, exponentiate: bool = False, level: float = 0.95) -> pd.DataFrame: ...
+    def confint(self, level: float = 0.95, type: str = "wald", parm: Any = None) -> pd.DataFrame: ...
+    def profile(
+        self, parm: str | int | Sequence[str | int] | None = None, *, level: float = 0.99, points: int = 21
+    ) -> pd.DataFrame: ...
+    def emmeans(
+        self, variables: str, *, scale: str = "latent", at: Any = None, data: Any = None, level: float = 0.95
+    ) -> DrawnMeans: ...
+
+
+class DrawnRounds(DrawnRanker, Protocol):
+    """A fit made in rounds."""
+
+    @property
+    def rounds(self) -> pd.DataFrame: ...
+    def staged_errors(
+        self, newdata: Any = None, *, every: int = 1, rounds: Sequence[int] | None = None
+    ) -> pd.DataFrame: ...
+
+
+class DrawnEnsemble(DrawnRounds, Protocol):
+    """A threshold ensemble."""
+
+    @property
+    def fit(self) -> EnsembleFit: ...
+
+
+class DrawnTrees(DrawnRounds, Protocol):
+    """A tree, or many."""
+
+    @property
+    def fit(self) -> TreeFit: ...
+    def out_of_bag_errors(self) -> pd.DataFrame: ...
+    def nodes(self, round: int = 1, split: int | None = None) -> pd.DataFrame: ...

@@ -1,0 +1,249 @@
+"""A fitted likelihood model: estimates, their covariance, predictions and the likelihood, for the topics to ask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar, cast
+
+import numpy as np
+import pandas as pd
+from scipy.special import chdtrc, ndtr
+
+from ..._typing import FloatArray
+from ...model.fit import Fit, LikelihoodFit
+from ...model.likelihood.rule import LikelihoodRule
+from ...model.sample import Rows
+from ..fitted import FittedRanker
+from ..protocols import LikelihoodMethod, ProbabilityRule
+from ..report.warnings import Alert, infinite_estimates, likelihood_alerts
+from ..target import Target
+from .covariance import Covariance, chosen_covariance, covariance_matrix, own_covariance
+from .parameters import Parameters, parameters, spread, threshold_errors, threshold_values
+from .standard_errors import predicted
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FittedLikelihood(FittedRanker):
+    """A fitted cumulative link model, P(response <= k) = F(threshold_k - H)."""
+
+    method: LikelihoodMethod
+    fit: LikelihoodFit
+    robust: Covariance | None = field(default=None, kw_only=True)
+
+    predicts: ClassVar[tuple[str, ...]] = (
+        "class",
+        "prob",
+        "cum_prob",
+        "score",
+        "linear_predictor",
+        "mean",
+        "margin",
+    )
+
+    augments: ClassVar[tuple[str, ...]] = ("class", "score", "margin", "prob")
+
+    # Predictions
+
+    def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
+        rule = cast(ProbabilityRule, self.fit.rule)
+        if type in ("linear_predictor", "mean"):
+            values = predicted(cast(LikelihoodRule, rule), target.rows, type)
+            return target.series(values[:, 0], type) if type == "mean" else target.frame(values, self.threshold_names)
+        if type == "prob":
+            return target.frame(rule.probabilities(target.rows, target.scores), self.levels)
+        if type == "cum_prob":
+            return target.frame(rule.cum_probabilities(target.rows, target.scores), self.levels)
+        return super()._predicted(target, type)
+
+    def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray:
+        return cast(ProbabilityRule, fit.rule).probabilities(rows, scores)
+
+    # Estimates
+
+    @cached_property
+    def parameters(self) -> Parameters:
+        """Names and kinds of the parameters."""
+        return parameters(self.design, self.threshold_names, self.fit)
+
+    @property
+    def params(self) -> pd.Series:
+        """(P,) thresholds (or the parameters of their structure), then nominal, location and scale effects, then lambda
+        of a flexible link, as R's coef(); NaN where aliased."""
+        return self._series(self.fit.coefficients, "estimate")
+
+    @property
+    def thresholds(self) -> pd.Series:
+        """(K-1,) thresholds "low|high"; with nominal effects, at zero of the nominal columns."""
+        return pd.Series(np.array(threshold_values(self.fit)), index=self.threshold_names, name="threshold")
+
+    @property
+    def threshold_se(self) -> pd.Series:
+        """(K-1,) standard errors of `thresholds`."""
+        errors = threshold_errors(self.fit, self._standard_errors, lambda: self._covariance(None))
+        return pd.Series(np.array(errors), index=self.threshold_names, name="std_error")
+
+    @property
+    def coef(self) -> pd.Series:
+        """Nominal, location and scale effects; NaN where a column is aliased."""
+        return self.params.iloc[self.parameters.of("nominal", "location", "scale")]
+
+    @property
+    def se(self) -> pd.Series:
+        """(P,) standard errors of `params`: cluster-robust where the fit has clusters; NaN of infinite estimates."""
+        return self._series(self._standard_errors, "std_error")
+
+    @cached_property
+    def _standard_errors(self) -> FloatArray:
+        if self.covariance == "model":
+            variances = self.fit.information.variances()
+        else:
+            variances = np.diagonal(self._covariance(None))
+        errors = spread(np.sqrt(variances), self.fit)
+        if self.fit.separation is not None:
+            errors[infinite_estimates(self.fit.separation)] = np.nan
+        return errors
+
+    @property
+    def own_covariance(self) -> Covariance:
+        """The covariance behind standard errors, limits and Wald tests."""
+        return own_covariance(self.design) if self.robust is None else self.robust
+
+    @property
+    def covariance(self) -> str:
+        """Its name: "model", "HC0", "HC1" or "cluster"."""
+        return self.own_covariance.name
+
+    def vcov(self, type: Any = None) -> pd.DataFrame:
+        """Covariance of the estimated (not aliased) parameters; NaN for infinite estimates.
+
+        Parameters
+        ----------
+        type : str or dict, optional
+            "model": inverse of the observed information. "HC0": sandwich; "HC1": the same times n / (n - p).
+            "cluster": sandwich summed within the clusters of the fit, times G / (G - 1); {"cluster": "judge"} or
+            {"cluster": values}: within other clusters, by a column of the data, or one value per row of the fit (or a
+            Series with their index). None: the fit's own (see `covariance`).
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> float(fit.vcov({"cluster": "judge"}).loc["temp[T.warm]", "temp[T.warm]"].round(4))
+        0.1252
+        """
+        names = np.array(self.parameters.names, dtype=object)[~self.fit.aliased]
+        return pd.DataFrame(self._covariance(type), index=list(names), columns=list(names))
+
+    def _covariance(self, choice: Any) -> FloatArray:
+        chosen = self.own_covariance if choice is None else chosen_covariance(choice, self.design)
+        return covariance_matrix(self.fit, chosen)
+
+    @property
+    def z_values(self) -> pd.Series:
+        """(P,) estimate / standard error."""
+        return self._series(self.fit.coefficients / self._standard_errors, "statistic")
+
+    @property
+    def p_values(self) -> pd.Series:
+        """(P,) two-sided p-values of the z-values; of no interest for thresholds."""
+        return self._series(2.0 * ndtr(-np.abs(self.z_values.to_numpy())), "p_value")
+
+    def _series(self, values: FloatArray, name: str) -> pd.Series:
+        return pd.Series(np.array(values), index=self.parameters.names, name=name)
+
+    # Likelihood
+
+    @property
+    def nobs(self) -> float:
+        """Number of observations: the sum of the case weights."""
+        return float(self.fit.n_obs)
+
+    @property
+    def loglik(self) -> float:
+        """Log-likelihood at the estimates."""
+        return float(self.fit.loglik)
+
+    @property
+    def null_loglik(self) -> float:
+        """Log-likelihood with thresholds (and offset) only."""
+        return float(self.fit.null_loglik)
+
+    @property
+    def edf(self) -> int:
+        """Number of estimated parameters."""
+        return int(np.count_nonzero(~self.fit.aliased))
+
+    @property
+    def df_residual(self) -> float:
+        """nobs - edf."""
+        return self.nobs - self.edf
+
+    @property
+    def aic(self) -> float:
+        """-2 loglik + 2 edf."""
+        return -2.0 * self.loglik + 2.0 * self.edf
+
+    @property
+    def bic(self) -> float:
+        """-2 loglik + log(nobs) edf."""
+        return -2.0 * self.loglik + float(np.log(self.nobs)) * self.edf
+
+    @property
+    def lr_chi2(self) -> float:
+        """Likelihood ratio statistic against thresholds only."""
+        return 2.0 * (self.loglik - self.null_loglik)
+
+    @property
+    def lr_df(self) -> int:
+        """Degrees of freedom of `lr_chi2`."""
+        return self.edf - self.fit.null_edf
+
+    @property
+    def lr_p_value(self) -> float:
+        """P-value of `lr_chi2`; NaN for a model of thresholds only."""
+        return float(chdtrc(self.lr_df, max(self.lr_chi2, 0.0))) if self.lr_df > 0 else float("nan")
+
+    @property
+    def mcfadden(self) -> float:
+        """McFadden's R2, 1 - loglik / null_loglik."""
+        return 1.0 - self.loglik / self.null_loglik
+
+    @property
+    def nagelkerke(self) -> float:
+        """Nagelkerke's R2, (1 - exp(-lr_chi2 / n)) / (1 - exp(2 null_loglik / n))."""
+        return float(np.expm1(-self.lr_chi2 / self.nobs) / np.expm1(2.0 * self.null_loglik / self.nobs))
+
+    @property
+    def deviance(self) -> float:
+        """-2 loglik; against the saturated model of single rows, whose log-likelihood is 0."""
+        return -2.0 * float(self.loglik)
+
+    def alerts(self) -> list[Alert]:
+        """What the user must hear of: (warning category, message)."""
+        return [*super().alerts(), *likelihood_alerts(self.fit, self.parameters)]
+
+
+L = TypeVar("L", bound=FittedLikelihood)
+
+
+def with_covariance(r: L, vcov: Any) -> L:
+    """The same fit with another covariance in se, confint, summary, tidy, predict and Wald tests.
+
+    Parameters
+    ----------
+    vcov : str or dict
+        As in `vcov`.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.with_vcov({"cluster": "judge"}).se.round(3)["temp[T.warm]"]
+    np.float64(0.354)
+    """
+    return replace(r, robust=chosen_covariance(vcov, r.design))

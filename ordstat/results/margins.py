@@ -1,0 +1,148 @@
+"""Margins of the rows of a fit, the errors at a margin, and the bounds that margins and new rows give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray
+from ..assess.intervals import holdout_limits
+from ..assess.margins import DeltaErrors, delta_errors
+from ..exceptions import OptionError
+from . import frames
+from .fitted import FittedRanker
+
+
+def row_margins(fit: FittedRanker) -> pd.DataFrame:
+    """Left and right margin of every row of the fit, raw and normalised.
+
+    The left margin is H - theta_{y-1}, the right margin theta_y - H; positive on the right side of the threshold,
+    infinite at the end levels. Normalised means divided by the size of the coefficients and the thresholds
+    together: for a kernel machine sqrt(|v|^2 + sum (theta_k - b)^2), b the offset of H in feature space.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
+    >>> fit.margins().round(2).head(2)
+       left  right  normalised_left  normalised_right
+    0   1.0    1.0             0.23              0.23
+    1  -1.0    3.0            -0.23              0.69
+    """
+    return fit.margin_frame(None)
+
+
+def errors_at_margin(
+    fit: FittedRanker, deltas: Sequence[float] | None = None, *, normalised: bool | None = None
+) -> pd.DataFrame:
+    """Training errors at margin Delta: E_C, E_B and E_A of Lin & Li (2006).
+
+    Parameters
+    ----------
+    deltas : sequence of float >= 0, optional
+        Margins; 0 and four around the median margin if not given.
+    normalised : bool, optional
+        Whether Delta is in units of the normalised margin; True where the potential has a norm.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns classification (share of rows with a margin <= Delta to an end of their interval), boundary (mean
+        of the two ends), absolute (mean number of margins <= Delta); the index is Delta.
+
+    Raises
+    ------
+    OptionError
+        A negative margin, or normalised=True where the potential has no norm.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
+    >>> fit.delta_errors([0.0, 0.1])["classification"].round(3).to_dict()
+    {0.0: 0.556, 0.1: 0.653}
+    """
+    use = fit.geometry is not None if normalised is None else normalised
+    if use and fit.geometry is None:
+        raise OptionError(f"{fit.method!r} has no norm for its margins: use normalised=False.")
+    return frames.delta_frame(margin_errors(fit, deltas, use))
+
+
+def margin_errors(fit: FittedRanker, deltas: Sequence[float] | None, normalised: bool) -> DeltaErrors:
+    """`errors_at_margin` as arrays.
+
+    Parameters
+    ----------
+    deltas, normalised
+        As there, but that units have to be given.
+
+    Raises
+    ------
+    OptionError
+        A negative margin.
+    """
+    m, sample = fit.training_margins, fit.design.sample
+    rho = m.normalised if normalised else m.all
+    chosen = frames.default_deltas(rho) if deltas is None else _settled_deltas(deltas)
+    return delta_errors(rho, sample.y, sample.case_weights, chosen)
+
+
+def _settled_deltas(deltas: Any) -> FloatArray:
+    """Margins as an array; OptionError for anything but numbers of 0 or more."""
+    try:
+        found = np.atleast_1d(np.asarray(deltas, dtype=np.float64))
+    except (TypeError, ValueError):
+        found = np.full(1, np.nan)
+    if found.ndim != 1 or not (found >= 0.0).all():
+        raise OptionError(f"deltas must be margins, a number or several of 0 or more; got {deltas!r}.")
+    return found
+
+
+def error_bounds(fit: FittedRanker, delta: float = 0.05, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
+    """Upper bounds of expected errors that hold with probability >= 1 - delta each.
+
+    Margin bounds from the training rows (`ordstat.assess.bounds`), of the threshold rule 1 + #{k : H > theta_k};
+    and, with `newdata`, limits from rows that the fit has not seen (`ordstat.assess.intervals`): those are
+    tighter by far, and of what `predict` gives.
+
+    Parameters
+    ----------
+    delta : float in (0, 1)
+    newdata : data frame, optional
+        Independent rows not used in the fit, with the response.
+    weights : str or (N,) array, optional
+        Whole-number case weights of `newdata`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns value, trivial (the largest value possible), vacuous (value not below trivial), observed (the
+        training error at that margin, or the error of the new data), margin (Delta), confidence, source.
+        `attrs["notes"]` says why a bound is missing.
+
+    Raises
+    ------
+    OptionError
+        `delta` outside (0, 1), or weights that are not whole numbers.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
+    >>> bounds = fit.bounds()
+    >>> bounds.loc["absolute error", ["value", "trivial"]].astype(float).round(1).tolist()
+    [8.3, 4.0]
+    """
+    if isinstance(delta, bool) or not isinstance(delta, (int, float, np.number)) or not 0.0 < delta < 1.0:
+        raise OptionError(f"delta must lie strictly between 0 and 1; got {delta!r}.")
+    found = fit.margin_bounds if delta == 0.05 else fit.margin_bounds_at(delta)
+    if newdata is None:
+        return frames.bound_frame(found, ())
+    p = fit.new_predictions(newdata, weights)
+    if not np.array_equal(p.weights, np.rint(p.weights)):
+        raise OptionError("weights of newdata must be whole numbers of rows for a limit to hold.")
+    distance = np.abs(p.y - p.codes).astype(np.float64)
+    return frames.bound_frame(found, holdout_limits(distance, p.weights, p.n_levels, delta))

@@ -1,0 +1,30 @@
+"""Public names of results: whose they are, and which of them a user need not see."""
+
+from __future__ import annotations
+
+#: What the results of only some methods have, for the words of those that have not.
+OF_THRESHOLDS = frozenset(("coef", "thresholds", "params", "tidy", "support"))
+OF_LIKELIHOOD = frozenset((
+    "se", "vcov", "with_vcov", "confint", "profile", "anova", "drop1", "add1", "step", "test", "nominal_test",
+    "scale_test", "brant", "score_test", "bootstrap", "residuals", "influence", "gof", "discrimination", "convergence",
+    "simulate", "effects", "emmeans", "loglik", "aic", "bic", "deviance", "bse", "tvalues", "pvalues", "conf_int",
+    "cov_params", "llf",
+))  # fmt: skip
+
+#: What results tell each other, the api and the pictures; `dir()` leaves it out.
+INTERNAL = frozenset((
+    "alerts", "augments", "calibrated", "check_parts", "check_rows", "delta_values", "design", "fit", "fitter", "gaps",
+    "geometry", "learner", "margin_bounds", "margin_bounds_at", "margin_frame", "new_predictions", "new_sample",
+    "no_bounds", "other_names", "own_cost", "own_covariance", "parameters", "predicted", "predicts",
+    "prediction_types", "probabilities_of", "report", "robust", "target", "threshold_names", "trace", "training",
+    "training_errors", "training_margins",
+    # figures of glance() and discrimination(), columns of tables
+    "lr_chi2", "lr_df", "lr_p_value", "mcfadden", "nagelkerke", "null_loglik", "threshold_se",
+))  # fmt: skip
+
+
+def who_has(name: str) -> str:
+    """The kinds of methods whose results have a public attribute; empty for a name that is not well known."""
+    if name in OF_THRESHOLDS:
+        return "methods with thresholds have, such as 'redsvm'"
+    return "methods with a likelihood have, such as 'logit'" if name in OF_LIKELIHOOD else ""
