@@ -39,8 +39,9 @@ def density_data(results: DrawnLikelihood, *, at: Any = None) -> pd.DataFrame:
         area under its piece, but for tails too thin to draw). A level between thresholds that are out of order has no
         piece.
     """
-    labels, rows = _chosen(results, at)
     rule = cast(LikelihoodRule, results.fit.rule)
+    rule.family.require_latent("plot.density")
+    labels, rows = _chosen(results, at)
     predictor = rule.predictor(rows)
     H, s = predictor.H, predictor.s
     thresholds = np.broadcast_to(rule.thresholds(rows), (rows.n, rule.n_levels - 1))

@@ -32,6 +32,7 @@ def parallel_data(
         Columns term, threshold, above (the lower level of the threshold), estimate, std_error, lower, upper (of the
         binary fit; NaN where it is separated), pooled, pooled_lower, pooled_upper (of the fit itself).
     """
+    cast(LikelihoodRule, results.fit.rule).family.require_latent("plot.parallel")
     chosen = _chosen(results, columns)
     pooled = _estimates(results, level).loc[chosen]
     tables = []

@@ -138,8 +138,19 @@ class FittedRanker:
     @property
     def prediction_types(self) -> tuple[str, ...]:
         """Every `type` that `predict` takes."""
+        own = self.predicts if self.no_margins is None else tuple(type for type in self.predicts if type != "margin")
         more = () if self.fit.calibration is None else ("prob", "cum_prob")
-        return (*self.predicts, *(type for type in more if type not in self.predicts))
+        return (*own, *(type for type in more if type not in own))
+
+    @property
+    def no_margins(self) -> str | None:
+        """Why there are no margins, None where there are."""
+        if "margin" in self.predicts:
+            return None
+        return (
+            f"{self.method!r} chooses the level with the most votes: it has no thresholds, and so no margins. "
+            "Use .predict(type='votes')."
+        )
 
     @property
     def learner(self) -> RankingMethod:
@@ -299,13 +310,10 @@ class FittedRanker:
         Raises
         ------
         UnavailableError
-            The rule votes and has no thresholds.
+            The rule has no thresholds in order.
         """
-        if "margin" not in self.predicts:
-            raise UnavailableError(
-                f"{self.method!r} chooses the level with the most votes: it has no thresholds, and so no margins. "
-                "Use .predict(type='votes')."
-            )
+        if self.no_margins is not None:
+            raise UnavailableError(self.no_margins)
         return cast(GapRule, self.fit.rule).gaps(rows, scores)
 
     @cached_property

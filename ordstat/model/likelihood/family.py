@@ -16,6 +16,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
+from ...exceptions import OptionError
 from .links import Link
 from .predictor import Predictor
 
@@ -94,6 +95,11 @@ class Family(ABC):
     def at(self, link: Link) -> Self:
         """The same family at another link."""
         return replace(self, link=link)
+
+    def require_latent(self, what: str) -> None:
+        """OptionError where no latent variable is cut by thresholds in order."""
+        if not self.ordered:
+            raise OptionError(f"{what} must be asked of a cumulative link model; got an {self.name.lower()}.")
 
     @property
     @abstractmethod

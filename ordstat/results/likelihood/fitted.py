@@ -12,6 +12,7 @@ from scipy.special import chdtrc, ndtr
 
 from ..._typing import FloatArray
 from ...model.fit import Fit, LikelihoodFit
+from ...model.likelihood.family import Family
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows
 from ..fitted import FittedRanker
@@ -25,7 +26,7 @@ from .standard_errors import predicted
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FittedLikelihood(FittedRanker):
-    """A fitted cumulative link model, P(response <= k) = F(threshold_k - H)."""
+    """A fitted likelihood model; its family tells what thresholds and effects stand for."""
 
     method: LikelihoodMethod
     fit: LikelihoodFit
@@ -58,6 +59,17 @@ class FittedLikelihood(FittedRanker):
 
     def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray:
         return cast(ProbabilityRule, fit.rule).probabilities(rows, scores)
+
+    @property
+    def family(self) -> Family:
+        """The likelihood family at its link."""
+        return cast(LikelihoodRule, self.fit.rule).family
+
+    @property
+    def no_margins(self) -> str | None:
+        if self.family.ordered:
+            return None
+        return f"{self.method!r} has thresholds in no order, and so no margins. Use .predict(type='prob')."
 
     # Estimates
 

@@ -221,6 +221,7 @@ def brant_tests(r: FittedLikelihood) -> pd.DataFrame:
     """
     check_unpenalised([r], "brant")
     _check_proportional(r, "brant")
+    r.family.require_latent("brant")
     rows = r.design.sample.rows
     others = (rows.nominal, rows.scale, rows.scale_offset, r.fit.jacobian)
     if any(part is not None for part in others) or r.fit.n_lambda:

@@ -11,17 +11,12 @@ from ...model.rules import count_above
 from ..report.cells import p_value
 from ..report.render import Summary
 from ..report.report import Report, Table
-from ..report.sections import alert_notes, certificate_text, data_header, shared_tables, shortened
+from ..report.sections import alert_notes, certificate_text, data_header, error_tables, shared_tables, shortened
 from .fitted import FittedLikelihood
 from .profile import confidence_limits
 from .tidy import tidy_parameters
 
-#: Link -> (name of the ratio, sign of the coefficient in it, title of its table).
-_RATIOS = {
-    "logit": ("odds ratio", 1.0, "Odds ratios: factors on the odds of a higher level, exp(estimate)"),
-    "cloglog": ("hazard ratio", -1.0, "Hazard ratios: factors on -log P(response > k), exp(-estimate)"),
-    "loglog": ("reversed hazard ratio", 1.0, "Reversed hazard ratios: factors on -log P(response <= k), exp(estimate)"),
-}
+#: Name of the ratio, sign of the coefficient in it, title of its table, where the family has none.
 _EXPONENT = ("exp(estimate)", 1.0, "Exponents of the location effects; no odds or hazards under this link")
 _SCALED = ("exp(estimate)", 1.0, "Exponents of the location effects: ratios of odds or hazards only at scale 1")
 
@@ -47,12 +42,13 @@ def likelihood_report(r: FittedLikelihood, exponentiate: bool = False, level: fl
     exponentiate, level
         As in `likelihood_summary`.
     """
-    tables = [*_effect_tables(r, exponentiate, level), _threshold_table(r), *shared_tables(r)]
+    judged = shared_tables(r) if r.no_margins is None else error_tables(r)
+    tables = [*_effect_tables(r, exponentiate, level), _threshold_table(r), *judged]
     return Report(
-        title=f"Cumulative link model: {r.design.formula}",
+        title=f"{r.family.name}: {r.design.formula}",
         header=(*data_header(r), *_fit_header(r), ("Certificate", certificate_text(r.certificate, r.trace))),
         tables=tuple(tables),
-        notes=(*alert_notes(r), *r.margin_bounds.notes, _threshold_rule(r)),
+        notes=(*alert_notes(r), *(() if r.no_margins else (*r.margin_bounds.notes, _threshold_rule(r)))),
     )
 
 
@@ -123,7 +119,7 @@ def _ratios(r: FittedLikelihood, level: float) -> Table:
     """Odds ratios or what the link has in their place, with limits."""
     rows = r.parameters.of("location")
     scaled = r.design.sample.rows.scale is not None or r.design.sample.rows.scale_offset is not None
-    name, sign, title = _SCALED if scaled else _RATIOS.get(str(r.method.link), _EXPONENT)
+    name, sign, title = _SCALED if scaled else r.family.ratios.get(r.family.link.name, _EXPONENT)
     limits = np.sort(np.exp(sign * confidence_limits(r, level).to_numpy()[rows]), axis=1)
     ratios = np.exp(sign * r.fit.coefficients[rows])
     low, high = _limit_names(level)
