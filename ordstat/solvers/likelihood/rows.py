@@ -28,7 +28,7 @@ _CHUNK = 4096
 #: Thresholds of a probit model further apart than this allow plain differences of the normal distribution function.
 _WIDE = 0.1
 #: Log scales beyond this are outside the domain: estimates that run away stop here instead of overflowing.
-_LARGEST_LOG_SCALE = 100.0
+LARGEST_LOG_SCALE = 100.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -229,7 +229,7 @@ class PartsRows:
         loglik = 0.0
         for start in range(0, self.y.size, _CHUNK):
             rows = slice(start, start + _CHUNK)
-            if not np.all(np.abs(self.log_scale(rows, rest)) <= _LARGEST_LOG_SCALE):
+            if not np.all(np.abs(self.log_scale(rows, rest)) <= LARGEST_LOG_SCALE):
                 return None
             s, u, lo, d = self.ends(rows, alpha, rest)
             if not np.all(d > 0.0):
