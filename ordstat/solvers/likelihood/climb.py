@@ -23,6 +23,8 @@ _CELLS = 1_000_000
 _STEPS, _SOME, _GAIN = 100, 10, 1e-7
 #: Halvings of a step, the largest change of a log-scale effect in one, and curvatures that count as none.
 _HALVINGS, _LONGEST, _FLAT = 30, 1.0, 1e-14
+#: The second derivative of a step, as a share of the first, up to which it is trusted.
+_BENT = 1.0
 
 
 def climb(problem: Problem, point: Point, loglik: float) -> Point | None:
@@ -75,6 +77,8 @@ def _step(rows: DenseRows, eta: FloatArray, zeta: FloatArray, ends: Ends) -> tup
     step = solve(at.score)
     step *= min(1.0, _LONGEST / max(np.abs(step[eta.size :]).max(initial=0.0), _FLAT))
     bent = -solve(at.fall(*rows.bend(ends, step[: eta.size], step[eta.size :])))
+    if not np.linalg.norm(bent) <= _BENT * np.linalg.norm(step):  # the way is no such curve here
+        bent = np.zeros_like(step)
 
     def after(length: float) -> tuple[FloatArray, FloatArray]:
         move = length * step + 0.5 * length**2 * bent

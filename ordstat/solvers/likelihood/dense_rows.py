@@ -169,7 +169,7 @@ class DenseRows:
         if not np.all(np.abs(np.diag(triangle)) > 0.0):
             return None
         main, width = (solve_triangular(triangle, part[:, places].T, trans="T").T for part in (self.main, self.width))
-        R = np.empty_like(triangle)
+        R = np.empty((places.size, places.size))
         R[:, places] = triangle
         return replace(self, main=main, width=width), R
 

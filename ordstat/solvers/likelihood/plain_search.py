@@ -37,7 +37,8 @@ def plain_search(problem: Problem, point: Point, max_iter: int) -> Point:
             break
         if smallest <= 0.0:
             curved[np.diag_indices_from(curved)] += 1.0 - smallest
-        found = _halved(evaluate, point, at, np.linalg.solve(user, np.linalg.solve(curved, own)), length)
+        step = np.asarray(np.linalg.solve(user, np.linalg.solve(curved, own)), dtype=np.float64)
+        found = _halved(evaluate, point, at, step, length)
         if found is None:
             break
         point, at, length = found

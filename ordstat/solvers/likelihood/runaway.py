@@ -60,7 +60,7 @@ def moving(problem: Problem, move: FloatArray, point: Point) -> Runaway | None:
 
 
 def _direction(moves: FloatArray, least: float) -> FloatArray | None:
-    """Of the larger ones among some moves of log-scale effects, the largest 1; None where none is larger than `least`."""
+    """Of the larger moves of log-scale effects, the largest 1; None where none is larger than `least`."""
     largest = float(np.abs(moves).max())
     return np.where(np.abs(moves) > _PART * largest, moves / largest, 0.0) if largest > least else None
 

@@ -160,7 +160,7 @@ def _through_scales(problem: Problem, max_iter: int) -> Start:
 
 
 def _plain(problem: Problem, max_iter: int) -> Point:
-    """Where a plain search leads on some of the rows, from the fit without scale effects (the cauchit from a probit)."""
+    """Where a plain search leads on some of the rows, from a fit without scale effects (for the cauchit a probit)."""
     part = thinned(problem)
     equal = _without_scales(part)
     if equal.link.name == "cauchit":
