@@ -2,7 +2,7 @@
 
 Where there are many rows an easier problem, every tenth of them, is fitted first. The likelihoods that may have several
 local maxima are followed from several starts (`explore.py`): models nearby (no scale effects, the logit and the probit
-for the cauchit, lambda on a grid) and log-scale effects either way.
+for the cauchit, lambda on a grid), log-scale effects either way, and where a plain search leads (`plain_search.py`).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def starting_values(problem: Problem, max_iter: int) -> Start:
     if problem.sample.rows.scale is not None:
         return _through_scales(problem, max_iter)
     if problem.link.name == "cauchit":
-        return _chosen(problem, [*_other_links(problem, max_iter), _plain(problem, max_iter)], max_iter)
+        return _chosen(problem, [*_other_links(problem, max_iter), _plain(problem, max_iter).point], max_iter)
     if problem.plain and problem.structure is None:
         return Start(*_from_small_sample(problem))
     return Start(*problem.start())
@@ -137,29 +137,30 @@ def _chosen(problem: Problem, points: list[Point], max_iter: int) -> Start:
 
 
 def _through_scales(problem: Problem, max_iter: int) -> Start:
-    """The best of the local maxima reached from the fits without scale effects, from no effects, and from log-scale
-    effects either way.
+    """The best of the local maxima reached from the fits without scale effects, from no effects, from log-scale effects
+    either way, and by a plain search.
 
     The first make sure that scale effects never lower the likelihood. Far from zero a scale column multiplies all other
     effects, and its own effect is nearly lost in them. Without an offset the centred column makes the same model, with
     theta - H smaller by exp(mean zeta): it is fitted there too, and taken back.
     """
     equal, plain = _equal_scales(problem, max_iter), _plain(problem, max_iter)
-    points = [*equal, plain, problem.start(), *_either_way(problem, equal[0])]
+    points = [*equal, problem.start(), *_either_way(problem, equal[0])]
     if problem.link.name == "cauchit":
         points += [point for name in ("logit", "probit") for point in _scales_of(problem, name, points, max_iter)]
-    found = follow_all(problem, points, max_iter)
-    tried = len(points)
+    found = follow_all(problem, [plain.point, *points], max_iter)
+    tried = 1 + len(points)
     if problem.sample.rows.offset is None:
         centred, mean = _centred(problem)
         again = follow_all(centred, points, max_iter)
         found = distinct([*found, *(replace(one, point=_taken_back(*one.point, mean)) for one in again)])
         tried += len(points)
-    least = max((stay(problem, point) for point in (equal[0], plain)), key=lambda one: one.loglik)
+    passed = equal[:1] if plain.ends else [equal[0], plain.point]
+    least = max((stay(problem, point) for point in passed), key=lambda one: one.loglik)
     return _ending(problem, found, least, max_iter, tried)
 
 
-def _plain(problem: Problem, max_iter: int) -> Point:
+def _plain(problem: Problem, max_iter: int) -> Reached:
     """Where a plain search leads on some of the rows, from a fit without scale effects (for the cauchit a probit)."""
     part = thinned(problem)
     equal = _without_scales(part)
@@ -167,7 +168,7 @@ def _plain(problem: Problem, max_iter: int) -> Point:
         equal = replace(equal, link=LINKS["probit"])
     alpha, rest = follow(equal, equal.start(), max_iter).point
     start = alpha, np.append(rest, np.zeros(int(part.scale.kept.sum())))
-    return follow(part, plain_search(part, start, max_iter), max_iter).point
+    return follow(part, plain_search(part, start, max_iter), max_iter)
 
 
 def _without_scales(problem: Problem) -> Problem:
