@@ -114,7 +114,6 @@ def test_many_rows_are_followed_from_a_few() -> None:
     np.testing.assert_allclose(one.params, many.params, atol=1e-6)
 
 
-@pytest.mark.filterwarnings("ignore:the fit did not reach:ordstat.exceptions.ConvergenceWarning")
 def test_a_scale_effect_that_runs_off_is_named() -> None:
     """Group b has the shares 1/2 whatever x: its score is best divided by nothing at all, as theta - H is not 0."""
     rng = np.random.default_rng(11)
@@ -128,7 +127,6 @@ def test_a_scale_effect_that_runs_off_is_named() -> None:
     np.testing.assert_allclose(found.se.dropna(), alone.se, rtol=1e-4)
 
 
-@pytest.mark.filterwarnings("ignore:the fit did not reach:ordstat.exceptions.ConvergenceWarning")
 def test_a_scale_effect_that_runs_off_along_a_curved_valley() -> None:
     """x has no effect in group a, so the common effect vanishes while the scale of b shrinks with it: no maximum."""
     rng = np.random.default_rng(5)

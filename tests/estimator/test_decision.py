@@ -20,7 +20,19 @@ from ordstat.methods import METHODS
 
 pytestmark = pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
 MANY = [name for name, entry in METHODS.items() if not entry.method.needs.two_levels]
-LINEAR = ["clm", "acat", "logit", "probit", "cloglog", "loglog", "cauchit", "prank", "siprank", "red-logistic", "orstump"]
+LINEAR = [
+    "clm",
+    "acat",
+    "logit",
+    "probit",
+    "cloglog",
+    "loglog",
+    "cauchit",
+    "prank",
+    "siprank",
+    "red-logistic",
+    "orstump",
+]
 TREES = ["cart", "ordinal-cart", "bagging", "ordinal-bagging", "nominal-adaboost", "fixed-split-boosting"]
 TREES += ["ordinal-adaboost"]
 ROUNDS = ["rankboost-or", "rankboost-ae", "orboost-lr", "orboost-all", "adaboost-or", "adaboost", "seedboost"]

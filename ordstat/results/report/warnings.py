@@ -31,7 +31,7 @@ Alert = tuple[type[OrdstatWarning], str]
 def alerts(design: Design, fit: Fit) -> list[Alert]:
     """Rows and levels left out, a certificate not reached, and scores that are rounding."""
     found: list[Alert] = [(DataWarning, note) for note in design.notes]
-    if not fit.certificate.reached:
+    if not fit.certificate.reached and not _runs_off(fit):
         found.append((ConvergenceWarning, not_reached(fit) + _off_centre(design)))
     if isinstance(fit, MarginFit) and fit.rounding > _VISIBLE:
         found.append(
@@ -45,6 +45,14 @@ def alerts(design: Design, fit: Fit) -> list[Alert]:
     if fit.calibration is not None:
         found += calibration_alerts(fit.calibration)
     return found
+
+
+def _runs_off(fit: Fit) -> bool:
+    """Whether log-scale effects have no finite estimates, which is told by itself: no optimum is to be reached."""
+    if not isinstance(fit, LikelihoodFit) or fit.separation is None:
+        return False
+    first = fit.n_alpha + fit.n_beta
+    return bool(infinite_estimates(fit.separation)[first : first + fit.n_zeta].any())
 
 
 def calibration_alerts(calibration: Calibration) -> list[Alert]:

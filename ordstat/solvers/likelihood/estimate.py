@@ -11,12 +11,13 @@ from ...exceptions import OptionError
 from ...model.fit import Information
 from ...model.likelihood.family import Family
 from .blocks import Blocks
-from .explore import stay
+from .climb import climb
+from .explore import Point, stay
 from .jeffreys import Jeffreys
 from .newton import Optimum, maximise
 from .penalty import Likelihood, Ridge
 from .problem import Problem
-from .runaway import Runaway, runaway
+from .runaway import Runaway, moving, runaway
 from .separation import infinite_direction
 from .start import Start, starting_values
 from .structured import Structured
@@ -72,7 +73,10 @@ class Estimation:
         if gone is not None:
             optimum = self._maximise(problem, replace(start, alpha=gone.point[0], rest=gone.point[1]))
             gone = None if optimum.message.startswith("converged") else gone
-        elif not problem.family.concave:
+        if optimum.lost:
+            optimum, further = self._climbed(problem, start, optimum)
+            gone = further if gone is None else gone
+        if not problem.family.concave and gone is None:
             optimum = self._further(problem, start, optimum)
         return Estimate(self, problem, start, optimum, gone=gone)
 
@@ -141,8 +145,19 @@ class Estimation:
             if moved.loglik <= loglik + _CLOSE:
                 break
             point, loglik = moved.point, moved.loglik
-        if loglik == optimum.at.loglik:
-            return optimum
+        return optimum if loglik == optimum.at.loglik else self._moved(problem, start, optimum, point)
+
+    def _climbed(self, problem: Problem, start: Start, optimum: Optimum) -> tuple[Optimum, Runaway | None]:
+        """From a point on the way to infinite estimates to one further out, and the log-scale effects that moved."""
+        point = climb(problem, (optimum.alpha, optimum.rest), optimum.at.loglik)
+        if point is None:
+            return optimum, None
+        there = self._moved(problem, start, optimum, point)
+        gone = moving(problem, there.rest - optimum.rest, point)
+        return there, None if gone is None or infinite_direction(problem, there) is not None else gone
+
+    def _moved(self, problem: Problem, start: Start, optimum: Optimum, point: Point) -> Optimum:
+        """The optimum taken to another point."""
         there = replace(self, max_iter=0)._maximise(problem, replace(start, alpha=point[0], rest=point[1]))
         return replace(there, logliks=np.append(optimum.logliks, there.at.loglik), message=optimum.message)
 

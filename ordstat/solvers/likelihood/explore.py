@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._typing import FloatArray
+from ...exceptions import DataError
 from .newton import Evaluation, maximise
 from .problem import Problem
 
@@ -61,13 +62,16 @@ def follow(problem: Problem, point: Point, max_iter: int, steps: int = _STEPS) -
     """Close to the maximum that Newton's method reaches from a point."""
     if evaluated(problem, point) is None:
         return Reached(point, -np.inf, False)
-    found = maximise(
-        problem.objective().evaluate,
-        *point,
-        tol=_NEAR,
-        max_iter=min(steps, max_iter),
-        total_weight=float(problem.counts.sum()),
-    )
+    try:
+        found = maximise(
+            problem.objective().evaluate,
+            *point,
+            tol=_NEAR,
+            max_iter=min(steps, max_iter),
+            total_weight=float(problem.counts.sum()),
+        )
+    except DataError:  # it leads to where the information overflows
+        return Reached(point, -np.inf, False)
     ends = found.message.startswith("converged") and found.damping == 0.0
     return Reached((found.alpha, found.rest), found.at.loglik, ends)
 

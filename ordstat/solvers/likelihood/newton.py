@@ -114,6 +114,13 @@ class Optimum:
         return int(self.logliks.size) - 1
 
     @property
+    def lost(self) -> bool:
+        """Whether it is no maximum: the search did not end, or rounding ended it where the information is singular."""
+        if self.message.startswith("converged"):
+            return self.message != "converged" and self.damping > 0.0
+        return True
+
+    @property
     def slow(self) -> bool:
         """Whether decrements below 1 shrank only linearly for a while, as on the way to an infinite estimate."""
         before, after = self.decrements[:-1] / self.unit, self.decrements[1:] / self.unit

@@ -22,7 +22,7 @@ from .newton import Evaluation
 #: Rows handled at once: the temporaries of one chunk stay in cache.
 _CHUNK = 2048
 #: Log scales beyond this are outside the domain: estimates that run away stop here instead of overflowing.
-_LARGEST_LOG_SCALE = 100.0
+LARGEST_LOG_SCALE = 100.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,7 +54,7 @@ class TermRows:
         """The terms of some rows at alpha (K-1, m) and rest = (beta, zeta, lambda); None outside the domain."""
         rows, p, r = self.rows.take(some), self.rows.x.shape[1], self.rows.z.shape[1]
         predictor = rows.at(alpha, rest[:p], rest[p : p + r])
-        if not np.all(np.abs(predictor.tau) <= _LARGEST_LOG_SCALE):
+        if not np.all(np.abs(predictor.tau) <= LARGEST_LOG_SCALE):
             return None
         if self.flexible is None:
             return self.family.terms(predictor, self.y[some], second)

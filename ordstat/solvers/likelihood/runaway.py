@@ -20,6 +20,8 @@ _STEPS, _GAIN = (0.5, 0.5, 1.0, 1.0, 2.0, 2.0, 4.0, 4.0, 8.0), 1e-10
 #: Log-scale effects, per deviation, that move by less than this at the end of the search do not run off, nor do those
 #: that move by less than this share of the largest move.
 _MOVING, _PART = 1e-4, 1e-2
+#: Nor do those that move by less than this on a long way outwards.
+_VISIBLE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +45,24 @@ def runaway(problem: Problem, optimum: Optimum, max_iter: int) -> Runaway | None
     n_scale = int(problem.scale.kept.sum())
     if n_scale == 0 or problem.flexible is not None or optimum.message.startswith("converged"):
         return None
-    moves = optimum.step_rest[-n_scale:]
-    largest = float(np.abs(moves).max())
-    if not largest > _MOVING:
+    direction = _direction(optimum.step_rest[-n_scale:], _MOVING)
+    if direction is None:
         return None
-    direction = np.where(np.abs(moves) > _PART * largest, moves / largest, 0.0)
     found = _outwards(problem, (optimum.alpha, optimum.rest), direction, optimum.at.loglik, max_iter)
     return None if found is None else Runaway(direction, found)
+
+
+def moving(problem: Problem, move: FloatArray, point: Point) -> Runaway | None:
+    """The log-scale effects that have moved visibly on the way to a point, where `move` is that of all effects."""
+    n_scale = int(problem.scale.kept.sum())
+    direction = _direction(move[-n_scale:], _VISIBLE) if n_scale else None
+    return None if direction is None else Runaway(direction, point)
+
+
+def _direction(moves: FloatArray, least: float) -> FloatArray | None:
+    """Of the larger moves of log-scale effects, the largest 1; None where none is larger than `least`."""
+    largest = float(np.abs(moves).max())
+    return np.where(np.abs(moves) > _PART * largest, moves / largest, 0.0) if largest > least else None
 
 
 def _outwards(problem: Problem, point: Point, direction: FloatArray, loglik: float, max_iter: int) -> Point | None:

@@ -2,7 +2,7 @@
 
 Where there are many rows an easier problem, every tenth of them, is fitted first. The likelihoods that may have several
 local maxima are followed from several starts (`explore.py`): models nearby (no scale effects, the logit and the probit
-for the cauchit, lambda on a grid) and log-scale effects either way.
+for the cauchit, lambda on a grid), log-scale effects either way, and where a plain search leads (`plain_search.py`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import numpy as np
 from ..._typing import FloatArray
 from ...model.likelihood.links import LINKS
 from .column_rank import Columns
-from .explore import Point, Reached, distinct, evaluated, follow, follow_all, stay
+from .explore import Point, Reached, distinct, evaluated, follow, follow_all, stay, thinned
 from .lambda_search import search_lambda
 from .newton import Optimum, maximise
+from .plain_search import plain_search
 from .problem import Problem
 
 #: One row in this many makes the small sample.
@@ -29,6 +30,8 @@ _TOLD = 1e-9
 _LONGEST = 0.2
 #: Log-scale effects per deviation that are tried either way, those of so many columns at most.
 _EFFECT, _COLUMNS = 0.6, 4
+#: Starts that are enough for scale effects where there are many rows, if all lead to one maximum.
+_FEW = 4
 #: Links whose maxima are starts for others.
 _USUAL = ("logit", "probit")
 #: Effects of the logit fit are tried at these multiples for the cauchit, whose latent spread is another.
@@ -63,7 +66,7 @@ def starting_values(problem: Problem, max_iter: int) -> Start:
     if problem.sample.rows.scale is not None:
         return _through_scales(problem, max_iter)
     if not problem.family.concave:
-        return _chosen(problem, _other_links(problem, max_iter), max_iter)
+        return _chosen(problem, [*_other_links(problem, max_iter), _plain(problem, max_iter).point], max_iter)
     if problem.plain and problem.structure is None:
         return Start(*_from_small_sample(problem))
     return Start(*problem.start())
@@ -138,8 +141,8 @@ def _chosen(problem: Problem, points: list[Point], max_iter: int) -> Start:
 
 
 def _through_scales(problem: Problem, max_iter: int) -> Start:
-    """The best of the local maxima reached from the fits without scale effects, from no effects, and from log-scale
-    effects either way.
+    """The best of the local maxima reached from the fits without scale effects, from no effects, from log-scale effects
+    either way, and by a plain search.
 
     The first make sure that scale effects never lower the likelihood. Far from zero a scale column multiplies all other
     effects, and its own effect is nearly lost in them. Without an offset the centred column makes the same model, with
@@ -147,23 +150,46 @@ def _through_scales(problem: Problem, max_iter: int) -> Start:
     """
     equal = _equal_scales(problem, max_iter)
     points = [*equal, problem.start(), *_either_way(problem, equal[0])]
+    if problem.family.concave and thinned(problem) is not problem:
+        few = follow_all(problem, points[:_FEW], max_iter)
+        if len(few) == 1 and few[0].ends:
+            return Start(*few[0].point, tried=min(_FEW, len(points)), maxima=1)
+    plain = _plain(problem, max_iter)
     if not problem.family.concave:
         points += [point for name in _USUAL for point in _scales_of(problem, name, points, max_iter)]
-    found = follow_all(problem, points, max_iter)
-    tried = len(points)
+    found = follow_all(problem, [plain.point, *points], max_iter)
+    tried = 1 + len(points)
     if problem.sample.rows.offset is None:
         centred, mean = _centred(problem)
         again = follow_all(centred, points, max_iter)
         found = distinct([*found, *(replace(one, point=_taken_back(*one.point, mean)) for one in again)])
         tried += len(points)
-    return _ending(problem, found, stay(problem, equal[0]), max_iter, tried)
+    passed = equal[:1] if plain.ends else [equal[0], plain.point]
+    least = max((stay(problem, point) for point in passed), key=lambda one: one.loglik)
+    return _ending(problem, found, least, max_iter, tried)
+
+
+def _plain(problem: Problem, max_iter: int) -> Reached:
+    """Where a plain search leads on some of the rows, from a fit without scale effects (for the cauchit a probit)."""
+    part = thinned(problem)
+    equal = _without_scales(part)
+    if not equal.family.concave:
+        equal = equal.at_link(LINKS["probit"])
+    alpha, rest = follow(equal, equal.start(), max_iter).point
+    start = alpha, np.append(rest, np.zeros(int(part.scale.kept.sum())))
+    return follow(part, plain_search(part, start, max_iter), max_iter)
+
+
+def _without_scales(problem: Problem) -> Problem:
+    """The problem without scale effects."""
+    none = Columns(np.zeros(0), np.ones(0), np.zeros(0, dtype=bool))
+    rows = replace(problem.sample.rows, scale=None)
+    return replace(problem, sample=replace(problem.sample, rows=rows), scale=none)
 
 
 def _equal_scales(problem: Problem, max_iter: int) -> list[Point]:
     """The maxima without scale effects, the best first, scale effects 0."""
-    none = Columns(np.zeros(0), np.ones(0), np.zeros(0, dtype=bool))
-    rows, zeros = problem.sample.rows, np.zeros(int(problem.scale.kept.sum()))
-    equal = replace(problem, sample=replace(problem.sample, rows=replace(rows, scale=None)), scale=none)
+    equal, zeros = _without_scales(problem), np.zeros(int(problem.scale.kept.sum()))
     if not equal.family.concave:
         points = [one.point for one in follow_all(equal, _other_links(equal, max_iter), max_iter)]
     else:
@@ -207,17 +233,17 @@ def _taken_back(alpha: FloatArray, rest: FloatArray, mean: FloatArray) -> Point:
         return factor * alpha, np.append(factor * effects, zeta)
 
 
-def _ending(problem: Problem, found: list[Reached], start: Reached, max_iter: int, tried: int) -> Start:
+def _ending(problem: Problem, found: list[Reached], least: Reached, max_iter: int, tried: int) -> Start:
     """The best of the places; of those that end, if the best does not with all steps either.
 
     A likelihood with scale effects can rise without end, to where all scores of some rows are infinite and those of the
-    others zero: a maximum on this side of it says more of the data.
+    others zero: a maximum on this side of it says more of the data, unless a plain search comes further (`least`).
     """
     maxima = sum(one.ends for one in found)
-    candidates = [replace(one, loglik=stay(problem, one.point).loglik) for one in found] + [start]
+    candidates = [replace(one, loglik=stay(problem, one.point).loglik) for one in found] + [least]
     best = max(candidates, key=lambda one: one.loglik)
-    least = start.loglik - 1e-9 * (1.0 + abs(start.loglik))
-    ends = [one for one in candidates if one.ends and one.loglik >= least]
+    lowest = least.loglik - 1e-9 * (1.0 + abs(least.loglik))
+    ends = [one for one in candidates if one.ends and one.loglik >= lowest]
     if best.ends or not ends:
         return Start(*best.point, tried=tried, maxima=maxima)
     further = follow(problem, best.point, max_iter, max_iter)

@@ -1,0 +1,152 @@
+"""Likelihoods that rise without end: followed as far as R goes and further, and found where a plain search runs off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordstat import ordfit
+from ordstat.methods.clm import CumulativeLink
+from ordstat.model.likelihood.cumulative import Cumulative
+from ordstat.model.likelihood.links import LINKS
+from ordstat.model.sample import Rows, Sample
+from ordstat.solvers.likelihood.climb import climb
+from ordstat.solvers.likelihood.dense_rows import DenseRows
+from ordstat.solvers.likelihood.explore import Point, stay
+from ordstat.solvers.likelihood.plain_search import plain_search
+from ordstat.solvers.likelihood.problem import Problem
+
+#: Formula and options, and the log-likelihood at which R's clm (ordinal 2022.11-16, maxIter = 200, gradTol = 1e-9)
+#: stops; of the last one with the ends of the line at 1e12 in its source, not at 1e5 where a cauchit is 3e-6 from 1.
+CASES: dict[str, tuple[str, dict[str, Any], float]] = {
+    "plain_maximum": (
+        "y ~ f1:x1 + x1 + f2 + x1*x2",
+        {"link": "cauchit", "scale": "~ o1", "weights": "wi"},
+        -139.475256,
+    ),
+    "artefact": ("y ~ x1 + x1*x2", {"link": "cauchit", "scale": "~ x2"}, -59.96968697),
+    "beyond": ("y ~ I(x1**2) + o1 + f1*f3", {"link": "loglog", "scale": "~ f1*x1 + offset(kscale)"}, -23.92840006),
+    "overflow": (
+        "y ~ I(x1**2) + f1*f3 + x1*x2 + f2*o1",
+        {"link": "cauchit", "scale": "~ x2", "weights": "wi"},
+        -0.00016091,
+    ),
+    "curved": ("y ~ f1 + o1 + f1*f3", {"link": "logit", "scale": "~ o1 + offset(kscale)"}, -31.42081497),
+    "both": ("y ~ f1*f3 + f3", {"link": "cauchit", "scale": "~ f2"}, -57.50021801),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+def test_not_below_r(name: str) -> None:
+    formula, options, loglik = CASES[name]
+    data = pd.read_csv(Path(__file__).parent / "run_off" / f"{name}.csv")
+    contrasts = {"o1": "poly"} if "o1" in data else None
+    found = ordfit(formula, data, contrasts=contrasts, **options)
+    assert found.loglik >= loglik - 1e-6
+    assert found.certificate.reached or name != "plain_maximum"
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+def test_a_plain_search_goes_as_r_does() -> None:
+    """The parameters that clm(..., control = list(trace = 1)) prints, ends of the line at 1e12."""
+    problem, _ = problem_of("artefact")
+    start = problem.from_user(np.array([0.1036, 0.02209, -0.01474, 0.006005, 0.0]))
+    printed = {
+        1: [0.08042, -0.02227, -0.06157, 0.04222, 0.1523],
+        2: [-0.1726, -0.2634, -0.3693, 0.2657, 0.8415],
+        3: [-0.1363, -0.2396, -0.4266, 0.2626, 0.5488],
+        4: [-0.2195, -0.3036, -0.6185, 0.3522, 0.7192],
+        9: [-2.831, -5.537, -9.044, 8.786, 2.990],
+    }
+    for steps, expected in printed.items():
+        alpha, rest = problem.user_scale().coefficients(*plain_search(problem, start, steps))
+        np.testing.assert_allclose([*alpha[0], *rest], expected, rtol=0.02)  # columns here have 4 decimals
+
+
+def problem_of(name: str) -> tuple[Problem, Sample]:
+    formula, options, _ = CASES[name]
+    data = pd.read_csv(Path(__file__).parent / "run_off" / f"{name}.csv")
+    sample = ordfit(formula, data, options["link"], scale=options["scale"]).design.sample
+    return Problem.of(sample, Cumulative(LINKS[options["link"]])), sample
+
+
+def random_problem(link: str, threshold: str) -> tuple[Problem, Point]:
+    """Nominal and scale effects, offsets and weights, and a point."""
+    rng = np.random.default_rng(4)
+    x, w, z = rng.normal(size=(120, 2)), rng.normal(size=(120, 1)), rng.normal(size=(120, 2))
+    offset, scale_offset = rng.normal(size=120), 0.3 * rng.normal(size=120)
+    rows = Rows(X=x, nominal=w, scale=z, offset=offset, scale_offset=scale_offset)
+    y = np.digitize(x[:, 0] + rng.logistic(size=120), [-1.0, 0.0, 1.0])
+    sample = Sample(rows=rows, y=y, n_levels=4, weights=rng.uniform(0.5, 2.0, size=120))
+    problem = Problem.of(sample, Cumulative(LINKS[link]), None, threshold)
+    alpha, rest = problem.start()
+    return problem, (alpha + 0.01 * rng.normal(size=alpha.shape), rest + 0.2 * rng.normal(size=rest.shape))
+
+
+@pytest.mark.parametrize("threshold", ["flexible", "symmetric", "equidistant"])
+@pytest.mark.parametrize("link", ["logit", "cloglog", "cauchit"])
+def test_dense_rows_have_the_same_derivatives(link: str, threshold: str) -> None:
+    problem, (alpha, rest) = random_problem(link, threshold)
+    at, rows = problem.objective().evaluate(alpha, rest), DenseRows.of(problem)
+    eta, zeta = np.append(alpha.reshape(-1), rest[:-2]), rest[-2:]
+    ends = rows.ends(eta, zeta)
+    assert at is not None and ends is not None
+    found = rows.derivatives(ends)
+    assert found.loglik == pytest.approx(at.loglik, abs=1e-9)
+    np.testing.assert_allclose(found.score, np.append(at.score_alpha.reshape(-1), at.score_rest), atol=1e-9)
+    np.testing.assert_allclose(found.hessian, at.information.dense(), atol=1e-8)
+
+
+def test_other_coordinates_are_the_same_rows() -> None:
+    problem, (alpha, rest) = random_problem("logit", "flexible")
+    rows, eta = DenseRows.of(problem), np.append(alpha.reshape(-1), rest[:-2])
+    ends = rows.ends(eta, rest[-2:])
+    assert ends is not None
+    fresh = rows.relative(ends)
+    assert fresh is not None
+    other, R = fresh
+    assert other.loglik(R @ eta, rest[-2:]) == pytest.approx(rows.loglik(eta, rest[-2:]), abs=1e-9)
+    np.testing.assert_allclose(rows.matching(other, R @ eta, ends), eta, rtol=1e-9)
+
+
+def test_second_derivatives_along_a_line() -> None:
+    """Those of the ends by differences."""
+    problem, (alpha, rest) = random_problem("logit", "flexible")
+    rows, rng, step = DenseRows.of(problem), np.random.default_rng(1), 1e-4
+    eta, zeta = np.append(alpha.reshape(-1), rest[:-2]), rest[-2:]
+    d_eta, d_zeta = 0.01 * rng.normal(size=eta.size), rng.normal(size=2)
+    low, at, high = (rows.ends(eta + t * d_eta, zeta + t * d_zeta) for t in (-step, 0.0, step))
+    assert low is not None and at is not None and high is not None
+    main, width = rows.bend(at, d_eta, d_zeta)
+    np.testing.assert_allclose(main, (low.main - 2.0 * at.main + high.main) / step**2, atol=1e-5)
+    np.testing.assert_allclose(width, (low.width - 2.0 * at.width + high.width) / step**2, atol=1e-5)
+
+
+def test_a_climb_comes_close_to_the_supremum() -> None:
+    """x has no effect in group a, so the common effect vanishes as the scale of b shrinks: two fits, one a group."""
+    rng = np.random.default_rng(5)
+    half, x = rng.normal(size=40), rng.normal(size=90)
+    group, column = np.repeat([0.0, 1.0], [80, 90]), np.concatenate([half, half, x])
+    y = np.concatenate([np.zeros(40), np.ones(40), x + rng.logistic(size=90) > 0.5]).astype(np.intp)
+    sample = Sample(rows=Rows(X=np.column_stack([group, column]), scale=group[:, None]), y=y, n_levels=2)
+    problem = Problem.of(sample, Cumulative(LINKS["logit"]))
+    start = problem.start()
+    found = climb(problem, start, stay(problem, start).loglik)
+    apart = [
+        CumulativeLink().fit(Sample(rows=Rows(X=column[part, None]), y=y[part], n_levels=2), rng).loglik
+        for part in (group == 0.0, group == 1.0)
+    ]
+    assert found is not None and stay(problem, found).loglik == pytest.approx(sum(apart), abs=1e-6)
+
+
+def test_no_climb_above_a_maximum() -> None:
+    problem, _ = random_problem("logit", "flexible")
+    fit = CumulativeLink().fit(problem.sample, np.random.default_rng(0))
+    point = problem.from_user(fit.coefficients)
+    higher = climb(problem, point, fit.loglik)
+    assert higher is None or stay(problem, higher).loglik == pytest.approx(fit.loglik, abs=1e-9)
