@@ -18,6 +18,8 @@ from benchmarks.against_r.specs import FLEXIBLE, Spec
 MENDS = ("ends", "contrasts", "containment", "weights")
 #: Log-likelihoods computed twice differ by less than this.
 _SAME = 1e-6
+#: Lambda where it is left out: that of the logit, and that of the probit.
+LEFT_OUT = {"aranda-ordaz": 1.0, "log-gamma": 0.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,11 +86,24 @@ class Case:
         self._answer()
         return Rows.of(self.spec.link, self.session.rows())
 
+    def loglik_of_theirs(self) -> float:
+        """The log-likelihood of R's own estimates, computed in NumPy."""
+        self._answer(mends=())
+        values = self.theirs.numbers["estimates"]
+        return Rows.of(self.spec.link, self.session.rows()).loglik(values[~np.isnan(values)])
+
     @property
     def estimates(self) -> np.ndarray:
-        """Ours, without those of aliased columns; 0 where ours leaves out what the probabilities do not determine."""
+        """Ours, without those of aliased columns.
+
+        Where ours leaves out what the probabilities do not determine, log-scale effects are 0 and lambda is that of the
+        link in use.
+        """
         values = self.ours.numbers["estimates"].copy()
-        values[self.ours.numbers["confounded"].astype(int)] = 0.0
+        lost = self.ours.numbers["confounded"].astype(int)
+        values[lost] = 0.0
+        if self.spec.link in FLEXIBLE and values.size - 1 in lost:
+            values[-1] = LEFT_OUT[self.spec.link]
         return values[~np.isnan(values)]
 
     def higher(self) -> bool:

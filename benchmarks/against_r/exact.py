@@ -34,6 +34,8 @@ def tails(link: str, shape: float) -> tuple[Function, Function]:
     if link == "aranda-ordaz":
         above: Function = lambda x: np.exp(-np.logaddexp(0.0, np.log(shape) + x) / shape)  # noqa: E731
         return lambda x: 1.0 - above(x), above
+    if link == "log-gamma" and shape == 0.0:
+        return _TAILS["probit"]
     if link == "log-gamma":
         k = shape**-2.0
         below, above = (gammainc, gammaincc) if shape > 0.0 else (gammaincc, gammainc)

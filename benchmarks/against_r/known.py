@@ -29,10 +29,11 @@ class Fault:
 def explanation(case: Case, check: Check) -> Fault | None:
     """The fault behind a disagreement, None where it may be ours.
 
-    R's log-likelihood above ours is a fault of ours, unless R fitted another model than the one it was asked for.
+    R's log-likelihood above ours is a fault of ours, unless R fitted another model than the one it was asked for, or
+    computed it wrongly.
     """
     if check.kind in LOGLIKS and float(check.theirs[0]) > float(check.ours[0]) + ABOVE:
-        return CONTRASTS if CONTRASTS.explains(case, check) else None
+        return next((fault for fault in (CONTRASTS, MISCOMPUTED) if fault.explains(case, check)), None)
     return next((fault for fault in FAULTS if fault.explains(case, check)), None)
 
 
@@ -40,6 +41,11 @@ CONTRASTS = Fault(
     "contrasts dropped",
     "R ignores contrasts= of a factor that is in interactions only; with contrasts() of the column it agrees.",
     proofs.absent_contrasts,
+)
+MISCOMPUTED = Fault(
+    "log-likelihood miscomputed",
+    "R's log-likelihood is not that of its estimates, which NumPy finds no higher than ours.",
+    proofs.miscomputed,
 )
 FAULTS = (
     Fault(
@@ -49,6 +55,7 @@ FAULTS = (
         proofs.cut_ends,
     ),
     CONTRASTS,
+    MISCOMPUTED,
     Fault(
         "types I and II without weights",
         "R leaves case weights out of these contrasts; with repeated rows it agrees.",

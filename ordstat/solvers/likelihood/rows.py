@@ -29,6 +29,9 @@ _CHUNK = 4096
 _WIDE = 0.1
 #: Log scales beyond this are outside the domain: estimates that run away stop here instead of overflowing.
 _LARGEST_LOG_SCALE = 100.0
+#: Thresholds and effects this many times the latent spread of a row are outside it too: their difference, in units of
+#: that spread, is known to no more than 1e-7, and a search would follow the rounding.
+_LARGEST_RATIO = 1e9
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -229,7 +232,7 @@ class PartsRows:
         loglik = 0.0
         for start in range(0, self.y.size, _CHUNK):
             rows = slice(start, start + _CHUNK)
-            if not np.all(np.abs(self.log_scale(rows, rest)) <= _LARGEST_LOG_SCALE):
+            if not self._resolved(rows, alpha, rest):
                 return None
             s, u, lo, d = self.ends(rows, alpha, rest)
             if not np.all(d > 0.0):
@@ -240,6 +243,17 @@ class PartsRows:
                 self._add(sums, rows, s, u, lo, d, q)
         found = sums.evaluation(loglik)
         return found if found.finite else None
+
+    def _resolved(self, rows: slice, alpha: FloatArray, rest: FloatArray) -> bool:
+        """Whether the log scales of some rows are inside the domain."""
+        p = self.X.shape[1]
+        log_scale = self.log_scale(rows, rest)
+        if not log_scale.any():
+            return True
+        if not np.all(np.abs(log_scale) <= _LARGEST_LOG_SCALE):
+            return False
+        size = max(np.abs(alpha).max(), np.abs(rest[:p]).max(initial=0.0))
+        return bool(size <= _LARGEST_RATIO * np.exp(log_scale.min()))
 
     def _add(
         self, sums: _PartSums, rows: slice, s: FloatArray, u: FloatArray, lo: FloatArray, d: FloatArray, q: Interval
