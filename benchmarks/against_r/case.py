@@ -88,9 +88,16 @@ class Case:
 
     def loglik_of_theirs(self) -> float:
         """The log-likelihood of R's own estimates, computed in NumPy."""
+        return self._rows_of_theirs().loglik(_estimated(self.theirs))
+
+    def highest_at_lambda(self, value: float) -> float:
+        """The highest log-likelihood that NumPy finds from R's estimates, with lambda held."""
+        start = np.append(_estimated(self.theirs)[:-1], value)
+        return self._rows_of_theirs().highest(start)
+
+    def _rows_of_theirs(self) -> Rows:
         self._answer(mends=())
-        values = self.theirs.numbers["estimates"]
-        return Rows.of(self.spec.link, self.session.rows()).loglik(values[~np.isnan(values)])
+        return Rows.of(self.spec.link, self.session.rows())
 
     @property
     def estimates(self) -> np.ndarray:
@@ -129,6 +136,11 @@ class Case:
         """R's deviance above our maximum with one location or scale effect, none of them aliased, held at a value."""
         self._answer()
         return 2.0 * (self.ours.number("loglik") - self.session.held(place, float(value)))
+
+
+def _estimated(answer: Answer) -> np.ndarray:
+    values = answer.numbers["estimates"]
+    return values[~np.isnan(values)]
 
 
 def _asked(kind: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.special import expit, gammainc, gammaincc, ndtr
 
 from benchmarks.against_r.session import Answer
@@ -90,6 +91,14 @@ class Rows:
         with np.errstate(invalid="ignore", divide="ignore"):
             return float(self.weights @ np.log(self.probabilities(parameters)))
 
+    def highest(self, parameters: np.ndarray) -> float:
+        """The highest log-likelihood found from some parameters with the last of them held."""
+        held = parameters[-1:]
+        found = minimize(
+            lambda others: _finite(-self.loglik(np.append(others, held))), parameters[:-1], method="BFGS", tol=1e-8
+        )
+        return -float(found.fun)
+
     def slopes(self, parameters: np.ndarray) -> np.ndarray:
         """(N, P) derivatives of `probabilities`, by central differences."""
         steps = _STEP * np.eye(parameters.size)
@@ -106,6 +115,11 @@ class Rows:
             return False
         values = np.linalg.svd(scores / length, compute_uv=False)
         return bool(values[-1] > _RANK * values[0])
+
+
+def _finite(value: float) -> float:
+    """What a search can compare: outside the domain all is as bad."""
+    return value if np.isfinite(value) else 1e300
 
 
 def _open_ends(offset: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from benchmarks.against_r import ours as ordstat_side
-from benchmarks.against_r.case import MENDS, Case
+from benchmarks.against_r.case import LEFT_OUT, MENDS, Case
 from benchmarks.against_r.columns import FACTORS
 from benchmarks.against_r.compare import (
     ABOVE,
@@ -26,6 +26,7 @@ from benchmarks.against_r.compare import (
     has_end,
     spline_error,
 )
+from benchmarks.against_r.specs import FLEXIBLE
 
 #: R's deviance at a right profile limit is the chi-squared quantile within this.
 _DEVIANCE = 1e-3
@@ -68,6 +69,18 @@ def miscomputed(case: Case, check: Check) -> bool:
         return False
     exact = case.loglik_of_theirs()
     return exact < case.theirs.number("loglik") - ABOVE and exact <= case.ours.number("loglik") + ABOVE
+
+
+def beyond_our_lambda(case: Case, check: Check) -> bool:
+    """R's lambda is beyond ours, which has no end; NumPy finds nothing higher at ours, and more beyond R's."""
+    if check.kind != NO_END or case.spec.link not in FLEXIBLE or has_end(case.ours):
+        return False
+    ours, theirs = (side.numbers["estimates"][-1] for side in (case.ours, case.theirs))
+    start = LEFT_OUT[case.spec.link]
+    if not min(start, theirs) < ours < max(start, theirs):
+        return False
+    here, beyond = (case.highest_at_lambda(value) for value in (ours, 2.0 * theirs - ours))
+    return here <= case.ours.number("loglik") + ABOVE and beyond > case.theirs.number("loglik")
 
 
 def several(case: Case, check: Check) -> bool:
@@ -139,7 +152,8 @@ def refit_stopped_short(case: Case, check: Check) -> bool:
 def _stopped_short(case: Case, kind: str, term: str, ours: float, theirs: float) -> bool:
     """Whether R, asked for the model itself, has no end where one side has no statistic, or a lower log-likelihood.
 
-    A statistic of ours has to be that of the model, fitted by itself. Where ours has none, R's may also be of a point
+    A statistic of ours has to be that of the model, fitted by itself, but for what is left on a way to infinity, where
+    the scores of the rows depend on each other. Where ours has none, R's may also be of a point
     below a way on which ours, fitted by itself, finds no end.
     """
     model = case.variant(kind, term)
@@ -148,13 +162,23 @@ def _stopped_short(case: Case, kind: str, term: str, ours: float, theirs: float)
             return model.fit is not None
         return not model.rows.identified(model.estimates) or (not has_end(model.ours) and model.higher())
     said = case.ours.number("loglik") + (-0.5 if kind == "drop1" else 0.5) * ours
-    if model.fit is None or abs(said - model.ours.number("loglik")) > (RATIO if has_end(model.ours) else _ON_THE_WAY):
+    if model.fit is None:
+        return False
+    apart = abs(said - model.ours.number("loglik"))
+    if apart > _ON_THE_WAY or (apart > RATIO and not _on_the_way(model)):
         return False
     if not (has_end(model.ours) or model.fit.fit.separation is not None):
         return False
     if np.isnan(theirs):
         return "fit.error" in model.theirs.words or model.theirs.number("code") < 0.0 or model.higher()
     return model.higher()
+
+
+def _on_the_way(model: Case) -> bool:
+    """Whether our estimates of a model are a point on a way to infinity, be it said or not."""
+    return not has_end(model.ours) or (
+        "fit.error" not in model.theirs.words and not model.rows.identified(model.estimates)
+    )
 
 
 def aliased_columns(case: Case, check: Check) -> bool:

@@ -120,6 +120,28 @@ def test_a_likelihood_that_is_not_that_of_the_estimates_is_when_theirs_is_no_hig
     assert (found and found.name) == name
 
 
+def beyond(answer, here, further, lam=-13.0):
+    """What is said of a likelihood of R above ours, where ours holds lambda at -8 and R has gone on."""
+    ended = np.append(answer.numbers["estimates"][:-1], -8.0)
+    mine = Answer(answer.numbers | {"estimates": ended, "reached": np.zeros(1)}, {})
+    theirs_at = np.append(ended[:-1], lam)
+    other = theirs(mine, estimates=theirs_at, loglik=answer.numbers["loglik"] + 0.1)
+    (check,) = [check for check in compare(mine, other) if check.kind == NO_END]
+    heights = {-8.0: here, 2.0 * lam + 8.0: further}
+    case = case_of(mine, other)
+    case.spec = replace(case.spec, link="log-gamma")
+    case.highest_at_lambda = lambda value: answer.number("loglik") + heights[value]
+    found = explanation(case, check)
+    return found and found.name
+
+
+def test_lambda_without_end_is_excused_where_nothing_is_higher_at_ours(answer):
+    assert beyond(answer, here=0.0, further=0.11) == "lambda without end"
+    assert beyond(answer, here=0.01, further=0.11) is None  # ours is no maximum
+    assert beyond(answer, here=0.0, further=0.09) is None  # R's may be one
+    assert beyond(answer, here=0.0, further=0.11, lam=-7.0) is None  # R's is one that ours has passed
+
+
 def profiled(answer, deviance, moved):
     """What is said of a profile whose last limit R has elsewhere; R's deviance at that limit of ours is given."""
     limits = np.array([0.5, 1.5, 2.0, 3.0])
@@ -127,7 +149,9 @@ def profiled(answer, deviance, moved):
     other = theirs(mine, profile=limits + [0.0, 0.0, 0.0, moved])
     (check,) = [check for check in compare(mine, other) if not check.agrees]
     case = case_of(mine, other)
-    case.fit = SimpleNamespace(fit=SimpleNamespace(aliased=np.zeros(1, dtype=bool), confounded=(), separation=None, n_lambda=0))
+    case.fit = SimpleNamespace(
+        fit=SimpleNamespace(aliased=np.zeros(1, dtype=bool), confounded=(), separation=None, n_lambda=0)
+    )
     case.held = lambda place, value: deviance if (place, value) == (1, 3.0) else 5.0
     case.mended = lambda kind, mends: None
     found = explanation(case, check)
@@ -195,6 +219,13 @@ def test_the_likelihood_is_the_one_written_out():
     parameters = np.array([-1.0, 1.0, 0.5])
     np.testing.assert_allclose(rows().probabilities(parameters), expected, rtol=1e-14)
     assert rows().loglik(parameters) == pytest.approx(np.log(expected) @ [1, 2, 1, 1], rel=1e-14)
+
+
+def test_the_highest_likelihood_with_a_parameter_held():
+    """Without an effect the likelihood is highest at the cumulative shares: 1/5, 3/5 and 1/5 of the weights."""
+    shares = np.array([0.2, 0.6, 0.2])
+    expected = np.array([1.0, 3.0, 1.0]) @ np.log(shares)
+    assert rows().highest(np.array([-1.0, 1.0, 0.0])) == pytest.approx(expected, abs=1e-8)
 
 
 def test_a_column_twice_is_not_identified():

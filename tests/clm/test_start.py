@@ -146,6 +146,17 @@ def test_a_scale_effect_that_runs_off_along_a_curved_valley() -> None:
     assert found.loglik == pytest.approx(sum(apart), abs=1e-7) and found.se.isna().all()
 
 
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+@pytest.mark.parametrize("coded", ["treatment", "sum", "helmert"])
+def test_the_higher_of_two_limits_whatever_the_coding(coded: str) -> None:
+    """Infinite nominal effects: rounding alone makes the information of either limit positive definite or not."""
+    data = pd.read_csv(Path(__file__).parent / "two_limits.csv")
+    options = {"scale": "~ f1*x1 + offset(kscale)", "weights": "wi", "contrasts": {"f1": "helmert", "f3": coded}}
+    base = ordfit("y ~ o1 + f1*f3", data, nominal="~ x1 + f1", **options)
+    alone = ordfit("y ~ o1 + f1*f3", data, nominal="~ x1 + f1 + f1:f3", **options)
+    assert base.nominal_test("f1:f3").lrt["f1:f3"] == pytest.approx(2.0 * (alone.loglik - base.loglik), abs=1e-5)
+
+
 @pytest.mark.filterwarnings("ignore:the fit did not reach:ordstat.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")

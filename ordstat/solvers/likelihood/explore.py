@@ -68,7 +68,7 @@ def follow(problem: Problem, point: Point, max_iter: int, steps: int = _STEPS) -
         max_iter=min(steps, max_iter),
         total_weight=float(problem.counts.sum()),
     )
-    ends = found.message.startswith("converged") and found.damping == 0.0
+    ends = found.message.startswith("converged") and not found.indefinite
     return Reached((found.alpha, found.rest), found.at.loglik, ends)
 
 
