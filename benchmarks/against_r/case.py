@@ -90,10 +90,15 @@ class Case:
         """The log-likelihood of R's own estimates, computed in NumPy."""
         return self._rows_of_theirs().loglik(_estimated(self.theirs))
 
+    def above_theirs(self) -> float:
+        """How much higher than at R's estimates NumPy finds the log-likelihood, going up from there."""
+        rows, start = self._rows_of_theirs(), _estimated(self.theirs)
+        return rows.highest(start) - rows.loglik(start)
+
     def highest_at_lambda(self, value: float) -> float:
         """The highest log-likelihood that NumPy finds from R's estimates, with lambda held."""
         start = np.append(_estimated(self.theirs)[:-1], value)
-        return self._rows_of_theirs().highest(start)
+        return self._rows_of_theirs().highest(start, n_held=1)
 
     def _rows_of_theirs(self) -> Rows:
         self._answer(mends=())

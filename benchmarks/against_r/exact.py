@@ -91,12 +91,10 @@ class Rows:
         with np.errstate(invalid="ignore", divide="ignore"):
             return float(self.weights @ np.log(self.probabilities(parameters)))
 
-    def highest(self, parameters: np.ndarray) -> float:
-        """The highest log-likelihood found from some parameters with the last of them held."""
-        held = parameters[-1:]
-        found = minimize(
-            lambda others: _finite(-self.loglik(np.append(others, held))), parameters[:-1], method="BFGS", tol=1e-8
-        )
+    def highest(self, parameters: np.ndarray, n_held: int = 0) -> float:
+        """The highest log-likelihood found from some parameters, with the last of them held."""
+        free, held = np.split(parameters, [parameters.size - n_held])
+        found = minimize(lambda moved: _finite(-self.loglik(np.append(moved, held))), free, method="BFGS", tol=1e-8)
         return -float(found.fun)
 
     def slopes(self, parameters: np.ndarray) -> np.ndarray:

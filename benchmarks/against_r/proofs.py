@@ -169,9 +169,9 @@ def _stopped_short(case: Case, kind: str, term: str, ours: float, theirs: float)
         return False
     if not (has_end(model.ours) or model.fit.fit.separation is not None):
         return False
-    if np.isnan(theirs):
-        return "fit.error" in model.theirs.words or model.theirs.number("code") < 0.0 or model.higher()
-    return model.higher()
+    if np.isnan(theirs) and ("fit.error" in model.theirs.words or model.theirs.number("code") < 0.0):
+        return True
+    return model.higher() or _below_a_way_of_which_ours_tells(model)
 
 
 def _on_the_way(model: Case) -> bool:
@@ -179,6 +179,17 @@ def _on_the_way(model: Case) -> bool:
     return not has_end(model.ours) or (
         "fit.error" not in model.theirs.words and not model.rows.identified(model.estimates)
     )
+
+
+def _below_a_way_of_which_ours_tells(model: Case) -> bool:
+    """Ours is a local maximum, with a warning of how far the likelihood rises elsewhere; R's is below that, and none.
+
+    A maximum of R's may be one that the ends of the line, which it cuts off, have made.
+    """
+    beyond = model.fit.fit.beyond
+    if beyond is None or "fit.error" in model.theirs.words or beyond < model.theirs.number("loglik"):
+        return False
+    return model.above_theirs() > _ON_THE_WAY
 
 
 def aliased_columns(case: Case, check: Check) -> bool:
