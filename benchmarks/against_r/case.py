@@ -18,6 +18,8 @@ from benchmarks.against_r.specs import FLEXIBLE, Spec
 MENDS = ("ends", "contrasts", "containment", "weights")
 #: Log-likelihoods computed twice differ by less than this.
 _SAME = 1e-6
+#: Lambda where it is left out: that of the logit, and that of the probit.
+LEFT_OUT = {"aranda-ordaz": 1.0, "log-gamma": 0.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,11 +86,36 @@ class Case:
         self._answer()
         return Rows.of(self.spec.link, self.session.rows())
 
+    def loglik_of_theirs(self) -> float:
+        """The log-likelihood of R's own estimates, computed in NumPy."""
+        return self._rows_of_theirs().loglik(_estimated(self.theirs))
+
+    def above_theirs(self) -> float:
+        """How much higher than at R's estimates NumPy finds the log-likelihood, going up from there."""
+        rows, start = self._rows_of_theirs(), _estimated(self.theirs)
+        return rows.highest(start) - rows.loglik(start)
+
+    def highest_at_lambda(self, value: float) -> float:
+        """The highest log-likelihood that NumPy finds from R's estimates, with lambda held."""
+        start = np.append(_estimated(self.theirs)[:-1], value)
+        return self._rows_of_theirs().highest(start, n_held=1)
+
+    def _rows_of_theirs(self) -> Rows:
+        self._answer(mends=())
+        return Rows.of(self.spec.link, self.session.rows())
+
     @property
     def estimates(self) -> np.ndarray:
-        """Ours, without those of aliased columns; 0 where ours leaves out what the probabilities do not determine."""
+        """Ours, without those of aliased columns.
+
+        Where ours leaves out what the probabilities do not determine, log-scale effects are 0 and lambda is that of the
+        link in use.
+        """
         values = self.ours.numbers["estimates"].copy()
-        values[self.ours.numbers["confounded"].astype(int)] = 0.0
+        lost = self.ours.numbers["confounded"].astype(int)
+        values[lost] = 0.0
+        if self.spec.link in FLEXIBLE and values.size - 1 in lost:
+            values[-1] = LEFT_OUT[self.spec.link]
         return values[~np.isnan(values)]
 
     def higher(self) -> bool:
@@ -114,6 +141,11 @@ class Case:
         """R's deviance above our maximum with one location or scale effect, none of them aliased, held at a value."""
         self._answer()
         return 2.0 * (self.ours.number("loglik") - self.session.held(place, float(value)))
+
+
+def _estimated(answer: Answer) -> np.ndarray:
+    values = answer.numbers["estimates"]
+    return values[~np.isnan(values)]
 
 
 def _asked(kind: str) -> tuple[str, ...]:

@@ -130,8 +130,7 @@ def _table(kind: str, ours: Answer, theirs: Answer, slack: float) -> Iterator[Ch
         return
     found = theirs.numbers[kind]
     if kind == "profile":
-        places = _profiled(theirs)
-        yield _numbers(kind, ours, theirs, SPLINE * np.repeat(theirs.numbers["se"][places], 2))
+        yield _numbers(kind, ours, theirs, spline_error(theirs))
         return
     allowed = slack * (1.0 + np.abs(found)) if kind in WALD else RATIO
     df = _numbers(f"{kind}.df", *(_tested(kind, answer, ours, theirs) for answer in (ours, theirs)), RATIO)
@@ -147,10 +146,14 @@ def _tested(kind: str, answer: Answer, ours: Answer, theirs: Answer) -> Answer:
     return Answer({f"{kind}.df": np.where(tested, df, np.nan)})
 
 
-def _profiled(theirs: Answer) -> np.ndarray:
-    """Places of the estimated location and scale effects: the last ones that have limits."""
-    estimated = np.flatnonzero(~np.isnan(theirs.numbers["estimates"]))
-    return estimated[-theirs.numbers["profile"].size // 2 :]
+def spline_error(answer: Answer) -> np.ndarray:
+    """What R's interpolation costs each limit, in the order of "profile".
+
+    The estimated location and scale effects are the last ones of those that are estimated.
+    """
+    estimated = np.flatnonzero(~np.isnan(answer.numbers["estimates"]))
+    places = estimated[-answer.numbers["profile"].size // 2 :]
+    return SPLINE * np.repeat(answer.numbers["se"][places], 2)
 
 
 def _both(kind: str, ours: Answer, theirs: Answer) -> bool:

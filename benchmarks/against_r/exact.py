@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.special import expit, gammainc, gammaincc, ndtr
 
 from benchmarks.against_r.session import Answer
@@ -34,6 +35,8 @@ def tails(link: str, shape: float) -> tuple[Function, Function]:
     if link == "aranda-ordaz":
         above: Function = lambda x: np.exp(-np.logaddexp(0.0, np.log(shape) + x) / shape)  # noqa: E731
         return lambda x: 1.0 - above(x), above
+    if link == "log-gamma" and shape == 0.0:
+        return _TAILS["probit"]
     if link == "log-gamma":
         k = shape**-2.0
         below, above = (gammainc, gammaincc) if shape > 0.0 else (gammaincc, gammainc)
@@ -88,6 +91,12 @@ class Rows:
         with np.errstate(invalid="ignore", divide="ignore"):
             return float(self.weights @ np.log(self.probabilities(parameters)))
 
+    def highest(self, parameters: np.ndarray, n_held: int = 0) -> float:
+        """The highest log-likelihood found from some parameters, with the last of them held."""
+        free, held = np.split(parameters, [parameters.size - n_held])
+        found = minimize(lambda moved: _finite(-self.loglik(np.append(moved, held))), free, method="BFGS", tol=1e-8)
+        return -float(found.fun)
+
     def slopes(self, parameters: np.ndarray) -> np.ndarray:
         """(N, P) derivatives of `probabilities`, by central differences."""
         steps = _STEP * np.eye(parameters.size)
@@ -104,6 +113,11 @@ class Rows:
             return False
         values = np.linalg.svd(scores / length, compute_uv=False)
         return bool(values[-1] > _RANK * values[0])
+
+
+def _finite(value: float) -> float:
+    """What a search can compare: outside the domain all is as bad."""
+    return value if np.isfinite(value) else 1e300
 
 
 def _open_ends(offset: np.ndarray) -> np.ndarray:

@@ -29,10 +29,11 @@ class Fault:
 def explanation(case: Case, check: Check) -> Fault | None:
     """The fault behind a disagreement, None where it may be ours.
 
-    R's log-likelihood above ours is a fault of ours, unless R fitted another model than the one it was asked for.
+    R's log-likelihood above ours is a fault of ours, unless R fitted another model than the one it was asked for,
+    computed it wrongly, or went on where ours says that there is no end.
     """
     if check.kind in LOGLIKS and float(check.theirs[0]) > float(check.ours[0]) + ABOVE:
-        return CONTRASTS if CONTRASTS.explains(case, check) else None
+        return next((fault for fault in (CONTRASTS, MISCOMPUTED, BEYOND) if fault.explains(case, check)), None)
     return next((fault for fault in FAULTS if fault.explains(case, check)), None)
 
 
@@ -40,6 +41,17 @@ CONTRASTS = Fault(
     "contrasts dropped",
     "R ignores contrasts= of a factor that is in interactions only; with contrasts() of the column it agrees.",
     proofs.absent_contrasts,
+)
+MISCOMPUTED = Fault(
+    "log-likelihood miscomputed",
+    "R's log-likelihood is not that of its estimates, which NumPy finds no higher than ours.",
+    proofs.miscomputed,
+)
+BEYOND = Fault(
+    "lambda without end",
+    "the likelihood rises as lambda moves on: ours holds it at the last value searched and says so, and there NumPy "
+    "finds nothing higher; R stops further out, where NumPy finds it still rising.",
+    proofs.beyond_our_lambda,
 )
 FAULTS = (
     Fault(
@@ -49,6 +61,8 @@ FAULTS = (
         proofs.cut_ends,
     ),
     CONTRASTS,
+    MISCOMPUTED,
+    BEYOND,
     Fault(
         "types I and II without weights",
         "R leaves case weights out of these contrasts; with repeated rows it agrees.",

@@ -11,9 +11,22 @@ import numpy as np
 from scipy.stats import chi2
 
 from benchmarks.against_r import ours as ordstat_side
-from benchmarks.against_r.case import MENDS, Case
+from benchmarks.against_r.case import LEFT_OUT, MENDS, Case
 from benchmarks.against_r.columns import FACTORS
-from benchmarks.against_r.compare import ABOVE, LOGLIKS, MENDED, RATIO, REFITS, WALD, Check, excess, has_end
+from benchmarks.against_r.compare import (
+    ABOVE,
+    LOGLIKS,
+    MENDED,
+    NO_END,
+    RATIO,
+    REFITS,
+    WALD,
+    Check,
+    excess,
+    has_end,
+    spline_error,
+)
+from benchmarks.against_r.specs import FLEXIBLE
 
 #: R's deviance at a right profile limit is the chi-squared quantile within this.
 _DEVIANCE = 1e-3
@@ -48,6 +61,26 @@ def weightless_contrasts(case: Case, check: Check) -> bool:
 
 def overlooked_variables(case: Case, check: Check) -> bool:
     return check.kind == "anova.II" and _agrees_with(case, check, "containment")
+
+
+def miscomputed(case: Case, check: Check) -> bool:
+    """R's estimates do not have the log-likelihood that R gives them, but one that is no higher than ours."""
+    if check.kind not in ("loglik", NO_END):
+        return False
+    exact = case.loglik_of_theirs()
+    return exact < case.theirs.number("loglik") - ABOVE and exact <= case.ours.number("loglik") + ABOVE
+
+
+def beyond_our_lambda(case: Case, check: Check) -> bool:
+    """R's lambda is beyond ours, which has no end; NumPy finds nothing higher at ours, and more beyond R's."""
+    if check.kind != NO_END or case.spec.link not in FLEXIBLE or has_end(case.ours):
+        return False
+    ours, theirs = (side.numbers["estimates"][-1] for side in (case.ours, case.theirs))
+    start = LEFT_OUT[case.spec.link]
+    if not min(start, theirs) < ours < max(start, theirs):
+        return False
+    here, beyond = (case.highest_at_lambda(value) for value in (ours, 2.0 * theirs - ours))
+    return here <= case.ours.number("loglik") + ABOVE and beyond > case.theirs.number("loglik")
 
 
 def several(case: Case, check: Check) -> bool:
@@ -119,20 +152,44 @@ def refit_stopped_short(case: Case, check: Check) -> bool:
 def _stopped_short(case: Case, kind: str, term: str, ours: float, theirs: float) -> bool:
     """Whether R, asked for the model itself, has no end where one side has no statistic, or a lower log-likelihood.
 
-    A statistic of ours has to be that of the model, fitted by itself.
+    A statistic of ours has to be that of the model, fitted by itself, but for what is left on a way to infinity, where
+    the scores of the rows depend on each other. Where ours has none, R's may also be of a point
+    below a way on which ours, fitted by itself, finds no end.
     """
     model = case.variant(kind, term)
     if np.isnan(ours):
-        ended = "fit.error" not in model.theirs.words and has_end(model.theirs)
-        return model.fit is not None and not (ended and model.rows.identified(model.estimates))
+        if model.fit is None or "fit.error" in model.theirs.words or not has_end(model.theirs):
+            return model.fit is not None
+        return not model.rows.identified(model.estimates) or (not has_end(model.ours) and model.higher())
     said = case.ours.number("loglik") + (-0.5 if kind == "drop1" else 0.5) * ours
-    if model.fit is None or abs(said - model.ours.number("loglik")) > (RATIO if has_end(model.ours) else _ON_THE_WAY):
+    if model.fit is None:
+        return False
+    apart = abs(said - model.ours.number("loglik"))
+    if apart > _ON_THE_WAY or (apart > RATIO and not _on_the_way(model)):
         return False
     if not (has_end(model.ours) or model.fit.fit.separation is not None):
         return False
-    if np.isnan(theirs):
-        return "fit.error" in model.theirs.words or model.theirs.number("code") < 0.0 or model.higher()
-    return model.higher()
+    if np.isnan(theirs) and ("fit.error" in model.theirs.words or model.theirs.number("code") < 0.0):
+        return True
+    return model.higher() or _below_a_way_of_which_ours_tells(model)
+
+
+def _on_the_way(model: Case) -> bool:
+    """Whether our estimates of a model are a point on a way to infinity, be it said or not."""
+    return not has_end(model.ours) or (
+        "fit.error" not in model.theirs.words and not model.rows.identified(model.estimates)
+    )
+
+
+def _below_a_way_of_which_ours_tells(model: Case) -> bool:
+    """Ours is a local maximum, with a warning of how far the likelihood rises elsewhere; R's is below that, and none.
+
+    A maximum of R's may be one that the ends of the line, which it cuts off, have made.
+    """
+    beyond = model.fit.fit.beyond
+    if beyond is None or "fit.error" in model.theirs.words or beyond < model.theirs.number("loglik"):
+        return False
+    return model.above_theirs() > _ON_THE_WAY
 
 
 def aliased_columns(case: Case, check: Check) -> bool:
@@ -173,10 +230,17 @@ def profile_refused(case: Case, check: Check) -> bool:
 
 
 def profile_off(case: Case, check: Check) -> bool:
-    """With an effect held at our limit, R's own deviance is the quantile, wherever R can be fitted with it."""
+    """With an effect held at our limit, R's own deviance is the quantile, wherever R can be fitted with it.
+
+    That is asked of limits that R has otherwise: R's fit with an effect held may be a lower maximum of a cauchit.
+    """
     if check.kind != "profile" or "profile" not in case.ours.numbers or case.fit.fit.aliased.any():
         return False
     limits = case.ours.numbers["profile"].reshape(-1, 2)
-    found = [case.held(place, limit) for (place, _), limit in np.ndenumerate(limits) if np.isfinite(limit)]
+    beyond = np.full(limits.size, np.inf)
+    if _comparable(check):
+        beyond = excess(np.asarray(check.ours), np.asarray(check.theirs), spline_error(case.ours))
+    asked = np.isfinite(limits) & (beyond > 1.0).reshape(limits.shape)
+    found = [case.held(int(place), limits[place, side]) for place, side in np.argwhere(asked)]
     deviances = np.array([deviance for deviance in found if np.isfinite(deviance)])
     return deviances.size > 0 and bool(np.all(np.abs(deviances - float(chi2.ppf(0.95, 1))) < _DEVIANCE))

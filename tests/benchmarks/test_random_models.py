@@ -92,11 +92,15 @@ def test_other_degrees_of_freedom_are_found(answer):
     assert disagreements(answer, **{"drop1.df": answer.numbers["drop1.df"] + 1.0}) == ["drop1.df"]
 
 
-def case_of(answer, other, **contrasts):
+def case_of(answer, other, exact=np.inf, **contrasts):
     """A case as far as explanations look into it; a mended R would say what ordstat says."""
     spec = replace(random_spec(1, 9), contrasts=contrasts)
     return SimpleNamespace(
-        spec=spec, ours=answer, theirs=other, mended=lambda kind, mends: Check(kind, True, "ours", "ours")
+        spec=spec,
+        ours=answer,
+        theirs=other,
+        mended=lambda kind, mends: Check(kind, True, "ours", "ours"),
+        loglik_of_theirs=lambda: exact,
     )
 
 
@@ -106,6 +110,58 @@ def test_a_higher_likelihood_of_r_is_not_excused(answer, above):
     (check,) = [check for check in compare(answer, other) if not check.agrees]
     assert check.kind == "loglik"
     assert explanation(case_of(answer, other), check) is None
+
+
+@pytest.mark.parametrize(("below", "name"), [(0.01, "log-likelihood miscomputed"), (-0.01, None)])
+def test_a_likelihood_that_is_not_that_of_the_estimates_is_when_theirs_is_no_higher(answer, below, name):
+    other = theirs(answer, loglik=answer.numbers["loglik"] + 0.1)
+    (check,) = [check for check in compare(answer, other) if not check.agrees]
+    found = explanation(case_of(answer, other, exact=answer.number("loglik") - below), check)
+    assert (found and found.name) == name
+
+
+def beyond(answer, here, further, lam=-13.0):
+    """What is said of a likelihood of R above ours, where ours holds lambda at -8 and R has gone on."""
+    ended = np.append(answer.numbers["estimates"][:-1], -8.0)
+    mine = Answer(answer.numbers | {"estimates": ended, "reached": np.zeros(1)}, {})
+    theirs_at = np.append(ended[:-1], lam)
+    other = theirs(mine, estimates=theirs_at, loglik=answer.numbers["loglik"] + 0.1)
+    (check,) = [check for check in compare(mine, other) if check.kind == NO_END]
+    heights = {-8.0: here, 2.0 * lam + 8.0: further}
+    case = case_of(mine, other)
+    case.spec = replace(case.spec, link="log-gamma")
+    case.highest_at_lambda = lambda value: answer.number("loglik") + heights[value]
+    found = explanation(case, check)
+    return found and found.name
+
+
+def test_lambda_without_end_is_excused_where_nothing_is_higher_at_ours(answer):
+    assert beyond(answer, here=0.0, further=0.11) == "lambda without end"
+    assert beyond(answer, here=0.01, further=0.11) is None  # ours is no maximum
+    assert beyond(answer, here=0.0, further=0.09) is None  # R's may be one
+    assert beyond(answer, here=0.0, further=0.11, lam=-7.0) is None  # R's is one that ours has passed
+
+
+def profiled(answer, deviance, moved):
+    """What is said of a profile whose last limit R has elsewhere; R's deviance at that limit of ours is given."""
+    limits = np.array([0.5, 1.5, 2.0, 3.0])
+    mine = Answer(answer.numbers | {"profile": limits}, answer.words)
+    other = theirs(mine, profile=limits + [0.0, 0.0, 0.0, moved])
+    (check,) = [check for check in compare(mine, other) if not check.agrees]
+    case = case_of(mine, other)
+    case.fit = SimpleNamespace(
+        fit=SimpleNamespace(aliased=np.zeros(1, dtype=bool), confounded=(), separation=None, n_lambda=0)
+    )
+    case.held = lambda place, value: deviance if (place, value) == (1, 3.0) else 5.0
+    case.mended = lambda kind, mends: None
+    found = explanation(case, check)
+    return found and found.name
+
+
+def test_a_limit_is_right_where_rs_deviance_is_the_quantile(answer):
+    """The others, on which both agree, are not asked for: R's fit with an effect held may be a lower maximum."""
+    assert profiled(answer, 3.841459, moved=1.0) == "profile limits"
+    assert profiled(answer, 3.85, moved=1.0) is None
 
 
 def test_the_likelihood_of_another_model_than_the_one_asked_for_is(answer):
@@ -135,6 +191,7 @@ def test_a_distribution_with_a_parameter_has_known_ones_among_it():
     np.testing.assert_allclose(tails("aranda-ordaz", 1.0)[0](x), tails("logit", np.nan)[0](x), rtol=1e-13)
     np.testing.assert_allclose(tails("log-gamma", 1.0)[0](x), tails("cloglog", np.nan)[0](x), rtol=1e-13)
     np.testing.assert_allclose(tails("log-gamma", -1.0)[0](x), tails("loglog", np.nan)[0](x), rtol=1e-13)
+    np.testing.assert_allclose(tails("log-gamma", 0.0)[0](x), tails("probit", np.nan)[0](x), rtol=1e-13)
 
 
 def rows(link="logit"):
@@ -162,6 +219,14 @@ def test_the_likelihood_is_the_one_written_out():
     parameters = np.array([-1.0, 1.0, 0.5])
     np.testing.assert_allclose(rows().probabilities(parameters), expected, rtol=1e-14)
     assert rows().loglik(parameters) == pytest.approx(np.log(expected) @ [1, 2, 1, 1], rel=1e-14)
+
+
+def test_the_highest_likelihood_with_a_parameter_held():
+    """Without an effect the likelihood is highest at the cumulative shares: 1/5, 3/5 and 1/5 of the weights."""
+    shares = np.array([0.2, 0.6, 0.2])
+    expected = np.array([1.0, 3.0, 1.0]) @ np.log(shares)
+    assert rows().highest(np.array([-1.0, 1.0, 0.0]), n_held=1) == pytest.approx(expected, abs=1e-8)
+    assert rows().highest(np.array([-1.0, 1.0, 0.0])) > expected + 0.1
 
 
 def test_a_column_twice_is_not_identified():

@@ -144,6 +144,31 @@ def test_a_scale_effect_that_runs_off_along_a_curved_valley() -> None:
     assert found.loglik == pytest.approx(sum(apart), abs=1e-7) and found.se.isna().all()
 
 
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+@pytest.mark.parametrize("coded", ["treatment", "sum", "helmert"])
+def test_the_higher_of_two_limits_whatever_the_coding(coded: str) -> None:
+    """Infinite nominal effects: rounding alone makes the information of either limit positive definite or not."""
+    data = pd.read_csv(Path(__file__).parent / "two_limits.csv")
+    options = {"scale": "~ f1*x1 + offset(kscale)", "weights": "wi", "contrasts": {"f1": "helmert", "f3": coded}}
+    base = ordfit("y ~ o1 + f1*f3", data, nominal="~ x1 + f1", **options)
+    alone = ordfit("y ~ o1 + f1*f3", data, nominal="~ x1 + f1 + f1:f3", **options)
+    assert base.nominal_test("f1:f3").lrt["f1:f3"] == pytest.approx(2.0 * (alone.loglik - base.loglik), abs=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:the fit did not reach:ordstat.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
+def test_two_scale_effects_that_run_off_end_before_rounding_decides() -> None:
+    """As the scales of two groups vanish, one faster, location effects come down to 1e-15: the likelihood is theirs."""
+    data = pd.read_csv(Path(__file__).parent / "two_scales_run_off.csv")
+    found = ordfit("y ~ I(x1^2) + f2 + f1*f3", data, scale="~ f2 + f1:f3")
+    chances = found.predict(type="prob").to_numpy()
+    own = chances[np.arange(len(data)), data["y"] - 1]
+    assert found.loglik == pytest.approx(np.log(own).sum(), abs=1e-6)
+    # The rest of the rows, by R's clm, and one logistic regression in each of the groups, by R's glm.
+    assert -195.35 < found.loglik < -178.9374 - 10.31253 - 6.05767
+
+
 def test_a_scale_column_beyond_measure_is_told_how_to_be_fitted() -> None:
     """At year 2000 exp(-zeta z) has no room left for thresholds that a double can hold."""
     rng = np.random.default_rng(8)

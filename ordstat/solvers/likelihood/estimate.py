@@ -23,8 +23,6 @@ from .start import Start, starting_values
 from .structured import Structured
 from .user_scale import Held, InverseInformation, RestrictedInformation, Unknown
 
-#: An information matrix that needed more damping than this is not that of a maximum.
-_INDEFINITE = 1e-6
 #: How many times its own length an estimate on the way to infinity is moved on.
 _FAR = tuple(10.0 ** (0.5 * k) for k in range(1, 13))
 #: A gain of the log-likelihood that is not worth the digits that finite estimates lose further out.
@@ -275,7 +273,7 @@ class Estimate:
             if found is None:
                 return Unknown(expected.shape[0])
             factor = found
-        elif optimum.damping > _INDEFINITE:
+        elif optimum.indefinite:
             return Unknown(optimum.alpha.size + optimum.rest.size)
         return InverseInformation(shape=shape, factor=factor, user=user)
 

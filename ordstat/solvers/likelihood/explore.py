@@ -37,11 +37,15 @@ class Reached:
         Minus infinity outside the domain.
     ends : bool
         Whether they end there, in a maximum.
+    settled : bool
+        Whether the likelihood rises no more: there, or at its limit on the way to infinite estimates, where rounding
+        makes the information positive definite or not.
     """
 
     point: Point
     loglik: float
     ends: bool
+    settled: bool = False
 
 
 def evaluated(problem: Problem, point: Point) -> Evaluation | None:
@@ -72,8 +76,13 @@ def follow(problem: Problem, point: Point, max_iter: int, steps: int = _STEPS) -
         )
     except DataError:  # it leads to where the information overflows
         return Reached(point, -np.inf, False)
-    ends = found.message.startswith("converged") and found.damping == 0.0
-    return Reached((found.alpha, found.rest), found.at.loglik, ends)
+    converged = found.message.startswith("converged")
+    return Reached(
+        (found.alpha, found.rest),
+        found.at.loglik,
+        ends=converged and found.damping == 0.0,
+        settled=converged and not found.indefinite,
+    )
 
 
 def follow_all(problem: Problem, points: Sequence[Point], max_iter: int) -> list[Reached]:
@@ -84,7 +93,7 @@ def follow_all(problem: Problem, points: Sequence[Point], max_iter: int) -> list
         return found
     if len(found) > 1:
         return distinct(follow(problem, one.point, max_iter) for one in found)
-    return [replace(stay(problem, one.point), ends=one.ends) for one in found]
+    return [replace(one, loglik=stay(problem, one.point).loglik) for one in found]
 
 
 def distinct(found: Iterable[Reached]) -> list[Reached]:

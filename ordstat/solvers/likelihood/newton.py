@@ -58,6 +58,10 @@ class Evaluation:
 #: Steps without a gain after which the search is given up.
 _STALL = 6
 
+#: An information matrix that needed more damping than this is not that of a maximum; less may be rounding, as it is on
+#: the way to an infinite estimate.
+_INDEFINITE = 1e-6
+
 #: Share of the total weight that is rounding in a sum of scores.
 _ROUNDING = 1e-14
 
@@ -119,6 +123,11 @@ class Optimum:
         if self.message.startswith("converged"):
             return self.message != "converged" and self.damping > 0.0
         return True
+
+    @property
+    def indefinite(self) -> bool:
+        """Whether the information is not that of a maximum, by more than rounding."""
+        return self.damping > _INDEFINITE
 
     @property
     def slow(self) -> bool:

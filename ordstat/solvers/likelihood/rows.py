@@ -23,6 +23,9 @@ from .newton import Evaluation
 _CHUNK = 2048
 #: Log scales beyond this are outside the domain: estimates that run away stop here instead of overflowing.
 LARGEST_LOG_SCALE = 100.0
+#: Thresholds and effects this many times the latent spread of a row are outside it too: their difference, in units of
+#: that spread, is known to no more than 1e-7, and a search would follow the rounding.
+_LARGEST_RATIO = 1e9
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,7 +57,7 @@ class TermRows:
         """The terms of some rows at alpha (K-1, m) and rest = (beta, zeta, lambda); None outside the domain."""
         rows, p, r = self.rows.take(some), self.rows.x.shape[1], self.rows.z.shape[1]
         predictor = rows.at(alpha, rest[:p], rest[p : p + r])
-        if not np.all(np.abs(predictor.tau) <= LARGEST_LOG_SCALE):
+        if predictor.tau.any() and not _resolved(predictor.tau, max(_size(alpha), _size(rest[:p]))):
             return None
         if self.flexible is None:
             return self.family.terms(predictor, self.y[some], second)
@@ -74,6 +77,15 @@ class TermRows:
             sums.add(self.rows.take(some), terms, weights)
         found = sums.evaluation(loglik)
         return found if found.finite else None
+
+
+def _size(values: FloatArray) -> float:
+    return float(np.abs(values).max(initial=0.0))
+
+
+def _resolved(tau: FloatArray, size: float) -> bool:
+    """Whether log scales (n,) are inside the domain, beside thresholds and effects of this size."""
+    return _size(tau) <= LARGEST_LOG_SCALE and bool(size <= _LARGEST_RATIO * np.exp(tau.min()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -244,10 +244,10 @@ def _ending(problem: Problem, found: list[Reached], least: Reached, max_iter: in
     best = max(candidates, key=lambda one: one.loglik)
     lowest = least.loglik - 1e-9 * (1.0 + abs(least.loglik))
     ends = [one for one in candidates if one.ends and one.loglik >= lowest]
-    if best.ends or not ends:
+    if best.settled or not ends:
         return Start(*best.point, tried=tried, maxima=maxima)
     further = follow(problem, best.point, max_iter, max_iter)
-    if further.ends:
+    if further.settled:
         return Start(*further.point, tried=tried, maxima=maxima + 1)
     chosen = max(ends, key=lambda one: one.loglik)
     beyond = further.loglik if further.loglik > chosen.loglik else None
