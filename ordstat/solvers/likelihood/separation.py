@@ -23,12 +23,19 @@ if TYPE_CHECKING:
 
 #: Slack of one row, of columns with unit deviation, that counts as strict inequality.
 _STRICT = 1e-5
+#: Rows added at a time, for each component of a direction.
+_ROWS = 3
 #: Violations and components up to this are rounding of the linear programme.
 _ROUNDING = 1e-7
 
 
 def separating_direction(
-    X: FloatArray, nominal: FloatArray, y: IntArray, lines: Sequence[FloatArray], basis: FloatArray | None = None
+    X: FloatArray,
+    nominal: FloatArray,
+    y: IntArray,
+    lines: Sequence[FloatArray],
+    basis: FloatArray | None = None,
+    guess: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray] | None:
     """A direction of infinite estimates, largest component 1, or None.
 
@@ -41,29 +48,52 @@ def separating_direction(
         The lines a of each level.
     basis : ((K-1) m + p, B) or None
         Directions that a threshold structure allows, as columns; the last p of them move beta.
+    guess : (B,), optional
+        A direction that may be one.
 
     Returns
     -------
     (alpha (K-1, m), beta (p,)) or None; with a basis (its first coefficients (1, B - p), beta (p,))
     """
-    from scipy.optimize import linprog
     from scipy.sparse import csr_array
 
     slack = _slack_matrix(X, nominal, y, lines)
     if basis is not None:
         slack = csr_array(slack @ basis)
-    total = np.asarray(slack.sum(axis=0), dtype=np.float64).reshape(-1)
-    found = linprog(  # type: ignore[call-overload]  # the stubs know no sparse arrays
-        -total, A_ub=-slack, b_ub=np.zeros(slack.shape[0]), bounds=(-1.0, 1.0), method="highs"
-    )
-    if found.x is None:
+    found = _largest_slack(slack, np.zeros(slack.shape[1]) if guess is None else guess)
+    if found is None:
         return None
-    direction = np.where(np.abs(found.x) < _ROUNDING, 0.0, found.x)
+    direction = np.where(np.abs(found) < _ROUNDING, 0.0, found)
     slacks = slack @ direction
     if slacks.max() <= _STRICT or slacks.min() < -_ROUNDING:
         return None
     size = slack.shape[1] - X.shape[1]
     return direction[:size].reshape(len(lines) - 1 if basis is None else 1, -1), direction[size:]
+
+
+def _largest_slack(slack: csr_array, guess: FloatArray) -> FloatArray | None:
+    """The direction of largest total slack, by rows that are broken added to a few; None where no programme ends.
+
+    Few rows hold the optimum; those of least slack along a guess are likely among them.
+    """
+    from scipy.optimize import linprog
+
+    total = np.asarray(slack.sum(axis=0), dtype=np.float64).reshape(-1)
+    more = _ROWS * slack.shape[1]
+    chosen = np.argsort(slack @ guess, kind="stable")[:more]
+    while True:
+        found = linprog(  # type: ignore[call-overload]  # the stubs know no sparse arrays
+            -total, A_ub=-slack[chosen], b_ub=np.zeros(chosen.size), bounds=(-1.0, 1.0), method="highs"
+        )
+        if found.x is None:
+            return None
+        direction = np.asarray(found.x)
+        slacks = slack @ direction
+        slacks[chosen] = 0.0
+        broken = np.flatnonzero(slacks < -_ROUNDING)
+        if broken.size == 0:
+            return direction
+        chosen = np.concatenate([chosen, broken[np.argsort(slacks[broken], kind="stable")[:more]]])
 
 
 def _slack_matrix(X: FloatArray, nominal: FloatArray, y: IntArray, lines: Sequence[FloatArray]) -> csr_array:
@@ -110,7 +140,8 @@ def infinite_direction(problem: Problem, optimum: Optimum) -> FloatArray | None:
     X, w, z = problem.scaled()
     p, r = X.shape[1], z.shape[1]
     lines = problem.family.recession(problem.sample.n_levels)
-    found = separating_direction(X, w, problem.sample.y, lines, _basis(problem, p))
+    guess = np.concatenate([optimum.alpha.reshape(-1), optimum.rest[:p]])
+    found = separating_direction(X, w, problem.sample.y, lines, _basis(problem, p), guess)
     if found is not None:
         return _on_user_scale(problem, found[0], np.concatenate([found[1], np.zeros(optimum.rest.size - p)]))
     if r and _rises_for_ever(problem, optimum, slice(p, p + r)):
