@@ -14,9 +14,9 @@ from ordstat.methods.clm import CumulativeLink
 from ordstat.model.likelihood.cumulative import Cumulative
 from ordstat.model.likelihood.links import LINKS
 from ordstat.model.sample import Rows, Sample
-from ordstat.solvers.likelihood.climb import climb
-from ordstat.solvers.likelihood.dense_rows import DenseRows
 from ordstat.solvers.likelihood.explore import Point, stay
+from ordstat.solvers.likelihood.far.climb import climb
+from ordstat.solvers.likelihood.far.dense_rows import DenseRows
 from ordstat.solvers.likelihood.plain_search import plain_search
 from ordstat.solvers.likelihood.problem import Problem
 

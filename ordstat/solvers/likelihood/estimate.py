@@ -11,13 +11,13 @@ from ...exceptions import OptionError
 from ...model.fit import Information
 from ...model.likelihood.family import Family
 from .blocks import Blocks
-from .climb import climb
 from .explore import Point, stay
+from .far.climb import climb
+from .far.runaway import Runaway, moving, runaway
 from .jeffreys import Jeffreys
 from .newton import Optimum, maximise
 from .penalty import Likelihood, Ridge
 from .problem import Problem
-from .runaway import Runaway, moving, runaway
 from .separation import infinite_direction
 from .start import Start, starting_values
 from .structured import Structured

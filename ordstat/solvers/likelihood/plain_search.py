@@ -25,19 +25,24 @@ def plain_search(problem: Problem, point: Point, max_iter: int) -> Point:
     at = evaluated(problem, point)
     if at is None or problem.n_parameters > _PARAMETERS:
         return point
-    evaluate, user = problem.objective().evaluate, _user_columns(problem, point)
+    evaluate, inverse = problem.objective().evaluate, np.linalg.inv(_user_columns(problem, point))
     length, raised = 1.0, 0
     for _ in range(max_iter):
-        score = np.concatenate([at.score_alpha.reshape(-1), at.score_rest])
-        own = np.linalg.solve(user.T, score)
-        curved = np.linalg.solve(user.T, np.linalg.solve(user.T, at.information.dense()).T)
+        with np.errstate(over="ignore", invalid="ignore"):
+            own = inverse.T @ np.concatenate([at.score_alpha.reshape(-1), at.score_rest])
+            curved = inverse.T @ at.information.dense() @ inverse
+        if not np.isfinite(curved).all():
+            break
         smallest = float(np.linalg.eigvalsh(curved)[0])
         raised = raised + 1 if smallest <= 0.0 else 0
         if np.abs(own).max() < _FLAT or raised == _RAISED:
             break
         if smallest <= 0.0:
             curved[np.diag_indices_from(curved)] += 1.0 - smallest
-        step = np.asarray(np.linalg.solve(user, np.linalg.solve(curved, own)), dtype=np.float64)
+        try:
+            step = np.asarray(inverse @ np.linalg.solve(curved, own), dtype=np.float64)
+        except np.linalg.LinAlgError:
+            break
         found = _halved(evaluate, point, at, step, length)
         if found is None:
             break

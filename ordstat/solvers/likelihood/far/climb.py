@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ..._typing import FloatArray
+from ...._typing import FloatArray
+from ..explore import Point, stay
+from ..problem import Problem
 from .dense_rows import DenseRows, Ends
-from .explore import Point, stay
-from .problem import Problem
 
 #: Cells of the dense rows at most.
 _CELLS = 1_000_000
@@ -36,13 +36,14 @@ def climb(problem: Problem, point: Point, loglik: float) -> Point | None:
         return None
     best: Point | None = None
     seen = [loglik]
-    for there in _way(DenseRows.of(problem), point):
-        own = stay(problem, there).loglik
-        if own > max(seen):
-            best = there
-        seen.append(own)
-        if len(seen) > _SOME and max(seen[-_SOME:]) <= max(seen[:-_SOME]) + _GAIN:
-            break
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what overflows is left out
+        for there in _way(DenseRows.of(problem), point):
+            own = stay(problem, there).loglik
+            if own > max(seen):
+                best = there
+            seen.append(own)
+            if len(seen) > _SOME and max(seen[-_SOME:]) <= max(seen[:-_SOME]) + _GAIN:
+                break
     return best
 
 
@@ -62,9 +63,9 @@ def _way(given: DenseRows, point: Point) -> Iterator[Point]:
             return
         eta, zeta = found
         moved = rows.ends(eta, zeta)
-        if moved is None:
+        own = None if moved is None else given.matching(rows, eta, moved)
+        if own is None:
             return
-        own = given.matching(rows, eta, moved)
         yield own[: alpha.size].reshape(alpha.shape), np.concatenate([own[alpha.size :], zeta])
 
 

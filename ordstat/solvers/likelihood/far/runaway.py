@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..._typing import FloatArray
-from .explore import Point, follow
-from .newton import Optimum
-from .problem import Problem
+from ...._typing import FloatArray
+from ..explore import Point, follow
+from ..newton import Optimum
+from ..problem import Problem
 
 #: Steps of the log-scale effects, and a gain of the log-likelihood per its size that ends the way.
 _STEPS, _GAIN = (0.5, 0.5, 1.0, 1.0, 2.0, 2.0, 4.0, 4.0, 8.0), 1e-10

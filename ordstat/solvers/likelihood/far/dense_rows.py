@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from ..._typing import BoolArray, FloatArray, IntArray
-from ...model.likelihood.interval_probability import Interval
-from ...model.likelihood.links import Link
-from .problem import Problem
-from .rows import LARGEST_LOG_SCALE
-from .structured import Structured
+from ...._typing import BoolArray, FloatArray, IntArray
+from ....model.likelihood.interval_probability import Interval
+from ....model.likelihood.links import Link
+from ..problem import Problem
+from ..rows import LARGEST_LOG_SCALE
+from ..structured import Structured
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,25 +163,30 @@ class DenseRows:
         Rows of very different size keep their digits: the largest come first, and columns are exchanged.
         """
         rows = self._stacked(1.0 / (1.0 + np.abs(ends.main)) * ends.s, ends)
-        if rows.shape[0] < rows.shape[1]:
+        if rows.shape[0] < rows.shape[1] or not np.isfinite(rows).all():
             return None
         triangle, places = qr(rows[_largest_first(rows)], mode="r", pivoting=True)
         triangle = triangle[: places.size]
         if not np.all(np.abs(np.diag(triangle)) > 0.0):
             return None
-        main, width = (solve_triangular(triangle, part[:, places].T, trans="T").T for part in (self.main, self.width))
+        pair = (self.main[:, places].T, self.width[:, places].T)
+        main, width = (solve_triangular(triangle, part, trans="T", check_finite=False).T for part in pair)
         R = np.empty((places.size, places.size))
         R[:, places] = triangle
         return replace(self, main=main, width=width), R
 
-    def matching(self, other: DenseRows, eta: FloatArray, ends: Ends) -> FloatArray:
-        """The parameters here that put the ends where the same rows in other coordinates have them."""
+    def matching(self, other: DenseRows, eta: FloatArray, ends: Ends) -> FloatArray | None:
+        """The parameters here that put the ends where the rows in other coordinates have them; None on overflow."""
         size = ends.s / (1.0 + np.abs(ends.main))
         rows, others = self._stacked(size, ends), other._stacked(size, ends)
+        if not (np.isfinite(rows).all() and np.isfinite(others).all()):
+            return None
         order = _largest_first(rows)
         Q, triangle, places = qr(rows[order], mode="economic", pivoting=True)
+        if not np.all(np.abs(np.diag(triangle)) > 0.0):
+            return None
         found = np.empty(places.size)
-        found[places] = solve_triangular(triangle, Q.T @ (others[order] @ eta))
+        found[places] = solve_triangular(triangle, Q.T @ (others[order] @ eta), check_finite=False)
         return found
 
     def _stacked(self, size: FloatArray, ends: Ends) -> FloatArray:

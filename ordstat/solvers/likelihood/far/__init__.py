@@ -1,0 +1,1 @@
+"""Likelihoods that rise without end: how far out they are followed."""
