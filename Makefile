@@ -3,6 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := $(wildcard ordstat/compiled/*.pyx ordstat/compiled/*.h) pyproject.toml setup.cfg
 
+# A process a core, each of one thread.
+TEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
 # What `make reproduce` runs: a table of Lin (2008), splits of each data set, and, if not all, which sets.
 TABLE ?= 4.2
 SPLITS ?= 20
@@ -16,10 +19,10 @@ demo: .venv/installed
 	$(BIN)/python -m ordstat demo
 
 test: .venv/dev
-	$(BIN)/python -m pytest
+	$(TEST)
 
 test-all: .venv/dev
-	$(BIN)/python -m pytest -m "slow or not slow"
+	$(TEST) -m "slow or not slow"
 
 lint: .venv/dev
 	$(BIN)/ruff check .
