@@ -130,7 +130,9 @@ def test_rows_own_costs_take_the_place_of_the_cost():
     np.testing.assert_allclose(own.scores, named.scores, atol=1e-9)
 
 
-@pytest.mark.parametrize("kernel", [*KERNELS.values(), Custom(_shifted)], ids=repr)
+@pytest.mark.parametrize(
+    "kernel", [*KERNELS.values(), Custom(_shifted)], ids=lambda kernel: repr(kernel).partition(" at 0x")[0]
+)
 def test_geometry_is_that_of_feature_space(kernel):
     """|v| and lengths from the eigenvectors of the definite form; margins from the same v and thresholds."""
     data = sample(X, Y)

@@ -24,14 +24,19 @@ from ...solvers.likelihood.blocks import condition_number
 from ...solvers.likelihood.column_rank import survey
 from ...solvers.likelihood.estimate import Estimate, Estimation
 from ...solvers.likelihood.fitted import FittedLikelihood
+from ...solvers.likelihood.identified import identified
+from ...solvers.likelihood.jeffreys import Jeffreys
 from ...solvers.likelihood.layout import Layout
 from ...solvers.likelihood.newton import Optimum
+from ...solvers.likelihood.penalty import Penalty, Ridge
 from ...solvers.likelihood.problem import Problem
 from ...solvers.likelihood.user_scale import in_order
 from ...solvers.threads import one_blas_thread
 from ..base import Method, Needs
 from .options import count, number
 
+#: Penalties by name; a number is a ridge.
+PENALTIES: dict[str, Penalty] = {"jeffreys": Jeffreys()}
 #: Rows scaled at once: they stay in cache.
 _CHUNK = 4096
 
@@ -81,13 +86,13 @@ class OrdinalRegression(Method):
 
     @property
     def _estimation(self) -> Estimation:
-        return Estimation(penalty=self.penalty, start=self.start, tol=self.tol, max_iter=self.max_iter)
+        return Estimation(penalty=_penalty(self.penalty), start=self.start, tol=self.tol, max_iter=self.max_iter)
 
     def _problem(self, sample: Sample) -> Problem:
         latent = self._latent()
-        if isinstance(latent, FlexibleLink):
-            return Problem.of(sample, self.family(latent.at(latent.start)), latent, self.threshold)
-        return Problem.of(sample, self.family(latent), None, self.threshold)
+        flexible = latent if isinstance(latent, FlexibleLink) else None
+        link = latent.at(latent.start) if isinstance(latent, FlexibleLink) else latent
+        return identified(Problem.of(sample, self.family(link), flexible, self.threshold))
 
     def _fit(self, sample: Sample) -> LikelihoodFit:
         cost = CostMatrix(self.cost)
@@ -138,13 +143,25 @@ class OrdinalRegression(Method):
             ),
         )
 
+    def _checked_penalty(self, latent: Link | FlexibleLink) -> float | str | None:
+        penalty = _penalty(self.penalty)
+        if isinstance(penalty, Jeffreys) and isinstance(latent, FlexibleLink):
+            raise OptionError(
+                "penalty='jeffreys' needs a link without a parameter to estimate: give it as in "
+                f"({latent.name!r}, 0.5), choose another link, or a ridge penalty."
+            )
+        if isinstance(penalty, Jeffreys) and not self.family.local:
+            raise OptionError(
+                f"penalty='jeffreys' must go with a cumulative link model; got {type(self).__name__}. "
+                "Use a ridge penalty, such as penalty=1.0."
+            )
+        return penalty.weight if isinstance(penalty, Ridge) else None if penalty is None else penalty.text
+
     def _facts(self) -> tuple[tuple[str, Any], ...]:
         link = self.link if isinstance(self.link, str) else f"{self.link[0]}, lambda = {self.link[1]:g}"
         facts: tuple[tuple[str, Any], ...] = (("link", link), ("threshold", self.threshold))
-        if self.penalty is None:
-            return facts
-        text = self.penalty if isinstance(self.penalty, str) else f"ridge, {self.penalty:g}"
-        return (*facts, ("penalty", text))
+        penalty = _penalty(self.penalty)
+        return facts if penalty is None else (*facts, ("penalty", penalty.text))
 
     def geometry(self, sample: Sample, fit: LikelihoodFit) -> Geometry | None:  # type: ignore[override]
         """Linear kernel on the columns centred and divided by their deviation; None with other parts or an offset."""
@@ -167,25 +184,18 @@ class OrdinalRegression(Method):
             radius=math.sqrt(rows.X.shape[1] + 1.0),
         )
 
-    def _checked_penalty(self, latent: Link | FlexibleLink) -> float | str | None:
-        given = self.penalty
-        if given is None:
-            return None
-        if isinstance(given, str) and given.lower() == "jeffreys":
-            if isinstance(latent, FlexibleLink):
-                raise OptionError(
-                    "penalty='jeffreys' needs a link without a parameter to estimate: give it as in "
-                    f"({latent.name!r}, 0.5), choose another link, or a ridge penalty."
-                )
-            if not self.family.local:
-                raise OptionError(
-                    f"penalty='jeffreys' must go with a cumulative link model; got {type(self).__name__}. "
-                    "Use a ridge penalty, such as penalty=1.0."
-                )
-            return "jeffreys"
-        if isinstance(given, bool) or not isinstance(given, (int, float, np.number)) or not 0.0 < given < math.inf:
-            raise OptionError(f"penalty must be a positive number (ridge), 'jeffreys' or None; got {given!r}.")
-        return float(given)
+
+def _penalty(given: Any) -> Penalty | None:
+    """The value that an option stands for."""
+    if given is None:
+        return None
+    named = PENALTIES.get(given.lower()) if isinstance(given, str) else None
+    if named is not None:
+        return named
+    if isinstance(given, bool) or not isinstance(given, (int, float, np.number)) or not 0.0 < given < math.inf:
+        names = ", ".join(map(repr, PENALTIES))
+        raise OptionError(f"penalty must be a positive number (ridge), {names} or None; got {given!r}.")
+    return Ridge(float(given))
 
 
 def _digits(problem: Problem, found: Estimate, information: Information) -> FloatArray:

@@ -10,17 +10,14 @@ from ..._typing import FloatArray
 from ...exceptions import OptionError
 from ...model.fit import Information
 from ...model.likelihood.family import Family
-from .blocks import Blocks
 from .explore import Point, stay
 from .far.climb import climb
 from .far.runaway import Runaway, moving, runaway
-from .jeffreys import Jeffreys
 from .newton import Optimum, maximise
-from .penalty import Likelihood, Ridge
+from .penalty import Likelihood, Penalty
 from .problem import Problem
 from .separation import infinite_direction
 from .start import Start, starting_values
-from .structured import Structured
 from .user_scale import Held, InverseInformation, RestrictedInformation, Unknown
 
 #: How many times its own length an estimate on the way to infinity is moved on.
@@ -35,14 +32,14 @@ class Estimation:
 
     Attributes
     ----------
-    penalty : float (ridge), "jeffreys" or None
+    penalty : Penalty or None
     start : tuple of float or None
         On the user's scale, in the order of the estimated parameters.
     tol : float
     max_iter : int
     """
 
-    penalty: float | str | None
+    penalty: Penalty | None
     start: tuple[float, ...] | None
     tol: float
     max_iter: int
@@ -71,7 +68,7 @@ class Estimation:
         if gone is not None:
             optimum = self._maximise(problem, replace(start, alpha=gone.point[0], rest=gone.point[1]))
             gone = None if optimum.message.startswith("converged") else gone
-        if optimum.lost:
+        if optimum.lost and not problem.concave:
             optimum, further = self._climbed(problem, start, optimum)
             gone = further if gone is None else gone
         if not problem.family.concave and gone is None:
@@ -102,19 +99,7 @@ class Estimation:
 
     def objective(self, problem: Problem) -> Likelihood:
         """What is maximised: the log-likelihood, penalised where asked."""
-        likelihood = problem.objective()
-        if self.penalty is None:
-            return likelihood
-        if isinstance(self.penalty, str):
-            if problem.sample.rows.nominal is not None:
-                raise OptionError(
-                    "penalty='jeffreys' has no maximum with nominal effects (it grows without end as two thresholds of "
-                    "a row meet at a level that the row is not in): use a ridge, such as penalty=1.0."
-                )
-            return jeffreys(problem)
-        m, n_effects = problem.user_scale().A.shape
-        n_effects -= int(problem.flexible is not None)
-        return Ridge(likelihood=likelihood, weight=self.penalty, m=m, n_effects=n_effects)
+        return problem.objective() if self.penalty is None else self.penalty.on(problem)
 
     def _maximise(self, problem: Problem, start: Start) -> Optimum:
         return maximise(
@@ -264,22 +249,13 @@ class Estimate:
         optimum, user = self.optimum, self.problem.user_scale()
         if self.gone is not None:
             return Unknown(optimum.alpha.size + optimum.rest.size)
-        shape, factor = (user.c.size, user.G.shape[0]), optimum.factor
+        shape = user.c.size, user.G.shape[0]
         if direction is not None:
             return RestrictedInformation(blocks=optimum.at.information, shape=shape, user=user, infinite=direction != 0)
-        if isinstance(self.by.penalty, str):
-            expected = jeffreys(self.problem).information(optimum.alpha, optimum.rest)
-            found = Blocks.of_dense(expected, optimum.alpha.size).factor()
-            if found is None:
-                return Unknown(expected.shape[0])
-            factor = found
-        elif optimum.indefinite:
+        if self.by.penalty is None:
+            factor = None if optimum.indefinite else optimum.factor
+        else:
+            factor = self.by.penalty.factor(self.problem, optimum)
+        if factor is None:
             return Unknown(optimum.alpha.size + optimum.rest.size)
         return InverseInformation(shape=shape, factor=factor, user=user)
-
-
-def jeffreys(problem: Problem) -> Jeffreys:
-    """The log-likelihood with Jeffreys' penalty."""
-    likelihood = problem.objective()
-    structured = likelihood if isinstance(likelihood, Structured) else None
-    return Jeffreys(likelihood=likelihood, rows=problem.term_rows(), structured=structured)

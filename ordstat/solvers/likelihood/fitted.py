@@ -10,6 +10,7 @@ from ..._typing import FloatArray, IntArray
 from ...model.sample import Sample
 from .estimate import Estimation
 from .flexible_profile import FlexibleProfile
+from .identified import identified
 from .problem import Problem
 from .profile import ProfileLikelihood
 from .sandwich import score_products
@@ -60,7 +61,7 @@ class FittedLikelihood:
             Of the wider model, no column aliased.
         estimates : (P',) of the model of the fit, in the parameters of the wider one
         """
-        wider = Problem.of(sample, self.problem.family, self.problem.flexible, self.threshold)
+        wider = identified(Problem.of(sample, self.problem.family, self.problem.flexible, self.threshold))
         at = wider.objective().evaluate(*wider.from_user(estimates))
         factor = None if at is None else at.information.factor()
         if at is None or factor is None:

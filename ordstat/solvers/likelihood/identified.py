@@ -11,7 +11,6 @@ the parameters before it is the one not estimated.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,9 +20,7 @@ from ...model.likelihood.family import Family
 from ...model.likelihood.lambda_terms import lambda_slope
 from ...model.likelihood.predictor import ModelRows
 from .column_rank import TOLERANCE
-
-if TYPE_CHECKING:
-    from .problem import Problem
+from .problem import Problem
 
 #: Rows and thresholds that usually show the rank.
 _ROWS, _THRESHOLDS = 1000, 4
@@ -106,6 +103,12 @@ class _Predictors:
             block = self.derivatives(rows[start : start + step], thresholds)
             found = np.asarray(np.linalg.qr(np.vstack([found, block]), mode="r"))
         return found
+
+
+def identified(problem: Problem) -> Problem:
+    """The problem without parameters that its cell probabilities do not determine."""
+    lost = confounded(problem)
+    return problem.without(lost) if lost else problem
 
 
 def confounded(problem: Problem) -> list[Confounded]:

@@ -16,10 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._typing import FloatArray
+from ...exceptions import OptionError
 from ...model.likelihood.links import Link
-from .blocks import Blocks
-from .newton import Evaluation
-from .penalty import Likelihood
+from .blocks import Blocks, Factor
+from .newton import Evaluation, Optimum
+from .penalty import Likelihood, Penalty
+from .problem import Problem
 from .rows import TermRows
 from .structured import Structured
 
@@ -28,8 +30,31 @@ _BUFFER = 1 << 18
 _STEP = 1e-5  # on columns of unit deviation
 
 
+@dataclass(frozen=True)
+class Jeffreys(Penalty):
+    """Half the log determinant of the expected information; standard errors come from that."""
+
+    @property
+    def text(self) -> str:
+        return "jeffreys"
+
+    def on(self, problem: Problem) -> _Expected:
+        if problem.sample.rows.nominal is not None:
+            raise OptionError(
+                "penalty='jeffreys' has no maximum with nominal effects (it grows without end as two thresholds of "
+                "a row meet at a level that the row is not in): use a ridge, such as penalty=1.0."
+            )
+        likelihood = problem.objective()
+        structured = likelihood if isinstance(likelihood, Structured) else None
+        return _Expected(likelihood=likelihood, rows=problem.term_rows(), structured=structured)
+
+    def factor(self, problem: Problem, optimum: Optimum) -> Factor | None:
+        expected = self.on(problem).information(optimum.alpha, optimum.rest)
+        return Blocks.of_dense(expected, optimum.alpha.size).factor()
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Jeffreys:
+class _Expected:
     """A penalised log-likelihood.
 
     Attributes

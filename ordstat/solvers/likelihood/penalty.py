@@ -1,17 +1,21 @@
-"""Ridge: the log-likelihood minus half of `weight` times the squared length of the effects.
+"""Penalties of the likelihood as values, and the simplest of them.
 
-Effects are measured per deviation of their column, so that units do not matter; thresholds and lambda are free.
+Ridge: the log-likelihood minus half of `weight` times the squared length of the effects, measured per deviation of
+their column, so that units do not matter; thresholds and lambda are free.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from ..._typing import FloatArray
-from .newton import Evaluation
+from .blocks import Factor
+from .newton import Evaluation, Optimum
+from .problem import Problem
 
 
 class Likelihood(Protocol):
@@ -21,8 +25,52 @@ class Likelihood(Protocol):
         """At (alpha, rest); None outside the domain."""
 
 
+class Penalty(ABC):
+    """What is added to a log-likelihood; estimates then maximise the sum.
+
+    Attributes
+    ----------
+    text : str
+        As in a summary.
+    """
+
+    @property
+    @abstractmethod
+    def text(self) -> str: ...
+
+    @abstractmethod
+    def on(self, problem: Problem) -> Likelihood:
+        """The penalised log-likelihood of a problem.
+
+        Raises
+        ------
+        OptionError
+            It has no maximum.
+        """
+
+    def factor(self, problem: Problem, optimum: Optimum) -> Factor | None:
+        """Of the information that standard errors come from; None where it is not positive definite."""
+        return None if optimum.indefinite else optimum.factor
+
+
+@dataclass(frozen=True)
+class Ridge(Penalty):
+    """Half of `weight` times the squared length of the effects."""
+
+    weight: float
+
+    @property
+    def text(self) -> str:
+        return f"ridge, {self.weight:g}"
+
+    def on(self, problem: Problem) -> Likelihood:
+        m, n_effects = problem.user_scale().A.shape
+        n_effects -= int(problem.flexible is not None)
+        return _Ridged(likelihood=problem.objective(), weight=self.weight, m=m, n_effects=n_effects)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Ridge:
+class _Ridged:
     """A penalised log-likelihood.
 
     Attributes

@@ -16,6 +16,7 @@ from ...model.likelihood.interval_probability import log1mexp
 from ...model.likelihood.links import Link
 from .blocks import Blocks
 from .newton import Evaluation
+from .rows import FARTHEST
 
 #: Rows handled at once: the temporaries of one chunk stay in cache.
 _CHUNK = 4096
@@ -50,7 +51,7 @@ class PlainRows:
     def evaluate(self, alpha: FloatArray, rest: FloatArray) -> Evaluation | None:
         """At thresholds alpha (K-1, 1) and location coefficients (p,), both for the scaled columns."""
         theta, beta = alpha[:, 0], rest / self.scale
-        if not np.all(theta[1:] > theta[:-1]):
+        if not np.all(theta[1:] > theta[:-1]) or max(np.abs(theta).max(), np.abs(rest).max(initial=0.0)) > FARTHEST:
             return None
         found = self._logit(theta, beta) if self.link.name == "logit" else None
         if found is None:

@@ -17,7 +17,6 @@ from ...model.likelihood.predictor import ModelRows
 from ...model.likelihood.thresholds import ThresholdMap, threshold_map
 from ...model.sample import Rows, Sample
 from .column_rank import Columns, survey
-from .identified import confounded
 from .newton import Objective, Slope
 from .plain import PlainRows
 from .rows import TermRows
@@ -101,7 +100,7 @@ class Problem:
             scale=None if rows.scale is None or not scale.kept.any() else _columns(rows.scale, scale.kept),
             scale_offset=rows.scale_offset,
         )
-        surveyed = cls(
+        return cls(
             sample=replace(sample, rows=kept),
             present=present,
             location=location,
@@ -115,10 +114,8 @@ class Problem:
             independent=scale.kept,
             used=used,
         )
-        lost = confounded(surveyed)
-        return surveyed._without(lost) if lost else surveyed
 
-    def _without(self, lost: list[Confounded]) -> Problem:
+    def without(self, lost: list[Confounded]) -> Problem:
         """The problem without parameters that cannot be determined."""
         n_scale, last = int(self.scale.kept.sum()), self.n_parameters
         first = last - n_scale - int(self.flexible is not None)
@@ -146,6 +143,11 @@ class Problem:
     def at_link(self, link: Link) -> Problem:
         """The same at another link that is known."""
         return replace(self, family=self.family.at(link), flexible=None)
+
+    @property
+    def concave(self) -> bool:
+        """Whether the log-likelihood has one maximum, so that Newton's method needs no help on the way to it."""
+        return self.family.concave and self.flexible is None and self.sample.rows.scale is None
 
     @property
     def plain(self) -> bool:

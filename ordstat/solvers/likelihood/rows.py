@@ -26,6 +26,8 @@ LARGEST_LOG_SCALE = 100.0
 #: So are predictors that are known to no more than this share of them, or of the latent spread: a search would follow
 #: the rounding.
 _KNOWN = 1e-5
+#: Thresholds and effects up to this many times the latent spread always have known differences.
+FARTHEST = _KNOWN * 2.0**52
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -57,7 +59,7 @@ class TermRows:
         """The terms of some rows at alpha (K-1, m) and rest = (beta, zeta, lambda); None outside the domain."""
         rows, p, r = self.rows.take(some), self.rows.x.shape[1], self.rows.z.shape[1]
         predictor = rows.at(alpha, rest[:p], rest[p : p + r])
-        if predictor.tau.any() and not _resolved(predictor, rows, rest[:p], self.y[some]):
+        if not _resolved(predictor, rows, rest[:p], self.y[some]):
             return None
         if self.flexible is None:
             return self.family.terms(predictor, self.y[some], second)
@@ -84,7 +86,7 @@ def _resolved(predictor: Predictor, rows: ModelRows, beta: FloatArray, y: IntArr
     if np.abs(predictor.tau).max() > LARGEST_LOG_SCALE:
         return False
     largest = max(np.abs(predictor.alpha).max(), np.abs(beta).max(initial=0.0))
-    if largest * predictor.s.max() <= _KNOWN * 2.0**52:
+    if largest * predictor.s.max() <= FARTHEST:
         return True
     upper, lower, _ = predictor.ends(y)
     nearest = np.minimum(np.abs(upper), np.abs(lower))
