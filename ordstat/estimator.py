@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ._typing import AnyArray, FloatArray
 from .api import fit_design
+from .checks import generator
 from .design.build import from_arrays
 from .design.constraints import constrained
 from .exceptions import DataError, OptionError
@@ -427,9 +428,9 @@ def _check_names(method: Any, options: Mapping[str, Any], defaults: Mapping[str,
     for name in options:
         if name not in defaults:
             known = ", ".join([*_OWN, *defaults])
+            meant = hint(name, defaults, _OWN)
             raise OptionError(
-                f"OrdinalClassifier({method!r}) has no parameter {name!r}.{hint(name, defaults)} Its parameters are: "
-                f"{known}."
+                f"OrdinalClassifier({method!r}) has no parameter {name!r}.{meant} Its parameters are: {known}."
             )
 
 
@@ -441,12 +442,7 @@ def _generator(random_state: Any) -> np.random.Generator:
     """scikit-learn's kinds of random_state, and NumPy's, as a Generator."""
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31)
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError) as problem:
-        raise OptionError(
-            f"random_state must be None, a whole number >= 0, a RandomState or a Generator; got {random_state!r}."
-        ) from problem
+    return generator(random_state, "random_state", " None, a RandomState or a Generator")
 
 
 # Rows

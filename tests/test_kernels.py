@@ -142,7 +142,7 @@ def test_a_function_is_a_kernel():
         (lambda: Gaussian(gamma=np.inf), ["gamma", "inf"]),
         (lambda: Polynomial(degree=0), ["degree", "1 or more"]),
         (lambda: Polynomial(degree=2.5), ["degree", "2.5"]),
-        (lambda: Polynomial(coef0=-1.0), ["coef0", "zero or more"]),
+        (lambda: Polynomial(coef0=-1.0), ["coef0", "0 or more"]),
         (lambda: Custom(lambda X, Z: np.ones(3))(_rows(2), _rows(2)), ["(n, m)", "(3,)"]),
     ],
 )

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
+from ..checks import number, one_of, whole
 from ..compiled.rcd import climb
-from ..exceptions import OptionError
 from ..model.ensembles.ensembles import DirectionSum, hard_sign
 from ..model.sample import Rows
 from ..model.scaling import SCALINGS, Scaling, fit_scaling
@@ -51,12 +51,8 @@ class RCDPerceptron(WeakLearner):
     scaling: str | None = "range"
 
     def __post_init__(self) -> None:
-        if isinstance(self.updates, bool) or not isinstance(self.updates, (int, np.integer)) or self.updates < 1:
-            name = type(self).__name__
-            raise OptionError(f"updates of {name} must be an integer of 1 or more; got {self.updates!r}.")
-        if not isinstance(self.scaling, (str, type(None))) or self.scaling not in SCALINGS:
-            names = ", ".join(repr(name) for name in SCALINGS)
-            raise OptionError(f"scaling of {type(self).__name__} must be one of {names}; got {self.scaling!r}.")
+        whole("updates", self.updates, 1, of=self)
+        one_of("scaling", self.scaling, SCALINGS, of=self)
 
     def on(self, X: FloatArray, case_weights: FloatArray) -> DirectionTrainer:
         scaling = fit_scaling(self.scaling, X, case_weights)
@@ -86,9 +82,7 @@ class NormalisedSigmoid(RCDPerceptron):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        ok = isinstance(self.gamma, (int, float, np.number)) and not isinstance(self.gamma, bool)
-        if not ok or not 0.0 < self.gamma < np.inf:
-            raise OptionError(f"gamma of {type(self).__name__} must be a positive, finite number; got {self.gamma!r}.")
+        number("gamma", self.gamma, above=0.0, of=self)
 
     def on(self, X: FloatArray, case_weights: FloatArray) -> DirectionTrainer:
         scaling = fit_scaling(self.scaling, X, case_weights)

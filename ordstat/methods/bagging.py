@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..checks import one_of
 from ..learners.tree_rounds import Plan
 from ..model.distinct import DistinctRows
 from ..model.trees.aggregation import Plurality
-from .shared.options import one_of
 from .shared.trees import RESPONSES, TreeEnsemble
 
 
@@ -45,7 +45,7 @@ class OrdinalBagging(TreeEnsemble):
     response: str = "nominal"
 
     def __post_init__(self) -> None:
-        one_of(self, "response", self.response, RESPONSES)
+        one_of("response", self.response, RESPONSES, of=self)
         super().__post_init__()
 
     @property

@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
+from ..checks import whole
 from ..exceptions import DataError, OptionError
 from ..model.calibration import Calibration
 from ..model.empty_levels import Present, fit_present
@@ -51,10 +52,9 @@ class Calibrated:
         """
         if calibrate is None or calibrate is False:
             return None
-        if calibrate is not True and (not isinstance(calibrate, (int, np.integer)) or calibrate < 2):
-            raise OptionError(f"calibrate must be True, False or a number of folds, 2 or more; got {calibrate!r}.")
+        folds = cls.folds if calibrate is True else whole("calibrate", calibrate, 2, also=" (folds), True or False")
         _refuse(method)
-        return cls(method=method) if calibrate is True else cls(method=method, folds=int(calibrate))
+        return cls(method=method, folds=folds)
 
     @property
     def cost(self) -> Any:

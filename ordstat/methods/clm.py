@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
+from ..checks import number, one_spelled, whole
 from ..exceptions import OptionError
 from ..model.costs import CostField, CostMatrix
 from ..model.fit import BallGeometry, Certificate, Geometry, Information, LikelihoodFit, Trace
@@ -16,7 +17,6 @@ from ..model.likelihood.cumulative import CumulativeRule
 from ..model.likelihood.flexible import FlexibleLink, link_of
 from ..model.likelihood.links import Link
 from ..model.likelihood.thresholds import THRESHOLDS
-from ..model.names import canonical
 from ..model.sample import Sample
 from ..results.likelihood.results import LikelihoodResults
 from ..solvers.likelihood.blocks import condition_number
@@ -32,7 +32,6 @@ from ..solvers.likelihood.score_test import score_statistic
 from ..solvers.likelihood.user_scale import in_order
 from ..solvers.threads import one_blas_thread
 from .base import Method, Needs
-from .shared.options import count, number
 
 #: Rows scaled at once: they stay in cache.
 _CHUNK = 4096
@@ -99,17 +98,15 @@ class CumulativeLink(Method):
     results_class: ClassVar[type[Any]] = LikelihoodResults
 
     def __post_init__(self) -> None:
-        latent, threshold = self._latent(), canonical(self.threshold, THRESHOLDS)
-        if threshold is None:
-            raise OptionError(f"threshold must be one of {', '.join(THRESHOLDS)}; got {self.threshold!r}.")
+        latent = self._latent()
         self._settle(
             link=latent.name if isinstance(latent, FlexibleLink) or latent.lam is None else (latent.name, latent.lam),
-            threshold=threshold,
+            threshold=one_spelled("threshold", self.threshold, THRESHOLDS),
             penalty=_checked_penalty(self.penalty, latent),
             start=_checked_start(self.start),
             cost=CostMatrix.parse(self.cost).value,
-            max_iter=count(self, "max_iter", self.max_iter, 1),
-            tol=number(self, "tol", self.tol),
+            max_iter=whole("max_iter", self.max_iter, 1, of=self),
+            tol=number("tol", self.tol, above=0.0, of=self),
         )
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> LikelihoodFit:
@@ -271,10 +268,7 @@ def _checked_penalty(given: Any, link: Link | FlexibleLink) -> float | str | Non
                 "choose another link, or a ridge penalty."
             )
         return "jeffreys"
-    number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
-    if not number or not 0.0 < given < math.inf:
-        raise OptionError(f"penalty must be a positive number (ridge), 'jeffreys' or None; got {given!r}.")
-    return float(given)
+    return number("penalty", given, above=0.0, also=" (ridge), 'jeffreys' or None")
 
 
 def _checked_start(given: Any) -> tuple[float, ...] | None:

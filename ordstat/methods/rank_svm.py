@@ -8,6 +8,7 @@ from typing import Any, cast
 from .._typing import FloatArray
 from ..assess.bounds import MarginBounds
 from ..assess.preference import preference_bounds
+from ..checks import one_of
 from ..model.fit import BallGeometry, Fit, Geometry
 from ..model.sample import Sample
 from ..solvers.cross_validation import Route
@@ -15,7 +16,6 @@ from ..solvers.gram import Gram
 from ..solvers.pairs.problem import PAIR_LOSSES, PairCandidate, PairOutcome, PairProblem
 from ..solvers.pairs.routes import PAIR_SOLVERS
 from ..solvers.svm.restricted import RestrictedGram
-from .shared.options import one_of
 from .shared.svm import KernelMachine
 
 
@@ -57,8 +57,8 @@ class RankBoundarySVM(KernelMachine):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of(self, "loss", self.loss, PAIR_LOSSES)
-        one_of(self, "solver", self.solver, PAIR_SOLVERS)
+        one_of("loss", self.loss, PAIR_LOSSES, of=self)
+        one_of("solver", self.solver, PAIR_SOLVERS, of=self)
 
     def candidate(self, used: Sample, gram: Gram, costs: FloatArray) -> PairCandidate:
         return PairCandidate(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .._typing import FloatArray
+from ..checks import one_of
 from ..learners.losses.pairwise import PairLoss, misordered
 from ..model.costs import mean_excess
 from ..model.distinct import DistinctRows
@@ -13,7 +14,6 @@ from ..model.fit import Certificate
 from ..model.sample import Rows
 from ..solvers.dynamic_program import least_cost_thresholds
 from .shared.boosting import BoostingMethod
-from .shared.options import one_of
 
 #: How a step along a hypothesis is found.
 STEPS = {"loose": "the difference of right and wrong pairs", "tight": "the shares of right and of wrong pairs"}
@@ -53,7 +53,7 @@ class RankBoost(BoostingMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of(self, "step", self.step, STEPS)
+        one_of("step", self.step, STEPS, of=self)
 
     def loss(self, train: DistinctRows, scores: FloatArray) -> PairLoss:
         """The pair loss."""

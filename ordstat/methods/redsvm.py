@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .shared.options import number
+from ..checks import number
 from .shared.thresholded import ThresholdedSVM
 
 
@@ -41,7 +41,7 @@ class REDSVM(ThresholdedSVM):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settle(threshold_gamma=number(self, "threshold_gamma", self.threshold_gamma))
+        self._settle(threshold_gamma=number("threshold_gamma", self.threshold_gamma, above=0.0, of=self))
 
     def penalty_scale(self) -> float:
         return self.threshold_gamma

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._typing import FloatArray, Progress
+from ..checks import one_of
 from ..exceptions import DataError
 from ..learners.extended import Answered, learn, parse_base
 from ..model.costs import CostField, CostMatrix, require_differences, require_v_shaped, sample_costs, split_weights
@@ -19,10 +20,9 @@ from ..model.reduction.bound import alike, binary_cost, training_bound
 from ..model.reduction.encoding import Encoding, parse_encoding
 from ..model.reduction.extended import ReductionFit, extend
 from ..model.sample import Rows, Sample
-from ..model.scaling import SCALINGS, fit_scaling
+from ..model.scaling import SCALED, SCALINGS, fit_scaling
 from ..results.rankers.reduction import ReductionResults
 from .base import Method, Needs
-from .shared.options import SCALED, one_of
 from .shared.work import Work
 
 # Rows of whole weights are given that often to a classifier that need not count them, up to this number.
@@ -89,8 +89,8 @@ class Reduction(Method):
 
     def __post_init__(self) -> None:
         self._settle(cost=CostMatrix.parse(self.cost).value)
-        one_of(self, "decision", self.decision, RULES)
-        one_of(self, "scaling", self.scaling, SCALINGS)
+        one_of("decision", self.decision, RULES, of=self)
+        one_of("scaling", self.scaling, SCALINGS, of=self)
         parse_encoding(self.encoding)
         if not isinstance(self.base, str) or self.base != "logistic":
             parse_base(self.base, type(self).__name__)

@@ -68,6 +68,9 @@ SCALINGS: dict[str | None, Callable[[FloatArray, FloatArray], Scaling]] = {
     None: _identity,
 }
 
+#: What the summary says of them.
+SCALED = {"range": "each to [-1, 1]", "standard": "each to mean 0, standard deviation 1", None: "no"}
+
 
 def about_mean(scaling: Scaling, X: FloatArray, weights: FloatArray) -> Scaling:
     """A map that leaves the columns alone, from their means on: products of rows far from 0 would be all rounding."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..exceptions import OptionError, UnavailableError
+from ..checks import one_of
+from ..exceptions import UnavailableError
 from ..model.costs import CostMatrix
 from . import style
 
@@ -32,8 +33,7 @@ _POINTS = 250
 
 def rounds_data(results: EnsembleResults, newdata: Any, error: str, every: int | None) -> pd.DataFrame:
     """Columns round, rows ("rows of the fit", "new data", "held out"; "loss" and "its bound"), value."""
-    if not isinstance(error, str) or error not in ERRORS:
-        raise OptionError(f"error must be one of {', '.join(map(repr, ERRORS))}; got {error!r}.")
+    one_of("error", error, ERRORS)
     made = len(results.fit.rounds.members)
     if made == 0:
         raise UnavailableError(f"no round was made, for {results.fit.rounds.message}: there is nothing to draw.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
+from ..checks import unknown
 from ..exceptions import OptionError
 from ..model.calibration import Calibration
 from . import frames
@@ -121,7 +122,7 @@ class OrdinalResults(JudgedRanker):
         1  0.207  0.777  0.97  0.993  1.0
         """
         if type not in self.prediction_types:
-            raise OptionError(self._unknown_type(type))
+            raise self._unknown_type(type)
         if type == "margin":
             return self._margin_frame(newdata)
         target = self._target(newdata)
@@ -134,16 +135,16 @@ class OrdinalResults(JudgedRanker):
         found = calibration.probabilities if type == "prob" else calibration.cum_probabilities
         return target.frame(found(target.scores), self.levels)
 
-    def _unknown_type(self, type: str) -> str:
-        have = ", ".join(repr(t) for t in self.prediction_types)
+    def _unknown_type(self, type: str) -> OptionError:
         if type in PREDICTION_TYPES:
+            have = ", ".join(repr(t) for t in self.prediction_types)
             how = ""
             if type in ("prob", "cum_prob"):
                 how = " Fit with calibrate=True for probabilities."
                 if self.calibrated is not None:
                     how = " Its calibration was for the ranker as first fitted, and does not hold for this one."
-            return f"type={type!r} is not available from {self.method!r}: it predicts {have}.{how}"
-        return f"type must be one of {have}; got {type!r}."
+            return OptionError(f"type={type!r} is not available from {self.method!r}: it predicts {have}.{how}")
+        return unknown("type", type, self.prediction_types)
 
     def _predict(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
         if type == "score":

@@ -20,6 +20,7 @@ from ..assess.conformal import (
     interval_ends,
     smallest_sample,
 )
+from ..checks import fraction, generator
 from ..exceptions import ConvergenceWarning, DataError, DataWarning, OptionError
 from ..model.empty_levels import Present, fit_present
 from ..model.rules import GapRule
@@ -27,7 +28,6 @@ from ..model.sample import Rows, Sample
 from .report.cells import count
 from .report.render import Summary
 from .report.report import Report, Table
-from .seeds import generator
 
 if TYPE_CHECKING:
     from .base import OrdinalResults
@@ -283,9 +283,8 @@ def _whole(weights: FloatArray, what: str) -> FloatArray:
 
 
 def _check(results: OrdinalResults, level: Any, data: Any, weights: Any, share: Any) -> None:
-    for name, value in (("level", level), ("share", share)):
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0.0 < value < 1.0:
-            raise OptionError(f"{name} must lie strictly between 0 and 1; got {value!r}.")
+    fraction("level", level)
+    fraction("share", share)
     if data is None and weights is not None:
         raise OptionError("weights goes with data: the rows of the fit have their own.")
     if results.design.sample.cluster is not None:

@@ -15,12 +15,12 @@ from ..assess.bounds import MarginBounds, margin_bounds
 from ..assess.errors import ErrorTable, Predictions, bootstrap_table, confusion, error_table
 from ..assess.intervals import holdout_limits
 from ..assess.margins import DeltaErrors, delta_errors, margins
+from ..checks import fraction, generator
 from ..exceptions import OptionError
 from ..model.costs import CostMatrix, sample_costs
 from . import frames
 from .evaluation import crossvalidate
 from .fitted import FittedRanker
-from .seeds import generator
 
 _NO_NORM = (
     "No margin bounds: they need the norm of the potential and its thresholds, and a model with nominal or scale "
@@ -229,8 +229,7 @@ class JudgedRanker(FittedRanker):
         >>> bounds.loc["absolute error", ["value", "trivial"]].astype(float).round(1).tolist()
         [8.3, 4.0]
         """
-        if isinstance(delta, bool) or not isinstance(delta, (int, float, np.number)) or not 0.0 < delta < 1.0:
-            raise OptionError(f"delta must lie strictly between 0 and 1; got {delta!r}.")
+        fraction("delta", delta)
         found = self.margin_bounds if delta == 0.05 else self._bounds(delta)
         if newdata is None:
             return frames.bound_frame(found, ())

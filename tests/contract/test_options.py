@@ -181,7 +181,7 @@ def test_string_and_value_are_the_same_call(name, option):
 def test_an_unknown_method_is_named_with_the_known_ones():
     with pytest.raises(OptionError, match=r"'redsmv'.*Did you mean 'redsvm'\?.*clm.*logit.*redsvm"):
         ordfit(FORMULA, pd.DataFrame(), "redsmv")
-    with pytest.raises(OptionError, match=r"method must be one of clm.*got 3"):
+    with pytest.raises(OptionError, match=r"method must be one of 'clm'.*got 3"):
         ordfit(FORMULA, pd.DataFrame(), 3)
 
 

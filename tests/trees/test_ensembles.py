@@ -378,15 +378,15 @@ def test_what_there_is_not_is_said(frame):
         fit.out_of_bag_errors()
     with pytest.raises(OptionError, match="give split=1 to 4"):
         fit.text()
-    with pytest.raises(OptionError, match="split must be an integer from 1 to 4"):
+    with pytest.raises(OptionError, match="split must be a whole number from 1 to 4"):
         fit.text(split=5)
-    with pytest.raises(OptionError, match="round must be an integer from 1 to 1"):
+    with pytest.raises(OptionError, match="round must be a whole number from 1 to 1"):
         fit.text(2, split=1)
-    with pytest.raises(OptionError, match="rounds must be an integer from 1 to 1"):
+    with pytest.raises(OptionError, match="rounds must be a whole number from 1 to 1"):
         fit.at(2)
     with pytest.raises(OptionError, match="grows its trees once"):
         fit.more(2)
-    with pytest.raises(OptionError, match="rounds of OrdinalBagging must be an integer of 1 or more"):
+    with pytest.raises(OptionError, match="rounds of OrdinalBagging must be a whole number, 1 or more"):
         ordfit("rank ~ x1 + x2", frame, "bagging", rounds=2).more(0)
     with pytest.raises(OptionError, match="rounds must be whole numbers from 1 to 1"):
         fit.staged_errors(rounds=[0])

@@ -248,7 +248,7 @@ def test_the_class_is_no_richer_than_it_says():
         ({"leaves": 1}, "leaves of a tree"),
         ({"leaves": True}, "leaves of a tree"),
         ({"max_depth": 0}, "max_depth of a tree"),
-        ({"prune": "cost"}, "prune of a tree must be None, 'misclassification', 'deviance'"),
+        ({"prune": "cost"}, "prune of a tree must be one of None, 'misclassification', 'deviance'"),
         ({"min_weight": -1.0}, "min_weight of a tree"),
     ],
 )

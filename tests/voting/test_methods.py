@@ -202,7 +202,7 @@ def test_options_of_the_svm_need_it(option):
 
 
 def test_unknown_bases_are_named():
-    with pytest.raises(OptionError, match="base of CostTransform must be 'svm', 'logistic', 'tree' or a scikit-learn"):
+    with pytest.raises(OptionError, match="base of CostTransform must be one of 'svm', 'logistic', 'tree', or a"):
         CostTransform(base="forest")
 
 

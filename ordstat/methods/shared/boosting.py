@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from ..._typing import FloatArray, IntArray, Progress
-from ...exceptions import OptionError
+from ...checks import fraction, whole
 from ...learners.boosting import Hypotheses, Loss
 from ...learners.boosting_run import Run, continued, held_out, split
 from ...learners.losses.exponential import MarginLoss, Questions
@@ -24,7 +24,6 @@ from ...model.rules import Potential, ThresholdRule, count_above
 from ...model.sample import Rows, Sample
 from ...results.rankers.ensemble import EnsembleResults
 from ..base import Method, Needs
-from .options import count, number
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -58,10 +57,10 @@ class RoundsMethod(Method):
     def __post_init__(self) -> None:
         share = self.validation
         self._settle(
-            rounds=count(self, "rounds", self.rounds, 1),
+            rounds=whole("rounds", self.rounds, 1, of=self),
             cost=CostMatrix.parse(self.cost).value,
-            validation=None if share is None else number(self, "validation", share, below=1.0, also=" or None"),
-            patience=count(self, "patience", self.patience, 1),
+            validation=None if share is None else fraction("validation", share, also=", or None", of=self),
+            patience=whole("patience", self.patience, 1, of=self),
         )
 
     def check(self, sample: Sample) -> None:
@@ -130,7 +129,7 @@ class RoundsMethod(Method):
         ------
         OptionError
         """
-        count(self, "rounds", rounds, 1)
+        whole("rounds", rounds, 1, of=self)
         run = self._run(self._rows(sample), fit.rounds.held, fit.rounds.start)
         run.repeat(fit.rounds)
         rng = continued(fit.rounds.state)
@@ -146,8 +145,7 @@ class RoundsMethod(Method):
             More rounds than were made.
         """
         made = len(fit.rounds.members)
-        if isinstance(rounds, bool) or not isinstance(rounds, (int, np.integer)) or not 0 <= rounds <= made:
-            raise OptionError(f"rounds must be an integer from 0 to {made}, the rounds made; got {rounds!r}.")
+        whole("rounds", rounds, 0, made, also=", the rounds made")
         train, _ = split(self._rows(sample), fit.rounds.held)
         return self._fitted(sample, train, self.hypotheses(train), fit.rounds, int(rounds))
 

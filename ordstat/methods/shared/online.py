@@ -8,17 +8,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..._typing import FloatArray, IntArray, Progress
+from ...checks import number, one_of, whole
 from ...exceptions import DataError, OptionError
 from ...model.costs import CostField, CostMatrix, require_differences, sample_costs
 from ...model.fit import Certificate, Fit, Trace
 from ...model.online.examples import Examples
 from ...model.online.weights import Learned, Lesson, MistakeBound, Tally
 from ...model.sample import Sample
-from ...model.scaling import SCALINGS, Scaling, fit_scaling
+from ...model.scaling import SCALED, SCALINGS, Scaling, fit_scaling
 from ...solvers.online.perceptron import Learner
 from ...solvers.online.rank_margin import LARGEST
 from ..base import Method, Needs
-from .options import SCALED, count, one_of
 from .work import Work, require_affordable
 
 #: Orders in which rows may be presented.
@@ -70,13 +70,13 @@ class OnlineMethod(Method):
 
     def __post_init__(self) -> None:
         self._settle(
-            epochs=count(self, "epochs", self.epochs, 1),
-            margin=_not_negative(self, "margin", self.margin),
+            epochs=whole("epochs", self.epochs, 1, of=self),
+            margin=number("margin", self.margin, least=0.0, of=self),
             cost=CostMatrix.parse(self.cost).value,
         )
-        one_of(self, "keep", self.keep, self.keeps)
-        one_of(self, "presentation", self.presentation, PRESENTATIONS)
-        one_of(self, "scaling", self.scaling, SCALINGS)
+        one_of("keep", self.keep, self.keeps, of=self)
+        one_of("presentation", self.presentation, PRESENTATIONS, of=self)
+        one_of("scaling", self.scaling, SCALINGS, of=self)
 
     @property
     def draws(self) -> bool:
@@ -312,10 +312,3 @@ def _learn(work: Any, order: IntArray, tally: Tally) -> Tally:
         cost=tally.cost + cost,
         growth=tally.growth + growth,
     )
-
-
-def _not_negative(method: Method, name: str, value: Any) -> float:
-    ok = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    if not ok or not 0.0 <= value < np.inf:
-        raise OptionError(f"{name} of {type(method).__name__} must be a finite number of 0 or more; got {value!r}.")
-    return float(value)

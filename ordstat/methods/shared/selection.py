@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..._typing import Progress
+from ...checks import number
 from ...exceptions import OptionError
 from ...model.kernels.named import Kernel, parse_kernel
 from ...model.sample import Sample
 from ...solvers.cross_validation import GRID
 from ..base import Method
-from .options import number
 
 
 def kernel_of(value: Any, scaling: str | None) -> Kernel:
@@ -35,9 +35,9 @@ def settled_C(method: Method, C: Any, *, hard: bool = False) -> float | str | tu
     if hard and isinstance(C, (float, np.floating)) and np.isposinf(C):
         return float("inf")
     if isinstance(C, (tuple, list, np.ndarray)) and np.size(C) > 0:
-        return tuple(sorted({number(method, "each C", value) for value in C}))
+        return tuple(sorted({number("each C", value, above=0.0, of=method) for value in C}))
     also = f", several of them{', inf' if hard else ''} or 'cv'"
-    return number(method, "C", C, also=also)
+    return number("C", C, also=also, above=0.0, of=method)
 
 
 def grid(C: float | str | Sequence[float]) -> tuple[float, ...]:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from ..._typing import FloatArray, IntArray, Progress
+from ...checks import fraction, jobs, one_of, whole
 from ...exceptions import DataError, OptionError
 from ...model.costs import CostField, CostMatrix, require_differences, sample_costs
 from ...model.fit import BallGeometry, Certificate, Fit, Geometry, MarginFit, Selection, Trace
@@ -18,14 +19,13 @@ from ...model.kernels.named import Kernel, parse_kernel
 from ...model.potentials import KernelExpansion, LinearPotential
 from ...model.rules import ThresholdRule
 from ...model.sample import Sample
-from ...model.scaling import SCALINGS, Scaling, about_mean, fit_scaling
+from ...model.scaling import SCALED, SCALINGS, Scaling, about_mean, fit_scaling
 from ...model.ties import tolerance
 from ...results.rankers.margin import MarginResults
 from ...solvers.cross_validation import Candidate, Outcome, Plan, Route, mean_score, select
 from ...solvers.gram import DenseGram, Gram, LinearGram, centred
 from ...solvers.svm.restricted import RestrictedGram
 from ..base import Method, Needs
-from .options import SCALED, count, jobs, number, one_of
 from .selection import check_clusters, grid, kernel_of, selects, settled_C, settled_facts, ticking
 from .work import Work
 
@@ -95,12 +95,12 @@ class KernelMachine(Method):
     def __post_init__(self) -> None:
         self._settle(
             C=settled_C(self, self.C, hard=self.hard),
-            tol=number(self, "tol", self.tol, below=1.0),
+            tol=fraction("tol", self.tol, of=self),
             cost=CostMatrix.parse(self.cost).value,
-            folds=count(self, "folds", self.folds, 2),
-            n_jobs=jobs(self, self.n_jobs),
+            folds=whole("folds", self.folds, 2, of=self),
+            n_jobs=jobs(self.n_jobs, of=self),
         )
-        one_of(self, "scaling", self.scaling, SCALINGS)
+        one_of("scaling", self.scaling, SCALINGS, of=self)
         kernel = kernel_of(self.kernel, self.scaling)
         if kernel.widths and isinstance(self.C, float) and np.isinf(self.C):
             raise OptionError(f"kernel={kernel!r} leaves gamma to cross-validation, which needs a finite C; got C=inf.")

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._typing import FloatArray, Progress
+from ...checks import number, one_of
 from ...exceptions import DataError
 from ...model.costs import CostField, CostMatrix, require_v_shaped, sample_costs, split_weights
 from ...model.distinct import DistinctRows, distinct_rows
@@ -16,10 +17,9 @@ from ...model.reduction.bound import alike, training_bound
 from ...model.reduction.extended import Extended, ReductionFit, extend
 from ...model.reduction.logistic_rule import LogisticRule
 from ...model.sample import Rows, Sample
-from ...model.scaling import SCALINGS, Scaling, fit_scaling
+from ...model.scaling import SCALED, SCALINGS, Scaling, fit_scaling
 from ...results.rankers.threshold_loss import ThresholdLossResults
 from ..base import Method, Needs
-from .options import SCALED, number, one_of
 from .work import Work
 
 # Numbers held at once for each example.
@@ -66,8 +66,10 @@ class ThresholdLossMethod(Method):
     tolerance: ClassVar[float] = 1e-7
 
     def __post_init__(self) -> None:
-        self._settle(cost=CostMatrix.parse(self.cost).value, penalty=number(self, "penalty", self.penalty))
-        one_of(self, "scaling", self.scaling, SCALINGS)
+        self._settle(
+            cost=CostMatrix.parse(self.cost).value, penalty=number("penalty", self.penalty, above=0.0, of=self)
+        )
+        one_of("scaling", self.scaling, SCALINGS, of=self)
 
     @property
     def modal(self) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..._typing import FloatArray
+from ...checks import one_of
 from ...exceptions import OptionError
 from ...model.costs import CostMatrix, is_convex, require_v_shaped, sample_costs
 from ...model.kernels.named import Linear, parse_kernel
@@ -22,7 +23,6 @@ from ...solvers.svm.dual import ExtendedDual, Outcome
 from ...solvers.svm.hard_margin import HardMargin
 from ...solvers.svm.restricted import RestrictedGram
 from ...solvers.svm.routes import LOSSES, SOLVERS
-from .options import one_of
 from .svm import KernelMachine
 
 
@@ -54,8 +54,8 @@ class ThresholdedSVM(KernelMachine):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of(self, "loss", self.loss, LOSSES)
-        one_of(self, "solver", self.solver, SOLVERS)
+        one_of("loss", self.loss, LOSSES, of=self)
+        one_of("solver", self.solver, SOLVERS, of=self)
         if self.loss != "hinge":
             self._check_loss()
 

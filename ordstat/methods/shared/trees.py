@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._typing import Progress
+from ...checks import jobs, one_of, whole
 from ...exceptions import OptionError
 from ...learners.boosting_run import continued
 from ...learners.losses.reweighting import Unweighted
@@ -25,7 +26,6 @@ from ...model.trees.fit import TreeFit
 from ...model.trees.tree import Tree, entropies
 from ...results.rankers.trees import TreeResults
 from ..base import Method, Needs
-from .options import count, jobs, one_of
 from .work import Work
 
 #: What trees may be grown for.
@@ -88,7 +88,7 @@ class TreeMethod(Method):
                 f"{self.cost!r}. Methods such as 'redsvm' and 'adaboost-or' minimise other costs."
             )
         tree = self.tree()
-        self._settle(min_weight=tree.min_weight, n_jobs=jobs(self, self.n_jobs))
+        self._settle(min_weight=tree.min_weight, n_jobs=jobs(self.n_jobs, of=self))
 
     def tree(self) -> DecisionTree:
         """The settings of every tree."""
@@ -146,7 +146,7 @@ class TreeMethod(Method):
         OptionError
             `rounds` is not a number of rounds, or the method has one round alone.
         """
-        count(self, "rounds", rounds, 1)
+        whole("rounds", rounds, 1, of=self)
         if not isinstance(self, TreeEnsemble):
             raise OptionError(f"{self!r} grows its trees once, so there are no further rounds: use 'ordinal-bagging'.")
         return self._run(sample, fit.votes.trees, fit.votes.rounds + int(rounds), continued(fit.state), None)
@@ -186,8 +186,7 @@ class TreeMethod(Method):
             More rounds than were made.
         """
         made = fit.votes.rounds
-        if isinstance(rounds, bool) or not isinstance(rounds, (int, np.integer)) or not 1 <= rounds <= made:
-            raise OptionError(f"rounds must be an integer from 1 to {made}, the rounds made; got {rounds!r}.")
+        whole("rounds", rounds, 1, made, also=", the rounds made")
         return fit.upto(int(rounds), sample.rows)
 
     def _facts(self, rounds: TreeRounds) -> tuple[tuple[str, Any], ...]:
@@ -240,7 +239,7 @@ class TreeEnsemble(TreeMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settle(rounds=count(self, "rounds", self.rounds, 1))
+        self._settle(rounds=whole("rounds", self.rounds, 1, of=self))
 
     @property
     def made(self) -> int:
@@ -269,8 +268,8 @@ class BoostedTrees(TreeEnsemble):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of(self, "version", self.version, VERSIONS)
-        one_of(self, "sampling", self.sampling, SAMPLINGS)
+        one_of("version", self.version, VERSIONS, of=self)
+        one_of("sampling", self.sampling, SAMPLINGS, of=self)
 
     @property
     def draws(self) -> bool:

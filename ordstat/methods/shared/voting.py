@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._typing import FloatArray, Progress
+from ...checks import fraction, jobs, one_of, unknown, whole
 from ...exceptions import DataError, OptionError
 from ...learners.base import Trainer
 from ...learners.classifier import Classifier
@@ -22,13 +23,12 @@ from ...model.folds import stratified_folds
 from ...model.kernels.named import Kernel, parse_kernel
 from ...model.rules import ScoreRule
 from ...model.sample import Sample
-from ...model.scaling import SCALINGS
+from ...model.scaling import SCALED, SCALINGS
 from ...model.ties import cleared
 from ...results.rankers.votes import VoteResults
 from ...solvers.cross_validation import Plan
 from ...solvers.svm.routes import ROUGH, SOLVERS
 from ..base import Method, Needs
-from .options import SCALED, count, jobs, number, one_of
 from .selection import check_clusters, grid, kernel_of, selects, settled_C, settled_facts, ticking
 from .work import Work
 
@@ -94,13 +94,13 @@ class VotingMethod(Method):
     def __post_init__(self) -> None:
         self._settle(
             C=settled_C(self, self.C),
-            tol=number(self, "tol", self.tol, below=1.0),
+            tol=fraction("tol", self.tol, of=self),
             cost=CostMatrix.parse(self.cost).value,
-            folds=count(self, "folds", self.folds, 2),
-            n_jobs=jobs(self, self.n_jobs),
+            folds=whole("folds", self.folds, 2, of=self),
+            n_jobs=jobs(self.n_jobs, of=self),
         )
-        one_of(self, "scaling", self.scaling, SCALINGS)
-        one_of(self, "solver", self.solver, SOLVERS)
+        one_of("scaling", self.scaling, SCALINGS, of=self)
+        one_of("solver", self.solver, SOLVERS, of=self)
         kernel = parse_kernel(self.kernel)
         if self.base == "svm":
             kernel_of(kernel, self.scaling)
@@ -131,10 +131,7 @@ class VotingMethod(Method):
         if not isinstance(self.base, str):
             return Classifier(self.base, self.scaling)
         if self.base not in CLASSIFIERS:
-            names = ", ".join(repr(name) for name in ("svm", *CLASSIFIERS))
-            raise OptionError(
-                f"base of {type(self).__name__} must be {names} or a scikit-learn classifier; got {self.base!r}."
-            )
+            raise unknown("base", self.base, ("svm", *CLASSIFIERS), of=self, also=", or a scikit-learn classifier")
         return Classifier(CLASSIFIERS[self.base](), self.scaling)
 
     @property

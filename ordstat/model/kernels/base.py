@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray, IntArray
-from ...exceptions import OptionError
 
 
 class Kernel(ABC):
@@ -82,13 +81,6 @@ class Kernel(ABC):
     def anchors(self, X: FloatArray, support: IntArray) -> AnyArray:
         """What a fitted expansion keeps of the training rows X: the rows at `support`."""
         return X[support]
-
-
-def positive(kernel: str, name: str, value: Any, *, zero: bool = False) -> None:
-    ok = isinstance(value, (int, float, np.number)) and np.isfinite(value) and (value >= 0 if zero else value > 0)
-    if isinstance(value, bool) or not ok:
-        bound = "zero or more" if zero else "positive"
-        raise OptionError(f"{name} of the {kernel} kernel must be a {bound}, finite number; got {value!r}.")
 
 
 def squared_length(X: FloatArray) -> FloatArray:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
+from ...checks import number, whole
 from ...exceptions import OptionError
-from .base import Kernel, positive, squared_length
+from .base import Kernel, squared_length
 from .distances import manhattan, squared_euclidean
 
 #: gamma="cv": 2^-15, 2^-13, ..., 2^3 [Hsu, Chang & Lin 2003]; with the 55 fits of the choice of C these are the 550
@@ -34,14 +35,15 @@ class Scaled(Kernel):
         if isinstance(self.gamma, (tuple, list, np.ndarray)):
             object.__setattr__(self, "gamma", self._choices(self.gamma))
         else:
-            positive(self.name, "gamma", self.gamma)
+            self._positive(self.gamma)
 
     def _choices(self, values: Any) -> tuple[float, ...]:
-        for value in values:
-            positive(self.name, "gamma", value)
         if not len(values):
-            raise OptionError(f"gamma of the {self.name} kernel needs a value or more to choose from; got {values!r}.")
-        return tuple(sorted({float(value) for value in values}))
+            raise OptionError(f"gamma of the {self.name} kernel must have a value to choose from; got {values!r}.")
+        return tuple(sorted({self._positive(value) for value in values}))
+
+    def _positive(self, value: Any) -> float:
+        return number("gamma", value, above=0.0, of=f"the {self.name} kernel")
 
     @property
     def widths(self) -> tuple[float, ...]:
@@ -152,9 +154,8 @@ class Polynomial(Scaled):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.degree, bool) or not isinstance(self.degree, (int, np.integer)) or self.degree < 1:
-            raise OptionError(f"degree of the polynomial kernel must be an integer of 1 or more; got {self.degree!r}.")
-        positive(self.name, "coef0", self.coef0, zero=True)
+        whole("degree", self.degree, 1, of="the polynomial kernel")
+        number("coef0", self.coef0, least=0.0, of="the polynomial kernel")
 
     def measure(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         product: FloatArray = X @ Z.T

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..._typing import FloatArray
-from ...exceptions import OptionError
+from ...checks import number, unknown
 from ..sample import Rows
 from ..scaling import Scaling
 
@@ -28,10 +28,7 @@ class Encoding(Protocol):
 
 
 def _checked(encoding: OneHot | Ordinal) -> None:
-    size = encoding.size
-    if isinstance(size, bool) or not isinstance(size, (int, float)) or not 0.0 < size < np.inf:
-        raise OptionError(f"size of {type(encoding).__name__} must be a positive, finite number; got {size!r}.")
-    object.__setattr__(encoding, "size", float(size))
+    object.__setattr__(encoding, "size", number("size", encoding.size, above=0.0, of=encoding))
 
 
 @dataclass(frozen=True)
@@ -134,8 +131,7 @@ def parse_encoding(value: object) -> Encoding:
         return ENCODINGS[value]
     if isinstance(value, (OneHot, Ordinal, Separate)):
         return value
-    names = ", ".join(repr(name) for name in ENCODINGS)
-    raise OptionError(f"encoding must be one of {names}, or a value such as OneHot(10); got {value!r}.")
+    raise unknown("encoding", value, ENCODINGS, also=", or a value such as OneHot(10)")
 
 
 def extended_rows(X: FloatArray, codes: FloatArray) -> FloatArray:

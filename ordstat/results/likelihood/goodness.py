@@ -20,6 +20,7 @@ from ...assess.likelihood.goodness import (
     pulkstenis_robinson_df,
     score_groups,
 )
+from ...checks import one_of, whole
 from ...exceptions import ConvergenceWarning, DataError, OptionError
 from ...model.sample import Sample
 from ..protocols import ProbabilityRule
@@ -79,11 +80,9 @@ class GoodnessOfFit:
 
 def gof(r: LikelihoodResults, test: str, groups: int | None) -> GoodnessOfFit:
     """`LikelihoodResults.gof`."""
-    if not isinstance(test, str) or test not in _TESTS:
-        raise OptionError(f"test must be one of {', '.join(map(repr, _TESTS))}; got {test!r}.")
-    whole = isinstance(groups, (int, np.integer)) and not isinstance(groups, bool) and groups >= 3
-    if groups is not None and not whole:
-        raise OptionError(f"groups must be a whole number, 3 or more; got {groups!r}.")
+    one_of("test", test, _TESTS)
+    if groups is not None:
+        whole("groups", groups, 3)
     finite_only(r, "gof()")
     if penalised(r):
         raise OptionError("gof() compares with the maximum of the likelihood: fit without penalty=.")

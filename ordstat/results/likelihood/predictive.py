@@ -97,7 +97,7 @@ class Predictive:
         if not how.asked:
             return OrdinalResults.predict(self, newdata, type)
         if type not in self.predicts:
-            raise OptionError(self._unknown_type(type))
+            raise self._unknown_type(type)
         out: pd.DataFrame = with_uncertainty(self, self._target(newdata), type, how)
         return out
 

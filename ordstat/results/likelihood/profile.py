@@ -10,6 +10,7 @@ import pandas as pd
 from scipy.special import chdtri, ndtri
 
 from ..._typing import FloatArray, IntArray
+from ...checks import fraction, one_of, unknown, whole
 from ...exceptions import OptionError
 from .parameters import check_determined
 
@@ -26,9 +27,8 @@ _OPEN = 5.0
 
 def limits(r: LikelihoodResults, level: float, type: str, parm: Any) -> pd.DataFrame:
     """`LikelihoodResults.confint`."""
-    if type not in ("wald", "profile"):
-        raise OptionError(f"type must be 'wald' or 'profile'; got {type!r}.")
-    check_level(level)
+    one_of("type", type, ("wald", "profile"))
+    fraction("level", level)
     chosen = places(r, parm)
     if type == "wald":
         return _frame(r, chosen, _wald(r, level)[chosen])
@@ -43,11 +43,6 @@ def limits(r: LikelihoodResults, level: float, type: str, parm: Any) -> pd.DataF
     frame = _frame(r, chosen, values)
     frame.attrs["reasons"] = reasons
     return frame
-
-
-def check_level(level: float) -> None:
-    if not 0.0 < level < 1.0:
-        raise OptionError(f"level must lie strictly between 0 and 1; got {level!r}.")
 
 
 def places(r: LikelihoodResults, parm: Any) -> IntArray:
@@ -66,12 +61,9 @@ def _places_of(one: Any, names: Sequence[str], terms: Mapping[str, list[int]]) -
     if isinstance(one, str):
         found = [place for place, name in enumerate(names) if name == one] or terms.get(one, [])
         if not found:
-            raise OptionError(f"parm has no parameter or term {one!r}; the parameters are {', '.join(names)}.")
+            raise unknown("each parm", one, (*names, *terms))
         return found
-    whole = isinstance(one, (int, np.integer)) and not isinstance(one, bool)
-    if not whole or not 0 <= one < len(names):
-        raise OptionError(f"parm must hold names, or positions 0 to {len(names) - 1}; got {one!r}.")
-    return [int(one)]
+    return [whole("each parm", one, 0, len(names) - 1, also=", or a name")]
 
 
 def _wald(r: LikelihoodResults, level: float) -> FloatArray:
@@ -108,9 +100,8 @@ def _profiler(r: LikelihoodResults) -> Profiler:
 
 def profiles(r: LikelihoodResults, parm: Parm, level: float, points: int) -> pd.DataFrame:
     """`LikelihoodResults.profile`."""
-    check_level(level)
-    if points < 3:
-        raise OptionError(f"points must be 3 or more; got {points!r}.")
+    fraction("level", level)
+    whole("points", points, 3)
     if parm is not None:
         check_determined(places(r, parm), r.fit, r.parameters, "profile")
     chosen = [place for place in places(r, parm) if not r.fit.aliased[place]]

@@ -11,11 +11,11 @@ import pandas as pd
 from ...assess.likelihood.discrimination import Discrimination, discrimination
 from ...assess.likelihood.influence import influence
 from ...assess.likelihood.residuals import RESIDUAL_TYPES, residuals
-from ...exceptions import DataError, OptionError
+from ...checks import generator, one_of
+from ...exceptions import DataError
 from ...model.likelihood.cumulative import CumulativeRule
 from ..report.render import Summary
 from ..report.report import Report, Table
-from ..seeds import generator
 
 if TYPE_CHECKING:
     from .results import LikelihoodResults
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 def residual_series(r: LikelihoodResults, type: str, seed: int | np.random.Generator) -> pd.Series:
     """Residuals on the index of the fit."""
-    if type not in RESIDUAL_TYPES:
-        raise OptionError(f"type must be one of {', '.join(map(repr, RESIDUAL_TYPES))}; got {type!r}.")
+    one_of("type", type, RESIDUAL_TYPES)
     values = residuals(_rule(r), r.design.sample, type, generator(seed))
     return pd.Series(values, index=r.design.index, name=type)
 

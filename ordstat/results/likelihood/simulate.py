@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import FloatArray, IntArray
-from ...exceptions import DataError, OptionError
+from ...checks import generator, whole
+from ...exceptions import DataError
 from ..protocols import ProbabilityRule
-from ..seeds import generator
 from ..target import Target
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ _BUFFER = 1 << 22
 
 def simulate(r: LikelihoodResults, target: Target, n: int, seed: int | np.random.Generator) -> pd.DataFrame:
     """`LikelihoodResults.simulate`."""
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise OptionError(f"n must be a whole number, 1 or more; got {n!r}.")
+    whole("n", n, 1)
     rule, rng = cast(ProbabilityRule, r.fit.rule), generator(seed)
     shares = rng.random((int(n), target.rows.n))
     codes = np.empty(shares.shape, dtype=np.intp)

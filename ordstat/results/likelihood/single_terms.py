@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
+from ...checks import one_of
 from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
 from ...model.sample import Sample
@@ -85,7 +86,7 @@ def coded_anew(r: LikelihoodResults, role: str, terms: Sequence[str], changed: s
 
 def dropped_terms(r: LikelihoodResults, scope: Any, test: str | None, k: float) -> pd.DataFrame:
     """`LikelihoodResults.drop1`."""
-    _check_test(test)
+    one_of("test", test, ("Chisq", None))
     check_unpenalised([r], "drop1")
     fits = drop_fits(r, _drop_scope(r, scope))
     return _table(r, fits, -1.0, test, k)
@@ -112,7 +113,7 @@ def _drop_scope(r: LikelihoodResults, scope: Any) -> list[str]:
 
 def added_terms(r: LikelihoodResults, scope: Any, test: str | None, k: float, data: Any) -> pd.DataFrame:
     """`LikelihoodResults.add1`."""
-    _check_test(test)
+    one_of("test", test, ("Chisq", None))
     check_unpenalised([r], "add1")
     fits = add_fits(r, enterable(r, widest(r, scope, data)), data)
     return _table(r, fits, 1.0, test, k)
@@ -151,11 +152,6 @@ def check_rows(old: Design, new: Design, term: str) -> None:
             f"({min(old.sample.n, new.sample.n)} rows have it): models are compared on the same rows, so drop the rows "
             "with missing values first."
         )
-
-
-def _check_test(test: str | None) -> None:
-    if test not in ("Chisq", None):
-        raise OptionError(f"test must be 'Chisq' or None; got {test!r}.")
 
 
 def _table(

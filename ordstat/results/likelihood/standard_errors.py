@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import expit, ndtri
 
 from ..._typing import BoolArray, FloatArray
-from ...exceptions import OptionError
+from ...checks import fraction
 from ...model.fit import LikelihoodFit
 from ...model.likelihood.cumulative import CumulativeRule
 from ...model.likelihood.derivatives import parameter_count
@@ -63,9 +63,7 @@ def infinite_parameters(fit: LikelihoodFit) -> BoolArray | None:
 
 def normal_quantile(level: float) -> float:
     """z with P(|N(0, 1)| < z) = level."""
-    if not 0.0 < level < 1.0:
-        raise OptionError(f"level must lie strictly between 0 and 1; got {level!r}.")
-    return float(ndtri(0.5 + level / 2.0))
+    return float(ndtri(0.5 + fraction("level", level) / 2.0))
 
 
 def symmetric_limits(value: FloatArray, std_error: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:

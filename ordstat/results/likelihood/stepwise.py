@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ...checks import one_of
 from ...exceptions import OptionError
 from .comparison import check_unpenalised
 from .single_terms import add_fits, check_rows, drop_fits, enterable, widest
@@ -44,8 +45,7 @@ def stepwise(r: LikelihoodResults, scope: Any, direction: str | None, k: float, 
     lower, upper = _limits(r, scope)
     check_unpenalised([r], "step")
     chosen = direction or ("backward" if upper is None else "both")
-    if chosen not in ("both", "backward", "forward"):
-        raise OptionError(f"direction must be 'both', 'backward' or 'forward'; got {direction!r}.")
+    one_of("direction", chosen, ("both", "backward", "forward"))
     if upper is None and chosen == "forward":
         raise OptionError("direction='forward' needs scope=, the formula of the largest model.")
     rows = [("", r)]

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import FloatArray, IntArray
+from ...checks import fraction, generator, one_of, whole
 from ...exceptions import OptionError
 from ...model.costs import CostMatrix
 from ...model.fit import LikelihoodFit
@@ -24,13 +25,11 @@ from ...model.likelihood.derivatives import (
     standard_errors,
 )
 from ...model.sample import Rows
-from ..seeds import generator
 from ..target import Target
 from .standard_errors import (
     drawn_rules,
     infinite_parameters,
     logit_limits,
-    normal_quantile,
     rule_covariance,
     symmetric_limits,
 )
@@ -71,13 +70,10 @@ class Uncertainty:
     vcov: Any = None
 
     def __post_init__(self) -> None:
-        if self.interval not in (None, "confidence"):
-            raise OptionError(f"interval must be 'confidence' or None; got {self.interval!r}.")
-        if self.method not in METHODS:
-            raise OptionError(f"method must be 'delta' or 'simulation'; got {self.method!r}.")
-        if isinstance(self.draws, bool) or not isinstance(self.draws, (int, np.integer)) or self.draws < 2:
-            raise OptionError(f"draws must be a whole number, 2 or more; got {self.draws!r}.")
-        normal_quantile(self.level)
+        one_of("interval", self.interval, ("confidence", None))
+        one_of("method", self.method, METHODS)
+        whole("draws", self.draws, 2)
+        fraction("level", self.level)
 
     @property
     def asked(self) -> bool:

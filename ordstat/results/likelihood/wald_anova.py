@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..._typing import BoolArray, FloatArray, IntArray
 from ...assess.likelihood.wald import sequential_contrasts, wald_test
-from ...exceptions import OptionError
+from ...checks import one_of
 from ...model.sample import Sample
 from .comparison import chi2_tail
 
@@ -27,8 +27,7 @@ _CODED = {"III": "sum", "baseline": "treatment"}
 def wald_anova(r: LikelihoodResults, type: str) -> pd.DataFrame:
     """Wald tests of the location terms of one fit; see `LikelihoodResults.anova`."""
     kind = _ALIASES.get(str(type), str(type))
-    if kind not in ("I", "II", *_CODED):
-        raise OptionError(f"type must be 'I', 'II', 'III' (or 'balanced') or 'baseline'; got {type!r}.")
+    one_of("type", kind, ("I", "II", *_CODED))
     design, margins = r.design, r.design.spec.margins()
     places = r.parameters.of("location")
     estimated = ~r.fit.aliased[places]

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import FloatArray
+from ...checks import whole
 from ...exceptions import OptionError, UnavailableError
 from ...model.fit import Fit
 from ...model.sample import Rows, Sample
@@ -258,8 +259,7 @@ class TreeResults(StagedResults, VoteResults):
             most = f"give split=1 to {votes.per_round}" if by_split else "leave split out"
             raise OptionError(f"the trees of {self.method!r} are {'of one' if by_split else 'not of a'} split: {most}.")
         for name, value, most_of in (("round", round, votes.rounds), ("split", split or 1, votes.per_round)):
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= most_of:
-                raise OptionError(f"{name} must be an integer from 1 to {most_of}; got {value!r}.")
+            whole(name, value, 1, most_of)
         return votes.trees[(round - 1) * votes.per_round + (split or 1) - 1]
 
     def _classes(self, split: int | None) -> list[str]:

@@ -15,6 +15,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from ...._typing import BoolArray, FloatArray
+from ....checks import one_of
 from ....exceptions import DataWarning, OptionError
 from ....model.likelihood.cumulative import CumulativeRule
 from ....model.likelihood.derivatives import QUANTITIES, Quantity, involved
@@ -98,8 +99,7 @@ class Averager:
 
     @classmethod
     def of(cls, results: LikelihoodResults, scale: str, vcov: Any) -> Averager:
-        if scale not in SCALES:
-            raise OptionError(f"scale must be one of {', '.join(map(repr, SCALES))}; got {scale!r}.")
+        one_of("scale", scale, SCALES)
         rule = cast(CumulativeRule, results.fit.rule)
         return cls(results, scale, rule_covariance(results.fit, rule, results.vcov(vcov).to_numpy()))
 
@@ -199,8 +199,7 @@ def average_effects(
     vcov: Any,
 ) -> pd.DataFrame:
     """The frame of `LikelihoodResults.effects`."""
-    if contrast not in PAIRS:
-        raise OptionError(f"contrast must be one of {', '.join(map(repr, PAIRS))}; got {contrast!r}.")
+    one_of("contrast", contrast, PAIRS)
     averager = Averager.of(results, scale, vcov)
     everyone = population(results, newdata, weights, data)
     names = (

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ...._typing import FloatArray
+from ....checks import one_of
 from ....exceptions import OptionError
 from ..standard_errors import logit_limits, normal_quantile
 from .average import PAIRS, Average, Averager, listed, warn_of_unknown
@@ -105,10 +106,8 @@ class Emmeans:
         >>> fit.emmeans("contact").contrasts()[["contrast", "estimate"]].round(3).values.tolist()
         [['yes - no', 1.528]]
         """
-        if method not in PAIRS:
-            raise OptionError(f"method must be one of {', '.join(map(repr, PAIRS))}; got {method!r}.")
-        if adjust not in ADJUST:
-            raise OptionError(f"adjust must be one of {', '.join(map(repr, ADJUST))}; got {adjust!r}.")
+        one_of("method", method, PAIRS)
+        one_of("adjust", adjust, ADJUST)
         main = [name for name in self.cells.columns if name not in self.by]
         keys = [tuple(row) for row in self.cells[list(self.by)].to_numpy(dtype=object)]
         tables = []
