@@ -20,6 +20,7 @@ from ordstat.model.kernels.named import (
     Stump,
     parse_kernel,
 )
+from ordstat.model.row_blocks import row_blocks
 
 
 def cauchy(X, Z):
@@ -105,7 +106,7 @@ def test_blocks_of_distances_agree_with_one_block(monkeypatch):
     X, Z = _rows(30), _rows(20, seed=2)
     X[:10] = Z[:10]
     whole = squared_euclidean(X, Z)
-    monkeypatch.setattr("ordstat.model.kernels.distances._BLOCK", 7)
+    monkeypatch.setattr("ordstat.model.kernels.distances.row_blocks", lambda n, *_: row_blocks(n, room=7))
     np.testing.assert_allclose(squared_euclidean(X, Z), whole, rtol=1e-13, atol=1e-15)
 
 

@@ -204,10 +204,10 @@ def _in_units(scores: FloatArray, own: FloatArray, whole: FloatArray, weights: F
     """Scores of one ranker in the units of another; `own` and `whole` are what both give the same rows."""
     if scores.ndim == 2:
         scores, own, whole = (v - v.mean(axis=1, keepdims=True) for v in (scores, own, whole))
-        return scores * _ratio(_spread(own, 0.0, weights), _spread(whole, 0.0, weights))
+        return scores * _stretch(_spread(own, 0.0, weights), _spread(whole, 0.0, weights))
     means = [float(weights @ v / weights.sum()) for v in (own, whole)]
     spreads = [_spread(v, mean, weights) for v, mean in zip((own, whole), means, strict=True)]
-    return (scores - means[0]) * _ratio(*spreads) + means[1]
+    return (scores - means[0]) * _stretch(*spreads) + means[1]
 
 
 def _spread(values: FloatArray, centre: float, weights: FloatArray) -> float:
@@ -215,6 +215,6 @@ def _spread(values: FloatArray, centre: float, weights: FloatArray) -> float:
     return float(np.sqrt(weights @ (squares if squares.ndim == 1 else squares.mean(axis=1)) / weights.sum()))
 
 
-def _ratio(own: float, whole: float) -> float:
+def _stretch(own: float, whole: float) -> float:
     """What to stretch by; nothing where either is constant."""
     return whole / own if own > 0.0 and whole > 0.0 else 1.0

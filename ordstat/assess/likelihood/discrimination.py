@@ -19,7 +19,7 @@ from ...model.likelihood.cumulative import CumulativeRule
 from ...model.likelihood.links import Link
 from ...model.sample import Sample
 from ...model.ties import merged
-from ..agreement import PairCounts, PairOrder, concordance, somers_d, spearman
+from ..agreement import PairCounts, PairOrder, concordance, ratio, somers_d, spearman
 from ..errors import ranked_probability_scores
 
 #: Probabilities held at once.
@@ -117,7 +117,7 @@ def discrimination(rule: CumulativeRule, fit: LikelihoodFit, sample: Sample) -> 
         c_index=concordance(pairs),
         somers_d=somers_d(pairs),
         gamma=_gamma(pairs),
-        tau_a=_ratio(pairs.concordant - pairs.discordant, 0.5 * _pairs(n)),
+        tau_a=ratio(pairs.concordant - pairs.discordant, 0.5 * _pairs(n)),
         brier=float(np.average((above - (sample.y >= middle)) ** 2, weights=weights)),
         rps=float(np.average(rps, weights=weights)),
     )
@@ -143,16 +143,12 @@ def _tail(df: int, chi2: float) -> float:
 
 
 def _gamma(pairs: PairCounts) -> float:
-    return _ratio(pairs.concordant - pairs.discordant, pairs.concordant + pairs.discordant)
+    return ratio(pairs.concordant - pairs.discordant, pairs.concordant + pairs.discordant)
 
 
 def _pairs(total: float) -> float:
     """Ordered pairs of different cases, 0 where there is hardly more than one case."""
     return total * (total - 1.0) if total > 1.0 + 1e-9 else 0.0
-
-
-def _ratio(numerator: float, denominator: float) -> float:
-    return numerator / denominator if denominator > 0.0 else float("nan")
 
 
 def _codes(scores: FloatArray) -> IntArray:
@@ -173,7 +169,7 @@ def gini_mean_difference(values: FloatArray, weights: FloatArray) -> float:
     v, w = values[order] - values[order[0]], weights[order]
     total = float(w.sum())
     below = np.cumsum(w) - w
-    return _ratio(2.0 * float((w * v) @ (2.0 * below + w - total)), _pairs(total))
+    return ratio(2.0 * float((w * v) @ (2.0 * below + w - total)), _pairs(total))
 
 
 def score_chi2(link: Link, fit: LikelihoodFit, sample: Sample) -> float:

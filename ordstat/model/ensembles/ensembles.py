@@ -10,13 +10,12 @@ from typing import Protocol, Self
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
+from ..row_blocks import CACHED, row_blocks
 from ..sample import Rows, Sample
 from ..scaling import Scaling
 
-# Rows looked up at once: their columns and sums stay in the cache.
-_CHUNK = 1 << 13
-# Scores of single hypotheses held at once while predicting (32 MB).
-_BLOCK = 1 << 22
+# Numbers of a row that a step looks at: its column, its place and the sum.
+_WIDTH = 4
 
 
 class Ensemble(Protocol):
@@ -83,10 +82,9 @@ class StumpSum:
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
         scores = np.full(rows.n, self.constant)
-        for start in range(0, rows.n, _CHUNK):
-            chunk = slice(start, start + _CHUNK)
+        for some in row_blocks(rows.n, _WIDTH, CACHED):
             for step in self.steps:
-                scores[chunk] += step(rows.X[chunk])
+                scores[some] += step(rows.X[some])
         return scores
 
     def importance(self, sample: Sample) -> FloatArray:
@@ -132,12 +130,10 @@ class DirectionSum:
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
         scores = np.zeros(rows.n)
-        step = max(_BLOCK // max(self.heights.size, 1), 1)
-        for start in range(0, rows.n, step):
-            chunk = slice(start, start + step)
-            X = self.scaling(rows.X[chunk])
+        for some in row_blocks(rows.n, self.heights.size):
+            X = self.scaling(rows.X[some])
             inner = X @ self.directions[:, :-1].T + self.directions[:, -1]
-            scores[chunk] = self.shape(inner) @ self.heights
+            scores[some] = self.shape(inner) @ self.heights
         return scores
 
     def importance(self, sample: Sample) -> FloatArray:

@@ -10,11 +10,9 @@ import numpy as np
 
 from ..._typing import FloatArray
 from ...checks import number, unknown
+from ..row_blocks import row_blocks
 from ..sample import Rows
 from ..scaling import Scaling
-
-# Numbers of the extended rows held at once while predicting (32 MB).
-_BLOCK = 1 << 22
 
 
 class Encoding(Protocol):
@@ -188,9 +186,8 @@ class SharedAnswers:
     def _parts(self, rows: Rows) -> Iterator[Rows]:
         """Extended rows, a block of rows of x at a time."""
         width = len(self.codes) * (rows.X.shape[1] + self.codes.shape[1])
-        step = max(_BLOCK // max(width, 1), 1)
         X = self.scaling(rows.X)
-        return (Rows(X=extended_rows(X[i : i + step], self.codes)) for i in range(0, rows.n, step))
+        return (Rows(X=extended_rows(X[some], self.codes)) for some in row_blocks(rows.n, width))
 
     def _shaped(self, values: FloatArray) -> FloatArray:
         return values.reshape(-1, len(self.codes))

@@ -11,13 +11,11 @@ import numpy as np
 
 from ..._typing import FloatArray, IntArray
 from ..fit import VoteFit
+from ..row_blocks import row_blocks
 from ..rules import ScoreRule, most_votes
 from ..sample import Rows
 from .aggregation import Aggregation
 from .tree import Forest, Tree
-
-# Leaves of rows in trees held at once while predicting (16 MB of them).
-_BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -70,20 +68,17 @@ class TreeVotes:
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K)."""
-        step = max(_BLOCK // len(self.trees), 1)
         parts = [np.zeros((0, self.n_levels))]
-        for start in range(0, rows.n, step):
-            *_, last = self.staged(rows.take(slice(start, start + step)))
+        for some in row_blocks(rows.n, len(self.trees)):
+            *_, last = self.staged(rows.take(some))
             parts.append(last)
         return np.concatenate(parts)
 
     def codes(self, rows: Rows, stages: frozenset[int]) -> IntArray:
         """(len(stages), N) predicted codes after some of the rounds, growing."""
-        step = max(_BLOCK // len(self.trees), 1)
         parts = [np.zeros((len(stages), 0), dtype=np.intp)]
-        for start in range(0, rows.n, step):
-            chunk = rows.take(slice(start, start + step))
-            parts.append(np.stack([most_votes(votes) for votes in self.staged(chunk, stages)]))
+        for some in row_blocks(rows.n, len(self.trees)):
+            parts.append(np.stack([most_votes(votes) for votes in self.staged(rows.take(some), stages)]))
         return np.concatenate(parts, axis=1)
 
     def staged(self, rows: Rows, stages: frozenset[int] = frozenset()) -> Iterator[FloatArray]:

@@ -9,10 +9,8 @@ import numpy as np
 
 from ..._typing import AnyArray, FloatArray, IntArray
 from ...compiled.tree import find_leaves
+from ..row_blocks import row_blocks
 from ..sample import Rows, Sample
-
-# Leaves looked up at once (16 MB).
-_BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -177,12 +175,11 @@ class TreeSum:
         """(N,) scores of rows X (N, D)."""
         forest, scores = Forest.of(self.trees, 2), np.zeros(len(X))
         signs = np.where(forest.labels > 0, 1.0, -1.0)
-        step = max(_BLOCK // max(self.heights.size, 1), 1)
-        for start in range(0, len(X), step):
-            leaves = forest.leaves(X[start : start + step])
+        for some in row_blocks(len(X), self.heights.size):
+            leaves = forest.leaves(X[some])
             # One tree after another: a row's sum is the same among many rows and alone.
             for t, height in enumerate(self.heights):
-                scores[start : start + step] += height * signs[leaves[:, t]]
+                scores[some] += height * signs[leaves[:, t]]
         return scores
 
     def importance(self, sample: Sample) -> FloatArray:

@@ -10,14 +10,12 @@ import pandas as pd
 from ..._typing import FloatArray, IntArray
 from ...checks import generator, whole
 from ...exceptions import DataError
+from ...model.row_blocks import row_blocks
 from ..protocols import ProbabilityRule
 from ..target import Target
 
 if TYPE_CHECKING:
     from .results import LikelihoodResults
-
-#: Doubles held at once.
-_BUFFER = 1 << 22
 
 
 def simulate(r: LikelihoodResults, target: Target, n: int, seed: int | np.random.Generator) -> pd.DataFrame:
@@ -26,9 +24,7 @@ def simulate(r: LikelihoodResults, target: Target, n: int, seed: int | np.random
     rule, rng = cast(ProbabilityRule, r.fit.rule), generator(seed)
     shares = rng.random((int(n), target.rows.n))
     codes = np.empty(shares.shape, dtype=np.intp)
-    step = max(1, _BUFFER // len(r.levels))
-    for start in range(0, target.rows.n, step):
-        rows = slice(start, start + step)
+    for rows in row_blocks(target.rows.n, len(r.levels)):
         probabilities = rule.probabilities(target.rows.take(rows), target.scores[rows])
         codes[:, rows] = drawn_codes(probabilities, shares[:, rows])
     columns = {f"sim_{i + 1}": target.classes(row, r.design.levels) for i, row in enumerate(codes)}

@@ -24,6 +24,7 @@ from ...model.likelihood.derivatives import (
     score_involved,
     standard_errors,
 )
+from ...model.row_blocks import row_blocks
 from ...model.sample import Rows
 from ..target import Target
 from .standard_errors import (
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 #: What has a standard error.
 UNCERTAIN = ("prob", "cum_prob", "score", "linear_predictor", "mean")
 METHODS = ("delta", "simulation")
-_BUFFER = 1 << 23  # doubles of simulated predictions held at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,16 +182,11 @@ def _simulated(rule: CumulativeRule, rows: Rows, type: str, covariance: FloatArr
     drawn = list(drawn_rules(rule, covariance, how.draws, rng))
     tail = 0.5 - how.level / 2.0
     tables = np.empty((3, *estimate.shape))
-    for part in _row_parts(rows.n, how.draws * estimate.shape[1]):
+    for part in row_blocks(rows.n, how.draws * estimate.shape[1]):
         values = np.stack([predicted(one, rows.take(part), type) for one in drawn])
         tables[0, part] = values.std(axis=0, ddof=1)
         tables[1:, part] = np.quantile(values, [tail, 1.0 - tail], axis=0)
     return Predicted(estimate, *tables)
-
-
-def _row_parts(n: int, per_row: int) -> list[slice]:
-    step = max(1, _BUFFER // per_row)
-    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
 def _unknown_removed(
