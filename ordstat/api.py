@@ -181,8 +181,7 @@ def fit_design(
     stacklevel: int = 2,
 ) -> OrdinalResults:
     """Fit a method to a design that is already built, and issue what the fit has to warn of."""
-    method.check(design.sample)
-    if vcov is not None and not hasattr(method.results_class, "with_vcov"):
+    if vcov is not None and not method.likelihood:
         raise OptionError(f"vcov goes with likelihood methods; {type(method).__name__} has no standard errors.")
     calibrated = Calibrated.of(method, calibrate)
     if not flag("force", force):

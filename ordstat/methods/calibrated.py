@@ -187,15 +187,14 @@ def _dealt_by_level(y: IntArray, folds: int, rng: np.random.Generator) -> IntArr
 
 def _refuse(method: Method) -> None:
     kind = type(method).__name__
-    if hasattr(method.results_class, "with_vcov"):
+    if method.likelihood:
         raise OptionError(
             f"calibrate gives probabilities to rankers; {kind} is a probability model and has predict(type='prob') "
             "without it. See .reliability() for how good they are."
         )
-    kernel = getattr(method, "kernel", None)
-    if getattr(kernel, "name", kernel) == "precomputed":
+    if method.pairwise:
         raise OptionError(
-            "calibrate fits to parts of the rows, and kernel='precomputed' has columns for all of them: use a named "
+            "calibrate fits to parts of the rows, and kernel='precomputed' has columns for all of them; use a named "
             "kernel."
         )
 

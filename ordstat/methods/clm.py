@@ -96,6 +96,7 @@ class CumulativeLink(Method):
 
     needs: ClassVar[Needs] = Needs(nominal=True, scale=True, offset=True, cluster=True, absent_levels=True)
     results_class: ClassVar[type[Any]] = LikelihoodResults
+    likelihood: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         latent = self._latent()
@@ -110,6 +111,7 @@ class CumulativeLink(Method):
         )
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> LikelihoodFit:
+        self.check(sample)
         with one_blas_thread(float(sample.n) * sample.X.shape[1] ** 2):
             return self._fit(sample)
 
@@ -127,7 +129,7 @@ class CumulativeLink(Method):
         return Problem.of(sample, self._latent(), self.threshold)
 
     def _fit(self, sample: Sample) -> LikelihoodFit:
-        cost = CostMatrix(self.cost)
+        cost = self.cost_matrix
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
         problem = self._problem(sample)

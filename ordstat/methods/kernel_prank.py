@@ -8,7 +8,6 @@ from typing import Any, cast
 import numpy as np
 
 from ..model.fit import BallGeometry, Fit, Geometry
-from ..model.kernels.named import parse_kernel
 from ..model.online.weights import KernelDirection, Lesson, OnlineMarginFit
 from ..model.rules import ThresholdRule
 from ..model.sample import Sample
@@ -66,7 +65,7 @@ class KernelPRank(Projecting, KernelOnlineMethod):
         potential = cast(KernelDirection, rule.potential)
         if potential.squared_norm == 0.0:
             return None
-        kernel, Z = parse_kernel(self.kernel), potential.sums.scaling(sample.X)
+        kernel, Z = self.similarity, potential.sums.scaling(sample.X)
         lengths = kernel.diagonal(Z)
         largest = kernel.radius(Z.shape[1], 1.0 if self.scaling == "range" else np.inf)
         if not np.isfinite(largest):

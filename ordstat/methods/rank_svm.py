@@ -37,9 +37,10 @@ class RankBoundarySVM(KernelMachine):
     solver : {"auto", "cvxpy"}
         "auto" is coordinate ascent over pairs, or Newton's method where pairs can be counted.
     C, kernel, scaling, tol, folds, n_jobs
-        See `ordstat.methods.shared.svm.KernelMachine`. C is the price of a violated margin of one pair. A row is in as
-        many pairs as there are rows of other ranks, so that C=1 here is of the order of C=N where rows are priced, and
-        a fit without a training error is to be expected; C="cv" looks down to 2^-17, or give smaller values as a list.
+        See `ordstat.methods.shared.selection.CrossValidated`. C is the price of a violated margin of one pair. A row
+        is in as many pairs as there are rows of other ranks, so that C=1 here is of the order of C=N where rows are
+        priced, and a fit without a training error is to be expected; C="cv" looks down to 2^-17, or give smaller values
+        as a list.
 
     Raises
     ------

@@ -24,7 +24,7 @@ class REDSVM(ThresholdedSVM):
         Scale of the thresholds' penalty, > 0; large values leave theta nearly free. The gamma of a kernel is another
         number, and goes with the kernel: kernel=Gaussian(gamma=0.5).
     C, kernel, cost, scaling, loss, solver, tol, folds, n_jobs
-        See `ordstat.methods.shared.thresholded.ThresholdedSVM` and `ordstat.methods.shared.svm.KernelMachine`.
+        See `ordstat.methods.shared.thresholded.ThresholdedSVM` and `ordstat.methods.shared.selection.CrossValidated`.
 
     Raises
     ------

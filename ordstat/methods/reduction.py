@@ -101,9 +101,9 @@ class Reduction(Method):
         return self.decision == "mode"
 
     def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method has no use for."""
+        """Raise where the sample holds something this method does not support."""
         super().check(sample)
-        costs = sample_costs(CostMatrix(self.cost), sample)
+        costs = sample_costs(self.cost_matrix, sample)
         require_v_shaped(costs, sample.y, type(self).__name__)
         require_differences(costs, sample.case_weights)
 
@@ -151,7 +151,7 @@ class Reduction(Method):
         self.check(sample)
         base = parse_base(self.base, type(self).__name__)
         most = np.inf if base.counts_rows else _MOST_ROWS
-        train = distinct_rows(sample, sample_costs(CostMatrix(self.cost), sample)).repeated(most)
+        train = distinct_rows(sample, sample_costs(self.cost_matrix, sample)).repeated(most)
         extended = extend(train.y, train.costs, train.weights)
         scaling = fit_scaling(self.scaling, train.X, train.weights)
         answered = learn(base, parse_encoding(self.encoding), train.X, extended, scaling, rng)

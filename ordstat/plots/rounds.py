@@ -10,7 +10,6 @@ import pandas as pd
 
 from ..checks import one_of
 from ..exceptions import UnavailableError
-from ..model.costs import CostMatrix
 from . import style
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def _wide(results: EnsembleResults, newdata: Any, error: str, every: int | None,
     wide = pd.DataFrame({_OWN: found[error]})
     if f"new {error}" in found:
         wide[_NEW] = found[f"new {error}"]
-    if "validation" in record and error in ("cost", CostMatrix.parse(results.method.cost).label):
+    if "validation" in record and error in ("cost", results.method.cost_matrix.label):
         wide[_HELD] = record["validation"]
     return wide
 

@@ -132,8 +132,7 @@ class FittedRanker:
     def check_parts(self) -> None:
         """UnavailableError where the method cannot be fitted to parts of the rows of the fit."""
         self.check_rows()
-        kernel = getattr(self.method, "kernel", None)
-        if getattr(kernel, "name", kernel) == "precomputed":
+        if self.method.pairwise:
             raise UnavailableError(
                 "cross-validation fits to parts of the rows, and kernel='precomputed' has columns for all of them: use "
                 "a named kernel or a function, errors(newdata) with rows kept aside, or scikit-learn's "

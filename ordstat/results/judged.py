@@ -17,7 +17,7 @@ from ..assess.intervals import holdout_limits
 from ..assess.margins import DeltaErrors, delta_errors, margins
 from ..checks import fraction, generator
 from ..exceptions import OptionError
-from ..model.costs import CostMatrix, sample_costs
+from ..model.costs import sample_costs
 from . import frames
 from .evaluation import crossvalidate
 from .fitted import FittedRanker
@@ -248,7 +248,7 @@ class JudgedRanker(FittedRanker):
         if self.geometry is None:
             return MarginBounds(bounds=(), notes=(self.no_bounds,))
         sample = self.design.sample
-        costs = sample_costs(CostMatrix.parse(self.method.cost), sample) if self.own_cost else None
+        costs = sample_costs(self.method.cost_matrix, sample) if self.own_cost else None
         found = margin_bounds(self.training_margins, self.geometry, sample, costs, delta)
         more = self.method.extra_bounds(sample, self.fit, self.geometry, delta)
         return MarginBounds(bounds=(*found.bounds, *more.bounds), notes=(*found.notes, *more.notes))
@@ -256,7 +256,7 @@ class JudgedRanker(FittedRanker):
     @property
     def own_cost(self) -> bool:
         """Whether the fit has a cost beside the classification and absolute errors shown anyway."""
-        named = CostMatrix.parse(self.method.cost).label in ("classification", "absolute")
+        named = self.method.cost_matrix.label in ("classification", "absolute")
         return self.design.sample.costs is not None or not named
 
 

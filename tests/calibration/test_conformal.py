@@ -273,7 +273,7 @@ def test_levels_outside_zero_and_one_are_refused(level):
 def test_refusals():
     frame = latent(60, 0)
     fit = ordfit(FORMULA, frame)
-    with pytest.raises(OptionError, match="share must lie"):
+    with pytest.raises(OptionError, match="share must be a number strictly"):
         fit.conformal(share=1.0)
     with pytest.raises(OptionError, match="weights goes with data"):
         fit.conformal(weights="w")

@@ -85,7 +85,7 @@ def test_pairs_selection_and_cross_validation_obey():
         (3, {"kernel": "linear"}, "got 3"),
         ({"a": "+"}, {}, "kernel='linear'"),
         ({"a": "+"}, {"kernel": "linear", "solver": "coordinate"}, "solver='cvxpy'"),
-        ({"a": "+"}, {"method": "clm"}, "CumulativeLink has no use for constraints="),
+        ({"a": "+"}, {"method": "clm"}, "CumulativeLink does not support constraints="),
     ],
 )
 def test_constraints_that_cannot_be(constraints, options, words):

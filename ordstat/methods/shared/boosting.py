@@ -64,10 +64,10 @@ class RoundsMethod(Method):
         )
 
     def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method has no use for, or costs that are not V-shaped."""
+        """Raise where the sample holds something this method does not support, or costs that are not V-shaped."""
         super().check(sample)
         if self.v_shaped:
-            require_v_shaped(sample_costs(CostMatrix(self.cost), sample), sample.y, type(self).__name__)
+            require_v_shaped(sample_costs(self.cost_matrix, sample), sample.y, type(self).__name__)
 
     # What a concrete class says
 
@@ -168,7 +168,7 @@ class RoundsMethod(Method):
             yield [count_above(self.gaps(train, sums[0], theta, total)) for total in sums[1:]]
 
     def _rows(self, sample: Sample) -> DistinctRows:
-        return distinct_rows(sample, sample_costs(CostMatrix(self.cost), sample))
+        return distinct_rows(sample, sample_costs(self.cost_matrix, sample))
 
     def _run(self, rows: DistinctRows, held: IntArray | None, start: Potential | None) -> Run:
         train, test = split(rows, held)

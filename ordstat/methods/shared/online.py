@@ -135,9 +135,9 @@ class OnlineMethod(Method):
     # Fits
 
     def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method has no use for, or weights that are no counts."""
+        """Raise where the sample holds something this method does not support, or weights that are no counts."""
         super().check(sample)
-        cost = CostMatrix(self.cost)
+        cost = self.cost_matrix
         self.check_costs(cost.matrix(sample.n_levels) if sample.costs is None else sample_costs(cost, sample))
         if sample.weights is None:
             return
@@ -179,7 +179,7 @@ class OnlineMethod(Method):
         """
         self.check(sample)
         shown = Examples.as_given if self.presentation == "order" else Examples.of
-        examples = shown(sample, CostMatrix(self.cost))
+        examples = shown(sample, self.cost_matrix)
         require_differences(examples.own_costs, examples.weights)
         scaling = fit_scaling(self.scaling, examples.X, examples.weights)
         work = self.start(examples, scaling)
@@ -208,7 +208,7 @@ class OnlineMethod(Method):
                 "keep='mean' or 'last' with presentation='shuffled' or 'order', as method='prank' does."
             )
         require_affordable(self.one_pass().work(sample), "partial_fit")
-        examples = Examples.as_given(sample, CostMatrix(self.cost))
+        examples = Examples.as_given(sample, self.cost_matrix)
         work = self.resume(learned, examples)
         before = learned.tally
         tally = _learn(work, examples.in_turn(), before)
@@ -272,7 +272,7 @@ class OnlineMethod(Method):
         if tally.batches > 1:
             why = "none, for the rows of earlier batches are not at hand"
             return MistakeBound(value=tally.distance, limit=nan, radius=nan, margin=nan, source=why)
-        examples = Examples.of(sample, CostMatrix(self.cost))
+        examples = Examples.of(sample, self.cost_matrix)
         n_levels = sample.n_levels
         if examples.n * (self.width(examples) + n_levels) * (n_levels - 1) > LARGEST:
             why = "none sought, for the rows are many"

@@ -81,9 +81,9 @@ class ThresholdLossMethod(Method):
         raise TypeError(f"{type(self).__name__} defines no potential")
 
     def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method has no use for."""
+        """Raise where the sample holds something this method does not support."""
         super().check(sample)
-        require_v_shaped(sample_costs(CostMatrix(self.cost), sample), sample.y, type(self).__name__)
+        require_v_shaped(sample_costs(self.cost_matrix, sample), sample.y, type(self).__name__)
 
     def work(self, sample: Sample) -> Work:
         """The extended examples."""
@@ -110,7 +110,7 @@ class ThresholdLossMethod(Method):
             Costs that are not V-shaped, or that put a price on one answer alone to some question.
         """
         self.check(sample)
-        train = distinct_rows(sample, sample_costs(CostMatrix(self.cost), sample))
+        train = distinct_rows(sample, sample_costs(self.cost_matrix, sample))
         extended = extend(train.y, train.costs, train.weights)
         _require_both_answers(extended)
         scaling = fit_scaling(self.scaling, train.X, train.weights)

@@ -80,6 +80,8 @@ class TreeMethod(Method):
 
     needs: ClassVar[Needs] = Needs()
     results_class: ClassVar[type[Any]] = TreeResults
+    #: Whether there can be more than one round.
+    several: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.cost != "classification":
@@ -147,7 +149,7 @@ class TreeMethod(Method):
             `rounds` is not a number of rounds, or the method has one round alone.
         """
         whole("rounds", rounds, 1, of=self)
-        if not isinstance(self, TreeEnsemble):
+        if not self.several:
             raise OptionError(f"{self!r} grows its trees once, so there are no further rounds: use 'ordinal-bagging'.")
         return self._run(sample, fit.votes.trees, fit.votes.rounds + int(rounds), continued(fit.state), None)
 
@@ -197,7 +199,7 @@ class TreeMethod(Method):
         each = "" if width == 1 else ", one a split" if made == 1 else f", one a split in each of {made} rounds"
         return (
             ("Trees", f"{made * width}, of {size}{each}"),
-            *([("Rounds", f"{made}, {rounds.message}")] if isinstance(self, TreeEnsemble) else []),
+            *([("Rounds", f"{made}, {rounds.message}")] if self.several else []),
         )
 
 
@@ -236,6 +238,8 @@ class TreeEnsemble(TreeMethod):
     """Base of the methods of many rounds."""
 
     rounds: int = 50
+
+    several: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

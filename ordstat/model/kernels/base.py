@@ -26,15 +26,15 @@ class Kernel(ABC):
         Whether k is x'x'. A shift of all rows then changes nothing on coefficients that sum to zero.
     trusted : bool
         Whether (conditional) positive definiteness is a theorem; otherwise each Gram matrix is checked.
-    scalable : bool
-        Whether the columns of X are coordinates that may be scaled.
+    pairwise : bool
+        Whether the columns of X are values of the kernel at the training rows, and no coordinates.
     """
 
     name: ClassVar[str]
     conditionally_definite: ClassVar[bool] = False
     linear: ClassVar[bool] = False
     trusted: ClassVar[bool] = True
-    scalable: ClassVar[bool] = True
+    pairwise: ClassVar[bool] = False
 
     @abstractmethod
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
@@ -54,12 +54,12 @@ class Kernel(ABC):
         return self(chosen, chosen)
 
     @property
-    def widths(self) -> tuple[float, ...]:
+    def gammas(self) -> tuple[float, ...]:
         """The values of gamma that are left to cross-validation; none where the kernel is settled."""
         return ()
 
-    def at(self, width: float | None) -> Kernel:
-        """The kernel with one of `widths` for gamma."""
+    def at(self, gamma: float | None) -> Kernel:
+        """The kernel with one of `gammas` for gamma."""
         return self
 
     def settled(self, n_columns: int) -> Kernel:
@@ -67,7 +67,7 @@ class Kernel(ABC):
         return self
 
     def grams(self, X: FloatArray, rows: IntArray) -> Iterator[tuple[float, FloatArray]]:
-        """Each of `widths` with the `gram` of that kernel."""
+        """Each of `gammas` with the `gram` of that kernel."""
         return iter(())
 
     def factor(self, X: FloatArray) -> FloatArray | None:

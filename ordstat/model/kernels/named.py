@@ -174,7 +174,7 @@ class Precomputed(Kernel):
     name = "precomputed"
     conditionally_definite = True
     trusted = False
-    scalable = False
+    pairwise = True
 
     def __call__(self, X: FloatArray, Z: AnyArray) -> FloatArray:
         """X (n, N) at the columns Z (m,), positions of training rows."""

@@ -167,7 +167,7 @@ def _binary_fits(r: LikelihoodResults, rows: Rows) -> tuple[list[LikelihoodFit],
     """One regression of "above level k" a threshold, and which of them have no finite estimates."""
     fits, notes = [], []
     sample = replace(r.design.sample, rows=rows, n_levels=2, costs=None)
-    method = unstarted(r).with_cost("classification")  # a K x K cost has no use for two levels
+    method = unstarted(r).with_cost("classification")  # a K x K cost does not fit two levels
     for k, name in enumerate(r.threshold_names):
         fit = method.fit(replace(sample, y=(sample.y > k).astype(np.intp)), np.random.default_rng(0))
         if fit.separation is not None or fit.aliased.any() or not fit.certificate.reached:

@@ -13,7 +13,6 @@ from ..._typing import AnyArray, FloatArray
 from ...assess.bounds import MarginBounds
 from ...assess.errors import ErrorTable, Predictions, confusion, per_rank_errors
 from ...assess.margins import DeltaErrors, Margins
-from ...model.costs import CostMatrix
 from ...model.fit import Certificate, Selection, Trace
 from .cells import count, counted
 from .report import Table
@@ -179,7 +178,7 @@ def data_header(r: OrdinalResults) -> tuple[tuple[str, Any], ...]:
         ("Method", repr(r.method)),
         ("Observations", f"{rows}; {counted(left_out, 'row')} left out" if left_out else rows),
         ("Levels", level_counts(r.levels, counts)),
-        ("Cost", "each row's own" if sample.costs is not None else CostMatrix.parse(r.method.cost).label),
+        ("Cost", "each row's own" if sample.costs is not None else r.method.cost_matrix.label),
         *((label[:1].upper() + label[1:], value) for label, value in r.fit.facts),
     )
 
