@@ -103,9 +103,9 @@ def ordfit(
     context : mapping, optional
         Names that a formula may use when safe=False.
     seed : int or numpy.random.Generator
-        Of whatever is random in the method (folds, sweeps). Same seed, same result.
+        Seed of all random steps (folds, sweeps). Same seed, same result.
     callback : callable(step, total, message), optional
-        Hears of long work; without it a bar is shown in a terminal where tqdm is installed.
+        Called during long work; without it a bar is shown in a terminal where tqdm is installed.
     **options
         Hyper-parameters of the method, such as C=1.0 or kernel="perceptron".
 

@@ -59,7 +59,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The labels in order, lowest first. Needed for strings: without it an ordered pandas Categorical (or
         polars Enum) keeps its own order, numbers and booleans are sorted, and strings are sorted with a DataWarning.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
-        Seed of whatever is random in the method; None draws a fresh one at every fit.
+        Seed of all random steps of the method; None draws a fresh one at every fit.
     calibrate : bool or int
         True, or a number of folds, gives probabilities to a method that has none of its own; see `ordfit`.
     constraints : dict or list of str, optional
@@ -345,8 +345,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Any) -> FloatArray:
         """How far each row of X (N, D) lies from other labels: (N,) for two, (N, K), columns of `classes_`, for more.
 
-        Of two, positive means `classes_[1]`, the higher one (unless `levels` puts it lower): the score less the
-        threshold, the log odds of a likelihood method, or the difference of the votes. Of more, the largest belongs
+        With two classes, positive means `classes_[1]`, the higher one (unless `levels` puts it lower): the score less
+        the threshold, the log odds of a likelihood method, or the difference of the votes. Of more, the largest belongs
         to the label of `predict`: the distance to the nearer threshold of its interval (negative outside), the votes,
         or the expected cost of the label with its sign changed.
 

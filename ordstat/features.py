@@ -41,7 +41,7 @@ class HiddenLayer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     Parameters
     ----------
     units : int
-        Of the hidden layer: the number of new columns.
+        Size of the hidden layer: the number of new columns.
     activation : {"relu", "tanh", "logistic"}
         Function of the hidden units.
     alpha : float
@@ -56,11 +56,11 @@ class HiddenLayer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     max_iter : int
         Epochs at most; scikit-learn warns where they are not enough.
     scaling : {"standard", "range", None}
-        Columns to mean 0 and deviation 1, or to [-1, 1], on the training rows, or as they are.
+        Columns to mean 0 and standard deviation 1, or to [-1, 1], on the training rows, or as they are.
     levels : sequence, optional
         The labels in order, lowest first, as for `OrdinalClassifier`.
     random_state : int, numpy.random.RandomState or None
-        Of the first weights and the held-out rows.
+        Seed of the first weights and the held-out rows.
 
     Attributes
     ----------

@@ -67,10 +67,10 @@ def cross_validate(
     n_folds : int
         At least 2.
     rng : numpy.random.Generator
-        Of the folds.
+        Source of the folds.
     fit_predict : callable(training sample, test sample) -> Predictions
     progress : callable(step, total, message), optional
-        Hears of every fold.
+        Called after every fold.
 
     Raises
     ------

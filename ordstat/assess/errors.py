@@ -260,7 +260,7 @@ def bootstrap_table(
     cluster : (N,) codes 0..G-1, optional
         Whole clusters are drawn instead of rows.
     progress : callable(step, total, message), optional
-        Hears of every resample.
+        Called after every resample.
 
     Returns
     -------

@@ -34,7 +34,7 @@ class RCDPerceptron(WeakLearner):
     updates : int
         At least 1; the papers use 200.
     scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
+        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
 
     Raises
     ------
@@ -68,7 +68,7 @@ class NormalisedSigmoid(RCDPerceptron):
     updates : int
         At least 1; the papers use 200.
     scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
+        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
     gamma : float
         Length of (v, bias), > 0; the papers use 4.
 
@@ -136,9 +136,11 @@ class DirectionTrainer(WeakTrainer):
         size = float(np.linalg.norm(direction))
         return direction if self.length is None or size == 0.0 else direction * (self.length / size)
 
-    def combine(self, members: Sequence[Any], heights: FloatArray) -> DirectionSum:
+    def combine(self, members: Sequence[Any], round_weights: FloatArray) -> DirectionSum:
         directions = np.array(members, dtype=np.float64).reshape(-1, self.scaled.shape[1] + 1)
-        return DirectionSum(scaling=self.scaling, directions=directions, heights=np.asarray(heights), shape=self.shape)
+        return DirectionSum(
+            scaling=self.scaling, directions=directions, round_weights=np.asarray(round_weights), shape=self.shape
+        )
 
     def richness(self) -> HypothesisClass:
         """Cover's count of the ways that hyperplanes divide N points."""

@@ -149,11 +149,11 @@ class TreeTrainer(WeakTrainer):
         if not weights.any():
             weights = np.ones(self.n)
         tree = self.grow((u > 0).astype(np.intp), weights, 2)
-        values = TreeSum(trees=(tree,), heights=np.ones(1)).at(self.X)
+        values = TreeSum(trees=(tree,), round_weights=np.ones(1)).at(self.X)
         return Weak(tree, values)
 
-    def combine(self, members: Sequence[Tree], heights: FloatArray) -> TreeSum:
-        return TreeSum(trees=tuple(members), heights=np.asarray(heights))
+    def combine(self, members: Sequence[Tree], round_weights: FloatArray) -> TreeSum:
+        return TreeSum(trees=tuple(members), round_weights=np.asarray(round_weights))
 
     def richness(self) -> HypothesisClass:
         """Shapes of a tree, times the cuts of every inner node, times two answers of every leaf, bound their number."""

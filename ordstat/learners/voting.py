@@ -50,7 +50,7 @@ class Priced:
     tally: Tally
 
     def mean_cost(self, scores: FloatArray, rows: BoolArray) -> float:
-        """Of the rows where `rows` (N,) is true, from the scores (n, P) of their classifiers."""
+        """Mean cost of the rows where `rows` (N,) is true, from the scores (n, P) of their classifiers."""
         codes = most_votes(self.tally(cleared(scores), self.costs.shape[1]))
         paid, weights = self.costs[rows][np.arange(len(codes)), codes], self.weights[rows]
         return float(weights @ paid / weights.sum())

@@ -26,7 +26,7 @@ class OrdinalBagging(TreeEnsemble):
     rounds : int
         Samples (the paper's cycles), of every split where there are splits.
     leaves, prune, max_depth, min_weight, n_jobs
-        Of every tree: see `DecisionTree`. leaves=None means 15, and 5 for trees of splits.
+        Settings of every tree, and jobs: see `DecisionTree`. leaves=None means 15, and 5 for trees of splits.
     cost : "classification"
 
     Raises

@@ -30,7 +30,7 @@ class Calibrated:
     Scores of the rows that a ranker was fitted to are too good: the map is learned from scores of rows that were left
     out, fold by fold (Platt 1999, sec. 2.2). The ranker itself stays that of all rows. Rankers of folds need not have
     the same units: their scores are moved and stretched so that over the rows they were fitted to they have the mean
-    and the deviation that the scores of the whole ranker have over these rows.
+    and the standard deviation that the scores of the whole ranker have over these rows.
 
     Attributes
     ----------

@@ -25,8 +25,8 @@ class OrdinalTree(TreeMethod):
     response : {"nominal", "ordinal"}
         One tree, or one a split.
     leaves, prune, max_depth, min_weight, n_jobs
-        Of every tree: see `DecisionTree`. leaves=None means 15 for one tree and 5 for trees of splits;
-        prune="misclassification" is the paper's way to them.
+        Settings of every tree, and jobs: see `DecisionTree`. leaves=None means 15 for one tree and 5 for trees of
+        splits; prune="misclassification" is the paper's way to them.
     cost : "classification"
 
     Raises

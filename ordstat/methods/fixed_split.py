@@ -35,9 +35,9 @@ class FixedSplitBoosting(BoostedTrees):
     sampling : {"resample", "weight"}
         Trees grow on samples drawn with the weights, or on the weighted rows. The paper's tables have samples.
     rounds : int
-        Of each split at most (the paper's cycles).
+        Most rounds of each split (the paper's cycles).
     leaves, prune, max_depth, min_weight, n_jobs
-        Of every tree: see `DecisionTree`. leaves=None means 5.
+        Settings of every tree, and jobs: see `DecisionTree`. leaves=None means 5.
     cost : "classification"
 
     Raises

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..model.fit import BallGeometry, Fit, Geometry
-from ..model.online.weights import KernelDirection, Lesson, OnlineMarginFit
+from ..model.online.weights import KernelDirection, OnlineMarginFit, Update
 from ..model.rules import ThresholdRule
 from ..model.sample import Sample
 from ..solvers.online.dual import DualPRank, DualState
@@ -47,16 +47,16 @@ class KernelPRank(Projecting, KernelOnlineMethod):
     def learner(self, **state: Any) -> DualState:
         return DualPRank(**state)
 
-    def fitted(self, lesson: Lesson, shared: dict[str, Any]) -> OnlineMarginFit:
-        work: DualWork = lesson.work
-        sums, b = self.kept(lesson)
+    def fitted(self, update: Update, shared: dict[str, Any]) -> OnlineMarginFit:
+        work: DualWork = update.work
+        sums, b = self.kept(update)
         rule = ThresholdRule(KernelDirection(sums=sums, squared_norm=work.squared_norm(sums)), b)
         return OnlineMarginFit(
             rule=rule,
-            scores=rule.scores(lesson.sample.rows),
+            scores=rule.scores(update.sample.rows),
             support=work.rows[work.moved] if work.earlier.seen == 0 else None,
-            learned=lesson.learned,
-            **self.described(lesson.learned, shared),
+            learned=update.learned,
+            **self.described(update.learned, shared),
         )
 
     def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:

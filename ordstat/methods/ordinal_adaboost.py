@@ -55,7 +55,7 @@ class OrdinalAdaBoost(BoostedTrees):
     rounds : int
         At most (the paper's cycles).
     leaves, prune, max_depth, min_weight, n_jobs
-        Of every tree: see `DecisionTree`. leaves=None means 5.
+        Settings of every tree, and jobs: see `DecisionTree`. leaves=None means 5.
     cost : "classification"
 
     Raises

@@ -32,7 +32,7 @@ class RankBoost(BoostingMethod):
         alpha from the bound of 2008, 1/4 log((1 + r)/(1 - r)) with r the mean of (h_m - h_n)/2 over pairs; or from the
         tighter one of 2006, 1/4 log(right / wrong), which is exact for h = +-1 and large where hardly a pair is wrong.
     cost : str or (K, K) array
-        Of the thresholds: any; a row's own costs in the sample take its place.
+        Cost that the thresholds minimise: any; a row's own costs in the sample take its place.
     rounds, learner, validation, patience
         See `ordstat.methods.shared.boosting.BoostingMethod` and `ordstat.methods.shared.boosting.RoundsMethod`.
 

@@ -65,7 +65,7 @@ class Reduction(Method):
     decision : {"count", "mode"}
         Rank by counting, or the most probable rank, as Frank & Hall (2001) choose it: method="frank-hall".
     scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
+        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
 
     Raises
     ------
@@ -140,7 +140,7 @@ class Reduction(Method):
         sample : Sample
             Rows of weight 0 take no part.
         rng : numpy.random.Generator
-            Of the base learner, where it is random and has no seed of its own.
+            Source of the base learner, where it is random and has no seed of its own.
         progress : callable(step, total, message), optional
 
         Raises

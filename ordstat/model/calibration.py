@@ -127,7 +127,7 @@ class Calibration:
     ----------
     map : ProbabilityMap
     folds : int
-        Of the cross-fitting.
+        Number of folds of the cross-fitting.
     scores : (M,) or (M, K) cross-fitted scores of rows of the fit, in the units of its own scores
     rows : (M,) which rows; one of weight 3 may be there three times, scored by rankers of different folds
     weights : (M,)

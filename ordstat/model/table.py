@@ -10,7 +10,7 @@ from .._typing import AnyArray, FloatArray
 from ..compiled.table import gather
 from .row_blocks import CACHED, row_blocks
 
-# Of more columns than these a block would be too few rows to be worth a loop.
+# With more columns than these a block would be too few rows to be worth a loop.
 _WIDEST = 128
 
 

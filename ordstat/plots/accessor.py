@@ -39,7 +39,7 @@ class Plots:
 
     @property
     def names(self) -> list[str]:
-        """Of the plots there are."""
+        """Names of the plots available."""
         return sorted(name.removesuffix("_data") for name in dir(type(self)) if name.endswith("_data"))
 
     def latent(self, ax: Axes | None = None, *, bins: int = 40) -> Axes:
@@ -52,7 +52,7 @@ class Plots:
         ----------
         ax : matplotlib axes, optional
         bins : int
-            Of the histograms.
+            Number of bins of the histograms.
 
         Raises
         ------
@@ -140,9 +140,9 @@ class Plots:
         by : {"split", "level"}
             A curve a threshold, of P(response <= low), or a level, of P(response = level).
         bins : int
-            Of about equal weight, at most.
+            Most bins, of about equal weight.
         level : float in (0, 1)
-            Of the limits.
+            Confidence level of the limits.
 
         Raises
         ------
@@ -201,7 +201,7 @@ class Plots:
         data : data frame, optional
             The data of the fit, where it does not have them any more (after unpickling).
         points : int
-            Of the grid, on each side.
+            Points of the grid, on each side.
 
         Raises
         ------

@@ -60,7 +60,7 @@ class LikelihoodPlots(Plots):
         exponentiate : bool
             Odds ratios (logit), hazard ratios (cloglog) or exponents, on a logarithmic axis.
         level : float in (0, 1)
-            Of the limits.
+            Confidence level of the limits.
         """
         from .forest import forest
 
@@ -90,16 +90,16 @@ class LikelihoodPlots(Plots):
         Parameters
         ----------
         variable : str
-            Of the formula.
+            A variable of the formula.
         ax : matplotlib axes, optional
         values : sequence, optional
-            Of the variable; all levels of a factor, 60 points over the range of a number if not given.
+            Values of the variable; all levels of a factor, 60 points over the range of a number if not given.
         at : mapping, optional
             Values of other variables: {"contact": "yes"}.
         data : data frame, optional
             The data of the fit, where it does not have them any more (after unpickling).
         level : float in (0, 1)
-            Of the limits.
+            Confidence level of the limits.
         """
         from .probabilities import effects
 
@@ -162,7 +162,7 @@ class LikelihoodPlots(Plots):
         columns : str or sequence of str, optional
             Location columns; all if not given.
         level : float in (0, 1)
-            Of the limits.
+            Confidence level of the limits.
         """
         from .parallel import parallel
 
@@ -193,7 +193,7 @@ class LikelihoodPlots(Plots):
         ax : matplotlib axes or an array of them, optional
             One a parameter.
         level : float in (0, 1)
-            Of the limits.
+            Confidence level of the limits.
         points : int
             Values of each parameter.
 

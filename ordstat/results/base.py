@@ -169,7 +169,7 @@ class OrdinalResults(JudgedRanker):
         bins : int
             At most; rows of equal predictions stay together.
         level : float in (0, 1)
-            Of the limits.
+            Confidence level of the limits.
         weights : str or (N,) array, optional
             Case weights of `newdata`.
 
@@ -204,7 +204,7 @@ class OrdinalResults(JudgedRanker):
 
         Intervals grow around the predicted level: by probability where the fit has any (ordinal adaptive prediction
         sets, Lu et al. 2022), else by distance of the score from the thresholds, or by votes. How far is settled on
-        rows that the ranker has not seen. Coverage is promised for exchangeable rows, of any distribution and however
+        rows that the ranker has not seen. Coverage is guaranteed for exchangeable rows, of any distribution and however
         good the fit, on average over new rows and calibration rows; see `assess/conformal.py`.
 
         Parameters
@@ -216,9 +216,9 @@ class OrdinalResults(JudgedRanker):
         weights : str or (N,) array, optional
             Whole-number case weights of `data`.
         share : float in (0, 1)
-            Of the rows to calibrate on, where `data` is not given.
+            Share of the rows to calibrate on, where `data` is not given.
         seed : int or numpy.random.Generator
-            Of the split and of the second fit.
+            Seed of the split and of the second fit.
 
         Returns
         -------
@@ -260,7 +260,7 @@ class OrdinalResults(JudgedRanker):
         return Plots(self)
 
     def alerts(self) -> list[Alert]:
-        """What the user must hear of: (warning category, message)."""
+        """Warnings about the fit: (category, message)."""
         return alerts(self.design, self.fit)
 
     def report(self) -> Report:

@@ -53,8 +53,8 @@ class ConformalIntervals:
     Attributes
     ----------
     results : OrdinalResults
-        Of the ranker behind the intervals: the fit itself where it was given other rows to calibrate on, else a fit to
-        a part of its rows.
+        Results of the ranker behind the intervals: the fit itself where it was given other rows to calibrate on, else a
+        fit to a part of its rows.
     level : float
     radius : float
         How far intervals grow around the predicted level; infinite where there are too few calibration rows.
@@ -118,7 +118,7 @@ class ConformalIntervals:
         -------
         pandas.DataFrame
             One row for all and one for each observed level: weight of the rows, coverage, its 95% Wilson limits lower
-            and upper, and size, the mean number of levels in the interval. Only the first is promised to be near
+            and upper, and size, the mean number of levels in the interval. Only the first is guaranteed to be near
             `level`.
 
         Raises
@@ -160,7 +160,7 @@ class ConformalIntervals:
             ),
             tables=(
                 Table(
-                    title="Coverage that is promised",
+                    title="Guaranteed coverage",
                     frame=pd.DataFrame(
                         {"from": [self.level, low], "to": [min(self.level + 1.0 / (self.n + 1), 1.0), high]},
                         index=["on average", "of these calibration rows, 95%"],
@@ -269,7 +269,9 @@ def _coverage(held: BoolArray, size: IntArray, weights: FloatArray) -> dict[str,
 
 def _some(newdata: Any) -> Any:
     if newdata is None:
-        raise OptionError("newdata must be a data frame: intervals of rows behind the ranker would promise nothing.")
+        raise OptionError(
+            "newdata must be a data frame; got None. Coverage is not guaranteed for rows used in the fit."
+        )
     return newdata
 
 
@@ -277,7 +279,7 @@ def _whole(weights: FloatArray, what: str) -> FloatArray:
     if not np.array_equal(weights, np.rint(weights)):
         raise OptionError(
             f"{what} must be whole numbers of rows: rows of other weights are not exchangeable, and coverage is not "
-            "promised for them."
+            "guaranteed for them."
         )
     return weights
 
@@ -288,4 +290,6 @@ def _check(results: OrdinalResults, level: Any, data: Any, weights: Any, share: 
     if data is None and weights is not None:
         raise OptionError("weights goes with data: the rows of the fit have their own.")
     if results.design.sample.cluster is not None:
-        raise OptionError("rows in clusters are not exchangeable, so conformal intervals promise nothing for them.")
+        raise OptionError(
+            "rows in clusters are not exchangeable; coverage of conformal intervals is not guaranteed for them."
+        )

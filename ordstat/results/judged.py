@@ -61,9 +61,9 @@ class JudgedRanker(FittedRanker):
             Number of bootstrap samples of rows (of clusters, where the fit has them) behind columns "training se"
             and "new data se".
         seed : int or numpy.random.Generator
-            Of folds and bootstrap.
+            Seed of folds and bootstrap.
         callback : callable(step, total, message), optional
-            Hears of every fold and bootstrap sample.
+            Called after every fold and bootstrap sample.
 
         Returns
         -------

@@ -70,7 +70,7 @@ class CalibratedMethod(RankingMethod, Protocol):
 
     @property
     def folds(self) -> int:
-        """Of the cross-fitting."""
+        """Number of folds of the cross-fitting."""
 
 
 class Profiler(Protocol):

@@ -34,7 +34,8 @@ class Solution(Protocol):
     offset : float, None where the thresholds have taken it up
     theta : (K-1,)
     primal, dual, gap : float
-    largest : float, what a beta can be
+    sizes : (N,) what tells support rows: the sum of a row's dual variables in absolute value
+    w : (D,) coefficients of the columns where the solver knows them, else None
     """
 
     @property

@@ -218,7 +218,7 @@ def test_the_weak_tree_finds_what_its_signs_ask_for():
     u = np.where((X[:, 0] > 0.1) & (X[:, 1] > -0.2), 1.0, -2.0)
     weak = DecisionTree(leaves=3).on(X, np.ones(80)).best(u, np.random.default_rng(0))
     np.testing.assert_array_equal(weak.values, np.sign(u))
-    total = TreeSum(trees=(weak.member,) * 2, heights=np.array([0.5, -2.0]))
+    total = TreeSum(trees=(weak.member,) * 2, round_weights=np.array([0.5, -2.0]))
     np.testing.assert_allclose(total(Rows(X=X)), -1.5 * np.sign(u))
 
 

@@ -53,8 +53,8 @@ class Discrimination:
     rho : float
         Spearman's correlation of H and the ranks.
     c_index, somers_d, gamma, tau_a : float
-        Of the pairs of cases of different ranks, by H: concordant plus half the ties; concordant less discordant;
-        the same among pairs without ties; the same among all pairs of cases.
+        Measures of the pairs of cases of different ranks, by H: concordant plus half the ties; concordant less
+        discordant; the same among pairs without ties; the same among all pairs of cases.
     brier, rps : float
         Mean squared error of P(Y >= middle level); mean ranked probability score.
     """

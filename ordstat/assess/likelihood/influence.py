@@ -68,7 +68,7 @@ class Predictors:
 
     @classmethod
     def of(cls, fit: LikelihoodFit, sample: Sample) -> Predictors:
-        """Of the rows of a fit."""
+        """The predictors of the rows of a fit."""
         return cls(sample=sample, structure=fit.on_flexible_scale(), n_lambda=fit.n_lambda)
 
     @property
@@ -140,7 +140,7 @@ def influence(rule: CumulativeRule, fit: LikelihoodFit, sample: Sample) -> RowIn
     Parameters
     ----------
     rule : CumulativeRule
-        Of the fit.
+        Rule of the fit.
     fit : LikelihoodFit
     sample : Sample
         The one fitted to.

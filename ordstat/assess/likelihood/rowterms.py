@@ -52,7 +52,7 @@ class RowTerms:
 
     @classmethod
     def of(cls, rule: CumulativeRule, sample: Sample) -> RowTerms:
-        """Of a sample's rows under a rule."""
+        """The terms of a sample's rows under a rule."""
         s = rule.inverse_scale(sample.rows)[:, 0]
         H, thresholds = rule.scores(sample.rows), rule.thresholds(sample.rows)
         ends = np.pad(thresholds, ((0, 0), (1, 1)), constant_values=((0.0, 0.0), (-np.inf, np.inf)))

@@ -111,7 +111,7 @@ class RoundsMethod(Method):
         sample : Sample
             Rows of weight 0 take no part.
         rng : numpy.random.Generator
-            Of the held-out rows and of a weak learner that draws.
+            Source of the held-out rows and of a weak learner that draws.
         progress : callable(step, total, message), optional
         """
         self.check(sample)
@@ -254,7 +254,7 @@ class BoostingMethod(RoundsMethod):
         if lengths is not None:
             lengths = np.zeros(sample.n)
             lengths[used] = richness.squared_lengths
-        return hull(cast(Ensemble, rule.potential).heights, rule.theta, richness.log_size, lengths)
+        return hull(cast(Ensemble, rule.potential).round_weights, rule.theta, richness.log_size, lengths)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -277,7 +277,9 @@ def _zeros(rows: Rows, shape: tuple[int, ...], start: Potential | None) -> Float
     return np.zeros((rows.n, *shape)) if start is None else start(rows) + np.zeros((rows.n, *shape))
 
 
-def hull(heights: FloatArray, theta: FloatArray, log_size: float, squared_lengths: FloatArray | None) -> HullGeometry:
+def hull(
+    round_weights: FloatArray, theta: FloatArray, log_size: float, squared_lengths: FloatArray | None
+) -> HullGeometry:
     """The hull of a class of `exp(log_size)` label vectors, or of real-valued hypotheses, with K-1 thresholds."""
     constants = np.log([2.0, 2.0 * theta.size])
     if squared_lengths is not None:
@@ -287,7 +289,7 @@ def hull(heights: FloatArray, theta: FloatArray, log_size: float, squared_length
     else:
         both = np.logaddexp(log_size, constants)
     return HullGeometry(
-        norm=float(np.abs(heights).sum()),
+        norm=float(np.abs(round_weights).sum()),
         theta=theta,
         log_size=float(both[0]),
         log_size_own=float(both[1]),

@@ -13,7 +13,7 @@ from ...exceptions import OptionError
 from ...model.kernels.checks import require_definite, require_finite, require_symmetric
 from ...model.kernels.named import Kernel
 from ...model.online.examples import Examples
-from ...model.online.weights import KernelSums, Learned, Lesson
+from ...model.online.weights import KernelSums, Learned, Update
 from ...model.sample import Rows, Sample
 from ...model.scaling import Scaling
 from ...solvers.online.dual import DualBatch, DualState, Support
@@ -178,14 +178,14 @@ class KernelOnlineMethod(KernelOption, OnlineMethod):
     def state(self, work: DualWork) -> Support:
         return work.support()
 
-    def kept(self, lesson: Lesson) -> tuple[KernelSums, FloatArray]:
+    def kept(self, update: Update) -> tuple[KernelSums, FloatArray]:
         """The sums and thresholds of the hypothesis to predict with."""
-        support: Support = lesson.learned.state
+        support: Support = update.learned.state
         coef, b = support.last, support.b
         if self.keep == "mean":
             coef = mean_of(support.last, support.sums, support.seen)
             b = mean_of(support.b, support.b_sums, support.seen)
-        return self.expansion(support, coef, lesson.work.centre, lesson.learned.scaling), b
+        return self.expansion(support, coef, update.work.centre, update.learned.scaling), b
 
     def width(self, examples: Examples) -> int:
         return examples.n

@@ -13,7 +13,7 @@ from ...exceptions import DataError, OptionError
 from ...model.costs import CostField, CostMatrix, require_differences, sample_costs
 from ...model.fit import Certificate, Fit, Trace
 from ...model.online.examples import Examples
-from ...model.online.weights import Learned, Lesson, MistakeBound, Tally
+from ...model.online.weights import Learned, MistakeBound, Tally, Update
 from ...model.sample import Sample
 from ...model.scaling import SCALED, SCALINGS, Scaling, fit_scaling
 from ...solvers.online.perceptron import Learner
@@ -52,7 +52,7 @@ class OnlineMethod(Method):
         "absolute", "classification", "squared", or any matrix [true rank, predicted rank]; a row's own costs in the
         sample take its place.
     scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
+        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
     """
 
     epochs: int = 20
@@ -128,8 +128,8 @@ class OnlineMethod(Method):
         """The largest delta by which weights of norm 1 separate the ranks y (N,) of features Z (N, J), if any do."""
         raise TypeError(f"{type(self).__name__} defines no best_margin")
 
-    def fitted(self, lesson: Lesson, shared: dict[str, Any]) -> Fit:
-        """The fit after a lesson, to the rows of its sample; `shared` holds certificate, trace and facts."""
+    def fitted(self, update: Update, shared: dict[str, Any]) -> Fit:
+        """The fit after a update, to the rows of its sample; `shared` holds certificate, trace and facts."""
         raise TypeError(f"{type(self).__name__} defines no fit")
 
     # Fits
@@ -174,7 +174,7 @@ class OnlineMethod(Method):
         sample : Sample
             A row of weight w is presented w times in a pass; rows of weight 0 take no part.
         rng : numpy.random.Generator
-            Of a presentation that draws.
+            Source of a presentation that draws.
         progress : callable(step, total, message), optional
         """
         self.check(sample)
@@ -191,9 +191,9 @@ class OnlineMethod(Method):
             if progress is not None:
                 progress(epoch + 1, self.epochs, f"pass {epoch + 1}")
         learned = Learned(state=self.state(work), scaling=scaling, tally=tally)
-        return self.concluded(Lesson(work=work, learned=learned, sample=sample, path=tuple(path)))
+        return self.concluded(Update(work=work, learned=learned, sample=sample, path=tuple(path)))
 
-    def continued(self, sample: Sample, learned: Learned) -> Lesson:
+    def continued(self, sample: Sample, learned: Learned) -> Update:
         """One more pass after what was learned, over the rows of another sample in their order.
 
         Raises
@@ -216,7 +216,7 @@ class OnlineMethod(Method):
         after = Learned(
             state=self.state(work), scaling=learned.scaling, tally=replace(tally, batches=before.batches + 1)
         )
-        return Lesson(work=work, learned=after, sample=sample, path=(path,))
+        return Update(work=work, learned=after, sample=sample, path=(path,))
 
     def presented(self, examples: Examples, rng: np.random.Generator) -> IntArray:
         """(M,) examples of one pass in the order of their presentation."""
@@ -225,9 +225,9 @@ class OnlineMethod(Method):
         order = examples.in_turn()
         return rng.permutation(order) if self.presentation == "shuffled" else order
 
-    def concluded(self, lesson: Lesson) -> Fit:
-        """The fit after a lesson."""
-        t = lesson.learned.tally
+    def concluded(self, update: Update) -> Fit:
+        """The fit after a update."""
+        t = update.learned.tally
         what = "answers under the margin" if self.margin > 0.0 else "answers"
         facts = (
             ("Columns scaled", SCALED[self.scaling]),
@@ -238,7 +238,7 @@ class OnlineMethod(Method):
                 f"{t.mistakes} times, sum |y - yhat| = {t.distance:g}",
             ),
         )
-        norm = lesson.work.learner.squared_norm()
+        norm = update.work.learner.squared_norm()
         shared = {
             "certificate": Certificate(
                 name="|w|^2 / its limit by the mistakes",
@@ -246,10 +246,10 @@ class OnlineMethod(Method):
                 tolerance=1.0 + 1e-6,
                 details=(("mistakes", t.mistakes), ("sum |y - yhat|", t.distance)),
             ),
-            "trace": Trace(iterations=len(lesson.path), objective=np.array(lesson.path), message="passes"),
+            "trace": Trace(iterations=len(update.path), objective=np.array(update.path), message="passes"),
             "facts": facts,
         }
-        return self.fitted(lesson, shared)
+        return self.fitted(update, shared)
 
     # Mistake bound
 

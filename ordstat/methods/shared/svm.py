@@ -127,7 +127,7 @@ class KernelMachine(CrossValidated):
         sample : Sample
             Rows of weight 0 take no part.
         rng : numpy.random.Generator
-            Of the folds and of the order of the rows.
+            Source of the folds and of the order of the rows.
         progress : callable(step, total, message), optional
 
         Raises

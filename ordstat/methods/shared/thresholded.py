@@ -38,7 +38,7 @@ class ThresholdedSVM(KernelMachine):
     loss : {"hinge", "squared_hinge"}
         The squared hinge takes a linear kernel: Newton's method, a million rows in seconds.
     solver : {"auto", "coordinate", "interior-point", "cvxpy"}
-        Of the hinge; the squared hinge has "auto" and "cvxpy".
+        Solver of the hinge; the squared hinge has "auto" and "cvxpy".
     C, kernel, cost, scaling, tol, folds, n_jobs
         See `ordstat.methods.shared.selection.CrossValidated`.
 

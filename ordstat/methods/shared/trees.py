@@ -51,7 +51,7 @@ class TreeMethod(Method):
     Parameters
     ----------
     leaves : int or None
-        Of every tree, at least 2. None means 15 for trees of all ranks and 5 for trees of one split.
+        Leaves of every tree, at least 2. None means 15 for trees of all ranks and 5 for trees of one split.
     prune : {None, "misclassification", "deviance"}
         None grows the best leaf first until there are enough; else trees grow until their leaves are pure and are
         pruned to the number of leaves (or the next larger one of the cost-complexity sequence).
@@ -134,7 +134,7 @@ class TreeMethod(Method):
         sample : Sample
             Rows of weight 0 take no part.
         rng : numpy.random.Generator
-            Of the samples drawn.
+            Source of the samples drawn.
         progress : callable(step, total, message), optional
         """
         self.check(sample)
@@ -192,7 +192,7 @@ class TreeMethod(Method):
         return fit.upto(int(rounds), sample.rows)
 
     def _facts(self, rounds: TreeRounds) -> tuple[tuple[str, Any], ...]:
-        width, made = len(rounds.plan.classes), len(rounds.heights)
+        width, made = len(rounds.plan.classes), len(rounds.round_weights)
         grown = self.tree()
         size = f"at most {grown.leaves} leaves" if grown.prune is None else f"{grown.leaves} leaves or the next larger"
         size += "" if grown.prune is None else f" tree of the sequence pruned by {grown.prune}"

@@ -150,7 +150,7 @@ class VotingMethod(CrossValidated):
         sample : Sample
             Rows of weight 0 take no part.
         rng : numpy.random.Generator
-            Of the folds, of random labels, and of the base learner.
+            Source of the folds, of random labels, and of the base learner.
         progress : callable(step, total, message), optional
 
         Raises

@@ -24,7 +24,7 @@ class Tally:
     examples : int
         Presentations of a row.
     mistakes : int
-        Of these, answered with another rank than the true one.
+        Examples answered with another rank than the true one.
     distance : float
         Sum of |y - yhat|.
     cost : float
@@ -50,7 +50,7 @@ class Learned:
     ----------
     state : arrays of the learner, named
     scaling : Scaling
-        Of the columns, fixed by the first sample.
+        Scaling of the columns, fixed by the first sample.
     tally : Tally
     """
 
@@ -60,7 +60,7 @@ class Learned:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Lesson:
+class Update:
     """Passes over a sample, before anything is made of them.
 
     Attributes

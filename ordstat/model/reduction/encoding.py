@@ -155,7 +155,7 @@ class SharedAnswers:
     encoding : Encoding
         That they come from.
     scaling : Scaling
-        Of the columns of x.
+        Scaling of the columns of x.
     """
 
     scorer: Any

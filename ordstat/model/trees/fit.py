@@ -26,15 +26,15 @@ class TreeVotes:
     ----------
     trees : tuple of length T S
         Round by round.
-    heights : (T, P)
+    round_weights : (T, P)
         Weight of every round: P = S where splits are counted apart, else 1.
     aggregation : Aggregation
     n_classes : int
-        Of a tree: K, or 2 of a split.
+        Classes of a tree: K, or 2 for a split.
     """
 
     trees: tuple[Tree, ...] = field(repr=False)
-    heights: FloatArray
+    round_weights: FloatArray
     aggregation: Aggregation
     n_classes: int
 
@@ -45,7 +45,7 @@ class TreeVotes:
     @property
     def rounds(self) -> int:
         """T."""
-        return len(self.heights)
+        return len(self.round_weights)
 
     @property
     def per_round(self) -> int:
@@ -61,7 +61,7 @@ class TreeVotes:
         """The votes of the first rounds alone."""
         return TreeVotes(
             trees=self.trees[: rounds * self.per_round],
-            heights=self.heights[:rounds],
+            round_weights=self.round_weights[:rounds],
             aggregation=self.aggregation,
             n_classes=self.n_classes,
         )
@@ -85,13 +85,13 @@ class TreeVotes:
         """(N, K) votes after some of the rounds, growing; after the last alone if none are asked for."""
         leaves = self.forest.leaves(rows.X)
         total, width, wanted = np.zeros(1), self.per_round, stages or {self.rounds}
-        for t, height in enumerate(self.heights):
-            total = total + height * self.aggregation.answers(self.forest, leaves[:, t * width : (t + 1) * width])
+        for t, round_weight in enumerate(self.round_weights):
+            total = total + round_weight * self.aggregation.answers(self.forest, leaves[:, t * width : (t + 1) * width])
             if t + 1 in wanted:
                 yield self.aggregation.tally(total)
 
     def __getstate__(self) -> dict[str, object]:
-        return {name: getattr(self, name) for name in ("trees", "heights", "aggregation", "n_classes")}
+        return {name: getattr(self, name) for name in ("trees", "round_weights", "aggregation", "n_classes")}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -117,11 +117,11 @@ class TreeFit(VoteFit):
     Attributes
     ----------
     votes : TreeVotes
-        Of all rounds made and used.
+        Votes of all rounds made and used.
     errors : (T, P)
         Weighted error of every round, NaN where rounds are not weighted.
     state : dict
-        Of the generator before the first round.
+        State of the generator before the first round.
     out_of_bag : OutOfBag or None
         None where no samples are drawn.
     """

@@ -59,7 +59,7 @@ class GoodnessOfFit:
 
     @property
     def p_value(self) -> float:
-        """Of the first statistic."""
+        """p-value of the first statistic."""
         return float(self.table["p_value"].iloc[0])
 
     def __repr__(self) -> str:

@@ -359,7 +359,7 @@ class Inference:
             What to compute on each draw instead of the estimates, such as `lambda fit: fit.aic`; the fit it gets
             has the drawn rows as case weights.
         callback : callable(step, total, message), optional
-            Hears of every replicate.
+            Called after every replicate.
 
         Returns
         -------

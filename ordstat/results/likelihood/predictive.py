@@ -49,14 +49,14 @@ class Predictive:
         interval : "confidence", optional
             Add confidence limits (of the probability, score or expected rank, not of the response itself).
         level : float in (0, 1)
-            Of the limits.
+            Confidence level of the limits.
         method : {"delta", "simulation"}
             Delta method: limits of probabilities (and of the expected rank, as a share of 1..K) are formed on the
             logit scale and taken back, so they stay in range; symmetric for the other types. Simulation: deviation
             and quantiles of the predictions at parameters drawn from their asymptotic normal distribution.
         draws : int
         seed : int or numpy.random.Generator
-            Of the simulation.
+            Seed of the simulation.
         vcov : str or dict, optional
             Covariance of the parameters, as in `vcov`.
         cost : str or K x K matrix, optional
@@ -68,7 +68,7 @@ class Predictive:
             One row per row of `newdata`, on its index; NaN where an input is missing. With `se` or `interval` the
             columns are "estimate", "std_error", "lower", "upper" for "score" and "mean", and pairs of those and a
             level (or threshold) for the rest, so that `out["lower"]` is a frame like `out["estimate"]`. Errors and
-            limits are NaN where a prediction hangs on an infinite estimate.
+            limits are NaN where a prediction depends on an infinite estimate.
 
         Raises
         ------
@@ -157,7 +157,7 @@ class Predictive:
         data : data frame, optional
             The data of the fit, where it does not have them any more (after unpickling).
         level : float in (0, 1)
-            Of the limits.
+            Confidence level of the limits.
         vcov : str or dict, optional
             Covariance of the parameters, as in `vcov`.
 
@@ -214,7 +214,7 @@ class Predictive:
         Parameters
         ----------
         variables : str or sequence of str
-            Of the formula; one mean per combination of their levels.
+            Variables of the formula; one mean per combination of their levels.
         by : str or sequence of str, optional
             Further variables; contrasts are taken within their levels.
         scale : str
@@ -232,7 +232,7 @@ class Predictive:
         data : data frame, optional
             The data of the fit, where it does not have them any more (after unpickling).
         level : float in (0, 1)
-            Of the limits.
+            Confidence level of the limits.
         vcov : str or dict, optional
             Covariance of the parameters, as in `vcov`.
 

@@ -59,7 +59,7 @@ def _scope(terms: Iterable[str], taken: Iterable[str], scope: Any) -> list[str]:
 def _with_margins(r: LikelihoodResults, terms: Iterable[str]) -> BoolArray:
     """(D,) which location columns belong to some terms or the terms that these contain."""
     chosen = np.zeros(len(r.design.names), dtype=bool)
-    margins = r.design.spec.margins()
+    margins = r.design.spec.marginality()
     for term in terms:
         for name in margins.margins_of(term):
             chosen[r.design.terms[name]] = True

@@ -309,7 +309,7 @@ class LikelihoodResults(Diagnostics, Inference, Predictive, OrdinalResults):
             exp() of estimate and limits of all terms but thresholds; std_error, statistic and p_value stay those of
             the coefficient.
         level : float
-            Of the limits.
+            Confidence level of the limits.
 
         Examples
         --------
@@ -371,7 +371,7 @@ class LikelihoodResults(Diagnostics, Inference, Predictive, OrdinalResults):
         )
 
     def alerts(self) -> list[Alert]:
-        """What the user must hear of: (warning category, message)."""
+        """Warnings about the fit: (category, message)."""
         return [*super().alerts(), *likelihood_alerts(self.fit, self.parameters)]
 
     def report(self, exponentiate: bool = False, level: float = 0.95) -> Report:
@@ -392,7 +392,7 @@ class LikelihoodResults(Diagnostics, Inference, Predictive, OrdinalResults):
         exponentiate : bool
             Add the odds ratios (logit), hazard ratios (cloglog) or exponents of the effects, with limits.
         level : float in (0, 1)
-            Of the confidence limits.
+            Confidence level of the limits.
         """
         return Summary(self.report(exponentiate, level))
 

@@ -17,7 +17,7 @@ from .comparison import check_unpenalised, chi2_tail, without_rounding
 
 if TYPE_CHECKING:
     from ...design.design import Design
-    from ...design.margins import Margins
+    from ...design.marginality import Marginality
     from .results import LikelihoodResults
 
 NONE = "<none>"
@@ -77,7 +77,7 @@ def coded_anew(r: LikelihoodResults, role: str, terms: Sequence[str], changed: s
     if columns is not None:
         rows = replace(design.sample.rows, **{"X" if role == "formula" else role: columns})
         return replace(design.sample, rows=rows)
-    text = design.spec.margins().texts[changed]
+    text = design.spec.marginality().texts[changed]
     change = f"~ . - {text}" if changed not in terms else f"~ . + {text}" if len(terms) > 1 else f"~ {text}"
     new = design.updated(**{role: change})
     check_rows(design, new, changed)
@@ -103,7 +103,7 @@ def drop_fits(r: LikelihoodResults, terms: Iterable[str]) -> dict[str, Refit]:
 
 def _drop_scope(r: LikelihoodResults, scope: Any) -> list[str]:
     if scope is None:
-        return r.design.spec.margins().droppable()
+        return r.design.spec.marginality().droppable()
     terms = [scope] if isinstance(scope, str) else list(scope)
     unknown = [term for term in terms if term not in r.design.terms]
     if unknown:
@@ -129,15 +129,15 @@ def add_fits(r: LikelihoodResults, texts: dict[str, str], data: Any) -> dict[str
     return fits
 
 
-def widest(r: LikelihoodResults, scope: Any, data: Any) -> Margins:
+def widest(r: LikelihoodResults, scope: Any, data: Any) -> Marginality:
     """The terms of the largest model; a dot in its formula stands for the model of `r`."""
     formula = scope if isinstance(scope, str) else " + ".join(scope)
-    return r.design.updated(data, formula=formula if "~" in formula else f"~ . + {formula}").spec.margins()
+    return r.design.updated(data, formula=formula if "~" in formula else f"~ . + {formula}").spec.marginality()
 
 
-def enterable(r: LikelihoodResults, wide: Margins) -> dict[str, str]:
-    """Terms of the largest model that may enter (their margins are in the model), with their texts."""
-    have = set(r.design.spec.margins().factors.values())
+def enterable(r: LikelihoodResults, wide: Marginality) -> dict[str, str]:
+    """Terms of the largest model that may enter (their marginality are in the model), with their texts."""
+    have = set(r.design.spec.marginality().factors.values())
     lacking = {term: own for term, own in wide.factors.items() if own not in have}
     return {
         term: wide.texts[term] for term, own in lacking.items() if not any(other < own for other in lacking.values())

@@ -82,7 +82,7 @@ def logit_limits(
     share, complement : arrays
         p and 1 - p; where p is exactly 0 or 1 without error so are its limits, and they are NaN outside [0, 1].
     std_error : array
-        Of p.
+        Standard error of p.
     level : float in (0, 1)
     """
     z = normal_quantile(level)

@@ -14,7 +14,7 @@ from .comparison import check_unpenalised
 from .single_terms import add_fits, check_rows, drop_fits, enterable, widest
 
 if TYPE_CHECKING:
-    from ...design.margins import Margins
+    from ...design.marginality import Marginality
     from .results import LikelihoodResults
 
 #: Criteria as near to each other as this are equal.
@@ -61,7 +61,7 @@ def stepwise(r: LikelihoodResults, scope: Any, direction: str | None, k: float, 
     return Selection(r, _trace(rows, k))
 
 
-def _limits(r: LikelihoodResults, scope: Any) -> tuple[set[frozenset[str]], Margins | None]:
+def _limits(r: LikelihoodResults, scope: Any) -> tuple[set[frozenset[str]], Marginality | None]:
     """Factors of the terms that must stay, and the terms of the largest model; dots stand for the first one."""
     if isinstance(scope, dict):
         unknown = set(scope) - {"lower", "upper"}
@@ -70,20 +70,20 @@ def _limits(r: LikelihoodResults, scope: Any) -> tuple[set[frozenset[str]], Marg
         lower, upper = scope.get("lower"), scope.get("upper")
     else:
         lower, upper = None, scope
-    must = set() if lower is None else set(r.design.updated(formula=lower).spec.margins().factors.values())
+    must = set() if lower is None else set(r.design.updated(formula=lower).spec.marginality().factors.values())
     return must, None if upper is None else widest(r, upper, None)
 
 
 def _best_change(
-    r: LikelihoodResults, lower: set[frozenset[str]], upper: Margins | None, drop: bool, k: float
+    r: LikelihoodResults, lower: set[frozenset[str]], upper: Marginality | None, drop: bool, k: float
 ) -> tuple[str, str] | None:
     """The single term whose coming or going lowers the criterion most, and the formula that does it.
 
     Terms without a parameter of their own go first, the last of them, unless the criterion rises.
     """
-    margins = r.design.spec.margins()
-    terms = [term for term in margins.droppable() if drop and margins.factors[term] not in lower]
-    found = {(f"- {term}", f"~ . - {margins.texts[term]}"): fit for term, fit in drop_fits(r, terms).items()}
+    marginality = r.design.spec.marginality()
+    terms = [term for term in marginality.droppable() if drop and marginality.factors[term] not in lower]
+    found = {(f"- {term}", f"~ . - {marginality.texts[term]}"): fit for term, fit in drop_fits(r, terms).items()}
     now = k * r.edf - 2.0 * r.loglik
     idle = [change for change, fit in found.items() if fit.edf == r.edf and fit.criterion(k) < now + _ROUNDING]
     if idle:

@@ -69,9 +69,9 @@ def _equals(p: str) -> str:
 
 def _effect_tables(r: LikelihoodResults, exponentiate: bool, level: float) -> list[Table]:
     titles = {
-        "location": "Location effects: a positive one raises the response",
-        "nominal": "Nominal effects, added to one threshold: a positive one lowers the response there",
-        "scale": "Scale effects on the log scale: a positive one widens the distribution of the response",
+        "location": "Location effects (positive = higher response)",
+        "nominal": "Nominal effects, by threshold (positive = lower response)",
+        "scale": "Scale effects on the log scale (positive = wider distribution of the response)",
     }
     if r.fit.jacobian is not None:
         titles["threshold"] = "Parameters of the thresholds"

@@ -55,7 +55,7 @@ class Uncertainty:
     level : float in (0, 1)
     method : {"delta", "simulation"}
     draws : int
-        Of the parameters, for the simulation.
+        Draws of the parameters, for the simulation.
     seed : int or numpy.random.Generator
     vcov : str or dict, optional
         Covariance of the parameters, as `LikelihoodResults.vcov` takes it.
@@ -192,7 +192,7 @@ def _simulated(rule: CumulativeRule, rows: Rows, type: str, covariance: FloatArr
 def _unknown_removed(
     found: Predicted, results: LikelihoodResults, rule: CumulativeRule, rows: Rows, type: str
 ) -> Predicted:
-    """No errors where a prediction hangs on an infinite estimate."""
+    """No errors where a prediction depends on an infinite estimate."""
     infinite = infinite_parameters(results.fit)
     if infinite is None:
         return found

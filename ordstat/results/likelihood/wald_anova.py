@@ -15,7 +15,7 @@ from .comparison import chi2_tail
 
 if TYPE_CHECKING:
     from ...design.design import Design
-    from ...design.margins import Margins
+    from ...design.marginality import Marginality
     from .results import LikelihoodResults
 
 #: Other names of a type.
@@ -28,13 +28,13 @@ def wald_anova(r: LikelihoodResults, type: str) -> pd.DataFrame:
     """Wald tests of the location terms of one fit; see `LikelihoodResults.anova`."""
     kind = _ALIASES.get(str(type), str(type))
     one_of("type", kind, ("I", "II", *_CODED))
-    design, margins = r.design, r.design.spec.margins()
+    design, marginality = r.design, r.design.spec.marginality()
     places = r.parameters.of("location")
     estimated = ~r.fit.aliased[places]
     beta = np.where(estimated, r.fit.coefficients[places], 0.0)
     covariance = _location_covariance(r, places)
     contrasts = _recoded_contrasts if kind in _CODED else _sequential_contrasts
-    found = [(L, L @ beta) for L in contrasts(r, kind, margins, estimated)]
+    found = [(L, L @ beta) for L in contrasts(r, kind, marginality, estimated)]
     rows = [wald_test(L, difference, covariance) for L, difference in found]
     statistic, df = np.array([s for s, _ in rows], dtype=float), np.array([d for _, d in rows], dtype=int)
     table = pd.DataFrame({"df": df, "chisq": statistic, "p_value": chi2_tail(statistic, df)}, index=list(design.terms))
@@ -42,18 +42,22 @@ def wald_anova(r: LikelihoodResults, type: str) -> pd.DataFrame:
     return table
 
 
-def _sequential_contrasts(r: LikelihoodResults, kind: str, margins: Margins, estimated: BoolArray) -> list[FloatArray]:
+def _sequential_contrasts(
+    r: LikelihoodResults, kind: str, marginality: Marginality, estimated: BoolArray
+) -> list[FloatArray]:
     """Types I and II: terms in the order of the formula, or with those that contain a term after it."""
     design, gram = r.design, _centred_gram(r.design.sample)
     found = []
     for term, columns in design.terms.items():
         own = np.arange(columns.start, columns.stop)
-        order = np.arange(estimated.size) if kind == "I" else _containing_last(term, margins, design)
+        order = np.arange(estimated.size) if kind == "I" else _containing_last(term, marginality, design)
         found.append(sequential_contrasts(gram, own[estimated[own]], order[estimated[order]]))
     return found
 
 
-def _recoded_contrasts(r: LikelihoodResults, kind: str, margins: Margins, estimated: BoolArray) -> list[FloatArray]:
+def _recoded_contrasts(
+    r: LikelihoodResults, kind: str, marginality: Marginality, estimated: BoolArray
+) -> list[FloatArray]:
     """Types III and baseline: coefficients under another coding; NaN where an aliased column leaves them unknown.
 
     A term that no other contains is tested whatever is aliased in it, and where the other coding would be another
@@ -62,9 +66,9 @@ def _recoded_contrasts(r: LikelihoodResults, kind: str, margins: Margins, estima
     coded = r.design.spec.hypotheses(_CODED[kind])
     found = []
     for term, columns in r.design.terms.items():
-        if coded and _all_cells(term, margins, r.design, estimated):
+        if coded and _all_cells(term, marginality, r.design, estimated):
             found.append(coded[term])
-        elif margins.containing[term]:
+        elif marginality.containing[term]:
             found.append(np.full((columns.stop - columns.start, estimated.size), np.nan))
         else:
             found.append(np.eye(estimated.size)[columns][estimated[columns]])
@@ -85,14 +89,14 @@ def _centred_gram(sample: Sample) -> FloatArray:
     return np.asarray((centred * sample.case_weights[:, None]).T @ centred)
 
 
-def _containing_last(term: str, margins: Margins, design: Design) -> IntArray:
+def _containing_last(term: str, marginality: Marginality, design: Design) -> IntArray:
     """Columns in the order: other terms, this term, the terms that contain it."""
-    containing = margins.containing[term]
+    containing = marginality.containing[term]
     others = [name for name in design.terms if name != term and name not in containing]
     columns = [np.arange(design.terms[name].start, design.terms[name].stop) for name in (*others, term, *containing)]
     return np.concatenate(columns)
 
 
-def _all_cells(term: str, margins: Margins, design: Design, estimated: BoolArray) -> bool:
+def _all_cells(term: str, marginality: Marginality, design: Design, estimated: BoolArray) -> bool:
     """Whether the effects of a term in all cells are known: nothing aliased in it or in the terms that contain it."""
-    return all(estimated[design.terms[name]].all() for name in (term, *margins.containing[term]))
+    return all(estimated[design.terms[name]].all() for name in (term, *marginality.containing[term]))

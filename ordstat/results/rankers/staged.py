@@ -32,13 +32,13 @@ class StagedResults(OrdinalResults):
 
     @property
     def rounds(self) -> pd.DataFrame:
-        """One row a round; the first and the last of the index are the stages there are."""
+        """One row a round; the first and the last of the index are the first and the last stage available."""
         raise TypeError(f"{type(self).__name__} defines no rounds")
 
     def at(self, rounds: int) -> Self:
         """The results as they were after some of the rounds.
 
-        Of a threshold ensemble `rounds`, and further ones by `more`, are still of all.
+        `rounds` of a threshold ensemble, and further ones by `more`, still count all rounds.
 
         Raises
         ------

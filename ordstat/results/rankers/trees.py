@@ -89,12 +89,12 @@ class TreeResults(StagedResults, VoteResults):
     def rounds(self) -> pd.DataFrame:
         """One row a round: its weighted error (NaN without weights) and its vote; one column each a split where splits
         are boosted apart, a vote of 0 saying that a split had ended."""
-        errors, heights = self.fit.errors, self.fit.votes.heights
-        index = pd.RangeIndex(1, len(heights) + 1, name="round")
-        if heights.shape[1] == 1:
-            return pd.DataFrame({"error": errors[:, 0], "vote": heights[:, 0]}, index=index)
+        errors, round_weights = self.fit.errors, self.fit.votes.round_weights
+        index = pd.RangeIndex(1, len(round_weights) + 1, name="round")
+        if round_weights.shape[1] == 1:
+            return pd.DataFrame({"error": errors[:, 0], "vote": round_weights[:, 0]}, index=index)
         columns = pd.MultiIndex.from_product([["error", "vote"], self.threshold_names], names=["", "split"])
-        return pd.DataFrame(np.hstack([errors, heights]), index=index, columns=columns)
+        return pd.DataFrame(np.hstack([errors, round_weights]), index=index, columns=columns)
 
     def staged_errors(
         self, newdata: Any = None, *, every: int = 1, rounds: Sequence[int] | None = None
@@ -189,9 +189,9 @@ class TreeResults(StagedResults, VoteResults):
         fall, cuts = np.zeros(n_columns), np.zeros(n_columns, dtype=np.int64)
         for i, tree in enumerate(votes.trees):
             round_, s = divmod(i, votes.per_round)
-            height = votes.heights[round_, min(s, votes.heights.shape[1] - 1)]
-            if height > 0:
-                fall += height * tree.importance(n_columns) / float(tree.values[0].sum())
+            round_weight = votes.round_weights[round_, min(s, votes.round_weights.shape[1] - 1)]
+            if round_weight > 0:
+                fall += round_weight * tree.importance(n_columns) / float(tree.values[0].sum())
                 cuts += np.bincount(tree.column[tree.column >= 0], minlength=n_columns)
         share = fall / (fall.sum() or 1.0)
         frame = pd.DataFrame({"importance": share, "cuts": cuts}, index=pd.Index(self.design.names, name="column"))

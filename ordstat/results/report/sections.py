@@ -35,7 +35,7 @@ def level_counts(levels: Sequence[Any], counts: AnyArray) -> str:
 
 
 def certificate_text(certificate: Certificate, trace: Trace) -> str:
-    """Value against tolerance, iterations, the solver's last word and further figures."""
+    """Value against tolerance, iterations, the solver's final message and further figures."""
     sign = "<=" if certificate.reached else "> (NOT REACHED)"
     text = f"{certificate.name} {certificate.value:.2g} {sign} {certificate.tolerance:.2g}"
     # Some methods list their iterations once more.
@@ -91,7 +91,7 @@ def margin_table(m: Margins, weights: FloatArray) -> Table:
 
 
 def _quantiles(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Of the finite values, a weight w counting as w equal values (inverse of the distribution function)."""
+    """Quantiles of the finite values, a weight w counting as w equal values (inverse of the distribution function)."""
     finite = np.isfinite(values)
     if not finite.any():
         return np.full(len(_QUANTILES), np.nan)

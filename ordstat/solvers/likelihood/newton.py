@@ -91,7 +91,7 @@ class Optimum:
     unit : float
         min(1, total weight), the unit of the decrements.
     tolerance : float
-        Of max |score|.
+        Bound on max |score|.
     message : str
     """
 

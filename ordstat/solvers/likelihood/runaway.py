@@ -29,7 +29,8 @@ class Runaway:
     Attributes
     ----------
     direction : (r,)
-        Of the log-scale effects that are estimated, per deviation of their columns; 0 for those that do not run off.
+        Direction of the log-scale effects that are estimated, per standard deviation of their columns; 0 for those that
+        do not run off.
     point : Point
         As far out as the log-likelihood still rises.
     """
@@ -70,7 +71,7 @@ def _outwards(problem: Problem, point: Point, direction: FloatArray, loglik: flo
 
 
 def _held(problem: Problem, zeta: FloatArray) -> Problem:
-    """The problem with the log-scale effects held at values, per deviation of their columns."""
+    """The problem with the log-scale effects held at values, per standard deviation of their columns."""
     rows, part = problem.sample.rows, problem.scale.part(problem.scale.kept)
     assert rows.scale is not None
     own = rows.scale @ (zeta / part.deviation)

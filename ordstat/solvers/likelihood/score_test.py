@@ -14,7 +14,7 @@ def score_statistic(problem: Problem, estimates: FloatArray) -> float:
     Parameters
     ----------
     problem : Problem
-        Of the larger model, no column aliased.
+        The larger model, no column aliased.
     estimates : (P',) on the user's scale, in the order of `LikelihoodFit.coefficients`
     """
     at = problem.objective().evaluate(*problem.from_user(estimates))

@@ -62,7 +62,7 @@ class Average:
     jacobian : (M, F)
         With respect to the parameters of the rule.
     known : (M,) bool
-        Whether it has an error: it hangs on no infinite estimate.
+        Whether it has an error: it depends on no infinite estimate.
     """
 
     values: FloatArray
@@ -90,7 +90,7 @@ class Averager:
     scale : str
         A key of SCALES.
     covariance : (F, F)
-        Of the parameters of the rule.
+        Covariance of the parameters of the rule.
     """
 
     results: LikelihoodResults
@@ -229,7 +229,7 @@ def warn_of_unknown(table: pd.DataFrame, stacklevel: int) -> None:
     """A DataWarning where a standard error is missing."""
     if table["std_error"].isna().any():
         warnings.warn(
-            "some effects have no standard error: they hang on an infinite estimate, on a combination of levels that "
+            "some effects have no standard error: they depend on an infinite estimate, on a combination of levels that "
             "the data do not have, on a column that others make up, or on a covariance that is not known.",
             DataWarning,
             stacklevel=stacklevel + 1,

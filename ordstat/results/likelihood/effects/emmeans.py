@@ -34,7 +34,7 @@ class Emmeans:
     averages : list of C Average
     averager : Averager
     level : float
-        Of the limits.
+        Confidence level of the limits.
     """
 
     cells: pd.DataFrame
@@ -86,8 +86,8 @@ class Emmeans:
         method : {"pairwise", "reference", "sequential"}
             Every later mean less every earlier one, each less the first, or each less the one before.
         adjust : {"none", "bonferroni", "holm"}
-            Of the p-values, for the contrasts of one group and level. Limits are Bonferroni's wherever p-values are
-            adjusted: Holm's procedure has none of its own, and these hold for it.
+            Adjustment of the p-values, for the contrasts of one group and level. Limits are Bonferroni's wherever
+            p-values are adjusted: Holm's procedure has none of its own, and these hold for it.
 
         Returns
         -------
