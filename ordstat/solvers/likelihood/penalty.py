@@ -1,6 +1,7 @@
 """Ridge: the log-likelihood minus half of `weight` times the squared length of the effects.
 
-Effects are measured per deviation of their column, so that units do not matter; thresholds and lambda are free.
+Effects are measured per standard deviation of their column, so that units do not matter; thresholds and lambda are
+free.
 """
 
 from __future__ import annotations
