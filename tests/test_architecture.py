@@ -299,7 +299,8 @@ def test_no_folder_is_a_crowd():
     assert not crowds
 
 
-#: Classes on a line from the base of all to the last; methods have a base of all, of the family and of its form.
+#: Classes on a line from the base of all to the last; methods have a base of all, of what is chosen
+#: by cross-validation, of the family and of its form.
 DEEPEST, DEEPEST_METHOD = 3, 5
 
 

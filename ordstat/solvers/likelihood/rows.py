@@ -15,7 +15,7 @@ from ...compiled.terms import accumulate_terms
 from ...model.likelihood.family import Family, RowTerms
 from ...model.likelihood.flexible import FlexibleLink
 from ...model.likelihood.lambda_terms import lambda_terms
-from ...model.likelihood.predictor import ModelRows
+from ...model.likelihood.predictor import ModelRows, Predictor
 from ...model.row_blocks import row_blocks
 from .blocks import Blocks
 from .newton import Evaluation
@@ -24,9 +24,9 @@ from .newton import Evaluation
 _CHUNK = 2048
 #: Log scales beyond this are outside the domain: estimates that run away stop here instead of overflowing.
 LARGEST_LOG_SCALE = 100.0
-#: Thresholds and effects this many times the latent spread of a row are outside it too: their difference, in units of
-#: that spread, is known to no more than 1e-7, and a search would follow the rounding.
-_LARGEST_RATIO = 1e9
+#: So are predictors that are known to no more than this share of them, or of the latent spread: a search would follow
+#: the rounding.
+_KNOWN = 1e-5
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -58,7 +58,7 @@ class TermRows:
         """The terms of some rows at alpha (K-1, m) and rest = (beta, zeta, lambda); None outside the domain."""
         rows, p, r = self.rows.take(some), self.rows.x.shape[1], self.rows.z.shape[1]
         predictor = rows.at(alpha, rest[:p], rest[p : p + r])
-        if predictor.tau.any() and not _resolved(predictor.tau, max(_size(alpha), _size(rest[:p]))):
+        if predictor.tau.any() and not _resolved(predictor, rows, rest[:p], self.y[some]):
             return None
         if self.flexible is None:
             return self.family.terms(predictor, self.y[some], second)
@@ -79,13 +79,17 @@ class TermRows:
         return found if found.finite else None
 
 
-def _size(values: FloatArray) -> float:
-    return float(np.abs(values).max(initial=0.0))
-
-
-def _resolved(tau: FloatArray, size: float) -> bool:
-    """Whether log scales (n,) are inside the domain, beside thresholds and effects of this size."""
-    return _size(tau) <= LARGEST_LOG_SCALE and bool(size <= _LARGEST_RATIO * np.exp(tau.min()))
+def _resolved(predictor: Predictor, rows: ModelRows, beta: FloatArray, y: IntArray) -> bool:
+    """Whether log scales are inside the domain, and differences of thresholds and scores not lost in rounding."""
+    if np.abs(predictor.tau).max() > LARGEST_LOG_SCALE:
+        return False
+    largest = max(np.abs(predictor.alpha).max(), np.abs(beta).max(initial=0.0))
+    if largest * predictor.s.max() <= _KNOWN * 2.0**52:
+        return True
+    upper, lower, _ = predictor.ends(y)
+    nearest = np.minimum(np.abs(upper), np.abs(lower))
+    size = np.abs(rows.x) @ np.abs(beta) + np.abs(rows.w) @ np.abs(predictor.alpha).max(axis=0)
+    return bool(np.all(2.0**-52 * predictor.s * size <= _KNOWN * np.maximum(nearest, 1.0)))
 
 
 @dataclass(frozen=True, eq=False)

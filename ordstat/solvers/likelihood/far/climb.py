@@ -21,6 +21,8 @@ from .dense_rows import DenseRows, Ends
 _CELLS = 1_000_000
 #: Steps at most; so many of them must raise the log-likelihood by this in all.
 _STEPS, _SOME, _GAIN = 100, 10, 1e-7
+#: A gain that is not worth the digits that finite estimates lose further out.
+_CLOSE = 2e-7
 #: Halvings of a step, the largest change of a log-scale effect in one, and curvatures that count as none.
 _HALVINGS, _LONGEST, _FLAT = 30, 1.0, 1e-14
 #: The second derivative of a step, as a share of the first, up to which it is trusted.
@@ -28,23 +30,20 @@ _BENT = 1.0
 
 
 def climb(problem: Problem, point: Point, loglik: float) -> Point | None:
-    """A point further out and higher than one of this log-likelihood, None where there is none.
+    """A point further out and higher than one of this log-likelihood, no further than it is worth; None where none is.
 
     The problem's own log-likelihood decides, as its coordinates may have no digits left for what is found here.
     """
     if not problem.family.local or problem.flexible is not None or problem.sample.n * problem.n_parameters > _CELLS:
         return None
-    best: Point | None = None
-    seen = [loglik]
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what overflows is left out
-        for there in _way(DenseRows.of(problem), point):
-            own = stay(problem, there).loglik
-            if own > max(seen):
-                best = there
-            seen.append(own)
-            if len(seen) > _SOME and max(seen[-_SOME:]) <= max(seen[:-_SOME]) + _GAIN:
-                break
-    return best
+    seen, points = [loglik], [point]
+    for there in _way(DenseRows.of(problem), point):
+        seen.append(stay(problem, there).loglik)
+        points.append(there)
+        if len(seen) > _SOME and max(seen[-_SOME:]) <= max(seen[:-_SOME]) + _GAIN:
+            break
+    nearest = next(place for place, own in enumerate(seen) if own >= max(seen) - _CLOSE)
+    return points[nearest] if nearest else None
 
 
 def _way(given: DenseRows, point: Point) -> Iterator[Point]:
