@@ -54,7 +54,7 @@ def _loop(fit: Fit, new: np.ndarray) -> Timed:
 
     def predict() -> np.ndarray:
         scores = np.zeros(len(new))
-        for column, cut, height in zip(stumps.columns, stumps.cuts, stumps.heights, strict=True):
+        for column, cut, height in zip(stumps.columns, stumps.cuts, stumps.round_weights, strict=True):
             scores += height * np.where(new[:, column] > cut, 1.0, -1.0)
         return np.searchsorted(theta, scores, side="left")
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ._typing import AnyArray, Progress
+from .checks import flag, generator
 from .design.build import build
 from .design.constraints import constrained
 from .design.design import Design
@@ -102,9 +103,9 @@ def ordfit(
     context : mapping, optional
         Names that a formula may use when safe=False.
     seed : int or numpy.random.Generator
-        Of whatever is random in the method (folds, sweeps). Same seed, same result.
+        Seed of all random steps (folds, sweeps). Same seed, same result.
     callback : callable(step, total, message), optional
-        Hears of long work; without it a bar is shown in a terminal where tqdm is installed.
+        Called during long work; without it a bar is shown in a terminal where tqdm is installed.
     **options
         Hyper-parameters of the method, such as C=1.0 or kernel="perceptron".
 
@@ -136,7 +137,8 @@ def ordfit(
     """
     row_costs, cost_option = _split_cost(cost, data)
     cluster, covariance = _split_vcov(vcov, cluster)
-    value = resolve(method, options if cost_option is None else {**options, "cost": cost_option})
+    options = options if cost_option is None else {**options, "cost": cost_option}
+    value = resolve(method, options, ordfit.__kwdefaults__ or ())
     if row_costs is not None and value.needs.row_costs and (fixed := preset_cost(method)) is not None:
         raise OptionError(
             f"method {method!r} stands for the cost {fixed!r}, and rows' own costs would make it another: leave cost= "
@@ -179,14 +181,13 @@ def fit_design(
     stacklevel: int = 2,
 ) -> OrdinalResults:
     """Fit a method to a design that is already built, and issue what the fit has to warn of."""
-    method.check(design.sample)
-    if vcov is not None and not hasattr(method.results_class, "with_vcov"):
+    if vcov is not None and not method.likelihood:
         raise OptionError(f"vcov goes with likelihood methods; {type(method).__name__} has no standard errors.")
     calibrated = Calibrated.of(method, calibrate)
-    if not _is_true(force):
+    if not flag("force", force):
         fits = 1 if calibrated is None else calibrated.folds + 1
         require_affordable(method.work(design.sample), type(method).__name__, fits)
-    fit = (method if calibrated is None else calibrated).fit(design.sample, _generator(seed), reporter(callback))
+    fit = (method if calibrated is None else calibrated).fit(design.sample, generator(seed), reporter(callback))
     call, again = _call(design, method, calibrated), partial(refit, force=force)
     results: OrdinalResults = method.results_class(call, design, method, fit, fitter=again, calibrated=calibrated)
     for category, message in results.alerts():
@@ -205,19 +206,6 @@ def refit(
 ) -> OrdinalResults:
     """Fit a method, by name or as a value, to a design; what results use to fit again."""
     return fit_design(design, resolve(method, options), vcov=vcov, calibrate=calibrate, force=force, stacklevel=4)
-
-
-def _is_true(force: Any) -> bool:
-    if not isinstance(force, bool | np.bool_):
-        raise OptionError(f"force must be True or False; got {force!r}.")
-    return bool(force)
-
-
-def _generator(seed: int | np.random.Generator) -> np.random.Generator:
-    try:
-        return np.random.default_rng(seed)
-    except (TypeError, ValueError) as problem:
-        raise OptionError(f"seed must be a whole number >= 0 or a numpy Generator; got {seed!r}.") from problem
 
 
 def _call(design: Design, method: Method, calibrated: Calibrated | None) -> str:

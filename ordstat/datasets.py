@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ._typing import FloatArray, IntArray
-from .exceptions import OptionError
+from .checks import number, unknown
 
 Seed = int | np.random.Generator | None
 
@@ -67,7 +67,7 @@ def load(name: str) -> pd.DataFrame:
     """
     loader = _LOADERS.get(name)
     if loader is None:
-        raise OptionError(f"there is no data set {name!r}. The data sets are: {', '.join(_LOADERS)}.")
+        raise unknown("the name of a data set", name, _LOADERS)
     return loader()
 
 
@@ -263,8 +263,7 @@ def ringnorm(n: int = 300, *, features: int = 20, flip: float = 0.0, seed: Seed 
 
 def _flipped(code: IntArray, share: float, rng: np.random.Generator) -> IntArray:
     """Codes 0 and 1 with round(share n) of them, chosen at random, exchanged."""
-    if not 0 <= share <= 1:
-        raise OptionError(f"flip must be a share between 0 and 1; got {share!r}.")
+    number("flip", share, least=0.0, most=1.0)
     chosen = rng.permutation(code.size)[: round(share * code.size)]
     turned = code.copy()
     turned[chosen] = 1 - turned[chosen]

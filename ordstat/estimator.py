@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ._typing import AnyArray, FloatArray
 from .api import fit_design
+from .checks import generator
 from .design.build import from_arrays
 from .design.constraints import constrained
 from .exceptions import DataError, OptionError
@@ -58,7 +59,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The labels in order, lowest first. Needed for strings: without it an ordered pandas Categorical (or
         polars Enum) keeps its own order, numbers and booleans are sorted, and strings are sorted with a DataWarning.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
-        Seed of whatever is random in the method; None draws a fresh one at every fit.
+        Seed of all random steps of the method; None draws a fresh one at every fit.
     calibrate : bool or int
         True, or a number of folds, gives probabilities to a method that has none of its own; see `ordfit`.
     constraints : dict or list of str, optional
@@ -344,8 +345,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Any) -> FloatArray:
         """How far each row of X (N, D) lies from other labels: (N,) for two, (N, K), columns of `classes_`, for more.
 
-        Of two, positive means `classes_[1]`, the higher one (unless `levels` puts it lower): the score less the
-        threshold, the log odds of a likelihood method, or the difference of the votes. Of more, the largest belongs
+        With two classes, positive means `classes_[1]`, the higher one (unless `levels` puts it lower): the score less
+        the threshold, the log odds of a likelihood method, or the difference of the votes. Of more, the largest belongs
         to the label of `predict`: the distance to the nearer threshold of its interval (negative outside), the votes,
         or the expected cost of the label with its sign changed.
 
@@ -427,9 +428,9 @@ def _check_names(method: Any, options: Mapping[str, Any], defaults: Mapping[str,
     for name in options:
         if name not in defaults:
             known = ", ".join([*_OWN, *defaults])
+            meant = hint(name, defaults, _OWN)
             raise OptionError(
-                f"OrdinalClassifier({method!r}) has no parameter {name!r}.{hint(name, defaults)} Its parameters are: "
-                f"{known}."
+                f"OrdinalClassifier({method!r}) has no parameter {name!r}.{meant} Its parameters are: {known}."
             )
 
 
@@ -441,12 +442,7 @@ def _generator(random_state: Any) -> np.random.Generator:
     """scikit-learn's kinds of random_state, and NumPy's, as a Generator."""
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31)
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError) as problem:
-        raise OptionError(
-            f"random_state must be None, a whole number >= 0, a RandomState or a Generator; got {random_state!r}."
-        ) from problem
+    return generator(random_state, "random_state", " None, a RandomState or a Generator")
 
 
 # Rows

@@ -13,7 +13,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._typing import FloatArray
-from .exceptions import DataError, OptionError
+from .checks import fraction, number, one_of, whole
+from .exceptions import DataError
 from .labels import declared_order, listed, ranked, sorted_order
 from .model.scaling import SCALINGS, fit_scaling
 
@@ -40,7 +41,7 @@ class HiddenLayer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     Parameters
     ----------
     units : int
-        Of the hidden layer: the number of new columns.
+        Size of the hidden layer: the number of new columns.
     activation : {"relu", "tanh", "logistic"}
         Function of the hidden units.
     alpha : float
@@ -55,11 +56,11 @@ class HiddenLayer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     max_iter : int
         Epochs at most; scikit-learn warns where they are not enough.
     scaling : {"standard", "range", None}
-        Columns to mean 0 and deviation 1, or to [-1, 1], on the training rows, or as they are.
+        Columns to mean 0 and standard deviation 1, or to [-1, 1], on the training rows, or as they are.
     levels : sequence, optional
         The labels in order, lowest first, as for `OrdinalClassifier`.
     random_state : int, numpy.random.RandomState or None
-        Of the first weights and the held-out rows.
+        Seed of the first weights and the held-out rows.
 
     Attributes
     ----------
@@ -185,32 +186,11 @@ class HiddenLayer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     def _check(self) -> None:
         """Raise OptionError, naming the parameter, where one is outside its range."""
-        valid = {
-            "units": (_whole(self.units), "a whole number of 1 or more"),
-            "activation": (_one_of(self.activation, _ACTIVATIONS), f"one of {_names(_ACTIVATIONS)}"),
-            "alpha": (_within(self.alpha, 0.0) or self.alpha == 0, "a finite number of 0 or more"),
-            "learning_rate": (_within(self.learning_rate, 0.0), "a positive, finite number"),
-            "validation": (self.validation is None or _within(self.validation, 0.0, 1.0), "in (0, 1), or None"),
-            "patience": (_whole(self.patience), "a whole number of 1 or more"),
-            "max_iter": (_whole(self.max_iter), "a whole number of 1 or more"),
-            "scaling": (_one_of(self.scaling, SCALINGS), f"one of {_names(SCALINGS)}"),
-        }
-        for name, (ok, expected) in valid.items():
-            if not ok:
-                raise OptionError(f"{name} of HiddenLayer must be {expected}; got {getattr(self, name)!r}.")
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= 1
-
-
-def _within(value: Any, low: float, high: float = np.inf) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and low < float(value) < high
-
-
-def _one_of(value: Any, names: Any) -> bool:
-    return isinstance(value, (str, type(None))) and value in names
-
-
-def _names(names: Any) -> str:
-    return ", ".join(repr(name) for name in names)
+        for name in ("units", "patience", "max_iter"):
+            whole(name, getattr(self, name), 1, of=self)
+        one_of("activation", self.activation, _ACTIVATIONS, of=self)
+        number("alpha", self.alpha, least=0.0, of=self)
+        number("learning_rate", self.learning_rate, above=0.0, of=self)
+        if self.validation is not None:
+            fraction("validation", self.validation, of=self, also=", or None")
+        one_of("scaling", self.scaling, SCALINGS, of=self)

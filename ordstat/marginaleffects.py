@@ -17,7 +17,7 @@ except ImportError as error:
     ) from error
 
 from ._typing import FloatArray
-from .exceptions import OptionError
+from .checks import one_of
 from .model.sample import Rows
 from .results.likelihood.effects.counterfactual import Population, population
 from .results.likelihood.results import LikelihoodResults
@@ -71,8 +71,7 @@ class MarginalEffectsModel(ModelAbstract):  # type: ignore[misc]
     """
 
     def __init__(self, results: LikelihoodResults, type: str = "prob", data: Any = None) -> None:
-        if type not in UNCERTAIN:
-            raise OptionError(f"type must be one of {', '.join(map(repr, UNCERTAIN))}; got {type!r}.")
+        one_of("type", type, UNCERTAIN)
         self.type = type
         self.df_resid = float("inf")  # tests are those of the normal distribution
         self.estimated = ~results.fit.aliased

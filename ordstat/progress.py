@@ -1,4 +1,4 @@
-"""Who hears of long work: the caller's function, a bar in a terminal, or nobody."""
+"""Progress of long work: to the caller's function, a bar in a terminal, or nowhere."""
 
 from __future__ import annotations
 

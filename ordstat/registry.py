@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
-from difflib import get_close_matches
 from typing import Any
 
+from .checks import did_you_mean, unknown
 from .exceptions import OptionError
 from .methods import METHODS, Entry, Method, spelled
 
 
-def resolve(method: str | Method, options: Mapping[str, Any] | None = None) -> Method:
+def resolve(method: str | Method, options: Mapping[str, Any] | None = None, arguments: Iterable[str] = ()) -> Method:
     """The Method value that `method` and `options` stand for.
 
     Parameters
@@ -21,6 +21,8 @@ def resolve(method: str | Method, options: Mapping[str, Any] | None = None) -> M
         value such as REDSVM(C=10).
     options : mapping, optional
         Hyper-parameters by name; only with a string.
+    arguments : iterable of str
+        What the caller takes beside them, of which a name that is no option may be a misspelling.
 
     Raises
     ------
@@ -40,9 +42,8 @@ def resolve(method: str | Method, options: Mapping[str, Any] | None = None) -> M
     valid = option_names(entry)
     for name in options:
         if name not in valid:
-            raise OptionError(
-                f"method {method!r} has no option {name!r}.{hint(name, valid)} Its options are: {', '.join(valid)}."
-            )
+            meant = hint(name, valid, arguments)
+            raise OptionError(f"method {method!r} has no option {name!r}.{meant} Its options are: {', '.join(valid)}.")
     return entry.method(**entry.preset, **options)
 
 
@@ -91,15 +92,9 @@ def _check_value_alone(method: Method, options: Mapping[str, Any]) -> Method:
 
 
 def _find(method: Any) -> Entry:
-    if not isinstance(method, str):
-        raise OptionError(
-            f"method must be one of {', '.join(METHODS)} or a method value such as REDSVM(C=10); got {method!r}."
-        )
     entry = _entry(method)
     if entry is None:
-        raise OptionError(
-            f"there is no method {method!r}.{hint(method, METHODS)} The methods are: {', '.join(METHODS)}."
-        )
+        raise unknown("method", method, METHODS, also=", or a method value such as REDSVM(C=10)")
     return entry
 
 
@@ -107,9 +102,8 @@ def _find(method: Any) -> Entry:
 _OF_KERNELS = {"gamma": "Gaussian(gamma=0.5)", "degree": "Polynomial(degree=2)", "coef0": "Polynomial(coef0=1)"}
 
 
-def hint(name: str, valid: Iterable[str]) -> str:
+def hint(name: str, valid: Iterable[str], arguments: Iterable[str] = ()) -> str:
     """What may have been meant by an option that is none; empty where nothing is near."""
     if name in _OF_KERNELS and "kernel" in valid:
         return f" It goes with the kernel, as in kernel={_OF_KERNELS[name]}."
-    close = get_close_matches(name.casefold(), list(valid), n=1) or get_close_matches(name, list(valid), n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    return did_you_mean(name, (*valid, *arguments))

@@ -79,7 +79,7 @@ def test_every_load_is_a_fresh_copy():
 
 
 def test_unknown_name_lists_the_sets():
-    with pytest.raises(OptionError, match=r"'wines'.*wine, housing, anes96"):
+    with pytest.raises(OptionError, match=r"'wine', 'housing', 'anes96'.*got 'wines'\. Did you mean 'wine'"):
         datasets.load("wines")
 
 
@@ -206,5 +206,5 @@ def test_flip_turns_that_share_of_the_labels_and_nothing_else(name):
     clean, noisy = (GENERATORS[name][0](300, flip=flip, seed=8) for flip in (0.0, 0.1))
     np.testing.assert_array_equal(_columns(clean), _columns(noisy))
     assert (clean["rank"].astype(int) != noisy["rank"].astype(int)).sum() == 30
-    with pytest.raises(OptionError, match=r"flip must be a share between 0 and 1; got 1\.5"):
+    with pytest.raises(OptionError, match=r"flip must be a number from 0 to 1; got 1\.5"):
         GENERATORS[name][0](10, flip=1.5)

@@ -20,6 +20,7 @@ from ordstat.model.kernels.named import (
     Stump,
     parse_kernel,
 )
+from ordstat.model.row_blocks import row_blocks
 
 
 def cauchy(X, Z):
@@ -112,7 +113,7 @@ def test_blocks_of_distances_agree_with_one_block(monkeypatch):
     X, Z = _rows(30), _rows(20, seed=2)
     X[:10] = Z[:10]
     whole = squared_euclidean(X, Z)
-    monkeypatch.setattr("ordstat.model.kernels.distances._BLOCK", 7)
+    monkeypatch.setattr("ordstat.model.kernels.distances.row_blocks", lambda n, *_: row_blocks(n, room=7))
     np.testing.assert_allclose(squared_euclidean(X, Z), whole, rtol=1e-13, atol=1e-15)
 
 
@@ -149,7 +150,7 @@ def test_a_function_is_a_kernel():
         (lambda: Gaussian(gamma=np.inf), ["gamma", "inf"]),
         (lambda: Polynomial(degree=0), ["degree", "1 or more"]),
         (lambda: Polynomial(degree=2.5), ["degree", "2.5"]),
-        (lambda: Polynomial(coef0=-1.0), ["coef0", "zero or more"]),
+        (lambda: Polynomial(coef0=-1.0), ["coef0", "0 or more"]),
         (lambda: Custom(lambda X, Z: np.ones(3))(_rows(2), _rows(2)), ["(n, m)", "(3,)"]),
     ],
 )

@@ -123,7 +123,8 @@ def _runs(begins: BoolArray) -> tuple[IntArray, IntArray]:
     return np.repeat(starts[:-1], lengths), np.repeat(starts[1:], lengths)
 
 
-def _ratio(numerator: float, denominator: float) -> float:
+def ratio(numerator: float, denominator: float) -> float:
+    """Their quotient; NaN where the denominator is 0."""
     return numerator / denominator if denominator > 0 else float("nan")
 
 
@@ -133,7 +134,7 @@ def preference_risk(pairs: PairCounts) -> float:
     A tie of the predictions counts as an error [Herbrich et al. 2000, eq. 7.11, 7.13]; `pairs` are those of the
     predicted ranks.
     """
-    return _ratio(2.0 * (pairs.discordant + pairs.tied), pairs.weight**2)
+    return ratio(2.0 * (pairs.discordant + pairs.tied), pairs.weight**2)
 
 
 def inversions(pairs: PairCounts) -> float:
@@ -141,17 +142,17 @@ def inversions(pairs: PairCounts) -> float:
 
     The figure of the experiments of Herbrich et al. (2000), R_emp / m'.
     """
-    return _ratio(pairs.discordant + pairs.tied, pairs.total)
+    return ratio(pairs.discordant + pairs.tied, pairs.total)
 
 
 def concordance(pairs: PairCounts) -> float:
     """C index: the share of the pairs of different ranks whose scores are in order, ties counting one half."""
-    return _ratio(pairs.concordant + 0.5 * pairs.tied, pairs.total)
+    return ratio(pairs.concordant + 0.5 * pairs.tied, pairs.total)
 
 
 def somers_d(pairs: PairCounts) -> float:
     """Somers' D of the scores given the ranks, 2 C - 1."""
-    return _ratio(pairs.concordant - pairs.discordant, pairs.total)
+    return ratio(pairs.concordant - pairs.discordant, pairs.total)
 
 
 def _varies(codes: IntArray, weights: FloatArray) -> bool:
@@ -165,7 +166,7 @@ def kendall_tau_b(pairs: PairCounts, codes: IntArray, weights: FloatArray) -> fl
         return float("nan")
     predicted = np.bincount(codes, weights=weights)
     different = 0.5 * (pairs.weight**2 - float(predicted @ predicted))
-    return _ratio(pairs.concordant - pairs.discordant, float(np.sqrt(pairs.total * different)))
+    return ratio(pairs.concordant - pairs.discordant, float(np.sqrt(pairs.total * different)))
 
 
 def _mid_ranks(codes: IntArray, weights: FloatArray) -> FloatArray:

@@ -76,9 +76,9 @@ class Complexity:
     Attributes
     ----------
     threshold : float
-        Of x -> f(x, k), for any one k.
+        Complexity of x -> f(x, k), for any one k.
     left, right : float
-        Of the left and right margins as functions of (x, y).
+        Complexities of the left and right margins as functions of (x, y).
     name : str
         How they were found.
     """
@@ -121,7 +121,7 @@ class _Setting:
 
 
 def complexity(geometry: Geometry, y: IntArray, weights: FloatArray, n_levels: int) -> Complexity:
-    """Of all rankers in the ball or hull of a fitted one.
+    """Complexity of all rankers in the ball or hull of a fitted one.
 
     Left margins are constant on the rows of the lowest rank, right margins on those of the highest: such rows add
     nothing.
@@ -149,7 +149,7 @@ def margin_bounds(
     Parameters
     ----------
     rows : Margins
-        Of the training rows.
+        Margins of the training rows.
     geometry : Geometry
     sample : Sample
         Training rows.

@@ -42,7 +42,7 @@ def reliability(
     bins : int
         At most so many; ties leave fewer.
     level : float in (0, 1)
-        Of the limits (`wilson_limits`).
+        Confidence level of the limits (`wilson_limits`).
 
     Examples
     --------

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import IntArray, Progress
-from ..exceptions import DataError, OptionError
+from ..checks import whole
+from ..exceptions import DataError
 from ..model.folds import stratified_folds
 from ..model.sample import Sample
 from .errors import ErrorTable, Predictions, deviations, error_table
@@ -66,10 +67,10 @@ def cross_validate(
     n_folds : int
         At least 2.
     rng : numpy.random.Generator
-        Of the folds.
+        Source of the folds.
     fit_predict : callable(training sample, test sample) -> Predictions
     progress : callable(step, total, message), optional
-        Hears of every fold.
+        Called after every fold.
 
     Raises
     ------
@@ -92,8 +93,7 @@ def cross_validate(
 
 def draw_folds(sample: Sample, n_folds: int, rng: np.random.Generator) -> IntArray:
     """(N,) random folds with the ranks spread evenly; a cluster stays in one fold."""
-    if isinstance(n_folds, bool) or not isinstance(n_folds, (int, np.integer)) or n_folds < 2:
-        raise OptionError(f"cross-validation needs at least 2 folds, a whole number; got {n_folds!r}.")
+    whole("the number of folds", n_folds, 2)
     folds = stratified_folds(sample.y, sample.n_levels, n_folds, rng, sample.cluster)
     _check_training_ranks(sample, folds, n_folds)
     return folds

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray, Progress
-from ..exceptions import OptionError
+from ..checks import whole
 from .agreement import (
     PairOrder,
     concordance,
@@ -260,7 +260,7 @@ def bootstrap_table(
     cluster : (N,) codes 0..G-1, optional
         Whole clusters are drawn instead of rows.
     progress : callable(step, total, message), optional
-        Hears of every resample.
+        Called after every resample.
 
     Returns
     -------
@@ -273,8 +273,7 @@ def bootstrap_table(
     OptionError
         Fewer than 2 resamples.
     """
-    if isinstance(resamples, bool) or not isinstance(resamples, (int, np.integer)) or resamples < 2:
-        raise OptionError(f"the number of bootstrap samples must be 2 or more, a whole number; got {resamples!r}.")
+    whole("the number of bootstrap samples", resamples, 2)
     values = []
     for step in range(resamples):
         values.append(_values(predictions, drawn_weights(predictions.weights, cluster, rng)))

@@ -17,7 +17,7 @@ from .complete import kept_rows, levels_in_use, unused_note
 from .design import Design, NewRows
 from .frames import as_frame, find_column, row_name, shown_labels
 from .inputs import Given, check_costs, cluster_codes, weights_of
-from .margins import Margins, independent
+from .marginality import Marginality, independent
 from .response import check_levels, known_codes, read_response, used_levels
 
 
@@ -43,7 +43,7 @@ class ArraySpec:
     levels: tuple[Any, ...]
     names: tuple[str, ...]
 
-    def margins(self) -> Margins:
+    def marginality(self) -> Marginality:
         """Every column is a term of its own."""
         return independent(self.names)
 

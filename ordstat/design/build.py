@@ -110,7 +110,7 @@ def build(
     if na_action not in ("omit", "raise"):
         raise OptionError(f"na_action= takes 'omit' or 'raise', not {na_action!r}.")
     if context is not None and safe:
-        raise OptionError("context= goes with safe=False; the safe language has no use for it.")
+        raise OptionError("context= needs safe=False; set it, or leave context= out.")
     opened = None if safe else Context(dict(context or {}))
     whole = as_frame(data)
     rows = None if subset is None else subset_mask(subset, whole, None if opened is None else opened.names)

@@ -33,11 +33,11 @@ class NumberCoding:
     width: int | None = None
 
     def count(self, full: bool) -> int:
-        """The number of columns; `full` is of no account."""
+        """The number of columns; `full` is ignored."""
         return 1 if self.width is None else self.width
 
     def columns(self, value: Value, full: bool) -> list[Named]:
-        """The columns; `full` is of no account."""
+        """The columns; `full` is ignored."""
         if isinstance(value, Factor):
             raise DataError(f"{self.label!r} was numeric at the fit; the new data hold {shown_labels(value.levels)}.")
         if self.width is None:

@@ -11,12 +11,13 @@ import pandas as pd
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, FormulaError
+from ..model.row_blocks import CACHED, row_blocks
 from .contrasts import Contrast
 from .frames import find_column, has_column, plain, row_name, shown_labels
 
 TEXT = ("string", "empty")
-#: Rows looked at together: of some fifty columns they stay in cache.
-_ROWS = 4096
+#: Columns whose rows share a line of the cache.
+_WIDTH = 8
 NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
 
 
@@ -204,13 +205,13 @@ class Columns:
         Columns that lie in one row-major table share cache lines: reading them together costs one walk through memory
         where one after the other costs a walk each.
         """
-        if self.n <= _ROWS or not self.frame.columns.is_unique:
+        if self.n <= CACHED // _WIDTH or not self.frame.columns.is_unique:
             return
         columns = {name: self.frame[name].to_numpy() for name in names if self._strided(name)}
         sums = np.zeros(len(columns))
         with np.errstate(invalid="ignore", over="ignore"):  # one sum tells whether anything is not finite
-            for start in range(0, self.n, _ROWS):
-                sums += [np.add.reduce(values[start : start + _ROWS]) for values in columns.values()]
+            for some in row_blocks(self.n, _WIDTH, CACHED):
+                sums += [np.add.reduce(values[some]) for values in columns.values()]
         self._finite.update(name for name, total in zip(columns, sums, strict=True) if np.isfinite(total))
 
     def _strided(self, name: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,11 +10,11 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..exceptions import OptionError
+from ..model.equations import Relation, read
 from .design import Design
 
 _SIGNS = {"+": ">=", "-": "<="}
-_RELATION = re.compile(r"^(.+?)\s*(<=|>=)\s*(.+)$", re.DOTALL)
-_HOW = "constraints are {'x1': '+', 'x2': '-'} or a list such as ['x1 >= 0', 'x1 <= x2']"
+_HOW = "constraints must be such as {'x1': '+', 'x2': '-'}, or ['x1 >= 0', 'x1 <= 2 * x2']"
 
 
 def constrained(design: Design, constraints: Any) -> Design:
@@ -25,15 +24,17 @@ def constrained(design: Design, constraints: Any) -> Design:
     ----------
     design : Design
     constraints : mapping of column to "+" or "-", or sequence of str
-        "x1 >= 0", "x1 <= 0", "x1 <= x2", "x1 >= x2"; columns under their names in the design, such as "g[T.b]". A
-        mapping also takes their places, counted from 0.
+        "x1 >= 0", "x1 <= x2", "2 * x1 >= x2 + x3", without a constant; columns under their names in the design, such
+        as "g[T.b]". A mapping also takes their places, counted from 0.
 
     Raises
     ------
     OptionError
         A constraint that cannot be read, or a name that is no column.
     """
-    rows = [_row(text, design.names) for text in _texts(constraints, design.names)]
+    places = {name: place for place, name in enumerate(design.names)}
+    texts = _texts(constraints, design.names)
+    rows = [_row(one) for text in texts for one in read(text, places, len(places), ("<=", ">="))]
     if not rows:
         return design
     return replace(design, sample=replace(design.sample, restrictions=np.array(rows)))
@@ -57,25 +58,15 @@ def _name(column: Any, names: tuple[str, ...]) -> str:
     if isinstance(column, bool) or not isinstance(column, (int, np.integer)):
         return str(column)
     if not 0 <= column < len(names):
-        raise OptionError(f"constraints name the column {column}; the model has the columns 0 to {len(names) - 1}.")
+        raise OptionError(f"constraints must name columns from 0 to {len(names) - 1}; got {column}.")
     return names[column]
 
 
-def _row(text: str, names: tuple[str, ...]) -> FloatArray:
+def _row(relation: Relation) -> FloatArray:
     """a with a'w <= 0."""
-    found = _RELATION.match(text.strip())
-    if found is None:
-        raise OptionError(f"{_HOW}; got {text!r}.")
-    left, relation, right = found.groups()
-    row = _unit(left, names, text) - _unit(right, names, text)
-    return row if relation == "<=" else -row
-
-
-def _unit(name: str, names: tuple[str, ...], text: str) -> FloatArray:
-    row = np.zeros(len(names))
-    if name in names:
-        row[names.index(name)] = 1.0
-    elif name != "0":
-        known = ", ".join(repr(column) for column in names)
-        raise OptionError(f"constraint {text!r} names {name!r}, which is no column of the model. They are: {known}.")
-    return row
+    if relation.value != 0.0:
+        raise OptionError(
+            f"constraint {relation.text!r} must compare coefficients with each other or with 0; got the constant "
+            f"{relation.value:g}."
+        )
+    return relation.row if relation.sign == "<=" else -relation.row

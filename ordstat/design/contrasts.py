@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
+from ..checks import canonical
 from ..exceptions import FormulaError
-from ..model.names import canonical
 from .frames import shown_labels, suggest
 
 #: (K, K-1) matrix and what each column adds to the factor's name, from the K levels.

@@ -12,7 +12,7 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from ..model.sample import Rows, Sample
-from .margins import Margins
+from .marginality import Marginality
 from .recipe import Recipe
 
 
@@ -48,7 +48,7 @@ class NewRows:
     complete : (N,) mask
         Which rows of the new data have all inputs.
     index : pandas.Index
-        Of the new data, all rows.
+        Index of all rows of the new data.
     """
 
     rows: Rows
@@ -75,7 +75,7 @@ class Spec(Protocol):
     def costs(self, data: Any, n_levels: int) -> FloatArray | None:
         """(N, K) costs of new data, where the fit took them from columns that these data have too; else None."""
 
-    def margins(self) -> Margins:
+    def marginality(self) -> Marginality:
         """Which location terms contain which."""
 
     def hypotheses(self, contrasts: str) -> Mapping[str, FloatArray]:
@@ -102,7 +102,7 @@ class Design:
         Label of the response.
     formula : str
     index : pandas.Index
-        Of the rows used, in order.
+        Index of the rows used, in order.
     n_given : int
         Rows of the data before any were left out.
     dropped : mapping of str to int

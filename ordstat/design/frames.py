@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ..checks import nearest
 from ..exceptions import DataError
 
 ACCEPTED = "a pandas or polars DataFrame, a pyarrow Table or a mapping of column name to values"
@@ -57,9 +57,7 @@ def _polars_column(series: Any) -> Any:
 def suggest(name: str, names: Iterable[Any]) -> str:
     """The tail of a message about an unknown name: the nearest known ones, else the first few."""
     known = [str(other) for other in names]
-    folded = {other.casefold(): other for other in reversed(known)}
-    close = [folded[match] for match in get_close_matches(name.casefold(), folded, n=3, cutoff=0.6)]
-    if close:
+    if close := nearest(name, known, most=3):
         return "did you mean " + " or ".join(repr(other) for other in close) + "?"
     shown = ", ".join(repr(other) for other in known[:12])
     return f"there are {shown}{', ...' if len(known) > 12 else ''}." if known else "there are none."

@@ -7,7 +7,7 @@ from ..exceptions import FormulaError
 MAX_CHARACTERS = 100_000
 MAX_TERMS = 10_000
 MAX_COLUMNS = 100_000
-#: Of all terms together.
+#: Characters of all terms together.
 MAX_LABELS = 1_000_000
 #: Unions and products of terms formed on the way, equal ones too: well below a second of work.
 MAX_STEPS = 2_000_000

@@ -22,7 +22,7 @@ from .expressions import Expression
 from .frames import as_frame, find_column, has_column, row_name, shown_labels
 from .inputs import cost_matrix
 from .interpreter import Interpreter, coded_column
-from .margins import Margins, margins
+from .marginality import Marginality, marginality
 from .parse import Part
 from .plain import plain_columns, plain_matrix
 from .recipe import Context
@@ -242,10 +242,10 @@ class FormulaSpec:
             return None
         return cost_matrix(list(names), frame, None, frame.index)
 
-    def margins(self) -> Margins:
+    def marginality(self) -> Marginality:
         """Which location terms contain which."""
         others = (part for part in (self.parts.nominal, self.parts.scale) if part is not None)
-        return margins(self.parts.location, others, self._location_codings())
+        return marginality(self.parts.location, others, self._location_codings())
 
     def hypotheses(self, contrasts: str) -> dict[str, FloatArray]:
         """Term by term, the rows L: L b are its coefficients if all factors had these contrasts."""

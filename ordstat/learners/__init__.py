@@ -1,1 +1,1 @@
-"""Weighted binary learners behind one protocol: support vector machines and scikit-learn's classifiers."""
+"""Learners that methods combine: binary (support vector machines, C4.5, scikit-learn's) and weak (stumps, trees)."""

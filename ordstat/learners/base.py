@@ -31,9 +31,9 @@ class Learned:
     scorer : Scorer
     scores : (N, P) of the rows of the sample
     certificate : Certificate
-        Of the worst of them.
+        Certificate of the worst of them.
     iterations : int
-        Of all of them.
+        Iterations of all of them.
     facts : tuple of (label, value)
         For the summary.
     """

@@ -55,8 +55,8 @@ class Hypotheses(Protocol):
     def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
         """A hypothesis with a large sum of u times its values."""
 
-    def combine(self, members: Sequence[Any], heights: FloatArray) -> Any:
-        """sum_t height_t h_t as a function of rows."""
+    def combine(self, members: Sequence[Any], round_weights: FloatArray) -> Any:
+        """sum_t weight_t h_t as a function of rows."""
 
 
 @dataclass(eq=False, kw_only=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import FloatArray
-from ..exceptions import OptionError
+from ..checks import number
 from ..model.binary import Binary
 from ..model.fit import Certificate
 from ..model.sample import Rows
@@ -55,10 +55,8 @@ class C45(BinaryLearner):
     min_cases: float = 2.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.confidence, (int, float)) or not 0.0 < self.confidence <= 0.5:
-            raise OptionError(f"confidence of C45 must be above 0 and at most 0.5; got {self.confidence!r}.")
-        if not isinstance(self.min_cases, (int, float)) or not 0.0 < self.min_cases < np.inf:
-            raise OptionError(f"min_cases of C45 must be a positive, finite number; got {self.min_cases!r}.")
+        number("confidence", self.confidence, above=0.0, most=0.5, of=self)
+        number("min_cases", self.min_cases, above=0.0, of=self)
 
     def on(self, X: FloatArray, case_weights: FloatArray) -> C45Trainer:
         return C45Trainer(settings=self, X=X)

@@ -114,7 +114,7 @@ class Classifier(BinaryLearner):
     model : classifier with fit(X, y, sample_weight=)
         Where it has a random_state that is None, each clone is given one.
     scaling : str or None
-        Of `fit_scaling`.
+        As in `fit_scaling`.
 
     Raises
     ------

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
+from ..checks import unknown
 from ..exceptions import OptionError
 from ..model.binary import Binary
 from ..model.reduction.answers import Answers
@@ -68,11 +69,8 @@ def parse_base(value: Any, owner: str) -> BinaryLearner:
 
 
 def _unknown(value: Any, owner: str) -> OptionError:
-    names = ", ".join(repr(name) for name in BASES)
-    return OptionError(
-        f"base of {owner} must be one of {names}, a learner such as C45(), or a scikit-learn classifier that takes "
-        f"sample_weight; got {value!r}."
-    )
+    also = ", a learner such as C45(), or a scikit-learn classifier that takes sample_weight"
+    return unknown("base", value, BASES, of=owner, also=also)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..checks import unknown
 from ..exceptions import OptionError
 from .base import BinaryLearner
 from .classifier import Classifier
@@ -55,8 +56,5 @@ def _classifier(value: Any, owner: str) -> Classifier:
 
 
 def _unknown(value: Any, owner: str) -> OptionError:
-    names = ", ".join(repr(name) for name in (*WEAK, *_CLASSIFIERS))
-    return OptionError(
-        f"learner of {owner} must be one of {names}, a weak learner such as DecisionStump(), or a scikit-learn "
-        f"classifier that takes sample_weight; got {value!r}."
-    )
+    also = ", a weak learner such as DecisionStump(), or a scikit-learn classifier that takes sample_weight"
+    return unknown("learner", value, (*WEAK, *_CLASSIFIERS), of=owner, also=also)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
+from ..checks import number, one_of, whole
 from ..compiled.rcd import climb
-from ..exceptions import OptionError
 from ..model.ensembles.ensembles import DirectionSum, hard_sign
 from ..model.sample import Rows
 from ..model.scaling import SCALINGS, Scaling, fit_scaling
@@ -34,7 +34,7 @@ class RCDPerceptron(WeakLearner):
     updates : int
         At least 1; the papers use 200.
     scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
+        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
 
     Raises
     ------
@@ -67,7 +67,7 @@ class NormalisedSigmoid(WeakLearner):
     updates : int
         At least 1; the papers use 200.
     scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
+        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
     gamma : float
         Length of (v, bias), > 0; the papers use 4.
 
@@ -83,9 +83,7 @@ class NormalisedSigmoid(WeakLearner):
 
     def __post_init__(self) -> None:
         _check_search(self)
-        ok = isinstance(self.gamma, (int, float, np.number)) and not isinstance(self.gamma, bool)
-        if not ok or not 0.0 < self.gamma < np.inf:
-            raise OptionError(f"gamma of {type(self).__name__} must be a positive, finite number; got {self.gamma!r}.")
+        number("gamma", self.gamma, above=0.0, of=self)
 
     def on(self, X: FloatArray, case_weights: FloatArray) -> DirectionTrainer:
         scaling = fit_scaling(self.scaling, X, case_weights)
@@ -96,12 +94,8 @@ class NormalisedSigmoid(WeakLearner):
 
 def _check_search(learner: RCDPerceptron | NormalisedSigmoid) -> None:
     """OptionError for settings of the search that it cannot have."""
-    if isinstance(learner.updates, bool) or not isinstance(learner.updates, (int, np.integer)) or learner.updates < 1:
-        name = type(learner).__name__
-        raise OptionError(f"updates of {name} must be an integer of 1 or more; got {learner.updates!r}.")
-    if not isinstance(learner.scaling, (str, type(None))) or learner.scaling not in SCALINGS:
-        names = ", ".join(repr(name) for name in SCALINGS)
-        raise OptionError(f"scaling of {type(learner).__name__} must be one of {names}; got {learner.scaling!r}.")
+    whole("updates", learner.updates, 1, of=learner)
+    one_of("scaling", learner.scaling, SCALINGS, of=learner)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -149,9 +143,11 @@ class DirectionTrainer(WeakTrainer):
         size = float(np.linalg.norm(direction))
         return direction if self.length is None or size == 0.0 else direction * (self.length / size)
 
-    def combine(self, members: Sequence[Any], heights: FloatArray) -> DirectionSum:
+    def combine(self, members: Sequence[Any], round_weights: FloatArray) -> DirectionSum:
         directions = np.array(members, dtype=np.float64).reshape(-1, self.scaled.shape[1] + 1)
-        return DirectionSum(scaling=self.scaling, directions=directions, heights=np.asarray(heights), shape=self.shape)
+        return DirectionSum(
+            scaling=self.scaling, directions=directions, round_weights=np.asarray(round_weights), shape=self.shape
+        )
 
     def richness(self) -> HypothesisClass:
         """Cover's count of the ways that hyperplanes divide N points."""

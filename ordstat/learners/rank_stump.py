@@ -83,13 +83,13 @@ class RankStumpTrainer:
         ends = {0: -np.inf, n: np.inf}
         return np.array([ends[p] if p in ends else self.presorted.between(column, p - 1) for p in places.tolist()])
 
-    def combine(self, members: Sequence[RankStump], heights: FloatArray) -> RankStumpVotes:
+    def combine(self, members: Sequence[RankStump], round_weights: FloatArray) -> RankStumpVotes:
         """The votes of several stumps."""
         return RankStumpVotes(
             columns=np.array([m.column for m in members], dtype=np.intp),
             signs=np.array([m.sign for m in members], dtype=np.float64),
             cuts=np.array([m.cuts for m in members], dtype=np.float64).reshape(-1, self.n_levels - 1),
-            heights=np.asarray(heights, dtype=np.float64),
+            round_weights=np.asarray(round_weights, dtype=np.float64),
         )
 
     def log_sizes(self) -> tuple[float, float]:

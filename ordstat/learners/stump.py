@@ -93,11 +93,11 @@ class StumpTrainer(WeakTrainer):
         values[sorted_by.order[column, : place + 1]] = -sign
         return Weak(StumpMember(column, sorted_by.between(column, place), sign), values)
 
-    def combine(self, members: Sequence[StumpMember], heights: FloatArray) -> StumpSum:
+    def combine(self, members: Sequence[StumpMember], round_weights: FloatArray) -> StumpSum:
         return StumpSum(
             columns=np.array([m.column for m in members], dtype=np.intp),
             cuts=np.array([m.cut for m in members], dtype=np.float64),
-            heights=np.array([m.sign for m in members], dtype=np.float64) * heights,
+            round_weights=np.array([m.sign for m in members], dtype=np.float64) * round_weights,
         )
 
     def richness(self) -> HypothesisClass:

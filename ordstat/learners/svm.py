@@ -15,6 +15,7 @@ from ..model.binary import Binary
 from ..model.fit import Certificate
 from ..model.kernels.checks import require_definite, require_finite, require_symmetric
 from ..model.kernels.named import Kernel
+from ..model.row_blocks import row_blocks
 from ..model.sample import Rows
 from ..model.scaling import Scaling, about_mean, fit_scaling
 from ..solvers.gram import DenseGram, centred
@@ -22,8 +23,6 @@ from ..solvers.svm.dual import DualRoute, DualSolution, ExtendedDual
 from ..solvers.svm.routes import SOLVERS
 from .base import BinaryLearner, Learned
 
-# Kernel values held at once while predicting (128 MB).
-_BLOCK = 1 << 24
 # Coefficients below this share of the largest are rounding.
 _NO_SUPPORT = 1e-12
 
@@ -49,9 +48,8 @@ class SharedExpansions:
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, P) scores."""
-        step = max(_BLOCK // max(len(self.coef), 1), 1)
-        starts = range(0, rows.n, step)
-        parts = [self.kernel(self.scaling(rows.X[i : i + step]), self.anchors) @ self.coef for i in starts]
+        blocks = row_blocks(rows.n, len(self.coef))
+        parts = [self.kernel(self.scaling(rows.X[some]), self.anchors) @ self.coef for some in blocks]
         return np.concatenate([np.zeros((0, self.offset.size)), *parts]) + self.offset
 
 
@@ -75,9 +73,9 @@ class SVM(BinaryLearner):
     kernel : Kernel
     C : float, > 0
     scaling : str or None
-        Of `fit_scaling`.
+        As in `fit_scaling`.
     solver : str
-        Of `SOLVERS`.
+        One of `SOLVERS`.
     tol : float
         Relative duality gap of every problem.
     """

@@ -9,8 +9,8 @@ from math import lgamma, log
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
+from ..checks import number, one_of, whole
 from ..compiled.tree import grow
-from ..exceptions import OptionError
 from ..model.trees.pruning import MEASURES, pruned
 from ..model.trees.tree import Tree, TreeSum
 from .stump import Presorted
@@ -58,23 +58,14 @@ class DecisionTree(WeakLearner):
     min_weight: float = 0.0
 
     def __post_init__(self) -> None:
-        _whole("leaves", self.leaves, 2)
+        whole("leaves", self.leaves, 2, of="a tree")
         if self.max_depth is not None:
-            _whole("max_depth", self.max_depth, 1)
-        if self.prune is not None and not (isinstance(self.prune, str) and self.prune in MEASURES):
-            names = ", ".join(repr(name) for name in MEASURES)
-            raise OptionError(f"prune of a tree must be None, {names}; got {self.prune!r}.")
-        number = isinstance(self.min_weight, (int, float, np.number)) and not isinstance(self.min_weight, bool)
-        if not number or not 0.0 <= self.min_weight < np.inf:
-            raise OptionError(f"min_weight of a tree must be a finite number of 0 or more; got {self.min_weight!r}.")
+            whole("max_depth", self.max_depth, 1, of="a tree", also=", or None")
+        one_of("prune", self.prune, (None, *MEASURES), of="a tree")
+        number("min_weight", self.min_weight, least=0.0, of="a tree")
 
     def on(self, X: FloatArray, case_weights: FloatArray) -> TreeTrainer:
         return TreeTrainer.of(self, X)
-
-
-def _whole(name: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise OptionError(f"{name} of a tree must be an integer of {least} or more; got {value!r}.")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -158,11 +149,11 @@ class TreeTrainer(WeakTrainer):
         if not weights.any():
             weights = np.ones(self.n)
         tree = self.grow((u > 0).astype(np.intp), weights, 2)
-        values = TreeSum(trees=(tree,), heights=np.ones(1)).at(self.X)
+        values = TreeSum(trees=(tree,), round_weights=np.ones(1)).at(self.X)
         return Weak(tree, values)
 
-    def combine(self, members: Sequence[Tree], heights: FloatArray) -> TreeSum:
-        return TreeSum(trees=tuple(members), heights=np.asarray(heights))
+    def combine(self, members: Sequence[Tree], round_weights: FloatArray) -> TreeSum:
+        return TreeSum(trees=tuple(members), round_weights=np.asarray(round_weights))
 
     def richness(self) -> HypothesisClass:
         """Shapes of a tree, times the cuts of every inner node, times two answers of every leaf, bound their number."""

@@ -77,14 +77,14 @@ class TreeRounds:
     rows : DistinctRows
     plan : Plan
     known : tuple of Tree
-        Of rounds made before on these rows, from the same state of the generator: they are not grown again.
+        Trees of rounds made before on these rows, from the same state of the generator: they are not grown again.
     """
 
     rows: DistinctRows
     plan: Plan
     known: tuple[Tree, ...] = ()
     trees: list[Tree] = field(default_factory=list)
-    heights: list[FloatArray] = field(default_factory=list)
+    round_weights: list[FloatArray] = field(default_factory=list)
     errors: list[FloatArray] = field(default_factory=list)
     message: str = "all rounds made"
 
@@ -108,10 +108,10 @@ class TreeRounds:
 
     @property
     def votes(self) -> TreeVotes:
-        """Of the rounds so far."""
+        """Votes of the rounds so far."""
         return TreeVotes(
             trees=tuple(self.trees),
-            heights=np.array(self.heights),
+            round_weights=np.array(self.round_weights),
             aggregation=self.plan.aggregation,
             n_classes=self.plan.n_classes,
         )
@@ -128,14 +128,14 @@ class TreeRounds:
         forest = Forest.of(trees, self.plan.n_classes)
         answers = self.plan.aggregation.answers(forest, forest.leaves(self.rows.X))
         update = self.plan.reweighting(answers, self._weights)
-        height = self._settled(update)
-        if not (height > 0).any():
+        round_weight = self._settled(update)
+        if not (round_weight > 0).any():
             return
         self.trees += trees
-        self.heights.append(height)
+        self.round_weights.append(round_weight)
         self.errors.append(update.error)
         if self._bag is not None:
-            self._bag.note(height * answers, height > 0, self.plan.aggregation)
+            self._bag.note(round_weight * answers, round_weight > 0, self.plan.aggregation)
 
     def _grown(self, grown_on: FloatArray, apply: Mapper) -> list[Tree]:
         """The trees of a round; a problem that has ended repeats its last one, which has no vote."""
@@ -157,12 +157,12 @@ class TreeRounds:
     def _settled(self, update: Update) -> FloatArray:
         """(P,) weights of the round; 0 for a problem that has ended, 1 for one that ends with its first round."""
         ends = update.vote <= 0.0
-        height = np.where(self._active & ~ends, update.vote, 0.0)
-        if not self.heights:
-            height = np.where(ends, 1.0, height)
+        round_weight = np.where(self._active & ~ends, update.vote, 0.0)
+        if not self.round_weights:
+            round_weight = np.where(ends, 1.0, round_weight)
         self._active &= ~ends
         self._weights = np.where(self._active[:, None], update.weights, self._weights)
-        return height
+        return round_weight
 
 
 def drawn(weights: FloatArray, size: int, rng: np.random.Generator) -> IntArray:

@@ -38,7 +38,7 @@ class HypothesisClass:
     log_size : float
         Logarithm of (a bound of) the number of distinct label vectors; NaN where none is known, or values are real.
     squared_lengths : (N,) or None
-        Of real-valued hypotheses x -> <v, phi(x)>, |v| <= 1, inside a 1-Lipschitz function: |phi(x_n)|^2.
+        |phi(x_n)|^2 of real-valued hypotheses x -> <v, phi(x)>, |v| <= 1, inside a 1-Lipschitz function.
     """
 
     log_size: float
@@ -56,12 +56,12 @@ class WeakTrainer(ABC):
         """A hypothesis with a large sum_n u_n h(x_n), u (N,)."""
 
     @abstractmethod
-    def combine(self, members: Sequence[Any], heights: FloatArray) -> Ensemble:
-        """sum_t height_t h_t as a potential."""
+    def combine(self, members: Sequence[Any], round_weights: FloatArray) -> Ensemble:
+        """sum_t weight_t h_t as a potential."""
 
     @abstractmethod
     def richness(self) -> HypothesisClass:
-        """Of all hypotheses that `best` may return."""
+        """Richness of the class of all hypotheses that `best` may return."""
 
     def fit(self, problems: Sequence[Binary], rng: np.random.Generator) -> Learned:
         """One hypothesis for every binary problem."""

@@ -57,8 +57,8 @@ class WeakClassifierTrainer(WeakTrainer):
         member = Answer(self.trainer.fit((problem,), rng).scorer)
         return Weak(member, member(Rows(X=self.X)))
 
-    def combine(self, members: Sequence[Answer], heights: FloatArray) -> MemberSum:
-        return MemberSum(members=tuple(members), heights=np.asarray(heights))
+    def combine(self, members: Sequence[Answer], round_weights: FloatArray) -> MemberSum:
+        return MemberSum(members=tuple(members), round_weights=np.asarray(round_weights))
 
     def richness(self) -> HypothesisClass:
         return HypothesisClass(log_size=np.nan)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from ..checks import canonical
 from ..model.likelihood.links import LINKS
-from ..model.names import canonical
 from .base import Method
 
 

@@ -97,7 +97,7 @@ class AdaBoostOR(RoundsMethod):
         sizes = (np.nan, np.nan)
         if not isinstance(self.base, Method):
             sizes = RankStumpTrainer.on(sample.X[used], sample.n_levels).log_sizes()
-        norm = float(np.abs(votes.heights).sum())
+        norm = float(np.abs(votes.round_weights).sum())
         return HullGeometry(norm=norm, theta=np.zeros(0), log_size=sizes[0], log_size_own=sizes[1])
 
 
@@ -135,5 +135,5 @@ class _Rankers:
         member = _Coded(self.method.fit(sample, rng))
         return Weak(member, answers(member(Rows(X=self.rows.X)), self.n_levels))
 
-    def combine(self, members: Sequence[Callable[[Rows], IntArray]], heights: FloatArray) -> RankerVotes:
-        return RankerVotes(members=tuple(members), heights=np.asarray(heights), n_levels=self.n_levels)
+    def combine(self, members: Sequence[Callable[[Rows], IntArray]], round_weights: FloatArray) -> RankerVotes:
+        return RankerVotes(members=tuple(members), round_weights=np.asarray(round_weights), n_levels=self.n_levels)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..checks import one_of, whole
 from ..learners.tree_rounds import Plan
 from ..model.distinct import DistinctRows
 from ..model.trees.aggregation import Plurality
-from .shared.options import count, one_of
 from .shared.trees import RESPONSES, TreeMethod
 
 
@@ -27,7 +27,7 @@ class OrdinalBagging(TreeMethod):
     rounds : int
         Samples (the paper's cycles), of every split where there are splits.
     leaves, prune, max_depth, min_weight, n_jobs
-        Of every tree: see `DecisionTree`. leaves=None means 15, and 5 for trees of splits.
+        Settings of every tree, and jobs: see `DecisionTree`. leaves=None means 15, and 5 for trees of splits.
     cost : "classification"
 
     Raises
@@ -49,9 +49,9 @@ class OrdinalBagging(TreeMethod):
     in_rounds: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        one_of(self, "response", self.response, RESPONSES)
+        one_of("response", self.response, RESPONSES, of=self)
         super().__post_init__()
-        self._settle(rounds=count(self, "rounds", self.rounds, 1))
+        self._settle(rounds=whole("rounds", self.rounds, 1, of=self))
 
     @property
     def made(self) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from .._typing import Progress
 from ..assess.bounds import MarginBounds
 from ..exceptions import DataError, OptionError
+from ..model.costs import CostMatrix
 from ..model.fit import Fit, Geometry
 from ..model.sample import Sample
 from .shared.work import Work
@@ -38,7 +39,19 @@ class Method:
     """
 
     needs: ClassVar[Needs] = Needs()
+    #: Whether a fit maximises a likelihood, and so has probabilities and standard errors of its own.
+    likelihood: ClassVar[bool] = False
     results_class: ClassVar[type[Any]]
+
+    @property
+    def cost_matrix(self) -> CostMatrix:
+        """What predictions cost where a row has no costs of its own."""
+        return CostMatrix.parse(self.cost)  # type: ignore[attr-defined]  # every concrete class has the field
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether X is a matrix of similarities to the training rows, of which no part can be left out."""
+        return False
 
     @property
     def draws(self) -> bool:
@@ -56,7 +69,7 @@ class Method:
         return False
 
     def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method has no use for."""
+        """Raise where the sample holds something this method does not support."""
         present = {
             "row costs": sample.costs is not None and not self.needs.row_costs,
             "nominal=": sample.rows.nominal is not None and not self.needs.nominal,
@@ -68,7 +81,7 @@ class Method:
         for what, refused in present.items():
             if refused:
                 raise OptionError(
-                    f"{type(self).__name__} has no use for {what}: remove it, or choose a method that takes it."
+                    f"{type(self).__name__} does not support {what}; remove it, or choose a method that does."
                 )
         if self.needs.two_levels and sample.n_levels != 2:
             raise DataError(f"{type(self).__name__} takes a response of 2 levels; this one has {sample.n_levels}.")

@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
+from ..checks import whole
 from ..exceptions import DataError, OptionError
 from ..model.calibration import Calibration
 from ..model.empty_levels import Present, fit_present
@@ -29,7 +30,7 @@ class Calibrated:
     Scores of the rows that a ranker was fitted to are too good: the map is learned from scores of rows that were left
     out, fold by fold (Platt 1999, sec. 2.2). The ranker itself stays that of all rows. Rankers of folds need not have
     the same units: their scores are moved and stretched so that over the rows they were fitted to they have the mean
-    and the deviation that the scores of the whole ranker have over these rows.
+    and the standard deviation that the scores of the whole ranker have over these rows.
 
     Attributes
     ----------
@@ -51,10 +52,9 @@ class Calibrated:
         """
         if calibrate is None or calibrate is False:
             return None
-        if calibrate is not True and (not isinstance(calibrate, (int, np.integer)) or calibrate < 2):
-            raise OptionError(f"calibrate must be True, False or a number of folds, 2 or more; got {calibrate!r}.")
+        folds = cls.folds if calibrate is True else whole("calibrate", calibrate, 2, also=" (folds), True or False")
         _refuse(method)
-        return cls(method=method) if calibrate is True else cls(method=method, folds=int(calibrate))
+        return cls(method=method, folds=folds)
 
     @property
     def cost(self) -> Any:
@@ -187,15 +187,14 @@ def _dealt_by_level(y: IntArray, folds: int, rng: np.random.Generator) -> IntArr
 
 def _refuse(method: Method) -> None:
     kind = type(method).__name__
-    if hasattr(method.results_class, "with_vcov"):
+    if method.likelihood:
         raise OptionError(
             f"calibrate gives probabilities to rankers; {kind} is a probability model and has predict(type='prob') "
             "without it. See .reliability() for how good they are."
         )
-    kernel = getattr(method, "kernel", None)
-    if getattr(kernel, "name", kernel) == "precomputed":
+    if method.pairwise:
         raise OptionError(
-            "calibrate fits to parts of the rows, and kernel='precomputed' has columns for all of them: use a named "
+            "calibrate fits to parts of the rows, and kernel='precomputed' has columns for all of them; use a named "
             "kernel."
         )
 
@@ -204,10 +203,10 @@ def _in_units(scores: FloatArray, own: FloatArray, whole: FloatArray, weights: F
     """Scores of one ranker in the units of another; `own` and `whole` are what both give the same rows."""
     if scores.ndim == 2:
         scores, own, whole = (v - v.mean(axis=1, keepdims=True) for v in (scores, own, whole))
-        return scores * _ratio(_spread(own, 0.0, weights), _spread(whole, 0.0, weights))
+        return scores * _stretch(_spread(own, 0.0, weights), _spread(whole, 0.0, weights))
     means = [float(weights @ v / weights.sum()) for v in (own, whole)]
     spreads = [_spread(v, mean, weights) for v, mean in zip((own, whole), means, strict=True)]
-    return (scores - means[0]) * _ratio(*spreads) + means[1]
+    return (scores - means[0]) * _stretch(*spreads) + means[1]
 
 
 def _spread(values: FloatArray, centre: float, weights: FloatArray) -> float:
@@ -215,6 +214,6 @@ def _spread(values: FloatArray, centre: float, weights: FloatArray) -> float:
     return float(np.sqrt(weights @ (squares if squares.ndim == 1 else squares.mean(axis=1)) / weights.sum()))
 
 
-def _ratio(own: float, whole: float) -> float:
+def _stretch(own: float, whole: float) -> float:
     """What to stretch by; nothing where either is constant."""
     return whole / own if own > 0.0 and whole > 0.0 else 1.0

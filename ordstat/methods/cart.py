@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..checks import one_of
 from ..learners.tree_rounds import Plan
 from ..model.distinct import DistinctRows
 from ..model.trees.aggregation import LeafShares
-from .shared.options import one_of
 from .shared.trees import RESPONSES, TreeMethod
 
 
@@ -25,8 +25,8 @@ class OrdinalTree(TreeMethod):
     response : {"nominal", "ordinal"}
         One tree, or one a split.
     leaves, prune, max_depth, min_weight, n_jobs
-        Of every tree: see `DecisionTree`. leaves=None means 15 for one tree and 5 for trees of splits;
-        prune="misclassification" is the paper's way to them.
+        Settings of every tree, and jobs: see `DecisionTree`. leaves=None means 15 for one tree and 5 for trees of
+        splits; prune="misclassification" is the paper's way to them.
     cost : "classification"
 
     Raises
@@ -52,7 +52,7 @@ class OrdinalTree(TreeMethod):
     response: str = "nominal"
 
     def __post_init__(self) -> None:
-        one_of(self, "response", self.response, RESPONSES)
+        one_of("response", self.response, RESPONSES, of=self)
         super().__post_init__()
 
     @property

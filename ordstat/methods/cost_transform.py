@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import FloatArray
+from ..checks import one_of
 from ..model.binary import Binary
 from ..model.reduction.decomposition import label_weights, labelled_pairs, pair_votes
 from ..model.reduction.relabel import drawn_labels
 from ..model.sample import Sample
-from .shared.options import one_of
 from .shared.voting import VotingMethod
 
 
@@ -60,7 +60,7 @@ class CostTransform(VotingMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of(self, "mode", self.mode, MODES)
+        one_of("mode", self.mode, MODES, of=self)
 
     @property
     def draws(self) -> bool:

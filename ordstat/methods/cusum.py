@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..model.online.examples import Examples
-from ..model.online.weights import CumulativeVotes, Learned, Lesson, LinearGaps, OnlineVoteFit
+from ..model.online.weights import CumulativeVotes, Learned, LinearGaps, OnlineVoteFit, Update
 from ..model.rules import ScoreRule
 from ..model.scaling import Scaling
 from ..solvers.online.perceptron import Batch, CuSumState
@@ -56,8 +56,8 @@ class CuSumRank(Cumulating):
     def state(self, work: _Work) -> CuSumState:
         return work.learner
 
-    def fitted(self, lesson: Lesson, shared: dict[str, Any]) -> OnlineVoteFit:
-        learned, sample = lesson.learned, lesson.sample
+    def fitted(self, update: Update, shared: dict[str, Any]) -> OnlineVoteFit:
+        learned, sample = update.learned, update.sample
         gaps = LinearGaps(scaling=learned.scaling, weights=learned.state.kept(self.keep).copy())
         rule = ScoreRule(CumulativeVotes(gaps=gaps, n_levels=sample.n_levels))
         return OnlineVoteFit(

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._typing import IntArray
+from ..checks import one_of
 from ..learners.losses.reweighting import DiscreteSplits, RealSplits, Reweighting
 from ..learners.tree_rounds import Plan
 from ..model.distinct import DistinctRows
 from ..model.reduction.splits import below
 from ..model.trees.aggregation import COMBINATIONS, RealSplitVotes, SplitVotes
-from .shared.options import one_of
 from .shared.trees import BoostedTrees, smoothing
 
 
@@ -35,9 +35,9 @@ class FixedSplitBoosting(BoostedTrees):
     sampling : {"resample", "weight"}
         Trees grow on samples drawn with the weights, or on the weighted rows. The paper's tables have samples.
     rounds : int
-        Of each split at most (the paper's cycles).
+        Most rounds of each split (the paper's cycles).
     leaves, prune, max_depth, min_weight, n_jobs
-        Of every tree: see `DecisionTree`. leaves=None means 5.
+        Settings of every tree, and jobs: see `DecisionTree`. leaves=None means 5.
     cost : "classification"
 
     Raises
@@ -58,7 +58,7 @@ class FixedSplitBoosting(BoostedTrees):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of(self, "combination", self.combination, COMBINATIONS)
+        one_of("combination", self.combination, COMBINATIONS, of=self)
 
     @property
     def kind(self) -> str:

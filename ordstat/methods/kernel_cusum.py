@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..model.online.weights import CumulativeVotes, Lesson, OnlineVoteFit
+from ..model.online.weights import CumulativeVotes, OnlineVoteFit, Update
 from ..model.rules import ScoreRule
 from ..solvers.online.dual import DualCuSum, DualState
 from .shared.kernel_online import KernelOnlineMethod
@@ -46,12 +46,12 @@ class KernelCuSumRank(Cumulating, KernelOnlineMethod):
     def learner(self, **state: Any) -> DualState:
         return DualCuSum(aggressive=self.aggressive, **state)
 
-    def fitted(self, lesson: Lesson, shared: dict[str, Any]) -> OnlineVoteFit:
-        sums, _ = self.kept(lesson)
-        rule = ScoreRule(CumulativeVotes(gaps=sums, n_levels=lesson.sample.n_levels))
+    def fitted(self, update: Update, shared: dict[str, Any]) -> OnlineVoteFit:
+        sums, _ = self.kept(update)
+        rule = ScoreRule(CumulativeVotes(gaps=sums, n_levels=update.sample.n_levels))
         return OnlineVoteFit(
             rule=rule,
-            scores=rule.scores(lesson.sample.rows),
-            learned=lesson.learned,
-            **self.described(lesson.learned, shared),
+            scores=rule.scores(update.sample.rows),
+            learned=update.learned,
+            **self.described(update.learned, shared),
         )

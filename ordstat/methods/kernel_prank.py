@@ -8,8 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..model.fit import BallGeometry, Fit, Geometry
-from ..model.kernels.named import parse_kernel
-from ..model.online.weights import KernelDirection, Lesson, OnlineMarginFit
+from ..model.online.weights import KernelDirection, OnlineMarginFit, Update
 from ..model.rules import ThresholdRule
 from ..model.sample import Sample
 from ..solvers.online.dual import DualPRank, DualState
@@ -48,16 +47,16 @@ class KernelPRank(Projecting, KernelOnlineMethod):
     def learner(self, **state: Any) -> DualState:
         return DualPRank(**state)
 
-    def fitted(self, lesson: Lesson, shared: dict[str, Any]) -> OnlineMarginFit:
-        work: DualWork = lesson.work
-        sums, b = self.kept(lesson)
+    def fitted(self, update: Update, shared: dict[str, Any]) -> OnlineMarginFit:
+        work: DualWork = update.work
+        sums, b = self.kept(update)
         rule = ThresholdRule(KernelDirection(sums=sums, squared_norm=work.squared_norm(sums)), b)
         return OnlineMarginFit(
             rule=rule,
-            scores=rule.scores(lesson.sample.rows),
+            scores=rule.scores(update.sample.rows),
             support=work.rows[work.moved] if work.earlier.seen == 0 else None,
-            learned=lesson.learned,
-            **self.described(lesson.learned, shared),
+            learned=update.learned,
+            **self.described(update.learned, shared),
         )
 
     def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
@@ -66,7 +65,7 @@ class KernelPRank(Projecting, KernelOnlineMethod):
         potential = cast(KernelDirection, rule.potential)
         if potential.squared_norm == 0.0:
             return None
-        kernel, Z = parse_kernel(self.kernel), potential.sums.scaling(sample.X)
+        kernel, Z = self.similarity, potential.sums.scaling(sample.X)
         lengths = kernel.diagonal(Z)
         largest = kernel.radius(Z.shape[1], 1.0 if self.scaling == "range" else np.inf)
         if not np.isfinite(largest):

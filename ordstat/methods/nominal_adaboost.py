@@ -34,7 +34,7 @@ class NominalAdaBoost(BoostedTrees):
     rounds : int
         At most (the paper's cycles).
     leaves, prune, max_depth, min_weight, n_jobs
-        Of every tree: see `DecisionTree`. leaves=None means 15.
+        Settings of every tree, and jobs: see `DecisionTree`. leaves=None means 15.
     cost : "classification"
 
     Raises

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import FloatArray
+from ..checks import one_of
 from ..model.binary import Binary
 from ..model.fit import CostBound
 from ..model.reduction.decomposition import against_each_other, all_pairs_potential, pair_votes
 from ..model.sample import Sample
-from .shared.options import one_of
 from .shared.voting import VotingMethod
 
 #: Costs (N, K) to the potential (N, K) whose differences are the weights of a pair of levels.
@@ -55,7 +55,7 @@ class OneVersusOne(VotingMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of(self, "weighting", self.weighting, WEIGHTINGS)
+        one_of("weighting", self.weighting, WEIGHTINGS, of=self)
 
     def size(self, n: int, n_levels: int) -> tuple[int, float]:
         plain = self.cost == "classification"

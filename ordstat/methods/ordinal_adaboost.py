@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..checks import one_of
 from ..exceptions import OptionError
 from ..learners.losses.reweighting import DiscreteRanks, RealRanks, Reweighting
 from ..learners.tree_rounds import Plan
 from ..model.distinct import DistinctRows
 from ..model.reduction.splits import below
 from ..model.trees.aggregation import Aggregation, DistanceRatios, RoundRanks, SplitLogRatios
-from .shared.options import one_of
 from .shared.trees import BoostedTrees, smoothing
 
 #: What a wrong rank counts, by version.
@@ -55,7 +55,7 @@ class OrdinalAdaBoost(BoostedTrees):
     rounds : int
         At most (the paper's cycles).
     leaves, prune, max_depth, min_weight, n_jobs
-        Of every tree: see `DecisionTree`. leaves=None means 5.
+        Settings of every tree, and jobs: see `DecisionTree`. leaves=None means 5.
     cost : "classification"
 
     Raises
@@ -76,7 +76,7 @@ class OrdinalAdaBoost(BoostedTrees):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of(self, "criterion", self.criterion, CRITERIA["discrete"])
+        one_of("criterion", self.criterion, CRITERIA["discrete"], of=self)
         if self.criterion not in CRITERIA[self.version]:
             raise OptionError(
                 f"criterion={self.criterion!r} of OrdinalAdaBoost goes with version='discrete'; version='real' takes "

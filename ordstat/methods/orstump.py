@@ -57,7 +57,7 @@ class ORStump(Method):
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> MarginFit:
         """Fit to arrays; rows of weight 0 take no part."""
         self.check(sample)
-        rows = distinct_rows(sample, sample_costs(CostMatrix(self.cost), sample))
+        rows = distinct_rows(sample, sample_costs(self.cost_matrix, sample))
         require_differences(rows.costs, rows.weights)
         gains = (rows.costs[:, :-1] - rows.costs[:, 1:]) * rows.weights[:, None]
         column, sign = RankStumpTrainer.on(rows.X, sample.n_levels).choose(gains)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..model.fit import BallGeometry, Fit, Geometry
 from ..model.online.examples import Examples
-from ..model.online.weights import Learned, Lesson, OnlineMarginFit
+from ..model.online.weights import Learned, OnlineMarginFit, Update
 from ..model.potentials import LinearPotential
 from ..model.rules import ThresholdRule
 from ..model.sample import Sample
@@ -67,8 +67,8 @@ class PRank(Projecting):
     def state(self, work: _Work) -> PRankState:
         return work.learner
 
-    def fitted(self, lesson: Lesson, shared: dict[str, Any]) -> OnlineMarginFit:
-        learned, sample = lesson.learned, lesson.sample
+    def fitted(self, update: Update, shared: dict[str, Any]) -> OnlineMarginFit:
+        learned, sample = update.learned, update.sample
         kept = learned.state.kept(self.keep)
         n_columns = sample.X.shape[1]
         potential = LinearPotential.plain(learned.scaling, kept[:n_columns].copy())

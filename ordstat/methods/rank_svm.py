@@ -8,6 +8,7 @@ from typing import Any, cast
 from .._typing import FloatArray
 from ..assess.bounds import MarginBounds
 from ..assess.preference import preference_bounds
+from ..checks import one_of
 from ..model.fit import BallGeometry, Fit, Geometry
 from ..model.sample import Sample
 from ..solvers.cross_validation import Route
@@ -15,7 +16,6 @@ from ..solvers.gram import Gram
 from ..solvers.pairs.problem import PAIR_LOSSES, PairCandidate, PairOutcome, PairProblem
 from ..solvers.pairs.routes import PAIR_SOLVERS
 from ..solvers.svm.restricted import RestrictedGram
-from .shared.options import one_of
 from .shared.svm import KernelMachine
 
 
@@ -37,9 +37,10 @@ class RankBoundarySVM(KernelMachine):
     solver : {"auto", "cvxpy"}
         "auto" is coordinate ascent over pairs, or Newton's method where pairs can be counted.
     C, kernel, scaling, tol, folds, n_jobs
-        See `ordstat.methods.shared.svm.KernelMachine`. C is the price of a violated margin of one pair. A row is in as
-        many pairs as there are rows of other ranks, so that C=1 here is of the order of C=N where rows are priced, and
-        a fit without a training error is to be expected; C="cv" looks down to 2^-17, or give smaller values as a list.
+        See `ordstat.methods.shared.selection.CrossValidated`. C is the price of a violated margin of one pair. A row
+        is in as many pairs as there are rows of other ranks, so that C=1 here is of the order of C=N where rows are
+        priced, and a fit without a training error is to be expected; C="cv" looks down to 2^-17, or give smaller values
+        as a list.
 
     Raises
     ------
@@ -57,8 +58,8 @@ class RankBoundarySVM(KernelMachine):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of(self, "loss", self.loss, PAIR_LOSSES)
-        one_of(self, "solver", self.solver, PAIR_SOLVERS)
+        one_of("loss", self.loss, PAIR_LOSSES, of=self)
+        one_of("solver", self.solver, PAIR_SOLVERS, of=self)
 
     def candidate(self, used: Sample, gram: Gram, costs: FloatArray) -> PairCandidate:
         return PairCandidate(

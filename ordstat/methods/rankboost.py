@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .._typing import FloatArray
+from ..checks import one_of
 from ..learners.losses.pairwise import PairLoss, misordered
 from ..model.costs import mean_excess
 from ..model.distinct import DistinctRows
@@ -13,7 +14,6 @@ from ..model.fit import Certificate
 from ..model.sample import Rows
 from ..solvers.dynamic_program import least_cost_thresholds
 from .shared.boosting import BoostingMethod
-from .shared.options import one_of
 
 #: How a step along a hypothesis is found.
 STEPS = {"loose": "the difference of right and wrong pairs", "tight": "the shares of right and of wrong pairs"}
@@ -32,7 +32,7 @@ class RankBoost(BoostingMethod):
         alpha from the bound of 2008, 1/4 log((1 + r)/(1 - r)) with r the mean of (h_m - h_n)/2 over pairs; or from the
         tighter one of 2006, 1/4 log(right / wrong), which is exact for h = +-1 and large where hardly a pair is wrong.
     cost : str or (K, K) array
-        Of the thresholds: any; a row's own costs in the sample take its place.
+        Cost that the thresholds minimise: any; a row's own costs in the sample take its place.
     rounds, learner, validation, patience
         See `ordstat.methods.shared.boosting.BoostingMethod` and `ordstat.methods.shared.boosting.RoundsMethod`.
 
@@ -53,7 +53,7 @@ class RankBoost(BoostingMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of(self, "step", self.step, STEPS)
+        one_of("step", self.step, STEPS, of=self)
 
     def loss(self, train: DistinctRows, scores: FloatArray) -> PairLoss:
         """The pair loss."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .shared.options import number
+from ..checks import number
 from .shared.thresholded import ThresholdedSVM
 
 
@@ -24,7 +24,7 @@ class REDSVM(ThresholdedSVM):
         Scale of the thresholds' penalty, > 0; large values leave theta nearly free. The gamma of a kernel is another
         number, and goes with the kernel: kernel=Gaussian(gamma=0.5).
     C, kernel, cost, scaling, loss, solver, tol, folds, n_jobs
-        See `ordstat.methods.shared.thresholded.ThresholdedSVM` and `ordstat.methods.shared.svm.KernelMachine`.
+        See `ordstat.methods.shared.thresholded.ThresholdedSVM` and `ordstat.methods.shared.selection.CrossValidated`.
 
     Raises
     ------
@@ -41,7 +41,7 @@ class REDSVM(ThresholdedSVM):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settle(threshold_gamma=number(self, "threshold_gamma", self.threshold_gamma))
+        self._settle(threshold_gamma=number("threshold_gamma", self.threshold_gamma, above=0.0, of=self))
 
     def penalty_scale(self) -> float:
         return self.threshold_gamma

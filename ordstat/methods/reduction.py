@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._typing import FloatArray, Progress
+from ..checks import one_of
 from ..exceptions import DataError
 from ..learners.extended import Answered, learn, parse_base
 from ..model.costs import CostField, CostMatrix, require_differences, require_v_shaped, sample_costs, split_weights
@@ -19,10 +20,9 @@ from ..model.reduction.bound import alike, binary_cost, training_bound
 from ..model.reduction.encoding import Encoding, parse_encoding
 from ..model.reduction.extended import ReductionFit, extend
 from ..model.sample import Rows, Sample
-from ..model.scaling import SCALINGS, fit_scaling
+from ..model.scaling import SCALED, SCALINGS, fit_scaling
 from ..results.rankers.reduction import ReductionResults
 from .base import Method, Needs
-from .shared.options import SCALED, one_of
 from .shared.work import Work
 
 # Rows of whole weights are given that often to a classifier that need not count them, up to this number.
@@ -65,7 +65,7 @@ class Reduction(Method):
     decision : {"count", "mode"}
         Rank by counting, or the most probable rank, as Frank & Hall (2001) choose it: method="frank-hall".
     scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
+        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
 
     Raises
     ------
@@ -89,8 +89,8 @@ class Reduction(Method):
 
     def __post_init__(self) -> None:
         self._settle(cost=CostMatrix.parse(self.cost).value)
-        one_of(self, "decision", self.decision, RULES)
-        one_of(self, "scaling", self.scaling, SCALINGS)
+        one_of("decision", self.decision, RULES, of=self)
+        one_of("scaling", self.scaling, SCALINGS, of=self)
         parse_encoding(self.encoding)
         if not isinstance(self.base, str) or self.base != "logistic":
             parse_base(self.base, type(self).__name__)
@@ -101,9 +101,9 @@ class Reduction(Method):
         return self.decision == "mode"
 
     def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method has no use for."""
+        """Raise where the sample holds something this method does not support."""
         super().check(sample)
-        costs = sample_costs(CostMatrix(self.cost), sample)
+        costs = sample_costs(self.cost_matrix, sample)
         require_v_shaped(costs, sample.y, type(self).__name__)
         require_differences(costs, sample.case_weights)
 
@@ -140,7 +140,7 @@ class Reduction(Method):
         sample : Sample
             Rows of weight 0 take no part.
         rng : numpy.random.Generator
-            Of the base learner, where it is random and has no seed of its own.
+            Source of the base learner, where it is random and has no seed of its own.
         progress : callable(step, total, message), optional
 
         Raises
@@ -151,7 +151,7 @@ class Reduction(Method):
         self.check(sample)
         base = parse_base(self.base, type(self).__name__)
         most = np.inf if base.counts_rows else _MOST_ROWS
-        train = distinct_rows(sample, sample_costs(CostMatrix(self.cost), sample)).repeated(most)
+        train = distinct_rows(sample, sample_costs(self.cost_matrix, sample)).repeated(most)
         extended = extend(train.y, train.costs, train.weights)
         scaling = fit_scaling(self.scaling, train.X, train.weights)
         answered = learn(base, parse_encoding(self.encoding), train.X, extended, scaling, rng)

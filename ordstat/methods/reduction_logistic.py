@@ -36,7 +36,7 @@ class ThresholdLogisticRegression(ThresholdLossMethod):
         "absolute", "classification", "squared", or a V-shaped matrix [true rank, predicted rank]; a row's own costs in
         the sample take its place.
     scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
+        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
 
     Raises
     ------

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..checks import whole
 from ..model.distinct import DistinctRows
 from ..model.reduction.extended import Extended
 from ..model.reduction.logistic_rule import NetworkPotential
@@ -14,7 +15,6 @@ from ..model.sample import Rows, Sample
 from ..model.scaling import Scaling
 from ..solvers.thresholds.logistic import ThresholdLogistic
 from ..solvers.thresholds.network import ThresholdNetwork
-from .shared.options import count
 from .shared.threshold_loss import Solved, ThresholdLossMethod
 from .shared.work import Work
 
@@ -61,7 +61,9 @@ class OrdinalNetwork(ThresholdLossMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settle(hidden=count(self, "hidden", self.hidden, 1), max_iter=count(self, "max_iter", self.max_iter, 1))
+        self._settle(
+            hidden=whole("hidden", self.hidden, 1, of=self), max_iter=whole("max_iter", self.max_iter, 1, of=self)
+        )
 
     @property
     def draws(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
+from ..checks import unknown
 from ..exceptions import OptionError
 from ..learners.base import BinaryLearner, Scorer
 from ..learners.classifier import Classifier
@@ -65,11 +66,8 @@ class SeedBoost(TwoLevelBoosting):
         raise self._unknown()
 
     def _unknown(self) -> OptionError:
-        names = ", ".join(repr(name) for name in CLASSIFIERS)
-        return OptionError(
-            f"first of SeedBoost must be one of {names}, a method such as REDSVM(C=1), or a scikit-learn classifier "
-            f"that takes sample_weight; got {self.first!r}."
-        )
+        also = ", a method such as REDSVM(C=1), or a scikit-learn classifier that takes sample_weight"
+        return unknown("first", self.first, CLASSIFIERS, of=self, also=also)
 
     def start(self, train: DistinctRows, rng: np.random.Generator) -> Potential:
         """The score of the first learner."""

@@ -26,7 +26,7 @@ class SVOREXC(ThresholdedSVM):
         Price of a violated margin; also inf, the hard margin, which is the kernel ranking of Rajaram et al. (2003):
         every row inside its interval by a margin of 1.
     kernel, cost, scaling, loss, solver, tol, folds, n_jobs
-        See `ordstat.methods.shared.thresholded.ThresholdedSVM` and `ordstat.methods.shared.svm.KernelMachine`.
+        See `ordstat.methods.shared.thresholded.ThresholdedSVM` and `ordstat.methods.shared.selection.CrossValidated`.
 
     Raises
     ------

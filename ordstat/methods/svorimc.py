@@ -23,7 +23,7 @@ class SVORIMC(ThresholdedSVM):
     C : float, sequence of floats or "cv"
         Price of a violated margin; also inf, the hard margin: every row on its side of all thresholds by a margin of 1.
     kernel, cost, scaling, loss, solver, tol, folds, n_jobs
-        See `ordstat.methods.shared.thresholded.ThresholdedSVM` and `ordstat.methods.shared.svm.KernelMachine`.
+        See `ordstat.methods.shared.thresholded.ThresholdedSVM` and `ordstat.methods.shared.selection.CrossValidated`.
 
     Raises
     ------

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from scipy.special import softmax
 
 from .._typing import FloatArray, IntArray
 from .costs import CostMatrix
@@ -111,18 +112,12 @@ class VoteMap:
     intercepts: ClassVar[str] = "intercepts"
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
-        return softmax(self.intercept + self.slope * scores)
+        return np.asarray(softmax(self.intercept + self.slope * scores, axis=1))
 
     def cum_probabilities(self, scores: FloatArray) -> FloatArray:
         cumulated = np.minimum(np.cumsum(self.probabilities(scores), axis=1), 1.0)
         cumulated[:, -1] = 1.0
         return cumulated
-
-
-def softmax(logits: FloatArray) -> FloatArray:
-    """(N, K) exp(logits), each row divided by its sum."""
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -133,7 +128,7 @@ class Calibration:
     ----------
     map : ProbabilityMap
     folds : int
-        Of the cross-fitting.
+        Number of folds of the cross-fitting.
     scores : (M,) or (M, K) cross-fitted scores of rows of the fit, in the units of its own scores
     rows : (M,) which rows; one of weight 3 may be there three times, scored by rankers of different folds
     weights : (M,)

@@ -113,7 +113,7 @@ class WideRule:
     Attributes
     ----------
     rule : Rule
-        Of K' levels.
+        A rule of K' levels.
     present : Present
     """
 

@@ -40,7 +40,7 @@ class Certificate:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Trace:
-    """How the solver went: iterations, the objective after each, and its last word."""
+    """How the solver went: iterations, the objective after each, and its final message."""
 
     iterations: int
     objective: FloatArray
@@ -75,8 +75,8 @@ class Geometry(ABC):
     def complexity(self, weights: FloatArray, counted: BoolArray | None = None) -> float:
         """Empirical Rademacher complexity of all such potentials on training rows with whole weights (N,).
 
-        Of x -> H(x) - theta_k for any one k; with `counted` (N,) that of H(x) - theta_k(n) at a threshold of the row's
-        own, the rows not counted having none.
+        Complexity of x -> H(x) - theta_k for any one k; with `counted` (N,) that of H(x) - theta_k(n) at a threshold of
+        the row's own, the rows not counted having none.
         """
 
 
@@ -127,7 +127,7 @@ class HullGeometry(Geometry):
     log_size_own : float
         The same where every row has a k of its own.
     squared_lengths : (N,) or None
-        Of real-valued hypotheses, 1-Lipschitz functions of <v, phi(x)>, |v| <= 1: |phi(x_n)|^2. The sizes then are
+        |phi(x_n)|^2 of real-valued hypotheses, 1-Lipschitz functions of <v, phi(x)>, |v| <= 1. The sizes then are
         those of the thresholds alone.
     """
 

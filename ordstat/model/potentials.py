@@ -8,11 +8,9 @@ import numpy as np
 
 from .._typing import AnyArray, FloatArray
 from .kernels.named import Kernel
+from .row_blocks import row_blocks
 from .sample import Rows
 from .scaling import Scaling
-
-# Kernel values held at once while predicting (128 MB).
-_BLOCK = 1 << 24
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -48,9 +46,8 @@ class KernelExpansion:
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
-        step = max(_BLOCK // max(self.coef.size, 1), 1)
-        starts = range(0, rows.n, step)
-        parts = [self.kernel(self.scaling(rows.X[i : i + step]), self.anchors) @ self.coef for i in starts]
+        blocks = row_blocks(rows.n, self.coef.size)
+        parts = [self.kernel(self.scaling(rows.X[some]), self.anchors) @ self.coef for some in blocks]
         return np.concatenate([np.zeros(0), *parts]) + self.offset
 
 

@@ -61,12 +61,15 @@ def _standardised(X: FloatArray, weights: FloatArray) -> Scaling:
     return Scaling(mean, _factor(deviation, np.abs(X).max(axis=0)))
 
 
-#: How columns may be scaled: to [-1, 1], to mean 0 and deviation 1, or not at all.
+#: How columns may be scaled: to [-1, 1], to mean 0 and standard deviation 1, or not at all.
 SCALINGS: dict[str | None, Callable[[FloatArray, FloatArray], Scaling]] = {
     "range": _to_range,
     "standard": _standardised,
     None: _identity,
 }
+
+#: What the summary says of them.
+SCALED = {"range": "each to [-1, 1]", "standard": "each to mean 0, standard deviation 1", None: "no"}
 
 
 def about_mean(scaling: Scaling, X: FloatArray, weights: FloatArray) -> Scaling:
@@ -80,7 +83,7 @@ def fit_scaling(kind: str | None, X: FloatArray, weights: FloatArray) -> Scaling
     Parameters
     ----------
     kind : {"range", "standard", None}
-        Each column to [-1, 1] (the papers' setting), to weighted mean 0 and deviation 1, or unchanged.
+        Each column to [-1, 1] (the papers' setting), to weighted mean 0 and standard deviation 1, or unchanged.
     X : (N, D), N >= 1
     weights : (N,) positive case weights
 

@@ -8,8 +8,10 @@ import numpy as np
 
 from .._typing import AnyArray, FloatArray
 from ..compiled.table import gather
+from .row_blocks import CACHED, row_blocks
 
-_BLOCK = 1 << 16  # entries written between two looks at the next rows: stays in cache
+# With more columns than these a block would be too few rows to be worth a loop.
+_WIDEST = 128
 
 
 def stack(columns: Sequence[AnyArray], n: int) -> tuple[FloatArray, FloatArray]:
@@ -25,9 +27,7 @@ def stack(columns: Sequence[AnyArray], n: int) -> tuple[FloatArray, FloatArray]:
     doubles = [j for j, column in enumerate(columns) if column.dtype == np.float64]
     gather([columns[j] for j in doubles], np.array(doubles, dtype=np.intp), matrix, squares)
     others = [j for j, column in enumerate(columns) if column.dtype != np.float64]
-    step = max(256, _BLOCK // max(1, len(others)))
-    for start in range(0, n if others else 0, step):
-        rows = slice(start, start + step)
+    for rows in row_blocks(n if others else 0, min(len(others), _WIDEST), CACHED):
         for j in others:
             matrix[rows, j] = columns[j][rows]
         with np.errstate(over="ignore", under="ignore"):

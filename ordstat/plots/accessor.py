@@ -44,7 +44,7 @@ class Plots:
 
     @property
     def names(self) -> list[str]:
-        """Of the plots there are."""
+        """Names of the plots available."""
         return sorted(name.removesuffix("_data") for name in dir(type(self)) if name.endswith("_data"))
 
     latent = Picture(draw_latent)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
+from ..checks import whole
 from ..exceptions import DataError, OptionError
 from . import style
 
@@ -26,8 +27,7 @@ def boundaries_data(
     results: DrawnRanker, x: str, y: str, *, at: Mapping[str, Any] | None = None, data: Any = None, points: int = 200
 ) -> pd.DataFrame:
     """Columns of the two variables, and level: the prediction at every point of the grid."""
-    if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 2:
-        raise OptionError(f"points must be a whole number, 2 or more; got {points!r}.")
+    whole("points", points, 2)
     rows = _numbers(results, x, y, data)
     others = [name for name in results.design.spec.columns or () if name not in (x, y)]
     held = dict(at or {})
@@ -91,7 +91,7 @@ def boundaries(
     data : data frame, optional
         The data of the fit, where it does not have them any more (after unpickling).
     points : int
-        Of the grid, on each side.
+        Points of the grid, on each side.
 
     Raises
     ------

@@ -52,7 +52,7 @@ def confusion(results: DrawnRanker, ax: Axes | None = None, *, newdata: Any = No
     newdata : data frame, optional
         With the response; the rows of the fit if not given.
     weights : str or (N,) array, optional
-        Of `newdata`.
+        Case weights of `newdata`.
     """
     data = confusion_data(results, newdata=newdata, weights=weights)
     levels = [str(level) for level in results.levels]

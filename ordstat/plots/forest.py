@@ -36,7 +36,7 @@ def forest(
     exponentiate : bool
         Odds ratios (logit), hazard ratios (cloglog) or exponents, on a logarithmic axis.
     level : float in (0, 1)
-        Of the limits.
+        Confidence level of the limits.
     """
     data = forest_data(results, exponentiate=exponentiate, level=level)
     n = len(data)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..exceptions import OptionError
+from ..checks import whole
 from . import style
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ def latent_data(results: DrawnRanker, *, bins: int = 40) -> pd.DataFrame:
         Columns level, left and right (ends of the bin, in units of the score), weight (of the rows inside), share (of
         the weight of the level).
     """
-    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or bins < 1:
-        raise OptionError(f"bins must be a whole number, 1 or more; got {bins!r}.")
+    whole("bins", bins, 1)
     sample, scores = results.design.sample, results.fit.scores
     results.gaps(sample.rows, scores)  # raises where there are votes in place of scores
     edges = np.histogram_bin_edges(scores, bins)
@@ -60,7 +59,7 @@ def latent(results: DrawnRanker, ax: Axes | None = None, *, bins: int = 40) -> A
     ----------
     ax : matplotlib axes, optional
     bins : int
-        Of the histograms.
+        Number of bins of the histograms.
 
     Raises
     ------

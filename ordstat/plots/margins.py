@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
+from ..checks import whole
 from ..exceptions import DataError, OptionError
 from . import style
 
@@ -35,8 +36,7 @@ def margins_data(results: DrawnRanker, *, bins: int = 40, normalised: bool | Non
         Columns side ("left", "right"), from, to (ends of the bin), weight, share (of all rows with that margin: rows of
         the lowest level have no left margin, those of the highest no right one).
     """
-    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or bins < 2:
-        raise OptionError(f"bins must be a whole number, 2 or more; got {bins!r}.")
+    whole("bins", bins, 2)
     sides = _sides(results, _normalise(results, normalised))
     weights = results.design.sample.case_weights
     values = np.concatenate([side[np.isfinite(side)] for side in sides])

@@ -100,7 +100,7 @@ def parallel(
     columns : str or sequence of str, optional
         Location columns; all if not given.
     level : float in (0, 1)
-        Of the limits.
+        Confidence level of the limits.
     """
     data = parallel_data(results, columns=columns, level=level)
     terms = list(dict.fromkeys(data["term"]))

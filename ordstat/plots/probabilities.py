@@ -86,16 +86,16 @@ def effects(
     Parameters
     ----------
     variable : str
-        Of the formula.
+        A variable of the formula.
     ax : matplotlib axes, optional
     values : sequence, optional
-        Of the variable; all levels of a factor, 60 points over the range of a number if not given.
+        Values of the variable; all levels of a factor, 60 points over the range of a number if not given.
     at : mapping, optional
         Values of other variables: {"contact": "yes"}.
     data : data frame, optional
         The data of the fit, where it does not have them any more (after unpickling).
     level : float in (0, 1)
-        Of the limits.
+        Confidence level of the limits.
     """
     means = effects_data(results, variable, values=values, at=at, data=data, level=level)
     ax = style.axes(ax, height=4.0)

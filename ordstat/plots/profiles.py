@@ -10,7 +10,8 @@ import pandas as pd
 from scipy.special import ndtri
 
 from .._typing import AnyArray, FloatArray
-from ..exceptions import DataError, OptionError
+from ..checks import fraction
+from ..exceptions import DataError
 from . import style
 
 if TYPE_CHECKING:
@@ -35,8 +36,7 @@ def profiles_data(
         One row a value: parameter, value, z (signed root of the deviance), loglik, quadratic (the signed root of the
         quadratic approximation, (value - estimate) / standard error; a straight line).
     """
-    if not 0.0 < level < 1.0:
-        raise OptionError(f"level must lie strictly between 0 and 1; got {level!r}.")
+    fraction("level", level)
     frame = results.profile(parm, level=1.0 - _BEYOND * (1.0 - level), points=points)
     names = frame["parameter"]
     return frame.assign(quadratic=(frame["value"] - names.map(results.params)) / names.map(results.se))
@@ -61,7 +61,7 @@ def profiles(
     ax : matplotlib axes or an array of them, optional
         One a parameter.
     level : float in (0, 1)
-        Of the limits.
+        Confidence level of the limits.
     points : int
         Values of each parameter.
 

@@ -41,9 +41,9 @@ def reliability(
     by : {"split", "level"}
         A curve a threshold, of P(response <= low), or a level, of P(response = level).
     bins : int
-        Of about equal weight, at most.
+        Most bins, of about equal weight.
     level : float in (0, 1)
-        Of the limits.
+        Confidence level of the limits.
 
     Raises
     ------

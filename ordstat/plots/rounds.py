@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..exceptions import OptionError, UnavailableError
-from ..model.costs import CostMatrix
+from ..checks import one_of
+from ..exceptions import UnavailableError
 from . import style
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ def rounds_data(
     results: DrawnEnsemble, *, newdata: Any = None, error: str = "absolute", every: int | None = None
 ) -> pd.DataFrame:
     """Columns round, rows (whose error it is), value."""
-    if not isinstance(error, str) or error not in ERRORS:
-        raise OptionError(f"error must be one of {', '.join(map(repr, ERRORS))}; got {error!r}.")
+    one_of("error", error, ERRORS)
     made = len(results.fit.rounds.members)
     if made == 0:
         raise UnavailableError(f"no round was made, for {results.fit.rounds.message}: there is nothing to draw.")
@@ -55,7 +54,7 @@ def _wide(results: DrawnEnsemble, newdata: Any, error: str, every: int | None, s
     wide = pd.DataFrame({_OWN: found[error]})
     if f"new {error}" in found:
         wide[_NEW] = found[f"new {error}"]
-    if "validation" in record and error in ("cost", CostMatrix.parse(results.method.cost).label):
+    if "validation" in record and error in ("cost", results.method.cost_matrix.label):
         wide[_HELD] = record["validation"]
     return wide
 

@@ -112,17 +112,12 @@ def keep_apart(places: Iterable[float], gap: float, low: float = -np.inf, high: 
     >>> keep_apart([0.0, 0.1, 5.0], 1.0, low=0.0).round(2)
     array([0., 1., 5.])
     """
+    from scipy.optimize import isotonic_regression
+
     wanted = np.asarray(list(places), dtype=np.float64)
     order = np.argsort(wanted, kind="stable")
     steps = gap * np.arange(wanted.size)
-    blocks: list[tuple[float, int]] = []
-    for value in wanted[order] - steps:
-        mean, size = float(value), 1
-        while blocks and blocks[-1][0] > mean:
-            before, count = blocks.pop()
-            mean, size = (mean * size + before * count) / (size + count), size + count
-        blocks.append((mean, size))
-    means = np.repeat([mean for mean, _ in blocks], [size for _, size in blocks])
+    means = isotonic_regression(wanted[order] - steps).x
     moved = np.clip(means, low, max(low, high - (steps[-1] if steps.size else 0.0))) + steps
     return np.asarray(moved[np.argsort(order, kind="stable")])
 

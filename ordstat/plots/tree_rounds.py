@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..exceptions import OptionError
+from ..checks import one_of
 from . import style
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ def rounds_data(results: DrawnTrees, *, newdata: Any = None, error: str = "absol
     pandas.DataFrame
         Columns round, rows ("rows of the fit", "out of bag", "new data"), value.
     """
-    if error not in _ERRORS:
-        raise OptionError(f"error must be one of {', '.join(map(repr, _ERRORS))}; got {error!r}.")
+    one_of("error", error, _ERRORS)
     staged = results.staged_errors(newdata, every=every)
     curves = {"rows of the fit": staged[error]}
     if results.fit.out_of_bag is not None:

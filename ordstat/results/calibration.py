@@ -9,6 +9,7 @@ import pandas as pd
 
 from .._typing import FloatArray, IntArray
 from ..assess.calibration import reliability
+from ..checks import fraction, one_of, whole
 from ..exceptions import DataError, OptionError
 from .fitted import FittedRanker
 
@@ -34,7 +35,7 @@ def reliability_curves(
     bins : int
         At most; rows of equal predictions stay together.
     level : float in (0, 1)
-        Of the limits.
+        Confidence level of the limits.
     weights : str or (N,) array, optional
         Case weights of `newdata`.
 
@@ -76,12 +77,9 @@ def reliability_curves(
 def _check(fit: FittedRanker, newdata: Any, by: str, bins: int, level: float, weights: Any) -> None:
     if "prob" not in fit.prediction_types:
         raise OptionError(f"{fit.method!r} has no probabilities: fit with calibrate=True.")
-    if by not in ("split", "level"):
-        raise OptionError(f"by must be 'split' or 'level'; got {by!r}.")
-    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or bins < 1:
-        raise OptionError(f"bins must be a whole number, 1 or more; got {bins!r}.")
-    if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0.0 < level < 1.0:
-        raise OptionError(f"level must lie strictly between 0 and 1; got {level!r}.")
+    one_of("by", by, ("split", "level"))
+    whole("bins", bins, 1)
+    fraction("level", level)
     if newdata is None and weights is not None:
         raise OptionError("weights goes with newdata: the rows of the fit have their own.")
 

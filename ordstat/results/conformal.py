@@ -20,6 +20,7 @@ from ..assess.conformal import (
     interval_ends,
     smallest_sample,
 )
+from ..checks import fraction, generator
 from ..exceptions import ConvergenceWarning, DataError, DataWarning, OptionError
 from ..model.empty_levels import Present, fit_present
 from ..model.rules import GapRule
@@ -28,7 +29,6 @@ from .fitted import FittedRanker
 from .report.cells import count
 from .report.render import Summary
 from .report.report import Report, Table
-from .seeds import generator
 
 _BY = {
     "probability": "probability, from the predicted level to the likelier neighbour (ordinal adaptive sets)",
@@ -51,8 +51,8 @@ class ConformalIntervals:
     Attributes
     ----------
     results : OrdinalResults
-        Of the ranker behind the intervals: the fit itself where it was given other rows to calibrate on, else a fit to
-        a part of its rows.
+        Results of the ranker behind the intervals: the fit itself where it was given other rows to calibrate on, else a
+        fit to a part of its rows.
     level : float
     radius : float
         How far intervals grow around the predicted level; infinite where there are too few calibration rows.
@@ -116,7 +116,7 @@ class ConformalIntervals:
         -------
         pandas.DataFrame
             One row for all and one for each observed level: weight of the rows, coverage, its 95% Wilson limits lower
-            and upper, and size, the mean number of levels in the interval. Only the first is promised to be near
+            and upper, and size, the mean number of levels in the interval. Only the first is guaranteed to be near
             `level`.
 
         Raises
@@ -158,7 +158,7 @@ class ConformalIntervals:
             ),
             tables=(
                 Table(
-                    title="Coverage that is promised",
+                    title="Guaranteed coverage",
                     frame=pd.DataFrame(
                         {"from": [self.level, low], "to": [min(self.level + 1.0 / (self.n + 1), 1.0), high]},
                         index=["on average", "of these calibration rows, 95%"],
@@ -186,7 +186,7 @@ def conformal_intervals(
 
     Intervals grow around the predicted level: by probability where the fit has any (ordinal adaptive prediction
     sets, Lu et al. 2022), else by distance of the score from the thresholds, or by votes. How far is settled on
-    rows that the ranker has not seen. Coverage is promised for exchangeable rows, of any distribution and however
+    rows that the ranker has not seen. Coverage is guaranteed for exchangeable rows, of any distribution and however
     good the fit, on average over new rows and calibration rows; see `assess/conformal.py`.
 
     Parameters
@@ -198,9 +198,9 @@ def conformal_intervals(
     weights : str or (N,) array, optional
         Whole-number case weights of `data`.
     share : float in (0, 1)
-        Of the rows to calibrate on, where `data` is not given.
+        Share of the rows to calibrate on, where `data` is not given.
     seed : int or numpy.random.Generator
-        Of the split and of the second fit.
+        Seed of the split and of the second fit.
 
     Returns
     -------
@@ -318,7 +318,9 @@ def _coverage(held: BoolArray, size: IntArray, weights: FloatArray) -> dict[str,
 
 def _some(newdata: Any) -> Any:
     if newdata is None:
-        raise OptionError("newdata must be a data frame: intervals of rows behind the ranker would promise nothing.")
+        raise OptionError(
+            "newdata must be a data frame; got None. Coverage is not guaranteed for rows used in the fit."
+        )
     return newdata
 
 
@@ -326,16 +328,17 @@ def _whole(weights: FloatArray, what: str) -> FloatArray:
     if not np.array_equal(weights, np.rint(weights)):
         raise OptionError(
             f"{what} must be whole numbers of rows: rows of other weights are not exchangeable, and coverage is not "
-            "promised for them."
+            "guaranteed for them."
         )
     return weights
 
 
 def _check(results: FittedRanker, level: Any, data: Any, weights: Any, share: Any) -> None:
-    for name, value in (("level", level), ("share", share)):
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0.0 < value < 1.0:
-            raise OptionError(f"{name} must lie strictly between 0 and 1; got {value!r}.")
+    fraction("level", level)
+    fraction("share", share)
     if data is None and weights is not None:
         raise OptionError("weights goes with data: the rows of the fit have their own.")
     if results.design.sample.cluster is not None:
-        raise OptionError("rows in clusters are not exchangeable, so conformal intervals promise nothing for them.")
+        raise OptionError(
+            "rows in clusters are not exchangeable; coverage of conformal intervals is not guaranteed for them."
+        )

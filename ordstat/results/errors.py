@@ -9,10 +9,10 @@ import pandas as pd
 
 from .._typing import IntArray, Progress
 from ..assess.errors import ErrorTable, Predictions, bootstrap_table, confusion, error_table
+from ..checks import generator
 from . import frames
 from .evaluation import crossvalidate
 from .fitted import FittedRanker
-from .seeds import generator
 
 
 def error_measures(
@@ -39,9 +39,9 @@ def error_measures(
         Number of bootstrap samples of rows (of clusters, where the fit has them) behind columns "training se"
         and "new data se".
     seed : int or numpy.random.Generator
-        Of folds and bootstrap.
+        Seed of folds and bootstrap.
     callback : callable(step, total, message), optional
-        Hears of every fold and bootstrap sample.
+        Called after every fold and bootstrap sample.
 
     Returns
     -------

@@ -16,7 +16,7 @@ from ..assess.bounds import MarginBounds, margin_bounds
 from ..assess.errors import ErrorTable, Predictions, error_table
 from ..assess.margins import Margins, margins
 from ..exceptions import DataError, UnavailableError
-from ..model.costs import CostMatrix, sample_costs
+from ..model.costs import sample_costs
 from ..model.fit import Certificate, Fit, Geometry, Trace
 from ..model.rules import GapRule
 from ..model.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
@@ -163,8 +163,7 @@ class FittedRanker:
     def check_parts(self) -> None:
         """UnavailableError where the method cannot be fitted to parts of the rows of the fit."""
         self.check_rows()
-        kernel = getattr(self.method, "kernel", None)
-        if getattr(kernel, "name", kernel) == "precomputed":
+        if self.method.pairwise:
             raise UnavailableError(
                 "cross-validation fits to parts of the rows, and kernel='precomputed' has columns for all of them: use "
                 "a named kernel or a function, errors(newdata) with rows kept aside, or scikit-learn's "
@@ -174,7 +173,7 @@ class FittedRanker:
     # Words
 
     def alerts(self) -> list[Alert]:
-        """What the user must hear of: (warning category, message)."""
+        """Warnings about the fit: (category, message)."""
         return alerts(self.design, self.fit)
 
     def report(self) -> Report:
@@ -347,7 +346,7 @@ class FittedRanker:
         if self.geometry is None:
             return MarginBounds(bounds=(), notes=(self.no_bounds,))
         sample = self.design.sample
-        costs = sample_costs(CostMatrix.parse(self.method.cost), sample) if self.own_cost else None
+        costs = sample_costs(self.method.cost_matrix, sample) if self.own_cost else None
         found = margin_bounds(self.training_margins, self.geometry, sample, costs, delta)
         more = self.method.extra_bounds(sample, self.fit, self.geometry, delta)
         return MarginBounds(bounds=(*found.bounds, *more.bounds), notes=(*found.notes, *more.notes))
@@ -355,7 +354,7 @@ class FittedRanker:
     @property
     def own_cost(self) -> bool:
         """Whether the fit has a cost beside the classification and absolute errors shown anyway."""
-        named = CostMatrix.parse(self.method.cost).label in ("classification", "absolute")
+        named = self.method.cost_matrix.label in ("classification", "absolute")
         return self.design.sample.costs is not None or not named
 
 

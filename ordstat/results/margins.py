@@ -11,6 +11,7 @@ import pandas as pd
 from .._typing import FloatArray
 from ..assess.intervals import holdout_limits
 from ..assess.margins import DeltaErrors, delta_errors
+from ..checks import fraction
 from ..exceptions import OptionError
 from . import frames
 from .fitted import FittedRanker
@@ -136,8 +137,7 @@ def error_bounds(fit: FittedRanker, delta: float = 0.05, newdata: Any = None, *,
     >>> bounds.loc["absolute error", ["value", "trivial"]].astype(float).round(1).tolist()
     [8.3, 4.0]
     """
-    if isinstance(delta, bool) or not isinstance(delta, (int, float, np.number)) or not 0.0 < delta < 1.0:
-        raise OptionError(f"delta must lie strictly between 0 and 1; got {delta!r}.")
+    fraction("delta", delta)
     found = fit.margin_bounds if delta == 0.05 else fit.margin_bounds_at(delta)
     if newdata is None:
         return frames.bound_frame(found, ())

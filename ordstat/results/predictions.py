@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..checks import unknown
 from ..exceptions import OptionError
 from . import frames
 from .fitted import FittedRanker
@@ -55,23 +56,23 @@ def prediction(fit: FittedRanker, newdata: Any = None, type: str = "class") -> p
     1  0.207  0.777  0.97  0.993  1.0
     """
     if type not in fit.prediction_types:
-        raise OptionError(unknown_type(fit, type))
+        raise unknown_type(fit, type)
     if type == "margin":
         return fit.margin_frame(newdata)
     return fit.predicted(fit.target(newdata), type)
 
 
-def unknown_type(fit: FittedRanker, type: str) -> str:
-    """Why `predict` does not take a type."""
-    have = ", ".join(repr(t) for t in fit.prediction_types)
+def unknown_type(fit: FittedRanker, type: str) -> OptionError:
+    """The error of a type that `predict` does not take."""
     if type in PREDICTION_TYPES:
+        have = ", ".join(repr(t) for t in fit.prediction_types)
         how = ""
         if type in ("prob", "cum_prob"):
             how = " Fit with calibrate=True for probabilities."
             if fit.calibrated is not None:
                 how = " Its calibration was for the ranker as first fitted, and does not hold for this one."
-        return f"type={type!r} is not available from {fit.method!r}: it predicts {have}.{how}"
-    return f"type must be one of {have}; got {type!r}."
+        return OptionError(f"type={type!r} is not available from {fit.method!r}: it predicts {have}.{how}")
+    return unknown("type", type, fit.prediction_types)
 
 
 def augmented(fit: FittedRanker, data: Any = None) -> pd.DataFrame:

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..assess.bounds import MarginBounds
+from ..model.costs import CostMatrix
 from ..model.fit import Fit, Geometry, LikelihoodFit
 from ..model.rules import Rule
 from ..model.sample import Rows, Sample
@@ -39,8 +40,16 @@ class RankingMethod(Protocol):
         """What its predictions minimise."""
 
     @property
+    def cost_matrix(self) -> CostMatrix:
+        """The same as a value."""
+
+    @property
     def needs(self) -> Any:
         """What of a sample it takes."""
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether X is a matrix of similarities to the training rows."""
 
     def with_cost(self, cost: Any) -> Any:
         """The same with another cost."""
@@ -60,7 +69,7 @@ class CalibratedMethod(RankingMethod, Protocol):
 
     @property
     def folds(self) -> int:
-        """Of the cross-fitting."""
+        """Number of folds of the cross-fitting."""
 
 
 class LikelihoodMethod(RankingMethod, Protocol):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+from ..checks import did_you_mean
 from ..exceptions import OptionError
 from .fitted import FittedRanker
 
@@ -96,8 +97,10 @@ def _changed(method: Any, options: Mapping[str, Any]) -> Any:
     valid = [field.name for field in fields(method)]
     for name in options:
         if name not in valid:
-            known = ", ".join(("formula", "nominal", "scale", "method", "data", *FIT_ARGUMENTS, *DESIGN_ARGUMENTS))
+            known = ("formula", "nominal", "scale", "method", "data", *FIT_ARGUMENTS, *DESIGN_ARGUMENTS)
+            meant = did_you_mean(name, (*known, *valid))
             raise OptionError(
-                f"update takes no {name!r}: it takes {known}, and options of the method: {', '.join(valid)}."
+                f"update has no argument {name!r}.{meant} It takes {', '.join(known)}, and options of the method: "
+                f"{', '.join(valid)}."
             )
     return replace(method, **options)

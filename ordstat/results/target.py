@@ -27,7 +27,7 @@ class Target:
     scores : (n,) potential H, or (n, K) votes
     complete : (N,) mask
     index : pandas.Index
-        Of all N rows.
+        Index of all N rows.
     """
 
     rows: Rows

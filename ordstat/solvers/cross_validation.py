@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..model.fit import Selection
-from ..model.reduction.extended import Extended
 from ..model.rules import count_above
 from ..model.ties import cleared, tolerance
 from .gram import Gram, LinearGram, MeanRow, MeanScore
 from .jobs import in_threads
-from .svm.dual import ExtendedDual
+
+T = TypeVar("T")
 
 #: C="cv", kappa of the papers [Lin 2008, sec. 2.4.2]: 2^-17, 2^-15, ..., 2^3.
 GRID: FloatArray = np.exp2(np.arange(-17.0, 4.0, 2.0))
@@ -34,7 +34,8 @@ class Solution(Protocol):
     offset : float, None where the thresholds have taken it up
     theta : (K-1,)
     primal, dual, gap : float
-    largest : float, what a beta can be
+    sizes : (N,) what tells support rows: the sum of a row's dual variables in absolute value
+    w : (D,) coefficients of the columns where the solver knows them, else None
     """
 
     @property
@@ -106,45 +107,6 @@ class Candidate(Protocol):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ThresholdedCandidate:
-    """A thresholded SVM to select C for.
-
-    Attributes
-    ----------
-    gram : Gram
-        Not centred.
-    extended : Extended
-    costs : (N, K) price of every prediction
-    case_weights : (N,)
-    gamma : float
-    ordered : bool
-    """
-
-    gram: Gram
-    extended: Extended
-    costs: FloatArray
-    case_weights: FloatArray
-    gamma: float
-    ordered: bool
-
-    def part(self, rows: BoolArray) -> tuple[ExtendedDual, MeanScore]:
-        """The centred problem of some rows, and the means taken from their kernel matrix."""
-        extended = Extended(self.extended.labels[rows], self.extended.weights[rows])
-        return self._problem(self.gram.part(rows), extended)
-
-    def whole(self) -> tuple[ExtendedDual, MeanScore]:
-        """The centred problem of all rows; centres `gram` itself, so ask for it last."""
-        return self._problem(self.gram, self.extended)
-
-    def _problem(self, gram: Gram, extended: Extended) -> tuple[ExtendedDual, MeanScore]:
-        gram, means = gram.centred()
-        problem = ExtendedDual(
-            gram=gram, labels=extended.labels, weights=extended.weights, gamma=self.gamma, ordered=self.ordered
-        )
-        return problem, means
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Held:
     """What one fold says.
 
@@ -162,8 +124,9 @@ class Held:
     gap: float
 
 
-#: The place of a fold and its generator to what it says.
-Trial = Callable[[int, np.random.Generator], Held]
+#: From a candidate, the rows of a fold (N,) and a generator to what that fold says; its last argument is called with
+#: the name of every step.
+Judge = Callable[[T, BoolArray, np.random.Generator, Callable[[str], None]], Held]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,37 +148,61 @@ class Plan:
     n_jobs: int = 1
 
 
-def chosen(
-    trials: Iterable[tuple[float | None, Trial]], plan: Plan, n_folds: int, rng: np.random.Generator
+def select(
+    candidates: Iterable[tuple[float | None, T]],
+    fold: IntArray,
+    judge: Judge[T],
+    plan: Plan,
+    rng: np.random.Generator,
+    tick: Callable[[str], None],
 ) -> Selection:
-    """Mean held-out cost at every point of the grid, and the point with the smallest.
+    """Mean held-out cost at every point of the grid of gamma and C, and the point with the smallest.
 
     Parameters
     ----------
-    trials : iterable of (gamma, trial)
+    candidates : iterable of (gamma, candidate)
         gamma None where there is no choice of it. Asked for one after another.
+    fold : (N,) fold of each row, 0..F-1, or -1 for a row that takes no part
+    judge : Judge
     plan : Plan
-    n_folds : int
     rng : numpy.random.Generator
         Each fold has a generator of its own, so that the result does not depend on `plan.n_jobs`.
+    tick : callable(message)
+        Called after each step of the judge.
     """
+    n_folds = int(fold.max()) + 1
     seeds = rng.integers(2**63, size=n_folds)
     gammas, found = [], []
-    for gamma, trial in trials:
+    for gamma, candidate in candidates:
         tasks = [(held, np.random.default_rng(seed)) for held, seed in enumerate(seeds)]
-        found.append(in_threads(trial, tasks, plan.n_jobs))
+        found.append(in_threads(_trial(gamma, candidate, fold, judge, tick), tasks, plan.n_jobs))
         gammas.append(gamma)
+    return _best(gammas, found, plan)
+
+
+def _trial(
+    gamma: float | None, candidate: T, fold: IntArray, judge: Judge[T], tick: Callable[[str], None]
+) -> Callable[[int, np.random.Generator], Held]:
+    named, n_folds = "" if gamma is None else f"gamma = {gamma:.3g}, ", int(fold.max()) + 1
+
+    def trial(held: int, own: np.random.Generator) -> Held:
+        return judge(candidate, fold == held, own, lambda step: tick(f"{named}fold {held + 1} of {n_folds}, {step}"))
+
+    return trial
+
+
+def _best(gammas: Sequence[float | None], found: Sequence[Sequence[Held]], plan: Plan) -> Selection:
     share = np.array([held.size for held in found[0]])
+    n_folds = share.size
     share /= share.sum()
     means = np.concatenate([np.stack([held.costs for held in folds], axis=1) for folds in found])
     cost = means @ share
     error = np.sqrt(np.square(means - cost[:, None]) @ share / (n_folds - 1))
     C = np.tile(np.asarray(plan.C, dtype=np.float64), len(gammas))
-    widths = None if gammas[0] is None else np.repeat(np.array(gammas, dtype=np.float64), len(plan.C))
     ties = np.flatnonzero(cost <= cost.min() * (1.0 + _TIE))
     return Selection(
         C=C,
-        gamma=widths,
+        gamma=None if gammas[0] is None else np.repeat(np.array(gammas, dtype=np.float64), len(plan.C)),
         cost=cost,
         error=error,
         # A stable order: among equal C the smaller gamma comes first.
@@ -225,44 +212,25 @@ def chosen(
     )
 
 
-def select(
-    candidates: Iterable[tuple[float | None, Candidate]],
-    fold: IntArray,
-    route: Route,
-    plan: Plan,
-    rng: np.random.Generator,
-    tick: Callable[[str], None],
-) -> Selection:
-    """Choose C, and gamma where there is more than one.
+def path_judge(route: Route, plan: Plan) -> Judge[Candidate]:
+    """Judges a problem by a path from small to large C, every solve starting where the last one ended."""
 
-    Each fold goes from small to large C, every solve starting where the last one ended.
+    def judge(candidate: Candidate, test: BoolArray, rng: np.random.Generator, told: Callable[[str], None]) -> Held:
+        problem, gram_means = candidate.part(~test)
+        solver = route(problem, rng)
+        costs, weights = candidate.costs[test], candidate.case_weights[test]
+        means, gap = np.empty(len(plan.C)), 0.0
+        for i, C in enumerate(plan.C):
+            solution = solver.solve(float(C), plan.tol).solution
+            scores = _scores(candidate.gram, test, solution)
+            scores += (solution.offset or 0.0) - mean_score(gram_means, solution)
+            codes = count_above(cleared(scores[:, None] - solution.theta, tolerance(scores)))
+            means[i] = weights @ costs[np.arange(len(costs)), codes] / weights.sum()
+            gap = max(gap, solution.gap)
+            told(f"C = {C:.3g}")
+        return Held(costs=means, size=float(weights.sum()), gap=gap)
 
-    Parameters
-    ----------
-    candidates : iterable of (gamma, Candidate)
-    fold : (N,) fold of each row, 0..F-1
-    route : Route
-    plan : Plan
-    rng : numpy.random.Generator
-    tick : callable(message)
-        Called after each solve.
-    """
-    n_folds = int(fold.max()) + 1
-
-    def trial_of(gamma: float | None, candidate: Candidate) -> Trial:
-        def trial(held: int, own: np.random.Generator) -> Held:
-            def told(C: float) -> None:
-                tick(f"{_named(gamma)}fold {held + 1} of {n_folds}, C = {C:.3g}")
-
-            return _held(candidate, fold == held, route, plan, own, told)
-
-        return trial
-
-    return chosen(((gamma, trial_of(gamma, c)) for gamma, c in candidates), plan, n_folds, rng)
-
-
-def _named(gamma: float | None) -> str:
-    return "" if gamma is None else f"gamma = {gamma:.3g}, "
+    return judge
 
 
 def mean_score(means: MeanScore, solution: Solution) -> float:
@@ -276,27 +244,3 @@ def _scores(gram: Gram, test: BoolArray, solution: Solution) -> FloatArray:
         return gram.across(test, ~test, solution.beta)
     scores: FloatArray = cast(LinearGram, gram).X[test] @ solution.w
     return scores
-
-
-def _held(
-    candidate: Candidate,
-    test: BoolArray,
-    route: Route,
-    plan: Plan,
-    rng: np.random.Generator,
-    told: Callable[[float], None],
-) -> Held:
-    """Costs of the rows where `test` (N,) is true, by fits to the others."""
-    problem, gram_means = candidate.part(~test)
-    solver = route(problem, rng)
-    costs, weights = candidate.costs[test], candidate.case_weights[test]
-    means, gap = np.empty(len(plan.C)), 0.0
-    for i, C in enumerate(plan.C):
-        solution = solver.solve(float(C), plan.tol).solution
-        scores = _scores(candidate.gram, test, solution)
-        scores += (solution.offset or 0.0) - mean_score(gram_means, solution)
-        codes = count_above(cleared(scores[:, None] - solution.theta, tolerance(scores)))
-        means[i] = weights @ costs[np.arange(len(costs)), codes] / weights.sum()
-        gap = max(gap, solution.gap)
-        told(C)
-    return Held(costs=means, size=float(weights.sum()), gap=gap)

@@ -22,7 +22,7 @@ _TIE = 1e-9
 def least_cost_thresholds(scores: FloatArray, costs: FloatArray, weights: FloatArray) -> FloatArray:
     """(K-1,) ordered thresholds whose ranks 1 + #{k : score > theta_k} cost least in all.
 
-    Of cuts that cost alike those in wider gaps between scores are taken, so that reversed ranks mirror them. A
+    Among cuts of equal cost those in wider gaps between scores are taken, so that reversed ranks mirror them. A
     threshold lies in the middle of its gap; one that no score, or every score, is below lies half the mean gap beyond
     the last score.
 

@@ -105,7 +105,9 @@ def test_merged_steps_are_the_sum_of_their_stumps(rows):
     columns, cuts, heights = rng.integers(0, 3, T), rng.integers(-1, 10, T).astype(float), rng.normal(size=T)
     cuts[::17] = -np.inf
     naive = sum(h * np.where(X[:, c] > cut, 1, -1) for c, cut, h in zip(columns, cuts, heights, strict=True))
-    np.testing.assert_allclose(StumpSum(columns=columns, cuts=cuts, heights=heights)(Rows(X=X)), naive, atol=1e-10)
+    np.testing.assert_allclose(
+        StumpSum(columns=columns, cuts=cuts, round_weights=heights)(Rows(X=X)), naive, atol=1e-10
+    )
 
 
 def test_weak_learners_solve_binary_problems_too():

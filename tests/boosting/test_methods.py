@@ -261,7 +261,7 @@ def test_stages_are_shorter_fits(method, frame):
     assert errors.index.tolist() == [6, 12]
     assert errors.loc[12, "absolute"] == pytest.approx(fit.training_errors.value("absolute error"))
     assert errors.loc[6, "new absolute"] == pytest.approx(fit.at(6).errors(new).loc["absolute error", "new data"])
-    with pytest.raises(OptionError, match="rounds must be an integer from 0 to 12"):
+    with pytest.raises(OptionError, match="rounds must be a whole number from 0 to 12"):
         fit.at(13)
     with pytest.raises(OptionError, match="every"):
         fit.staged_errors(every=0)

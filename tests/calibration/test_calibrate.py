@@ -244,7 +244,7 @@ def test_a_level_that_all_rows_but_one_have_is_refused():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"method": "svor-imc", "calibrate": 1}, "calibrate must be True, False or a number of folds"),
+        ({"method": "svor-imc", "calibrate": 1}, "calibrate must be a whole number, 2 or more .folds., True or False"),
         ({"method": "svor-imc", "calibrate": "yes"}, "got 'yes'"),
         ({"method": "svor-imc", "calibrate": 61}, "must not exceed the number of rows, 60"),
         ({"method": "logit", "calibrate": True}, "CumulativeLink is a probability model"),

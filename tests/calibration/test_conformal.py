@@ -266,14 +266,14 @@ def test_levels_that_only_calibration_rows_have(method, options, grown, rare):
 
 @pytest.mark.parametrize("level", [0.0, 1.0, 1.5, -0.1, True, "90%", None])
 def test_levels_outside_zero_and_one_are_refused(level):
-    with pytest.raises(OptionError, match="level must lie strictly between 0 and 1"):
+    with pytest.raises(OptionError, match="level must be a number strictly between 0 and 1"):
         ordfit(FORMULA, latent(60, 0)).conformal(level)
 
 
 def test_refusals():
     frame = latent(60, 0)
     fit = ordfit(FORMULA, frame)
-    with pytest.raises(OptionError, match="share must lie"):
+    with pytest.raises(OptionError, match="share must be a number strictly"):
         fit.conformal(share=1.0)
     with pytest.raises(OptionError, match="weights goes with data"):
         fit.conformal(weights="w")

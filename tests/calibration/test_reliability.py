@@ -75,7 +75,7 @@ def test_rows_of_a_calibrated_fit_are_judged_by_rankers_that_have_not_seen_them(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"by": "rank"}, "by must be 'split' or 'level'"),
+        ({"by": "rank"}, "by must be one of 'split', 'level'"),
         ({"bins": 0}, "bins must be a whole number"),
         ({"bins": True}, "bins must be"),
         ({"level": 1.0}, "strictly between 0 and 1"),

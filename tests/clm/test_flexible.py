@@ -192,9 +192,9 @@ def test_a_logistic_response_gives_a_lambda_near_one() -> None:
     [
         (("logit", 0.5), "link='logit' has none"),
         (("aranda-ordaz", -1.0), "lam must lie between 0"),
-        (("log-gamma", "x"), "lam must be a number"),
-        ("log-gama", "link must be one of logit"),
-        (3, "link must be one of logit"),
+        (("log-gamma", "x"), "lam must be a finite number"),
+        ("log-gama", "link must be one of 'logit'"),
+        (3, "link must be one of 'logit'"),
     ],
 )
 def test_links_are_checked(link: object, message: str) -> None:

@@ -163,7 +163,7 @@ def test_starting_values_are_checked() -> None:
 
 
 def test_structures_need_three_levels() -> None:
-    with pytest.raises(OptionError, match="threshold must be one of flexible, symmetric"):
+    with pytest.raises(OptionError, match="threshold must be one of 'flexible', 'symmetric'"):
         CumulativeLink(threshold="equal")
     with pytest.raises(DataError, match="at least 3 levels; this one has 2"):
         fit(make(n_levels=2), threshold="equidistant")

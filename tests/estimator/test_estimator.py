@@ -258,7 +258,7 @@ def test_an_unknown_parameter_is_refused_with_the_known_ones():
     assert model.get_params() == before
     with pytest.raises(OptionError, match=r"no option 'D'"):
         OrdinalClassifier("redsvm", D=1).fit([[0.0], [1.0]], [0, 1])
-    with pytest.raises(OptionError, match=r"no method 'redsmv'.*Did you mean 'redsvm'"):
+    with pytest.raises(OptionError, match=r"got 'redsmv'.*Did you mean 'redsvm'"):
         OrdinalClassifier("redsmv").fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(OptionError, match=r"C of REDSVM"):
         OrdinalClassifier("redsvm", C=-1).fit([[0.0], [1.0]], [0, 1])

@@ -109,7 +109,7 @@ def test_separated_and_incomplete_draws_are_told():
 def test_what_cannot_be_drawn(fit, arguments, match):
     with pytest.raises(OptionError, match=match):
         fit.bootstrap(**arguments)
-    with pytest.raises(OptionError, match="'percentile', 'basic' or 'normal'"):
+    with pytest.raises(OptionError, match="one of 'percentile', 'basic', 'normal'"):
         fit.bootstrap(2).confint(type="bca")
 
 

@@ -92,9 +92,11 @@ def test_another_covariance(fit):
         ("temp = contact = 0", "end of the equation"),
         ("temp - temp = 0", "does not depend"),
         ("(temp = 0", r"expected '\)'"),
-        ("", "takes a text"),
+        ("", "must be a text"),
         ("temp[T.cold] = 0", "temp"),
         ("temporal = 0", "got 'temporal'"),
+        ("contcat = 0", r"got 'contcat'\. Did you mean 'contact'"),
+        ("temp <= 0", "expected '=', got '<= 0'"),
     ],
 )
 def test_texts_that_are_no_hypotheses(fit, text, match):

@@ -172,16 +172,16 @@ def test_profile_points():
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        ({"type": "score"}, "'wald' or 'profile'"),
+        ({"type": "score"}, "one of 'wald', 'profile'"),
         ({"level": 1.0}, "between 0 and 1"),
-        ({"parm": "price"}, "no parameter or term 'price'"),
-        ({"parm": 6}, "parm must hold names, or positions 0 to 5; got 6"),
-        ({"parm": -1}, "positions 0 to 5; got -1"),
-        ({"parm": [0, 17]}, "positions 0 to 5; got 17"),
-        ({"parm": True}, "positions 0 to 5; got True"),
-        ({"parm": [np.True_]}, "positions 0 to 5; got (np.)?True"),
-        ({"parm": 1.0}, "positions 0 to 5; got 1.0"),
-        ({"parm": [None]}, "positions 0 to 5; got None"),
+        ({"parm": "price"}, "got 'price'"),
+        ({"parm": 6}, "each parm must be a whole number from 0 to 5, or a name; got 6"),
+        ({"parm": -1}, "from 0 to 5, or a name; got -1"),
+        ({"parm": [0, 17]}, "from 0 to 5, or a name; got 17"),
+        ({"parm": True}, "from 0 to 5, or a name; got True"),
+        ({"parm": [np.True_]}, "from 0 to 5, or a name; got (np.)?True"),
+        ({"parm": 1.0}, "from 0 to 5, or a name; got 1.0"),
+        ({"parm": [None]}, "from 0 to 5, or a name; got None"),
     ],
 )
 def test_limits_that_cannot_be_had(arguments, match):

@@ -29,7 +29,7 @@ def test_seeds(wine: pd.DataFrame, ask: str, seed: Any) -> None:
         "bootstrap": lambda: fit.bootstrap(2, seed=seed),
         "predict": lambda: fit.predict(type="prob", se=True, method="simulation", seed=seed),
     }
-    with pytest.raises(OptionError, match="seed must be a whole number >= 0 or a numpy Generator; got"):
+    with pytest.raises(OptionError, match="seed must be a whole number, 0 or more, or a numpy Generator; got"):
         asked[ask]()
 
 

@@ -96,7 +96,7 @@ def test_a_pickled_fit_asks_for_its_data():
 @pytest.mark.parametrize(
     ("changes", "error", "match"),
     [
-        ({"price": 1}, OptionError, "takes no 'price'"),
+        ({"price": 1}, OptionError, "no argument 'price'"),
         ({"link": "logistic"}, OptionError, "link"),
         ({"formula": "~ . +"}, FormulaError, "Cannot read"),
         ({"formula": "~ . + taste"}, DataError, "taste"),

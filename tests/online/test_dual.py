@@ -110,7 +110,7 @@ def test_a_precomputed_kernel(name):
     broken = table.assign(k0=-table["k0"], k1=table["k1"] * 3)
     with pytest.raises(DataError, match="symmetric"):
         ordfit(formula, broken, name, kernel="precomputed", scaling=None)
-    with pytest.raises(OptionError, match="scaling=None"):
+    with pytest.raises(OptionError, match="scaling must be None"):
         ordfit(formula, table, name, kernel="precomputed")
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ordstat.assess.bounds import MarginBounds
+from ordstat.model.costs import CostMatrix
 from ordstat.model.fit import BallGeometry, Certificate, LikelihoodFit, Trace
 
 TRACE = Trace(iterations=6, objective=np.zeros(6), message="both criteria met")
@@ -32,6 +33,12 @@ class StandInMethod:
 
     cost: object = "classification"
     link: str = "logit"
+
+    pairwise = False
+
+    @property
+    def cost_matrix(self):
+        return CostMatrix.parse(self.cost)
 
     def geometry(self, sample, fit):
         lengths = np.sum(sample.X**2, axis=1)

@@ -11,6 +11,7 @@ from scipy import stats
 
 from ordstat import ordfit
 from ordstat.exceptions import ConvergenceWarning, DataError, DataWarning, OptionError, SeparationWarning
+from ordstat.model.likelihood.links import LINKS
 from ordstat.results.likelihood.results import LikelihoodResults
 
 # R prints 17 digits; what is left is the rounding of a few operations.
@@ -150,7 +151,8 @@ def test_tidy(wine_logit):
     [("logit", "odds ratio", 1), ("cloglog", "hazard ratio", -1), ("probit", "exp(estimate)", 1)],
 )
 def test_ratios_in_the_summary(wine_logit, link, name, sign):
-    r = replace(wine_logit, method=replace(wine_logit.method, link=link))
+    rule = wine_logit.fit.rule
+    r = _with(wine_logit, rule=replace(rule, family=replace(rule.family, link=LINKS[link])))
     tables = [t for t in r.summary(exponentiate=True).tables.values() if name in t]
     expected = np.exp(sign * np.array([2.503102007898927, 1.4669080509392252, 3.5392959648586286]))
     ratio, low, high = tables[0].iloc[0]

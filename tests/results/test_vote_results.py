@@ -9,6 +9,7 @@ from stand_ins import REACHED, TRACE
 
 from ordstat import DataError, OptionError
 from ordstat.design.build import build
+from ordstat.model.costs import CostMatrix
 from ordstat.model.fit import CostBound, VoteFit
 from ordstat.model.rules import ScoreRule
 from ordstat.results.rankers.votes import VoteResults
@@ -29,6 +30,7 @@ class _Table:
 @dataclass(frozen=True)
 class _Method:
     cost: object = "absolute"
+    cost_matrix = CostMatrix("absolute")
 
     def geometry(self, sample, fit):
         return None

@@ -6,7 +6,6 @@ from scipy.optimize import minimize_scalar
 
 from ordstat.solvers.svm.dual import certify
 from ordstat.solvers.svm.feasible import balanced
-from ordstat.solvers.svm.isotonic import isotonic
 from ordstat.solvers.svm.quantiles import best_offset
 from ordstat.solvers.svm.routes import SOLVERS
 
@@ -100,12 +99,3 @@ def test_every_solver_finds_the_same_support_vectors(cost):
         counts.add(int((np.abs(s.beta) > 1e-12).sum()))
     assert len(counts) == 1
     assert counts.pop() < 50
-
-
-def test_isotonic_regression_against_brute_force():
-    """The nearest monotone sequence by its max-min formula (Robertson, Wright & Dykstra 1988, th. 1.4.4)."""
-    rng = np.random.default_rng(0)
-    for n in (1, 2, 3, 7):
-        x = rng.normal(size=n)
-        means = [max(min(x[i : j + 1].mean() for j in range(k, n)) for i in range(k + 1)) for k in range(n)]
-        np.testing.assert_allclose(isotonic(x), means, atol=1e-12)

@@ -68,6 +68,21 @@ def test_constraints_that_hold_anyway_change_nothing():
     assert dict(held.fit.facts)["Constraints"] == "2 on coefficients, 0 binding"
 
 
+def test_relations_of_several_coefficients():
+    """Multiples of a restriction are the same restriction, and one on a combination holds for it."""
+    options = {"method": "svor-imc", "kernel": "linear", "tol": 1e-8}
+    plain = ordfit("y ~ a + b + c", FRAME, constraints="a <= b", **options)
+    for text in ("2 * a - 2 * b <= 0", "3 * (b - a) >= 0", "a <= b, a + 1 <= b + 1"):
+        np.testing.assert_allclose(
+            ordfit("y ~ a + b + c", FRAME, constraints=text, **options).coef, plain.coef, atol=1e-6
+        )
+    free = ordfit("y ~ a + b + c", FRAME, **options).coef
+    sign, word = (1.0, ">=") if free["a"] < 2.0 * free["b"] + free["c"] else (-1.0, "<=")
+    held = ordfit("y ~ a + b + c", FRAME, constraints=[f"a {word} 2 * b + c"], **options).coef
+    assert sign * (held["a"] - 2.0 * held["b"] - held["c"]) >= -1e-6
+    assert np.abs(held - free).max() > 0.01
+
+
 def test_pairs_selection_and_cross_validation_obey():
     pairs = ordfit("y ~ a + b + c", FRAME, "rank-svm", kernel="linear", constraints={"a": "-"})
     assert pairs.coef["a"] == 0.0
@@ -80,12 +95,15 @@ def test_pairs_selection_and_cross_validation_obey():
     ("constraints", "options", "words"),
     [
         ({"a": "up"}, {"kernel": "linear"}, "got the sign 'up'"),
-        ({"z": "+"}, {"kernel": "linear"}, r"'z'.*'a', 'b', 'c'"),
-        (["a < b"], {"kernel": "linear"}, "got 'a < b'"),
+        ({"z": "+"}, {"kernel": "linear"}, r"got 'z'.* a, b, c"),
+        (["a < b"], {"kernel": "linear"}, r"'a < b': expected '<=' or '>=', got '< b'"),
+        (["a >= 1"], {"kernel": "linear"}, "each other or with 0; got the constant 1"),
+        (["a <= a"], {"kernel": "linear"}, "does not depend on any parameter"),
+        ([""], {"kernel": "linear"}, "must not be empty"),
         (3, {"kernel": "linear"}, "got 3"),
         ({"a": "+"}, {}, "kernel='linear'"),
         ({"a": "+"}, {"kernel": "linear", "solver": "coordinate"}, "solver='cvxpy'"),
-        ({"a": "+"}, {"method": "clm"}, "CumulativeLink has no use for constraints="),
+        ({"a": "+"}, {"method": "clm"}, "CumulativeLink does not support constraints="),
     ],
 )
 def test_constraints_that_cannot_be(constraints, options, words):
@@ -114,7 +132,8 @@ def test_the_classifier_obeys_as_the_formula_does(data, constraints):
 
 
 @pytest.mark.parametrize(
-    ("constraints", "words"), [({3: "+"}, "column 3; .* 0 to 2"), ({-1: "+"}, "column -1"), ({"a": "+"}, "'a'.*'x1'")]
+    ("constraints", "words"),
+    [({3: "+"}, "columns from 0 to 2; got 3"), ({-1: "+"}, "got -1"), ({"a": "+"}, "got 'a'.* x1")],
 )
 def test_the_classifier_names_a_column_that_is_none(constraints, words):
     model = OrdinalClassifier("redsvm", kernel="linear", constraints=constraints)

@@ -9,7 +9,7 @@ import pytest
 from ordstat import ordfit
 from ordstat.exceptions import DataError, OptionError
 from ordstat.methods.redsvm import REDSVM
-from ordstat.methods.shared import svm as module
+from ordstat.model.costs import CostMatrix, sample_costs
 from ordstat.model.kernels import named as kernels
 from ordstat.model.kernels.named import Custom, Gaussian, Perceptron, Precomputed
 from ordstat.model.sample import Rows
@@ -53,7 +53,7 @@ def test_primal_value_is_that_of_the_formula(options):
     data = sample(X, Y)
     method = REDSVM(**options)
     fit = method.fit(data, np.random.default_rng(0))
-    costs = module.sample_costs(module.CostMatrix(method.cost), data)
+    costs = sample_costs(CostMatrix(method.cost), data)
     loss = 0.0
     for n, k in np.ndindex(70, 3):
         sign = 1.0 if Y[n] > k else -1.0
@@ -191,7 +191,7 @@ def test_repr_rebuilds(options):
         ({"scaling": "minmax"}, ["'range'", "'standard'", "None", "'minmax'"]),
         ({"solver": "smo"}, ["'auto'", "'coordinate'", "'interior-point'", "'cvxpy'", "'smo'"]),
         ({"folds": 1}, ["folds of REDSVM", "2 or more"]),
-        ({"kernel": "precomputed"}, ["scaling=None", "'range'"]),
+        ({"kernel": "precomputed"}, ["scaling must be None", "'range'"]),
     ],
     ids=str,
 )

@@ -159,8 +159,8 @@ def test_folds_in_threads_change_nothing(name):
         (REDSVM, {"C": ()}, "C of REDSVM"),
         (REDSVM, {"C": (1.0, -1.0)}, "each C of REDSVM must be a positive, finite number; got -1.0"),
         (SVOREXC, {"C": (1.0, np.inf)}, "each C of SVOREXC must be .* finite number; got inf"),
-        (SVOREXC, {"C": np.inf, "kernel": Gaussian(gamma="cv")}, "finite C"),
-        (REDSVM, {"n_jobs": 0}, "n_jobs of REDSVM must be an integer other than 0"),
+        (SVOREXC, {"C": np.inf, "kernel": Gaussian(gamma="cv")}, "C must be finite"),
+        (REDSVM, {"n_jobs": 0}, "n_jobs of REDSVM must be a whole number other than 0"),
     ],
     ids=str,
 )

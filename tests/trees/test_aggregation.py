@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 
 from ordstat.model.reduction.splits import below, share_scores, split_scores
-from ordstat.model.trees.aggregation import DistanceRatios, LogRatios, SplitLogRatios, by_votes, plain, shares, softmax
+from ordstat.model.trees.aggregation import (
+    DistanceRatios,
+    LogRatios,
+    SplitLogRatios,
+    by_votes,
+    inverse_log_ratios,
+    plain,
+    shares,
+)
 from ordstat.model.trees.tree import Forest
 
 from . import naive
@@ -74,8 +82,8 @@ def test_probabilities_and_their_functions_are_inverse():
     p = np.random.default_rng(3).dirichlet(np.ones(5), size=20)
     forest = _leaves(p)
     f = LogRatios(n_levels=5, smoothing=0.0).answers(forest, np.arange(20)[:, None])
-    np.testing.assert_allclose(softmax(f), p, rtol=1e-12)
-    two = softmax(np.array([[0.7, -0.7]]))
+    np.testing.assert_allclose(inverse_log_ratios(f), p, rtol=1e-12)
+    two = inverse_log_ratios(np.array([[0.7, -0.7]]))
     np.testing.assert_allclose(two[0, 0], 1 / (1 + np.exp(-1.4)))  # Friedman, Hastie & Tibshirani 2000, eq. 3
 
 

@@ -47,7 +47,7 @@ def _compare(fit, found, sample):
     T = len(found.errors)
     assert fit.votes.rounds == T >= 3
     np.testing.assert_allclose(fit.errors[:, 0], found.errors, rtol=1e-8)
-    np.testing.assert_allclose(fit.votes.heights[:, 0], found.votes, rtol=1e-8)
+    np.testing.assert_allclose(fit.votes.round_weights[:, 0], found.votes, rtol=1e-8)
     assert (fit.rule.codes(sample.rows) + 1).tolist() == found.ranks
 
 
@@ -77,8 +77,8 @@ def test_fixed_split_boosting(version, combination, seed):
     for r in range(3):
         made = len(found.errors[r])
         np.testing.assert_allclose(fit.errors[:made, r], found.errors[r], rtol=1e-8)
-        np.testing.assert_allclose(fit.votes.heights[:made, r], found.votes[r], rtol=1e-8)
-        assert (fit.votes.heights[made:, r] == 0).all()
+        np.testing.assert_allclose(fit.votes.round_weights[:made, r], found.votes[r], rtol=1e-8)
+        assert (fit.votes.round_weights[made:, r] == 0).all()
     assert (fit.rule.codes(s.rows) + 1).tolist() == found.ranks
 
 
@@ -108,7 +108,7 @@ def test_two_ranks_leave_nothing_to_order(version, sampling):
     fits += [_fit(FixedSplitBoosting(combination=c, **options), s) for c in ("plain", "votes")]
     for fit in fits[1:]:
         np.testing.assert_allclose(fit.errors, fits[0].errors, rtol=1e-9)
-        np.testing.assert_allclose(fit.votes.heights, fits[0].votes.heights, rtol=1e-9)
+        np.testing.assert_allclose(fit.votes.round_weights, fits[0].votes.round_weights, rtol=1e-9)
         assert fit.rule.codes(s.rows).tolist() == fits[0].rule.codes(s.rows).tolist()
     trees = [_fit(OrdinalTree(response=r, leaves=4), s) for r in ("nominal", "ordinal")]
     bags = [_fit(OrdinalBagging(response=r, leaves=4, rounds=9), s) for r in ("nominal", "ordinal")]
@@ -162,7 +162,7 @@ def test_a_round_no_better_than_chance_ends_boosting():
     """Ranks that no column tells apart: the first round is used alone."""
     s = Sample(rows=Rows(X=np.zeros((8, 1))), y=np.arange(8) % 4, n_levels=4)
     fit = _fit(OrdinalAdaBoost(criterion="misclassification", sampling="weight"), s)
-    assert fit.votes.heights.tolist() == [[1.0]]
+    assert fit.votes.round_weights.tolist() == [[1.0]]
     assert fit.trace.message == "no classifier is better than chance"
 
 
@@ -175,7 +175,7 @@ def test_perfect_rounds_have_finite_votes():
             assert (fit.rule.codes(s.rows) == s.y).all()
     # c = log((1 - 0)/(0 + 1/(n (K-1)))) of section 3.2
     fit = _fit(OrdinalAdaBoost(rounds=1, sampling="weight"), s)
-    assert fit.votes.heights[0, 0] == pytest.approx(np.log(24))
+    assert fit.votes.round_weights[0, 0] == pytest.approx(np.log(24))
 
 
 def test_samples_beyond_memory_are_refused():
@@ -326,7 +326,7 @@ def test_importance_adds_up_over_trees(frame):
     fit = ordfit("rank ~ x1 + x2", frame, "fixed-split-boosting", rounds=5)
     fall = np.zeros(2)
     for i, tree in enumerate(fit.fit.votes.trees):
-        height = fit.fit.votes.heights[i // 4, i % 4]
+        height = fit.fit.votes.round_weights[i // 4, i % 4]
         for node in np.flatnonzero(tree.column >= 0):
             below = tree.deviances[tree.child[node]] + tree.deviances[tree.child[node] + 1]
             fall[tree.column[node]] += height * (tree.deviances[node] - below) / tree.values[0].sum()
@@ -378,15 +378,15 @@ def test_what_there_is_not_is_said(frame):
         fit.out_of_bag_errors()
     with pytest.raises(OptionError, match="give split=1 to 4"):
         fit.text()
-    with pytest.raises(OptionError, match="split must be an integer from 1 to 4"):
+    with pytest.raises(OptionError, match="split must be a whole number from 1 to 4"):
         fit.text(split=5)
-    with pytest.raises(OptionError, match="round must be an integer from 1 to 1"):
+    with pytest.raises(OptionError, match="round must be a whole number from 1 to 1"):
         fit.text(2, split=1)
-    with pytest.raises(OptionError, match="rounds must be an integer from 1 to 1"):
+    with pytest.raises(OptionError, match="rounds must be a whole number from 1 to 1"):
         fit.at(2)
     with pytest.raises(OptionError, match="grows its trees once"):
         fit.more(2)
-    with pytest.raises(OptionError, match="rounds of OrdinalBagging must be an integer of 1 or more"):
+    with pytest.raises(OptionError, match="rounds of OrdinalBagging must be a whole number, 1 or more"):
         ordfit("rank ~ x1 + x2", frame, "bagging", rounds=2).more(0)
     with pytest.raises(OptionError, match="rounds must be whole numbers from 1 to 1"):
         fit.staged_errors(rounds=[0])

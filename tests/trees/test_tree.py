@@ -218,7 +218,7 @@ def test_the_weak_tree_finds_what_its_signs_ask_for():
     u = np.where((X[:, 0] > 0.1) & (X[:, 1] > -0.2), 1.0, -2.0)
     weak = DecisionTree(leaves=3).on(X, np.ones(80)).best(u, np.random.default_rng(0))
     np.testing.assert_array_equal(weak.values, np.sign(u))
-    total = TreeSum(trees=(weak.member,) * 2, heights=np.array([0.5, -2.0]))
+    total = TreeSum(trees=(weak.member,) * 2, round_weights=np.array([0.5, -2.0]))
     np.testing.assert_allclose(total(Rows(X=X)), -1.5 * np.sign(u))
 
 
@@ -248,7 +248,7 @@ def test_the_class_is_no_richer_than_it_says():
         ({"leaves": 1}, "leaves of a tree"),
         ({"leaves": True}, "leaves of a tree"),
         ({"max_depth": 0}, "max_depth of a tree"),
-        ({"prune": "cost"}, "prune of a tree must be None, 'misclassification', 'deviance'"),
+        ({"prune": "cost"}, "prune of a tree must be one of None, 'misclassification', 'deviance'"),
         ({"min_weight": -1.0}, "min_weight of a tree"),
     ],
 )

@@ -16,14 +16,11 @@ from scipy.special import chdtrc
 from ..._typing import BoolArray, FloatArray, IntArray
 from ...model.fit import LikelihoodFit
 from ...model.likelihood.rule import LikelihoodRule
+from ...model.row_blocks import row_blocks
 from ...model.sample import Sample
 from ...model.ties import merged
-from ..agreement import PairCounts, PairOrder, concordance, somers_d, spearman
+from ..agreement import PairCounts, PairOrder, concordance, ratio, somers_d, spearman
 from ..errors import ranked_probability_scores
-
-#: Probabilities held at once.
-_BUFFER = 1 << 22
-
 
 #: exp() of more is infinite.
 _LARGEST_LOG = 709.0
@@ -52,8 +49,8 @@ class Discrimination:
     rho : float
         Spearman's correlation of H and the ranks.
     c_index, somers_d, gamma, tau_a : float
-        Of the pairs of cases of different ranks, by H: concordant plus half the ties; concordant less discordant;
-        the same among pairs without ties; the same among all pairs of cases.
+        Measures of the pairs of cases of different ranks, by H: concordant plus half the ties; concordant less
+        discordant; the same among pairs without ties; the same among all pairs of cases.
     brier, rps : float
         Mean squared error of P(Y >= middle level); mean ranked probability score.
     """
@@ -116,7 +113,7 @@ def discrimination(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> 
         c_index=concordance(pairs),
         somers_d=somers_d(pairs),
         gamma=_gamma(pairs),
-        tau_a=_ratio(pairs.concordant - pairs.discordant, 0.5 * _pairs(n)),
+        tau_a=ratio(pairs.concordant - pairs.discordant, 0.5 * _pairs(n)),
         brier=float(np.average((above - (sample.y >= middle)) ** 2, weights=weights)),
         rps=float(np.average(rps, weights=weights)),
     )
@@ -127,9 +124,7 @@ def _probability_figures(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(N,) P(rank code >= cut) at two cuts, and ranked probability scores, some rows at a time."""
     parts = []
-    step = max(1, _BUFFER // sample.n_levels)
-    for start in range(0, sample.n, step):
-        rows = slice(start, start + step)
+    for rows in row_blocks(sample.n, sample.n_levels):
         probabilities = rule.probabilities(sample.rows.take(rows), fit.scores[rows])
         above = (probabilities[:, cut:].sum(axis=1) for cut in cuts)
         parts.append(np.stack([*above, ranked_probability_scores(probabilities, sample.y[rows])]))
@@ -142,16 +137,12 @@ def _tail(df: int, chi2: float) -> float:
 
 
 def _gamma(pairs: PairCounts) -> float:
-    return _ratio(pairs.concordant - pairs.discordant, pairs.concordant + pairs.discordant)
+    return ratio(pairs.concordant - pairs.discordant, pairs.concordant + pairs.discordant)
 
 
 def _pairs(total: float) -> float:
     """Ordered pairs of different cases, 0 where there is hardly more than one case."""
     return total * (total - 1.0) if total > 1.0 + 1e-9 else 0.0
-
-
-def _ratio(numerator: float, denominator: float) -> float:
-    return numerator / denominator if denominator > 0.0 else float("nan")
 
 
 def _codes(scores: FloatArray) -> IntArray:
@@ -172,7 +163,7 @@ def gini_mean_difference(values: FloatArray, weights: FloatArray) -> float:
     v, w = values[order] - values[order[0]], weights[order]
     total = float(w.sum())
     below = np.cumsum(w) - w
-    return _ratio(2.0 * float((w * v) @ (2.0 * below + w - total)), _pairs(total))
+    return ratio(2.0 * float((w * v) @ (2.0 * below + w - total)), _pairs(total))
 
 
 def score_chi2(fit: LikelihoodFit, sample: Sample) -> float:

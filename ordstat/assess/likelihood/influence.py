@@ -23,6 +23,7 @@ import numpy as np
 from ..._typing import FloatArray
 from ...model.fit import LikelihoodFit
 from ...model.likelihood.rule import LikelihoodRule
+from ...model.row_blocks import row_blocks
 from ...model.sample import Sample
 from .terms import jacobian_of, row_terms
 
@@ -56,7 +57,7 @@ def influence(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> RowIn
     Parameters
     ----------
     rule : LikelihoodRule
-        Of the fit.
+        Rule of the fit.
     fit : LikelihoodFit
     sample : Sample
         The one fitted to.
@@ -65,9 +66,8 @@ def influence(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> RowIn
     estimated = fit.information.covariance()
     V = np.zeros((kept.size, kept.size))
     V[np.ix_(kept, kept)] = estimated
-    step = max(1, _BUFFER // (3 * kept.size))
-    chunks = (sample.take(slice(start, start + step)) for start in range(0, sample.n, step))
-    parts = [_influence(rule, fit, some, V) for some in chunks]
+    blocks = row_blocks(sample.n, 3 * kept.size, _BUFFER)
+    parts = [_influence(rule, fit, sample.take(some), V) for some in blocks]
     dfbeta = np.concatenate([moved for _, moved in parts])
     precise = np.linalg.solve(estimated, dfbeta[:, kept].T)
     cook = np.einsum("np,pn->n", dfbeta[:, kept], precise) / np.count_nonzero(kept)

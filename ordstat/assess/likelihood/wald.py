@@ -66,7 +66,7 @@ def sequential_contrasts(gram: FloatArray, columns: IntArray, order: IntArray) -
     Parameters
     ----------
     gram : (p, p)
-        Of centred columns (the intercept swept out).
+        Products of centred columns (the intercept swept out).
     columns : (h,) wanted, among `order`
     order : (q,) columns of the model in the order in which they enter
     """

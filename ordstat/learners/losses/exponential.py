@@ -42,7 +42,7 @@ class Questions:
 
     @classmethod
     def of(cls, y: IntArray, costs: FloatArray, weights: FloatArray) -> Questions:
-        """Of rows with codes y (N,), costs (N, K) that are V-shaped around them, and case weights (N,) > 0."""
+        """Questions of rows with codes y (N,), costs (N, K) V-shaped around them, and case weights (N,) > 0."""
         signed = costs[:, :-1] - costs[:, 1:]
         kinds, group = np.unique(np.column_stack([y, signed]), axis=0, return_inverse=True)
         above = kinds[:, :1] > np.arange(signed.shape[1])

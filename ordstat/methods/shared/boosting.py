@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from ..._typing import FloatArray, IntArray, Progress
-from ...exceptions import OptionError
+from ...checks import fraction, whole
 from ...learners.boosting import Hypotheses, Loss
 from ...learners.boosting_run import Run, continued, held_out, split
 from ...learners.losses.exponential import MarginLoss, Questions
@@ -24,7 +24,6 @@ from ...model.rules import Potential, ThresholdRule, count_above
 from ...model.sample import Rows, Sample
 from ...results.rankers.ensemble import EnsembleResults
 from ..base import Method, Needs
-from .options import count, number
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -58,17 +57,17 @@ class RoundsMethod(Method):
     def __post_init__(self) -> None:
         share = self.validation
         self._settle(
-            rounds=count(self, "rounds", self.rounds, 1),
+            rounds=whole("rounds", self.rounds, 1, of=self),
             cost=CostMatrix.parse(self.cost).value,
-            validation=None if share is None else number(self, "validation", share, below=1.0, also=" or None"),
-            patience=count(self, "patience", self.patience, 1),
+            validation=None if share is None else fraction("validation", share, also=", or None", of=self),
+            patience=whole("patience", self.patience, 1, of=self),
         )
 
     def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method has no use for, or costs that are not V-shaped."""
+        """Raise where the sample holds something this method does not support, or costs that are not V-shaped."""
         super().check(sample)
         if self.v_shaped:
-            require_v_shaped(sample_costs(CostMatrix(self.cost), sample), sample.y, type(self).__name__)
+            require_v_shaped(sample_costs(self.cost_matrix, sample), sample.y, type(self).__name__)
 
     # What a concrete class says
 
@@ -112,7 +111,7 @@ class RoundsMethod(Method):
         sample : Sample
             Rows of weight 0 take no part.
         rng : numpy.random.Generator
-            Of the held-out rows and of a weak learner that draws.
+            Source of the held-out rows and of a weak learner that draws.
         progress : callable(step, total, message), optional
         """
         self.check(sample)
@@ -130,7 +129,7 @@ class RoundsMethod(Method):
         ------
         OptionError
         """
-        count(self, "rounds", rounds, 1)
+        whole("rounds", rounds, 1, of=self)
         run = self._run(self._rows(sample), fit.rounds.held, fit.rounds.start)
         run.repeat(fit.rounds)
         rng = continued(fit.rounds.state)
@@ -146,8 +145,7 @@ class RoundsMethod(Method):
             More rounds than were made.
         """
         made = len(fit.rounds.members)
-        if isinstance(rounds, bool) or not isinstance(rounds, (int, np.integer)) or not 0 <= rounds <= made:
-            raise OptionError(f"rounds must be an integer from 0 to {made}, the rounds made; got {rounds!r}.")
+        whole("rounds", rounds, 0, made, also=", the rounds made")
         train, _ = split(self._rows(sample), fit.rounds.held)
         return self._fitted(sample, train, self.hypotheses(train), fit.rounds, int(rounds))
 
@@ -170,7 +168,7 @@ class RoundsMethod(Method):
             yield [count_above(self.gaps(train, sums[0], theta, total)) for total in sums[1:]]
 
     def _rows(self, sample: Sample) -> DistinctRows:
-        return distinct_rows(sample, sample_costs(CostMatrix(self.cost), sample))
+        return distinct_rows(sample, sample_costs(self.cost_matrix, sample))
 
     def _run(self, rows: DistinctRows, held: IntArray | None, start: Potential | None) -> Run:
         train, test = split(rows, held)
@@ -256,7 +254,7 @@ class BoostingMethod(RoundsMethod):
         if lengths is not None:
             lengths = np.zeros(sample.n)
             lengths[used] = richness.squared_lengths
-        return hull(cast(Ensemble, rule.potential).heights, rule.theta, richness.log_size, lengths)
+        return hull(cast(Ensemble, rule.potential).round_weights, rule.theta, richness.log_size, lengths)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -279,7 +277,9 @@ def _zeros(rows: Rows, shape: tuple[int, ...], start: Potential | None) -> Float
     return np.zeros((rows.n, *shape)) if start is None else start(rows) + np.zeros((rows.n, *shape))
 
 
-def hull(heights: FloatArray, theta: FloatArray, log_size: float, squared_lengths: FloatArray | None) -> HullGeometry:
+def hull(
+    round_weights: FloatArray, theta: FloatArray, log_size: float, squared_lengths: FloatArray | None
+) -> HullGeometry:
     """The hull of a class of `exp(log_size)` label vectors, or of real-valued hypotheses, with K-1 thresholds."""
     constants = np.log([2.0, 2.0 * theta.size])
     if squared_lengths is not None:
@@ -289,7 +289,7 @@ def hull(heights: FloatArray, theta: FloatArray, log_size: float, squared_length
     else:
         both = np.logaddexp(log_size, constants)
     return HullGeometry(
-        norm=float(np.abs(heights).sum()),
+        norm=float(np.abs(round_weights).sum()),
         theta=theta,
         log_size=float(both[0]),
         log_size_own=float(both[1]),

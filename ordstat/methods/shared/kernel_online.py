@@ -10,17 +10,16 @@ import numpy as np
 
 from ..._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ...exceptions import OptionError
-from ...model.costs import CostMatrix
 from ...model.kernels.checks import require_definite, require_finite, require_symmetric
-from ...model.kernels.named import Kernel, parse_kernel
+from ...model.kernels.named import Kernel
 from ...model.online.examples import Examples
-from ...model.online.weights import KernelSums, Learned, Lesson
+from ...model.online.weights import KernelSums, Learned, Update
 from ...model.sample import Rows, Sample
 from ...model.scaling import Scaling
 from ...solvers.online.dual import DualBatch, DualState, Support
 from ...solvers.online.perceptron import mean_of
 from .online import OnlineMethod
-from .selection import kernel_of
+from .selection import KernelOption
 from .work import Work
 
 # Eigenvalues below this share of the largest are rounding.
@@ -85,7 +84,7 @@ class DualWork:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KernelOnlineMethod(OnlineMethod):
+class KernelOnlineMethod(KernelOption, OnlineMethod):
     """Base of the online rankers on sums of kernels.
 
     A kernel that is definite only on coefficients of sum zero ("perceptron", "stump") takes the form
@@ -96,7 +95,7 @@ class KernelOnlineMethod(OnlineMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        kernel_of(self.kernel, self.scaling)
+        self.check_scaling(self.scaling)
 
     # What a concrete class says
 
@@ -111,17 +110,17 @@ class KernelOnlineMethod(OnlineMethod):
     # Learning
 
     def start(self, examples: Examples, scaling: Scaling) -> DualWork:
-        anchors = parse_kernel(self.kernel).anchors(examples.sample.X, examples.rows[:0])
+        anchors = self.similarity.anchors(examples.sample.X, examples.rows[:0])
         n_sums, n_thresholds = self.shape(examples.n_levels)
         return self._work(Support.none(anchors, n_sums, n_thresholds), examples, scaling)
 
     def resume(self, learned: Learned, examples: Examples) -> DualWork:
-        if parse_kernel(self.kernel).name == "precomputed":
-            raise OptionError("kernel='precomputed' has no values between earlier rows and further batches.")
+        if self.pairwise:
+            raise OptionError(f"kernel={self.kernel!r} has no values between earlier rows and further batches.")
         return self._work(learned.state, examples, learned.scaling)
 
     def _work(self, earlier: Support, examples: Examples, scaling: Scaling) -> DualWork:
-        kernel, X = parse_kernel(self.kernel), scaling(examples.sample.X)
+        kernel, X = self.similarity, scaling(examples.sample.X)
         gram, origins, centre = definite_gram(kernel, X, examples.rows)
         gram += self.constant
         before = self.expansion(earlier, earlier.last, centre, scaling)(Rows(X=examples.X)).T.copy()
@@ -154,8 +153,8 @@ class KernelOnlineMethod(OnlineMethod):
 
     def work(self, sample: Sample) -> Work:
         """The kernel matrix of different rows, beside the examples presented."""
-        n = Examples.of(sample, CostMatrix(self.cost)).n if self.presentation != "order" else sample.n
-        matrices = 3.0 if parse_kernel(self.kernel).conditionally_definite else 2.0
+        n = Examples.of(sample, self.cost_matrix).n if self.presentation != "order" else sample.n
+        matrices = 3.0 if self.similarity.conditionally_definite else 2.0
         matrix = Work(
             what=f"computes a kernel matrix of {n} x {n} rows",
             memory=8.0 * matrices * n**2,
@@ -167,7 +166,7 @@ class KernelOnlineMethod(OnlineMethod):
     def expansion(self, support: Support, coef: FloatArray, centre: float, scaling: Scaling) -> KernelSums:
         """Sums of kernels with coefficients (J, S) at the support rows."""
         return KernelSums(
-            kernel=parse_kernel(self.kernel),
+            kernel=self.similarity,
             scaling=scaling,
             anchors=support.anchors,
             coef=coef.T.copy(),
@@ -179,14 +178,14 @@ class KernelOnlineMethod(OnlineMethod):
     def state(self, work: DualWork) -> Support:
         return work.support()
 
-    def kept(self, lesson: Lesson) -> tuple[KernelSums, FloatArray]:
+    def kept(self, update: Update) -> tuple[KernelSums, FloatArray]:
         """The sums and thresholds of the hypothesis to predict with."""
-        support: Support = lesson.learned.state
+        support: Support = update.learned.state
         coef, b = support.last, support.b
         if self.keep == "mean":
             coef = mean_of(support.last, support.sums, support.seen)
             b = mean_of(support.b, support.b_sums, support.seen)
-        return self.expansion(support, coef, lesson.work.centre, lesson.learned.scaling), b
+        return self.expansion(support, coef, update.work.centre, update.learned.scaling), b
 
     def width(self, examples: Examples) -> int:
         return examples.n
@@ -194,7 +193,7 @@ class KernelOnlineMethod(OnlineMethod):
     def features(self, examples: Examples, fit: Any) -> FloatArray:
         """(N, J) rows with the kernel (and its constant) as their scalar products."""
         X = fit.learned.scaling(examples.sample.X)
-        gram, _, _ = definite_gram(parse_kernel(self.kernel), X, examples.rows)
+        gram, _, _ = definite_gram(self.similarity, X, examples.rows)
         values, vectors = np.linalg.eigh(gram + self.constant)
         used = values > _ROUNDING * values[-1]
         found: FloatArray = vectors[:, used] * np.sqrt(values[used])
@@ -202,7 +201,7 @@ class KernelOnlineMethod(OnlineMethod):
 
     def described(self, learned: Learned, shared: dict[str, Any]) -> dict[str, Any]:
         """What all fits share, with the kernel among the facts."""
-        kernel = parse_kernel(self.kernel).settled(learned.scaling.factor.size)
+        kernel = self.similarity.settled(learned.scaling.factor.size)
         own = (("Kernel", repr(kernel)), ("Support vectors", str(learned.state.origins.size)))
         return {**shared, "facts": (*own, *shared["facts"])}
 

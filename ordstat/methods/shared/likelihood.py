@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._typing import FloatArray, Progress
+from ...checks import number, one_spelled, whole
 from ...exceptions import OptionError
 from ...model.costs import CostField, CostMatrix
 from ...model.fit import BallGeometry, Certificate, Geometry, Information, LikelihoodFit, Trace
@@ -17,7 +18,7 @@ from ...model.likelihood.flexible import FlexibleLink, link_of
 from ...model.likelihood.links import Link
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.likelihood.thresholds import THRESHOLDS
-from ...model.names import canonical
+from ...model.row_blocks import CACHED, row_blocks
 from ...model.sample import Sample
 from ...results.likelihood.results import LikelihoodResults
 from ...solvers.likelihood.blocks import condition_number
@@ -33,12 +34,9 @@ from ...solvers.likelihood.problem import Problem
 from ...solvers.likelihood.user_scale import in_order
 from ...solvers.threads import one_blas_thread
 from ..base import Method, Needs
-from .options import count, number
 
 #: Penalties by name; a number is a ridge.
 PENALTIES: dict[str, Penalty] = {"jeffreys": Jeffreys()}
-#: Rows scaled at once: they stay in cache.
-_CHUNK = 4096
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -59,22 +57,22 @@ class OrdinalRegression(Method):
     family: ClassVar[type[Family]]
     needs: ClassVar[Needs] = Needs(nominal=True, scale=True, offset=True, cluster=True, absent_levels=True)
     results_class: ClassVar[type[Any]] = LikelihoodResults
+    likelihood: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        latent, threshold = self._latent(), canonical(self.threshold, THRESHOLDS)
-        if threshold is None:
-            raise OptionError(f"threshold must be one of {', '.join(THRESHOLDS)}; got {self.threshold!r}.")
+        latent = self._latent()
         self._settle(
             link=latent.name if isinstance(latent, FlexibleLink) or latent.lam is None else (latent.name, latent.lam),
-            threshold=threshold,
+            threshold=one_spelled("threshold", self.threshold, THRESHOLDS),
             penalty=self._checked_penalty(latent),
             start=_checked_start(self.start),
             cost=CostMatrix.parse(self.cost).value,
-            max_iter=count(self, "max_iter", self.max_iter, 1),
-            tol=number(self, "tol", self.tol),
+            max_iter=whole("max_iter", self.max_iter, 1, of=self),
+            tol=number("tol", self.tol, above=0.0, of=self),
         )
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> LikelihoodFit:
+        self.check(sample)
         with one_blas_thread(float(sample.n) * sample.X.shape[1] ** 2):
             return self._fit(sample)
 
@@ -95,7 +93,7 @@ class OrdinalRegression(Method):
         return identified(Problem.of(sample, self.family(link), flexible, self.threshold))
 
     def _fit(self, sample: Sample) -> LikelihoodFit:
-        cost = CostMatrix(self.cost)
+        cost = self.cost_matrix
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
         problem = self._problem(sample)
@@ -173,7 +171,7 @@ class OrdinalRegression(Method):
         mean, deviation = found.mean, found.deviation
         used = (rule.beta != 0.0) & found.kept
         lengths = np.empty(sample.n)
-        for some in (slice(start, start + _CHUNK) for start in range(0, sample.n, _CHUNK)):
+        for some in row_blocks(sample.n, rule.beta.size, CACHED):
             scaled = (rows.X[some, used] - mean[used]) / deviation[used]
             lengths[some] = np.einsum("np,np->n", scaled, scaled)
         return BallGeometry(
@@ -192,10 +190,8 @@ def _penalty(given: Any) -> Penalty | None:
     named = PENALTIES.get(given.lower()) if isinstance(given, str) else None
     if named is not None:
         return named
-    if isinstance(given, bool) or not isinstance(given, (int, float, np.number)) or not 0.0 < given < math.inf:
-        names = ", ".join(map(repr, PENALTIES))
-        raise OptionError(f"penalty must be a positive number (ridge), {names} or None; got {given!r}.")
-    return Ridge(float(given))
+    names = ", ".join(map(repr, PENALTIES))
+    return Ridge(number("penalty", given, above=0.0, also=f" (ridge), {names} or None"))
 
 
 def _digits(problem: Problem, found: Estimate, information: Information) -> FloatArray:

@@ -8,17 +8,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..._typing import FloatArray, IntArray, Progress
+from ...checks import number, one_of, whole
 from ...exceptions import DataError, OptionError
 from ...model.costs import CostField, CostMatrix, require_differences, sample_costs
 from ...model.fit import Certificate, Fit, Trace
 from ...model.online.examples import Examples
-from ...model.online.weights import Learned, Lesson, MistakeBound, Tally
+from ...model.online.weights import Learned, MistakeBound, Tally, Update
 from ...model.sample import Sample
-from ...model.scaling import SCALINGS, Scaling, fit_scaling
+from ...model.scaling import SCALED, SCALINGS, Scaling, fit_scaling
 from ...solvers.online.perceptron import Learner
 from ...solvers.online.rank_margin import LARGEST
 from ..base import Method, Needs
-from .options import SCALED, count, one_of
 from .work import Work, require_affordable
 
 #: Orders in which rows may be presented.
@@ -52,7 +52,7 @@ class OnlineMethod(Method):
         "absolute", "classification", "squared", or any matrix [true rank, predicted rank]; a row's own costs in the
         sample take its place.
     scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are.
+        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
     """
 
     epochs: int = 20
@@ -70,13 +70,13 @@ class OnlineMethod(Method):
 
     def __post_init__(self) -> None:
         self._settle(
-            epochs=count(self, "epochs", self.epochs, 1),
-            margin=_not_negative(self, "margin", self.margin),
+            epochs=whole("epochs", self.epochs, 1, of=self),
+            margin=number("margin", self.margin, least=0.0, of=self),
             cost=CostMatrix.parse(self.cost).value,
         )
-        one_of(self, "keep", self.keep, self.keeps)
-        one_of(self, "presentation", self.presentation, PRESENTATIONS)
-        one_of(self, "scaling", self.scaling, SCALINGS)
+        one_of("keep", self.keep, self.keeps, of=self)
+        one_of("presentation", self.presentation, PRESENTATIONS, of=self)
+        one_of("scaling", self.scaling, SCALINGS, of=self)
 
     @property
     def draws(self) -> bool:
@@ -128,16 +128,16 @@ class OnlineMethod(Method):
         """The largest delta by which weights of norm 1 separate the ranks y (N,) of features Z (N, J), if any do."""
         raise TypeError(f"{type(self).__name__} defines no best_margin")
 
-    def fitted(self, lesson: Lesson, shared: dict[str, Any]) -> Fit:
-        """The fit after a lesson, to the rows of its sample; `shared` holds certificate, trace and facts."""
+    def fitted(self, update: Update, shared: dict[str, Any]) -> Fit:
+        """The fit after a update, to the rows of its sample; `shared` holds certificate, trace and facts."""
         raise TypeError(f"{type(self).__name__} defines no fit")
 
     # Fits
 
     def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method has no use for, or weights that are no counts."""
+        """Raise where the sample holds something this method does not support, or weights that are no counts."""
         super().check(sample)
-        cost = CostMatrix(self.cost)
+        cost = self.cost_matrix
         self.check_costs(cost.matrix(sample.n_levels) if sample.costs is None else sample_costs(cost, sample))
         if sample.weights is None:
             return
@@ -174,12 +174,12 @@ class OnlineMethod(Method):
         sample : Sample
             A row of weight w is presented w times in a pass; rows of weight 0 take no part.
         rng : numpy.random.Generator
-            Of a presentation that draws.
+            Source of a presentation that draws.
         progress : callable(step, total, message), optional
         """
         self.check(sample)
         shown = Examples.as_given if self.presentation == "order" else Examples.of
-        examples = shown(sample, CostMatrix(self.cost))
+        examples = shown(sample, self.cost_matrix)
         require_differences(examples.own_costs, examples.weights)
         scaling = fit_scaling(self.scaling, examples.X, examples.weights)
         work = self.start(examples, scaling)
@@ -191,9 +191,9 @@ class OnlineMethod(Method):
             if progress is not None:
                 progress(epoch + 1, self.epochs, f"pass {epoch + 1}")
         learned = Learned(state=self.state(work), scaling=scaling, tally=tally)
-        return self.concluded(Lesson(work=work, learned=learned, sample=sample, path=tuple(path)))
+        return self.concluded(Update(work=work, learned=learned, sample=sample, path=tuple(path)))
 
-    def continued(self, sample: Sample, learned: Learned) -> Lesson:
+    def continued(self, sample: Sample, learned: Learned) -> Update:
         """One more pass after what was learned, over the rows of another sample in their order.
 
         Raises
@@ -208,7 +208,7 @@ class OnlineMethod(Method):
                 "keep='mean' or 'last' with presentation='shuffled' or 'order', as method='prank' does."
             )
         require_affordable(self.one_pass().work(sample), "partial_fit")
-        examples = Examples.as_given(sample, CostMatrix(self.cost))
+        examples = Examples.as_given(sample, self.cost_matrix)
         work = self.resume(learned, examples)
         before = learned.tally
         tally = _learn(work, examples.in_turn(), before)
@@ -216,7 +216,7 @@ class OnlineMethod(Method):
         after = Learned(
             state=self.state(work), scaling=learned.scaling, tally=replace(tally, batches=before.batches + 1)
         )
-        return Lesson(work=work, learned=after, sample=sample, path=(path,))
+        return Update(work=work, learned=after, sample=sample, path=(path,))
 
     def presented(self, examples: Examples, rng: np.random.Generator) -> IntArray:
         """(M,) examples of one pass in the order of their presentation."""
@@ -225,9 +225,9 @@ class OnlineMethod(Method):
         order = examples.in_turn()
         return rng.permutation(order) if self.presentation == "shuffled" else order
 
-    def concluded(self, lesson: Lesson) -> Fit:
-        """The fit after a lesson."""
-        t = lesson.learned.tally
+    def concluded(self, update: Update) -> Fit:
+        """The fit after a update."""
+        t = update.learned.tally
         what = "answers under the margin" if self.margin > 0.0 else "answers"
         facts = (
             ("Columns scaled", SCALED[self.scaling]),
@@ -238,7 +238,7 @@ class OnlineMethod(Method):
                 f"{t.mistakes} times, sum |y - yhat| = {t.distance:g}",
             ),
         )
-        norm = lesson.work.learner.squared_norm()
+        norm = update.work.learner.squared_norm()
         shared = {
             "certificate": Certificate(
                 name="|w|^2 / its limit by the mistakes",
@@ -246,10 +246,10 @@ class OnlineMethod(Method):
                 tolerance=1.0 + 1e-6,
                 details=(("mistakes", t.mistakes), ("sum |y - yhat|", t.distance)),
             ),
-            "trace": Trace(iterations=len(lesson.path), objective=np.array(lesson.path), message="passes"),
+            "trace": Trace(iterations=len(update.path), objective=np.array(update.path), message="passes"),
             "facts": facts,
         }
-        return self.fitted(lesson, shared)
+        return self.fitted(update, shared)
 
     # Mistake bound
 
@@ -272,7 +272,7 @@ class OnlineMethod(Method):
         if tally.batches > 1:
             why = "none, for the rows of earlier batches are not at hand"
             return MistakeBound(value=tally.distance, limit=nan, radius=nan, margin=nan, source=why)
-        examples = Examples.of(sample, CostMatrix(self.cost))
+        examples = Examples.of(sample, self.cost_matrix)
         n_levels = sample.n_levels
         if examples.n * (self.width(examples) + n_levels) * (n_levels - 1) > LARGEST:
             why = "none sought, for the rows are many"
@@ -312,10 +312,3 @@ def _learn(work: Any, order: IntArray, tally: Tally) -> Tally:
         cost=tally.cost + cost,
         growth=tally.growth + growth,
     )
-
-
-def _not_negative(method: Method, name: str, value: Any) -> float:
-    ok = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    if not ok or not 0.0 <= value < np.inf:
-        raise OptionError(f"{name} of {type(method).__name__} must be a finite number of 0 or more; got {value!r}.")
-    return float(value)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..._typing import FloatArray, IntArray
+from ...checks import one_of
 from ...exceptions import DataError
 from ...model.costs import convex_break
 from ...results.rankers.online import OnlineMarginResults, OnlineVoteResults
 from ...solvers.online.rank_margin import cusum_margin, prank_margin
 from .online import OnlineMethod
-from .options import one_of
 
 #: Steps of an update of CuSum Rank.
 UPDATES = ("perceptron", "passive-aggressive")
@@ -55,7 +55,7 @@ class Cumulating(OnlineMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of(self, "update", self.update, UPDATES)
+        one_of("update", self.update, UPDATES, of=self)
 
     @property
     def aggressive(self) -> bool:

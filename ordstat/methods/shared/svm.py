@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from ..._typing import FloatArray, IntArray, Progress
 from ...exceptions import DataError, OptionError
-from ...model.costs import CostField, CostMatrix, require_differences, sample_costs
+from ...model.costs import require_differences, sample_costs
 from ...model.fit import BallGeometry, Certificate, Fit, Geometry, MarginFit, Selection, Trace
-from ...model.folds import stratified_folds
 from ...model.kernels.checks import require_definite, require_finite, require_finite_lengths, require_symmetric
-from ...model.kernels.named import Kernel, parse_kernel
+from ...model.kernels.named import Kernel
 from ...model.potentials import KernelExpansion, LinearPotential
 from ...model.rules import ThresholdRule
 from ...model.sample import Sample
-from ...model.scaling import SCALINGS, Scaling, about_mean, fit_scaling
+from ...model.scaling import Scaling, about_mean, fit_scaling
 from ...model.ties import tolerance
 from ...results.rankers.margin import MarginResults
-from ...solvers.cross_validation import Candidate, Outcome, Plan, Route, mean_score, select
+from ...solvers.cross_validation import Candidate, Outcome, Route, mean_score, path_judge
 from ...solvers.gram import DenseGram, Gram, LinearGram, centred
 from ...solvers.svm.restricted import RestrictedGram
-from ..base import Method, Needs
-from .options import SCALED, count, jobs, number, one_of
-from .selection import check_clusters, grid, kernel_of, selects, settled_C, settled_facts, ticking
+from ..base import Needs
+from .selection import CrossValidated
 from .work import Work
 
-# A relative duality gap that is small enough to compare values of C.
-_SELECTION_TOL = 1e-3
 # A restriction this near to equality, as a share of the largest coefficient, binds.
 _BINDING = 1e-9
 # Scores that vary by less than this, the margin asked for being 1, are one constant: their order would be rounding.
@@ -45,33 +42,16 @@ _NO_SUPPORT = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KernelMachine(Method):
+class KernelMachine(CrossValidated):
     """Base of the methods that fit a potential <v, phi(x)> with |v|^2 as its penalty and C as the price of losses.
 
-    A concrete class makes the problem and names the route to its optimum.
+    A concrete class makes the problem and names the route to its optimum. A linear kernel counts from the means of the
+    scaled columns, which changes its margins' norm and bounds alone.
 
     Parameters
     ----------
-    C : float, sequence of floats or "cv"
-        Price of a violated margin, > 0 (kappa in the papers). Several values, or "cv" for 2^-17, 2^-15, ..., 2^3,
-        leave the choice to cross-validation of the fit's own cost, ties to the smaller.
-    kernel : str, Kernel or callable
-        "perceptron" -|x - x'|_2, "stump" -|x - x'|_1, "gaussian", "laplacian", "polynomial", "linear",
-        "precomputed"; a value such as Gaussian(gamma=0.5), where gamma="cv" for 2^-15, 2^-13, ..., 2^3, or a sequence
-        of values, is chosen together with C; or a function of (X, Z).
-    cost : str or (K, K) array
-        "absolute", "classification", "squared", or a matrix [true rank, predicted rank]; a row's own costs in the
-        sample take its place.
-    scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and deviation 1, or as they are. A linear kernel then counts
-        from their means, which changes its margins' norm and bounds alone.
-    tol : float
-        Relative duality gap to reach, in (0, 1); 0.001 is enough within a cross-validation.
-    folds : int
-        Of the cross-validation, at least 2.
-    n_jobs : int
-        Folds at work at once, as threads that share the kernel matrix; -1 for one a processor. The result does not
-        depend on it.
+    C, kernel, cost, scaling, tol, folds, n_jobs
+        See `ordstat.methods.shared.selection.CrossValidated`.
 
     Raises
     ------
@@ -79,36 +59,13 @@ class KernelMachine(Method):
         A value outside these.
     """
 
-    C: float | str | Sequence[float] = 1.0
-    kernel: str | Kernel | Callable[[FloatArray, FloatArray], Any] = "perceptron"
-    cost: CostField = "absolute"
-    scaling: str | None = "range"
-    tol: float = 1e-3
-    folds: int = 5
-    n_jobs: int = 1
-
     needs: ClassVar[Needs] = Needs(row_costs=True, cluster=True, restrictions=True)
     results_class: ClassVar[type[Any]] = MarginResults
-    #: Whether C = inf is allowed.
-    hard: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        self._settle(
-            C=settled_C(self, self.C, hard=self.hard),
-            tol=number(self, "tol", self.tol, below=1.0),
-            cost=CostMatrix.parse(self.cost).value,
-            folds=count(self, "folds", self.folds, 2),
-            n_jobs=jobs(self, self.n_jobs),
-        )
-        one_of(self, "scaling", self.scaling, SCALINGS)
-        kernel = kernel_of(self.kernel, self.scaling)
-        if kernel.widths and isinstance(self.C, float) and np.isinf(self.C):
-            raise OptionError(f"kernel={kernel!r} leaves gamma to cross-validation, which needs a finite C; got C=inf.")
-
-    @property
-    def selects(self) -> bool:
-        """Whether C or the kernel's gamma is chosen by cross-validation."""
-        return selects(self.C, parse_kernel(self.kernel))
+        super().__post_init__()
+        if self.similarity.gammas and isinstance(self.C, float) and np.isinf(self.C):
+            raise OptionError(f"C must be finite where cross-validation chooses gamma of {self.kernel!r}; got C=inf.")
 
     @property
     def factored(self) -> bool:
@@ -132,15 +89,14 @@ class KernelMachine(Method):
         return ()
 
     def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method has no use for."""
+        """Raise where the sample holds something this method does not support."""
         super().check(sample)
-        check_clusters(self, sample, self.selects)
         if sample.restrictions is not None:
             self._check_restrictions()
 
     def work(self, sample: Sample) -> Work:
         """The kernel matrix, unless a linear kernel takes the columns in its place."""
-        n, kernel = int(np.count_nonzero(sample.case_weights)), parse_kernel(self.kernel)
+        n, kernel = int(np.count_nonzero(sample.case_weights)), self.similarity
         cells = 8.0 * _CELLS * n * (sample.n_levels - 1)
         if kernel.linear and (self.factored or 0 < sample.X.shape[1] < n):
             return Work(what=f"holds {n} rows and their margins", memory=cells, instead="Take fewer rows")
@@ -157,7 +113,7 @@ class KernelMachine(Method):
         return usual
 
     def _check_restrictions(self) -> None:
-        if not parse_kernel(self.kernel).linear:
+        if not self.similarity.linear:
             raise OptionError(f"constraints= need coefficients: set kernel='linear' (got kernel={self.kernel!r}).")
         solver = getattr(self, "solver", "auto")
         if solver not in ("auto", "cvxpy"):
@@ -171,7 +127,7 @@ class KernelMachine(Method):
         sample : Sample
             Rows of weight 0 take no part.
         rng : numpy.random.Generator
-            Of the folds and of the order of the rows.
+            Source of the folds and of the order of the rows.
         progress : callable(step, total, message), optional
 
         Raises
@@ -181,7 +137,7 @@ class KernelMachine(Method):
             (conditionally) positive definite.
         """
         self.check(sample)
-        kernel = parse_kernel(self.kernel)
+        kernel = self.similarity
         rows = np.flatnonzero(sample.case_weights > 0)
         if rows.size == 0:
             raise DataError("weights are zero for every row: nothing is left to fit.")
@@ -214,7 +170,7 @@ class KernelMachine(Method):
             trace=Trace(iterations=outcome.iterations, objective=outcome.path, message=f"solver {outcome.solver}"),
             scores=scores,
             facts=(
-                *self._facts(C, kernel, used.X.shape[1]),
+                *self.settled_facts(selection, used.X.shape[1]),
                 *self.own_facts(problem, outcome),
                 *_restriction_facts(used, potential),
                 ("Solver", outcome.solver),
@@ -227,7 +183,7 @@ class KernelMachine(Method):
         )
 
     def _costs(self, used: Sample) -> FloatArray:
-        costs = sample_costs(CostMatrix(self.cost), used)
+        costs = sample_costs(self.cost_matrix, used)
         require_differences(costs, used.case_weights)
         return costs
 
@@ -243,43 +199,32 @@ class KernelMachine(Method):
     ) -> tuple[Kernel, Candidate, Selection | None]:
         """The kernel with its gamma, the problem, and the choice of C and gamma where there is one."""
         costs = self._costs(used)
-        if kernel.widths:
-            tried = ((width, self.candidate(used, DenseGram(gram), costs)) for width, gram in kernel.grams(X, rows))
-            selection = self._selection(tried, len(kernel.widths), used, rng, progress)
+        if kernel.gammas:
+            tried = ((gamma, self.candidate(used, DenseGram(gram), costs)) for gamma, gram in kernel.grams(X, rows))
+            selection = self._selection(tried, used, rng, progress)
             kernel = kernel.at(selection.best_gamma)
             return kernel, self.candidate(used, _gram(kernel, X, rows, self.factored), costs), selection
         gram = _gram(kernel, X, rows, self.factored)
         if used.restrictions is not None:
             gram = RestrictedGram(np.ascontiguousarray(X[rows]), used.restrictions * scaling.factor)
         candidate = self.candidate(used, gram, costs)
-        return kernel, candidate, self._selection([(None, candidate)], 1, used, rng, progress) if self.selects else None
+        return kernel, candidate, self._selection([(None, candidate)], used, rng, progress) if self.selects else None
 
     def _selection(
         self,
         candidates: Iterable[tuple[float | None, Candidate]],
-        n_widths: int,
         used: Sample,
         rng: np.random.Generator,
         progress: Progress | None,
     ) -> Selection:
-        fold = stratified_folds(used.y, used.n_levels, self.folds, rng, used.cluster)
-        plan = Plan(C=grid(self.C), tol=max(self.tol, _SELECTION_TOL), n_jobs=self.n_jobs)
-        tick = ticking(progress, self.folds * len(plan.C) * n_widths)
-
         def route(problem: Any, own: np.random.Generator) -> Any:
             return self.route(problem.gram)(problem, own)
 
-        return select(candidates, fold, route, plan, rng, tick)
+        return self.choose(candidates, partial(path_judge, route), len(self.grid), used, rng, progress)
 
     def _certificate(self, point: Any) -> Certificate:
         details = (("primal value", point.primal), ("dual value", point.dual))
         return Certificate(name="relative duality gap", value=point.gap, tolerance=self.tol, details=details)
-
-    def _facts(self, C: float, kernel: Kernel, n_columns: int) -> tuple[tuple[str, Any], ...]:
-        return (
-            *settled_facts(self.C, C, parse_kernel(self.kernel), kernel, self.folds, n_columns),
-            ("Columns scaled", SCALED[self.scaling]),
-        )
 
     def geometry(self, sample: Sample, fit: Fit) -> Geometry:
         """Norms in the feature space of the scaled columns.
@@ -291,7 +236,7 @@ class KernelMachine(Method):
         """
         rule = cast(ThresholdRule, fit.rule)
         potential = cast(KernelExpansion | LinearPotential, rule.potential)
-        kernel = potential.kernel if isinstance(potential, KernelExpansion) else parse_kernel(self.kernel)
+        kernel = potential.kernel if isinstance(potential, KernelExpansion) else self.similarity
         X = potential.scaling(sample.X)
         lengths = kernel.diagonal(X)
         half_width = 1.0 if self.scaling == "range" else np.inf

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._typing import FloatArray, Progress
+from ...checks import number, one_of
 from ...exceptions import DataError
 from ...model.costs import CostField, CostMatrix, require_v_shaped, sample_costs, split_weights
 from ...model.distinct import DistinctRows, distinct_rows
@@ -16,10 +17,9 @@ from ...model.reduction.bound import alike, training_bound
 from ...model.reduction.extended import Extended, ReductionFit, extend
 from ...model.reduction.logistic_rule import LogisticRule
 from ...model.sample import Rows, Sample
-from ...model.scaling import SCALINGS, Scaling, fit_scaling
+from ...model.scaling import SCALED, SCALINGS, Scaling, fit_scaling
 from ...results.rankers.reduction import ThresholdLossResults
 from ..base import Method, Needs
-from .options import SCALED, number, one_of
 from .work import Work
 
 # Numbers held at once for each example.
@@ -66,8 +66,10 @@ class ThresholdLossMethod(Method):
     tolerance: ClassVar[float] = 1e-7
 
     def __post_init__(self) -> None:
-        self._settle(cost=CostMatrix.parse(self.cost).value, penalty=number(self, "penalty", self.penalty))
-        one_of(self, "scaling", self.scaling, SCALINGS)
+        self._settle(
+            cost=CostMatrix.parse(self.cost).value, penalty=number("penalty", self.penalty, above=0.0, of=self)
+        )
+        one_of("scaling", self.scaling, SCALINGS, of=self)
 
     @property
     def modal(self) -> bool:
@@ -79,9 +81,9 @@ class ThresholdLossMethod(Method):
         raise TypeError(f"{type(self).__name__} defines no potential")
 
     def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method has no use for."""
+        """Raise where the sample holds something this method does not support."""
         super().check(sample)
-        require_v_shaped(sample_costs(CostMatrix(self.cost), sample), sample.y, type(self).__name__)
+        require_v_shaped(sample_costs(self.cost_matrix, sample), sample.y, type(self).__name__)
 
     def work(self, sample: Sample) -> Work:
         """The extended examples."""
@@ -108,7 +110,7 @@ class ThresholdLossMethod(Method):
             Costs that are not V-shaped, or that put a price on one answer alone to some question.
         """
         self.check(sample)
-        train = distinct_rows(sample, sample_costs(CostMatrix(self.cost), sample))
+        train = distinct_rows(sample, sample_costs(self.cost_matrix, sample))
         extended = extend(train.y, train.costs, train.weights)
         _require_both_answers(extended)
         scaling = fit_scaling(self.scaling, train.X, train.weights)

@@ -11,18 +11,17 @@ from typing import Any
 import numpy as np
 
 from ..._typing import FloatArray
+from ...checks import one_of
 from ...exceptions import OptionError
-from ...model.costs import CostMatrix, is_convex, require_v_shaped, sample_costs
-from ...model.kernels.named import Linear, parse_kernel
+from ...model.costs import is_convex, require_v_shaped, sample_costs
 from ...model.reduction.extended import extend
 from ...model.sample import Sample
-from ...solvers.cross_validation import ThresholdedCandidate
 from ...solvers.gram import Gram
+from ...solvers.svm.candidate import ThresholdedCandidate
 from ...solvers.svm.dual import ExtendedDual, Outcome
 from ...solvers.svm.hard_margin import HardMargin
 from ...solvers.svm.restricted import RestrictedGram
 from ...solvers.svm.routes import LOSSES, SOLVERS
-from .options import one_of
 from .svm import KernelMachine
 
 
@@ -39,9 +38,9 @@ class ThresholdedSVM(KernelMachine):
     loss : {"hinge", "squared_hinge"}
         The squared hinge takes a linear kernel: Newton's method, a million rows in seconds.
     solver : {"auto", "coordinate", "interior-point", "cvxpy"}
-        Of the hinge; the squared hinge has "auto" and "cvxpy".
+        Solver of the hinge; the squared hinge has "auto" and "cvxpy".
     C, kernel, cost, scaling, tol, folds, n_jobs
-        See `ordstat.methods.shared.svm.KernelMachine`.
+        See `ordstat.methods.shared.selection.CrossValidated`.
 
     Raises
     ------
@@ -54,13 +53,13 @@ class ThresholdedSVM(KernelMachine):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of(self, "loss", self.loss, LOSSES)
-        one_of(self, "solver", self.solver, SOLVERS)
+        one_of("loss", self.loss, LOSSES, of=self)
+        one_of("solver", self.solver, SOLVERS, of=self)
         if self.loss != "hinge":
             self._check_loss()
 
     def _check_loss(self) -> None:
-        if not isinstance(parse_kernel(self.kernel), Linear):
+        if not self.similarity.linear:
             raise OptionError(f"loss={self.loss!r} needs kernel='linear'; got kernel={self.kernel!r}.")
         if self.solver not in LOSSES[self.loss]:
             names = ", ".join(repr(name) for name in LOSSES[self.loss])
@@ -81,9 +80,9 @@ class ThresholdedSVM(KernelMachine):
         return not is_convex(costs)
 
     def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method has no use for, or costs are not V-shaped."""
+        """Raise where the sample holds something this method does not support, or costs are not V-shaped."""
         super().check(sample)
-        require_v_shaped(sample_costs(CostMatrix(self.cost), sample), sample.y, type(self).__name__)
+        require_v_shaped(sample_costs(self.cost_matrix, sample), sample.y, type(self).__name__)
 
     def candidate(self, used: Sample, gram: Gram, costs: FloatArray) -> ThresholdedCandidate:
         return ThresholdedCandidate(

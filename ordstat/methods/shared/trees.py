@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._typing import Progress
+from ...checks import jobs, one_of, whole
 from ...exceptions import OptionError
 from ...learners.boosting_run import continued
 from ...learners.losses.reweighting import Unweighted
@@ -25,7 +26,6 @@ from ...model.trees.fit import TreeFit
 from ...model.trees.tree import Tree, entropies
 from ...results.rankers.trees import TreeResults
 from ..base import Method, Needs
-from .options import count, jobs, one_of
 from .work import Work
 
 #: What trees may be grown for.
@@ -51,7 +51,7 @@ class TreeMethod(Method):
     Parameters
     ----------
     leaves : int or None
-        Of every tree, at least 2. None means 15 for trees of all ranks and 5 for trees of one split.
+        Leaves of every tree, at least 2. None means 15 for trees of all ranks and 5 for trees of one split.
     prune : {None, "misclassification", "deviance"}
         None grows the best leaf first until there are enough; else trees grow until their leaves are pure and are
         pruned to the number of leaves (or the next larger one of the cost-complexity sequence).
@@ -80,7 +80,7 @@ class TreeMethod(Method):
 
     needs: ClassVar[Needs] = Needs()
     results_class: ClassVar[type[Any]] = TreeResults
-    #: Whether there may be more rounds.
+    #: Whether there can be more than one round.
     in_rounds: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -90,7 +90,7 @@ class TreeMethod(Method):
                 f"{self.cost!r}. Methods such as 'redsvm' and 'adaboost-or' minimise other costs."
             )
         tree = self.tree()
-        self._settle(min_weight=tree.min_weight, n_jobs=jobs(self, self.n_jobs))
+        self._settle(min_weight=tree.min_weight, n_jobs=jobs(self.n_jobs, of=self))
 
     def tree(self) -> DecisionTree:
         """The settings of every tree."""
@@ -147,7 +147,7 @@ class TreeMethod(Method):
         sample : Sample
             Rows of weight 0 take no part.
         rng : numpy.random.Generator
-            Of the samples drawn.
+            Source of the samples drawn.
         progress : callable(step, total, message), optional
         """
         self.check(sample)
@@ -161,7 +161,7 @@ class TreeMethod(Method):
         OptionError
             `rounds` is not a number of rounds, or the method has one round alone.
         """
-        count(self, "rounds", rounds, 1)
+        whole("rounds", rounds, 1, of=self)
         if not self.in_rounds:
             raise OptionError(f"{self!r} grows its trees once, so there are no further rounds: use 'ordinal-bagging'.")
         return self._run(sample, fit.votes.trees, fit.votes.rounds + int(rounds), continued(fit.state), None)
@@ -201,12 +201,11 @@ class TreeMethod(Method):
             More rounds than were made.
         """
         made = fit.votes.rounds
-        if isinstance(rounds, bool) or not isinstance(rounds, (int, np.integer)) or not 1 <= rounds <= made:
-            raise OptionError(f"rounds must be an integer from 1 to {made}, the rounds made; got {rounds!r}.")
+        whole("rounds", rounds, 1, made, also=", the rounds made")
         return fit.upto(int(rounds), sample.rows)
 
     def _facts(self, rounds: TreeRounds) -> tuple[tuple[str, Any], ...]:
-        width, made = len(rounds.plan.classes), len(rounds.heights)
+        width, made = len(rounds.plan.classes), len(rounds.round_weights)
         grown = self.tree()
         size = f"at most {grown.leaves} leaves" if grown.prune is None else f"{grown.leaves} leaves or the next larger"
         size += "" if grown.prune is None else f" tree of the sequence pruned by {grown.prune}"
@@ -259,9 +258,9 @@ class BoostedTrees(TreeMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settle(rounds=count(self, "rounds", self.rounds, 1))
-        one_of(self, "version", self.version, VERSIONS)
-        one_of(self, "sampling", self.sampling, SAMPLINGS)
+        self._settle(rounds=whole("rounds", self.rounds, 1, of=self))
+        one_of("version", self.version, VERSIONS, of=self)
+        one_of("sampling", self.sampling, SAMPLINGS, of=self)
 
     @property
     def made(self) -> int:

@@ -1,4 +1,4 @@
-"""Weighted sums of weak hypotheses as potentials H(x) = sum_t height_t h_t(x)."""
+"""Weighted sums of weak hypotheses as potentials H(x) = sum_t weight_t h_t(x)."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from typing import Protocol, Self
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
+from ..row_blocks import CACHED, row_blocks
 from ..sample import Rows, Sample
 from ..scaling import Scaling
 
-# Rows looked up at once: their columns and sums stay in the cache.
-_CHUNK = 1 << 13
-# Scores of single hypotheses held at once while predicting (32 MB).
-_BLOCK = 1 << 22
+# Numbers of a row that a step looks at: its column, its place and the sum.
+_WIDTH = 4
 
 
 class Ensemble(Protocol):
     """A potential that is a sum over rounds."""
 
     @property
-    def heights(self) -> FloatArray:
+    def round_weights(self) -> FloatArray:
         """(T,) weight of every round."""
 
     def upto(self, rounds: int) -> Self:
@@ -49,19 +48,19 @@ class _Steps:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StumpSum:
-    """H(x) = sum_t height_t sign(x[column_t] - cut_t), a tie x = cut counting as -1.
+    """H(x) = sum_t weight_t sign(x[column_t] - cut_t), a tie x = cut counting as -1.
 
     Attributes
     ----------
     columns : (T,)
     cuts : (T,)
         -inf makes a constant.
-    heights : (T,)
+    round_weights : (T,)
     """
 
     columns: IntArray
     cuts: FloatArray
-    heights: FloatArray
+    round_weights: FloatArray
 
     @cached_property
     def steps(self) -> tuple[_Steps, ...]:
@@ -70,23 +69,22 @@ class StumpSum:
 
     @property
     def constant(self) -> float:
-        """Sum of the heights of the constants."""
-        return float(self.heights[~np.isfinite(self.cuts)].sum())
+        """Sum of the weights of the constants."""
+        return float(self.round_weights[~np.isfinite(self.cuts)].sum())
 
     def _merged(self, column: int) -> _Steps:
         own = (self.columns == column) & np.isfinite(self.cuts)
         cuts, place = np.unique(self.cuts[own], return_inverse=True)
-        jumps = np.bincount(place.ravel(), weights=2.0 * self.heights[own], minlength=cuts.size)
-        values = np.cumsum(np.concatenate([[-self.heights[own].sum()], jumps]))
+        jumps = np.bincount(place.ravel(), weights=2.0 * self.round_weights[own], minlength=cuts.size)
+        values = np.cumsum(np.concatenate([[-self.round_weights[own].sum()], jumps]))
         return _Steps(column, cuts, values)
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
         scores = np.full(rows.n, self.constant)
-        for start in range(0, rows.n, _CHUNK):
-            chunk = slice(start, start + _CHUNK)
+        for some in row_blocks(rows.n, _WIDTH, CACHED):
             for step in self.steps:
-                scores[chunk] += step(rows.X[chunk])
+                scores[some] += step(rows.X[some])
         return scores
 
     def importance(self, sample: Sample) -> FloatArray:
@@ -100,10 +98,12 @@ class StumpSum:
 
     def upto(self, rounds: int) -> StumpSum:
         """The first rounds alone."""
-        return StumpSum(columns=self.columns[:rounds], cuts=self.cuts[:rounds], heights=self.heights[:rounds])
+        return StumpSum(
+            columns=self.columns[:rounds], cuts=self.cuts[:rounds], round_weights=self.round_weights[:rounds]
+        )
 
     def __getstate__(self) -> dict[str, object]:
-        return {"columns": self.columns, "cuts": self.cuts, "heights": self.heights}
+        return {"columns": self.columns, "cuts": self.cuts, "round_weights": self.round_weights}
 
 
 def hard_sign(values: FloatArray) -> FloatArray:
@@ -113,69 +113,67 @@ def hard_sign(values: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DirectionSum:
-    """H(x) = sum_t height_t shape(<directions_t, (x, 1)>), x in scaled columns.
+    """H(x) = sum_t weight_t shape(<directions_t, (x, 1)>), x in scaled columns.
 
     Attributes
     ----------
     scaling : Scaling
     directions : (T, D + 1)
-    heights : (T,)
+    round_weights : (T,)
     shape : callable
         `hard_sign` for perceptrons, numpy.tanh for sigmoids.
     """
 
     scaling: Scaling
     directions: FloatArray
-    heights: FloatArray
+    round_weights: FloatArray
     shape: Callable[[FloatArray], FloatArray]
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
         scores = np.zeros(rows.n)
-        step = max(_BLOCK // max(self.heights.size, 1), 1)
-        for start in range(0, rows.n, step):
-            chunk = slice(start, start + step)
-            X = self.scaling(rows.X[chunk])
+        for some in row_blocks(rows.n, self.round_weights.size):
+            X = self.scaling(rows.X[some])
             inner = X @ self.directions[:, :-1].T + self.directions[:, -1]
-            scores[chunk] = self.shape(inner) @ self.heights
+            scores[some] = self.shape(inner) @ self.round_weights
         return scores
 
     def importance(self, sample: Sample) -> FloatArray:
-        """(D,) sizes of the heights, each shared among the scaled columns by the size of its direction's entries."""
+        """(D,) sizes of the rounds' weights, each shared among the scaled columns by its direction's entries."""
         sizes = np.abs(self.directions[:, :-1])
         total = sizes.sum(axis=1, keepdims=True)
         shares = np.divide(sizes, total, out=np.zeros_like(sizes), where=total > 0.0)
-        return np.asarray(np.abs(self.heights) @ shares)
+        return np.asarray(np.abs(self.round_weights) @ shares)
 
     def upto(self, rounds: int) -> DirectionSum:
         """The first rounds alone."""
-        return replace(self, directions=self.directions[:rounds], heights=self.heights[:rounds])
+        return replace(self, directions=self.directions[:rounds], round_weights=self.round_weights[:rounds])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MemberSum:
-    """H(x) = sum_t height_t h_t(x) of any hypotheses.
+    """H(x) = sum_t weight_t h_t(x) of any hypotheses.
 
     Attributes
     ----------
     members : tuple of callables
         Rows to (N,) values in [-1, 1].
-    heights : (T,)
+    round_weights : (T,)
     """
 
     members: tuple[Callable[[Rows], FloatArray], ...]
-    heights: FloatArray
+    round_weights: FloatArray
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
         scores = np.zeros(rows.n)
-        for member, height in zip(self.members, self.heights, strict=True):
-            scores += height * member(rows)
+        for member, round_weight in zip(self.members, self.round_weights, strict=True):
+            scores += round_weight * member(rows)
         return scores
 
     def upto(self, rounds: int) -> MemberSum:
         """The first rounds alone."""
-        return replace(self, members=self.members[:rounds], heights=self.heights[:rounds])
+        return replace(self, members=self.members[:rounds], round_weights=self.round_weights[:rounds])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -186,9 +184,9 @@ class Raised:
     added: Ensemble
 
     @property
-    def heights(self) -> FloatArray:
+    def round_weights(self) -> FloatArray:
         """(T,)."""
-        return self.added.heights
+        return self.added.round_weights
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""

@@ -19,7 +19,7 @@ class RankVotes(Protocol):
     """g_k(x) = sum_t vote_t (+1 where ranker t puts x above k, else -1)."""
 
     @property
-    def heights(self) -> FloatArray:
+    def round_weights(self) -> FloatArray:
         """(T,) votes."""
 
     @property
@@ -43,13 +43,13 @@ class RankStumpVotes:
     signs : (T,)
     cuts : (T, K-1)
         -inf below all rows, inf above.
-    heights : (T,) votes
+    round_weights : (T,) votes
     """
 
     columns: IntArray
     signs: FloatArray
     cuts: FloatArray
-    heights: FloatArray
+    round_weights: FloatArray
 
     @property
     def n_levels(self) -> int:
@@ -61,8 +61,11 @@ class RankStumpVotes:
         # Above +inf nobody lies: a constant of the other sign.
         beyond = np.isposinf(self.cuts)
         cuts = np.where(beyond, -np.inf, self.cuts)
-        heights = np.where(beyond, -1.0, 1.0) * (self.signs * self.heights)[:, None]
-        return tuple(StumpSum(columns=self.columns, cuts=c, heights=h) for c, h in zip(cuts.T, heights.T, strict=True))
+        round_weights = np.where(beyond, -1.0, 1.0) * (self.signs * self.round_weights)[:, None]
+        return tuple(
+            StumpSum(columns=self.columns, cuts=c, round_weights=h)
+            for c, h in zip(cuts.T, round_weights.T, strict=True)
+        )
 
     def importance(self, sample: Sample) -> FloatArray:
         """(D,) standard deviations, over the rows, of what each column adds to the votes; the sum over k."""
@@ -72,7 +75,10 @@ class RankStumpVotes:
         """The votes of the first rankers alone."""
         kept = slice(rounds)
         return RankStumpVotes(
-            columns=self.columns[kept], signs=self.signs[kept], cuts=self.cuts[kept], heights=self.heights[kept]
+            columns=self.columns[kept],
+            signs=self.signs[kept],
+            cuts=self.cuts[kept],
+            round_weights=self.round_weights[kept],
         )
 
     def __call__(self, rows: Rows) -> FloatArray:
@@ -80,7 +86,7 @@ class RankStumpVotes:
         return np.column_stack([one(rows) for one in self.sums])
 
     def __getstate__(self) -> dict[str, object]:
-        return {"columns": self.columns, "signs": self.signs, "cuts": self.cuts, "heights": self.heights}
+        return {"columns": self.columns, "signs": self.signs, "cuts": self.cuts, "round_weights": self.round_weights}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -91,23 +97,25 @@ class RankerVotes:
     ----------
     members : tuple of callables
         Rows to (N,) codes.
-    heights : (T,) votes
+    round_weights : (T,) votes
     n_levels : int
     """
 
     members: tuple[Callable[[Rows], IntArray], ...]
-    heights: FloatArray
+    round_weights: FloatArray
     n_levels: int
 
     def upto(self, rounds: int) -> RankerVotes:
         """The votes of the first rankers alone."""
-        return RankerVotes(members=self.members[:rounds], heights=self.heights[:rounds], n_levels=self.n_levels)
+        return RankerVotes(
+            members=self.members[:rounds], round_weights=self.round_weights[:rounds], n_levels=self.n_levels
+        )
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K-1)."""
         votes = np.zeros((rows.n, self.n_levels - 1))
-        for member, height in zip(self.members, self.heights, strict=True):
-            votes += height * answers(member(rows), self.n_levels)
+        for member, round_weight in zip(self.members, self.round_weights, strict=True):
+            votes += round_weight * answers(member(rows), self.n_levels)
         return votes
 
 
@@ -166,7 +174,7 @@ class MedianRule:
         return np.arange(1.0, self.n_levels)
 
     def scores(self, rows: Rows) -> FloatArray:
-        return interpolated_median(self.potential(rows), float(np.abs(self.potential.heights).sum()))
+        return interpolated_median(self.potential(rows), float(np.abs(self.potential.round_weights).sum()))
 
     def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         """(N, K-1) g_k."""

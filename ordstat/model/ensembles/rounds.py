@@ -32,7 +32,7 @@ class Rounds:
     message : str
         Why the rounds ended.
     state : dict
-        Of the random generator after the last round, for more of them.
+        State of the random generator after the last round, for more of them.
     """
 
     members: tuple[Any, ...]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray, IntArray
-from ...exceptions import OptionError
 
 
 class Kernel(ABC):
@@ -27,15 +26,15 @@ class Kernel(ABC):
         Whether k is x'x'. A shift of all rows then changes nothing on coefficients that sum to zero.
     trusted : bool
         Whether (conditional) positive definiteness is a theorem; otherwise each Gram matrix is checked.
-    scalable : bool
-        Whether the columns of X are coordinates that may be scaled.
+    pairwise : bool
+        Whether the columns of X are values of the kernel at the training rows, and no coordinates.
     """
 
     name: ClassVar[str]
     conditionally_definite: ClassVar[bool] = False
     linear: ClassVar[bool] = False
     trusted: ClassVar[bool] = True
-    scalable: ClassVar[bool] = True
+    pairwise: ClassVar[bool] = False
 
     @abstractmethod
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
@@ -55,12 +54,12 @@ class Kernel(ABC):
         return self(chosen, chosen)
 
     @property
-    def widths(self) -> tuple[float, ...]:
+    def gammas(self) -> tuple[float, ...]:
         """The values of gamma that are left to cross-validation; none where the kernel is settled."""
         return ()
 
-    def at(self, width: float | None) -> Kernel:
-        """The kernel with one of `widths` for gamma."""
+    def at(self, gamma: float | None) -> Kernel:
+        """The kernel with one of `gammas` for gamma."""
         return self
 
     def settled(self, n_columns: int) -> Kernel:
@@ -68,7 +67,7 @@ class Kernel(ABC):
         return self
 
     def grams(self, X: FloatArray, rows: IntArray) -> Iterator[tuple[float, FloatArray]]:
-        """Each of `widths` with the `gram` of that kernel."""
+        """Each of `gammas` with the `gram` of that kernel."""
         return iter(())
 
     def factor(self, X: FloatArray) -> FloatArray | None:
@@ -82,13 +81,6 @@ class Kernel(ABC):
     def anchors(self, X: FloatArray, support: IntArray) -> AnyArray:
         """What a fitted expansion keeps of the training rows X: the rows at `support`."""
         return X[support]
-
-
-def positive(kernel: str, name: str, value: Any, *, zero: bool = False) -> None:
-    ok = isinstance(value, (int, float, np.number)) and np.isfinite(value) and (value >= 0 if zero else value > 0)
-    if isinstance(value, bool) or not ok:
-        bound = "zero or more" if zero else "positive"
-        raise OptionError(f"{name} of the {kernel} kernel must be a {bound}, finite number; got {value!r}.")
 
 
 def squared_length(X: FloatArray) -> FloatArray:

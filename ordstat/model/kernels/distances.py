@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
+from ..row_blocks import CACHED, row_blocks
 
 # |x|^2 + |z|^2 - 2 x'z loses digits where it is small beside |x|^2 + |z|^2; below this share it is taken anew.
 _CLOSE = 1e-6
-_BLOCK = 1 << 20
-# Numbers of a pass over the distances: a block of them stays in the cache.
-_PASS = 1 << 15
 
 
 def squared_euclidean(X: FloatArray, Z: FloatArray) -> FloatArray:
@@ -27,23 +25,21 @@ def squared_euclidean(X: FloatArray, Z: FloatArray) -> FloatArray:
     Xc = Zc if X is Z else X - centre
     x, z = np.einsum("nd,nd->n", Xc, Xc), np.einsum("nd,nd->n", Zc, Zc)
     distance: FloatArray = Xc @ Zc.T
-    step = max(_PASS // max(len(Z), 1), 1)
-    for start in range(0, len(X), step):
-        rows = distance[start : start + step]
-        total = x[start : start + step, None] + z
+    for some in row_blocks(len(X), len(Z), CACHED):
+        rows = distance[some]
+        total = x[some, None] + z
         rows *= -2.0
         rows += total
         total *= _CLOSE
         near, far = np.divmod(np.flatnonzero(rows <= total), max(len(Z), 1))
-        _replace(rows, X[start : start + step], Z, near, far)
+        _replace(rows, X[some], Z, near, far)
     return distance
 
 
 def _replace(distance: FloatArray, X: FloatArray, Z: FloatArray, i: IntArray, j: IntArray) -> None:
     """Take the distances of the pairs (i, j) directly from their differences."""
-    step = max(_BLOCK // max(X.shape[1], 1), 1)
-    for start in range(0, len(i), step):
-        a, b = i[start : start + step], j[start : start + step]
+    for some in row_blocks(len(i), X.shape[1]):
+        a, b = i[some], j[some]
         difference = X[a] - Z[b]
         distance[a, b] = np.einsum("nd,nd->n", difference, difference)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray, IntArray
+from ...checks import unknown
 from ...exceptions import DataError, OptionError
 from .base import Kernel, squared_length
 from .distances import manhattan, squared_euclidean
@@ -173,7 +174,7 @@ class Precomputed(Kernel):
     name = "precomputed"
     conditionally_definite = True
     trusted = False
-    scalable = False
+    pairwise = True
 
     def __call__(self, X: FloatArray, Z: AnyArray) -> FloatArray:
         """X (n, N) at the columns Z (m,), positions of training rows."""
@@ -227,7 +228,4 @@ def parse_kernel(kernel: Any) -> Kernel:
         return KERNELS[kernel]()
     if callable(kernel) and not isinstance(kernel, type):
         return Custom(kernel)
-    names = ", ".join(repr(name) for name in KERNELS)
-    raise OptionError(
-        f"kernel must be one of {names}, a Kernel such as Gaussian(gamma=0.5), or a function; got {kernel!r}."
-    )
+    raise unknown("kernel", kernel, KERNELS, also=", a Kernel such as Gaussian(gamma=0.5), or a function")

@@ -1,4 +1,4 @@
-"""Kernels with a width gamma, which cross-validation may choose."""
+"""Kernels with a parameter gamma, which cross-validation may choose."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
+from ...checks import number, whole
 from ...exceptions import OptionError
-from .base import Kernel, positive, squared_length
+from .base import Kernel, squared_length
 from .distances import manhattan, squared_euclidean
 
 #: gamma="cv": 2^-15, 2^-13, ..., 2^3 [Hsu, Chang & Lin 2003]; with the 55 fits of the choice of C these are the 550
 #: problems of a Gaussian kernel in Lin [2008, sec. 5.3].
-WIDTHS: tuple[float, ...] = tuple(2.0**exponent for exponent in range(-15, 4, 2))
+GAMMAS: tuple[float, ...] = tuple(2.0**exponent for exponent in range(-15, 4, 2))
 
 
 @dataclass(frozen=True)
@@ -34,22 +35,23 @@ class Scaled(Kernel):
         if isinstance(self.gamma, (tuple, list, np.ndarray)):
             object.__setattr__(self, "gamma", self._choices(self.gamma))
         else:
-            positive(self.name, "gamma", self.gamma)
+            self._positive(self.gamma)
 
     def _choices(self, values: Any) -> tuple[float, ...]:
-        for value in values:
-            positive(self.name, "gamma", value)
         if not len(values):
-            raise OptionError(f"gamma of the {self.name} kernel needs a value or more to choose from; got {values!r}.")
-        return tuple(sorted({float(value) for value in values}))
+            raise OptionError(f"gamma of the {self.name} kernel must have a value to choose from; got {values!r}.")
+        return tuple(sorted({self._positive(value) for value in values}))
+
+    def _positive(self, value: Any) -> float:
+        return number("gamma", value, above=0.0, of=f"the {self.name} kernel")
 
     @property
-    def widths(self) -> tuple[float, ...]:
+    def gammas(self) -> tuple[float, ...]:
         if isinstance(self.gamma, str):
-            return WIDTHS
+            return GAMMAS
         return self.gamma if isinstance(self.gamma, tuple) else ()
 
-    def width(self, n_columns: int) -> float:
+    def gamma_for(self, n_columns: int) -> float:
         """gamma, or 1 / D.
 
         Raises
@@ -57,7 +59,7 @@ class Scaled(Kernel):
         OptionError
             It is still to be chosen.
         """
-        if self.widths:
+        if self.gammas:
             raise OptionError(
                 f"gamma={self.gamma!r} of the {self.name} kernel is chosen by the methods with C='cv' alone: give one "
                 "positive number here."
@@ -74,20 +76,20 @@ class Scaled(Kernel):
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         scaled = self.measure(X, Z)
-        scaled *= self.width(X.shape[1])
+        scaled *= self.gamma_for(X.shape[1])
         return self.of(scaled)
 
-    def at(self, width: float | None) -> Kernel:
-        return replace(self, gamma=width)
+    def at(self, gamma: float | None) -> Kernel:
+        return replace(self, gamma=gamma)
 
     def settled(self, n_columns: int) -> Kernel:
-        return replace(self, gamma=self.width(n_columns))
+        return replace(self, gamma=self.gamma_for(n_columns))
 
     def grams(self, X: FloatArray, rows: IntArray) -> Iterator[tuple[float, FloatArray]]:
         chosen = X[rows]
         measure = self.measure(chosen, chosen)
-        for width in self.widths:
-            yield width, self.of(width * measure)
+        for gamma in self.gammas:
+            yield gamma, self.of(gamma * measure)
 
     def diagonal(self, X: FloatArray) -> FloatArray:
         return np.ones(X.shape[0])
@@ -104,7 +106,7 @@ class Gaussian(Scaled):
     --------
     >>> Gaussian(gamma=0.5)(np.array([[0.0, 0.0]]), np.array([[1.0, 1.0]])).round(4)
     array([[0.3679]])
-    >>> len(Gaussian(gamma="cv").widths)
+    >>> len(Gaussian(gamma="cv").gammas)
     10
     """
 
@@ -152,9 +154,8 @@ class Polynomial(Scaled):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.degree, bool) or not isinstance(self.degree, (int, np.integer)) or self.degree < 1:
-            raise OptionError(f"degree of the polynomial kernel must be an integer of 1 or more; got {self.degree!r}.")
-        positive(self.name, "coef0", self.coef0, zero=True)
+        whole("degree", self.degree, 1, of="the polynomial kernel")
+        number("coef0", self.coef0, least=0.0, of="the polynomial kernel")
 
     def measure(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         product: FloatArray = X @ Z.T
@@ -165,7 +166,7 @@ class Polynomial(Scaled):
         return np.power(scaled, self.degree, out=scaled)
 
     def diagonal(self, X: FloatArray) -> FloatArray:
-        return self.of(self.width(X.shape[1]) * squared_length(X))
+        return self.of(self.gamma_for(X.shape[1]) * squared_length(X))
 
     def radius(self, n_columns: int, half_width: float = 1.0) -> float:
-        return float((self.width(n_columns) * n_columns * half_width**2 + self.coef0) ** self.degree)
+        return float((self.gamma_for(n_columns) * n_columns * half_width**2 + self.coef0) ** self.degree)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._typing import BoolArray, FloatArray
+from ..row_blocks import row_blocks
 from ..sample import Rows
 from .family import Family
 from .predictor import ModelRows
@@ -126,8 +127,7 @@ def averages(
 
 def chunks(n: int, per_row: int) -> Iterator[slice]:
     """Slices of at most so many rows that `per_row` doubles a row fit the buffer."""
-    step = max(1, _BUFFER // max(1, per_row))
-    return (slice(start, min(start + step, n)) for start in range(0, n, step))
+    return row_blocks(n, per_row, _BUFFER)
 
 
 def standard_errors(rule: LikelihoodRule, rows: Rows, quantity: Quantity, covariance: FloatArray) -> FloatArray:

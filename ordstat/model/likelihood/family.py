@@ -107,7 +107,7 @@ class Family(ABC):
 
     @abstractmethod
     def terms(self, predictor: Predictor, y: IntArray, second: bool = True) -> RowTerms | None:
-        """Of rows observed at y, with or without second derivatives; None outside the domain."""
+        """The terms of rows observed at y, with or without second derivatives; None outside the domain."""
 
     @abstractmethod
     def probabilities(self, predictor: Predictor) -> FloatArray:

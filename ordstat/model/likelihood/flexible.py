@@ -16,8 +16,8 @@ import numpy as np
 from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammaln, ndtr, ndtri
 
 from ..._typing import FloatArray
+from ...checks import number, one_spelled
 from ...exceptions import OptionError
-from ..names import canonical
 from .interval_probability import NODE_WEIGHTS, NODES, Interval, assemble, log1mexp, with_series
 from .links import LINKS, Link
 
@@ -363,9 +363,7 @@ def link_of(name: str, lam: float | None) -> Link | FlexibleLink:
     OptionError
         An unknown name, lam for a link without a parameter, or lam outside its range.
     """
-    known = canonical(name, LINK_NAMES)
-    if known is None:
-        raise OptionError(f"link must be one of {', '.join(LINK_NAMES)}; got {name!r}.")
+    known = one_spelled("link", name, LINK_NAMES)
     if known in LINKS:
         if lam is not None:
             raise OptionError(f"lam is the parameter of {' or '.join(FLEXIBLE)}; link={name!r} has none.")
@@ -373,7 +371,6 @@ def link_of(name: str, lam: float | None) -> Link | FlexibleLink:
     family = FLEXIBLE[known]
     if lam is None:
         return family
-    if isinstance(lam, bool) or not isinstance(lam, (int, float, np.number)):
-        raise OptionError(f"lam must be a number, or None to estimate it; got {lam!r}.")
-    family.check(float(lam))
-    return family.at(float(lam))
+    value = number("lam", lam, also=", or None to estimate it")
+    family.check(value)
+    return family.at(value)

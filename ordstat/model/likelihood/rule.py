@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._typing import FloatArray, IntArray
 from ..costs import CostMatrix
+from ..row_blocks import row_blocks
 from ..sample import Rows
 from .family import Family
 from .links import Link
@@ -15,8 +16,6 @@ from .predictor import ModelRows, Predictor
 
 #: Expected costs closer than this share of the largest one are a tie, and the lower rank is taken.
 _TIE = 1e-12
-#: Probabilities held at once while ranks are chosen.
-_BUFFER = 1 << 22
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -92,9 +91,7 @@ class LikelihoodRule:
     def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
         """(N,) rank of least expected cost; ties go to the lower rank."""
         codes = np.empty(rows.n, dtype=np.intp)
-        step = max(1, _BUFFER // self.n_levels)
-        for start in range(0, rows.n, step):
-            some = slice(start, start + step)
+        for some in row_blocks(rows.n, self.n_levels):
             part = rows.take(some), None if scores is None else scores[some]
             expected = np.ascontiguousarray(self._expected_cost(self.probabilities(*part)).T)  # (K, n)
             largest = np.abs(expected).max(axis=0)

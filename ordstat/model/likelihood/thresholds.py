@@ -18,7 +18,7 @@ class ThresholdMap:
     Attributes
     ----------
     names : tuple of str
-        Of the parameters a, as R's ordinal writes them.
+        Names of the parameters a, as R's ordinal writes them.
     jacobian : (K-1, t)
     """
 

@@ -19,7 +19,7 @@ class Examples:
     Attributes
     ----------
     sample : Sample
-        Of N rows, where they are from.
+        The N rows that they are from.
     rows : (M,) their places in it
     X : (M, D)
     y : (M,) codes

@@ -10,13 +10,9 @@ import numpy as np
 from ..._typing import AnyArray, FloatArray
 from ..fit import MarginFit, VoteFit
 from ..kernels.named import Kernel
+from ..row_blocks import CACHED, row_blocks
 from ..sample import Rows, Sample
 from ..scaling import Scaling
-
-# Kernel values held at once while predicting (128 MB).
-_BLOCK = 1 << 24
-# Rows scaled at once, so that they stay in the cache.
-_ROWS = 1 << 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +24,7 @@ class Tally:
     examples : int
         Presentations of a row.
     mistakes : int
-        Of these, answered with another rank than the true one.
+        Examples answered with another rank than the true one.
     distance : float
         Sum of |y - yhat|.
     cost : float
@@ -54,7 +50,7 @@ class Learned:
     ----------
     state : arrays of the learner, named
     scaling : Scaling
-        Of the columns, fixed by the first sample.
+        Scaling of the columns, fixed by the first sample.
     tally : Tally
     """
 
@@ -64,7 +60,7 @@ class Learned:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Lesson:
+class Update:
     """Passes over a sample, before anything is made of them.
 
     Attributes
@@ -139,8 +135,8 @@ class LinearGaps:
         """(N, K-1)."""
         slopes, constants = self.weights[:, :-1].T, self.weights[:, -1]
         gaps = np.empty((rows.n, len(self.weights)))
-        for i in range(0, rows.n, _ROWS):
-            np.matmul(self.scaling(rows.X[i : i + _ROWS]), slopes, out=gaps[i : i + _ROWS])
+        for some in row_blocks(rows.n, len(slopes), CACHED):
+            np.matmul(self.scaling(rows.X[some]), slopes, out=gaps[some])
         gaps -= constants
         return gaps
 
@@ -173,8 +169,7 @@ class KernelSums:
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, Q)."""
-        step = max(_BLOCK // max(len(self.coef), 1), 1)
-        parts = [self._block(rows.X[i : i + step]) for i in range(0, rows.n, step)]
+        parts = [self._block(rows.X[some]) for some in row_blocks(rows.n, len(self.coef))]
         return np.concatenate([np.zeros((0, self.coef.shape[1])), *parts])
 
     def _block(self, X: FloatArray) -> FloatArray:

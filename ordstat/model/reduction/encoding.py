@@ -9,12 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..._typing import FloatArray
-from ...exceptions import OptionError
+from ...checks import number, unknown
+from ..row_blocks import row_blocks
 from ..sample import Rows
 from ..scaling import Scaling
-
-# Numbers of the extended rows held at once while predicting (32 MB).
-_BLOCK = 1 << 22
 
 
 class Encoding(Protocol):
@@ -28,10 +26,7 @@ class Encoding(Protocol):
 
 
 def _checked(encoding: OneHot | Ordinal) -> None:
-    size = encoding.size
-    if isinstance(size, bool) or not isinstance(size, (int, float)) or not 0.0 < size < np.inf:
-        raise OptionError(f"size of {type(encoding).__name__} must be a positive, finite number; got {size!r}.")
-    object.__setattr__(encoding, "size", float(size))
+    object.__setattr__(encoding, "size", number("size", encoding.size, above=0.0, of=encoding))
 
 
 @dataclass(frozen=True)
@@ -134,8 +129,7 @@ def parse_encoding(value: object) -> Encoding:
         return ENCODINGS[value]
     if isinstance(value, (OneHot, Ordinal, Separate)):
         return value
-    names = ", ".join(repr(name) for name in ENCODINGS)
-    raise OptionError(f"encoding must be one of {names}, or a value such as OneHot(10); got {value!r}.")
+    raise unknown("encoding", value, ENCODINGS, also=", or a value such as OneHot(10)")
 
 
 def extended_rows(X: FloatArray, codes: FloatArray) -> FloatArray:
@@ -161,7 +155,7 @@ class SharedAnswers:
     encoding : Encoding
         That they come from.
     scaling : Scaling
-        Of the columns of x.
+        Scaling of the columns of x.
     """
 
     scorer: Any
@@ -192,9 +186,8 @@ class SharedAnswers:
     def _parts(self, rows: Rows) -> Iterator[Rows]:
         """Extended rows, a block of rows of x at a time."""
         width = len(self.codes) * (rows.X.shape[1] + self.codes.shape[1])
-        step = max(_BLOCK // max(width, 1), 1)
         X = self.scaling(rows.X)
-        return (Rows(X=extended_rows(X[i : i + step], self.codes)) for i in range(0, rows.n, step))
+        return (Rows(X=extended_rows(X[some], self.codes)) for some in row_blocks(rows.n, width))
 
     def _shaped(self, values: FloatArray) -> FloatArray:
         return values.reshape(-1, len(self.codes))

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import softmax
 
 from ..._typing import FloatArray, IntArray
 from ..reduction.splits import share_scores, split_scores
@@ -25,12 +26,10 @@ def shares(votes: FloatArray) -> FloatArray:
     return found
 
 
-def softmax(votes: FloatArray) -> FloatArray:
+def inverse_log_ratios(votes: FloatArray) -> FloatArray:
     """(N, K) probabilities p whose f_j = 1/2 (log p_j - mean over l != j of log p_l) are the votes."""
     n_levels = votes.shape[1]
-    powers = np.exp(2.0 * (n_levels - 1) / n_levels * (votes - votes.max(axis=1, keepdims=True)))
-    probabilities: FloatArray = powers / powers.sum(axis=1, keepdims=True)
-    return probabilities
+    return np.asarray(softmax(2.0 * (n_levels - 1) / n_levels * votes, axis=1))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +96,7 @@ class LogRatios(Aggregation):
         return forest.shares[leaves[:, 0]]
 
     def probabilities(self, votes: FloatArray) -> FloatArray:
-        return softmax(votes)
+        return inverse_log_ratios(votes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +159,7 @@ class SplitVotes(Aggregation):
     Attributes
     ----------
     combination : str
-        Of `COMBINATIONS`.
+        One of `COMBINATIONS`.
     """
 
     combination: str = "plain"

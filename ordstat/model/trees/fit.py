@@ -11,13 +11,11 @@ import numpy as np
 
 from ..._typing import FloatArray, IntArray
 from ..fit import VoteFit
+from ..row_blocks import row_blocks
 from ..rules import ScoreRule, most_votes
 from ..sample import Rows
 from .aggregation import Aggregation
 from .tree import Forest, Tree
-
-# Leaves of rows in trees held at once while predicting (16 MB of them).
-_BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -28,15 +26,15 @@ class TreeVotes:
     ----------
     trees : tuple of length T S
         Round by round.
-    heights : (T, P)
+    round_weights : (T, P)
         Weight of every round: P = S where splits are counted apart, else 1.
     aggregation : Aggregation
     n_classes : int
-        Of a tree: K, or 2 of a split.
+        Classes of a tree: K, or 2 for a split.
     """
 
     trees: tuple[Tree, ...] = field(repr=False)
-    heights: FloatArray
+    round_weights: FloatArray
     aggregation: Aggregation
     n_classes: int
 
@@ -47,7 +45,7 @@ class TreeVotes:
     @property
     def rounds(self) -> int:
         """T."""
-        return len(self.heights)
+        return len(self.round_weights)
 
     @property
     def per_round(self) -> int:
@@ -63,40 +61,37 @@ class TreeVotes:
         """The votes of the first rounds alone."""
         return TreeVotes(
             trees=self.trees[: rounds * self.per_round],
-            heights=self.heights[:rounds],
+            round_weights=self.round_weights[:rounds],
             aggregation=self.aggregation,
             n_classes=self.n_classes,
         )
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K)."""
-        step = max(_BLOCK // len(self.trees), 1)
         parts = [np.zeros((0, self.n_levels))]
-        for start in range(0, rows.n, step):
-            *_, last = self.staged(rows.take(slice(start, start + step)))
+        for some in row_blocks(rows.n, len(self.trees)):
+            *_, last = self.staged(rows.take(some))
             parts.append(last)
         return np.concatenate(parts)
 
     def codes(self, rows: Rows, stages: frozenset[int]) -> IntArray:
         """(len(stages), N) predicted codes after some of the rounds, growing."""
-        step = max(_BLOCK // len(self.trees), 1)
         parts = [np.zeros((len(stages), 0), dtype=np.intp)]
-        for start in range(0, rows.n, step):
-            chunk = rows.take(slice(start, start + step))
-            parts.append(np.stack([most_votes(votes) for votes in self.staged(chunk, stages)]))
+        for some in row_blocks(rows.n, len(self.trees)):
+            parts.append(np.stack([most_votes(votes) for votes in self.staged(rows.take(some), stages)]))
         return np.concatenate(parts, axis=1)
 
     def staged(self, rows: Rows, stages: frozenset[int] = frozenset()) -> Iterator[FloatArray]:
         """(N, K) votes after some of the rounds, growing; after the last alone if none are asked for."""
         leaves = self.forest.leaves(rows.X)
         total, width, wanted = np.zeros(1), self.per_round, stages or {self.rounds}
-        for t, height in enumerate(self.heights):
-            total = total + height * self.aggregation.answers(self.forest, leaves[:, t * width : (t + 1) * width])
+        for t, round_weight in enumerate(self.round_weights):
+            total = total + round_weight * self.aggregation.answers(self.forest, leaves[:, t * width : (t + 1) * width])
             if t + 1 in wanted:
                 yield self.aggregation.tally(total)
 
     def __getstate__(self) -> dict[str, object]:
-        return {name: getattr(self, name) for name in ("trees", "heights", "aggregation", "n_classes")}
+        return {name: getattr(self, name) for name in ("trees", "round_weights", "aggregation", "n_classes")}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -122,11 +117,11 @@ class TreeFit(VoteFit):
     Attributes
     ----------
     votes : TreeVotes
-        Of all rounds made and used.
+        Votes of all rounds made and used.
     errors : (T, P)
         Weighted error of every round, NaN where rounds are not weighted.
     state : dict
-        Of the generator before the first round.
+        State of the generator before the first round.
     out_of_bag : OutOfBag or None
         None where no samples are drawn.
     """

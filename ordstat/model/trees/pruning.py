@@ -38,7 +38,7 @@ def pruned(tree: Tree, measure: str, leaves: int) -> Tree:
     ----------
     tree : Tree
     measure : str
-        Of `MEASURES`, on the rows that the tree was grown on (resubstitution).
+        One of `MEASURES`, on the rows that the tree was grown on (resubstitution).
     leaves : int
     """
     sequence = _Sequence(tree, MEASURES[measure](tree))

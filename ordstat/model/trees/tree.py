@@ -9,10 +9,8 @@ import numpy as np
 
 from ..._typing import AnyArray, FloatArray, IntArray
 from ...compiled.tree import find_leaves
+from ..row_blocks import row_blocks
 from ..sample import Rows, Sample
-
-# Leaves looked up at once (16 MB).
-_BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -157,17 +155,17 @@ def _joined(parts: Sequence[AnyArray]) -> AnyArray:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TreeSum:
-    """H(x) = sum_t height_t (+1 where tree t says class 1, else -1).
+    """H(x) = sum_t weight_t (+1 where tree t says class 1, else -1).
 
     Attributes
     ----------
     trees : tuple of Tree
-        Of two classes.
-    heights : (T,)
+        Trees of two classes.
+    round_weights : (T,)
     """
 
     trees: tuple[Tree, ...]
-    heights: FloatArray
+    round_weights: FloatArray
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
@@ -177,22 +175,21 @@ class TreeSum:
         """(N,) scores of rows X (N, D)."""
         forest, scores = Forest.of(self.trees, 2), np.zeros(len(X))
         signs = np.where(forest.labels > 0, 1.0, -1.0)
-        step = max(_BLOCK // max(self.heights.size, 1), 1)
-        for start in range(0, len(X), step):
-            leaves = forest.leaves(X[start : start + step])
+        for some in row_blocks(len(X), self.round_weights.size):
+            leaves = forest.leaves(X[some])
             # One tree after another: a row's sum is the same among many rows and alone.
-            for t, height in enumerate(self.heights):
-                scores[start : start + step] += height * signs[leaves[:, t]]
+            for t, round_weight in enumerate(self.round_weights):
+                scores[some] += round_weight * signs[leaves[:, t]]
         return scores
 
     def importance(self, sample: Sample) -> FloatArray:
-        """(D,) sizes of the heights, each shared among the columns by how much their cuts lower the tree's deviance."""
+        """(D,) sizes of the trees' weights, each shared among the columns by how far their cuts lower its deviance."""
         sizes = np.zeros(sample.rows.X.shape[1])
-        for tree, height in zip(self.trees, np.abs(self.heights), strict=True):
+        for tree, round_weight in zip(self.trees, np.abs(self.round_weights), strict=True):
             fall = tree.importance(sizes.size)
-            sizes += height * fall / (fall.sum() or 1.0)
+            sizes += round_weight * fall / (fall.sum() or 1.0)
         return sizes
 
     def upto(self, rounds: int) -> TreeSum:
         """The first rounds alone."""
-        return replace(self, trees=self.trees[:rounds], heights=self.heights[:rounds])
+        return replace(self, trees=self.trees[:rounds], round_weights=self.round_weights[:rounds])

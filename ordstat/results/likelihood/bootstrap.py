@@ -12,13 +12,12 @@ from scipy.special import ndtri
 
 from ..._typing import FloatArray, IntArray, Progress
 from ...assess.errors import deviations, drawn_weights
+from ...checks import fraction, generator, jobs, one_of, whole
 from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
 from ..report.warnings import infinite_estimates
-from ..seeds import generator
 from .covariance import cluster_codes
 from .fitted import FittedLikelihood
-from .profile import check_level
 
 #: What became of a replicate.
 FINE, FAILED, SEPARATED, INCOMPLETE = "", "failed", "separated", "incomplete"
@@ -87,20 +86,19 @@ class Bootstrap:
         >>> fit.bootstrap(50, seed=1).confint().round(1).loc["temp[T.warm]"].tolist()
         [1.9, 3.5]
         """
-        check_level(level)
+        fraction("level", level)
+        one_of("type", type, ("percentile", "basic", "normal"))
         estimate = self.estimate.to_numpy(dtype=np.float64)
         if type == "normal":
             half = float(ndtri(0.5 + level / 2.0)) * self.se.to_numpy()
             centre = estimate - self.bias.to_numpy()
             values = np.column_stack([centre - half, centre + half])
-        elif type in ("percentile", "basic"):
+        else:
             tails = np.array([0.5 - level / 2.0, 0.5 + level / 2.0])
             values = np.array([_quantiles(column, tails) for column in self.replicates.to_numpy().T])
             if type == "basic":
                 with np.errstate(invalid="ignore"):
                     values = (2.0 * estimate[:, None] - values)[:, ::-1]
-        else:
-            raise OptionError(f"type must be 'percentile', 'basic' or 'normal'; got {type!r}.")
         return pd.DataFrame(values, index=self.estimate.index, columns=["lower", "upper"])
 
     @property
@@ -217,7 +215,7 @@ def bootstrapped(
         What to compute on each draw instead of the estimates, such as `lambda fit: fit.aic`; the fit it gets
         has the drawn rows as case weights.
     callback : callable(step, total, message), optional
-        Hears of every replicate.
+        Called after every replicate.
 
     Returns
     -------
@@ -240,10 +238,8 @@ def bootstrapped(
     >>> draws.replicates.shape, draws.clusters
     ((20, 6), 9)
     """
-    if not isinstance(n, (int, np.integer)) or n < 2:
-        raise OptionError(f"n must be a whole number of replicates, 2 or more; got {n!r}.")
-    if not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
-        raise OptionError(f"n_jobs must be a whole number other than 0 (-1 for all processors); got {n_jobs!r}.")
+    whole("n", n, 2)
+    jobs(n_jobs)
     groups = r.own_covariance.cluster if cluster is None else cluster_codes(cluster, r.design)
     if groups is not None and np.unique(groups).size < 2:
         raise DataError("cluster must hold at least 2 clusters to draw from; got 1.")

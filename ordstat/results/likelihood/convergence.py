@@ -30,12 +30,13 @@ class Convergence:
         digits (significant ones, rounding taken in; at most 15). NaN where aliased or without standard errors; of a
         penalised fit, where the gradient of the likelihood does not vanish, only the digits are known.
     eigenvalues : (P',) array
-        Of the observed information on the user's scale, largest first; they depend on the units of the columns.
+        Eigenvalues of the observed information on the user's scale, largest first; they depend on the units of the
+        columns.
     condition : float
         Condition number of the information on columns centred and divided by their deviation: this one tells
         whether the columns are nearly redundant.
     message : str
-        The solver's last word, with its certificate.
+        The solver's final message, with its certificate.
     warnings : tuple of str
         Everything the fit has to warn of.
     """

@@ -236,7 +236,7 @@ class FittedLikelihood(FittedRanker):
         return -2.0 * float(self.loglik)
 
     def alerts(self) -> list[Alert]:
-        """What the user must hear of: (warning category, message)."""
+        """Warnings about the fit: (category, message)."""
         return [*super().alerts(), *likelihood_alerts(self.fit, self.parameters)]
 
 

@@ -20,6 +20,7 @@ from ...assess.likelihood.goodness import (
     pulkstenis_robinson_df,
     score_groups,
 )
+from ...checks import one_of, whole
 from ...exceptions import ConvergenceWarning, DataError, OptionError
 from ...model.sample import Sample
 from ..protocols import ProbabilityRule
@@ -56,7 +57,7 @@ class GoodnessOfFit:
 
     @property
     def p_value(self) -> float:
-        """Of the first statistic."""
+        """p-value of the first statistic."""
         return float(self.table["p_value"].iloc[0])
 
     def __repr__(self) -> str:
@@ -107,11 +108,9 @@ def goodness_of_fit(r: FittedLikelihood, test: str = "lipsitz", groups: int | No
     >>> fit.gof("hosmer-lemeshow", groups=4).table.round(3).to_dict("records")
     [{'statistic': 3.572, 'df': 11, 'p_value': 0.981}]
     """
-    if not isinstance(test, str) or test not in _TESTS:
-        raise OptionError(f"test must be one of {', '.join(map(repr, _TESTS))}; got {test!r}.")
-    whole = isinstance(groups, (int, np.integer)) and not isinstance(groups, bool) and groups >= 3
-    if groups is not None and not whole:
-        raise OptionError(f"groups must be a whole number, 3 or more; got {groups!r}.")
+    one_of("test", test, _TESTS)
+    if groups is not None:
+        whole("groups", groups, 3)
     finite_only(r, "gof()")
     if penalised(r):
         raise OptionError("gof() compares with the maximum of the likelihood: fit without penalty=.")

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy.special import chdtri, ndtri
 
 from ..._typing import FloatArray, IntArray
+from ...checks import fraction, one_of, unknown, whole
 from ...exceptions import OptionError
 from ...model.fit import Profile
 from .fitted import FittedLikelihood
@@ -52,9 +53,8 @@ def confidence_limits(r: FittedLikelihood, level: float = 0.95, type: str = "wal
     >>> fit.confint(type="profile", parm="temp").round(3).to_numpy().tolist()
     [[1.51, 3.595]]
     """
-    if type not in ("wald", "profile"):
-        raise OptionError(f"type must be 'wald' or 'profile'; got {type!r}.")
-    check_level(level)
+    one_of("type", type, ("wald", "profile"))
+    fraction("level", level)
     chosen = places(r, parm)
     if type == "wald":
         return _frame(r, chosen, _wald(r, level)[chosen])
@@ -69,11 +69,6 @@ def confidence_limits(r: FittedLikelihood, level: float = 0.95, type: str = "wal
     frame = _frame(r, chosen, values)
     frame.attrs["reasons"] = reasons
     return frame
-
-
-def check_level(level: float) -> None:
-    if not 0.0 < level < 1.0:
-        raise OptionError(f"level must lie strictly between 0 and 1; got {level!r}.")
 
 
 def places(r: FittedLikelihood, parm: Any) -> IntArray:
@@ -92,12 +87,9 @@ def _places_of(one: Any, names: Sequence[str], terms: Mapping[str, list[int]]) -
     if isinstance(one, str):
         found = [place for place, name in enumerate(names) if name == one] or terms.get(one, [])
         if not found:
-            raise OptionError(f"parm has no parameter or term {one!r}; the parameters are {', '.join(names)}.")
+            raise unknown("each parm", one, (*names, *terms))
         return found
-    whole = isinstance(one, (int, np.integer)) and not isinstance(one, bool)
-    if not whole or not 0 <= one < len(names):
-        raise OptionError(f"parm must hold names, or positions 0 to {len(names) - 1}; got {one!r}.")
-    return [int(one)]
+    return [whole("each parm", one, 0, len(names) - 1, also=", or a name")]
 
 
 def _wald(r: FittedLikelihood, level: float) -> FloatArray:
@@ -163,9 +155,8 @@ def profiles(
     >>> fit.profile("temp", level=0.95, points=3)["z"].round(3).tolist()
     [-1.96, 0.0, 1.96]
     """
-    check_level(level)
-    if points < 3:
-        raise OptionError(f"points must be 3 or more; got {points!r}.")
+    fraction("level", level)
+    whole("points", points, 3)
     if parm is not None:
         check_determined(places(r, parm), r.fit, r.parameters, "profile")
     chosen = [place for place in places(r, parm) if not r.fit.aliased[place]]

@@ -89,7 +89,7 @@ def _scope(terms: Iterable[str], taken: Iterable[str], scope: Any) -> list[str]:
 def _with_margins(r: FittedLikelihood, terms: Iterable[str]) -> BoolArray:
     """(D,) which location columns belong to some terms or the terms that these contain."""
     chosen = np.zeros(len(r.design.names), dtype=bool)
-    margins = r.design.spec.margins()
+    margins = r.design.spec.marginality()
     for term in terms:
         for name in margins.margins_of(term):
             chosen[r.design.terms[name]] = True
@@ -251,7 +251,7 @@ def _binary_fits(r: FittedLikelihood, rows: Rows) -> tuple[list[LikelihoodFit], 
     """One regression of "above level k" a threshold, and which of them have no finite estimates."""
     fits, notes = [], []
     sample = replace(r.design.sample, rows=rows, n_levels=2, costs=None)
-    method = unstarted(r).with_cost("classification")  # a K x K cost has no use for two levels
+    method = unstarted(r).with_cost("classification")  # a K x K cost does not fit two levels
     for k, name in enumerate(r.threshold_names):
         fit = method.fit(replace(sample, y=(sample.y > k).astype(np.intp)), np.random.default_rng(0))
         if fit.separation is not None or fit.aliased.any() or not fit.certificate.reached:

@@ -11,11 +11,11 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
-from ...exceptions import DataError, OptionError
+from ...checks import generator, one_of
+from ...exceptions import DataError
 from ...model.likelihood.rule import LikelihoodRule
 from ..report.render import Summary
 from ..report.report import Report, Table
-from ..seeds import generator
 from .fitted import FittedLikelihood
 
 
@@ -33,7 +33,7 @@ def residual_series(r: FittedLikelihood, type: str = "surrogate", seed: int | np
         as "probability-scale"; the squares, weighted, add up to `deviance`. "pearson": (rank - expected
         rank) / standard deviation.
     seed : int or numpy.random.Generator
-        Of "surrogate"; the others use no random numbers.
+        Seed of "surrogate"; the others use no random numbers.
 
     Returns
     -------
@@ -54,8 +54,7 @@ def residual_series(r: FittedLikelihood, type: str = "surrogate", seed: int | np
     """
     from ...assess.likelihood.residuals import RESIDUAL_TYPES, residuals
 
-    if type not in RESIDUAL_TYPES:
-        raise OptionError(f"type must be one of {', '.join(map(repr, RESIDUAL_TYPES))}; got {type!r}.")
+    one_of("type", type, RESIDUAL_TYPES)
     values = residuals(_rule(r), r.design.sample, type, generator(seed))
     return pd.Series(values, index=r.design.index, name=type)
 

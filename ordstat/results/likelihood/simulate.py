@@ -8,13 +8,11 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import FloatArray, IntArray
-from ...exceptions import DataError, OptionError
+from ...checks import generator, whole
+from ...exceptions import DataError
+from ...model.row_blocks import row_blocks
 from ..protocols import ProbabilityRule
-from ..seeds import generator
 from .fitted import FittedLikelihood
-
-#: Doubles held at once.
-_BUFFER = 1 << 22
 
 
 def simulated(
@@ -50,15 +48,12 @@ def simulated(
     >>> fit.simulate(n=2, seed=1).shape
     (72, 2)
     """
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise OptionError(f"n must be a whole number, 1 or more; got {n!r}.")
+    whole("n", n, 1)
     target = r.target(newdata)
     rule, rng = cast(ProbabilityRule, r.fit.rule), generator(seed)
     shares = rng.random((int(n), target.rows.n))
     codes = np.empty(shares.shape, dtype=np.intp)
-    step = max(1, _BUFFER // len(r.levels))
-    for start in range(0, target.rows.n, step):
-        rows = slice(start, start + step)
+    for rows in row_blocks(target.rows.n, len(r.levels)):
         probabilities = rule.probabilities(target.rows.take(rows), target.scores[rows])
         codes[:, rows] = drawn_codes(probabilities, shares[:, rows])
     columns = {f"sim_{i + 1}": target.classes(row, r.design.levels) for i, row in enumerate(codes)}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
+from ...checks import one_of
 from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
 from ...model.sample import Sample
@@ -17,7 +18,7 @@ from .fitted import FittedLikelihood
 
 if TYPE_CHECKING:
     from ...design.design import Design
-    from ...design.margins import Margins
+    from ...design.marginality import Marginality
 
 NONE = "<none>"
 
@@ -76,7 +77,7 @@ def coded_anew(r: FittedLikelihood, role: str, terms: Sequence[str], changed: st
     if columns is not None:
         rows = replace(design.sample.rows, **{"X" if role == "formula" else role: columns})
         return replace(design.sample, rows=rows)
-    text = design.spec.margins().texts[changed]
+    text = design.spec.marginality().texts[changed]
     change = f"~ . - {text}" if changed not in terms else f"~ . + {text}" if len(terms) > 1 else f"~ {text}"
     new = design.updated(**{role: change})
     check_rows(design, new, changed)
@@ -110,7 +111,7 @@ def dropped_terms(
     >>> fit.drop1()["lrt"].round(3).to_dict()
     {'<none>': nan, 'temp': 26.928, 'contact': 11.043}
     """
-    _check_test(test)
+    one_of("test", test, ("Chisq", None))
     check_unpenalised([r], "drop1")
     fits = drop_fits(r, _drop_scope(r, scope))
     return _table(r, fits, -1.0, test, k)
@@ -127,7 +128,7 @@ def drop_fits(r: FittedLikelihood, terms: Iterable[str]) -> dict[str, Refit]:
 
 def _drop_scope(r: FittedLikelihood, scope: Any) -> list[str]:
     if scope is None:
-        return r.design.spec.margins().droppable()
+        return r.design.spec.marginality().droppable()
     terms = [scope] if isinstance(scope, str) else list(scope)
     unknown = [term for term in terms if term not in r.design.terms]
     if unknown:
@@ -167,7 +168,7 @@ def added_terms(
     <none>   NaN  194.027     NaN      NaN
     contact  1.0  184.984  11.043    0.001
     """
-    _check_test(test)
+    one_of("test", test, ("Chisq", None))
     check_unpenalised([r], "add1")
     fits = add_fits(r, enterable(r, widest(r, scope, data)), data)
     return _table(r, fits, 1.0, test, k)
@@ -183,15 +184,15 @@ def add_fits(r: FittedLikelihood, texts: dict[str, str], data: Any) -> dict[str,
     return fits
 
 
-def widest(r: FittedLikelihood, scope: Any, data: Any) -> Margins:
+def widest(r: FittedLikelihood, scope: Any, data: Any) -> Marginality:
     """The terms of the largest model; a dot in its formula stands for the model of `r`."""
     formula = scope if isinstance(scope, str) else " + ".join(scope)
-    return r.design.updated(data, formula=formula if "~" in formula else f"~ . + {formula}").spec.margins()
+    return r.design.updated(data, formula=formula if "~" in formula else f"~ . + {formula}").spec.marginality()
 
 
-def enterable(r: FittedLikelihood, wide: Margins) -> dict[str, str]:
-    """Terms of the largest model that may enter (their margins are in the model), with their texts."""
-    have = set(r.design.spec.margins().factors.values())
+def enterable(r: FittedLikelihood, wide: Marginality) -> dict[str, str]:
+    """Terms of the largest model that may enter (the terms they contain are in the model), with their texts."""
+    have = set(r.design.spec.marginality().factors.values())
     lacking = {term: own for term, own in wide.factors.items() if own not in have}
     return {
         term: wide.texts[term] for term, own in lacking.items() if not any(other < own for other in lacking.values())
@@ -206,11 +207,6 @@ def check_rows(old: Design, new: Design, term: str) -> None:
             f"({min(old.sample.n, new.sample.n)} rows have it): models are compared on the same rows, so drop the rows "
             "with missing values first."
         )
-
-
-def _check_test(test: str | None) -> None:
-    if test not in ("Chisq", None):
-        raise OptionError(f"test must be 'Chisq' or None; got {test!r}.")
 
 
 def _table(

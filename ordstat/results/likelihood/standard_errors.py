@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import expit, ndtri
 
 from ..._typing import BoolArray, FloatArray, IntArray
-from ...exceptions import OptionError
+from ...checks import fraction
 from ...model.costs import CostMatrix
 from ...model.fit import LikelihoodFit
 from ...model.likelihood.flexible import FLEXIBLE
@@ -65,9 +65,7 @@ def infinite_parameters(fit: LikelihoodFit) -> BoolArray | None:
 
 def normal_quantile(level: float) -> float:
     """z with P(|N(0, 1)| < z) = level."""
-    if not 0.0 < level < 1.0:
-        raise OptionError(f"level must lie strictly between 0 and 1; got {level!r}.")
-    return float(ndtri(0.5 + level / 2.0))
+    return float(ndtri(0.5 + fraction("level", level) / 2.0))
 
 
 def symmetric_limits(value: FloatArray, std_error: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
@@ -86,7 +84,7 @@ def logit_limits(
     share, complement : arrays
         p and 1 - p; where p is exactly 0 or 1 without error so are its limits, and they are NaN outside [0, 1].
     std_error : array
-        Of p.
+        Standard error of p.
     level : float in (0, 1)
     """
     z = normal_quantile(level)

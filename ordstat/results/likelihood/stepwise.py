@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ...checks import one_of
 from ...exceptions import OptionError
 from ..refit import updated
 from .comparison import check_unpenalised
@@ -15,7 +16,7 @@ from .fitted import FittedLikelihood
 from .single_terms import add_fits, check_rows, drop_fits, enterable, widest
 
 if TYPE_CHECKING:
-    from ...design.margins import Margins
+    from ...design.marginality import Marginality
 
 #: Criteria as near to each other as this are equal.
 _ROUNDING = 1e-7
@@ -77,8 +78,7 @@ def stepwise(
     lower, upper = _limits(r, scope)
     check_unpenalised([r], "step")
     chosen = direction or ("backward" if upper is None else "both")
-    if chosen not in ("both", "backward", "forward"):
-        raise OptionError(f"direction must be 'both', 'backward' or 'forward'; got {direction!r}.")
+    one_of("direction", chosen, ("both", "backward", "forward"))
     if upper is None and chosen == "forward":
         raise OptionError("direction='forward' needs scope=, the formula of the largest model.")
     rows = [("", r)]
@@ -94,7 +94,7 @@ def stepwise(
     return Selection(r, _trace(rows, k))
 
 
-def _limits(r: FittedLikelihood, scope: Any) -> tuple[set[frozenset[str]], Margins | None]:
+def _limits(r: FittedLikelihood, scope: Any) -> tuple[set[frozenset[str]], Marginality | None]:
     """Factors of the terms that must stay, and the terms of the largest model; dots stand for the first one."""
     if isinstance(scope, dict):
         unknown = set(scope) - {"lower", "upper"}
@@ -103,20 +103,20 @@ def _limits(r: FittedLikelihood, scope: Any) -> tuple[set[frozenset[str]], Margi
         lower, upper = scope.get("lower"), scope.get("upper")
     else:
         lower, upper = None, scope
-    must = set() if lower is None else set(r.design.updated(formula=lower).spec.margins().factors.values())
+    must = set() if lower is None else set(r.design.updated(formula=lower).spec.marginality().factors.values())
     return must, None if upper is None else widest(r, upper, None)
 
 
 def _best_change(
-    r: FittedLikelihood, lower: set[frozenset[str]], upper: Margins | None, drop: bool, k: float
+    r: FittedLikelihood, lower: set[frozenset[str]], upper: Marginality | None, drop: bool, k: float
 ) -> tuple[str, str] | None:
     """The single term whose coming or going lowers the criterion most, and the formula that does it.
 
     Terms without a parameter of their own go first, the last of them, unless the criterion rises.
     """
-    margins = r.design.spec.margins()
-    terms = [term for term in margins.droppable() if drop and margins.factors[term] not in lower]
-    found = {(f"- {term}", f"~ . - {margins.texts[term]}"): fit for term, fit in drop_fits(r, terms).items()}
+    marginality = r.design.spec.marginality()
+    terms = [term for term in marginality.droppable() if drop and marginality.factors[term] not in lower]
+    found = {(f"- {term}", f"~ . - {marginality.texts[term]}"): fit for term, fit in drop_fits(r, terms).items()}
     now = k * r.edf - 2.0 * r.loglik
     idle = [change for change, fit in found.items() if fit.edf == r.edf and fit.criterion(k) < now + _ROUNDING]
     if idle:

@@ -29,7 +29,7 @@ def likelihood_summary(r: FittedLikelihood, exponentiate: bool = False, level: f
     exponentiate : bool
         Add the odds ratios (logit), hazard ratios (cloglog) or exponents of the effects, with limits.
     level : float in (0, 1)
-        Of the confidence limits.
+        Confidence level of the limits.
     """
     return Summary(likelihood_report(r, exponentiate, level))
 
@@ -85,9 +85,9 @@ def _equals(p: str) -> str:
 
 def _effect_tables(r: FittedLikelihood, exponentiate: bool, level: float) -> list[Table]:
     titles = {
-        "location": "Location effects: a positive one raises the response",
-        "nominal": "Nominal effects, added to one threshold: a positive one lowers the response there",
-        "scale": "Scale effects on the log scale: a positive one widens the distribution of the response",
+        "location": "Location effects (positive = higher response)",
+        "nominal": "Nominal effects, by threshold (positive = lower response)",
+        "scale": "Scale effects on the log scale (positive = wider distribution of the response)",
     }
     if r.fit.jacobian is not None:
         titles["threshold"] = "Parameters of the thresholds"

@@ -22,7 +22,7 @@ def tidy_parameters(
         exp() of estimate and limits of all terms but thresholds; std_error, statistic and p_value stay those of
         the coefficient.
     level : float
-        Of the limits.
+        Confidence level of the limits.
 
     Examples
     --------

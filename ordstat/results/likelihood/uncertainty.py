@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import FloatArray
+from ...checks import fraction, generator, one_of, whole
 from ...exceptions import OptionError
 from ...model.likelihood.derivatives import involved, score_errors, score_involved, standard_errors
 from ...model.likelihood.quantities import QUANTITIES
 from ...model.likelihood.rule import LikelihoodRule
+from ...model.row_blocks import row_blocks
 from ...model.sample import Rows
 from ..predictions import prediction, unknown_type
-from ..seeds import generator
 from ..target import Target
 from .fitted import FittedLikelihood
 from .standard_errors import (
@@ -24,14 +25,12 @@ from .standard_errors import (
     drawn_rules,
     infinite_parameters,
     logit_limits,
-    normal_quantile,
     predicted,
     rule_covariance,
     symmetric_limits,
 )
 
 METHODS = ("delta", "simulation")
-_BUFFER = 1 << 23  # doubles of simulated predictions held at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +45,7 @@ class Uncertainty:
     level : float in (0, 1)
     method : {"delta", "simulation"}
     draws : int
-        Of the parameters, for the simulation.
+        Draws of the parameters, for the simulation.
     seed : int or numpy.random.Generator
     vcov : str or dict, optional
         Covariance of the parameters, as `LikelihoodResults.vcov` takes it.
@@ -61,13 +60,10 @@ class Uncertainty:
     vcov: Any = None
 
     def __post_init__(self) -> None:
-        if self.interval not in (None, "confidence"):
-            raise OptionError(f"interval must be 'confidence' or None; got {self.interval!r}.")
-        if self.method not in METHODS:
-            raise OptionError(f"method must be 'delta' or 'simulation'; got {self.method!r}.")
-        if isinstance(self.draws, bool) or not isinstance(self.draws, (int, np.integer)) or self.draws < 2:
-            raise OptionError(f"draws must be a whole number, 2 or more; got {self.draws!r}.")
-        normal_quantile(self.level)
+        one_of("interval", self.interval, ("confidence", None))
+        one_of("method", self.method, METHODS)
+        whole("draws", self.draws, 2)
+        fraction("level", self.level)
 
     @property
     def asked(self) -> bool:
@@ -115,14 +111,14 @@ def prediction_with_errors(
     interval : "confidence", optional
         Add confidence limits (of the probability, score or expected rank, not of the response itself).
     level : float in (0, 1)
-        Of the limits.
+        Confidence level of the limits.
     method : {"delta", "simulation"}
         Delta method: limits of probabilities (and of the expected rank, as a share of 1..K) are formed on the
         logit scale and taken back, so they stay in range; symmetric for the other types. Simulation: deviation
         and quantiles of the predictions at parameters drawn from their asymptotic normal distribution.
     draws : int
     seed : int or numpy.random.Generator
-        Of the simulation.
+        Seed of the simulation.
     vcov : str or dict, optional
         Covariance of the parameters, as in `vcov`.
     cost : str or K x K matrix, optional
@@ -134,7 +130,7 @@ def prediction_with_errors(
         One row per row of `newdata`, on its index; NaN where an input is missing. With `se` or `interval` the
         columns are "estimate", "std_error", "lower", "upper" for "score" and "mean", and pairs of those and a
         level (or threshold) for the rest, so that `out["lower"]` is a frame like `out["estimate"]`. Errors and
-        limits are NaN where a prediction hangs on an infinite estimate.
+        limits are NaN where a prediction depends on an infinite estimate.
 
     Raises
     ------
@@ -160,7 +156,7 @@ def prediction_with_errors(
     if not how.asked:
         return prediction(r, newdata, type)
     if type not in r.predicts:
-        raise OptionError(unknown_type(r, type))
+        raise unknown_type(r, type)
     return with_uncertainty(r, r.target(newdata), type, how)
 
 
@@ -246,22 +242,17 @@ def _simulated(rule: LikelihoodRule, rows: Rows, type: str, covariance: FloatArr
     drawn = list(drawn_rules(rule, covariance, how.draws, rng))
     tail = 0.5 - how.level / 2.0
     tables = np.empty((3, *estimate.shape))
-    for part in _row_parts(rows.n, how.draws * estimate.shape[1]):
+    for part in row_blocks(rows.n, how.draws * estimate.shape[1]):
         values = np.stack([predicted(one, rows.take(part), type) for one in drawn])
         tables[0, part] = values.std(axis=0, ddof=1)
         tables[1:, part] = np.quantile(values, [tail, 1.0 - tail], axis=0)
     return Predicted(estimate, *tables)
 
 
-def _row_parts(n: int, per_row: int) -> list[slice]:
-    step = max(1, _BUFFER // per_row)
-    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
-
-
 def _unknown_removed(
     found: Predicted, results: FittedLikelihood, rule: LikelihoodRule, rows: Rows, type: str
 ) -> Predicted:
-    """No errors where a prediction hangs on an infinite estimate."""
+    """No errors where a prediction depends on an infinite estimate."""
     infinite = infinite_parameters(results.fit)
     if infinite is None:
         return found

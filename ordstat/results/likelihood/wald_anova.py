@@ -9,14 +9,14 @@ import pandas as pd
 
 from ..._typing import BoolArray, FloatArray, IntArray
 from ...assess.likelihood.wald import sequential_contrasts, wald_test
-from ...exceptions import OptionError
+from ...checks import one_of
 from ...model.sample import Sample
 from .comparison import chi2_tail, likelihood_ratio_tests
 from .fitted import FittedLikelihood
 
 if TYPE_CHECKING:
     from ...design.design import Design
-    from ...design.margins import Margins
+    from ...design.marginality import Marginality
 
 #: Other names of a type.
 _ALIASES = {"1": "I", "2": "II", "3": "III", "balanced": "III"}
@@ -73,15 +73,14 @@ def analysis_of_variance(r: FittedLikelihood, *others: Any, type: str = "I") -> 
 def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
     """Wald tests of the location terms of one fit; see `LikelihoodResults.anova`."""
     kind = _ALIASES.get(str(type), str(type))
-    if kind not in ("I", "II", *_CODED):
-        raise OptionError(f"type must be 'I', 'II', 'III' (or 'balanced') or 'baseline'; got {type!r}.")
-    design, margins = r.design, r.design.spec.margins()
+    one_of("type", kind, ("I", "II", *_CODED))
+    design, marginality = r.design, r.design.spec.marginality()
     places = r.parameters.of("location")
     estimated = ~r.fit.aliased[places]
     beta = np.where(estimated, r.fit.coefficients[places], 0.0)
     covariance = _location_covariance(r, places)
     contrasts = _recoded_contrasts if kind in _CODED else _sequential_contrasts
-    found = [(L, L @ beta) for L in contrasts(r, kind, margins, estimated)]
+    found = [(L, L @ beta) for L in contrasts(r, kind, marginality, estimated)]
     rows = [wald_test(L, difference, covariance) for L, difference in found]
     statistic, df = np.array([s for s, _ in rows], dtype=float), np.array([d for _, d in rows], dtype=int)
     table = pd.DataFrame({"df": df, "chisq": statistic, "p_value": chi2_tail(statistic, df)}, index=list(design.terms))
@@ -89,18 +88,22 @@ def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
     return table
 
 
-def _sequential_contrasts(r: FittedLikelihood, kind: str, margins: Margins, estimated: BoolArray) -> list[FloatArray]:
+def _sequential_contrasts(
+    r: FittedLikelihood, kind: str, marginality: Marginality, estimated: BoolArray
+) -> list[FloatArray]:
     """Types I and II: terms in the order of the formula, or with those that contain a term after it."""
     design, gram = r.design, _centred_gram(r.design.sample)
     found = []
     for term, columns in design.terms.items():
         own = np.arange(columns.start, columns.stop)
-        order = np.arange(estimated.size) if kind == "I" else _containing_last(term, margins, design)
+        order = np.arange(estimated.size) if kind == "I" else _containing_last(term, marginality, design)
         found.append(sequential_contrasts(gram, own[estimated[own]], order[estimated[order]]))
     return found
 
 
-def _recoded_contrasts(r: FittedLikelihood, kind: str, margins: Margins, estimated: BoolArray) -> list[FloatArray]:
+def _recoded_contrasts(
+    r: FittedLikelihood, kind: str, marginality: Marginality, estimated: BoolArray
+) -> list[FloatArray]:
     """Types III and baseline: coefficients under another coding; NaN where an aliased column leaves them unknown.
 
     A term that no other contains is tested whatever is aliased in it, and where the other coding would be another
@@ -109,9 +112,9 @@ def _recoded_contrasts(r: FittedLikelihood, kind: str, margins: Margins, estimat
     coded = r.design.spec.hypotheses(_CODED[kind])
     found = []
     for term, columns in r.design.terms.items():
-        if coded and _all_cells(term, margins, r.design, estimated):
+        if coded and _all_cells(term, marginality, r.design, estimated):
             found.append(coded[term])
-        elif margins.containing[term]:
+        elif marginality.containing[term]:
             found.append(np.full((columns.stop - columns.start, estimated.size), np.nan))
         else:
             found.append(np.eye(estimated.size)[columns][estimated[columns]])
@@ -132,14 +135,14 @@ def _centred_gram(sample: Sample) -> FloatArray:
     return np.asarray((centred * sample.case_weights[:, None]).T @ centred)
 
 
-def _containing_last(term: str, margins: Margins, design: Design) -> IntArray:
+def _containing_last(term: str, marginality: Marginality, design: Design) -> IntArray:
     """Columns in the order: other terms, this term, the terms that contain it."""
-    containing = margins.containing[term]
+    containing = marginality.containing[term]
     others = [name for name in design.terms if name != term and name not in containing]
     columns = [np.arange(design.terms[name].start, design.terms[name].stop) for name in (*others, term, *containing)]
     return np.concatenate(columns)
 
 
-def _all_cells(term: str, margins: Margins, design: Design, estimated: BoolArray) -> bool:
+def _all_cells(term: str, marginality: Marginality, design: Design, estimated: BoolArray) -> bool:
     """Whether the effects of a term in all cells are known: nothing aliased in it or in the terms that contain it."""
-    return all(estimated[design.terms[name]].all() for name in (term, *margins.containing[term]))
+    return all(estimated[design.terms[name]].all() for name in (term, *marginality.containing[term]))

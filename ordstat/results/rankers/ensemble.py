@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..._typing import FloatArray, IntArray
 from ...exceptions import UnavailableError
-from ...model.costs import CostMatrix, sample_costs
+from ...model.costs import sample_costs
 from ...model.ensembles.rounds import EnsembleFit
 from ...model.sample import Rows, Sample
 from ..base import OrdinalResults
@@ -114,7 +114,7 @@ def _stage(fit: FittedEnsemble, prefix: str, sample: Sample, codes: IntArray) ->
     weights, distance = sample.case_weights, np.abs(codes - sample.y)
     errors = {"classification": np.minimum(distance, 1), "absolute": distance}
     if sample.costs is not None or fit.design.sample.costs is None:
-        costs = sample_costs(CostMatrix.parse(fit.method.cost), sample)
+        costs = sample_costs(fit.method.cost_matrix, sample)
         errors["cost"] = costs[np.arange(sample.n), codes]
     return {prefix + name: float(weights @ values / weights.sum()) for name, values in errors.items()}
 

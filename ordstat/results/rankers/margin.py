@@ -104,7 +104,7 @@ def threshold_report(r: FittedThresholds) -> Report:
     """The summary as data."""
     tables = [shortened(Table(title="Thresholds", frame=r.thresholds.to_frame()), ".thresholds")]
     if r.fit.coefficients is not None:
-        title = "Coefficients of the score: a positive one raises the response"
+        title = "Coefficients of the score (positive = higher response)"
         tables.insert(0, Table(title=title, frame=r.coef.to_frame()))
     if r.fit.selection is not None:
         tables.append(selection_table(r.fit.selection))

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ...exceptions import DataError, OptionError, UnavailableError
 from ...model.fit import Fit
-from ...model.online.weights import Learned, Lesson, MistakeBound, OnlineMarginFit, OnlineVoteFit
+from ...model.online.weights import Learned, MistakeBound, OnlineMarginFit, OnlineVoteFit, Update
 from ...model.sample import Sample
 from ..base import OrdinalResults
 from ..fitted import FittedRanker, case_weights
@@ -23,10 +23,10 @@ from .votes import FittedVotes, vote_report
 class OnlineRanker(Protocol):
     """An online method, as results see it."""
 
-    def continued(self, sample: Sample, learned: Learned) -> Lesson:
+    def continued(self, sample: Sample, learned: Learned) -> Update:
         """A pass over further rows."""
 
-    def concluded(self, lesson: Lesson) -> Fit:
+    def concluded(self, update: Update) -> Fit:
         """The fit after it."""
 
     def mistake_bound(self, sample: Sample, fit: Any) -> MistakeBound:
@@ -80,23 +80,23 @@ class Stream:
     first : FittedOnline
         What was learned before.
     last : Batch, optional
-    lesson : Lesson, optional
+    update : Update, optional
     """
 
     first: FittedOnline
     last: Batch | None = None
-    lesson: Lesson | None = None
+    update: Update | None = None
 
     def after(self, batch: Batch) -> Stream:
         """The stream with one more batch."""
-        before = self.first.fit.learned if self.lesson is None else self.lesson.learned
-        lesson = cast(OnlineRanker, self.first.method).continued(batch.sample, before)
-        return Stream(first=self.first, last=batch, lesson=lesson)
+        before = self.first.fit.learned if self.update is None else self.update.learned
+        update = cast(OnlineRanker, self.first.method).continued(batch.sample, before)
+        return Stream(first=self.first, last=batch, update=update)
 
     @cached_property
     def results(self) -> FittedOnline:
         """The results at the last batch."""
-        if self.last is None or self.lesson is None:
+        if self.last is None or self.update is None:
             return self.first
         design = replace(
             self.first.design,
@@ -107,12 +107,12 @@ class Stream:
             notes=(),
             data=None,
         )
-        fit: Any = cast(OnlineRanker, self.first.method).concluded(self.lesson)
+        fit: Any = cast(OnlineRanker, self.first.method).concluded(self.update)
         return replace(self.first, design=design, fit=fit)
 
     def __getstate__(self) -> dict[str, Any]:
         """What to pickle: the results, in place of all that they were made from."""
-        return {"first": self.results, "last": None, "lesson": None}
+        return {"first": self.results, "last": None, "update": None}
 
 
 S = TypeVar("S", bound=FittedOnline)

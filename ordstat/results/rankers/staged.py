@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
+from ...checks import is_whole, whole
 from ...exceptions import OptionError
 from ...model.fit import Fit
 from ...model.sample import Sample
@@ -38,7 +39,7 @@ class RoundsMethod(Protocol):
 def after_rounds(fit: R, rounds: int) -> R:
     """The results as they were after some of the rounds.
 
-    Of a threshold ensemble `rounds`, and further ones by `more`, are still of all.
+    `rounds` of a threshold ensemble, and further ones by `more`, still count all rounds.
 
     Raises
     ------
@@ -93,7 +94,7 @@ def staged_predictions(
     ----------
     newdata : data frame, optional
     type : str
-        Of `predict`.
+        As in `predict`.
     every : int
         Only every so many rounds, and the last.
 
@@ -119,17 +120,12 @@ def stages(fit: FittedRanker, every: int, rounds: Sequence[int] | None = None) -
     first, last = (cast(StagedFit, fit.fit).stages[place] for place in (0, -1))
     if rounds is not None:
         return _among(rounds, first, last)
-    if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
-        raise OptionError(f"every must be an integer of 1 or more; got {every!r}.")
+    whole("every", every, 1)
     return sorted({*range(every, last + 1, every), last})
 
 
 def _among(rounds: Sequence[int], first: int, last: int) -> list[int]:
-    whole = not isinstance(rounds, str) and np.ndim(rounds) == 1 and len(rounds) > 0
-    if not whole or not all(_is_whole(t) and first <= t <= last for t in rounds):
+    several = not isinstance(rounds, str) and np.ndim(rounds) == 1 and len(rounds) > 0
+    if not several or not all(is_whole(t) and first <= t <= last for t in rounds):
         raise OptionError(f"rounds must be whole numbers from {first} to {last}, the rounds made; got {rounds!r}.")
     return sorted({int(t) for t in rounds})
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...checks import whole
 from ...exceptions import OptionError
 from ...model.trees.tree import Tree
 from .tree_rounds import FittedTrees
@@ -33,9 +34,9 @@ def tree_importance(fit: FittedTrees) -> pd.DataFrame:
     fall, cuts = np.zeros(n_columns), np.zeros(n_columns, dtype=np.int64)
     for i, tree in enumerate(votes.trees):
         round_, s = divmod(i, votes.per_round)
-        height = votes.heights[round_, min(s, votes.heights.shape[1] - 1)]
-        if height > 0:
-            fall += height * tree.importance(n_columns) / float(tree.values[0].sum())
+        round_weight = votes.round_weights[round_, min(s, votes.round_weights.shape[1] - 1)]
+        if round_weight > 0:
+            fall += round_weight * tree.importance(n_columns) / float(tree.values[0].sum())
             cuts += np.bincount(tree.column[tree.column >= 0], minlength=n_columns)
     share = fall / (fall.sum() or 1.0)
     frame = pd.DataFrame({"importance": share, "cuts": cuts}, index=pd.Index(fit.design.names, name="column"))
@@ -104,8 +105,7 @@ def _tree(fit: FittedTrees, round: int, split: int | None) -> Any:
         most = f"give split=1 to {votes.per_round}" if by_split else "leave split out"
         raise OptionError(f"the trees of {fit.method!r} are {'of one' if by_split else 'not of a'} split: {most}.")
     for name, value, most_of in (("round", round, votes.rounds), ("split", split or 1, votes.per_round)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= most_of:
-            raise OptionError(f"{name} must be an integer from 1 to {most_of}; got {value!r}.")
+        whole(name, value, 1, most_of)
     return votes.trees[(round - 1) * votes.per_round + (split or 1) - 1]
 
 

@@ -55,12 +55,12 @@ class FittedTrees(FittedRanker):
     def rounds(self) -> pd.DataFrame:
         """One row a round: its weighted error (NaN without weights) and its vote; one column each a split where splits
         are boosted apart, a vote of 0 saying that a split had ended."""
-        errors, heights = self.fit.errors, self.fit.votes.heights
-        index = pd.RangeIndex(1, len(heights) + 1, name="round")
-        if heights.shape[1] == 1:
-            return pd.DataFrame({"error": errors[:, 0], "vote": heights[:, 0]}, index=index)
+        errors, round_weights = self.fit.errors, self.fit.votes.round_weights
+        index = pd.RangeIndex(1, len(round_weights) + 1, name="round")
+        if round_weights.shape[1] == 1:
+            return pd.DataFrame({"error": errors[:, 0], "vote": round_weights[:, 0]}, index=index)
         columns = pd.MultiIndex.from_product([["error", "vote"], self.threshold_names], names=["", "split"])
-        return pd.DataFrame(np.hstack([errors, heights]), index=index, columns=columns)
+        return pd.DataFrame(np.hstack([errors, round_weights]), index=index, columns=columns)
 
 
 _ERRORS = ("classification", "absolute", "squared")

@@ -13,7 +13,6 @@ from ..._typing import AnyArray, FloatArray
 from ...assess.bounds import MarginBounds
 from ...assess.errors import ErrorTable, Predictions, confusion, per_rank_errors
 from ...assess.margins import DeltaErrors, Margins
-from ...model.costs import CostMatrix
 from ...model.fit import Certificate, Selection, Trace
 from ..fitted import FittedRanker
 from ..margins import margin_errors
@@ -35,7 +34,7 @@ def level_counts(levels: Sequence[Any], counts: AnyArray) -> str:
 
 
 def certificate_text(certificate: Certificate, trace: Trace) -> str:
-    """Value against tolerance, iterations, the solver's last word and further figures."""
+    """Value against tolerance, iterations, the solver's final message and further figures."""
     sign = "<=" if certificate.reached else "> (NOT REACHED)"
     text = f"{certificate.name} {certificate.value:.2g} {sign} {certificate.tolerance:.2g}"
     # Some methods list their iterations once more.
@@ -91,7 +90,7 @@ def margin_table(m: Margins, weights: FloatArray) -> Table:
 
 
 def _quantiles(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Of the finite values, a weight w counting as w equal values (inverse of the distribution function)."""
+    """Quantiles of the finite values, a weight w counting as w equal values (inverse of the distribution function)."""
     finite = np.isfinite(values)
     if not finite.any():
         return np.full(len(_QUANTILES), np.nan)
@@ -178,7 +177,7 @@ def data_header(r: FittedRanker) -> tuple[tuple[str, Any], ...]:
         ("Method", repr(r.method)),
         ("Observations", f"{rows}; {counted(left_out, 'row')} left out" if left_out else rows),
         ("Levels", level_counts(r.levels, counts)),
-        ("Cost", "each row's own" if sample.costs is not None else CostMatrix.parse(r.method.cost).label),
+        ("Cost", "each row's own" if sample.costs is not None else r.method.cost_matrix.label),
         *((label[:1].upper() + label[1:], value) for label, value in r.fit.facts),
     )
 

@@ -1,4 +1,4 @@
-"""What a user must hear of a fit, in words: the api issues them as warnings."""
+"""Warnings about a fit, as text; the api issues them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Entries of a separating direction below this share of the largest are rounding.
 _STILL = 1e-6
 
-# Means of this many deviations are far from 0.
+# Means of this many standard deviations are far from 0.
 _FAR = 50.0
 
 # Rounding of a score that may change ranks, a margin being 1.
@@ -63,7 +63,7 @@ def calibration_alerts(calibration: Calibration) -> list[Alert]:
             (
                 DataWarning,
                 "the score of rows left out does not rise with their level, so the calibrated probabilities are the "
-                "shares of the levels for every row: the ranker has learned nothing that holds outside its rows.",
+                "shares of the levels for every row: the held-out scores carry no information about the level.",
             )
         )
     if calibration.separated:
@@ -72,7 +72,7 @@ def calibration_alerts(calibration: Calibration) -> list[Alert]:
                 SeparationWarning,
                 "the score puts the rows left out in the order of their levels without a mistake, so the likelihood of "
                 "the calibration has no maximum: the probabilities near 0 and 1 come from one observation's worth of "
-                "smoothing, and are not to be taken at their word.",
+                "smoothing, and should not be trusted.",
             )
         )
     return found

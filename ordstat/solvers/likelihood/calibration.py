@@ -8,9 +8,10 @@ over all rows and levels by their shares. The maximum then is finite whatever th
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import softmax
 
 from ..._typing import FloatArray, IntArray
-from ...model.calibration import ScoreMap, VoteMap, softmax
+from ...model.calibration import ScoreMap, VoteMap
 from ...model.likelihood.cumulative import Cumulative
 from ...model.likelihood.links import LINKS
 from ...model.sample import Rows, Sample
@@ -130,7 +131,7 @@ def _loglik(v: FloatArray, targets: FloatArray, point: FloatArray) -> tuple[floa
     logits = point[:-1] + point[-1] * v
     top = logits.max(axis=1, keepdims=True)
     logs = logits - top - np.log(np.exp(logits - top).sum(axis=1, keepdims=True))
-    return float(np.sum(targets * logs)), softmax(logits)
+    return float(np.sum(targets * logs)), softmax(logits, axis=1)
 
 
 def _information(v: FloatArray, totals: FloatArray, p: FloatArray) -> FloatArray:

@@ -239,7 +239,7 @@ class Estimate:
         return np.append(np.zeros(size), self.lambda_end) if found is None else np.append(found, 0.0)
 
     def information(self, direction: FloatArray | None) -> Information:
-        """Of the estimates on the user's scale; lambda that is held has no variance."""
+        """Information about the estimates on the user's scale; lambda that is held has no variance."""
         if self.lam is None:
             return self._information(direction)
         inner = None if direction is None or not direction[:-1].any() else direction[:-1]

@@ -58,7 +58,7 @@ class FittedLikelihood:
         Parameters
         ----------
         sample : Sample
-            Of the wider model, no column aliased.
+            The sample of the wider model, no column aliased.
         estimates : (P',) of the model of the fit, in the parameters of the wider one
         """
         wider = identified(Problem.of(sample, self.problem.family, self.problem.flexible, self.threshold))

@@ -43,7 +43,7 @@ class FlexibleProfile:
     point : Point
         Estimates, lambda last.
     joint : ProfileLikelihood or None
-        Of all parameters together; None where lambda is held at an end of its range.
+        Profile of all parameters together; None where lambda is held at an end of its range.
     lambda_end : int
     error : float
         Standard error of lambda, NaN where it has none.

@@ -19,6 +19,7 @@ from ...model.fit import Confounded
 from ...model.likelihood.family import Family
 from ...model.likelihood.lambda_terms import lambda_slope
 from ...model.likelihood.predictor import ModelRows
+from ...model.row_blocks import row_blocks
 from .column_rank import TOLERANCE
 from .problem import Problem
 
@@ -97,10 +98,9 @@ class _Predictors:
 
     def triangle(self, rows: IntArray, thresholds: IntArray) -> FloatArray:
         """R of the QR decomposition of the derivatives, a part of the rows at a time."""
-        step = max(1, _BUFFER // (thresholds.size * self.n_parameters))
         found = np.zeros((0, self.n_parameters))
-        for start in range(0, rows.size, step):
-            block = self.derivatives(rows[start : start + step], thresholds)
+        for some in row_blocks(rows.size, thresholds.size * self.n_parameters, _BUFFER):
+            block = self.derivatives(rows[some], thresholds)
             found = np.asarray(np.linalg.qr(np.vstack([found, block]), mode="r"))
         return found
 

@@ -18,6 +18,7 @@ import numpy as np
 from ..._typing import FloatArray
 from ...exceptions import OptionError
 from ...model.likelihood.links import Link
+from ...model.row_blocks import row_blocks
 from .blocks import Blocks, Factor
 from .newton import Evaluation, Optimum
 from .penalty import Likelihood, Penalty
@@ -140,9 +141,8 @@ class _Expected:
         return np.hstack([of_alpha.reshape(of_alpha.shape[0], -1), of_rest]).T
 
     def _pieces(self, alpha: FloatArray, rest: FloatArray) -> Iterator[_Piece]:
-        step = max(1, _BUFFER // (alpha.shape[0] * (alpha.size + rest.size)))
-        for start in range(0, self.rows.y.size, step):
-            yield _Piece.of(self.rows, slice(start, start + step), alpha, rest)
+        for some in row_blocks(self.rows.y.size, alpha.shape[0] * (alpha.size + rest.size), _BUFFER):
+            yield _Piece.of(self.rows, some, alpha, rest)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -28,7 +28,7 @@ class LambdaSearch:
     point : Point
         At the best lambda of the grid, which is the last component of `rest`.
     maxima : int
-        Of the profile on the grid.
+        Number of maxima of the profile on the grid.
     tried : int
         Values of the grid.
     """

@@ -87,7 +87,7 @@ class Optimum:
     information : Blocks
         Negative Hessian, its diagonal raised by the share `damping` where it was not positive definite.
     factor : Factor
-        Of `information`.
+        Factor of `information`.
     damping : float
     step_alpha, step_rest : the Newton step not taken any more, an estimate of the remaining error
     logliks : (iterations + 1,)
@@ -95,7 +95,7 @@ class Optimum:
     unit : float
         min(1, total weight), the unit of the decrements.
     tolerance : float
-        Of max |score|.
+        Bound on max |score|.
     message : str
     """
 

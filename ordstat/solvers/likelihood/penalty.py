@@ -1,7 +1,7 @@
 """Penalties of the likelihood as values, and the simplest of them.
 
-Ridge: the log-likelihood minus half of `weight` times the squared length of the effects, measured per deviation of
-their column, so that units do not matter; thresholds and lambda are free.
+Ridge: the log-likelihood minus half of `weight` times the squared length of the effects, measured per standard
+deviation of their column, so that units do not matter; thresholds and lambda are free.
 """
 
 from __future__ import annotations

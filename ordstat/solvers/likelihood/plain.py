@@ -14,6 +14,7 @@ from ..._typing import FloatArray, IntArray
 from ...compiled.cumulative import accumulate, logit_pass, logit_slope, probit_rows, project
 from ...model.likelihood.interval_probability import log1mexp
 from ...model.likelihood.links import Link
+from ...model.row_blocks import row_blocks
 from .blocks import Blocks
 from .newton import Evaluation
 from .rows import FARTHEST
@@ -111,8 +112,7 @@ class PlainRows:
         widths = np.concatenate([[np.inf], np.diff(theta), [np.inf]])
         compiled = self.link.name == "probit" and bool(np.all(np.diff(theta) > _WIDE))
         loglik = 0.0
-        for start in range(0, self.y.size, _CHUNK):
-            rows = slice(start, start + _CHUNK)
+        for rows in row_blocks(self.y.size, room=_CHUNK):
             y = self.y[rows]
             H = np.zeros(y.size) if self.offset is None else self.offset[rows].copy()
             project(self.X[rows], self.shift, beta, H)

@@ -38,13 +38,13 @@ class Problem:
     present : (K,) bool
         Levels of the original sample that have rows.
     location, nominal, scale : Columns
-        Of the original sample's columns.
+        Columns of the original sample.
     counts : (K',) weighted counts of the levels present
     family : Family
     flexible : FlexibleLink or None
         Where the parameter of the link is estimated; the link of `family` is where the search begins then.
     structure : ThresholdMap or None
-        Of the thresholds between the levels present.
+        Structure of the thresholds between the levels present.
     confounded : tuple of Confounded
         Log-scale effects and lambda left out, as the cell probabilities do not determine them. Such a lambda stays
         where the search would begin.

@@ -16,6 +16,7 @@ from ...model.likelihood.family import Family, RowTerms
 from ...model.likelihood.flexible import FlexibleLink
 from ...model.likelihood.lambda_terms import lambda_terms
 from ...model.likelihood.predictor import ModelRows, Predictor
+from ...model.row_blocks import row_blocks
 from .blocks import Blocks
 from .newton import Evaluation
 
@@ -69,8 +70,7 @@ class TermRows:
         """At alpha (K-1, m) and rest (q,), for the scaled columns."""
         sums = _Sums.zeros(alpha.shape, rest.size, self.family.local)
         loglik = 0.0
-        for start in range(0, self.y.size, _CHUNK):
-            some = slice(start, start + _CHUNK)
+        for some in row_blocks(self.y.size, room=_CHUNK):
             terms = self.terms(some, alpha, rest)
             if terms is None:
                 return None

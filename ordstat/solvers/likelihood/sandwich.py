@@ -9,6 +9,7 @@ from scipy.linalg import block_diag
 
 from ..._typing import FloatArray, IntArray
 from ...model.likelihood.predictor import Jacobian, ModelRows
+from ...model.row_blocks import row_blocks
 from .problem import Problem
 from .rows import TermRows
 
@@ -32,9 +33,8 @@ def score_products(problem: Problem, estimates: FloatArray, cluster: IntArray | 
     order = np.arange(sample.n) if codes is None else np.argsort(codes, kind="stable")
     total = np.zeros((estimates.size, estimates.size))
     pending = _Pending(np.zeros(estimates.size), -1)
-    step = max(1, _BUFFER // estimates.size)
-    for start in range(0, sample.n, step):
-        index = order[start : start + step]
+    for some in row_blocks(sample.n, estimates.size, _BUFFER):
+        index = order[some]
         scores, weights = terms_of.scores(index), sample.case_weights[index]
         if codes is None:
             total += (scores * weights[:, None]).T @ scores

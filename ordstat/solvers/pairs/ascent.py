@@ -36,7 +36,7 @@ class PairAscent:
     rng : numpy.random.Generator
         Order of the pairs in each epoch.
     max_epochs : int, optional
-        Of one solve; as many as take minutes if not given.
+        Epochs of one solve; as many as take minutes if not given.
 
     Raises
     ------

@@ -31,7 +31,7 @@ class PairSums:
     Attributes
     ----------
     linear, squared : float
-        Of w_p (1 - (f_i - f_j)), and of its square.
+        Sums of w_p (1 - (f_i - f_j)), and of its square.
     """
 
     linear: float

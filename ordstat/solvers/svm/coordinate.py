@@ -110,7 +110,8 @@ class CoordinateAscent:
     rng : numpy.random.Generator
         Order of the rows in each epoch.
     max_epochs : int, optional
-        Of one solve, or fewer where they will not be enough; as many as take seconds if not given, and at least 10 000.
+        Epochs of one solve, or fewer where they will not be enough; as many as take seconds if not given, and at least
+        10 000.
     """
 
     name = "coordinate"

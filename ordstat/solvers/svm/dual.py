@@ -24,7 +24,6 @@ import numpy as np
 from ..._typing import FloatArray
 from ..gram import Gram
 from .feasible import balanced, boxed
-from .isotonic import isotonic
 from .quantiles import best_offset, best_thresholds
 
 # Below this share of the margin's distance to 1 the distance to a bound is rounding.
@@ -39,7 +38,7 @@ class ExtendedDual:
     Attributes
     ----------
     gram : Gram
-        Of N rows: a kernel matrix centred in rows and columns.
+        Products of N rows: a kernel matrix centred in rows and columns.
     labels : (N, Q)
         Y_nk = +1 or -1; Q = K - 1.
     weights : (N, Q)
@@ -128,7 +127,14 @@ class Outcome:
 def thresholds(problem: ExtendedDual, totals: FloatArray) -> FloatArray:
     """(Q,) penalised theta that minimises the Lagrangian, from the column sums s of u."""
     theta = -(problem.gamma**2) * totals
-    return isotonic(theta) if problem.ordered else theta
+    return _in_order(theta) if problem.ordered else theta
+
+
+def _in_order(theta: FloatArray) -> FloatArray:
+    """(Q,) the non-decreasing sequence nearest to theta in least squares."""
+    from scipy.optimize import isotonic_regression
+
+    return np.asarray(isotonic_regression(theta).x)
 
 
 def hinge(problem: ExtendedDual, C: float, scores: FloatArray, theta: FloatArray) -> float:
@@ -174,7 +180,7 @@ def _candidates(problem: ExtendedDual, theta: FloatArray) -> list[FloatArray]:
     """theta in order; where the order is no constraint also as it is, though under convex costs that is no better."""
     if (np.diff(theta) >= 0).all():
         return [theta]
-    return [isotonic(theta)] if problem.ordered else [np.sort(theta), theta]
+    return [_in_order(theta)] if problem.ordered else [np.sort(theta), theta]
 
 
 def _primal(

@@ -13,6 +13,7 @@ under the constraints of the hinge's dual, without upper bounds. Thresholds that
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
@@ -20,6 +21,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ..._typing import FloatArray, IntArray
+from ...model.row_blocks import CACHED, row_blocks
 from ..clarabel import solve
 from ..gram import LinearGram, cvxpy
 from ..threads import one_blas_thread
@@ -33,8 +35,6 @@ _ARMIJO = 1e-4
 _ROUNDING = 1e-15
 # Keeps the system regular where a threshold has no violating row, as a share of its largest diagonal element.
 _REGULAR = 1e-12
-# Cells (rows times thresholds) treated at once: they stay in cache.
-_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -189,10 +189,9 @@ def certified(problem: ExtendedDual, C: float, w: FloatArray, tau: FloatArray) -
     return DualSolution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual, w=w)
 
 
-def _blocks(cells: FloatArray) -> list[slice]:
+def _blocks(cells: FloatArray) -> Iterator[slice]:
     """Rows (N, Q) a few at a time."""
-    step = max(_BLOCK // cells.shape[1], 1)
-    return [slice(start, start + step) for start in range(0, len(cells), step)]
+    return row_blocks(cells.shape[0], cells.shape[1], CACHED)
 
 
 def _slack(labels: FloatArray, scores: FloatArray, tau: FloatArray) -> FloatArray:

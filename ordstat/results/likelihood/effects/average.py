@@ -15,6 +15,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from ...._typing import BoolArray, FloatArray
+from ....checks import one_of
 from ....exceptions import DataWarning, OptionError
 from ....model.likelihood.derivatives import averages, involved
 from ....model.likelihood.quantities import QUANTITIES, Quantity
@@ -60,7 +61,7 @@ class Average:
     jacobian : (M, F)
         With respect to the parameters of the rule.
     known : (M,) bool
-        Whether it has an error: it hangs on no infinite estimate.
+        Whether it has an error: it depends on no infinite estimate.
     """
 
     values: FloatArray
@@ -88,7 +89,7 @@ class Averager:
     scale : str
         A key of SCALES.
     covariance : (F, F)
-        Of the parameters of the rule.
+        Covariance of the parameters of the rule.
     """
 
     results: FittedLikelihood
@@ -97,8 +98,7 @@ class Averager:
 
     @classmethod
     def of(cls, results: FittedLikelihood, scale: str, vcov: Any) -> Averager:
-        if scale not in SCALES:
-            raise OptionError(f"scale must be one of {', '.join(map(repr, SCALES))}; got {scale!r}.")
+        one_of("scale", scale, SCALES)
         rule = cast(LikelihoodRule, results.fit.rule)
         return cls(results, scale, rule_covariance(results.fit, rule, results.vcov(vcov).to_numpy()))
 
@@ -222,11 +222,11 @@ def average_effects(
     newdata : data frame, optional
         Rows to average over; those of the fit if not given.
     weights : str or (N,) array, optional
-        Of `newdata`.
+        Case weights of `newdata`.
     data : data frame, optional
         The data of the fit, where it does not have them any more (after unpickling).
     level : float in (0, 1)
-        Of the limits.
+        Confidence level of the limits.
     vcov : str or dict, optional
         Covariance of the parameters, as in `vcov`.
 
@@ -251,8 +251,7 @@ def average_effects(
     >>> fit.effects("temp").set_index("level")["estimate"].round(4).tolist()
     [-0.1174, -0.3465, 0.0852, 0.2223, 0.1564]
     """
-    if contrast not in PAIRS:
-        raise OptionError(f"contrast must be one of {', '.join(map(repr, PAIRS))}; got {contrast!r}.")
+    one_of("contrast", contrast, PAIRS)
     averager = Averager.of(r, scale, vcov)
     everyone = population(r, newdata, weights, data)
     names = (
@@ -282,7 +281,7 @@ def warn_of_unknown(table: pd.DataFrame, stacklevel: int) -> None:
     """A DataWarning where a standard error is missing."""
     if table["std_error"].isna().any():
         warnings.warn(
-            "some effects have no standard error: they hang on an infinite estimate, on a combination of levels that "
+            "some effects have no standard error: they depend on an infinite estimate, on a combination of levels that "
             "the data do not have, on a column that others make up, or on a covariance that is not known.",
             DataWarning,
             stacklevel=stacklevel + 1,

@@ -29,7 +29,7 @@ class Population:
         n rows with (at least) the variables of the formula; never changed.
     weights : (n,) summing to 1
     variables : tuple of str
-        Of the right-hand sides.
+        Variables of the right-hand sides.
     categories : mapping of str to tuple
         Levels of the variables that are factors.
     known : tuple of pandas.DataFrame

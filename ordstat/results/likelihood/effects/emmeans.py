@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ...._typing import FloatArray
+from ....checks import one_of
 from ....exceptions import OptionError
 from ..fitted import FittedLikelihood
 from ..standard_errors import logit_limits, normal_quantile
@@ -31,7 +32,7 @@ class Emmeans:
     averages : list of C Average
     averager : Averager
     level : float
-        Of the limits.
+        Confidence level of the limits.
     """
 
     cells: pd.DataFrame
@@ -83,8 +84,8 @@ class Emmeans:
         method : {"pairwise", "reference", "sequential"}
             Every later mean less every earlier one, each less the first, or each less the one before.
         adjust : {"none", "bonferroni", "holm"}
-            Of the p-values, for the contrasts of one group and level. Limits are Bonferroni's wherever p-values are
-            adjusted: Holm's procedure has none of its own, and these hold for it.
+            Adjustment of the p-values, for the contrasts of one group and level. Limits are Bonferroni's wherever
+            p-values are adjusted: Holm's procedure has none of its own, and these hold for it.
 
         Returns
         -------
@@ -103,10 +104,8 @@ class Emmeans:
         >>> fit.emmeans("contact").contrasts()[["contrast", "estimate"]].round(3).values.tolist()
         [['yes - no', 1.528]]
         """
-        if method not in PAIRS:
-            raise OptionError(f"method must be one of {', '.join(map(repr, PAIRS))}; got {method!r}.")
-        if adjust not in ADJUST:
-            raise OptionError(f"adjust must be one of {', '.join(map(repr, ADJUST))}; got {adjust!r}.")
+        one_of("method", method, PAIRS)
+        one_of("adjust", adjust, ADJUST)
         main = [name for name in self.cells.columns if name not in self.by]
         keys = [tuple(row) for row in self.cells[list(self.by)].to_numpy(dtype=object)]
         tables = []
@@ -182,7 +181,7 @@ def marginal_means(
     Parameters
     ----------
     variables : str or sequence of str
-        Of the formula; one mean per combination of their levels.
+        Variables of the formula; one mean per combination of their levels.
     by : str or sequence of str, optional
         Further variables; contrasts are taken within their levels.
     scale : str
@@ -200,7 +199,7 @@ def marginal_means(
     data : data frame, optional
         The data of the fit, where it does not have them any more (after unpickling).
     level : float in (0, 1)
-        Of the limits.
+        Confidence level of the limits.
     vcov : str or dict, optional
         Covariance of the parameters, as in `vcov`.
 

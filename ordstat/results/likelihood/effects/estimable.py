@@ -34,11 +34,11 @@ def estimable_slopes(fit: LikelihoodFit, trained: Rows, points: Sequence[Rows], 
     ----------
     fit : LikelihoodFit
     trained : Rows
-        Of the fit.
+        Rows of the fit.
     points : sequence of Rows
         The n rows with the variable at each of several values.
     weights : (n, len(points))
-        Of the points, for the derivative of each row.
+        Weights of the points, for the derivative of each row.
     """
     told = np.ones(len(weights), dtype=np.bool_)
     for matrix, gone in _parts(fit, trained):

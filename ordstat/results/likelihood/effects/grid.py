@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ....checks import one_of, whole
 from ....exceptions import OptionError
 from ....model.sample import Rows
 from .average import listed
@@ -36,12 +37,10 @@ class Numbers:
     reduce: str
 
     def __post_init__(self) -> None:
-        if self.reduce not in REDUCE:
-            raise OptionError(f"cov_reduce must be one of {', '.join(map(repr, REDUCE))}; got {self.reduce!r}.")
-        if not all(isinstance(one, str) or _is_count(one) for one in self._listed):
-            raise OptionError(
-                f"cov_keep must be a whole number, 0 or more, names of variables, or both in a list; got {self.keep!r}."
-            )
+        one_of("cov_reduce", self.reduce, REDUCE)
+        for one in self._listed:
+            if not isinstance(one, str):
+                whole("cov_keep", one, 0, also=", names of variables, or both in a list")
 
     @property
     def _listed(self) -> list[Any]:
@@ -59,10 +58,6 @@ class Numbers:
         if name in self.named or len(distinct) <= most:
             return distinct
         return [rows.mean(name, weighted=self.reduce == "weighted_mean")]
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= 0
 
 
 def grid_values(

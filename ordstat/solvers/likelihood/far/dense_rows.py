@@ -31,7 +31,7 @@ class Ends:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Derivatives:
-    """Of the log-likelihood at one point.
+    """Derivatives of the log-likelihood at one point.
 
     Attributes
     ----------

@@ -31,7 +31,8 @@ class Runaway:
     Attributes
     ----------
     direction : (r,)
-        Of the log-scale effects that are estimated, per deviation of their columns; 0 for those that do not run off.
+        Direction of the log-scale effects that are estimated, per standard deviation of their columns; 0 for those that
+        do not run off.
     point : Point
         As far out as the log-likelihood still rises.
     """
@@ -60,7 +61,7 @@ def moving(problem: Problem, move: FloatArray, point: Point) -> Runaway | None:
 
 
 def _direction(moves: FloatArray, least: float) -> FloatArray | None:
-    """Of the larger moves of log-scale effects, the largest 1; None where none is larger than `least`."""
+    """The larger moves of log-scale effects, the largest of them 1; None where none is larger than `least`."""
     largest = float(np.abs(moves).max())
     return np.where(np.abs(moves) > _PART * largest, moves / largest, 0.0) if largest > least else None
 
@@ -83,7 +84,7 @@ def _outwards(problem: Problem, point: Point, direction: FloatArray, loglik: flo
 
 
 def _held(problem: Problem, zeta: FloatArray) -> Problem:
-    """The problem with the log-scale effects held at values, per deviation of their columns."""
+    """The problem with the log-scale effects held at values, per standard deviation of their columns."""
     rows, part = problem.sample.rows, problem.scale.part(problem.scale.kept)
     assert rows.scale is not None
     own = rows.scale @ (zeta / part.deviation)

@@ -10,7 +10,7 @@ from .parse import Part
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Margins:
+class Marginality:
     """How the terms of a location formula lie in each other.
 
     Attributes
@@ -36,20 +36,20 @@ class Margins:
         return [inner for inner, outer in self.containing.items() if inner == term or term in outer]
 
 
-def independent(names: tuple[str, ...]) -> Margins:
+def independent(names: tuple[str, ...]) -> Marginality:
     """Numeric columns without a formula: each a term of its own."""
-    return Margins(
+    return Marginality(
         texts={name: f"`{name}`" for name in names},
         factors={name: frozenset([name]) for name in names},
         containing=dict.fromkeys(names, ()),
     )
 
 
-def margins(part: Part, others: Iterable[Part], codings: Mapping[str, Coding]) -> Margins:
-    """The margins of a formula's location part; `others` are the parts beside it."""
+def marginality(part: Part, others: Iterable[Part], codings: Mapping[str, Coding]) -> Marginality:
+    """The marginality of a formula's location part; `others` are the parts beside it."""
     categorical = {key for key, coding in codings.items() if isinstance(coding, FactorCoding)}
     keys = {term.label: frozenset(factor.key for factor in term.factors) for term in part.terms}
-    return Margins(
+    return Marginality(
         texts={term.label: term.text for one in (*others, part) for term in one.terms},
         factors=keys,
         containing={

@@ -1,0 +1,183 @@
+"""Checks of what a user gives, each with one wording: "X must be ...; got Y."
+
+`of` is what an option belongs to, in words or as the value itself; `also` says what else may be given, and is checked
+by the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from .exceptions import OptionError
+
+
+def number(
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    below: float | None = None,
+    most: float | None = None,
+    of: Any = None,
+    also: str = "",
+) -> float:
+    """The value as a float; OptionError where it is no finite number within the bounds.
+
+    Examples
+    --------
+    >>> number("tol", 0.001, above=0, below=1)
+    0.001
+    >>> number("C", -1, above=0, of="REDSVM")
+    Traceback (most recent call last):
+        ...
+    ordstat.exceptions.OptionError: C of REDSVM must be a positive, finite number; got -1.
+    """
+    inside = (
+        isinstance(value, (int, float, np.integer, np.floating))
+        and not isinstance(value, bool)
+        and bool(np.isfinite(value))
+        and (above is None or value > above)
+        and (least is None or value >= least)
+        and (below is None or value < below)
+        and (most is None or value <= most)
+    )
+    if not inside:
+        raise _wrong(name, value, _range(above, least, below, most) + also, of)
+    return float(value)
+
+
+def _range(above: float | None, least: float | None, below: float | None, most: float | None) -> str:
+    if above is not None and below is not None:
+        return f"a number strictly between {above:g} and {below:g}"
+    if below is None and most is None:
+        if above == 0:
+            return "a positive, finite number"
+        return "a finite number" if least is None else f"a finite number, {least:g} or more"
+    low = f"above {above:g} and at most" if least is None else f"from {least:g} to"
+    return f"a number {low} {most:g}"
+
+
+def fraction(name: str, value: Any, *, of: Any = None, also: str = "") -> float:
+    """The value as a float; OptionError where it does not lie strictly between 0 and 1."""
+    return number(name, value, above=0.0, below=1.0, of=of, also=also)
+
+
+def whole(name: str, value: Any, least: int, most: int | None = None, *, of: Any = None, also: str = "") -> int:
+    """The value as an int; OptionError where it is no whole number from `least` to `most`.
+
+    Examples
+    --------
+    >>> whole("bins", 0, 1)
+    Traceback (most recent call last):
+        ...
+    ordstat.exceptions.OptionError: bins must be a whole number, 1 or more; got 0.
+    """
+    if not is_whole(value) or value < least or (most is not None and value > most):
+        bounds = f", {least} or more" if most is None else f" from {least} to {most}"
+        raise _wrong(name, value, f"a whole number{bounds}{also}", of)
+    return int(value)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether it is an integer, and not a bool."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def jobs(value: Any, *, of: Any = None) -> int:
+    """n_jobs as an int; OptionError where it is no number of jobs."""
+    if not is_whole(value) or value == 0:
+        raise _wrong("n_jobs", value, "a whole number other than 0 (-1 for all processors)", of)
+    return int(value)
+
+
+def flag(name: str, value: Any) -> bool:
+    """The value as a bool; OptionError where it is neither True nor False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise _wrong(name, value, "True or False")
+    return bool(value)
+
+
+def one_of(name: str, value: Any, allowed: Iterable[str | None], *, of: Any = None, also: str = "") -> None:
+    """OptionError, with the nearest name, where the value is not among the allowed strings (or None).
+
+    Examples
+    --------
+    >>> one_of("type", "probs", ["prob", "class"])
+    Traceback (most recent call last):
+        ...
+    ordstat.exceptions.OptionError: type must be one of 'prob', 'class'; got 'probs'. Did you mean 'prob'?
+    """
+    names = list(allowed)
+    if not isinstance(value, (str, type(None))) or value not in names:
+        raise unknown(name, value, names, of=of, also=also)
+
+
+def unknown(name: str, value: Any, allowed: Iterable[str | None], *, of: Any = None, also: str = "") -> OptionError:
+    """The error of a name that is none of those allowed."""
+    names = list(allowed)
+    return _wrong(name, value, f"one of {', '.join(map(repr, names))}{also}", of, did_you_mean(value, names))
+
+
+def one_spelled(name: str, value: Any, allowed: Iterable[str], *, of: Any = None) -> str:
+    """The one of the allowed names that a text spells; OptionError, with the nearest name, where it spells none."""
+    names = list(allowed)
+    found = canonical(value, names)
+    if found is None:
+        raise unknown(name, value, names, of=of)
+    return found
+
+
+def canonical(given: Any, names: Iterable[str]) -> str | None:
+    """The one of some names that a text spells in its own case, hyphens, underscores and blanks; None where it is none.
+
+    Examples
+    --------
+    >>> canonical("Aranda_Ordaz", ["logit", "aranda-ordaz"])
+    'aranda-ordaz'
+    """
+    if not isinstance(given, str):
+        return None
+    wanted = _plain(given)
+    return next((name for name in names if _plain(name) == wanted), None)
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.casefold() if letter not in "-_ ")
+
+
+def nearest(name: Any, known: Iterable[Any], most: int = 1) -> list[str]:
+    """The known names that a text may have been meant for, the nearest first; case does not count.
+
+    Examples
+    --------
+    >>> nearest("c", ["C", "kernel"])
+    ['C']
+    """
+    if not isinstance(name, str):
+        return []
+    folded = {str(other).casefold(): str(other) for other in reversed([*known])}
+    return [folded[match] for match in get_close_matches(name.casefold(), folded, n=most)]
+
+
+def did_you_mean(name: Any, known: Iterable[Any]) -> str:
+    """The end of a message about an unknown name; empty where no known one is near."""
+    close = nearest(name, known)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def generator(seed: Any, name: str = "seed", also: str = " or a numpy Generator") -> np.random.Generator:
+    """The random number generator of a seed, or the one given; OptionError for anything that is no seed."""
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError) as problem:
+        raise _wrong(name, seed, f"a whole number, 0 or more,{also}") from problem
+
+
+def _wrong(name: str, value: Any, expected: str, of: Any = None, hint: str = "") -> OptionError:
+    owner = "" if of is None else f" of {of if isinstance(of, str) else type(of).__name__}"
+    return OptionError(f"{name}{owner} must be {expected}; got {value!r}.{hint}")

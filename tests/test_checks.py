@@ -1,0 +1,69 @@
+"""The wording of checks, and the names they suggest."""
+
+import numpy as np
+import pytest
+
+from ordstat import OrdinalClassifier, datasets, ordfit
+from ordstat.checks import flag, fraction, jobs, number, one_of, whole
+from ordstat.exceptions import OptionError
+
+
+@pytest.mark.parametrize(
+    ("check", "message"),
+    [
+        (lambda: number("C", 0, above=0, of="REDSVM"), "C of REDSVM must be a positive, finite number; got 0."),
+        (lambda: number("C", np.inf, above=0), "C must be a positive, finite number; got inf."),
+        (lambda: number("C", "1", above=0, also=", or 'cv'"), "C must be a positive, finite number, or 'cv'; got '1'."),
+        (lambda: number("margin", -1, least=0), "margin must be a finite number, 0 or more; got -1."),
+        (lambda: number("lam", np.nan), "lam must be a finite number; got nan."),
+        (lambda: number("flip", 2, least=0, most=1), "flip must be a number from 0 to 1; got 2."),
+        (lambda: number("c", 0, above=0, most=0.5), "c must be a number above 0 and at most 0.5; got 0."),
+        (lambda: fraction("level", 95), "level must be a number strictly between 0 and 1; got 95."),
+        (lambda: fraction("level", True), "level must be a number strictly between 0 and 1; got True."),
+        (lambda: whole("n", 1.0, 1), "n must be a whole number, 1 or more; got 1.0."),
+        (lambda: whole("n", True, 0), "n must be a whole number, 0 or more; got True."),
+        (lambda: whole("n", 6, 1, 5), "n must be a whole number from 1 to 5; got 6."),
+        (lambda: jobs(0), "n_jobs must be a whole number other than 0 (-1 for all processors); got 0."),
+        (lambda: flag("force", 1), "force must be True or False; got 1."),
+        (lambda: one_of("by", "x", ["split", None]), "by must be one of 'split', None; got 'x'."),
+        (lambda: one_of("by", [], ["split", None]), "by must be one of 'split', None; got []."),
+    ],
+)
+def test_messages(check, message):
+    with pytest.raises(OptionError) as error:
+        check()
+    assert str(error.value) == message
+
+
+def test_what_passes_comes_back_as_a_plain_number():
+    assert type(number("C", np.float32(2), above=0)) is float
+    assert type(whole("n", np.int8(2), 1)) is int
+    assert type(flag("force", np.True_)) is bool
+
+
+WINE = datasets.load("wine")
+X, Y = np.arange(6.0)[:, None], [1, 2, 3, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("ask", "meant"),
+    [
+        (lambda: ordfit("rating ~ temp", WINE, "redsvm", c=1), "C"),
+        (lambda: ordfit("rating ~ temp", WINE, "redsvm", COST="absolute"), "cost"),
+        (lambda: OrdinalClassifier("redsvm", c=1).fit(X, Y), "C"),
+        (lambda: ordfit("rating ~ temp", WINE, "redsmv"), "redsvm"),
+        (lambda: ordfit("rating ~ temp", WINE, link="clogog"), "cloglog"),
+        (lambda: ordfit("rating ~ temp", WINE, threshold="equidist"), "equidistant"),
+        (lambda: ordfit("rating ~ temp", WINE, "redsvm", kernel="gausian"), "gaussian"),
+        (lambda: ordfit("rating ~ temp", WINE, wieghts="n"), "weights"),
+        (lambda: ordfit("rating ~ temp", WINE).predict(type="probs"), "prob"),
+        (lambda: ordfit("rating ~ temp", WINE).predict(type="probs", se=True), "prob"),
+        (lambda: ordfit("rating ~ temp", WINE).confint(type="Wald"), "wald"),
+        (lambda: ordfit("rating ~ temp", WINE).confint(parm="tmep"), "temp"),
+        (lambda: ordfit("rating ~ temp", WINE).residuals("surogate"), "surrogate"),
+        (lambda: datasets.load("whine"), "wine"),
+    ],
+)
+def test_the_name_that_was_meant(ask, meant):
+    with pytest.raises(OptionError, match=f"Did you mean '{meant}'"):
+        ask()
