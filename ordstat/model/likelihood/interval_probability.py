@@ -146,7 +146,8 @@ def logit(u: FloatArray, lo: FloatArray, d: FloatArray) -> Interval:
     f_u, f_l = above * up, below * down
     p = up * down / (1.0 + g)
     rest = above + below  # 1 - p
-    log_p = np.where(rest < 0.5, np.log1p(-np.minimum(rest, 0.5)), np.log(p)) if np.all(p > _TINY) else logit_log(u, lo, d)
+    near_one = np.log1p(-np.minimum(rest, 0.5))
+    log_p = np.where(rest < 0.5, near_one, np.log(p)) if np.all(p > _TINY) else logit_log(u, lo, d)
     return Interval(log_p, above + g, below + g, above - below, f_u + f_l, -f_u, -f_l, g * (1.0 + g))
 
 
