@@ -153,8 +153,8 @@ def _stopped_short(case: Case, kind: str, term: str, ours: float, theirs: float)
     """Whether R, asked for the model itself, has no end where one side has no statistic, or a lower log-likelihood.
 
     A statistic of ours has to be that of the model, fitted by itself, but for what is left on a way to infinity, where
-    the scores of the rows depend on each other. Where ours has none, R's may also be of a point
-    below a way on which ours, fitted by itself, finds no end.
+    the scores of the rows depend on each other; where neither side ends, ours has to be the higher one. Where ours has
+    none, R's may also be of a point below a way on which ours, fitted by itself, finds no end.
     """
     model = case.variant(kind, term)
     if np.isnan(ours):
@@ -167,7 +167,7 @@ def _stopped_short(case: Case, kind: str, term: str, ours: float, theirs: float)
     apart = abs(said - model.ours.number("loglik"))
     if apart > _ON_THE_WAY or (apart > RATIO and not _on_the_way(model)):
         return False
-    if not (has_end(model.ours) or model.fit.fit.separation is not None):
+    if not (has_end(model.ours) or model.fit.fit.separation is not None or model.higher()):
         return False
     if np.isnan(theirs) and ("fit.error" in model.theirs.words or model.theirs.number("code") < 0.0):
         return True
