@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..model.likelihood.adjacent import Adjacent
 from ..model.likelihood.family import Family
+from .base import Needs
 from .shared.likelihood import OrdinalRegression
 
 
@@ -52,3 +53,5 @@ class AdjacentCategory(OrdinalRegression):
     """
 
     family: ClassVar[type[Family]] = Adjacent
+    #: No threshold stands beside a level without rows.
+    needs: ClassVar[Needs] = replace(OrdinalRegression.needs, absent_levels=False)

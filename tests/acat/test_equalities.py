@@ -8,7 +8,10 @@ import pytest
 from statsmodels.discrete.discrete_model import MNLogit
 
 from ordstat import ordfit
+from ordstat.methods.acat import AdjacentCategory
+from ordstat.model.empty_levels import fit_present
 from ordstat.model.likelihood.links import LINKS
+from ordstat.model.sample import Rows, Sample
 
 
 def frame(n: int = 300, n_levels: int = 4) -> pd.DataFrame:
@@ -73,3 +76,13 @@ def test_separation_is_named() -> None:
     with pytest.warns(match="separat"):
         fit = ordfit("y ~ x", data, "acat")
     assert np.isnan(fit.se["x"])
+
+
+def test_a_fold_without_a_level_gives_it_no_probability() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.repeat([0, 1, 3], 20)
+    lacking = fit_present(AdjacentCategory(), Sample(rows=Rows(X=X), y=y, n_levels=4), rng)
+    recoded = AdjacentCategory().fit(Sample(rows=Rows(X=X), y=np.repeat([0, 1, 2], 20), n_levels=3), rng)
+    found = lacking.rule.probabilities(Rows(X=X))
+    np.testing.assert_array_equal(found[:, 2], 0.0)
+    np.testing.assert_allclose(found[:, [0, 1, 3]], recoded.rule.probabilities(Rows(X=X)), rtol=1e-12)
