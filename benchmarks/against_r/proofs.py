@@ -167,9 +167,10 @@ def _stopped_short(case: Case, kind: str, term: str, ours: float, theirs: float)
     apart = abs(said - model.ours.number("loglik"))
     if apart > _ON_THE_WAY or (apart > RATIO and not _on_the_way(model)):
         return False
-    if not (has_end(model.ours) or model.fit.fit.separation is not None or model.higher()):
+    stopped = "fit.error" in model.theirs.words
+    if not (stopped or has_end(model.ours) or model.fit.fit.separation is not None or model.higher()):
         return False
-    if np.isnan(theirs) and ("fit.error" in model.theirs.words or model.theirs.number("code") < 0.0):
+    if np.isnan(theirs) and (stopped or model.theirs.number("code") < 0.0):
         return True
     return model.higher() or _below_a_way_of_which_ours_tells(model)
 
