@@ -326,3 +326,9 @@ def test_a_method_says_whose_it_is():
         for function in _functions(path):
             for argument in function.args.args[:1]:
                 assert argument.arg != "self" or argument.annotation is None, f"{_label(path)}:{function.lineno}"
+
+
+def test_every_folder_is_installed():
+    listed = (PACKAGE.parent / "setup.cfg").read_text(encoding="utf-8")
+    folders = {".".join(("ordstat", *path.parent.relative_to(PACKAGE).parts)) for path in PACKAGE.rglob("__init__.py")}
+    assert folders <= {line.strip() for line in listed.splitlines()}
