@@ -134,10 +134,10 @@ class WideRule:
         """Whether the rule knows probabilities."""
         return bool(getattr(self.rule, "probable", False))
 
-    def probabilities(self, rows: Rows) -> FloatArray:
+    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         """(N, K) probabilities, of a rule that knows them; those of the other levels are 0."""
-        found = np.zeros((rows.n, self.n_levels))
-        found[:, self.present.codes] = cast(Any, self.rule).probabilities(rows)
+        found, known = np.zeros((rows.n, self.n_levels)), cast(Any, self.rule).probabilities
+        found[:, self.present.codes] = known(rows) if scores is None else known(rows, scores)
         return found
 
     def scores(self, rows: Rows) -> FloatArray:

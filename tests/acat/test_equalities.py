@@ -83,6 +83,6 @@ def test_a_fold_without_a_level_gives_it_no_probability() -> None:
     X, y = rng.normal(size=(60, 2)), np.repeat([0, 1, 3], 20)
     lacking = fit_present(AdjacentCategory(), Sample(rows=Rows(X=X), y=y, n_levels=4), rng)
     recoded = AdjacentCategory().fit(Sample(rows=Rows(X=X), y=np.repeat([0, 1, 2], 20), n_levels=3), rng)
-    found = lacking.rule.probabilities(Rows(X=X))
+    found = lacking.rule.probabilities(Rows(X=X), lacking.scores)
     np.testing.assert_array_equal(found[:, 2], 0.0)
     np.testing.assert_allclose(found[:, [0, 1, 3]], recoded.rule.probabilities(Rows(X=X)), rtol=1e-12)
