@@ -82,8 +82,9 @@ class Case:
 
     @cached_property
     def rows(self) -> Rows:
-        """The rows of the model, by R, contrasts mended."""
-        self._answer()
+        """The rows of the model, by R, contrasts mended, unless R has no fit then."""
+        if "fit.error" in self._answer().words:
+            self._answer(mends=())
         return Rows.of(self.spec.link, self.session.rows())
 
     def loglik_of_theirs(self) -> float:
