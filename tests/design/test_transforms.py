@@ -129,6 +129,24 @@ def test_regression_splines_are_those_of_scipy(name, options):
         np.testing.assert_allclose(ours, expected[:, 1:], rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.parametrize("options", ["df=6", "knots=[3.0, 7.0, 8.0]", "df=4, lower_bound=-1.0, upper_bound=14.0"])
+@pytest.mark.parametrize("centred", [False, True])
+@pytest.mark.parametrize("name", ["cr", "cs", "cc"])
+def test_regression_splines_are_those_of_formulaic(name, centred, options):
+    """With one inner knot, its cyclic ones are others (1.2.2)."""
+    from formulaic.transforms.cubic_spline import cubic_spline
+
+    state: dict[str, object] = {}
+    keywords = eval(f"dict({options})") | ({"constraints": "center"} if centred else {})
+    asked = options + (", constraints='center'" if centred else "")
+    spec = build(f"y ~ {name}(x, {asked})", data()).spec
+    for x in (X, NEW):
+        theirs = cubic_spline(x, cyclic=name == "cc", _state=state, **keywords)
+        expected = np.column_stack([theirs[i] for i in sorted(theirs)])
+        ours = spec.rebuild(pd.DataFrame({"x": x})).rows.X
+        np.testing.assert_allclose(ours, expected if centred else expected[:, 1:], rtol=1e-11, atol=1e-13)
+
+
 @pytest.mark.parametrize("name", ["cr", "cc"])
 def test_centred_columns_span_the_others_and_have_mean_zero(name):
     df = 5

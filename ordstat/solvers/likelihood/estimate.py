@@ -68,7 +68,7 @@ class Estimation:
         if gone is not None:
             optimum = self._maximise(problem, replace(start, alpha=gone.point[0], rest=gone.point[1]))
             gone = None if optimum.message.startswith("converged") else gone
-        if optimum.lost and not problem.concave:
+        if optimum.lost and problem.sample.rows.scale is not None:
             optimum, further = self._climbed(problem, start, optimum)
             gone = further if gone is None else gone
         if not problem.family.concave and gone is None:

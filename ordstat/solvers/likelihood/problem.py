@@ -145,11 +145,6 @@ class Problem:
         return replace(self, family=self.family.at(link), flexible=None)
 
     @property
-    def concave(self) -> bool:
-        """Whether the log-likelihood has one maximum, so that Newton's method needs no help on the way to it."""
-        return self.family.concave and self.flexible is None and self.sample.rows.scale is None
-
-    @property
     def plain(self) -> bool:
         """Whether the model is cumulative and has neither nominal nor scale effects, nor a parameter of the link."""
         rows = self.sample.rows
