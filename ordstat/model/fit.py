@@ -187,8 +187,8 @@ class Information(Protocol):
         """(P', P') covariance."""
 
 
-class FittedLikelihood(Protocol):
-    """The likelihood of a fit, kept at its estimates; see `solvers/likelihood/fitted.py`."""
+class LikelihoodAtEstimates(Protocol):
+    """The likelihood of a fit, kept at its estimates; see `solvers/likelihood/at_estimates.py`."""
 
     def score_products(self, cluster: IntArray | None) -> FloatArray:
         """(P', P') middle matrix of the sandwich: sum of outer products of scores, by row or by cluster."""
@@ -265,7 +265,7 @@ class LikelihoodFit(Fit):
     lambda_end : int
         -1 or 1 where the likelihood still rises at the lower or upper end of the lambdas that are searched, and the
         estimates are those with lambda held there; else 0.
-    likelihood : FittedLikelihood
+    likelihood : LikelihoodAtEstimates
         For profiles, sandwiches and score tests.
     """
 
@@ -279,7 +279,7 @@ class LikelihoodFit(Fit):
     loglik: float
     null_loglik: float
     n_obs: float
-    likelihood: FittedLikelihood
+    likelihood: LikelihoodAtEstimates
     separation: FloatArray | None = None
     null_edf: int = 0
     n_lambda: int = 0

@@ -21,10 +21,10 @@ from ...model.likelihood.thresholds import THRESHOLDS
 from ...model.row_blocks import CACHED, row_blocks
 from ...model.sample import Sample
 from ...results.likelihood.results import LikelihoodResults
+from ...solvers.likelihood.at_estimates import LikelihoodAtEstimates
 from ...solvers.likelihood.blocks import condition_number
 from ...solvers.likelihood.column_rank import survey
 from ...solvers.likelihood.estimate import Estimate, Estimation
-from ...solvers.likelihood.fitted import FittedLikelihood
 from ...solvers.likelihood.identified import identified
 from ...solvers.likelihood.jeffreys import Jeffreys
 from ...solvers.likelihood.layout import Layout
@@ -130,7 +130,7 @@ class OrdinalRegression(Method):
             jacobian=layout.jacobian,
             confounded=layout.confounded(problem.confounded),
             lambda_end=found.lambda_end,
-            likelihood=FittedLikelihood(
+            likelihood=LikelihoodAtEstimates(
                 estimation=self._estimation,
                 problem=problem,
                 threshold=self.threshold,

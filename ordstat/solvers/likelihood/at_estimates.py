@@ -17,7 +17,7 @@ from .sandwich import score_products
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FittedLikelihood:
+class LikelihoodAtEstimates:
     """The likelihood of a fit, at its estimates.
 
     Attributes
