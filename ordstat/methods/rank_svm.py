@@ -11,10 +11,10 @@ from ..assess.preference import preference_bounds
 from ..checks import one_of
 from ..model.fit import BallGeometry, Fit, Geometry
 from ..model.sample import Sample
-from ..solvers.cross_validation import Route
 from ..solvers.gram import Gram
-from ..solvers.pairs.problem import PAIR_LOSSES, PairCandidate, PairOutcome, PairProblem
+from ..solvers.pairs.problem import PAIR_LOSSES, PairCandidate, PairProblem, PairSolution
 from ..solvers.pairs.routes import PAIR_SOLVERS
+from ..solvers.solution import Outcome, Route
 from ..solvers.svm.restricted import RestrictedGram
 from .shared.svm import KernelMachine
 
@@ -73,11 +73,11 @@ class RankBoundarySVM(KernelMachine):
     def route(self, gram: Gram) -> Route:
         return PAIR_SOLVERS["cvxpy" if isinstance(gram, RestrictedGram) else self.solver]
 
-    def own_facts(self, problem: PairProblem, outcome: PairOutcome) -> tuple[tuple[str, Any], ...]:
+    def own_facts(self, problem: PairProblem, outcome: Outcome[PairSolution]) -> tuple[tuple[str, Any], ...]:
         return (
             ("Pairs", f"{problem.n_pairs} of different rank"),
             ("Loss", self.loss.replace("_", " ")),
-            ("Boundaries", outcome.solution.boundaries.how),
+            ("Boundaries", outcome.solution.boundaries),
         )
 
     def extra_bounds(self, sample: Sample, fit: Fit, geometry: Geometry, delta: float) -> MarginBounds:

@@ -1,6 +1,7 @@
-"""The kernel matrix of a problem as the solvers use it: N x N numbers, or X X' that is never formed.
+"""The kernel matrix G of a problem as the solvers use it: N x N numbers, or X X' that is never formed.
 
 Both know their products, one epoch of coordinate ascent, the solves of the interior point and the form for cvxpy.
+G is symmetric and positive semi-definite.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -31,71 +32,6 @@ def cvxpy() -> Any:
     return module
 
 
-class MeanScore(Protocol):
-    """The mean of G beta over the rows, as a function of beta."""
-
-    def __matmul__(self, beta: FloatArray) -> Any: ...
-
-
-class Gram(Protocol):
-    """A symmetric, positive semi-definite matrix G of training rows."""
-
-    @property
-    def n(self) -> int:
-        """N."""
-
-    @property
-    def diagonal(self) -> FloatArray:
-        """(N,) G_nn."""
-
-    @property
-    def rank_limit(self) -> int:
-        """Size of the matrix that `resolvent` factors."""
-
-    @property
-    def patience(self) -> int:
-        """Epochs of coordinate ascent over rows that cost about as much as an interior point."""
-
-    def __matmul__(self, v: FloatArray) -> FloatArray:
-        """(N,) or (N, J) product G v."""
-
-    def state(self, beta: FloatArray) -> FloatArray:
-        """What coordinate ascent keeps of beta: G beta, or X' beta."""
-
-    def row_sweep(self, *arguments: Any) -> tuple[float, int]:
-        """One epoch over rows."""
-
-    def pair_sweep(self, *arguments: Any) -> tuple[float, int]:
-        """One epoch over pairs of rows."""
-
-    def resolvent(self, L: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """v -> (I + L G L)^-1 v for a diagonal L (N,).
-
-        Raises
-        ------
-        numpy.linalg.LinAlgError
-            Rounding has made the matrix indefinite.
-        """
-
-    def half_square(self, beta: Any) -> tuple[Any, list[Any]]:
-        """1/2 beta' G beta of a cvxpy variable, and the constraints that go with it."""
-
-    def centred(self) -> tuple[Gram, MeanScore]:
-        """Without row and column means, and m with m @ beta the mean of G beta; may reuse the memory."""
-
-    def coefficients(self, beta: FloatArray) -> FloatArray | None:
-        """(D,) w with G beta = X w; None where the columns are not known."""
-
-    def part(self, rows: AnyArray) -> Gram:
-        """That of some rows, a copy."""
-
-    def block(self, rows: IntArray) -> FloatArray:
-        """(M, M) numbers of some rows, which may repeat."""
-
-    def across(self, new: AnyArray, rows: AnyArray, beta: FloatArray) -> FloatArray:
-        """Scores of the rows `new` by coefficients of `rows`."""
-
-
 @dataclass(frozen=True, eq=False)
 class DenseGram:
     """All of its numbers.
@@ -109,36 +45,51 @@ class DenseGram:
 
     @property
     def n(self) -> int:
+        """N."""
         return len(self.matrix)
 
     @cached_property
     def diagonal(self) -> FloatArray:
+        """(N,) G_nn."""
         return np.ascontiguousarray(np.diagonal(self.matrix))
 
     @property
     def rank_limit(self) -> int:
+        """Size of the matrix that `resolvent` factors."""
         return self.n
 
     @property
     def patience(self) -> int:
+        """Epochs of coordinate ascent over rows that cost about as much as an interior point."""
         return max(800, self.n)
 
     def __matmul__(self, v: FloatArray) -> FloatArray:
+        """(N,) or (N, J) product G v."""
         product: FloatArray = self.matrix @ v if v.ndim > 1 else dsymv(1.0, self.matrix.T, v, lower=1)
         return product
 
     def state(self, beta: FloatArray) -> FloatArray:
+        """What coordinate ascent keeps of beta: G beta, or X' beta."""
         return self @ beta
 
     def row_sweep(self, *arguments: Any) -> tuple[float, int]:
+        """One epoch over rows."""
         found: tuple[float, int] = row_sweep(self.matrix, self.diagonal, *arguments)
         return found
 
     def pair_sweep(self, *arguments: Any) -> tuple[float, int]:
+        """One epoch over pairs of rows."""
         found: tuple[float, int] = pair_sweep(self.matrix, *arguments)
         return found
 
     def resolvent(self, L: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        """v -> (I + L G L)^-1 v for a diagonal L (N,).
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            Rounding has made the matrix indefinite.
+        """
         S = self.matrix * L
         S *= L[:, None]
         S[np.diag_indices_from(S)] += 1.0
@@ -146,6 +97,7 @@ class DenseGram:
         return lambda v: cho_solve(factor, v, check_finite=False)
 
     def half_square(self, beta: Any) -> tuple[Any, list[Any]]:
+        """1/2 beta' G beta of a cvxpy variable, and the constraints that go with it."""
         cp = cvxpy()
         value, vectors = np.linalg.eigh(self.matrix)
         kept = value > _NULL * value[-1]
@@ -157,19 +109,24 @@ class DenseGram:
         return LinearGram(np.ascontiguousarray(vectors[:, kept] * np.sqrt(value[kept]))).half_square(beta)
 
     def coefficients(self, beta: FloatArray) -> FloatArray | None:
+        """(D,) w with G beta = X w; None where the columns are not known."""
         return None
 
     def centred(self) -> tuple[Gram, MeanScore]:
+        """Without row and column means, and m with m @ beta the mean of G beta; may reuse the memory."""
         matrix, means = centred(self.matrix)
         return DenseGram(matrix), means
 
     def part(self, rows: AnyArray) -> DenseGram:
+        """That of some rows, a copy."""
         return DenseGram(_square(self.matrix, np.arange(self.n)[rows]))
 
     def block(self, rows: IntArray) -> FloatArray:
+        """(M, M) numbers of some rows, which may repeat."""
         return _square(self.matrix, rows)
 
     def across(self, new: AnyArray, rows: AnyArray, beta: FloatArray) -> FloatArray:
+        """Scores of the rows `new` by coefficients of `rows`."""
         scores: FloatArray = self.matrix[np.ix_(new, rows)] @ beta
         return scores
 
@@ -273,6 +230,11 @@ class MeanRow:
     def at(self, w: FloatArray) -> float:
         """That of the coefficients w (D,)."""
         return float(self.mean @ w)
+
+
+Gram = DenseGram | LinearGram
+#: The mean of G beta over the rows, by @ of beta.
+MeanScore = FloatArray | MeanRow
 
 
 def _square(matrix: FloatArray, rows: IntArray) -> FloatArray:

@@ -53,7 +53,7 @@ def _hard(gamma=1.0):
 @pytest.fixture
 def _ascent_alone(monkeypatch):
     """Coordinate ascent without the linear system."""
-    monkeypatch.setattr("ordstat.solvers.svm.polish.polished", lambda *_: None)
+    monkeypatch.setattr("ordstat.solvers.svm.active_set.polished", lambda *_: None)
 
 
 @pytest.mark.usefixtures("_ascent_alone")

@@ -22,10 +22,9 @@ from ordstat.solvers.gram import DenseGram, LinearGram
 from ordstat.solvers.pairs import ascent as pair_ascent
 from ordstat.solvers.pairs.ascent import PairAscent
 from ordstat.solvers.pairs.boundaries import boundaries
-from ordstat.solvers.pairs.cvx import CvxpyPairs
 from ordstat.solvers.pairs.newton import PairNewton
 from ordstat.solvers.pairs.problem import PAIR_LOSSES, PairProblem
-from ordstat.solvers.pairs.routes import AutomaticPairs
+from ordstat.solvers.pairs.routes import AutomaticPairs, CvxpyPairs
 
 from .problems import KERNELS, rows, sample
 
@@ -50,7 +49,7 @@ def _primal(p, C, beta):
     G = _matrix(p)
     f = G @ beta
     i, j = np.nonzero(p.y[:, None] > p.y)
-    slack = np.maximum(1.0 - (f[i] - f[j]), 0.0) ** (2 if p.loss.name == "squared_hinge" else 1)
+    slack = np.maximum(1.0 - (f[i] - f[j]), 0.0) ** (2 if p.loss.squared else 1)
     return 0.5 * beta @ G @ beta + C * (p.weights[i] * p.weights[j] * slack).sum()
 
 
@@ -63,7 +62,7 @@ def _optimum(p, C):
     a = cp.Variable(len(F))
     i, j = np.nonzero(p.y[:, None] > p.y)
     slack = cp.pos(1 - (F[i] - F[j]) @ a)
-    losses = cp.square(slack) if p.loss.name == "squared_hinge" else slack
+    losses = cp.square(slack) if p.loss.squared else slack
     model = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(a) + C * ((p.weights[i] * p.weights[j]) @ losses)))
     model.solve(solver=cp.CLARABEL)
     return model.value

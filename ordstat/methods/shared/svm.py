@@ -21,8 +21,9 @@ from ...model.sample import Sample
 from ...model.scaling import Scaling, about_mean, fit_scaling
 from ...model.ties import tolerance
 from ...results.rankers.margin import MarginResults
-from ...solvers.cross_validation import Candidate, Outcome, Route, mean_score, path_judge
+from ...solvers.cross_validation import mean_score, path_judge
 from ...solvers.gram import DenseGram, Gram, LinearGram, centred
+from ...solvers.solution import Candidate, Outcome, Route, Solution
 from ...solvers.svm.restricted import RestrictedGram
 from ..base import Needs
 from .selection import CrossValidated
@@ -80,7 +81,7 @@ class KernelMachine(CrossValidated):
         """Makes a solver of the problem."""
         raise TypeError(f"{type(self).__name__} defines no route")
 
-    def solved(self, problem: Any, gram: Gram, C: float, rng: np.random.Generator) -> Outcome:
+    def solved(self, problem: Any, gram: Gram, C: float, rng: np.random.Generator) -> Outcome[Solution]:
         """The optimum at one C."""
         return self.route(gram)(problem, rng).solve(C, self.tol)
 

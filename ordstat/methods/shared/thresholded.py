@@ -17,8 +17,8 @@ from ...model.costs import is_convex, require_v_shaped, sample_costs
 from ...model.reduction.extended import extend
 from ...model.sample import Sample
 from ...solvers.gram import Gram
-from ...solvers.svm.candidate import ThresholdedCandidate
-from ...solvers.svm.dual import ExtendedDual, Outcome
+from ...solvers.solution import Outcome
+from ...solvers.svm.dual import DualSolution, ExtendedDual, ThresholdedCandidate
 from ...solvers.svm.hard_margin import HardMargin
 from ...solvers.svm.restricted import RestrictedGram
 from ...solvers.svm.routes import LOSSES, SOLVERS
@@ -98,12 +98,12 @@ class ThresholdedSVM(KernelMachine):
         # Coefficients under restrictions are no linear function of the dual variables: cvxpy alone takes them.
         return LOSSES[self.loss]["cvxpy" if isinstance(gram, RestrictedGram) else self.solver]
 
-    def solved(self, problem: ExtendedDual, gram: Gram, C: float, rng: np.random.Generator) -> Outcome:
+    def solved(self, problem: ExtendedDual, gram: Gram, C: float, rng: np.random.Generator) -> Outcome[DualSolution]:
         if np.isinf(C):
             return HardMargin(self.route(gram), problem, rng).solve(self.tol)
         return super().solved(problem, gram, C, rng)  # type: ignore[return-value]
 
-    def own_facts(self, problem: ExtendedDual, outcome: Outcome) -> tuple[tuple[str, Any], ...]:
+    def own_facts(self, problem: ExtendedDual, outcome: Outcome[DualSolution]) -> tuple[tuple[str, Any], ...]:
         return (
             ("Loss", self.loss.replace("_", " ")),
             ("Thresholds", "free" if problem.free else f"penalised, threshold_gamma = {problem.gamma:g}"),

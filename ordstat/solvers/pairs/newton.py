@@ -7,29 +7,31 @@ O(N log N + N (K + D) D).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from ..._typing import FloatArray
 from ..gram import LinearGram
+from ..ordered_newton import direction, step
+from ..solution import Certified, Outcome
 from ..threads import one_blas_thread
-from .problem import PairOutcome, PairProblem, Point, counted, evaluated, solved
+from .problem import PairProblem, PairSolution, counted, evaluated, solved
 
-_MAX_ITERATIONS, _MAX_HALVINGS = 100, 40
-# A step is taken once it brings this share of what the slope promises.
-_ARMIJO = 1e-4
+_MAX_ITERATIONS = 100
 # Progress of a step, as a share of the objective, after which there is more to come; and a gap that is rounding.
 _FAR, _ROUNDING = 1e-6, 1e-13
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Evaluation:
-    """The loss over C and its derivatives at some w.
+    """P and what it is made of at some w.
 
     Attributes
     ----------
+    value : float, P
+    gradient : (D,)
     loss : float, sum of squared violations
     linear : float, sum of violations
     slope : (N,) minus half the derivative of the loss by the scores
@@ -37,6 +39,8 @@ class _Evaluation:
     partners : (N, D) sum of w_j x_j over violating partners of a lower rank
     """
 
+    value: float
+    gradient: FloatArray
     loss: float
     linear: float
     slope: FloatArray
@@ -64,26 +68,26 @@ class PairNewton:
         self.X = problem.gram.X
         self.w = np.zeros(self.X.shape[1])
 
-    def solve(self, C: float, tol: float) -> PairOutcome:
+    def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
         """Iterate until the relative duality gap is at most `tol` and Newton's steps bring nothing more."""
         with one_blas_thread():
             return self._solve(C, tol)
 
-    def _solve(self, C: float, tol: float) -> PairOutcome:
-        here = self._evaluate(self.w)
-        point: Point | None = None
-        value = self._value(C, here)
-        path = [value]
+    def _solve(self, C: float, tol: float) -> Outcome[PairSolution]:
+        evaluate = partial(self._evaluate, C)
+        here = evaluate(self.w)
+        point: Certified | None = None
+        path = [here.value]
         far = True
         while len(path) <= _MAX_ITERATIONS:
-            moved = self._step(C, here)
+            moved = step(evaluate, self.w, here, direction(here.gradient, self._hessian(C, here)))
             if moved is None:
                 break
-            before, here = value, moved
-            value = self._value(C, here)
+            before = here.value
+            self.w, here = moved
             # A certificate costs half a step, and far from the optimum it says nothing.
-            far = before - value > _FAR * value
-            path.append(value)
+            far = before - here.value > _FAR * here.value
+            path.append(here.value)
             if far:
                 continue
             found = self._certified(C, here)
@@ -95,53 +99,30 @@ class PairNewton:
         if point is None or far:
             found = self._certified(C, here)
             point = found if point is None or found.gap <= point.gap else point
-        return PairOutcome(
+        return Outcome(
             solution=solved(self.problem, point), solver=self.name, iterations=len(path) - 1, path=np.array(path)
         )
 
-    def _value(self, C: float, here: _Evaluation) -> float:
-        """P at w."""
-        return 0.5 * float(self.w @ self.w) + C * here.loss
-
-    def _step(self, C: float, here: _Evaluation) -> _Evaluation | None:
-        """Newton's step, halved until the objective falls; None where it no longer does."""
-        gradient = self.w - 2.0 * C * (self.X.T @ here.slope)
-        direction = -cho_solve(cho_factor(self._hessian(C, here), overwrite_a=True), gradient)
-        slope = float(gradient @ direction)
-        before = self._value(C, here)
-        t = 1.0
-        for _ in range(_MAX_HALVINGS):
-            w = self.w + t * direction
-            there = self._evaluate(w)
-            if 0.5 * float(w @ w) + C * there.loss <= before + _ARMIJO * t * slope and slope < 0.0:
-                self.w = w
-                return there
-            t *= 0.5
-        return None
-
-    def _evaluate(self, w: FloatArray) -> _Evaluation:
+    def _evaluate(self, C: float, w: FloatArray) -> _Evaluation:
         problem, v = self.problem, self.problem.weights
         s = self.X @ w
         order = np.argsort(s)
         lower = counted(problem, s, self.X, order)
         # The same pass from the other end: partners of a higher rank with s_j < s_i + 1.
-        mirrored = PairProblem(
-            gram=problem.gram,
-            y=problem.n_levels - 1 - problem.y,
-            weights=v,
-            costs=problem.costs,
-            loss=problem.loss,
-        )
+        mirrored = replace(problem, y=problem.n_levels - 1 - problem.y)
         upper = counted(mirrored, -s, np.empty((s.size, 0)), order[::-1])
         room = 1.0 - s
         linear = lower[:, 0] * room + lower[:, 1]
         square = lower[:, 0] * room**2 + 2.0 * room * lower[:, 1] + lower[:, 2]
         # For the lower row of a pair: 1 - (s_i - s_j), summed over i.
         pressed = upper[:, 0] * (1.0 + s) + upper[:, 1]
+        loss, slope = max(float(v @ square), 0.0), v * (linear - pressed)
         return _Evaluation(
-            loss=max(float(v @ square), 0.0),
+            value=0.5 * float(w @ w) + C * loss,
+            gradient=w - 2.0 * C * (self.X.T @ slope),
+            loss=loss,
             linear=float(v @ linear),
-            slope=v * (linear - pressed),
+            slope=slope,
             degree=v * (lower[:, 0] + upper[:, 0]),
             partners=lower[:, 3:],
         )
@@ -155,7 +136,7 @@ class PairNewton:
         H[np.diag_indices_from(H)] += 1.0
         return H
 
-    def _certified(self, C: float, here: _Evaluation) -> Point:
+    def _certified(self, C: float, here: _Evaluation) -> Certified:
         """With a_p = 2 C w_p (violation) the dual variables of w, and P at the w that they give."""
         beta = 2.0 * C * here.slope
         return evaluated(self.problem, C, beta, 2.0 * C * here.linear, 4.0 * C * C * here.loss)

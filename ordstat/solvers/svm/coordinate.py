@@ -23,10 +23,10 @@ import numpy as np
 
 from ..._typing import FloatArray, IntArray
 from ..gram import Gram
+from ..solution import Outcome
 from ..threads import one_blas_thread
-from .dual import DualSolution, ExtendedDual, Outcome, certify
-from .feasible import boxed
-from .polish import Finish
+from .active_set import Finish
+from .dual import DualSolution, ExtendedDual, boxed, certify
 
 # The multiplier b0 and the centre theta_0 move at the latest after so many epochs.
 _EPOCHS_A_STEP = 5
@@ -217,7 +217,7 @@ class CoordinateAscent:
             self.u, self.b, self.centre = found.solution.u.copy(), found.b, found.theta.copy()
         return better
 
-    def solve(self, C: float, tol: float) -> Outcome:
+    def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         """Ascend until the relative duality gap is at most `tol`, or for `max_epochs` epochs.
 
         Parameters
@@ -229,7 +229,7 @@ class CoordinateAscent:
         with one_blas_thread():
             return self._solve(C, tol)
 
-    def _solve(self, C: float, tol: float) -> Outcome:
+    def _solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         caps, finish = C * self.problem.weights, Finish(self.problem, C, tol)
         self._start(caps)
         best: DualSolution | None = None

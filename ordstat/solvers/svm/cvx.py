@@ -12,7 +12,8 @@ import numpy as np
 
 from ..clarabel import solve
 from ..gram import cvxpy
-from .dual import ExtendedDual, Outcome, certify, snapped
+from ..solution import Outcome
+from .dual import DualSolution, ExtendedDual, certify, snapped
 
 
 class CvxpyDual:
@@ -47,7 +48,7 @@ class CvxpyDual:
             half += 0.5 * problem.gamma**2 * cp.sum_squares(self.push)
         self.model = cp.Problem(cp.Minimize(self.unit * half - cp.sum(self.tau)), constraints)
 
-    def solve(self, C: float, tol: float) -> Outcome:
+    def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         """Solve to Clarabel's tolerance; the relative duality gap is that of the certified outcome."""
         c = min(C, 1.0)
         self.unit.value, self.ratio.value = c, C / c

@@ -11,7 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from ...exceptions import DataError
-from .dual import DualRoute, DualSolution, ExtendedDual, Outcome
+from ..solution import Outcome
+from .dual import DualRoute, DualSolution, ExtendedDual
 
 # First C, in units of one over the mean of the kernel's diagonal, its growth, and the steps tried at most.
 _FIRST, _GROWTH, _STEPS = 16.0, 32.0, 12
@@ -36,7 +37,7 @@ class HardMargin:
         self.soft = route(problem, rng)
         self.scale = float(problem.gram.diagonal.mean()) or 1.0
 
-    def solve(self, tol: float) -> Outcome:
+    def solve(self, tol: float) -> Outcome[DualSolution]:
         """Grow C until the relative duality gap of the hard margin is at most `tol`.
 
         Raises
@@ -44,7 +45,7 @@ class HardMargin:
         DataError
             No thresholds separate the levels, or none with a margin that could be computed.
         """
-        best: Outcome | None = None
+        best: Outcome[DualSolution] | None = None
         path: list[float] = []
         iterations = 0
         for step in range(_STEPS):
@@ -62,9 +63,8 @@ class HardMargin:
                 break
         if best is None:
             raise DataError(
-                "C = inf asks for thresholds on a potential that separate the levels without an error, and there are "
-                "none with a margin above a millionth of the rows' spread: give a finite C, another kernel, or fewer "
-                "constraints=."
+                "C=inf needs separable levels; no separating potential was found (its margin must be above a millionth "
+                "of the rows' spread). Give a finite C, another kernel, or fewer constraints=."
             )
         return replace(best, iterations=iterations, path=np.array(path))
 

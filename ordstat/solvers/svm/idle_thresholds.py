@@ -12,7 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..._typing import BoolArray, FloatArray
-from .dual import DualRoute, DualSolution, DualSolver, ExtendedDual, Outcome, certify
+from ..solution import Outcome, Solver
+from .dual import DualRoute, DualSolution, ExtendedDual, certify
 from .quantiles import best_thresholds
 
 
@@ -54,9 +55,9 @@ class LiveColumns:
             labels=np.ascontiguousarray(problem.labels[:, self.live]),
             weights=np.ascontiguousarray(problem.weights[:, self.live]),
         )
-        self.solver: DualSolver | None = route(part, rng) if self.live.any() else None
+        self.solver: Solver[DualSolution] | None = route(part, rng) if self.live.any() else None
 
-    def solve(self, C: float, tol: float) -> Outcome:
+    def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         """The outcome for the live thresholds, with the others where they cost nothing."""
         u = np.zeros_like(self.problem.labels)
         if self.solver is None:

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._typing import FloatArray
+from ..solution import Outcome
 from ..threads import one_blas_thread
-from .dual import DualSolution, ExtendedDual, Outcome, certify, snapped
+from .dual import DualSolution, ExtendedDual, certify, snapped
 
 # Share of the way to the boundary that one step may take.
 _TO_BOUNDARY = 0.995
@@ -165,13 +166,13 @@ class InteriorPoint:
     def __init__(self, problem: ExtendedDual, rng: np.random.Generator) -> None:
         self.problem = problem
 
-    def solve(self, C: float, tol: float) -> Outcome:
+    def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         """Iterate until the relative duality gap is at most `tol`, or no further progress is made."""
         # Several threads on a small factorisation, or on a narrow factor, cost more than they bring.
         with one_blas_thread() if self.problem.gram.rank_limit < _SMALL else nullcontext():
             return self._solve(C, tol)
 
-    def _solve(self, C: float, tol: float) -> Outcome:
+    def _solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         x = _start(self.problem, C)
         best = self._certified(C, x)
         sparse: DualSolution | None = None

@@ -6,9 +6,10 @@ from functools import partial
 
 import numpy as np
 
+from ..solution import Outcome, Solver, better
 from .coordinate import CoordinateAscent
 from .cvx import CvxpyDual
-from .dual import DualRoute, DualSolver, ExtendedDual, Outcome
+from .dual import DualRoute, DualSolution, ExtendedDual
 from .idle_thresholds import LiveColumns, live_columns
 from .interior_point import InteriorPoint
 from .squared_hinge import SquaredHingeCvxpy, SquaredHingeNewton
@@ -42,13 +43,13 @@ class Automatic:
         self.second = InteriorPoint(problem, rng)
         self.hard = np.inf
 
-    def solve(self, C: float, tol: float) -> Outcome:
+    def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         """The outcome of the first route that reaches `tol`, else the better of both."""
         if len(self.first.u) <= self.small:
             # An interior point may go round in circles.
             outcome = self.second.solve(C, min(tol, _ROUNDING))
             if outcome.solution.gap > max(tol, _NEAR):
-                return _better(outcome, self.first.solve(C, tol))
+                return better(outcome, self.first.solve(C, tol))
             return self._at_length(C, tol, outcome)
         if self.hard <= C:
             return self.second.solve(C, tol)
@@ -56,21 +57,17 @@ class Automatic:
         if outcome.solution.gap <= tol:
             return outcome
         self.hard = C
-        outcome = _better(self.second.solve(C, tol), outcome)
+        outcome = better(self.second.solve(C, tol), outcome)
         return self._at_length(C, tol, outcome) if self.small and outcome.solution.gap <= _NEAR else outcome
 
-    def _at_length(self, C: float, tol: float, outcome: Outcome) -> Outcome:
+    def _at_length(self, C: float, tol: float, outcome: Outcome[DualSolution]) -> Outcome[DualSolution]:
         """The outcome, or that of seconds of coordinate ascent where an interior point ended in rounding."""
         if outcome.solution.gap <= tol:
             return outcome
-        return _better(outcome, CoordinateAscent(self.problem, self.rng).solve(C, tol))
+        return better(outcome, CoordinateAscent(self.problem, self.rng).solve(C, tol))
 
 
-def _better(one: Outcome, other: Outcome) -> Outcome:
-    return min(one, other, key=lambda found: found.solution.gap)
-
-
-def _made(route: DualRoute, problem: ExtendedDual, rng: np.random.Generator) -> DualSolver:
+def _made(route: DualRoute, problem: ExtendedDual, rng: np.random.Generator) -> Solver[DualSolution]:
     """A solver for all thresholds, or for those that can be held."""
     return route(problem, rng) if live_columns(problem).all() else LiveColumns(route, problem, rng)
 

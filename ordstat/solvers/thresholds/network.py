@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from ..._typing import FloatArray
 from ...model.reduction.extended import Extended
+from .logistic import log_odds
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -111,7 +112,4 @@ class ThresholdNetwork:
         From outer weights of 0 the mirrored ranks go the mirrored way.
         """
         d, j = self.X.shape[1], self.hidden
-        w = self.extended.weights
-        yes = (w * (self.extended.labels > 0)).sum(axis=0)
-        theta = np.log((w.sum(axis=0) - yes) / yes)
-        return np.concatenate([rng.standard_normal(j * d + j), np.zeros(j), theta])
+        return np.concatenate([rng.standard_normal(j * d + j), np.zeros(j), log_odds(self.extended)])
