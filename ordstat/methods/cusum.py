@@ -48,10 +48,10 @@ class CuSumRank(Cumulating):
 
     def start(self, examples: Examples, scaling: Scaling) -> _Work:
         learner = CuSumState.start(examples.X.shape[1], examples.n_levels, self.aggressive)
-        return _Work(learner, Batch.for_passes(examples, scaling, self.margin))
+        return _Work(learner, Batch.of(examples, scaling, self.margin))
 
     def resume(self, learned: Learned, examples: Examples) -> _Work:
-        return _Work(learned.state.copy(), Batch.for_one_pass(examples, learned.scaling, self.margin))
+        return _Work(learned.state.copy(), Batch.of(examples, learned.scaling, self.margin, passes=False))
 
     def state(self, work: _Work) -> CuSumState:
         return work.learner

@@ -59,10 +59,10 @@ class PRank(Projecting):
 
     def start(self, examples: Examples, scaling: Scaling) -> _Work:
         learner = PRankState.start(examples.X.shape[1], examples.n_levels, self.keep == "pocket")
-        return _Work(learner, Batch.for_passes(examples, scaling, self.margin))
+        return _Work(learner, Batch.of(examples, scaling, self.margin))
 
     def resume(self, learned: Learned, examples: Examples) -> _Work:
-        return _Work(learned.state.copy(), Batch.for_one_pass(examples, learned.scaling, self.margin))
+        return _Work(learned.state.copy(), Batch.of(examples, learned.scaling, self.margin, passes=False))
 
     def state(self, work: _Work) -> PRankState:
         return work.learner

@@ -11,11 +11,10 @@ from ..assess.preference import preference_bounds
 from ..checks import one_of
 from ..model.fit import BallGeometry, Fit, Geometry
 from ..model.sample import Sample
-from ..solvers.gram import Gram
+from ..solvers.gram import Gram, RestrictedGram
 from ..solvers.pairs.problem import PAIR_LOSSES, PairCandidate, PairProblem, PairSolution
 from ..solvers.pairs.routes import PAIR_SOLVERS
 from ..solvers.solution import Outcome, Route
-from ..solvers.svm.restricted import RestrictedGram
 from .shared.svm import KernelMachine
 
 

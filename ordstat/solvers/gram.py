@@ -7,7 +7,7 @@ G is symmetric and positive semi-definite.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,8 +21,8 @@ from ..compiled.pairascent import sweep_linear as linear_pair_sweep
 from ..compiled.rowascent import sweep as row_sweep
 from ..compiled.rowascent import sweep_linear as linear_row_sweep
 
-# Eigenvalues below this share of the largest are rounding.
-_NULL = 1e-12
+# Eigenvalues, and coefficients of a projection, below these shares of the largest are rounding.
+_NULL, _ROUNDING = 1e-12, 1e-14
 
 
 def cvxpy() -> Any:
@@ -65,8 +65,7 @@ class DenseGram:
 
     def __matmul__(self, v: FloatArray) -> FloatArray:
         """(N,) or (N, J) product G v."""
-        product: FloatArray = self.matrix @ v if v.ndim > 1 else dsymv(1.0, self.matrix.T, v, lower=1)
-        return product
+        return np.asarray(self.matrix @ v if v.ndim > 1 else dsymv(1.0, self.matrix.T, v, lower=1))
 
     def state(self, beta: FloatArray) -> FloatArray:
         """What coordinate ascent keeps of beta: G beta, or X' beta."""
@@ -127,8 +126,7 @@ class DenseGram:
 
     def across(self, new: AnyArray, rows: AnyArray, beta: FloatArray) -> FloatArray:
         """Scores of the rows `new` by coefficients of `rows`."""
-        scores: FloatArray = self.matrix[np.ix_(new, rows)] @ beta
-        return scores
+        return np.asarray(self.matrix[np.ix_(new, rows)] @ beta)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,8 +146,7 @@ class LinearGram:
 
     @cached_property
     def diagonal(self) -> FloatArray:
-        lengths: FloatArray = np.einsum("nd,nd->n", self.X, self.X)
-        return lengths
+        return np.asarray(np.einsum("nd,nd->n", self.X, self.X))
 
     @property
     def rank_limit(self) -> int:
@@ -160,12 +157,10 @@ class LinearGram:
         return 100
 
     def __matmul__(self, v: FloatArray) -> FloatArray:
-        product: FloatArray = self.X @ (self.X.T @ v)
-        return product
+        return np.asarray(self.X @ self.coefficients(v))
 
     def state(self, beta: FloatArray) -> FloatArray:
-        w: FloatArray = self.X.T @ beta
-        return w
+        return np.asarray(self.X.T @ beta)
 
     def row_sweep(self, *arguments: Any) -> tuple[float, int]:
         found: tuple[float, int] = linear_row_sweep(self.X, self.diagonal, *arguments)
@@ -201,20 +196,50 @@ class LinearGram:
 
     def centred(self) -> tuple[Gram, MeanScore]:
         mean = self.X.mean(axis=0)
-        gram = LinearGram(self.X - mean)
+        gram = replace(self, X=self.X - mean)
         return gram, MeanRow(mean, gram)
 
-    def part(self, rows: AnyArray) -> Gram:
-        return LinearGram(np.ascontiguousarray(self.X[rows]))
+    def part(self, rows: AnyArray) -> LinearGram:
+        return replace(self, X=np.ascontiguousarray(self.X[rows]))
 
     def block(self, rows: IntArray) -> FloatArray:
         X = self.X[rows]
-        numbers: FloatArray = X @ X.T
-        return numbers
+        return np.asarray(X @ X.T)
 
     def across(self, new: AnyArray, rows: AnyArray, beta: FloatArray) -> FloatArray:
-        scores: FloatArray = self.X[new] @ (self.X[rows].T @ beta)
-        return scores
+        return np.asarray(self.X[new] @ self.part(rows).coefficients(beta))
+
+
+@dataclass(frozen=True, eq=False)
+class RestrictedGram(LinearGram):
+    """A linear kernel whose coefficients obey linear restrictions A w <= 0.
+
+    With w = X' beta - A' lambda, lambda >= 0, the dual is that without restrictions but for 1/2 |w|^2 in the place of
+    1/2 |X' beta|^2, and the best lambda makes w the projection of X' beta onto the cone {w : A w <= 0}. By Moreau's
+    theorem beta' X w = |w|^2, so that certificates need nothing new. The map from beta to scores is no longer linear:
+    only cvxpy solves these problems.
+
+    Attributes
+    ----------
+    X : (N, D), C-contiguous, D > 0
+    A : (R, D)
+    """
+
+    A: FloatArray
+
+    def coefficients(self, beta: FloatArray) -> FloatArray:
+        return projected(self.A, self.X.T @ beta)
+
+    def allowed(self, w: FloatArray) -> FloatArray:
+        return projected(self.A, w)
+
+    def limits(self, w: Any) -> list[Any]:
+        return [self.A @ w <= 0]
+
+    def half_square(self, beta: Any) -> tuple[Any, list[Any]]:
+        cp = cvxpy()
+        w, pull = cp.Variable(self.X.shape[1]), cp.Variable(len(self.A), nonneg=True)
+        return 0.5 * cp.sum_squares(w), [w == self.X.T @ beta - self.A.T @ pull]
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,3 +285,17 @@ def centred(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
     gram -= means
     gram -= (means - means.mean())[:, None]
     return gram, means
+
+
+def projected(A: FloatArray, v: FloatArray) -> FloatArray:
+    """(D,) the nearest w to v (D,) with A w <= 0.
+
+    Examples
+    --------
+    >>> projected(np.array([[-1.0, 0.0]]), np.array([-2.0, 3.0])).tolist()
+    [0.0, 3.0]
+    """
+    from scipy.optimize import nnls
+
+    w: FloatArray = v - A.T @ nnls(A.T, v)[0]
+    return np.where(np.abs(w) > _ROUNDING * np.abs(v).max(initial=0.0), w, 0.0)

@@ -17,7 +17,7 @@ from ...model.online.weights import KernelSums, Learned, Update
 from ...model.sample import Rows, Sample
 from ...model.scaling import Scaling
 from ...solvers.online.dual import DualBatch, DualState, Support
-from ...solvers.online.perceptron import mean_of
+from ...solvers.online.perceptron import loop_arrays, mean_of
 from .online import OnlineMethod
 from .selection import KernelOption
 from .work import Work
@@ -134,13 +134,7 @@ class KernelOnlineMethod(KernelOption, OnlineMethod):
             norm=earlier.norm,
             seen=earlier.seen,
         )
-        batch = DualBatch(
-            gram=gram,
-            y=np.ascontiguousarray(examples.y, dtype=np.intp),
-            costs=np.ascontiguousarray(examples.costs, dtype=np.float64),
-            kinds=np.ascontiguousarray(examples.kinds, dtype=np.intp),
-            margin=self.margin,
-        )
+        batch = DualBatch(gram=gram, margin=self.margin, **loop_arrays(examples))
         return DualWork(
             learner=learner,
             batch=batch,

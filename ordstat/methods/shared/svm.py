@@ -22,9 +22,8 @@ from ...model.scaling import Scaling, about_mean, fit_scaling
 from ...model.ties import tolerance
 from ...results.rankers.margin import MarginResults
 from ...solvers.cross_validation import mean_score, path_judge
-from ...solvers.gram import DenseGram, Gram, LinearGram, centred
+from ...solvers.gram import DenseGram, Gram, LinearGram, RestrictedGram, centred
 from ...solvers.solution import Candidate, Outcome, Route, Solution
-from ...solvers.svm.restricted import RestrictedGram
 from ..base import Needs
 from .selection import CrossValidated
 from .work import Work

@@ -16,11 +16,10 @@ from ...exceptions import OptionError
 from ...model.costs import is_convex, require_v_shaped, sample_costs
 from ...model.reduction.extended import extend
 from ...model.sample import Sample
-from ...solvers.gram import Gram
+from ...solvers.gram import Gram, RestrictedGram
 from ...solvers.solution import Outcome
 from ...solvers.svm.dual import DualSolution, ExtendedDual, ThresholdedCandidate
 from ...solvers.svm.hard_margin import HardMargin
-from ...solvers.svm.restricted import RestrictedGram
 from ...solvers.svm.routes import LOSSES, SOLVERS
 from .svm import KernelMachine
 

@@ -79,4 +79,4 @@ class LikelihoodAtEstimates:
 
     def _profile(self, start: tuple[FloatArray, FloatArray]) -> ProfileLikelihood:
         objective = self.estimation.objective(self.problem)
-        return ProfileLikelihood.of(objective.evaluate, self.problem.user_scale(), start, self.separation)
+        return ProfileLikelihood(objective.evaluate, self.problem.user_scale(), start, self.separation)

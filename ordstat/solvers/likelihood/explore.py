@@ -13,7 +13,7 @@ import numpy as np
 
 from ..._typing import FloatArray
 from ...exceptions import DataError
-from .newton import Evaluation, maximise
+from .newton import Evaluation, Optimum, maximise
 from .problem import Problem
 
 Point = tuple[FloatArray, FloatArray]
@@ -43,8 +43,8 @@ class Reached:
     """
 
     point: Point
-    loglik: float
-    ends: bool
+    loglik: float = -np.inf
+    ends: bool = False
     settled: bool = False
 
 
@@ -59,23 +59,23 @@ def evaluated(problem: Problem, point: Point) -> Evaluation | None:
 def stay(problem: Problem, point: Point) -> Reached:
     """A point as it is."""
     found = evaluated(problem, point)
-    return Reached(point, -np.inf if found is None else found.loglik, False)
+    return Reached(point) if found is None else Reached(point, found.loglik)
+
+
+def maximised(problem: Problem, point: Point, tol: float, max_iter: int) -> Optimum:
+    """The maximum that Newton's method reaches from a point, without a penalty."""
+    evaluate, total_weight = problem.objective().evaluate, float(problem.counts.sum())
+    return maximise(evaluate, *point, tol=tol, max_iter=max_iter, total_weight=total_weight)
 
 
 def follow(problem: Problem, point: Point, max_iter: int, steps: int = _STEPS) -> Reached:
     """Close to the maximum that Newton's method reaches from a point."""
     if evaluated(problem, point) is None:
-        return Reached(point, -np.inf, False)
+        return Reached(point)
     try:
-        found = maximise(
-            problem.objective().evaluate,
-            *point,
-            tol=_NEAR,
-            max_iter=min(steps, max_iter),
-            total_weight=float(problem.counts.sum()),
-        )
+        found = maximised(problem, point, _NEAR, min(steps, max_iter))
     except DataError:  # it leads to where the information overflows
-        return Reached(point, -np.inf, False)
+        return Reached(point)
     converged = found.message.startswith("converged")
     return Reached(
         (found.alpha, found.rest),

@@ -59,8 +59,7 @@ class CvxpyPairs:
             half += 0.5 * ridge * cp.sum_squares(cp.multiply(1.0 / np.sqrt(self.weights), tau))
         model = cp.Problem(cp.Minimize(c * half - cp.sum(tau)), constraints)
         iterations = solve(model, tol)
-        found = np.zeros(self.weights.size) if tau.value is None else tau.value
-        alpha = np.clip(c * found, 0.0, price * self.weights)
+        alpha = np.clip(c * tau.value, 0.0, price * self.weights)
         square = float(alpha @ (alpha / self.weights)) / self.unit
         point = evaluated(problem, C, self.incidence @ alpha, float(alpha.sum()), square)
         solution = solved(problem, point)

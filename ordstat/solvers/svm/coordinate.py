@@ -95,11 +95,6 @@ class _Work:
             rows=rows,
         )
 
-    def put_back(self, u: FloatArray) -> None:
-        """Put what epochs made of the rows into u (N, Q) of all."""
-        if self.rows is not None:
-            u[self.rows] = self.u
-
 
 class CoordinateAscent:
     """Solves one problem for growing values of C, each from where the last one ended.
@@ -122,13 +117,12 @@ class CoordinateAscent:
         self.gives_up = max_epochs is not None
         self.max_epochs = 10_000 + _STEPS // max(len(problem.labels) ** 2, _LEAST) if max_epochs is None else max_epochs
         self.u = np.zeros_like(problem.labels)
-        n_thresholds = self.u.shape[1]
+        Q = self.u.shape[1]
         self.scale = float(problem.gram.diagonal.mean()) or 1.0
         self.b = 0.0
         self._soften(np.zeros_like(self.u))
         # theta_0.
-        self.centre = np.zeros(n_thresholds)
-        self.mu = np.zeros(n_thresholds - 1 if problem.ordered else 0)
+        self.centre, self.mu = np.zeros(Q), np.zeros(Q - 1 if problem.ordered else 0)
 
     def _soften(self, caps: FloatArray) -> None:
         """Settle tau for the boxes (N, Q) of a value of C: with it omega, and the penalty of S^2 / 2."""
@@ -182,21 +176,9 @@ class CoordinateAscent:
     def _epoch(self, epoch: int) -> None:
         """Go over the rows at work once, and move b0 and theta_0 where it is time."""
         work = self.work
-        self.violation, kept = work.gram.row_sweep(
-            work.labels,
-            work.caps,
-            work.u,
-            work.beta,
-            work.f,
-            self.theta,
-            self.mu,
-            self.order,
-            self.omega,
-            self.b + self.penalty * work.rest,
-            self.penalty,
-            _SKIP * self.inner,
-            self.shrink,
-        )
+        rows = (work.labels, work.caps, work.u, work.beta, work.f, self.theta, self.mu, self.order)
+        prices = (self.omega, self.b + self.penalty * work.rest, self.penalty)
+        self.violation, kept = work.gram.row_sweep(*rows, *prices, _SKIP * self.inner, self.shrink)
         self.shrink = max(1.0, 2.0 * self.violation)
         if self.violation < self.inner or kept == 0 or epoch % _EPOCHS_A_STEP == 0:
             self._step(work.total, self.theta)
@@ -206,7 +188,8 @@ class CoordinateAscent:
             self.order = self.rng.permutation(self.order[:kept])
 
     def _certified(self, C: float) -> DualSolution:
-        self.work.put_back(self.u)
+        if self.work.rows is not None:
+            self.u[self.work.rows] = self.work.u
         # A copy: the epochs go on in theta itself.
         return certify(self.problem, C, self.u, self.theta.copy())
 

@@ -53,11 +53,7 @@ class CvxpyDual:
         c = min(C, 1.0)
         self.unit.value, self.ratio.value = c, C / c
         iterations = solve(self.model, tol)
-        if self.tau.value is None:
-            self.tau.value = np.zeros(self.problem.labels.shape)
-            theta = None
-        else:
-            theta = None if self.problem.free else -c * self.problem.gamma**2 * self.push.value
+        theta = None if self.problem.free else -c * self.problem.gamma**2 * self.push.value
         u = c * self.problem.labels * self.tau.value
         solution = certify(self.problem, C, u, theta)
         sparse = snapped(self.problem, C, solution)

@@ -26,15 +26,7 @@ def live_columns(problem: ExtendedDual) -> BoolArray:
         return np.ones_like(above)
     if not problem.ordered:
         return above & below
-    first, last = _ends(below)[0], _ends(above)[1]
-    live: BoolArray = (np.arange(above.size) >= first) & (np.arange(above.size) <= last)
-    return live
-
-
-def _ends(flags: BoolArray) -> tuple[int, int]:
-    """Positions of the first and the last true flag, beyond the other end where there is none."""
-    where = np.flatnonzero(flags)
-    return (int(where[0]), int(where[-1])) if where.size else (flags.size, -1)
+    return np.logical_or.accumulate(below) & np.logical_or.accumulate(above[::-1])[::-1]
 
 
 class LiveColumns:

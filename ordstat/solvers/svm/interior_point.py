@@ -50,16 +50,7 @@ class _Point:
 
     def moved(self, d: _Point, step: float) -> _Point:
         """This point plus step times the direction d."""
-        return _Point(
-            alpha=self.alpha + step * d.alpha,
-            room=self.room + step * d.room,
-            z=self.z + step * d.z,
-            w=self.w + step * d.w,
-            b=self.b + step * d.b,
-            theta=self.theta + step * d.theta,
-            sigma=self.sigma + step * d.sigma,
-            mu=self.mu + step * d.mu,
-        )
+        return _Point(**{name: value + step * getattr(d, name) for name, value in vars(self).items()})
 
 
 def _longest(x: FloatArray, dx: FloatArray) -> float:
@@ -142,8 +133,8 @@ class _Newton:
     def step(self, d: _Point) -> float:
         """The longest step along d that stays inside every bound."""
         x = self.point
-        pairs = ((x.alpha, d.alpha), (x.room, d.room), (x.z, d.z), (x.w, d.w), (x.sigma, d.sigma), (x.mu, d.mu))
-        return min(_longest(value, change) for value, change in pairs)
+        positive = ("alpha", "room", "z", "w", "sigma", "mu")
+        return min(_longest(getattr(x, name), getattr(d, name)) for name in positive)
 
     def complementarity(self, x: _Point) -> float:
         """Mean product of the slacks and their multipliers at x."""

@@ -106,22 +106,22 @@ def certified(problem: ExtendedDual, C: float, w: FloatArray, tau: FloatArray) -
     gram = cast(LinearGram, problem.gram)
     w = gram.allowed(w)
     scores = gram.X @ w
+    linear = curved = loss = 0.0
     for rows in _blocks(labels):
-        slack = _slack(labels[rows], scores[rows], tau)
-        slack *= labels[rows]
-        np.multiply(slack, weights[rows], out=u[rows])
+        margins = scores[rows, None] - tau
+        margins *= labels[rows]
+        some, slack, _ = _cells(margins, weights[rows])
+        loss += some
+        np.multiply(slack, labels[rows], out=u[rows])
     u *= 2.0 * C
     _balance(problem, u)
     beta = u.sum(axis=1)
     norm = max(float(beta @ (gram @ beta)), 0.0)
-    linear = curved = loss = 0.0
     for rows in _blocks(labels):
         size = np.abs(u[rows])
         linear += float(size.sum())
         # A cell without weight has u = 0.
         curved += float(np.vdot(size, size / np.maximum(weights[rows], _TINY)))
-        slack = _slack(labels[rows], scores[rows], tau)
-        loss += float(np.vdot(weights[rows], np.square(slack, out=slack)))
     dual = linear - 0.5 * norm - curved / (4.0 * C)
     if not problem.free:
         dual -= 0.5 * problem.ridge * float(np.sum(thresholds(problem, u.sum(axis=0)) ** 2))
@@ -135,14 +135,6 @@ def certified(problem: ExtendedDual, C: float, w: FloatArray, tau: FloatArray) -
 def _blocks(cells: FloatArray) -> Iterator[slice]:
     """Rows (N, Q) a few at a time."""
     return row_blocks(cells.shape[0], cells.shape[1], CACHED)
-
-
-def _slack(labels: FloatArray, scores: FloatArray, tau: FloatArray) -> FloatArray:
-    """(n, Q) the parts of the margins below 1, a new array."""
-    slack = scores[:, None] - tau
-    slack *= labels
-    np.subtract(1.0, slack, out=slack)
-    return np.maximum(slack, 0.0, out=slack)
 
 
 def _balance(problem: ExtendedDual, u: FloatArray) -> None:
@@ -187,6 +179,5 @@ class SquaredHingeCvxpy(_Linear):
             limits.append(cp.diff(tau) >= 0)
         model = cp.Problem(cp.Minimize(value), limits)
         iterations = solve(model, tol)
-        effects, theta = (np.zeros(v.size) if v.value is None else v.value for v in (w, tau))
-        solution = certified(problem, C, effects, np.sort(theta) if problem.ordered else theta)
+        solution = certified(problem, C, w.value, np.sort(tau.value) if problem.ordered else tau.value)
         return Outcome(solution=solution, solver=self.name, iterations=iterations, path=np.array([solution.primal]))

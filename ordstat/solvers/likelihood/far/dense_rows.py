@@ -90,7 +90,7 @@ class DenseRows:
         rows = problem.term_rows()
         x, w, z = rows.rows.x, rows.rows.w, rows.rows.z
         last, m, p = problem.sample.n_levels - 1, w.shape[1], x.shape[1]
-        free = Structured(objective=rows.evaluate, jacobian=np.eye(last), shift=np.zeros((m, p + z.shape[1])))
+        free = Structured.free(rows.evaluate, last, (m, p + z.shape[1]))
         alpha, rest = (free if problem.structure is None else problem.structured(rows.evaluate)).basis()
         size = alpha.shape[0] - z.shape[1]
         alpha, beta = alpha[:size], rest[:size, :p]
