@@ -13,8 +13,7 @@ from ..model.reduction.extended import Extended
 from ..model.reduction.logistic_rule import NetworkPotential
 from ..model.sample import Rows, Sample
 from ..model.scaling import Scaling
-from ..solvers.thresholds.logistic import ThresholdLogistic
-from ..solvers.thresholds.network import ThresholdNetwork
+from ..solvers.thresholds.logistic import ThresholdLogistic, ThresholdNetwork
 from .shared.threshold_loss import Solved, ThresholdLossMethod
 from .shared.work import Work
 

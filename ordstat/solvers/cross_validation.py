@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..model.fit import Selection
 from ..model.rules import count_above
 from ..model.ties import cleared, tolerance
-from .gram import Gram, LinearGram, MeanRow, MeanScore
+from .gram import DenseGram, Gram
 from .solution import Candidate, Route, Solution
 from .threads import in_threads
 
@@ -152,14 +152,14 @@ def path_judge(route: Route, plan: Plan) -> Judge[Candidate]:
     return judge
 
 
-def mean_score(means: MeanScore, solution: Solution) -> float:
+def mean_score(means: FloatArray, solution: Solution) -> float:
     """What the scores of the centred kernel lack."""
-    return float(means @ solution.beta) if solution.w is None else cast(MeanRow, means).at(solution.w)
+    return float(means @ (solution.beta if solution.w is None else solution.w))
 
 
 def _scores(gram: Gram, test: BoolArray, solution: Solution) -> FloatArray:
     """Scores of the rows where `test` (N,) is true, by a fit to the others, of the kernel as it is."""
-    if solution.w is None:
-        return gram.across(test, ~test, solution.beta)
-    scores: FloatArray = cast(LinearGram, gram).X[test] @ solution.w
-    return scores
+    if isinstance(gram, DenseGram):
+        return np.asarray(gram.matrix[np.ix_(test, ~test)] @ solution.beta)
+    assert solution.w is not None
+    return np.asarray(gram.X[test] @ solution.w)

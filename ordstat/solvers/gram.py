@@ -6,6 +6,7 @@ G is symmetric and positive semi-definite.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,6 +22,8 @@ from ..compiled.pairascent import sweep_linear as linear_pair_sweep
 from ..compiled.rowascent import sweep as row_sweep
 from ..compiled.rowascent import sweep_linear as linear_row_sweep
 
+# Clarabel's own tolerance; the outcome's certificate is what counts.
+_TOLERANCE = 1e-10
 # Eigenvalues, and coefficients of a projection, below these shares of the largest are rounding.
 _NULL, _ROUNDING = 1e-12, 1e-14
 
@@ -30,6 +33,27 @@ def cvxpy() -> Any:
     import cvxpy as module
 
     return module
+
+
+def solve_with_clarabel(model: Any, tol: float) -> int:
+    """Solve a cvxpy problem in place, and tell the iterations.
+
+    Where Clarabel ends without an iterate, as for a vast C, the variables are 0: the caller's certificate of that says
+    that the optimum was missed.
+    """
+    cp = cvxpy()
+    own, failed = min(tol, _TOLERANCE), False
+    try:
+        with warnings.catch_warnings():
+            # "Solution may be inaccurate": the certificate says by how much.
+            warnings.simplefilter("ignore", UserWarning)
+            model.solve(solver=cp.CLARABEL, tol_gap_abs=own, tol_gap_rel=own)
+    except cp.SolverError:
+        failed = True
+    for variable in model.variables():
+        if failed or variable.value is None:
+            variable.value = np.zeros(variable.shape)
+    return 0 if failed else int(model.solver_stats.num_iters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,12 +131,15 @@ class DenseGram:
         # Few directions: a polynomial of few columns. The solver is better off without the others' rounding.
         return LinearGram(np.ascontiguousarray(vectors[:, kept] * np.sqrt(value[kept]))).half_square(beta)
 
-    def coefficients(self, beta: FloatArray) -> FloatArray | None:
-        """(D,) w with G beta = X w; None where the columns are not known."""
-        return None
+    def scored(self, beta: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+        """(N,) G beta, and (D,) w with G beta = X w; None where the columns are not known."""
+        return self @ beta, None
 
-    def centred(self) -> tuple[Gram, MeanScore]:
-        """Without row and column means, and m with m @ beta the mean of G beta; may reuse the memory."""
+    def centred(self) -> tuple[Gram, FloatArray]:
+        """Without row and column means, and what was taken away; may reuse the memory.
+
+        The means m are of the columns where they are known, and m @ w is then the mean of G beta; else m @ beta is.
+        """
         matrix, means = centred(self.matrix)
         return DenseGram(matrix), means
 
@@ -123,10 +150,6 @@ class DenseGram:
     def block(self, rows: IntArray) -> FloatArray:
         """(M, M) numbers of some rows, which may repeat."""
         return _square(self.matrix, rows)
-
-    def across(self, new: AnyArray, rows: AnyArray, beta: FloatArray) -> FloatArray:
-        """Scores of the rows `new` by coefficients of `rows`."""
-        return np.asarray(self.matrix[np.ix_(new, rows)] @ beta)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +207,12 @@ class LinearGram:
         return 0.5 * cp.sum_squares(w), [w == self.X.T @ beta]
 
     def coefficients(self, beta: FloatArray) -> FloatArray:
+        """(D,) w with G beta = X w."""
         return self.state(beta)
+
+    def scored(self, beta: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+        w = self.coefficients(beta)
+        return np.asarray(self.X @ w), w
 
     def allowed(self, w: FloatArray) -> FloatArray:
         """The nearest coefficients that obey the restrictions: w itself, for there are none."""
@@ -194,10 +222,9 @@ class LinearGram:
         """Constraints of a cvxpy variable w: none."""
         return []
 
-    def centred(self) -> tuple[Gram, MeanScore]:
+    def centred(self) -> tuple[Gram, FloatArray]:
         mean = self.X.mean(axis=0)
-        gram = replace(self, X=self.X - mean)
-        return gram, MeanRow(mean, gram)
+        return replace(self, X=self.X - mean), mean
 
     def part(self, rows: AnyArray) -> LinearGram:
         return replace(self, X=np.ascontiguousarray(self.X[rows]))
@@ -205,9 +232,6 @@ class LinearGram:
     def block(self, rows: IntArray) -> FloatArray:
         X = self.X[rows]
         return np.asarray(X @ X.T)
-
-    def across(self, new: AnyArray, rows: AnyArray, beta: FloatArray) -> FloatArray:
-        return np.asarray(self.X[new] @ self.part(rows).coefficients(beta))
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,24 +266,7 @@ class RestrictedGram(LinearGram):
         return 0.5 * cp.sum_squares(w), [w == self.X.T @ beta - self.A.T @ pull]
 
 
-@dataclass(frozen=True, eq=False)
-class MeanRow:
-    """The mean score, of the mean row (D,) taken from the rows of a gram."""
-
-    mean: FloatArray
-    gram: LinearGram
-
-    def __matmul__(self, beta: FloatArray) -> float:
-        return self.at(self.gram.coefficients(beta))
-
-    def at(self, w: FloatArray) -> float:
-        """That of the coefficients w (D,)."""
-        return float(self.mean @ w)
-
-
 Gram = DenseGram | LinearGram
-#: The mean of G beta over the rows, by @ of beta.
-MeanScore = FloatArray | MeanRow
 
 
 def _square(matrix: FloatArray, rows: IntArray) -> FloatArray:

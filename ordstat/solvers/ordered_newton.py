@@ -1,16 +1,13 @@
-"""Newton's method for convex losses of a linear score under every threshold, with the thresholds in order.
+"""Newton's method for convex functions of v = (w, theta), with theta_1 <= ... <= theta_Q where that is asked for.
 
-    sum_nk W_nk loss(Y_nk (x_n'w + o_n - theta_k)) + penalties,  theta_1 <= ... <= theta_Q where asked for
-
-over v = (w, theta). Thresholds that would be out of order are tied, and untied where the multipliers of their order
-have the wrong sign.
+Thresholds that would be out of order are tied, and untied where the multipliers of their order have the wrong sign. The
+usual function is a loss of a linear score under every threshold, sum_nk W_nk loss(Y_nk (x_n'w + o_n - theta_k)).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -25,18 +22,6 @@ _ARMIJO = 1e-4
 _REGULAR = 1e-12
 
 
-class Smooth(Protocol):
-    """A function at a point."""
-
-    @property
-    def value(self) -> float: ...
-    @property
-    def gradient(self) -> FloatArray: ...
-
-
-E = TypeVar("E", bound=Smooth)
-
-
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     """A function at a point with its gradient and Hessian."""
@@ -44,6 +29,9 @@ class Evaluation:
     value: float
     gradient: FloatArray
     hessian: FloatArray
+
+
+Objective = Callable[[FloatArray], Evaluation]
 
 
 #: From margins (n, Q), which may be overwritten, and weights (n, Q) to the loss, minus its derivative by each margin
@@ -92,30 +80,13 @@ def summed(
     return Evaluation(value, gradient, H)
 
 
-def direction(gradient: FloatArray, hessian: FloatArray) -> FloatArray:
-    """Newton's direction; the Hessian is overwritten."""
-    return np.asarray(-cho_solve(cho_factor(hessian, overwrite_a=True), gradient))
-
-
-def step(evaluate: Callable[[FloatArray], E], v: FloatArray, here: E, along: FloatArray) -> tuple[FloatArray, E] | None:
-    """The point and what is there after a step that is halved until the value falls; None where it no longer does."""
-    slope = float(here.gradient @ along)
-    for halving in range(_MOST_HALVINGS if slope < 0.0 else 0):
-        t = 0.5**halving
-        moved = v + t * along
-        there = evaluate(moved)
-        if there.value <= here.value + _ARMIJO * t * slope:
-            return moved, there
-    return None
-
-
 def minimum(
-    evaluate: Callable[[FloatArray], Evaluation],
+    evaluate: Objective,
     v: FloatArray,
-    n_thresholds: int,
+    n_thresholds: int = 0,
     *,
-    ordered: bool,
-    slack: float,
+    ordered: bool = False,
+    slack: float = 0.0,
     flat: float = 0.0,
     rounding: float = 0.0,
 ) -> Minimum:
@@ -138,8 +109,9 @@ def minimum(
     D = v.size - n_thresholds
     group, path = np.arange(n_thresholds), list[float]()
     while True:
-        tie = np.eye(v.size)[:, : D + group[-1] + 1]
-        tie[D:, D:] = group[:, None] == np.arange(group[-1] + 1)
+        n_groups = int(group.max(initial=-1)) + 1
+        tie = np.eye(v.size)[:, : D + n_groups]
+        tie[D:, D:] = group[:, None] == np.arange(n_groups)
         v, here = _descended(evaluate, v, tie, flat, rounding, path)
         regrouped = _regrouped(v[D:], here.gradient[D:], group, slack) if ordered else None
         if regrouped is None or len(path) > _MOST_STEPS:
@@ -151,12 +123,7 @@ def minimum(
 
 
 def _descended(
-    evaluate: Callable[[FloatArray], Evaluation],
-    v: FloatArray,
-    tie: FloatArray,
-    flat: float,
-    rounding: float,
-    path: list[float],
+    evaluate: Objective, v: FloatArray, tie: FloatArray, flat: float, rounding: float, path: list[float]
 ) -> tuple[FloatArray, Evaluation]:
     """The minimum over the parameters that `tie` (D + Q, P) maps to v; values on the way are added to the path."""
     here = evaluate(v)
@@ -166,15 +133,29 @@ def _descended(
         if np.abs(gradient).max(initial=0.0) <= flat:
             break
         H[np.diag_indices_from(H)] += _REGULAR * np.diagonal(H).max()
-        along = tie @ direction(gradient, H)
-        if -float(here.gradient @ along) <= rounding * abs(here.value):
+        direction = tie @ -cho_solve(cho_factor(H, overwrite_a=True), gradient)
+        slope = float(here.gradient @ direction)
+        if -slope <= rounding * abs(here.value):
             break
-        moved = step(evaluate, v, here, along)
+        moved = _step(evaluate, v, here.value, direction, slope)
         if moved is None:
             break
         v, here = moved
         path.append(here.value)
     return v, here
+
+
+def _step(
+    evaluate: Objective, v: FloatArray, value: float, direction: FloatArray, slope: float
+) -> tuple[FloatArray, Evaluation] | None:
+    """The point and what is there after a step that is halved until the value falls; None where it no longer does."""
+    for halving in range(_MOST_HALVINGS):
+        t = 0.5**halving
+        moved = v + t * direction
+        there = evaluate(moved)
+        if there.value <= value + _ARMIJO * t * slope:
+            return moved, there
+    return None
 
 
 def _regrouped(theta: FloatArray, gradient: FloatArray, group: IntArray, slack: float) -> IntArray | None:

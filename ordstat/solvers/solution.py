@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
-from .gram import Gram, MeanScore
+from .gram import Gram
 
 _TINY = float(np.finfo(float).tiny)
 
@@ -25,12 +25,15 @@ class Certified:
     scores : (N,) f = gram @ beta of the centred kernel, without the offset
     primal, dual : float
         P >= optimum >= D.
+    w : (D,) or None
+        Coefficients of the columns that the scores are of, where a linear kernel knows them.
     """
 
     beta: FloatArray
     scores: FloatArray
     primal: float
     dual: float
+    w: FloatArray | None = None
 
     @property
     def gap(self) -> float:
@@ -47,13 +50,10 @@ class Solution(Certified):
     theta : (K-1,)
     offset : float or None
         b for the centred kernel; None where the thresholds have taken it up.
-    w : (D,) or None
-        Coefficients of a linear kernel that the scores are of, where they are not those of beta.
     """
 
     theta: FloatArray
     offset: float | None = None
-    w: FloatArray | None = None
 
     @property
     def sizes(self) -> FloatArray:
@@ -119,12 +119,12 @@ class Candidate(ABC):
     def problem(self, gram: Gram, rows: BoolArray | slice) -> Any:
         """The problem of some rows, with their centred kernel matrix."""
 
-    def part(self, rows: BoolArray) -> tuple[Any, MeanScore]:
-        """The centred problem of some rows, and the means taken from their kernel matrix."""
+    def part(self, rows: BoolArray) -> tuple[Any, FloatArray]:
+        """The centred problem of some rows, and the means taken from them."""
         gram, means = self.gram.part(rows).centred()
         return self.problem(gram, rows), means
 
-    def whole(self) -> tuple[Any, MeanScore]:
+    def whole(self) -> tuple[Any, FloatArray]:
         """The centred problem of all rows; may centre `gram` itself, so ask for it last."""
         gram, means = self.gram.centred()
         return self.problem(gram, slice(None)), means

@@ -14,8 +14,8 @@ from ordstat.assess.likelihood.residuals import residuals
 from ordstat.assess.likelihood.terms import jacobian_of, row_terms
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.fit import LikelihoodFit
+from ordstat.model.likelihood.cumulative import drawn, latent_mean
 from ordstat.model.likelihood.flexible import FLEXIBLE
-from ordstat.model.likelihood.latent import drawn, latent_mean
 from ordstat.model.sample import Sample
 
 METHODS = {

@@ -37,8 +37,7 @@ from ordstat.model.reduction.encoding import extended_rows
 from ordstat.model.reduction.extended import Extended, extend, reverse_reduce
 from ordstat.model.rules import count_above
 from ordstat.model.sample import Rows
-from ordstat.solvers.thresholds.logistic import ThresholdLogistic
-from ordstat.solvers.thresholds.network import ThresholdNetwork
+from ordstat.solvers.thresholds.logistic import ThresholdLogistic, ThresholdNetwork
 
 K = 4
 

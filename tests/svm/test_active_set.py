@@ -6,9 +6,9 @@ import pytest
 from ordstat.solvers.gram import DenseGram, LinearGram, centred
 from ordstat.solvers.svm.active_set import free_variables, polished
 from ordstat.solvers.svm.coordinate import CoordinateAscent
-from ordstat.solvers.svm.cvx import CvxpyDual
 from ordstat.solvers.svm.dual import ExtendedDual, certify
 from ordstat.solvers.svm.interior_point import InteriorPoint
+from ordstat.solvers.svm.routes import CvxpyDual
 
 from .problems import COSTS, KERNELS, problem, rows
 

@@ -13,7 +13,7 @@ from ordstat.methods.svorimc import SVORIMC
 from ordstat.model.costs import CostMatrix
 from ordstat.model.reduction.extended import extend
 from ordstat.solvers.svm.dual import certify
-from ordstat.solvers.svm.hard_margin import HardMargin
+from ordstat.solvers.svm.hard_margin import hard_margin
 from ordstat.solvers.svm.quantiles import best_thresholds
 from ordstat.solvers.svm.routes import SOLVERS
 
@@ -144,7 +144,7 @@ def test_an_order_that_binds():
 @pytest.mark.parametrize("form", ["imc", "exc"])
 def test_hard_margin(name, kernel, form):
     p = _free(kernel, form, n=40)
-    s = HardMargin(SOLVERS[name], p, np.random.default_rng(0)).solve(1e-6).solution
+    s = hard_margin(SOLVERS[name], p, np.random.default_rng(0), 1e-6).solution
     assert s.gap <= 1e-6
     assert s.primal == pytest.approx(_primal_by_cvxpy(p, None), rel=AGREE)
     margins = p.labels * (s.scores[:, None] - s.theta)

@@ -155,9 +155,8 @@ class KernelMachine(CrossValidated):
         # Scores of the centred kernel differ from those of the raw one by means'beta. The offset takes it up; where
         # there is none, the thresholds do.
         shift = mean_score(means, point)
-        w = problem.gram.coefficients(point.beta) if point.w is None else point.w
         b, theta = (0.0, point.theta + shift) if point.offset is None else (point.offset - shift, point.theta)
-        potential = _potential(kernel, scaling, X, rows, support, point, w, b)
+        potential = _potential(kernel, scaling, X, rows, support, point, b)
         # A linear potential has an offset of its own choice; the thresholds move with it.
         scores = np.empty(sample.n)
         scores[rows] = point.scores + shift + potential.offset
@@ -301,13 +300,12 @@ def _potential(
     rows: IntArray,
     support: IntArray,
     point: Any,
-    w: FloatArray | None,
     b: float,
 ) -> KernelExpansion | LinearPotential:
     """The fitted potential in terms of the raw kernel, with the offset b where it is not linear."""
     factor = kernel.factor(X)
     if factor is not None:
-        return LinearPotential.plain(scaling, point.beta @ factor[rows] if w is None else w)
+        return LinearPotential.plain(scaling, point.beta @ factor[rows] if point.w is None else point.w)
     return KernelExpansion(
         kernel=kernel,
         scaling=scaling,

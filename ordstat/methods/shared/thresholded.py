@@ -19,7 +19,7 @@ from ...model.sample import Sample
 from ...solvers.gram import Gram, RestrictedGram
 from ...solvers.solution import Outcome
 from ...solvers.svm.dual import DualSolution, ExtendedDual, ThresholdedCandidate
-from ...solvers.svm.hard_margin import HardMargin
+from ...solvers.svm.hard_margin import hard_margin
 from ...solvers.svm.routes import LOSSES, SOLVERS
 from .svm import KernelMachine
 
@@ -99,7 +99,7 @@ class ThresholdedSVM(KernelMachine):
 
     def solved(self, problem: ExtendedDual, gram: Gram, C: float, rng: np.random.Generator) -> Outcome[DualSolution]:
         if np.isinf(C):
-            return HardMargin(self.route(gram), problem, rng).solve(self.tol)
+            return hard_margin(self.route(gram), problem, rng, self.tol)
         return super().solved(problem, gram, C, rng)  # type: ignore[return-value]
 
     def own_facts(self, problem: ExtendedDual, outcome: Outcome[DualSolution]) -> tuple[tuple[str, Any], ...]:

@@ -7,6 +7,8 @@ over all rows and levels by their shares. The maximum then is finite whatever th
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from scipy.special import log_softmax
 
@@ -15,7 +17,7 @@ from ...model.calibration import ScoreMap, VoteMap
 from ...model.likelihood.cumulative import Cumulative
 from ...model.likelihood.links import LINKS
 from ...model.sample import Rows, Sample
-from ..ordered_newton import Evaluation, direction, step
+from ..ordered_newton import Evaluation, minimum
 from .explore import maximised
 from .problem import Problem
 from .start import starting_values
@@ -23,8 +25,8 @@ from .start import starting_values
 #: Largest absolute score, on columns of unit deviation.
 _TOL = 1e-8
 _MAX_ITER = 100
-#: Newton's decrement of votes, as a share of the total weight, that is rounding.
-_ROUNDING = 1e-25
+#: Newton's decrement of votes, as a share of the log-likelihood, that is rounding.
+_ROUNDING = 1e-24
 
 
 def smoothed(y: IntArray, n_levels: int, weights: FloatArray) -> FloatArray:
@@ -92,36 +94,20 @@ def fit_vote_map(votes: FloatArray, y: IntArray, n_levels: int, weights: FloatAr
     targets = smoothed(y, n_levels, weights)
     centred = votes - votes.mean(axis=1, keepdims=True)
     unit = float(np.sqrt(weights @ np.square(centred).mean(axis=1) / weights.sum()))
-    start = np.append(np.log(targets.sum(axis=0)), 0.0)
-    point = start if unit == 0.0 else _newton(centred / unit, targets, start)
+    levels = np.log(targets.sum(axis=0))
+    start = np.append((levels - levels[0])[1:], 0.0)
+    point = start
+    if unit > 0.0:
+        point = minimum(partial(_evaluated, centred / unit, targets), start, rounding=_ROUNDING).coef
     if point[-1] <= 0.0:
         point, unit = start, 1.0
-    intercept = point[:-1] - point[:-1].mean()
-    return VoteMap(intercept, float(point[-1] / (unit or 1.0)))
-
-
-def _newton(v: FloatArray, targets: FloatArray, point: FloatArray) -> FloatArray:
-    """Maximise sum targets log softmax(a + b v) over (a, b), a_1 being kept."""
-    free = point[1:]
-
-    def evaluate(free: FloatArray) -> Evaluation:
-        return _evaluated(v, targets, np.append(point[0], free))
-
-    here = evaluate(free)
-    for _ in range(_MAX_ITER):
-        along = direction(here.gradient, here.hessian)
-        if -float(here.gradient @ along) <= _ROUNDING * targets.sum():
-            break
-        found = step(evaluate, free, here, along)
-        if found is None:
-            break
-        free, here = found
-    return np.append(point[0], free)
+    intercept = np.append(0.0, point[:-1])
+    return VoteMap(intercept - intercept.mean(), float(point[-1] / unit))
 
 
 def _evaluated(v: FloatArray, targets: FloatArray, point: FloatArray) -> Evaluation:
-    """Minus the log-likelihood with its derivatives by (a, b), those by a_1 left out."""
-    logs = log_softmax(point[:-1] + point[-1] * v, axis=1)
+    """Minus sum targets log softmax(a + b v) at (a, b), with its derivatives; a_1 = 0 is left out."""
+    logs = log_softmax(np.append(0.0, point[:-1]) + point[-1] * v, axis=1)
     totals, p = targets.sum(axis=1, keepdims=True), np.exp(logs)
     residual, weighted = totals * p - targets, totals * p
     away = v - np.sum(p * v, axis=1, keepdims=True)

@@ -101,14 +101,10 @@ def distinct(found: Iterable[Reached]) -> list[Reached]:
     inside = sorted((one for one in found if np.isfinite(one.loglik)), key=lambda one: -one.loglik)
     kept: list[Reached] = []
     for one in inside:
-        if not any(_same(one, other) for other in kept):
+        # By their log-likelihoods: a maximum may be a curve in the parameters.
+        if not any(one.ends == other.ends and abs(one.loglik - other.loglik) <= _SAME for other in kept):
             kept.append(one)
     return kept
-
-
-def _same(one: Reached, other: Reached) -> bool:
-    """Whether two ends are one: by their log-likelihoods, as a maximum may be a curve in the parameters."""
-    return one.ends == other.ends and abs(one.loglik - other.loglik) <= _SAME
 
 
 def thinned(problem: Problem) -> Problem:

@@ -150,6 +150,8 @@ class FlexibleProfile:
 
     def _range(self, direction: int, drop: float) -> tuple[float, bool]:
         """How far lambda can go until its own deviance has risen by `drop`; False where its range ends first."""
+        from scipy.optimize import brentq
+
         limit = self.family.grid[-1 if direction > 0 else 0]
         last = self._coordinate(limit)
         inner = self._coordinate(self.lam)
@@ -161,7 +163,7 @@ class FlexibleProfile:
             if (outer - last) * direction >= 0.0:
                 outer = last
             if self._deviance(outer) > drop:
-                return self._lambda(self._root(inner, outer, drop)), True
+                return self._lambda(brentq(lambda c: self._deviance(c) - drop, inner, outer, xtol=_EXACT)), True
             if outer == last:
                 return limit, False
             inner, step = outer, 2.0 * step
@@ -172,11 +174,6 @@ class FlexibleProfile:
         if not math.isfinite(wald):
             return _STEP
         return min(max(1e-3, wald * math.sqrt(min(drop, 4.0))), 4.0 * _STEP)
-
-    def _root(self, inner: float, outer: float, drop: float) -> float:
-        from scipy.optimize import brentq
-
-        return float(brentq(lambda c: self._deviance(c) - drop, inner, outer, xtol=_EXACT))
 
     def _deviance(self, coordinate: float) -> float:
         return 2.0 * (self._top - self._at(self._lambda(coordinate)).top.at.loglik)

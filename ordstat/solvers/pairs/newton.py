@@ -14,24 +14,21 @@ import numpy as np
 
 from ..._typing import FloatArray
 from ..gram import LinearGram
-from ..ordered_newton import direction, step
-from ..solution import Certified, Outcome
+from ..ordered_newton import Evaluation, minimum
+from ..solution import Outcome
 from ..threads import one_blas_thread
 from .problem import PairProblem, PairSolution, counted, evaluated, solved
 
-_MAX_ITERATIONS = 100
-# Progress of a step, as a share of the objective, after which there is more to come; and a gap that is rounding.
-_FAR, _ROUNDING = 1e-6, 1e-13
+# Newton's decrement, as a share of the objective, that is rounding.
+_ROUNDING = 1e-15
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Evaluation:
-    """P and what it is made of at some w.
+class _Sums:
+    """What P and its derivatives are made of at some w.
 
     Attributes
     ----------
-    value : float, P
-    gradient : (D,)
     loss : float, sum of squared violations
     linear : float, sum of violations
     slope : (N,) minus half the derivative of the loss by the scores
@@ -39,8 +36,6 @@ class _Evaluation:
     partners : (N, D) sum of w_j x_j over violating partners of a lower rank
     """
 
-    value: float
-    gradient: FloatArray
     loss: float
     linear: float
     slope: FloatArray
@@ -69,41 +64,30 @@ class PairNewton:
         self.w = np.zeros(self.X.shape[1])
 
     def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
-        """Iterate until the relative duality gap is at most `tol` and Newton's steps bring nothing more."""
+        """Iterate until Newton's steps bring nothing more; the gap is certified at the end.
+
+        `tol` is met with room to spare wherever it can be.
+        """
         with one_blas_thread():
-            return self._solve(C, tol)
+            found = minimum(partial(self._evaluate, C), self.w, rounding=_ROUNDING)
+            self.w, path = found.coef, found.objective
+            sums = self._sums(self.w)
+            # a_p = 2 C w_p (violation) are the dual variables of w.
+            square = 4.0 * C * C * sums.loss
+            point = evaluated(self.problem, C, 2.0 * C * sums.slope, 2.0 * C * sums.linear, square)
+        return Outcome(solution=solved(self.problem, point), solver=self.name, iterations=path.size - 1, path=path)
 
-    def _solve(self, C: float, tol: float) -> Outcome[PairSolution]:
-        evaluate = partial(self._evaluate, C)
-        here = evaluate(self.w)
-        point: Certified | None = None
-        path = [here.value]
-        far = True
-        while len(path) <= _MAX_ITERATIONS:
-            moved = step(evaluate, self.w, here, direction(here.gradient, self._hessian(C, here)))
-            if moved is None:
-                break
-            before = here.value
-            self.w, here = moved
-            # A certificate costs half a step, and far from the optimum it says nothing.
-            far = before - here.value > _FAR * here.value
-            path.append(here.value)
-            if far:
-                continue
-            found = self._certified(C, here)
-            path[-1] = found.primal
-            better = point is None or found.gap < 0.5 * point.gap
-            point = found if point is None or found.gap <= point.gap else point
-            if point.gap <= tol and (point.gap <= _ROUNDING or not better):
-                break
-        if point is None or far:
-            found = self._certified(C, here)
-            point = found if point is None or found.gap <= point.gap else point
-        return Outcome(
-            solution=solved(self.problem, point), solver=self.name, iterations=len(path) - 1, path=np.array(path)
-        )
+    def _evaluate(self, C: float, w: FloatArray) -> Evaluation:
+        """P with its derivatives."""
+        sums = self._sums(w)
+        # X' (diag(degree) - A) X is the sum of half and its transpose, as A is of the two sides of a pair.
+        part = sums.partners * -self.problem.weights[:, None]
+        part += self.X * (0.5 * sums.degree)[:, None]
+        half = 2.0 * C * (self.X.T @ part)
+        gradient = w - 2.0 * C * (self.X.T @ sums.slope)
+        return Evaluation(0.5 * float(w @ w) + C * sums.loss, gradient, np.eye(w.size) + half + half.T)
 
-    def _evaluate(self, C: float, w: FloatArray) -> _Evaluation:
+    def _sums(self, w: FloatArray) -> _Sums:
         problem, v = self.problem, self.problem.weights
         s = self.X @ w
         order = np.argsort(s)
@@ -116,27 +100,10 @@ class PairNewton:
         square = lower[:, 0] * room**2 + 2.0 * room * lower[:, 1] + lower[:, 2]
         # For the lower row of a pair: 1 - (s_i - s_j), summed over i.
         pressed = upper[:, 0] * (1.0 + s) + upper[:, 1]
-        loss, slope = max(float(v @ square), 0.0), v * (linear - pressed)
-        return _Evaluation(
-            value=0.5 * float(w @ w) + C * loss,
-            gradient=w - 2.0 * C * (self.X.T @ slope),
-            loss=loss,
+        return _Sums(
+            loss=max(float(v @ square), 0.0),
             linear=float(v @ linear),
-            slope=slope,
+            slope=v * (linear - pressed),
             degree=v * (lower[:, 0] + upper[:, 0]),
             partners=lower[:, 3:],
         )
-
-    def _hessian(self, C: float, here: _Evaluation) -> FloatArray:
-        # X' (diag(degree) - A) X is the sum of half and its transpose, as A is of the two sides of a pair.
-        part = here.partners * -self.problem.weights[:, None]
-        part += self.X * (0.5 * here.degree)[:, None]
-        half = 2.0 * C * (self.X.T @ part)
-        H: FloatArray = half + half.T
-        H[np.diag_indices_from(H)] += 1.0
-        return H
-
-    def _certified(self, C: float, here: _Evaluation) -> Certified:
-        """With a_p = 2 C w_p (violation) the dual variables of w, and P at the w that they give."""
-        beta = 2.0 * C * here.slope
-        return evaluated(self.problem, C, beta, 2.0 * C * here.linear, 4.0 * C * C * here.loss)

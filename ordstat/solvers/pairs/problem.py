@@ -124,11 +124,11 @@ def counted(problem: PairProblem, scores: FloatArray, X: FloatArray, order: IntA
 
 def evaluated(problem: PairProblem, C: float, beta: FloatArray, dual_linear: float, dual_square: float) -> Certified:
     """P at v = sum_n beta_n phi(x_n), and D from sum a_p and sum a_p^2 / w_p of the a behind beta."""
-    scores = problem.gram @ beta
+    scores, w = problem.gram.scored(beta)
     norm = max(float(beta @ scores), 0.0)
     primal = 0.5 * norm + C * violations(problem, scores)
     dual = dual_linear - 0.5 * norm - 0.5 * problem.loss.ridge(C) * dual_square
-    return Certified(beta=beta, scores=scores, primal=primal, dual=dual)
+    return Certified(beta=beta, scores=scores, primal=primal, dual=dual, w=w)
 
 
 def solved(problem: PairProblem, point: Certified) -> PairSolution:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from ..clarabel import solve
-from ..gram import LinearGram, cvxpy
+from ..gram import LinearGram, cvxpy, solve_with_clarabel
 from ..solution import Outcome, Route, better
 from .ascent import PairAscent
 from .newton import PairNewton
@@ -58,7 +57,7 @@ class CvxpyPairs:
         if ridge > 0.0:
             half += 0.5 * ridge * cp.sum_squares(cp.multiply(1.0 / np.sqrt(self.weights), tau))
         model = cp.Problem(cp.Minimize(c * half - cp.sum(tau)), constraints)
-        iterations = solve(model, tol)
+        iterations = solve_with_clarabel(model, tol)
         alpha = np.clip(c * tau.value, 0.0, price * self.weights)
         square = float(alpha @ (alpha / self.weights)) / self.unit
         point = evaluated(problem, C, self.incidence @ alpha, float(alpha.sum()), square)

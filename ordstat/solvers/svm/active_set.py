@@ -110,17 +110,14 @@ class _System:
 
     def _product(self, d: FloatArray) -> FloatArray:
         """M d."""
-        product: FloatArray = dsymv(1.0, self.factor, d, lower=0) + self.lost * d
-        return product
+        return np.asarray(dsymv(1.0, self.factor, d, lower=0) + self.lost * d)
 
     def _solved(self, right: FloatArray) -> FloatArray:
-        solution: FloatArray = dpotrs(self.factor, right, lower=1)[0]
-        return solution
+        return np.asarray(dpotrs(self.factor, right, lower=1)[0])
 
     def totals(self, u: FloatArray) -> FloatArray:
         """(R,) sums of u (N, Q) over the thresholds of a group."""
-        sums: FloatArray = np.bincount(self.group, weights=u.sum(axis=0), minlength=self.n_groups).astype(np.float64)
-        return sums
+        return np.asarray(np.bincount(self.group, weights=u.sum(axis=0), minlength=self.n_groups).astype(np.float64))
 
     def hold(self, places: IntArray, changes: FloatArray) -> None:
         """From now on some variables change by so much."""

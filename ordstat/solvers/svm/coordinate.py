@@ -84,16 +84,9 @@ class _Work:
 
     def part(self, rows: IntArray) -> _Work:
         """Some of all rows, not of a linear kernel."""
-        return _Work(
-            gram=self.gram.part(rows),
-            labels=self.labels[rows],
-            caps=self.caps[rows],
-            u=self.u[rows],
-            beta=self.beta[rows],
-            f=self.f[rows],
-            rest=float(self.beta.sum() - self.beta[rows].sum()),
-            rows=rows,
-        )
+        arrays = {name: getattr(self, name)[rows] for name in ("labels", "caps", "u", "beta", "f")}
+        rest = float(self.beta.sum() - arrays["beta"].sum())
+        return _Work(gram=self.gram.part(rows), rest=rest, rows=rows, **arrays)
 
 
 class CoordinateAscent:

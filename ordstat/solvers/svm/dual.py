@@ -193,7 +193,7 @@ def certify(problem: ExtendedDual, C: float, u: FloatArray, own_theta: FloatArra
     u = boxed(problem.labels, caps, u)
     u = balanced(problem.labels, caps, u, by_column=problem.free, ordered=problem.ordered)
     beta = u.sum(axis=1)
-    scores = problem.gram @ beta
+    scores, w = problem.gram.scored(beta)
     norm = max(float(beta @ scores), 0.0)
     dual = float(np.abs(u).sum()) - 0.5 * norm
     if problem.free:
@@ -205,7 +205,7 @@ def certify(problem: ExtendedDual, C: float, u: FloatArray, own_theta: FloatArra
     points = [_primal(problem, C, scores, norm, theta) for theta in _candidates(problem, guess)]
     primal, b, theta = min(points, key=lambda point: point[0])
     offset = None if problem.free else b
-    return DualSolution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual)
+    return DualSolution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual, w=w)
 
 
 def _candidates(problem: ExtendedDual, theta: FloatArray) -> list[FloatArray]:

@@ -84,8 +84,7 @@ def best_thresholds(labels: FloatArray, weights: FloatArray, scores: FloatArray,
     else:
         found = np.array([0.5 * sum(loss.minimisers()) for loss in losses])
     place = np.cumsum([loss is not None for loss in columns]) - 1
-    theta: FloatArray = found[np.maximum(place, 0)]
-    return theta
+    return np.asarray(found[np.maximum(place, 0)])
 
 
 def _column(labels: FloatArray, weights: FloatArray, scores: FloatArray) -> _Loss | None:

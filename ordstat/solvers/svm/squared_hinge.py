@@ -21,8 +21,7 @@ import numpy as np
 
 from ..._typing import FloatArray
 from ...model.row_blocks import CACHED, row_blocks
-from ..clarabel import solve
-from ..gram import LinearGram, cvxpy
+from ..gram import LinearGram, cvxpy, solve_with_clarabel
 from ..ordered_newton import Evaluation, minimum, summed
 from ..solution import Outcome
 from ..threads import one_blas_thread
@@ -178,6 +177,6 @@ class SquaredHingeCvxpy(_Linear):
         if problem.ordered and tau.size > 1:
             limits.append(cp.diff(tau) >= 0)
         model = cp.Problem(cp.Minimize(value), limits)
-        iterations = solve(model, tol)
+        iterations = solve_with_clarabel(model, tol)
         solution = certified(problem, C, w.value, np.sort(tau.value) if problem.ordered else tau.value)
         return Outcome(solution=solution, solver=self.name, iterations=iterations, path=np.array([solution.primal]))
