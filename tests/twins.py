@@ -380,10 +380,12 @@ def accumulate_terms(w, columns, ends, places, score, curvature, alpha, pairs, c
             group[first:last] = columns[i, first:last]
         for g, one in enumerate(groups):
             rest += score[M + g, i] * one
-            for h, other in enumerate(groups):
-                gram += np.triu(curvature[M + g, M + h, i] * np.outer(one, other))
+            for h, other in enumerate(groups if curvature is not None else ()):
+                gram += curvature[M + g, M + h, i] * np.outer(one, other)
         for a, k in enumerate(places[:, i]):
             alpha[k] += score[a, i] * w[i]
+            if curvature is None:
+                continue
             for g, one in enumerate(groups):
                 cross[k] += curvature[a, M + g, i] * np.outer(w[i], one)
             for b, other in enumerate(places[:, i]):
@@ -401,6 +403,8 @@ def interval_terms(a, b, c, W, r_u, r_l, h_ul, s, upper, lower, width, score, cu
     u, lo, d = (np.where(np.isinf(end), 0.0, end) for end in (upper, lower, width))
     e = np.where(np.isinf(upper), -b * lo, np.where(np.isinf(lower), a * u, c * u + b * d))
     score[:] = s * a, -s * b, -s * c, -e
+    if curvature is None:
+        return
     rows = (
         (-s * s * (r_u - h_ul), -s * s * h_ul, s * s * r_u, s * (r_u * u - h_ul * d + a)),
         (-s * s * (r_l - h_ul), s * s * r_l, s * (r_l * lo + h_ul * d - b)),
@@ -410,3 +414,22 @@ def interval_terms(a, b, c, W, r_u, r_l, h_ul, s, upper, lower, width, score, cu
     for i, row in enumerate(rows):
         for j, values in enumerate(row, i):
             curvature[i, j] = curvature[j, i] = values
+
+
+def logit_interval(u, lo, d, out):
+    """Twin of `ordstat.compiled.terms.logit_interval`: log p = log(1 - exp(-d)) - log(1 + exp(-u)) - log(1 + exp(lo))."""
+    with np.errstate(over="ignore"):
+        g = 1.0 / np.expm1(d)
+        narrow = np.where(d < 1.0, np.log(-np.expm1(-np.minimum(d, 1.0))), np.log1p(-np.exp(-np.maximum(d, 1.0))))
+        log_p = narrow - np.logaddexp(0.0, -u) - np.logaddexp(0.0, lo)
+        above, below = np.exp(-np.logaddexp(0.0, u)), np.exp(-np.logaddexp(0.0, -lo))
+        f_u, f_l = above * np.exp(-np.logaddexp(0.0, -u)), below * np.exp(-np.logaddexp(0.0, lo))
+    out[:] = log_p, above + g, below + g, above - below, f_u + f_l, -f_u, -f_l, g * (1.0 + g)
+
+
+def interval_ends(theta_u, theta_l, width, H, s, y, last, out):
+    """Twin of `ordstat.compiled.terms.interval_ends`."""
+    top, bottom = y == last, y == 0
+    out[0] = np.where(top, np.inf, s * (theta_u - H))
+    out[1] = np.where(bottom, -np.inf, s * (theta_l - H))
+    out[2] = np.where(top | bottom, np.inf, s * width)

@@ -28,6 +28,10 @@ def test_accumulate_terms(m: int, widths: tuple[int, ...], local: bool) -> None:
         module.accumulate_terms(*given, curvature, *found, local)
     for mine, twin in zip(one, other, strict=True):
         np.testing.assert_allclose(mine, twin, rtol=1e-12, atol=1e-12)
+    scores = [np.zeros(shape) for shape in shapes]
+    terms.accumulate_terms(*given, None, *scores, local)
+    np.testing.assert_array_equal(scores[0], one[0])
+    np.testing.assert_array_equal(scores[3], one[3])
 
 
 def test_interval_terms() -> None:
@@ -42,3 +46,28 @@ def test_interval_terms() -> None:
     twins.interval_terms(*parts, upper, lower, width, *other)
     for mine, twin in zip(one, other, strict=True):
         np.testing.assert_allclose(mine, twin, rtol=1e-13, atol=1e-13)
+    score = np.empty((4, 30))
+    terms.interval_terms(*parts, upper, lower, width, score, None)
+    np.testing.assert_array_equal(score, one[0])
+
+
+def test_logit_interval() -> None:
+    rng = np.random.default_rng(7)
+    lower, width = 12.0 * rng.normal(size=400), rng.exponential(size=400) ** 5
+    upper = lower + width
+    upper[:40], lower[40:90], width[:90] = np.inf, -np.inf, np.inf
+    upper[100:104], lower[100:104], width[100:104] = (-800.0, 800.0, -30.0, 30.0), (-900.0, 700.0, -31.0, 29.0), 1.0
+    one, other = np.empty((8, 400)), np.empty((8, 400))
+    terms.logit_interval(upper, lower, width, one)
+    twins.logit_interval(upper, lower, width, other)
+    np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-300)
+
+
+def test_interval_ends() -> None:
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 4, size=50)
+    given = [rng.normal(size=50) for _ in range(5)]
+    one, other = np.empty((3, 50)), np.empty((3, 50))
+    terms.interval_ends(*given, y, 3, one)
+    twins.interval_ends(*given, y, 3, other)
+    np.testing.assert_array_equal(one, other)

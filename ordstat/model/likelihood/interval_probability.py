@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import erfcx, expit, ndtr
 
 from ..._typing import BoolArray, FloatArray
+from ...compiled.terms import logit_interval
 
 _LN2 = float(np.log(2.0))
 _HALF_LOG_2PI = 0.5 * float(np.log(2.0 * np.pi))
@@ -140,15 +141,9 @@ def logit_product(u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
 
 def logit(u: FloatArray, lo: FloatArray, d: FloatArray) -> Interval:
     """Exact forms: nothing cancels at any width, so no series is needed."""
-    with np.errstate(over="ignore"):
-        g = 1.0 / np.expm1(d)
-    above, below, up, down = expit(-u), expit(lo), expit(u), expit(-lo)
-    f_u, f_l = above * up, below * down
-    p = up * down / (1.0 + g)
-    rest = above + below  # 1 - p
-    near_one = np.log1p(-np.minimum(rest, 0.5))
-    log_p = np.where(rest < 0.5, near_one, np.log(p)) if np.all(p > _TINY) else logit_log(u, lo, d)
-    return Interval(log_p, above + g, below + g, above - below, f_u + f_l, -f_u, -f_l, g * (1.0 + g))
+    out = np.empty((8, u.size))
+    logit_interval(*(np.ascontiguousarray(part, dtype=np.float64) for part in (u, lo, d)), out)
+    return Interval(*out)
 
 
 # --------------------------------------------------------------------------------------------- probit

@@ -47,7 +47,7 @@ class Jeffreys(Penalty):
             )
         likelihood = problem.objective()
         structured = likelihood if isinstance(likelihood, Structured) else None
-        return _Expected(likelihood=likelihood, rows=problem.term_rows(), structured=structured)
+        return _Expected(likelihood=likelihood, rows=problem.term_rows, structured=structured)
 
     def factor(self, problem: Problem, optimum: Optimum) -> Factor | None:
         expected = self.on(problem).information(optimum.alpha, optimum.rest)
@@ -141,7 +141,7 @@ class _Expected:
         return np.hstack([of_alpha.reshape(of_alpha.shape[0], -1), of_rest]).T
 
     def _pieces(self, alpha: FloatArray, rest: FloatArray) -> Iterator[_Piece]:
-        for some in row_blocks(self.rows.y.size, alpha.shape[0] * (alpha.size + rest.size), _BUFFER):
+        for some in row_blocks(self.rows.weights.size, alpha.shape[0] * (alpha.size + rest.size), _BUFFER):
             yield _Piece.of(self.rows, some, alpha, rest)
 
 

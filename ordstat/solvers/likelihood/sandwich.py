@@ -11,7 +11,7 @@ from ..._typing import FloatArray, IntArray
 from ...model.likelihood.predictor import Jacobian, ModelRows
 from ...model.row_blocks import row_blocks
 from .problem import Problem
-from .rows import TermRows
+from .rows import ObservedRows
 
 #: Doubles held at once for the score rows of a chunk.
 _BUFFER = 1 << 20
@@ -66,7 +66,7 @@ def _add_clusters(total: FloatArray, scores: FloatArray, codes: IntArray, pendin
 class _ScoreRows:
     """The rows on the user's own columns, in their own order, at estimates."""
 
-    rows: TermRows
+    rows: ObservedRows
     alpha: FloatArray
     rest: FloatArray
     structure: FloatArray | None
@@ -74,14 +74,8 @@ class _ScoreRows:
     @classmethod
     def of(cls, problem: Problem, estimates: FloatArray) -> _ScoreRows:
         sample = problem.sample
-        rows = TermRows(
-            rows=ModelRows.of(sample.rows),
-            y=sample.y,
-            weights=sample.case_weights,
-            n_levels=sample.n_levels,
-            family=problem.family,
-            flexible=problem.flexible,
-        )
+        own = ModelRows.of(sample.rows)
+        rows = ObservedRows(rows=own, y=sample.y, family=problem.family, flexible=problem.flexible)
         m, jacobian = rows.rows.w.shape[1], None if problem.structure is None else problem.structure.jacobian
         t = sample.n_levels - 1 if jacobian is None else jacobian.shape[1]
         alpha, rest = estimates[: t * m].reshape(m, t).T, estimates[t * m :]
@@ -92,8 +86,8 @@ class _ScoreRows:
 
     def scores(self, index: IntArray) -> FloatArray:
         """(n, P') derivatives of the rows' log-probabilities, weights not multiplied in."""
-        terms = self.rows.terms(index, self.alpha, self.rest, second=False)
+        part = self.rows.take(index)
+        terms = part.terms(self.alpha, self.rest, second=False)
         assert terms is not None
-        n_lambda = int(self.rows.flexible is not None)
-        part = self.rows.rows.take(index)
-        return Jacobian(part, terms.places, len(self.alpha), self.structure, n_lambda).transposed(terms.score)
+        n_lambda = int(part.flexible is not None)
+        return Jacobian(part.rows, terms.places, len(self.alpha), self.structure, n_lambda).transposed(terms.score)
