@@ -433,3 +433,37 @@ def interval_ends(theta_u, theta_l, width, H, s, y, last, out):
     out[0] = np.where(top, np.inf, s * (theta_u - H))
     out[1] = np.where(bottom, -np.inf, s * (theta_l - H))
     out[2] = np.where(top | bottom, np.inf, s * width)
+
+
+def _ao_mass(u, lo, d, lam):
+    """D, the rise of the cumulative hazard H(t) = log(1 + lambda e^t) / lambda, its logarithm, and lambda H(lo)."""
+    rise_l = np.logaddexp(0.0, lo + np.log(lam))
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        log_rise = np.where(np.isneginf(lo), u, lo - rise_l + np.log(np.expm1(d))) + np.log(lam)
+        mass = np.where(np.isposinf(u), np.inf, np.logaddexp(0.0, log_rise) / lam)
+        log_mass = np.where(log_rise < -30.0, log_rise - np.log(lam), np.log(mass))
+    return mass, log_mass, rise_l
+
+
+def aranda_ordaz_log(u, lo, d, lam, out):
+    """Twin of `ordstat.compiled.intervals.aranda_ordaz_log`."""
+    mass, log_mass, rise_l = _ao_mass(u, lo, d, lam)
+    with np.errstate(divide="ignore"):
+        inner = np.where(mass < 1e-8, log_mass - 0.5 * np.minimum(mass, 1.0), np.log(-np.expm1(-mass)))
+    out[:] = inner - rise_l / lam
+
+
+def aranda_ordaz_interval(u, lo, d, lam, out):
+    """Twin of `ordstat.compiled.intervals.aranda_ordaz_interval`: a = f(u) / p, b = f(lo) / p and their slopes."""
+    aranda_ordaz_log(u, lo, d, lam, out[0])
+    top, bottom = np.isposinf(u), np.isneginf(lo)
+    hazards, survivals = [], []
+    for t in (np.where(top, 0.0, u), lo):
+        rise = np.logaddexp(0.0, t + np.log(lam))
+        hazards.append(np.exp(t - rise))
+        survivals.append(np.exp(-rise / lam))
+    p = np.exp(out[0])
+    a, b = np.where(top, 0.0, hazards[0] * survivals[0] / p), hazards[1] * survivals[1] / p
+    s_u, s_l = (1.0 - (1.0 + lam) * h for h in hazards)
+    h_uu, h_ll = a * (s_u - a), -b * (s_l + b)
+    out[1:] = a, b, a - b, -(h_uu + 2.0 * a * b + h_ll), h_uu + a * b, h_ll + a * b, a * b

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import twins
 
-from ordstat.compiled import terms
+from ordstat.compiled import intervals, terms
 
 
 @pytest.mark.parametrize("local", [True, False])
@@ -71,3 +71,18 @@ def test_interval_ends() -> None:
     terms.interval_ends(*given, y, 3, one)
     twins.interval_ends(*given, y, 3, other)
     np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("lam", [0.01, 0.7, 1.0, 30.0])
+def test_aranda_ordaz_interval(lam: float) -> None:
+    rng = np.random.default_rng(9)
+    lower, width = rng.normal(size=300), 0.2 + rng.exponential(size=300)
+    upper = lower + width
+    upper[:40], lower[40:90], width[:90] = np.inf, -np.inf, np.inf
+    one, other = np.empty((8, 300)), np.empty((8, 300))
+    intervals.aranda_ordaz_interval(upper, lower, width, lam, one)
+    twins.aranda_ordaz_interval(upper, lower, width, lam, other)
+    np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-11)
+    logs = np.empty(300)
+    intervals.aranda_ordaz_log(upper, lower, width, lam, logs)
+    np.testing.assert_array_equal(logs, one[0])

@@ -62,6 +62,9 @@ class Cumulative(Family):
                 barrier=s * s * q.h_ul if second else None,
             )
 
+    def log_p(self, predictor: Predictor, y: IntArray) -> FloatArray:
+        return self.link.log_interval(*predictor.ends(y))
+
     def probabilities(self, predictor: Predictor) -> FloatArray:
         """An interval whose thresholds are out of order (nominal effects far outside the data) has a negative one."""
         eta = predictor.eta()

@@ -123,7 +123,19 @@ def _along_lambda(problem: Problem, max_iter: int) -> Start:
     assert problem.flexible is not None
     fixed = starting_values(replace(problem, flexible=None), max_iter)
     found = search_lambda(problem, (fixed.alpha, fixed.rest), max_iter)
-    return Start(*found.point, tried=fixed.tried + found.tried, maxima=max(fixed.maxima, found.maxima))
+    point = _refined(problem, found.point, max_iter)
+    return Start(*point, tried=fixed.tried + found.tried, maxima=max(fixed.maxima, found.maxima))
+
+
+def _refined(problem: Problem, point: Point, max_iter: int) -> Point:
+    """From a point near the maximum for some of the rows to one near that for all."""
+    part = thinned(problem)
+    if part is problem:
+        return point
+    rough = follow(part, point, max_iter)
+    if not rough.ends or rough.optimum is None:
+        return point
+    return _stepped(problem, rough.optimum, float(problem.counts.sum() / part.counts.sum()))
 
 
 def _other_links(problem: Problem, max_iter: int) -> list[Point]:
