@@ -417,7 +417,7 @@ def interval_terms(a, b, c, W, r_u, r_l, h_ul, s, upper, lower, width, score, cu
 
 
 def logit_interval(u, lo, d, out):
-    """Twin of `ordstat.compiled.terms.logit_interval`: log p = log(1 - exp(-d)) - log(1 + exp(-u)) - log(1 + exp(lo))."""
+    """Twin of `ordstat.compiled.terms.logit_interval`: log p is log(1 - e^-d) - log(1 + e^-u) - log(1 + e^lo)."""
     with np.errstate(over="ignore"):
         g = 1.0 / np.expm1(d)
         narrow = np.where(d < 1.0, np.log(-np.expm1(-np.minimum(d, 1.0))), np.log1p(-np.exp(-np.maximum(d, 1.0))))
@@ -456,7 +456,7 @@ def aranda_ordaz_log(u, lo, d, lam, out):
 def aranda_ordaz_interval(u, lo, d, lam, out):
     """Twin of `ordstat.compiled.intervals.aranda_ordaz_interval`: a = f(u) / p, b = f(lo) / p and their slopes."""
     aranda_ordaz_log(u, lo, d, lam, out[0])
-    top, bottom = np.isposinf(u), np.isneginf(lo)
+    top = np.isposinf(u)
     hazards, survivals = [], []
     for t in (np.where(top, 0.0, u), lo):
         rise = np.logaddexp(0.0, t + np.log(lam))

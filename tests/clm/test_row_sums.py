@@ -1,4 +1,4 @@
-"""Sums over rows by the compiled logit pass and by patterns of nominal columns, against the sums by terms of each row."""
+"""Sums over rows by the compiled logit pass and by patterns of nominal columns, against those by terms of each row."""
 
 from __future__ import annotations
 

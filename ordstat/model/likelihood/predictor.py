@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import pandas as pd
 
 from ..._typing import FloatArray, IntArray
 from ...compiled.terms import interval_ends
@@ -43,9 +42,12 @@ class Patterns:
     def among(cls, w: FloatArray) -> Patterns | None:
         """The patterns of w (n, m); None where there are many."""
         mixed = w @ np.sqrt(np.arange(2.0, w.shape[1] + 2.0))
-        if w.shape[1] == 1 or np.unique(mixed[: 4 * _PATTERNS]).size > _PATTERNS:
+        values = np.unique(mixed[: 4 * _PATTERNS])
+        if w.shape[1] == 1 or values.size > _PATTERNS:
             return None
-        of, values = pd.factorize(mixed)
+        of = np.minimum(np.searchsorted(values, mixed), values.size - 1)
+        if not np.array_equal(values[of], mixed):  # some are not among the first rows
+            values, of = np.unique(mixed, return_inverse=True)
         patterns = np.empty((values.size, w.shape[1]))
         patterns[of] = w
         if values.size > _PATTERNS or not np.array_equal(patterns[of], w):

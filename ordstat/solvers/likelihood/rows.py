@@ -140,11 +140,12 @@ class TermRows:
         found = sums.evaluation(loglik, information)
         return found if found.finite else None
 
-
     @property
     def _logit(self) -> bool:
         """Whether rows have terms in closed form, so that one compiled pass makes them and adds them up."""
-        return isinstance(self.family, Cumulative) and self.family.link.name == "logit" and self.observed.flexible is None
+        return (
+            isinstance(self.family, Cumulative) and self.family.link.name == "logit" and self.observed.flexible is None
+        )
 
     def _logit_pass(self, alpha: FloatArray, rest: FloatArray, sums: _Sums, second: bool) -> float:
         """Add all rows; the log-likelihood, or NaN where the compiled pass is not for these values."""
@@ -198,9 +199,7 @@ class _Sums:
         w = None if patterns is None else patterns.w
         return cls(np.zeros((n, m)), pairs, np.zeros((n, m, q)), np.zeros(q), np.zeros((q, q)), local, w)
 
-    def add(
-        self, rows: ModelRows, columns: FloatArray, ends: IntArray, terms: RowTerms, weights: FloatArray
-    ) -> None:
+    def add(self, rows: ModelRows, columns: FloatArray, ends: IntArray, terms: RowTerms, weights: FloatArray) -> None:
         """Add some rows; `ends` of the groups of columns."""
         with np.errstate(over="ignore", invalid="ignore"):
             score = terms.score * weights
