@@ -17,12 +17,13 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import pandas as pd  # noqa: E402
 
-from benchmarks import against_r, boosting, clm, online, prediction, start, svm, trees  # noqa: E402
+from benchmarks import against_r, boosting, clm, effects, online, prediction, start, svm, trees  # noqa: E402
 
 SUITES = {
     "start": start.run,
     "clm": clm.run,
     "profiles": clm.profiles,
+    "effects": effects.run,
     "svm": svm.run,
     "selection": svm.selection,
     "linear": svm.linear,

@@ -18,6 +18,17 @@ def cumulative_logit(n: int, p: int, K: int, seed: int = 1) -> pd.DataFrame:
     return frame
 
 
+def with_factors(n: int, K: int = 5, seed: int = 1) -> pd.DataFrame:
+    """`cumulative_logit` of 8 columns, with codes of factors of 4 and 6 levels as x9 and x10, which is nominal."""
+    rng = np.random.default_rng(seed)
+    frame = cumulative_logit(n, 8, K, seed)
+    latent = frame.pop("y").to_numpy() + rng.logistic(size=n)
+    frame["x9"], frame["x10"] = rng.integers(1, 5, n), rng.integers(1, 7, n)
+    latent += 0.3 * frame["x9"] + 0.2 * frame["x10"] * (latent > latent.mean())
+    frame["y"] = np.searchsorted(np.quantile(latent, np.arange(1, K) / K), latent) + 1
+    return frame
+
+
 def smooth_utility(N: int, K: int, D: int = 8, seed: int = 2) -> tuple[np.ndarray, np.ndarray]:
     """D Gaussian features, a smooth utility plus noise cut at quantiles: X (N, D) and codes (N,)."""
     rng = np.random.default_rng(seed)

@@ -380,10 +380,12 @@ def accumulate_terms(w, columns, ends, places, score, curvature, alpha, pairs, c
             group[first:last] = columns[i, first:last]
         for g, one in enumerate(groups):
             rest += score[M + g, i] * one
-            for h, other in enumerate(groups):
-                gram += np.triu(curvature[M + g, M + h, i] * np.outer(one, other))
+            for h, other in enumerate(groups if curvature is not None else ()):
+                gram += curvature[M + g, M + h, i] * np.outer(one, other)
         for a, k in enumerate(places[:, i]):
             alpha[k] += score[a, i] * w[i]
+            if curvature is None:
+                continue
             for g, one in enumerate(groups):
                 cross[k] += curvature[a, M + g, i] * np.outer(w[i], one)
             for b, other in enumerate(places[:, i]):
@@ -401,6 +403,8 @@ def interval_terms(a, b, c, W, r_u, r_l, h_ul, s, upper, lower, width, score, cu
     u, lo, d = (np.where(np.isinf(end), 0.0, end) for end in (upper, lower, width))
     e = np.where(np.isinf(upper), -b * lo, np.where(np.isinf(lower), a * u, c * u + b * d))
     score[:] = s * a, -s * b, -s * c, -e
+    if curvature is None:
+        return
     rows = (
         (-s * s * (r_u - h_ul), -s * s * h_ul, s * s * r_u, s * (r_u * u - h_ul * d + a)),
         (-s * s * (r_l - h_ul), s * s * r_l, s * (r_l * lo + h_ul * d - b)),
@@ -410,3 +414,56 @@ def interval_terms(a, b, c, W, r_u, r_l, h_ul, s, upper, lower, width, score, cu
     for i, row in enumerate(rows):
         for j, values in enumerate(row, i):
             curvature[i, j] = curvature[j, i] = values
+
+
+def logit_interval(u, lo, d, out):
+    """Twin of `ordstat.compiled.terms.logit_interval`: log p is log(1 - e^-d) - log(1 + e^-u) - log(1 + e^lo)."""
+    with np.errstate(over="ignore"):
+        g = 1.0 / np.expm1(d)
+        narrow = np.where(d < 1.0, np.log(-np.expm1(-np.minimum(d, 1.0))), np.log1p(-np.exp(-np.maximum(d, 1.0))))
+        log_p = narrow - np.logaddexp(0.0, -u) - np.logaddexp(0.0, lo)
+        above, below = np.exp(-np.logaddexp(0.0, u)), np.exp(-np.logaddexp(0.0, -lo))
+        f_u, f_l = above * np.exp(-np.logaddexp(0.0, -u)), below * np.exp(-np.logaddexp(0.0, lo))
+    out[:] = log_p, above + g, below + g, above - below, f_u + f_l, -f_u, -f_l, g * (1.0 + g)
+
+
+def interval_ends(theta_u, theta_l, width, H, s, y, last, out):
+    """Twin of `ordstat.compiled.terms.interval_ends`."""
+    top, bottom = y == last, y == 0
+    out[0] = np.where(top, np.inf, s * (theta_u - H))
+    out[1] = np.where(bottom, -np.inf, s * (theta_l - H))
+    out[2] = np.where(top | bottom, np.inf, s * width)
+
+
+def _ao_mass(u, lo, d, lam):
+    """D, the rise of the cumulative hazard H(t) = log(1 + lambda e^t) / lambda, its logarithm, and lambda H(lo)."""
+    rise_l = np.logaddexp(0.0, lo + np.log(lam))
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        log_rise = np.where(np.isneginf(lo), u, lo - rise_l + np.log(np.expm1(d))) + np.log(lam)
+        mass = np.where(np.isposinf(u), np.inf, np.logaddexp(0.0, log_rise) / lam)
+        log_mass = np.where(log_rise < -30.0, log_rise - np.log(lam), np.log(mass))
+    return mass, log_mass, rise_l
+
+
+def aranda_ordaz_log(u, lo, d, lam, out):
+    """Twin of `ordstat.compiled.intervals.aranda_ordaz_log`."""
+    mass, log_mass, rise_l = _ao_mass(u, lo, d, lam)
+    with np.errstate(divide="ignore"):
+        inner = np.where(mass < 1e-8, log_mass - 0.5 * np.minimum(mass, 1.0), np.log(-np.expm1(-mass)))
+    out[:] = inner - rise_l / lam
+
+
+def aranda_ordaz_interval(u, lo, d, lam, out):
+    """Twin of `ordstat.compiled.intervals.aranda_ordaz_interval`: a = f(u) / p, b = f(lo) / p and their slopes."""
+    aranda_ordaz_log(u, lo, d, lam, out[0])
+    top = np.isposinf(u)
+    hazards, survivals = [], []
+    for t in (np.where(top, 0.0, u), lo):
+        rise = np.logaddexp(0.0, t + np.log(lam))
+        hazards.append(np.exp(t - rise))
+        survivals.append(np.exp(-rise / lam))
+    p = np.exp(out[0])
+    a, b = np.where(top, 0.0, hazards[0] * survivals[0] / p), hazards[1] * survivals[1] / p
+    s_u, s_l = (1.0 - (1.0 + lam) * h for h in hazards)
+    h_uu, h_ll = a * (s_u - a), -b * (s_l + b)
+    out[1:] = a, b, a - b, -(h_uu + 2.0 * a * b + h_ll), h_uu + a * b, h_ll + a * b, a * b

@@ -9,12 +9,21 @@ frame <- data.frame(y = y, X)
 form <- as.formula(paste("y ~", paste(colnames(X), collapse = " + ")))
 Xi <- cbind("(Intercept)" = 1, X)
 fitted <- NULL
+# of suite effects: the last two columns are the codes of factors
+factors <- frame
+if (p > 2) factors[p:(p + 1)] <- lapply(factors[p:(p + 1)], factor)
+with_factor <- as.formula(paste("y ~", paste(colnames(X)[seq_len(p - 1)], collapse = " + ")))
+last <- as.formula(paste("~", colnames(X)[p]))
+first <- as.formula(paste("~", colnames(X)[max(p - 1, 1)]))
 calls <- list(
   clm = function() clm(form, data = frame),
   clm.fit = function() clm.fit(y, Xi),
   polr = function() MASS::polr(form, data = frame, Hess = TRUE),
   orm = function() rms::orm(form, data = frame),
   vglm = function() VGAM::vglm(form, VGAM::cumulative(parallel = TRUE, reverse = TRUE), data = frame),
+  nominal = function() clm(with_factor, nominal = last, data = factors),
+  scale = function() clm(with_factor, scale = first, data = factors),
+  flexible = function() clm(with_factor, link = "Aranda-Ordaz", data = factors),
   profile = function() confint(fitted)
 )
 input <- file("stdin"); open(input)

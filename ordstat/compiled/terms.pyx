@@ -4,8 +4,19 @@
 Every function adds into arrays given by the caller and has a plain NumPy twin in tests/twins.py.
 """
 
-from libc.math cimport isinf
+from libc.math cimport INFINITY, NAN, exp, expm1, fabs, isinf, log, log1p
 from libc.stdlib cimport free, malloc
+from scipy.linalg.cython_blas cimport dgemm
+
+cdef enum:
+    CHUNK = 256  # rows whose scaled columns stay in cache
+
+cdef struct Row:
+    # log p of an interval and its derivatives, as in model/likelihood/interval_probability.py
+    double log_p, a, b, c, W, r_u, r_l, h_ul
+
+cdef double TINY = 1e-250  # probabilities below this are formed by logarithms
+cdef double LOG_2 = 0.69314718055994530942
 
 
 cdef inline void _add(double by, const double *what, Py_ssize_t n, double *into) noexcept nogil:
@@ -13,6 +24,16 @@ cdef inline void _add(double by, const double *what, Py_ssize_t n, double *into)
     cdef Py_ssize_t j
     for j in range(n):
         into[j] += by * what[j]
+
+
+cdef inline double _log1mexp(double x) noexcept nogil:
+    """log(1 - exp(-x)) for x > 0."""
+    return log(-expm1(-x)) if x < LOG_2 else log1p(-exp(-x))
+
+
+cdef inline double _softplus(double x) noexcept nogil:
+    """log(1 + exp(x))."""
+    return (x if x > 0.0 else 0.0) + log1p(exp(-fabs(x)))
 
 
 def accumulate_terms(const double[:, ::1] w, const double[:, ::1] columns, const Py_ssize_t[::1] ends,
@@ -23,56 +44,192 @@ def accumulate_terms(const double[:, ::1] w, const double[:, ::1] columns, const
 
     The predictors of row i are theta at places[:, i], each with the columns w[i], then groups of columns[i]: group g is
     columns[i, ends[g]:ends[g + 1]]. With score (Q, n) and curvature (Q, Q, n), case weights multiplied in, adds to alpha
-    (K-1, m), pairs, cross (K-1, m, q), rest (q,) and the upper triangle of gram (q, q). pairs is (2, K-1, m, m) where
+    (K-1, m), pairs, cross (K-1, m, q), rest (q,) and gram (q, q), which must be symmetric. pairs is (2, K-1, m, m) where
     `local`: the blocks (k, k), and (k, k - 1) at k - 1, whose lower place comes second; else (K-1, K-1, m, m), all pairs.
+    Where curvature is None, alpha and rest alone.
     """
-    cdef Py_ssize_t n = w.shape[0], m = w.shape[1], q = columns.shape[1]
-    cdef Py_ssize_t M = places.shape[0], groups = ends.shape[0] - 1
-    cdef Py_ssize_t i, a, b, g, h, j, k, other
+    cdef Py_ssize_t n = w.shape[0], q = columns.shape[1], groups = ends.shape[0] - 1, M = places.shape[0]
+    cdef double *scaled = NULL
+    if curvature is not None:
+        scaled = <double *>malloc(<size_t>((n + 1) * q + 1) * sizeof(double))
+        if scaled == NULL:
+            raise MemoryError()
+    with nogil:
+        _add_scores(w, columns, ends, places, score, alpha, rest)
+        if scaled != NULL:
+            _add_pairs(w, places, curvature, pairs, local)
+            if q > 0:
+                _add_cross(w, columns, ends, places, curvature, scaled, cross)
+                _add_gram(columns, ends, M, curvature, scaled, gram)
+    free(scaled)
+
+
+cdef void _add_scores(const double[:, ::1] w, const double[:, ::1] columns, const Py_ssize_t[::1] ends,
+                      const Py_ssize_t[:, ::1] places, const double[:, ::1] score, double[:, ::1] alpha,
+                      double[::1] rest) noexcept nogil:
+    """The scores of the thresholds and of the other columns."""
+    cdef Py_ssize_t i, a, g, j, M = places.shape[0], m = w.shape[1]
+    for a in range(M):
+        for i in range(w.shape[0]):
+            _add(score[a, i], &w[i, 0], m, &alpha[places[a, i], 0])
+    for g in range(ends.shape[0] - 1):
+        for i in range(w.shape[0]):
+            for j in range(ends[g], ends[g + 1]):
+                rest[j] += score[M + g, i] * columns[i, j]
+
+
+cdef void _add_pairs(const double[:, ::1] w, const Py_ssize_t[:, ::1] places, const double[:, :, ::1] curvature,
+                     double[:, :, :, ::1] pairs, bint local) noexcept nogil:
+    """The information of pairs of thresholds."""
+    cdef Py_ssize_t n = w.shape[0], m = w.shape[1], i, a, b, j, k, other
     cdef double by
-    cdef double *scaled = <double *>malloc(<size_t>((groups + M) * q + 1) * sizeof(double))
-    cdef double *own
-    if scaled == NULL:
-        raise MemoryError()
+    for a in range(places.shape[0]):
+        for b in range(a, places.shape[0]):
+            for i in range(n):
+                k, other, by = places[a, i], places[b, i], curvature[a, b, i]
+                if local and a != b and (k == other or by == 0.0):
+                    continue
+                for j in range(m):
+                    if not local:
+                        _add(by * w[i, j], &w[i, 0], m, &pairs[k, other, j, 0])
+                    elif a == b:
+                        _add(by * w[i, j], &w[i, 0], m, &pairs[0, k, j, 0])
+                    else:
+                        _add(by * w[i, j], &w[i, 0], m, &pairs[1, other, j, 0])
+    if not local:
+        for k in range(pairs.shape[0]):
+            for other in range(k):
+                for a in range(m):
+                    for b in range(m):
+                        pairs[k, other, a, b] = pairs[other, k, b, a]
+
+
+cdef void _add_cross(const double[:, ::1] w, const double[:, ::1] columns, const Py_ssize_t[::1] ends,
+                     const Py_ssize_t[:, ::1] places, const double[:, :, ::1] curvature, double *own,
+                     double[:, :, ::1] cross) noexcept nogil:
+    """The information of thresholds and other columns; `own` has room for a row."""
+    cdef Py_ssize_t q = columns.shape[1], M = places.shape[0], m = w.shape[1], i, a, g, j
+    cdef double *into
+    cdef const double *row
+    for a in range(M):
+        for i in range(w.shape[0]):
+            row, into = &columns[i, 0], &cross[places[a, i], 0, 0] if m == 1 else own
+            for g in range(ends.shape[0] - 1):
+                if m == 1:
+                    _add(w[i, 0] * curvature[a, M + g, i], row + ends[g], ends[g + 1] - ends[g], into + ends[g])
+                else:
+                    for j in range(ends[g], ends[g + 1]):
+                        own[j] = curvature[a, M + g, i] * row[j]
+            if m > 1:
+                for j in range(m):
+                    _add(w[i, j], own, q, &cross[places[a, i], j, 0])
+
+
+cdef void _add_block(const double *buffer, const double *columns, int rows, int pitch, int q, int own, int width,
+                     double *gram) noexcept nogil:
+    """gram (own, width) += columns' buffer over the rows."""
+    cdef double one = 1.0
+    cdef char plain = b'N'
+    cdef char trans = b'T'
+    if own > 0 and rows > 0:
+        dgemm(&plain, &trans, &width, &own, &rows, &one, <double *>buffer, &pitch, <double *>columns, &q, &one, gram, &q)
+
+
+cdef void _add_gram(const double[:, ::1] columns, const Py_ssize_t[::1] ends, Py_ssize_t M,
+                    const double[:, :, ::1] curvature, double *scaled, double[:, ::1] gram) noexcept nogil:
+    """The information of the other columns, group by group; `scaled` has room for all rows."""
+    cdef int q = <int>columns.shape[1]
+    cdef Py_ssize_t n = columns.shape[0], g, h, i, j, first
+    for g in range(ends.shape[0] - 1):
+        first = ends[g]
+        for h in range(g, ends.shape[0] - 1):
+            for i in range(n):
+                for j in range(ends[h], ends[h + 1]):
+                    scaled[i * q + j] = curvature[M + g, M + h, i] * columns[i, j]
+        if first < ends[g + 1] and n > 0:
+            _add_block(scaled + first, &columns[0, first], <int>n, q, q, <int>(ends[g + 1] - first), <int>(q - first),
+                       &gram[first, first])
+        for i in range(first, ends[g + 1]):
+            for j in range(ends[g + 1], q):
+                gram[j, i] = gram[i, j]
+
+
+cdef inline void _logit_row(double u, double lo, double d, Row *at) noexcept nogil:
+    """log p of an interval of the logistic distribution and its derivatives, in forms in which nothing cancels."""
+    cdef double e = exp(-fabs(u)), small = e / (1.0 + e), large = 1.0 / (1.0 + e), rest, p
+    cdef double above = small if u >= 0.0 else large, up = large if u >= 0.0 else small, below, down, g, f_u, f_l
+    e = exp(-fabs(lo))
+    small, large = e / (1.0 + e), 1.0 / (1.0 + e)
+    below, down = large if lo >= 0.0 else small, small if lo >= 0.0 else large
+    g = 0.0 if isinf(d) else 1.0 / expm1(d)
+    f_u, f_l = above * up, below * down
+    rest, p = above + below, up * down / (1.0 + g)  # 1 - p and p
+    if rest < 0.5:
+        at.log_p = log1p(-rest)
+    elif p > TINY:
+        at.log_p = log(p)
+    else:
+        at.log_p = _log1mexp(d) - _softplus(-u) - _softplus(lo)
+    at.a, at.b, at.c, at.W, at.r_u, at.r_l, at.h_ul = above + g, below + g, above - below, f_u + f_l, -f_u, -f_l, g * (1.0 + g)
+
+
+cdef inline void _row_scores(const Row *at, double s, double upper, double lower, double width, double *score) noexcept nogil:
+    """Derivatives by theta_y, theta_{y-1}, H and tau; an infinite end adds nothing."""
+    score[0] = s * at.a
+    score[1] = -s * at.b
+    score[2] = -s * at.c
+    if isinf(upper):
+        score[3] = at.b * lower if not isinf(lower) else 0.0
+    elif isinf(lower):
+        score[3] = -at.a * upper
+    else:
+        score[3] = -(at.c * upper + at.b * width)
+
+
+cdef inline void _row_curvature(const Row *at, double s, double upper, double lower, double width, double e,
+                                double *out) noexcept nogil:
+    """Their negative derivatives, the ten of the upper triangle by rows; e is that by -tau."""
+    cdef double u = 0.0 if isinf(upper) else upper, l = 0.0 if isinf(lower) else lower, ss = s * s
+    cdef double d = 0.0 if isinf(width) else width, hd = at.h_ul * d, up = at.r_u * u, low = at.r_l * l
+    out[0] = -ss * (at.r_u - at.h_ul)
+    out[1] = -ss * at.h_ul
+    out[2] = ss * at.r_u
+    out[3] = s * (up - hd + at.a)
+    out[4] = -ss * (at.r_l - at.h_ul)
+    out[5] = ss * at.r_l
+    out[6] = s * (low + hd - at.b)
+    out[7] = ss * at.W
+    out[8] = -s * (up + low + at.c)
+    out[9] = -(up * u + low * l - hd * d + e)
+
+
+def logit_interval(const double[::1] u, const double[::1] lo, const double[::1] d, double[:, ::1] out):
+    """log p of intervals of the logistic distribution and its derivatives.
+
+    Fills out (8, n) in the order of `Interval` (model/likelihood/interval_probability.py): exact forms in which nothing
+    cancels at any width. The thresholds must be in order, d > 0.
+    """
+    cdef Py_ssize_t i
+    cdef Row at
+    with nogil:
+        for i in range(u.shape[0]):
+            _logit_row(u[i], lo[i], d[i], &at)
+            out[0, i], out[1, i], out[2, i], out[3, i] = at.log_p, at.a, at.b, at.c
+            out[4, i], out[5, i], out[6, i], out[7, i] = at.W, at.r_u, at.r_l, at.h_ul
+
+
+def interval_ends(const double[::1] theta_u, const double[::1] theta_l, const double[::1] width, const double[::1] H,
+                  const double[::1] s, const Py_ssize_t[::1] y, Py_ssize_t last, double[:, ::1] out):
+    """eta_y, eta_{y-1} and their difference of n rows, infinite where a level has no such end, into out (3, n).
+
+    From the thresholds above and below, their difference, H and the inverse scale s; level `last` is the top one.
+    """
+    cdef Py_ssize_t n = y.shape[0], i
     with nogil:
         for i in range(n):
-            for a in range(M):
-                k = places[a, i]
-                _add(score[a, i], &w[i, 0], m, &alpha[k, 0])
-                for b in range(a, M):
-                    other = places[b, i]
-                    by = curvature[a, b, i]
-                    if local and a != b and (k == other or by == 0.0):
-                        continue
-                    for j in range(m):
-                        if not local:
-                            _add(by * w[i, j], &w[i, 0], m, &pairs[k, other, j, 0])
-                        elif a == b:
-                            _add(by * w[i, j], &w[i, 0], m, &pairs[0, k, j, 0])
-                        else:
-                            _add(by * w[i, j], &w[i, 0], m, &pairs[1, other, j, 0])
-                if q > 0:
-                    own = scaled + a * q
-                    for g in range(groups):
-                        for j in range(ends[g], ends[g + 1]):
-                            own[j] = curvature[a, M + g, i] * columns[i, j]
-                    for j in range(m):
-                        _add(w[i, j], own, q, &cross[k, j, 0])
-            for g in range(groups):
-                own = scaled + (M + g) * q
-                for h in range(g, groups):
-                    for j in range(ends[h], ends[h + 1]):
-                        own[j] = curvature[M + g, M + h, i] * columns[i, j]
-                for j in range(ends[g], ends[g + 1]):
-                    rest[j] += score[M + g, i] * columns[i, j]
-                    _add(columns[i, j], own + j, q - j, &gram[j, j])
-        if not local:
-            for k in range(pairs.shape[0]):
-                for other in range(k):
-                    for a in range(m):
-                        for b in range(m):
-                            pairs[k, other, a, b] = pairs[other, k, b, a]
-    free(scaled)
+            out[0, i] = INFINITY if y[i] == last else s[i] * (theta_u[i] - H[i])
+            out[1, i] = -INFINITY if y[i] == 0 else s[i] * (theta_l[i] - H[i])
+            out[2, i] = INFINITY if y[i] == last or y[i] == 0 else s[i] * width[i]
 
 
 def interval_terms(const double[::1] a, const double[::1] b, const double[::1] c, const double[::1] W,
@@ -82,34 +239,141 @@ def interval_terms(const double[::1] a, const double[::1] b, const double[::1] c
     """Terms of rows of the cumulative family from the derivatives of their intervals.
 
     Fills score (4, n), by theta_y, theta_{y-1}, H and tau, and curvature (4, 4, n), its negative derivatives; formulas in
-    model/likelihood/cumulative.py. An infinite end adds nothing.
+    model/likelihood/cumulative.py. An infinite end adds nothing. Where curvature is None, score alone.
     """
-    cdef Py_ssize_t n = a.shape[0], i, j, k
-    cdef double u, l, d, e, hd, up, low, ss
+    cdef Py_ssize_t i, j, k, at
+    cdef double own[4]
+    cdef double second[10]
+    cdef bint curved = curvature is not None
+    cdef Row row
     with nogil:
-        for i in range(n):
-            u = 0.0 if isinf(upper[i]) else upper[i]
-            l = 0.0 if isinf(lower[i]) else lower[i]
-            d = 0.0 if isinf(width[i]) else width[i]
-            e = -b[i] * l if isinf(upper[i]) else (a[i] * u if isinf(lower[i]) else c[i] * u + b[i] * d)
-            score[0, i] = s[i] * a[i]
-            score[1, i] = -s[i] * b[i]
-            score[2, i] = -s[i] * c[i]
-            score[3, i] = -e
-            ss = s[i] * s[i]
-            hd = h_ul[i] * d
-            up = r_u[i] * u
-            low = r_l[i] * l
-            curvature[0, 0, i] = -ss * (r_u[i] - h_ul[i])
-            curvature[0, 1, i] = -ss * h_ul[i]
-            curvature[0, 2, i] = ss * r_u[i]
-            curvature[0, 3, i] = s[i] * (up - hd + a[i])
-            curvature[1, 1, i] = -ss * (r_l[i] - h_ul[i])
-            curvature[1, 2, i] = ss * r_l[i]
-            curvature[1, 3, i] = s[i] * (low + hd - b[i])
-            curvature[2, 2, i] = ss * W[i]
-            curvature[2, 3, i] = -s[i] * (up + low + c[i])
-            curvature[3, 3, i] = -(up * u + low * l - hd * d + e)
+        for i in range(a.shape[0]):
+            row.a, row.b, row.c, row.W, row.r_u, row.r_l, row.h_ul = a[i], b[i], c[i], W[i], r_u[i], r_l[i], h_ul[i]
+            _row_scores(&row, s[i], upper[i], lower[i], width[i], own)
             for j in range(4):
-                for k in range(j):
-                    curvature[j, k, i] = curvature[k, j, i]
+                score[j, i] = own[j]
+            if curved:
+                _row_curvature(&row, s[i], upper[i], lower[i], width[i], -own[3], second)
+                at = 0
+                for j in range(4):
+                    for k in range(j, 4):
+                        curvature[j, k, i] = curvature[k, j, i] = second[at]
+                        at += 1
+
+
+cdef inline double _dot(const double *one, const double *other, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t j
+    cdef double total = 0.0
+    for j in range(n):
+        total += one[j] * other[j]
+    return total
+
+
+cdef inline void _add_outer(double by, const double *w, Py_ssize_t m, double *into) noexcept nogil:
+    """into (m, m) += by w w'."""
+    cdef Py_ssize_t j
+    for j in range(m):
+        _add(by * w[j], w, m, into + j * m)
+
+
+cdef inline void _add_mixed(double of_x, double of_z, const double *w, Py_ssize_t m, const double *x, Py_ssize_t p,
+                            Py_ssize_t q, double *into) noexcept nogil:
+    """into (m, q) += w (of_x x, of_z z)', the first p columns being x."""
+    cdef Py_ssize_t j
+    for j in range(m):
+        _add(of_x * w[j], x, p, into + j * q)
+        _add(of_z * w[j], x + p, q - p, into + j * q + p)
+
+
+def logit_pass(const double[:, ::1] columns, Py_ssize_t p, const double[:, ::1] w, const Py_ssize_t[::1] pattern,
+               const Py_ssize_t[::1] y, const double[::1] weights, const double[::1] offset,
+               const double[::1] scale_offset, Py_ssize_t last, const double[:, ::1] theta, const double[::1] by,
+               double farthest, double largest, double[:, ::1] alpha, double[:, :, :, ::1] pairs,
+               double[:, :, ::1] cross, double[::1] rest, double[:, ::1] gram, bint second):
+    """The sums of `accumulate_terms` for all rows of a cumulative logit model; returns the log-likelihood.
+
+    The first p of the columns (n, q), with their part of by (q,), and offset make H, the others and scale_offset tau.
+    theta (G last, m) are the coefficients of the `last` thresholds, of each pattern where `pattern` (n,) is given; they
+    go with the nominal columns w (n, m), or 1 where w is None. Returns NaN, and sums that are not complete, where
+    thresholds are out of order, |tau| is above `largest`, or exp(-tau) above `farthest`. Without `second` the scores
+    alone are added up.
+    """
+    cdef Py_ssize_t n = y.shape[0], m = theta.shape[1], i, j, k, start = 0, rows, at
+    cdef int q = <int>columns.shape[1], first = <int>p, others = q - first, pitch = q + others
+    cdef bint top, bottom, scaled = others > 0 or scale_offset is not None
+    cdef double total = 0.0, one = 1.0, H, tau, s = 1.0, u, lo, d
+    cdef const double *x
+    cdef const double *own = &one
+    cdef const double *beta = &by[0] if q > 0 else NULL
+    cdef double *moved
+    cdef double score[4]
+    cdef double c[10]
+    cdef Row row
+    cdef double *buffer = <double *>malloc(<size_t>(CHUNK * pitch + 1) * sizeof(double))
+    if buffer == NULL:
+        raise MemoryError()
+    with nogil:
+        while start < n and total == total:
+            rows = min(<Py_ssize_t>CHUNK, n - start)
+            for i in range(start, start + rows):
+                x = &columns[i, 0] if q > 0 else NULL
+                if w is not None:
+                    own = &w[i, 0]
+                H = _dot(x, beta, p) + (0.0 if offset is None else offset[i])
+                if scaled:
+                    tau = _dot(x + p, beta + p, q - p) + (0.0 if scale_offset is None else scale_offset[i])
+                    s = exp(-tau) if fabs(tau) <= largest else NAN
+                k = y[i] if pattern is None else y[i] + pattern[i] * last
+                top, bottom = y[i] == last, y[i] == 0
+                u = INFINITY if top else s * (_dot(&theta[k, 0], own, m) - H)
+                lo = -INFINITY if bottom else s * (_dot(&theta[k - 1, 0], own, m) - H)
+                d = INFINITY
+                if not (top or bottom):
+                    d = 0.0
+                    for j in range(m):
+                        d += (theta[k, j] - theta[k - 1, j]) * own[j]
+                    d *= s
+                if not (d > 0.0 and s <= farthest):
+                    total = NAN
+                    break
+                _logit_row(u, lo, d, &row)
+                total += weights[i] * row.log_p
+                _row_scores(&row, s, u, lo, d, score)
+                if second:
+                    _row_curvature(&row, s, u, lo, d, -score[3], c)
+                for j in range(4):
+                    score[j] *= weights[i]
+                _add(score[2], x, p, &rest[0])
+                _add(score[3], x + p, q - p, &rest[0] + p)
+                if not top:
+                    _add(score[0], own, m, &alpha[k, 0])
+                if not bottom:
+                    _add(score[1], own, m, &alpha[k - 1, 0])
+                if not second:
+                    continue
+                for j in range(10):
+                    c[j] *= weights[i]
+                if not top:
+                    _add_outer(c[0], own, m, &pairs[0, k, 0, 0])
+                    _add_mixed(c[2], c[3], own, m, x, p, q, &cross[k, 0, 0])
+                if not bottom:
+                    _add_outer(c[4], own, m, &pairs[0, k - 1, 0, 0])
+                    _add_mixed(c[5], c[6], own, m, x, p, q, &cross[k - 1, 0, 0])
+                if not (top or bottom):
+                    _add_outer(c[1], own, m, &pairs[1, k - 1, 0, 0])
+                moved = buffer + (i - start) * pitch
+                for j in range(p):
+                    moved[j] = c[7] * x[j]
+                for j in range(p, q):
+                    moved[j] = c[8] * x[j]
+                    moved[others + j] = c[9] * x[j]
+            if second and q > 0 and total == total:
+                _add_block(buffer, &columns[start, 0], <int>rows, pitch, q, first, q, &gram[0, 0])
+                if others > 0:
+                    _add_block(buffer + q, &columns[start, 0] + p, <int>rows, pitch, q, others, others, &gram[p, p])
+            start += rows
+        for i in range(p, q):
+            for j in range(p):
+                gram[i, j] = gram[j, i]
+    free(buffer)
+    return total

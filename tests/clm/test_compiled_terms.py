@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import twins
 
-from ordstat.compiled import terms
+from ordstat.compiled import intervals, terms
 
 
 @pytest.mark.parametrize("local", [True, False])
@@ -28,6 +28,10 @@ def test_accumulate_terms(m: int, widths: tuple[int, ...], local: bool) -> None:
         module.accumulate_terms(*given, curvature, *found, local)
     for mine, twin in zip(one, other, strict=True):
         np.testing.assert_allclose(mine, twin, rtol=1e-12, atol=1e-12)
+    scores = [np.zeros(shape) for shape in shapes]
+    terms.accumulate_terms(*given, None, *scores, local)
+    np.testing.assert_array_equal(scores[0], one[0])
+    np.testing.assert_array_equal(scores[3], one[3])
 
 
 def test_interval_terms() -> None:
@@ -42,3 +46,43 @@ def test_interval_terms() -> None:
     twins.interval_terms(*parts, upper, lower, width, *other)
     for mine, twin in zip(one, other, strict=True):
         np.testing.assert_allclose(mine, twin, rtol=1e-13, atol=1e-13)
+    score = np.empty((4, 30))
+    terms.interval_terms(*parts, upper, lower, width, score, None)
+    np.testing.assert_array_equal(score, one[0])
+
+
+def test_logit_interval() -> None:
+    rng = np.random.default_rng(7)
+    lower, width = 12.0 * rng.normal(size=400), rng.exponential(size=400) ** 5
+    upper = lower + width
+    upper[:40], lower[40:90], width[:90] = np.inf, -np.inf, np.inf
+    upper[100:104], lower[100:104], width[100:104] = (-800.0, 800.0, -30.0, 30.0), (-900.0, 700.0, -31.0, 29.0), 1.0
+    one, other = np.empty((8, 400)), np.empty((8, 400))
+    terms.logit_interval(upper, lower, width, one)
+    twins.logit_interval(upper, lower, width, other)
+    np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-300)
+
+
+def test_interval_ends() -> None:
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 4, size=50)
+    given = [rng.normal(size=50) for _ in range(5)]
+    one, other = np.empty((3, 50)), np.empty((3, 50))
+    terms.interval_ends(*given, y, 3, one)
+    twins.interval_ends(*given, y, 3, other)
+    np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("lam", [0.01, 0.7, 1.0, 30.0])
+def test_aranda_ordaz_interval(lam: float) -> None:
+    rng = np.random.default_rng(9)
+    lower, width = rng.normal(size=300), 0.2 + rng.exponential(size=300)
+    upper = lower + width
+    upper[:40], lower[40:90], width[:90] = np.inf, -np.inf, np.inf
+    one, other = np.empty((8, 300)), np.empty((8, 300))
+    intervals.aranda_ordaz_interval(upper, lower, width, lam, one)
+    twins.aranda_ordaz_interval(upper, lower, width, lam, other)
+    np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-11)
+    logs = np.empty(300)
+    intervals.aranda_ordaz_log(upper, lower, width, lam, logs)
+    np.testing.assert_array_equal(logs, one[0])

@@ -77,7 +77,7 @@ def test_plain_and_general_pass_agree(link: str, parts: tuple[str, ...]) -> None
     problem = Problem.of(sample, Cumulative(LINKS[link]))
     alpha, rest = problem.start()
     rest = rest + 0.3
-    one, other = (rows.evaluate(alpha, rest) for rows in (problem.objective(), problem.term_rows()))
+    one, other = (rows.evaluate(alpha, rest) for rows in (problem.objective(), problem.term_rows))
     assert one is not None and other is not None
     assert one.loglik == pytest.approx(other.loglik, rel=1e-13)
     np.testing.assert_allclose(one.score_alpha, other.score_alpha, rtol=1e-9, atol=1e-8)
@@ -89,7 +89,7 @@ def test_scores_too_large_for_the_compiled_pass_take_the_general_one() -> None:
     problem = Problem.of(make(), Cumulative(LINKS["logit"]))
     alpha, rest = problem.start()
     rest = rest + 400.0
-    one, other = (rows.evaluate(alpha, rest) for rows in (problem.objective(), problem.term_rows()))
+    one, other = (rows.evaluate(alpha, rest) for rows in (problem.objective(), problem.term_rows))
     assert one is not None and other is not None
     assert np.isfinite(one.loglik)
     assert one.loglik == pytest.approx(other.loglik, rel=1e-13)

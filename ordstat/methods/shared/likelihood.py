@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -132,7 +132,7 @@ class OrdinalRegression(Method):
             lambda_end=found.lambda_end,
             likelihood=LikelihoodAtEstimates(
                 estimation=self._estimation,
-                problem=problem,
+                problem=replace(problem),  # without the columns that it has made
                 threshold=self.threshold,
                 estimates=estimates,
                 separation=direction,

@@ -55,16 +55,19 @@ class Cumulative(Family):
         if not np.all(d > 0.0):
             return None
         q, s, last = self.link.interval(u, lo, d), predictor.s, predictor.n_thresholds - 1
-        score, curvature = np.empty((4, y.size)), np.empty((4, 4, y.size))
+        score, curvature = np.empty((4, y.size)), np.empty((4, 4, y.size)) if second else None
         interval_terms(q.a, q.b, q.c, q.W, q.r_u, q.r_l, q.h_ul, s, u, lo, d, score, curvature)
         with np.errstate(over="ignore", invalid="ignore"):
             return RowTerms(
                 log_p=q.log_p,
                 places=np.stack([np.minimum(y, last), np.maximum(y - 1, 0)]),
                 score=score,
-                curvature=curvature if second else None,
+                curvature=curvature,
                 barrier=s * s * q.h_ul if second else None,
             )
+
+    def log_p(self, predictor: Predictor, y: IntArray) -> FloatArray:
+        return self.link.log_interval(*predictor.ends(y))
 
     def probabilities(self, predictor: Predictor) -> FloatArray:
         """An interval whose thresholds are out of order (nominal effects far outside the data) has a negative one."""

@@ -109,6 +109,12 @@ class Family(ABC):
     def terms(self, predictor: Predictor, y: IntArray, second: bool = True) -> RowTerms | None:
         """The terms of rows observed at y, with or without second derivatives; None outside the domain."""
 
+    def log_p(self, predictor: Predictor, y: IntArray) -> FloatArray:
+        """(n,) log-probabilities of rows observed at y, inside the domain."""
+        terms = self.terms(predictor, y, second=False)
+        assert terms is not None
+        return terms.log_p
+
     @abstractmethod
     def probabilities(self, predictor: Predictor) -> FloatArray:
         """(n, K), each to its own relative accuracy."""

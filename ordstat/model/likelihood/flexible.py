@@ -20,8 +20,9 @@ from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammal
 
 from ..._typing import FloatArray
 from ...checks import number, one_spelled
+from ...compiled.intervals import aranda_ordaz_interval, aranda_ordaz_log
 from ...exceptions import OptionError
-from .interval_probability import NODE_WEIGHTS, NODES, Interval, assemble, log1mexp, log_decrease, with_series
+from .interval_probability import NODE_WEIGHTS, NODES, Interval, assemble, with_series
 from .links import LINKS, Link, Reflected
 
 _HALF_LOG_2PI = 0.5 * float(np.log(2.0 * np.pi))
@@ -108,37 +109,21 @@ def _ao_mirrored_ppf(p: FloatArray, lam: float) -> FloatArray:
         return np.asarray(-np.log(np.expm1(-lam * np.log(p)) / lam))
 
 
-def _ao_mass(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> tuple[FloatArray, FloatArray]:
-    """D, the cumulative hazard of the interval, and log D; small D keeps its relative accuracy."""
-    low = lo - _log1p_exp(lo, lam)  # log hazard of the lower end
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        # lambda e^lo expm1(d) / (1 + lambda e^lo), by logarithms: d may be large
-        log_rise = np.where(np.isneginf(lo), u, low + d + log1mexp(d)) + np.log(lam)
-        mass = np.where(np.isposinf(u), np.inf, np.logaddexp(0.0, log_rise) / lam)
-        log_mass = np.where(log_rise < -30.0, log_rise - np.log(lam), np.log(mass))
-    return mass, log_mass
+def _flat(*parts: FloatArray) -> list[FloatArray]:
+    return [np.ascontiguousarray(part, dtype=np.float64) for part in parts]
 
 
 def ao_log(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> FloatArray:
-    """log p = -H(lo) + log(1 - exp(-D)), H the cumulative hazard."""
-    mass, log_mass = _ao_mass(u, lo, d, lam)
-    return log_decrease(mass, log_mass) - _log1p_exp(lo, lam) / lam
+    """log p = -H(lo) + log(1 - exp(-D)), H the cumulative hazard and D its rise."""
+    out = np.empty(u.size)
+    aranda_ordaz_log(*_flat(u, lo, d), lam, out)
+    return out
 
 
 def ao_interval(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> Interval:
-    mass, log_mass = _ao_mass(u, lo, d, lam)
-    h_u, h_l = _share(np.where(np.isposinf(u), 0.0, u), lam), _share(lo, lam)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        small = mass < 1e-8
-        rise = np.where(small, np.exp(log_mass), np.expm1(mass))
-        a = np.where(np.isposinf(u), 0.0, h_u / rise)
-        b = np.where(np.isneginf(lo), 0.0, h_l / np.where(small, rise, -np.expm1(-mass)))
-        # h_u - h_l = h_l expm1(d) / (1 + lambda e^u) without cancellation
-        difference = np.where(np.isneginf(lo), h_u, h_u * -np.expm1(-d) * np.exp(-_log1p_exp(lo, lam)))
-        c = np.where(np.isposinf(u), 0.0, difference / rise) - h_l
-        s_u, s_l = 1.0 - (1.0 + lam) * h_u, 1.0 - (1.0 + lam) * h_l
-        direct = assemble(ao_log(u, lo, d, lam), a, b, c, s_u, s_l, (1.0 + lam) * difference)
-    return with_series(direct, u, d, partial(_ao_phi, lam=lam))
+    out = np.empty((8, u.size))
+    aranda_ordaz_interval(*_flat(u, lo, d), lam, out)
+    return with_series(Interval(*out), u, d, partial(_ao_phi, lam=lam))
 
 
 def _ao_phi(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:

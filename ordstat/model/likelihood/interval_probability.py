@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import erfcx, expit, ndtr
 
 from ..._typing import BoolArray, FloatArray
+from ...compiled.terms import logit_interval
 
 _LN2 = float(np.log(2.0))
 _HALF_LOG_2PI = 0.5 * float(np.log(2.0 * np.pi))
@@ -67,13 +68,6 @@ def log1mexp(x: FloatArray) -> FloatArray:
     near = x < _LN2
     small, large = np.where(near, x, 1.0), np.where(near, 1.0, x)
     return np.where(near, np.log(-np.expm1(-small)), np.log1p(-np.exp(-large)))
-
-
-def log_decrease(mass: FloatArray, log_mass: FloatArray) -> FloatArray:
-    """log(1 - exp(-D)) of a cumulative hazard D, small or vast."""
-    with np.errstate(divide="ignore"):
-        large = log1mexp(np.clip(mass, 1e-300, 1e300))
-    return np.where(mass < 1e-8, log_mass - 0.5 * np.minimum(mass, 1.0), large)
 
 
 def _zero_times(weight: FloatArray, value: FloatArray) -> FloatArray:
@@ -139,15 +133,9 @@ def logit_product(u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
 
 def logit(u: FloatArray, lo: FloatArray, d: FloatArray) -> Interval:
     """Exact forms: nothing cancels at any width, so no series is needed."""
-    with np.errstate(over="ignore"):
-        g = 1.0 / np.expm1(d)
-    above, below, up, down = expit(-u), expit(lo), expit(u), expit(-lo)
-    f_u, f_l = above * up, below * down
-    p = up * down / (1.0 + g)
-    rest = above + below  # 1 - p
-    near_one = np.log1p(-np.minimum(rest, 0.5))
-    log_p = np.where(rest < 0.5, near_one, np.log(p)) if np.all(p > _TINY) else logit_log(u, lo, d)
-    return Interval(log_p, above + g, below + g, above - below, f_u + f_l, -f_u, -f_l, g * (1.0 + g))
+    out = np.empty((8, u.size))
+    logit_interval(*(np.ascontiguousarray(part, dtype=np.float64) for part in (u, lo, d)), out)
+    return Interval(*out)
 
 
 # --------------------------------------------------------------------------------------------- probit
@@ -217,9 +205,11 @@ def _probit_phi(m: FloatArray) -> tuple[FloatArray, ...]:
 
 def cloglog_log(u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
     """log p for F(t) = 1 - exp(-exp(t))."""
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", divide="ignore"):
         log_mass = np.where(np.isposinf(u), np.inf, u + log1mexp(d))
-        return log_decrease(np.exp(log_mass), log_mass) - np.exp(lo)
+        mass = np.exp(log_mass)  # exp(u) - exp(lo)
+        inner = np.where(mass < 1e-8, log_mass - 0.5 * np.minimum(mass, 1.0), log1mexp(np.clip(mass, 1e-300, 1e300)))
+        return inner - np.exp(lo)
 
 
 def cloglog(u: FloatArray, lo: FloatArray, d: FloatArray) -> Interval:

@@ -40,22 +40,22 @@ def lambda_terms(
     points, h = _points(flexible, lam)
     if not flexible.lower < points[0] or not points[-1] < flexible.upper:
         return None
-    found: list[RowTerms] = []
-    for j, point in enumerate(points):
-        one = family.at(flexible.at(float(point))).terms(predictor, y, second and j == _HERE)
-        if one is None:
-            return None
-        found.append(one)
-    return _joined(found, h, second)
+    families = [family.at(flexible.at(float(point))) for point in points]
+    here = families[_HERE].terms(predictor, y, second)
+    if here is None:
+        return None
+    if not second:
+        logs = np.array([one.log_p(predictor, y) for one in families])
+        score = np.vstack([here.score, _FIRST @ logs / h])
+        return RowTerms(log_p=here.log_p, places=here.places, score=score, curvature=None)
+    found = [here if one is families[_HERE] else one.terms(predictor, y, second=False) for one in families]
+    return _joined(here, [one for one in found if one is not None], h)
 
 
-def _joined(found: Sequence[RowTerms], h: float, second: bool) -> RowTerms:
+def _joined(here: RowTerms, found: Sequence[RowTerms], h: float) -> RowTerms:
     """The middle terms, with those of lambda from all seven."""
-    here = found[_HERE]
     logs = np.array([one.log_p for one in found])
     score = np.vstack([here.score, _FIRST @ logs / h])
-    if not second:
-        return RowTerms(log_p=here.log_p, places=here.places, score=score, curvature=None)
     mixed = sum(weight * one.score for weight, one in zip(_FIRST, found, strict=True)) / h
     size = len(score)
     out = np.empty((size, size, here.log_p.size))

@@ -7,16 +7,56 @@ estimated it comes last. Their derivatives by the parameters are w (by alpha_k),
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
+from ...compiled.terms import interval_ends
 from ..sample import Rows
 
 #: Up to so many thresholds a row's own are picked from all of them.
 _FEW = 12
+
+
+#: So many different rows of nominal columns are few.
+_PATTERNS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """The few different rows of nominal columns that are those of factors.
+
+    Attributes
+    ----------
+    w : (G, m)
+    of : (n,)
+        Which of them each row has.
+    """
+
+    w: FloatArray
+    of: IntArray
+
+    @classmethod
+    def among(cls, w: FloatArray) -> Patterns | None:
+        """The patterns of w (n, m); None where there are many."""
+        mixed = w @ np.sqrt(np.arange(2.0, w.shape[1] + 2.0))
+        values = np.unique(mixed[: 4 * _PATTERNS])
+        if w.shape[1] == 1 or values.size > _PATTERNS:
+            return None
+        of = np.minimum(np.searchsorted(values, mixed), values.size - 1)
+        if not np.array_equal(values[of], mixed):  # some are not among the first rows
+            values, of = np.unique(mixed, return_inverse=True)
+        patterns = np.empty((values.size, w.shape[1]))
+        patterns[of] = w
+        if values.size > _PATTERNS or not np.array_equal(patterns[of], w):
+            return None
+        return cls(patterns, of.astype(np.intp))
+
+    def take(self, index: IntArray | slice) -> Patterns:
+        """Those of some rows."""
+        return Patterns(self.w, self.of[index])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -28,6 +68,8 @@ class ModelRows:
     x : (n, p), w : (n, m), z : (n, r)
         Location, nominal (the first one is 1) and log-scale columns.
     offset, scale_offset : (n,)
+    patterns : Patterns or None
+        Of `w`, where it is known to have few different rows.
     """
 
     x: FloatArray
@@ -35,6 +77,7 @@ class ModelRows:
     z: FloatArray
     offset: FloatArray
     scale_offset: FloatArray
+    patterns: Patterns | None = None
 
     @classmethod
     def of(cls, rows: Rows) -> ModelRows:
@@ -54,11 +97,13 @@ class ModelRows:
 
     def take(self, index: IntArray | slice) -> ModelRows:
         """Some of the rows, in the order of `index`."""
-        return ModelRows(**{field.name: getattr(self, field.name)[index] for field in fields(self)})
+        columns = {name: getattr(self, name)[index] for name in ("x", "w", "z", "offset", "scale_offset")}
+        return ModelRows(**columns, patterns=None if self.patterns is None else self.patterns.take(index))
 
     def at(self, alpha: FloatArray, beta: FloatArray, zeta: FloatArray) -> Predictor:
         """The predictors at alpha (K-1, m), beta (p,) and zeta (r,)."""
-        return Predictor(w=self.w, alpha=alpha, H=self.x @ beta + self.offset, tau=self.z @ zeta + self.scale_offset)
+        H, tau = self.x @ beta + self.offset, self.z @ zeta + self.scale_offset
+        return Predictor(w=self.w, alpha=alpha, H=H, tau=tau, patterns=self.patterns)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -70,12 +115,14 @@ class Predictor:
     w : (n, m)
     alpha : (K-1, m)
     H, tau : (n,)
+    patterns : Patterns or None
     """
 
     w: FloatArray
     alpha: FloatArray
     H: FloatArray
     tau: FloatArray
+    patterns: Patterns | None = None
 
     @cached_property
     def s(self) -> FloatArray:
@@ -103,21 +150,19 @@ class Predictor:
     def ends(self, y: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(n,) eta_y, eta_{y-1} and their difference, infinite where a level has no such end."""
         last = self.n_thresholds
-        top, bottom, s = y == last, y == 0, self.s
         high, low = np.minimum(y, last - 1), np.maximum(y - 1, 0)
         upper, lower = self._at(high), self._at(low)
-        u = np.where(top, np.inf, s * (upper - self.H))
-        lo = np.where(bottom, -np.inf, s * (lower - self.H))
+        out = np.empty((3, y.size))
         with np.errstate(invalid="ignore"):  # both infinite beside levels without rows
-            d = np.where(top | bottom, np.inf, s * self._between(high, low, upper - lower))
-        return u, lo, d
+            interval_ends(upper, lower, self._between(high, low, upper - lower), self.H, self.s, y, last, out)
+        return out[0], out[1], out[2]
 
     def _at(self, k: IntArray) -> FloatArray:
         """(n,) each row's own threshold."""
         if self.alpha.shape[1] == 1:
-            return np.asarray(self.alpha[k, 0])
+            return self.alpha[:, 0].take(k)
         if self.n_thresholds <= _FEW:
-            return np.asarray(self.thresholds()[np.arange(k.size), k])
+            return self._own(self.alpha, k)
         return np.asarray(self.alpha[k, 0] + np.einsum("nm,nm->n", self.w[:, 1:], self.alpha[k, 1:]))
 
     def _between(self, high: IntArray, low: IntArray, difference: FloatArray) -> FloatArray:
@@ -125,9 +170,15 @@ class Predictor:
         if self.alpha.shape[1] == 1:
             return difference
         if self.n_thresholds <= _FEW and np.isfinite(self.alpha).all():
-            between = self.w @ np.diff(self.alpha, axis=0, prepend=0.0).T
-            return np.asarray(between[np.arange(high.size), high])
+            return self._own(np.diff(self.alpha, axis=0, prepend=0.0), high)
         return np.asarray(np.einsum("nm,nm->n", self.w, self.alpha[high] - self.alpha[low]))
+
+    def _own(self, alpha: FloatArray, k: IntArray) -> FloatArray:
+        """(n,) component k of each row's own w'alpha; effects beside an infinite threshold do not count."""
+        w = self.w if self.patterns is None else self.patterns.w
+        of = np.arange(len(w)) if self.patterns is None else self.patterns.of
+        every = alpha[:, 0] + w[:, 1:] @ alpha[:, 1:].T
+        return np.asarray(every.take(of * self.n_thresholds + k))
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,12 +59,23 @@ def survey(X: FloatArray, weights: FloatArray | None) -> Columns:
     deviation = np.sqrt(np.maximum(squares / total - offset**2, 0.0))
     constant = deviation <= _CONSTANT * (np.abs(mean) + np.abs(shift))
     deviation = np.where(constant, 1.0, deviation)
-    scale = deviation * np.sqrt(total)
+    kept = ~_repeated(X, np.stack([shift, sums, squares]))
     strides = (_STRIDE, 1) if n >= _TALL else (1,)
-    if not constant.any() and any(_independent(X, weights, shift, scale, stride) for stride in strides):
-        return Columns(mean, deviation, np.ones(p, dtype=bool))
-    kept = _sweep(X, weights, mean)
+    some = X if kept.all() else np.ascontiguousarray(X[:, kept])
+    scale = (deviation * np.sqrt(total))[kept]
+    if constant[kept].any() or not any(_independent(some, weights, shift[kept], scale, stride) for stride in strides):
+        kept[kept] = _sweep(some, weights, mean[kept])
     return Columns(mean, deviation, kept)
+
+
+def _repeated(X: FloatArray, sums: FloatArray) -> BoolArray:
+    """(p,) columns equal to one before them, as their sums (S, p) are then."""
+    first: dict[tuple[float, ...], int] = {}
+    repeated = np.zeros(X.shape[1], dtype=bool)
+    for column, key in enumerate(map(tuple, sums.T)):
+        before = first.setdefault(key, column)
+        repeated[column] = before != column and np.array_equal(X[:, before], X[:, column])
+    return repeated
 
 
 def _check_size(X: FloatArray, squares: FloatArray) -> None:

@@ -40,12 +40,15 @@ class Reached:
     settled : bool
         Whether the likelihood rises no more: there, or at its limit on the way to infinite estimates, where rounding
         makes the information positive definite or not.
+    optimum : Optimum or None
+        Where a search ended there.
     """
 
     point: Point
     loglik: float = -np.inf
     ends: bool = False
     settled: bool = False
+    optimum: Optimum | None = None
 
 
 def evaluated(problem: Problem, point: Point) -> Evaluation | None:
@@ -82,6 +85,7 @@ def follow(problem: Problem, point: Point, max_iter: int, steps: int = _STEPS) -
         found.at.loglik,
         ends=converged and found.damping == 0.0,
         settled=converged and not found.indefinite,
+        optimum=found,
     )
 
 

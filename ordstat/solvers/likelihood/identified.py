@@ -46,18 +46,19 @@ class _Predictors:
     @classmethod
     def of(cls, problem: Problem) -> _Predictors:
         """At effects drawn at random."""
-        x, w, z = problem.scaled()
+        scaled = problem.term_rows.rows
+        x, z = scaled.x, scaled.z
         sample, rng = problem.sample.rows, np.random.default_rng(20)
         structure, location = problem.structure, problem.location.part(problem.location.kept)
         if structure is not None and structure.intercept is None:
             x = x + location.mean / location.deviation  # no threshold takes in the centring
         # without an offset the model with centred columns is the same
-        rows = replace(ModelRows.of(sample), x=x, w=w, z=z - z.mean(axis=0) if sample.offset is None else z)
+        rows = replace(scaled, x=x, z=z - z.mean(axis=0) if sample.offset is None else z)
         family, K = problem.family, problem.counts.size
         jacobian = np.eye(K - 1) if structure is None else structure.jacobian
-        alpha = np.zeros((K - 1, w.shape[1]))
+        alpha = np.zeros((K - 1, scaled.w.shape[1]))
         alpha[:, 0] = family.start(problem.counts / problem.counts.sum())
-        alpha[:, 1:] = rng.uniform(-0.3, 0.3, size=(K - 1, w.shape[1] - 1))
+        alpha[:, 1:] = rng.uniform(-0.3, 0.3, size=(K - 1, scaled.w.shape[1] - 1))
         zeta = np.asarray(rng.uniform(-0.3, 0.3, size=z.shape[1]))
         middle = rows.scale_offset + (z.mean(axis=0) @ zeta if sample.offset is not None else 0.0)
         if problem.flexible is not None:

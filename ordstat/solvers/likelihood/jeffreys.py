@@ -51,7 +51,7 @@ class Jeffreys(Penalty):
         likelihood, shape = problem.objective(), problem.user_scale().A.shape
         free = Structured.free(likelihood.evaluate, problem.counts.size - 1, shape)
         structured = likelihood if isinstance(likelihood, Structured) else free
-        return _Expected(likelihood, problem.term_rows(), structured)
+        return _Expected(likelihood, problem.term_rows, structured)
 
     def factor(self, problem: Problem, optimum: Optimum) -> Factor | None:
         expected = self.on(problem).information(optimum.alpha, optimum.rest)
@@ -136,7 +136,7 @@ class _Expected:
         return np.hstack([of_alpha.reshape(of_alpha.shape[0], -1), of_rest]).T
 
     def _pieces(self, alpha: FloatArray, rest: FloatArray) -> Iterator[_Piece]:
-        for some in row_blocks(self.rows.y.size, alpha.shape[0] * (alpha.size + rest.size), _BUFFER):
+        for some in row_blocks(self.rows.weights.size, alpha.shape[0] * (alpha.size + rest.size), _BUFFER):
             yield _Piece.of(self.rows, some, alpha, rest)
 
 

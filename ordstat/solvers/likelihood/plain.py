@@ -49,6 +49,10 @@ class PlainRows:
     counts: FloatArray
     link: Link
 
+    def inside(self, alpha: FloatArray, rest: FloatArray) -> bool:
+        """Whether the thresholds are in order."""
+        return bool(np.all(np.diff(alpha[:, 0]) > 0.0))
+
     def evaluate(self, alpha: FloatArray, rest: FloatArray) -> Evaluation | None:
         """At thresholds alpha (K-1, 1) and location coefficients (p,), both for the scaled columns."""
         theta, beta = alpha[:, 0], rest / self.scale

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -13,18 +14,17 @@ from ...model.likelihood.cumulative import Cumulative
 from ...model.likelihood.family import Family
 from ...model.likelihood.flexible import FlexibleLink
 from ...model.likelihood.links import Link
-from ...model.likelihood.predictor import ModelRows
 from ...model.likelihood.thresholds import ThresholdMap, threshold_map
 from ...model.sample import Rows, Sample
 from .column_rank import Columns, survey
 from .newton import Objective, Slope
 from .plain import PlainRows
-from .rows import TermRows
+from .rows import Scaled, TermRows
 from .structured import Structured
 from .user_scale import UserScale
 
-#: Rows a parameter.
-_MANY = 800
+#: Rows a parameter, of a plain cumulative model and of others, whose passes over the rows cost more.
+_MANY, _MANY_TERMS = 800, 200
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -163,7 +163,7 @@ class Problem:
 
     def rows(self) -> PlainRows | TermRows:
         """The log-likelihood of the scaled columns, in all thresholds."""
-        return self._plain_rows() if self.plain else self.term_rows()
+        return self._plain_rows() if self.plain else self.term_rows
 
     def objective(self) -> PlainRows | TermRows | Structured:
         """The log-likelihood in the parameters that are estimated."""
@@ -194,15 +194,18 @@ class Problem:
 
     def slope(self) -> Slope | None:
         """The cheaper evaluation of the score, where many rows make it worth while."""
-        plain = self.plain and self.structure is None
-        return self._plain_rows().slope if plain and self.many_rows and self.link.name == "logit" else None
+        if self.structure is not None or not self.many_rows:
+            return None
+        if not self.plain:
+            return self.term_rows.slope
+        return self._plain_rows().slope if self.link.name == "logit" else None
 
     @property
     def many_rows(self) -> bool:
         """Whether rough steps on the way, from some of the rows, cost little beside one pass over all."""
-        return self.sample.n >= _MANY * self.n_parameters
+        return self.sample.n >= (_MANY if self.plain else _MANY_TERMS) * self.n_parameters
 
-    def scaled(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def scaled(self) -> Scaled:
         """Centred and scaled copies: location (N, p), nominal with its column of ones (N, m), scale (N, r)."""
         rows, n = self.sample.rows, self.sample.n
         location, nominal, scale = (c.part(c.kept) for c in (self.location, self.nominal, self.scale))
@@ -212,18 +215,10 @@ class Problem:
         z = np.zeros((n, 0)) if rows.scale is None else rows.scale / scale.deviation
         return X, w, z
 
+    @cached_property
     def term_rows(self) -> TermRows:
-        """Scaled copies, for any family and any effects."""
-        sample = self.sample
-        x, w, z = self.scaled()
-        return TermRows(
-            rows=replace(ModelRows.of(sample.rows), x=x, w=w, z=z),
-            y=sample.y,
-            weights=sample.case_weights,
-            n_levels=sample.n_levels,
-            family=self.family,
-            flexible=self.flexible,
-        )
+        """The log-likelihood by the terms of rows, for any family and any effects."""
+        return TermRows.of(self.sample, self.scaled(), self.family, self.flexible)
 
     def start(self) -> tuple[FloatArray, FloatArray]:
         """Thresholds at (or near) the quantiles of the cumulative shares, moved by the mean offsets; all effects 0."""

@@ -6,22 +6,27 @@ the parameters are the columns w, x, z (and 1), centred and scaled (`user_scale.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
-from ...compiled.terms import accumulate_terms
+from ...compiled.terms import accumulate_terms, logit_pass
+from ...model.likelihood.cumulative import Cumulative
 from ...model.likelihood.family import Family, RowTerms
 from ...model.likelihood.flexible import FlexibleLink
 from ...model.likelihood.lambda_terms import lambda_terms
-from ...model.likelihood.predictor import ModelRows, Predictor
+from ...model.likelihood.predictor import ModelRows, Patterns, Predictor
 from ...model.row_blocks import row_blocks
+from ...model.sample import Sample
 from .blocks import Blocks
 from .newton import Evaluation
 
-#: Rows handled at once: the temporaries of one chunk stay in cache.
-_CHUNK = 2048
+#: Location, nominal (with 1) and log-scale columns.
+Scaled = tuple[FloatArray, FloatArray, FloatArray]
+
+#: Rows handled at once: the temporaries of one chunk stay in cache, in which lines of a power of two would collide.
+_CHUNK = 2000
 #: Log scales beyond this are outside the domain: estimates that run away stop here instead of overflowing.
 LARGEST_LOG_SCALE = 100.0
 #: So are predictors that are known to no more than this share of them, or of the latent spread: a search would follow
@@ -32,16 +37,13 @@ FARTHEST = _KNOWN * 2.0**52
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TermRows:
-    """Rows of a model.
+class ObservedRows:
+    """Rows of a model and their levels.
 
     Attributes
     ----------
     rows : ModelRows
-        Centred and scaled copies.
     y : (N,) codes
-    weights : (N,)
-    n_levels : int
     family : Family
     flexible : FlexibleLink or None
         Where the parameter of the link is estimated, the last component of `rest`.
@@ -49,36 +51,117 @@ class TermRows:
 
     rows: ModelRows
     y: IntArray
-    weights: FloatArray
-    n_levels: int
     family: Family
     flexible: FlexibleLink | None
 
-    def terms(
-        self, some: slice | IntArray, alpha: FloatArray, rest: FloatArray, second: bool = True
-    ) -> RowTerms | None:
-        """The terms of some rows at alpha (K-1, m) and rest = (beta, zeta, lambda); None outside the domain."""
-        rows, p, r = self.rows.take(some), self.rows.x.shape[1], self.rows.z.shape[1]
-        predictor = rows.at(alpha, rest[:p], rest[p : p + r])
-        if not _resolved(predictor, rows, rest[:p], self.y[some]):
+    def take(self, some: slice | IntArray) -> ObservedRows:
+        """Some of the rows."""
+        return replace(self, rows=self.rows.take(some), y=self.y[some])
+
+    def terms(self, alpha: FloatArray, rest: FloatArray, second: bool = True) -> RowTerms | None:
+        """Their terms at alpha (K-1, m) and rest = (beta, zeta, lambda); None outside the domain."""
+        p, r = self.rows.x.shape[1], self.rows.z.shape[1]
+        predictor = self.rows.at(alpha, rest[:p], rest[p : p + r])
+        if not _resolved(predictor, self.rows, rest[:p], self.y):
             return None
         if self.flexible is None:
-            return self.family.terms(predictor, self.y[some], second)
-        return lambda_terms(self.family, self.flexible, float(rest[-1]), predictor, self.y[some], second)
+            return self.family.terms(predictor, self.y, second)
+        return lambda_terms(self.family, self.flexible, float(rest[-1]), predictor, self.y, second)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TermRows:
+    """The log-likelihood of rows on centred and scaled columns.
+
+    Attributes
+    ----------
+    observed : ObservedRows
+    weights : (N,)
+    columns : (N, q) C-contiguous
+        Location and log-scale columns side by side, then 1 where the parameter of the link is estimated.
+    """
+
+    observed: ObservedRows
+    weights: FloatArray
+    columns: FloatArray
+
+    @classmethod
+    def of(cls, sample: Sample, scaled: Scaled, family: Family, flexible: FlexibleLink | None) -> TermRows:
+        """Rows whose location, nominal (with 1) and log-scale columns are those of `scaled`."""
+        x, w, z = scaled
+        ones = np.ones((sample.n, int(flexible is not None)))
+        columns, p, q = np.hstack([x, z, ones]), x.shape[1], x.shape[1] + z.shape[1]
+        patterns = Patterns.among(w) if family.local else None
+        own = replace(ModelRows.of(sample.rows), x=columns[:, :p], w=w, z=columns[:, p:q], patterns=patterns)
+        observed = ObservedRows(rows=own, y=sample.y, family=family, flexible=flexible)
+        return cls(observed=observed, weights=sample.case_weights, columns=columns)
+
+    @property
+    def rows(self) -> ModelRows:
+        """The columns."""
+        return self.observed.rows
+
+    @property
+    def family(self) -> Family:
+        """The family."""
+        return self.observed.family
 
     def evaluate(self, alpha: FloatArray, rest: FloatArray) -> Evaluation | None:
         """At alpha (K-1, m) and rest (q,), for the scaled columns."""
-        sums = _Sums.zeros(alpha.shape, rest.size, self.family.local)
+        return self._pass(alpha, rest, None)
+
+    def slope(self, alpha: FloatArray, rest: FloatArray, information: Blocks) -> Evaluation | None:
+        """The same with the information given instead of its own."""
+        return self._pass(alpha, rest, information)
+
+    def inside(self, alpha: FloatArray, rest: FloatArray) -> bool:
+        """Whether the thresholds of every row are in order, where they must be, and log scales inside the domain."""
+        rows, p = self.rows, self.rows.x.shape[1]
+        w = rows.w if rows.patterns is None else rows.patterns.w
+        tau = rows.z @ rest[p : p + rows.z.shape[1]] + rows.scale_offset
+        ordered = not self.family.ordered or np.all(np.diff(w @ alpha.T, axis=1) > 0.0)
+        return bool(ordered and np.abs(tau).max() <= LARGEST_LOG_SCALE)
+
+    def _pass(self, alpha: FloatArray, rest: FloatArray, information: Blocks | None) -> Evaluation | None:
+        sums = _Sums.zeros(alpha.shape, rest.size, self.family.local, self.rows.patterns)
+        if self._logit and not np.isnan(loglik := self._logit_pass(alpha, rest, sums, information is None)):
+            found = sums.evaluation(loglik, information)
+            return found if found.finite else None
+        sums = _Sums.zeros(alpha.shape, rest.size, self.family.local, self.rows.patterns)
+        ends = np.cumsum([0, self.rows.x.shape[1], self.rows.z.shape[1], *[1] * (self.observed.flexible is not None)])
         loglik = 0.0
-        for some in row_blocks(self.y.size, room=_CHUNK):
-            terms = self.terms(some, alpha, rest)
+        for some in row_blocks(self.weights.size, room=_CHUNK):
+            part, weights = self.observed.take(some), self.weights[some]
+            terms = part.terms(alpha, rest, information is None)
             if terms is None:
                 return None
-            weights = self.weights[some]
             loglik += float(weights @ terms.log_p)
-            sums.add(self.rows.take(some), terms, weights)
-        found = sums.evaluation(loglik)
+            sums.add(part.rows, self.columns[some], ends, terms, weights)
+        found = sums.evaluation(loglik, information)
         return found if found.finite else None
+
+    @property
+    def _logit(self) -> bool:
+        """Whether rows have terms in closed form, so that one compiled pass makes them and adds them up."""
+        return (
+            isinstance(self.family, Cumulative) and self.family.link.name == "logit" and self.observed.flexible is None
+        )
+
+    def _logit_pass(self, alpha: FloatArray, rest: FloatArray, sums: _Sums, second: bool) -> float:
+        """Add all rows; the log-likelihood, or NaN where the compiled pass is not for these values."""
+        rows, y, p = self.rows, self.observed.y, self.rows.x.shape[1]
+        theta, w, pattern = alpha, None if alpha.shape[1] == 1 else rows.w, None
+        if rows.patterns is not None:
+            theta, w, pattern = (rows.patterns.w @ alpha.T).reshape(-1, 1), None, rows.patterns.of
+        scale_offset = rows.scale_offset if rows.scale_offset.any() else None
+        farthest = FARTHEST / max(np.abs(alpha).max(), np.abs(rest[:p]).max(initial=0.0), 1e-300)
+        into = sums.alpha, sums.pairs, sums.cross, sums.rest, sums.gram
+        return float(
+            logit_pass(
+                self.columns, p, w, pattern, y, self.weights, rows.offset, scale_offset, len(alpha),
+                np.ascontiguousarray(theta), rest, farthest, LARGEST_LOG_SCALE, *into, second,
+            )
+        )  # fmt: skip
 
 
 def _resolved(predictor: Predictor, rows: ModelRows, beta: FloatArray, y: IntArray) -> bool:
@@ -96,7 +179,10 @@ def _resolved(predictor: Predictor, rows: ModelRows, beta: FloatArray, y: IntArr
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """Running sums; of a family that is not local the information of the thresholds is one block."""
+    """Running sums; of a family that is not local the information of the thresholds is one block.
+
+    Where the nominal columns have few patterns every pattern has thresholds of its own, until the sums are complete.
+    """
 
     alpha: FloatArray
     pairs: FloatArray
@@ -104,34 +190,46 @@ class _Sums:
     rest: FloatArray
     gram: FloatArray
     local: bool
+    patterns: FloatArray | None
 
     @classmethod
-    def zeros(cls, shape: tuple[int, ...], q: int, local: bool) -> _Sums:
-        n, m = shape
+    def zeros(cls, shape: tuple[int, ...], q: int, local: bool, patterns: Patterns | None) -> _Sums:
+        n, m = shape if patterns is None else (shape[0] * len(patterns.w), 1)
         pairs = np.zeros((2, n, m, m) if local else (n, n, m, m))
-        return cls(np.zeros((n, m)), pairs, np.zeros((n, m, q)), np.zeros(q), np.zeros((q, q)), local)
+        w = None if patterns is None else patterns.w
+        return cls(np.zeros((n, m)), pairs, np.zeros((n, m, q)), np.zeros(q), np.zeros((q, q)), local, w)
 
-    def add(self, rows: ModelRows, terms: RowTerms, weights: FloatArray) -> None:
-        """Add some rows."""
-        groups = [rows.x, rows.z]
-        if len(terms.score) > len(terms.places) + len(groups):
-            groups.append(np.ones((rows.n, 1)))
-        ends = np.cumsum([0, *(group.shape[1] for group in groups)])
+    def add(self, rows: ModelRows, columns: FloatArray, ends: IntArray, terms: RowTerms, weights: FloatArray) -> None:
+        """Add some rows; `ends` of the groups of columns."""
         with np.errstate(over="ignore", invalid="ignore"):
-            score, curvature = terms.score * weights, terms.second() * weights
-        places = np.ascontiguousarray(terms.places, dtype=np.intp)
-        columns, sums = np.hstack(groups), (self.alpha, self.pairs, self.cross, self.rest, self.gram)
-        accumulate_terms(np.ascontiguousarray(rows.w), columns, ends, places, score, curvature, *sums, self.local)
+            score = terms.score * weights
+            curvature = None if terms.curvature is None else terms.curvature * weights
+        w, places = rows.w, terms.places
+        if rows.patterns is not None:
+            w, places = np.ones((rows.n, 1)), places + rows.patterns.of * (len(self.alpha) // len(rows.patterns.w))
+        given = np.ascontiguousarray(w), columns, ends, np.ascontiguousarray(places, dtype=np.intp)
+        sums = self.alpha, self.pairs, self.cross, self.rest, self.gram
+        accumulate_terms(*given, score, curvature, *sums, self.local)
 
-    def evaluation(self, loglik: float) -> Evaluation:
-        """With the location and log-scale blocks mirrored."""
-        gram = np.triu(self.gram) + np.triu(self.gram, 1).T
+    def evaluation(self, loglik: float, information: Blocks | None) -> Evaluation:
+        """With this information, or that of the sums."""
+        alpha, w = self.alpha, self.patterns
+        if w is not None:
+            alpha = np.einsum("gk,gm->km", alpha.reshape(len(w), -1), w)
+        blocks = self._information() if information is None else information
+        return Evaluation(loglik=loglik, score_alpha=alpha, score_rest=self.rest, information=blocks)
+
+    def _information(self) -> Blocks:
+        pairs, cross, w = self.pairs, self.cross, self.patterns
+        if w is not None:
+            each = len(w), len(self.alpha) // len(w)
+            pairs = np.einsum("sgk,gm,gl->skml", pairs.reshape(2, *each), w, w)
+            cross = np.einsum("gkq,gm->kmq", cross.reshape(*each, self.rest.size), w)
         if self.local:
-            diagonal, below = self.pairs[0], self.pairs[1, :-1]
+            diagonal, below = pairs[0], pairs[1, :-1]
         else:
             size = self.alpha.size
-            diagonal = self.pairs.transpose(0, 2, 1, 3).reshape(1, size, size)
+            diagonal = pairs.transpose(0, 2, 1, 3).reshape(1, size, size)
             below = np.zeros((0, size, size))
-        cross = self.cross.reshape(*diagonal.shape[:2], gram.shape[0])
-        blocks = Blocks(diagonal=diagonal, below=below, cross=cross, rest=gram)
-        return Evaluation(loglik=loglik, score_alpha=self.alpha, score_rest=self.rest, information=blocks)
+        cross = cross.reshape(*diagonal.shape[:2], self.rest.size)
+        return Blocks(diagonal=diagonal, below=below, cross=cross, rest=self.gram)

@@ -11,7 +11,7 @@ from ..._typing import FloatArray, IntArray
 from ...model.likelihood.predictor import Jacobian, ModelRows
 from ...model.row_blocks import row_blocks
 from .problem import Problem
-from .rows import TermRows
+from .rows import ObservedRows
 
 #: Doubles held at once for the score rows of a chunk.
 _BUFFER = 1 << 20
@@ -54,9 +54,9 @@ def score_products(problem: Problem, estimates: FloatArray, cluster: IntArray | 
 
 def _score_rows(problem: Problem, estimates: FloatArray) -> Callable[[IntArray], FloatArray]:
     """From places (n,) to derivatives (n, P') of the rows' log-probabilities on the user's own columns."""
-    sample, family, flexible = problem.sample, problem.family, problem.flexible
-    columns, weights, n_levels = ModelRows.of(sample.rows), sample.case_weights, sample.n_levels
-    rows = TermRows(rows=columns, y=sample.y, weights=weights, n_levels=n_levels, family=family, flexible=flexible)
+    sample, n_lambda = problem.sample, int(problem.flexible is not None)
+    columns, n_levels = ModelRows.of(sample.rows), sample.n_levels
+    rows = ObservedRows(rows=columns, y=sample.y, family=problem.family, flexible=problem.flexible)
     m, structure = columns.w.shape[1], None
     jacobian = np.eye(n_levels - 1) if problem.structure is None else problem.structure.jacobian
     t = jacobian.shape[1]
@@ -65,9 +65,9 @@ def _score_rows(problem: Problem, estimates: FloatArray) -> Callable[[IntArray],
         structure = block_diag(np.kron(np.eye(m), jacobian), np.eye(rest.size))
 
     def scores(index: IntArray) -> FloatArray:
-        terms = rows.terms(index, alpha, rest, second=False)
+        part = rows.take(index)
+        terms = part.terms(alpha, rest, second=False)
         assert terms is not None
-        part = columns.take(index)
-        return Jacobian(part, terms.places, len(alpha), structure, int(flexible is not None)).transposed(terms.score)
+        return Jacobian(part.rows, terms.places, len(alpha), structure, n_lambda).transposed(terms.score)
 
     return scores

@@ -67,9 +67,7 @@ def starting_values(problem: Problem, max_iter: int) -> Start:
         return _through_scales(problem, max_iter)
     if not problem.family.concave:
         return _chosen(problem, [*_other_links(problem, max_iter), _plain(problem, max_iter).point], max_iter)
-    if problem.plain and problem.structure is None:
-        return Start(*_from_small_sample(problem))
-    return Start(*problem.start())
+    return Start(*(problem.start() if problem.structure is not None else _from_small_sample(problem)))
 
 
 def _from_small_sample(problem: Problem) -> Point:
@@ -108,13 +106,16 @@ def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Point:
     slope = problem.slope()
     at = None if slope is None else slope(alpha, rest, rough.information)
     if at is None:
-        return (alpha, rest) if np.all(np.diff(alpha[:, 0]) > 0.0) else (rough.alpha, rough.rest)
+        return _inside(problem, (alpha, rest), (rough.alpha, rough.rest))
     step_alpha, step_rest = rough.factor.solve(at.score_alpha / ratio, at.score_rest / ratio)
     length = float(np.vdot(step_alpha, at.score_alpha) + step_rest @ at.score_rest) / float(problem.counts.sum())
-    moved = alpha + step_alpha
-    if length > _LONGEST**2 or not np.all(np.diff(moved[:, 0]) > 0.0):
-        return alpha, rest
-    return moved, rest + step_rest
+    moved = alpha + step_alpha, rest + step_rest
+    return (alpha, rest) if length > _LONGEST**2 else _inside(problem, moved, (alpha, rest))
+
+
+def _inside(problem: Problem, *points: Point) -> Point:
+    """The first of the points inside the domain, or no effects."""
+    return next((point for point in points if problem.rows().inside(*point)), problem.start())
 
 
 def _along_lambda(problem: Problem, max_iter: int) -> Start:
@@ -122,7 +123,19 @@ def _along_lambda(problem: Problem, max_iter: int) -> Start:
     assert problem.flexible is not None
     fixed = starting_values(replace(problem, flexible=None), max_iter)
     found = search_lambda(problem, (fixed.alpha, fixed.rest), max_iter)
-    return Start(*found.point, tried=fixed.tried + found.tried, maxima=max(fixed.maxima, found.maxima))
+    point = _refined(problem, found.point, max_iter)
+    return Start(*point, tried=fixed.tried + found.tried, maxima=max(fixed.maxima, found.maxima))
+
+
+def _refined(problem: Problem, point: Point, max_iter: int) -> Point:
+    """From a point near the maximum for some of the rows to one near that for all."""
+    part = thinned(problem)
+    if part is problem:
+        return point
+    rough = follow(part, point, max_iter)
+    if not rough.ends or rough.optimum is None:
+        return point
+    return _stepped(problem, rough.optimum, float(problem.counts.sum() / part.counts.sum()))
 
 
 def _other_links(problem: Problem, max_iter: int) -> list[Point]:
@@ -148,12 +161,14 @@ def _through_scales(problem: Problem, max_iter: int) -> Start:
     effects, and its own effect is nearly lost in them. Without an offset the centred column makes the same model, with
     theta - H smaller by exp(mean zeta): it is fitted there too, and taken back.
     """
-    equal = _equal_scales(problem, max_iter)
-    points = [*equal, problem.start(), *_either_way(problem, equal[0])]
-    if problem.family.concave and thinned(problem) is not problem:
-        few = follow_all(problem, points[:_FEW], max_iter)
-        if len(few) == 1 and few[0].ends:
-            return Start(*few[0].point, tried=min(_FEW, len(points)), maxima=1)
+    part = thinned(problem)
+    if problem.family.concave and part is not problem:
+        _, points = _scale_starts(part, max_iter)
+        few = distinct(follow(part, point, max_iter) for point in points[:_FEW])
+        if len(few) == 1 and few[0].ends and few[0].optimum is not None:
+            start = _stepped(problem, few[0].optimum, float(problem.counts.sum() / part.counts.sum()))
+            return Start(*start, tried=min(_FEW, len(points)), maxima=1)
+    equal, points = _scale_starts(problem, max_iter)
     plain = _plain(problem, max_iter)
     if not problem.family.concave:
         points += [point for name in _USUAL for point in _scales_of(problem, name, points, max_iter)]
@@ -203,6 +218,12 @@ def _scales_of(problem: Problem, link: str, points: list[Point], max_iter: int) 
     """The maxima under another link, its scale effects with them."""
     other = problem.at_link(LINKS[link])
     return [one.point for one in follow_all(other, points, max_iter)]
+
+
+def _scale_starts(problem: Problem, max_iter: int) -> tuple[list[Point], list[Point]]:
+    """The maxima without scale effects; these, no effects, and log-scale effects either way."""
+    equal = _equal_scales(problem, max_iter)
+    return equal, [*equal, problem.start(), *_either_way(problem, equal[0])]
 
 
 def _either_way(problem: Problem, point: Point) -> list[Point]:

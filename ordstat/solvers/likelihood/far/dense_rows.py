@@ -87,20 +87,20 @@ class DenseRows:
     @classmethod
     def of(cls, problem: Problem) -> DenseRows:
         """In the parameters of a problem: alpha, then beta."""
-        rows = problem.term_rows()
+        rows = problem.term_rows
         x, w, z = rows.rows.x, rows.rows.w, rows.rows.z
         last, m, p = problem.sample.n_levels - 1, w.shape[1], x.shape[1]
         free = Structured.free(rows.evaluate, last, (m, p + z.shape[1]))
         alpha, rest = (free if problem.structure is None else problem.structured(rows.evaluate)).basis()
         size = alpha.shape[0] - z.shape[1]
         alpha, beta = alpha[:size], rest[:size, :p]
-        top, bottom = rows.y == last, rows.y == 0
+        top, bottom = rows.observed.y == last, rows.observed.y == 0
         inner = ~(top | bottom)
-        y = rows.y[inner]
-        width = np.zeros((rows.y.size, size))
+        y = rows.observed.y[inner]
+        width = np.zeros((rows.observed.y.size, size))
         width[inner] = _thresholds(alpha, w[inner], y) - _thresholds(alpha, w[inner], y - 1)
         return cls(
-            main=_thresholds(alpha, w, np.where(top, last - 1, rows.y)) - x @ beta.T,
+            main=_thresholds(alpha, w, np.where(top, last - 1, rows.observed.y)) - x @ beta.T,
             width=width,
             z=z,
             offset=rows.rows.offset,
