@@ -61,9 +61,7 @@ class RankBoundarySVM(KernelMachine):
         one_of("solver", self.solver, PAIR_SOLVERS, of=self)
 
     def candidate(self, used: Sample, gram: Gram, costs: FloatArray) -> PairCandidate:
-        return PairCandidate(
-            gram=gram, y=used.y, costs=costs, case_weights=used.case_weights, loss=PAIR_LOSSES[self.loss]
-        )
+        return PairCandidate(gram=gram, y=used.y, costs=costs, case_weights=used.case_weights, loss=self.loss)
 
     def matrices(self, usual: float) -> float:
         """Pairs of rows are listed beside the kernel matrix."""

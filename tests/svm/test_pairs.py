@@ -37,7 +37,7 @@ def _problem(kernel, loss, n=40, weighted=False, seed=0, linear=False):
     gram = LinearGram(X) if linear else DenseGram(KERNELS[kernel](X, X))
     weights = np.random.default_rng(4).integers(1, 4, n).astype(float) if weighted else np.ones(n)
     costs = CostMatrix.absolute().rows(y, 4)
-    return PairProblem(gram=gram.centred()[0], y=y, weights=weights, costs=costs, loss=PAIR_LOSSES[loss])
+    return PairProblem(gram=gram.centred()[0], y=y, weights=weights, costs=costs, loss=loss)
 
 
 def _matrix(p):
@@ -49,7 +49,7 @@ def _primal(p, C, beta):
     G = _matrix(p)
     f = G @ beta
     i, j = np.nonzero(p.y[:, None] > p.y)
-    slack = np.maximum(1.0 - (f[i] - f[j]), 0.0) ** (2 if p.loss.squared else 1)
+    slack = np.maximum(1.0 - (f[i] - f[j]), 0.0) ** (2 if p.squared else 1)
     return 0.5 * beta @ G @ beta + C * (p.weights[i] * p.weights[j] * slack).sum()
 
 
@@ -62,7 +62,7 @@ def _optimum(p, C):
     a = cp.Variable(len(F))
     i, j = np.nonzero(p.y[:, None] > p.y)
     slack = cp.pos(1 - (F[i] - F[j]) @ a)
-    losses = cp.square(slack) if p.loss.squared else slack
+    losses = cp.square(slack) if p.squared else slack
     model = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(a) + C * ((p.weights[i] * p.weights[j]) @ losses)))
     model.solve(solver=cp.CLARABEL)
     return model.value
@@ -152,7 +152,7 @@ def test_a_route_that_ends_with_nothing_says_so(kernel, loss, weight):
 def test_pair_sweeps_do_what_their_twin_does(loss, C):
     dense, linear = _problem("linear", loss, weighted=True), _problem("linear", loss, weighted=True, linear=True)
     upper, lower = dense.pairs()
-    price, ridge = dense.loss.price(C), dense.loss.ridge(C)
+    price, ridge = dense.price(C), dense.ridge(C)
     states = []
     for name in ("compiled", "twin", "linear"):
         rng = np.random.default_rng(1)

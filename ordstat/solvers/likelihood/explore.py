@@ -80,13 +80,8 @@ def follow(problem: Problem, point: Point, max_iter: int, steps: int = _STEPS) -
     except DataError:  # it leads to where the information overflows
         return Reached(point)
     converged = found.message.startswith("converged")
-    return Reached(
-        (found.alpha, found.rest),
-        found.at.loglik,
-        ends=converged and found.damping == 0.0,
-        settled=converged and not found.indefinite,
-        optimum=found,
-    )
+    ends, settled = converged and found.damping == 0.0, converged and not found.indefinite
+    return Reached((found.alpha, found.rest), found.at.loglik, ends, settled)
 
 
 def follow_all(problem: Problem, points: Sequence[Point], max_iter: int) -> list[Reached]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -106,16 +107,13 @@ class FlexibleProfile:
         """The outermost of the ends at all lambdas whose maximum is above the target."""
         (low, _), (high, _) = self._range(-1, drop), self._range(1, drop)
         grid = self._between(low, high)
-        ends = np.array([self._end_at(lam, place, direction, drop) for lam in grid])
+        at = partial(self._end_at, place=place, direction=direction, drop=drop)
+        ends = np.array([at(lam) for lam in grid])
         if np.isinf(ends).any():
             return direction * math.inf, RANGE
         best = int(np.argmax(direction * ends))
         if best in (0, grid.size - 1) and self._still_moves(grid, ends, best, place):
             return direction * math.inf, RANGE
-
-        def at(lam: float) -> float:
-            return self._end_at(lam, place, direction, drop)
-
         return self._refined(at, grid, ends, direction), ""
 
     def _end_at(self, lam: float, place: int, direction: int, drop: float) -> float:

@@ -143,7 +143,27 @@ class ProfileLikelihood:
 
     def quick_end(self, place: int, direction: int, drop: float) -> float | None:
         """The end by the joint iteration; None where that does not settle."""
-        return self._joint(self._functional(place), direction, drop) if self.separation is None else None
+        if self.separation is not None:
+            return None
+        a, target, point = self._functional(place), self.top.at.loglik - 0.5 * drop, self.top
+        for _ in range(_JOINT_STEPS):
+            if point.damping > 0.0:
+                return None
+            u, v = point.solve(point.score), point.solve(a)
+            room = 2.0 * (point.at.loglik - target) + float(point.score @ u)
+            if room <= 0.0:
+                return None
+            lam = -direction * math.sqrt(room / float(a @ v))
+            step = u - lam * v
+            squared = float(step @ point.score) - lam * float(step @ a)
+            if squared <= _SHORT:
+                value = float(a @ (point.x + step))
+                return value if (value - float(a @ self.top.x)) * direction > 0.0 else None
+            following = self._shortened(point, step, target - 2.0 * drop)
+            if following is None:
+                return None
+            point = following
+        return None
 
     def estimate(self, place: int) -> float:
         """The parameter of the user at the maximum."""
@@ -199,29 +219,6 @@ class ProfileLikelihood:
                 break
             found, length = trial, 1.25 * length
         return found
-
-    def _joint(self, a: FloatArray, direction: int, drop: float) -> float | None:
-        """The end by the joint iteration, None where that does not settle."""
-        target = self.top.at.loglik - 0.5 * drop
-        point = self.top
-        for _ in range(_JOINT_STEPS):
-            if point.damping > 0.0:
-                return None
-            u, v = point.solve(point.score), point.solve(a)
-            room = 2.0 * (point.at.loglik - target) + float(point.score @ u)
-            if room <= 0.0:
-                return None
-            lam = -direction * math.sqrt(room / float(a @ v))
-            step = u - lam * v
-            squared = float(step @ point.score) - lam * float(step @ a)
-            if squared <= _SHORT:
-                value = float(a @ (point.x + step))
-                return value if (value - float(a @ self.top.x)) * direction > 0.0 else None
-            following = self._shortened(point, step, target - 2.0 * drop)
-            if following is None:
-                return None
-            point = following
-        return None
 
     def _shortened(self, point: Point, step: FloatArray, least: float) -> Point | None:
         """The longest of the steps 1, 1/2, ... inside the domain that ends with a log-likelihood of `least` or more."""

@@ -16,6 +16,9 @@ from ..._typing import BoolArray, FloatArray
 from ...model.fit import Information
 from .blocks import Blocks, Factor
 
+#: Means and deviations of columns.
+Moments = tuple[FloatArray, FloatArray]
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class UserScale:
@@ -36,13 +39,7 @@ class UserScale:
     c: FloatArray
 
     @classmethod
-    def of(
-        cls,
-        location: tuple[FloatArray, FloatArray],
-        nominal: tuple[FloatArray, FloatArray],
-        scale: FloatArray,
-        c: FloatArray,
-    ) -> UserScale:
+    def of(cls, location: Moments, nominal: Moments, scale: FloatArray, c: FloatArray) -> UserScale:
         """From (mean, deviation) of the location and nominal columns, the deviation of the scale columns, and c."""
         (mx, dx), (mw, dw) = location, nominal
         m, p, r = 1 + mw.size, mx.size, scale.size

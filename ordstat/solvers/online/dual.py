@@ -59,14 +59,8 @@ class Support:
     @classmethod
     def none(cls, anchors: AnyArray, n_sums: int, n_thresholds: int) -> Support:
         """Before the first row; `anchors` (0, ...)."""
-        return cls(
-            anchors=anchors,
-            origins=np.zeros(0),
-            last=np.zeros((n_sums, 0)),
-            sums=np.zeros((n_sums, 0)),
-            b=np.zeros(n_thresholds),
-            b_sums=np.zeros(n_thresholds),
-        )
+        coef, b = np.zeros((n_sums, 0)), np.zeros(n_thresholds)
+        return cls(anchors=anchors, origins=np.zeros(0), last=coef, sums=coef, b=b, b_sums=b)
 
 
 @dataclass(eq=False, kw_only=True)

@@ -65,8 +65,8 @@ class PairAscent:
         wanted, stalled = tol, 0
         if self.alpha.size <= _SMALL:
             tol = min(tol, _ROUNDING)
-        problem, loss = self.problem, self.problem.loss
-        price, ridge = loss.price(C), loss.ridge(C)
+        problem = self.problem
+        price, ridge = problem.price(C), problem.ridge(C)
         np.minimum(self.alpha, price * self.weights, out=self.alpha)
         state = problem.gram.state(self._beta())
         order, shrink, inner, check = self._shuffled(), np.inf, 1.0, 3

@@ -23,24 +23,8 @@ from ..gram import Gram
 from ..solution import Candidate, Certified, Solution
 from .boundaries import boundaries
 
-
-@dataclass(frozen=True, eq=False)
-class PairLoss:
-    """The price of a pair's margin m below 1: [1 - m]_+, or its square."""
-
-    squared: bool
-
-    def price(self, C: float) -> float:
-        """Largest dual variable of a pair of weight 1."""
-        return float("inf") if self.squared else C
-
-    def ridge(self, C: float) -> float:
-        """r of the dual's penalty r/2 sum a_p^2 / w_p."""
-        return 0.5 / C if self.squared else 0.0
-
-
-#: Losses by the name a user gives.
-PAIR_LOSSES: dict[str, PairLoss] = {"hinge": PairLoss(False), "squared_hinge": PairLoss(True)}
+#: Losses by the name a user gives, of a pair's margin m below 1: [1 - m]_+, or its square.
+PAIR_LOSSES = ("hinge", "squared_hinge")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -55,14 +39,27 @@ class PairProblem:
     weights : (N,) case weights, > 0
     costs : (N, K)
         Price of every rank, for the rank boundaries alone.
-    loss : PairLoss
+    loss : str
     """
 
     gram: Gram
     y: IntArray
     weights: FloatArray
     costs: FloatArray
-    loss: PairLoss
+    loss: str
+
+    @property
+    def squared(self) -> bool:
+        """Whether violations count by their square."""
+        return self.loss == "squared_hinge"
+
+    def price(self, C: float) -> float:
+        """Largest dual variable of a pair of weight 1."""
+        return float("inf") if self.squared else C
+
+    def ridge(self, C: float) -> float:
+        """r of the dual's penalty r/2 sum a_p^2 / w_p."""
+        return 0.5 / C if self.squared else 0.0
 
     @property
     def n_levels(self) -> int:
@@ -101,7 +98,7 @@ def violations(problem: PairProblem, scores: FloatArray) -> float:
     s = scores - scores.mean()
     count, total, square = counted(problem, s, np.empty((s.size, 0))).T
     room = 1.0 - s
-    if not problem.loss.squared:
+    if not problem.squared:
         return float(problem.weights @ (count * room + total))
     return max(float(problem.weights @ (count * room**2 + 2.0 * room * total + square)), 0.0)
 
@@ -127,7 +124,7 @@ def evaluated(problem: PairProblem, C: float, beta: FloatArray, dual_linear: flo
     scores, w = problem.gram.scored(beta)
     norm = max(float(beta @ scores), 0.0)
     primal = 0.5 * norm + C * violations(problem, scores)
-    dual = dual_linear - 0.5 * norm - 0.5 * problem.loss.ridge(C) * dual_square
+    dual = dual_linear - 0.5 * norm - 0.5 * problem.ridge(C) * dual_square
     return Certified(beta=beta, scores=scores, primal=primal, dual=dual, w=w)
 
 
@@ -139,7 +136,7 @@ def solved(problem: PairProblem, point: Certified) -> PairSolution:
         problem.costs,
         problem.weights,
         slack=np.sqrt(2.0 * point.gap * abs(point.primal) * float(problem.gram.diagonal.mean())),
-        free_pairs=not problem.loss.squared,
+        free_pairs=not problem.squared,
     )
     return PairSolution(**vars(point), theta=found.theta, boundaries=found.how)
 
@@ -151,11 +148,11 @@ class PairCandidate(Candidate):
     Attributes
     ----------
     y : (N,) codes
-    loss : PairLoss
+    loss : str
     """
 
     y: IntArray
-    loss: PairLoss
+    loss: str
 
     def problem(self, gram: Gram, rows: BoolArray | slice) -> PairProblem:
         y, costs, weights = self.y[rows], self.costs[rows], self.case_weights[rows]

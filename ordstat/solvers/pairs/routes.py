@@ -47,7 +47,7 @@ class CvxpyPairs:
         cp = cvxpy()
         problem, own = self.problem, C * self.unit
         c = min(own, np.sqrt(own))
-        price, ridge = problem.loss.price(own), problem.loss.ridge(own)
+        price, ridge = problem.price(own), problem.ridge(own)
         tau = cp.Variable(self.weights.size, nonneg=True)
         beta = cp.Variable(problem.y.size)
         half, constraints = problem.gram.half_square(beta)
@@ -78,7 +78,7 @@ class AutomaticPairs:
     """
 
     def __init__(self, problem: PairProblem, rng: np.random.Generator) -> None:
-        counts = isinstance(problem.gram, LinearGram) and problem.loss.squared
+        counts = isinstance(problem.gram, LinearGram) and problem.squared
         small = problem.n_pairs <= _SMALL
         self.first: PairAscent | PairNewton
         self.first = PairNewton(problem, rng) if counts else PairAscent(problem, rng, _EPOCHS if small else None)

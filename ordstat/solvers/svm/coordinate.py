@@ -48,11 +48,6 @@ _DRIFT = 100
 _SETTLED, _FEW, _NEAR = 30, 0.8, 0.5
 
 
-def _next_check(epoch: int) -> int:
-    """A certificate costs about as much as several epochs: 4, 7, 12, 19, 30, ..."""
-    return int(1.5 * epoch) + 1
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Work:
     """The rows that epochs go over: all of them, or copies of some.
@@ -216,7 +211,8 @@ class CoordinateAscent:
             self._epoch(epoch)
             if epoch < min(check, last):
                 continue
-            check = _next_check(epoch)
+            # A certificate costs about as much as several epochs: 4, 7, 12, 19, 30, ...
+            check = int(1.5 * epoch) + 1
             point = self._certified(C)
             path.append(point.primal)
             finish.note(epoch, point)

@@ -149,11 +149,8 @@ class LiveColumns:
     def __init__(self, route: DualRoute, problem: ExtendedDual, rng: np.random.Generator) -> None:
         self.problem = problem
         self.live = live_columns(problem)
-        part = replace(
-            problem,
-            labels=np.ascontiguousarray(problem.labels[:, self.live]),
-            weights=np.ascontiguousarray(problem.weights[:, self.live]),
-        )
+        labels, weights = (np.ascontiguousarray(cells[:, self.live]) for cells in (problem.labels, problem.weights))
+        part = replace(problem, labels=labels, weights=weights)
         self.solver: Solver[DualSolution] | None = route(part, rng) if self.live.any() else None
 
     def solve(self, C: float, tol: float) -> Outcome[DualSolution]:

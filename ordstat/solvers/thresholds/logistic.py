@@ -68,7 +68,7 @@ def _cells(margins: FloatArray, weights: FloatArray) -> tuple[float, FloatArray,
     return float(np.vdot(weights, np.logaddexp(0.0, -margins))), signal, signal * expit(margins)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class NetworkSolution:
     """A local minimum.
 
@@ -127,15 +127,7 @@ class ThresholdNetwork:
         objective.append(self.evaluate(start)[0])
         options = {"maxiter": max_iter, "maxfun": 4 * max_iter, "gtol": 0.1 * tolerance, "ftol": 0.0, "maxcor": 30}
         found = cast(Any, minimize)(scaled, start, jac=True, method="L-BFGS-B", callback=note, options=options)
-        inner, bias, outer, theta = self._parts(found.x)
-        return NetworkSolution(
-            inner=inner,
-            bias=bias,
-            outer=outer,
-            theta=theta,
-            objective=np.array(objective),
-            gradient=float(np.abs(found.jac).max()),
-        )
+        return NetworkSolution(*self._parts(found.x), np.array(objective), float(np.abs(found.jac).max()))
 
     def evaluate(self, v: FloatArray) -> tuple[float, FloatArray]:
         """Objective and gradient at all parameters v: inner, bias, outer, theta."""
