@@ -24,8 +24,6 @@ _SQRT_HALF_PI = float(np.sqrt(0.5 * np.pi))
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(8)
 #: Below this d (1 + |S|) the series in d replaces the direct forms, which lose digits as 1 / d^2.
 _NARROW = 1e-3
-#: Probabilities below this are formed by logarithms.
-_TINY = 1e-250
 
 
 @dataclass(frozen=True, eq=False)

@@ -181,13 +181,6 @@ class CoordinateAscent:
         # A copy: the epochs go on in theta itself.
         return certify(self.problem, C, self.u, self.theta.copy())
 
-    def _ended(self, finish: Finish, point: DualSolution) -> DualSolution:
-        """The better of the point and what the free variables make of it, from which the ascent then goes on."""
-        better, found = finish.attempt(point)
-        if found is not None:
-            self.u, self.b, self.centre = found.solution.u.copy(), found.b, found.theta.copy()
-        return better
-
     def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         """Ascend until the relative duality gap is at most `tol`, or for `max_epochs` epochs.
 
@@ -218,7 +211,9 @@ class CoordinateAscent:
             finish.note(epoch, point)
             hopeless, trying = finish.hopeless(last - epoch), finish.due()
             if trying:
-                point = self._ended(finish, point)
+                point, found = finish.attempt(point)
+                if found is not None:  # the ascent goes on from there
+                    self.u, self.b, self.centre = found.solution.u.copy(), found.b, found.theta.copy()
                 check = epoch + _RELEASE if finish.again else check
             if self.gives_up and hopeless and not finish.again and epoch >= _PATIENT * last:
                 last = epoch
