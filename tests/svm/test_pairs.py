@@ -113,6 +113,17 @@ def test_counting_newton_against_bfgs():
     assert solution.gap < 1e-12
 
 
+@pytest.mark.parametrize("C", [1e-6, 1.0, 1e3])
+def test_newton_ends_at_rounding_whatever_C_is(C):
+    """The w of the dual variables is far more sensitive than that of the steps, the more so the larger C."""
+    X = np.random.default_rng(1).standard_normal((400, 4))
+    y = np.digitize(X @ [1.0, -2.0, 0.5, 0.0] + np.random.default_rng(2).logistic(size=400), [-1.5, 0.0, 1.5])
+    gram = LinearGram(X).centred()[0]
+    costs = CostMatrix.absolute().rows(y, 4)
+    p = PairProblem(gram=gram, y=y, weights=np.ones(400), costs=costs, loss="squared_hinge")
+    assert PairNewton(p, np.random.default_rng(0)).solve(C, 1e-3).solution.gap < 1e-11
+
+
 def test_a_huge_C_on_ranks_out_of_order():
     """Herbrich et al.'s setting, C = 1e6 and a polynomial of degree 2, on noisy ranks."""
     X, y = rows(40)

@@ -15,12 +15,13 @@ import numpy as np
 from ..._typing import FloatArray
 from ..gram import LinearGram
 from ..ordered_newton import Evaluation, minimum
-from ..solution import Outcome
+from ..solution import Certified, Outcome
 from ..threads import one_blas_thread
 from .problem import PairProblem, PairSolution, counted, evaluated, solved
 
-# Newton's decrement, as a share of the objective, that is rounding.
-_ROUNDING = 1e-15
+# Newton's decrement, as a share of the objective, that is rounding: of the objective at w, and then of that at the w
+# which the dual variables give, where C is large far less. And a gap that is rounding.
+_ROUNDING, _EXACT = (1e-15, 1e-20, 1e-25, 1e-30), 1e-13
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -64,18 +65,29 @@ class PairNewton:
         self.w = np.zeros(self.X.shape[1])
 
     def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
-        """Iterate until Newton's steps bring nothing more; the gap is certified at the end.
+        """Iterate until the gap is rounding, or Newton's steps bring nothing more.
 
         `tol` is met with room to spare wherever it can be.
         """
+        path: list[float] = []
+        points: list[Certified] = []
         with one_blas_thread():
-            found = minimum(partial(self._evaluate, C), self.w, rounding=_ROUNDING)
-            self.w, path = found.coef, found.objective
-            sums = self._sums(self.w)
-            # a_p = 2 C w_p (violation) are the dual variables of w.
-            square = 4.0 * C * C * sums.loss
-            point = evaluated(self.problem, C, 2.0 * C * sums.slope, 2.0 * C * sums.linear, square)
-        return Outcome(solution=solved(self.problem, point), solver=self.name, iterations=path.size - 1, path=path)
+            for rounding in _ROUNDING:
+                found = minimum(partial(self._evaluate, C), self.w, rounding=rounding)
+                self.w = found.coef
+                path += found.objective.tolist()
+                points.append(self._certified(C))
+                if points[-1].gap <= _EXACT:
+                    break
+        solution = solved(self.problem, min(points, key=lambda point: point.gap))
+        return Outcome(solution=solution, solver=self.name, iterations=len(path) - 1, path=np.array(path))
+
+    def _certified(self, C: float) -> Certified:
+        """With a_p = 2 C w_p (violation) the dual variables of w, and P at the w that they give."""
+        sums = self._sums(self.w)
+        return evaluated(
+            self.problem, C, 2.0 * C * sums.slope, 2.0 * C * sums.linear, dual_square=4.0 * C * C * sums.loss
+        )
 
     def _evaluate(self, C: float, w: FloatArray) -> Evaluation:
         """P with its derivatives."""
