@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
-from ..exceptions import DataError, FormulaError
+from ..exceptions import DataError, FormulaError, OptionError
 from .columns import Columns, Factor, Value
 from .expressions import CONSTANTS, Expression, dotted_name, literal, options, refusal, source, unquoted
 from .frames import suggest
@@ -250,5 +250,9 @@ def bound(function: Callable[..., Any], node: ast.Call, *arguments: Any, **keywo
             known = ", ".join(str(p.replace(annotation=p.empty)) for p in signature.parameters.values())
             raise FormulaError(f"{source(node)!r}: {error}; the arguments are ({known}).") from error
     elif len(arguments) != 1 or keywords:
-        raise FormulaError(f"{source(node)!r} takes one variable.")
-    return function(*arguments, **keywords)
+        raise FormulaError(f"{source(node)!r} must have one variable, and nothing else, in its parentheses.")
+    try:
+        return function(*arguments, **keywords)
+    except (DataError, FormulaError, OptionError) as error:
+        kind = DataError if isinstance(error, DataError) else FormulaError
+        raise kind(f"{source(node)!r}: {error}") from error
