@@ -86,22 +86,21 @@ _LATER = {
     ),
 }
 
-if not TYPE_CHECKING:  # a type checker reads the imports
-    __all__ = sorted(
-        [
-            "ConvergenceWarning",
-            "DataError",
-            "DataWarning",
-            "FormulaError",
-            "OptionError",
-            "OrdstatError",
-            "OrdstatWarning",
-            "SeparationWarning",
-            "datasets",
-            "ordfit",
-            *_LATER,
-        ]
-    )
+_PUBLIC = [
+    "ConvergenceWarning",
+    "DataError",
+    "DataWarning",
+    "FormulaError",
+    "OptionError",
+    "OrdstatError",
+    "OrdstatWarning",
+    "SeparationWarning",
+    "datasets",
+    "ordfit",
+    *_LATER,
+]
+if not TYPE_CHECKING:  # type checkers read the imports
+    __all__ = sorted(_PUBLIC)
 
 
 def __getattr__(name: str) -> Any:
@@ -115,4 +114,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*_PUBLIC, "__version__"]
