@@ -170,6 +170,10 @@ class Assembled:
     squares: FloatArray
 
 
+#: The matrix of a part that is not there.
+NOTHING = Assembled(np.empty((0, 0)), (), {}, np.empty(0))
+
+
 def assemble(part: Part, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int) -> Assembled:
     """The (n, columns) matrix of one part."""
     columns: list[Named] = []

@@ -13,7 +13,7 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, FormulaError
 from ..model.row_blocks import CACHED, row_blocks
 from .contrasts import Contrast
-from .frames import find_column, has_column, plain, row_name, shown_labels
+from .frames import find_column, has_column, plain, refuse, shown_labels
 
 TEXT = ("string", "empty")
 #: Columns whose rows share a line of the cache.
@@ -114,13 +114,8 @@ def missing_numbers(values: FloatArray, name: str, index: pd.Index) -> BoolArray
     with np.errstate(invalid="ignore", over="ignore"):  # one sum tells whether anything is not finite
         if np.isfinite(np.add.reduce(values, dtype=float)):
             return None
-    infinite = np.isinf(values)
-    if infinite.any():
-        position = int(np.argmax(infinite))
-        raise DataError(
-            f"Column {name!r} is infinite in {row_name(index, position)} ({int(infinite.sum())} such rows): "
-            "make it finite, or missing (NaN) to leave the row out."
-        )
+    rest = ": make it finite, or missing (NaN) to leave the row out."
+    refuse(np.isinf(values), index, f"Column {name!r}", "infinite", rest)
     missing = np.isnan(values)
     return missing if missing.any() else None
 
@@ -225,14 +220,17 @@ class Columns:
         return name in self._read or has_column(self.frame, name)
 
     def __getitem__(self, name: str) -> Column:
-        if name not in self._read:
-            column = read(find_column(self.frame, name, "the model"), finite=name in self._finite)
-            self._read[name] = self._as_known(name, column) if name in self.known else column
-        return self._read[name]
+        return self.column(name)
 
-    def _as_known(self, name: str, column: Column) -> Column:
-        declared = self.known[name]
-        return _factor(recode(column.value, declared.levels, name), declared.levels, declared.ordered)
+    def column(self, name: str, role: str = "the model") -> Column:
+        """A column that has to be there; DataError says what needs it."""
+        if name not in self._read:
+            column = read(find_column(self.frame, name, role), finite=name in self._finite)
+            if (declared := self.known.get(name)) is not None:
+                codes = recode(column.value, declared.levels, name)
+                column = _factor(codes, declared.levels, declared.ordered)
+            self._read[name] = column
+        return self._read[name]
 
     def declared(self) -> dict[str, Declared]:
         """The factor columns read so far."""

@@ -14,18 +14,17 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from ..model.sample import Rows
-from .coding import Assembled, Coding, FactorCoding, assemble
+from .coding import NOTHING, Assembled, Coding, FactorCoding, assemble
 from .columns import Columns, Declared, Factor, Value, read, take
 from .contrasts import KINDS
 from .design import Design, NewRows
 from .expressions import Expression
-from .frames import as_frame, find_column, has_column, row_name, shown_labels
+from .frames import as_frame, find_column, has_column, refuse, shown_labels
 from .inputs import cost_matrix
 from .interpreter import Interpreter, coded_column
 from .marginality import Marginality, marginality
 from .parse import Part
 from .plain import plain_columns, plain_matrix
-from .recipe import Context
 from .recoding import Coded, hypotheses, recoded
 from .response import known_codes
 from .transforms.named import Transform
@@ -84,12 +83,8 @@ def _check_created(value: Value, label: str, missing: BoolArray | None, index: p
     bad = ~np.isfinite(value if value.ndim == 1 else value.sum(axis=1))
     if missing is not None:
         bad &= ~missing
-    if bad.any():
-        position = int(np.argmax(bad))
-        raise DataError(
-            f"{label!r} is not finite in {row_name(index, position)} ({int(bad.sum())} such rows) although its columns "
-            "are: change the term, or set those rows missing (NaN) to leave them out."
-        )
+    rest = " although its columns are: change the term, or set those rows missing (NaN) to leave them out."
+    refuse(bad, index, repr(label), "not finite", rest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,23 +93,23 @@ class Matrices:
 
     rows: Rows
     location: Assembled
-    nominal: Assembled | None
-    scale: Assembled | None
+    nominal: Assembled
+    scale: Assembled
 
 
 def matrices(parts: Parts, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int) -> Matrices:
     """Rows of all roles from complete values."""
 
-    def role(part: Part | None) -> Assembled | None:
-        return assemble(part, values, codings, n) if part is not None and part.terms else None
+    def role(part: Part | None) -> Assembled:
+        return assemble(part, values, codings, n) if part is not None and part.terms else NOTHING
 
     location = assemble(parts.location, values, codings, n)
     nominal, scale = role(parts.nominal), role(parts.scale)
     rows = Rows(
         X=location.matrix,
         offset=_total(parts.location, values),
-        nominal=None if nominal is None else nominal.matrix,
-        scale=None if scale is None else scale.matrix,
+        nominal=nominal.matrix if nominal.names else None,
+        scale=scale.matrix if scale.names else None,
         scale_offset=None if parts.scale is None else _total(parts.scale, values),
     )
     return Matrices(rows, location, nominal, scale)
@@ -127,7 +122,7 @@ def _total(part: Part, values: Mapping[str, Value]) -> FloatArray | None:
     found = [(offset, values[offset.key]) for offset in part.offsets]
     for offset, value in found:
         if isinstance(value, Factor) or value.ndim != 1:
-            raise DataError(f"offset({offset.label}) has to be one column of numbers.")
+            raise DataError(f"offset({offset.label}) must be one column of numbers.")
     return np.asarray(sum(np.asarray(value, dtype=float) for _, value in found))
 
 
@@ -147,7 +142,7 @@ class FormulaSpec:
     response_name : str
     levels : tuple
         Labels of the response, lowest first.
-    context : Context or None
+    context : mapping or None
         Names open to an unsafe formula.
     cost_names : tuple of str or None
     array_offset : bool
@@ -161,7 +156,7 @@ class FormulaSpec:
     declared: Mapping[str, Declared]
     response_name: str
     levels: tuple[Any, ...]
-    context: Context | None = None
+    context: Mapping[str, Any] | None = None
     cost_names: tuple[str, ...] | None = None
     array_offset: bool = field(default=False)
 
@@ -201,9 +196,7 @@ class FormulaSpec:
 
     def _evaluated(self, frame: pd.DataFrame) -> NewRows:
         self._check_columns(frame)
-        interpreter = Interpreter(
-            Columns(frame, self.declared), dict(self.states), None if self.context is None else self.context.names
-        )
+        interpreter = Interpreter(Columns(frame, self.declared), dict(self.states), self.context)
         found = evaluate(self.parts.factors() | self.parts.offsets(), interpreter, frame.index)
         complete = np.ones(len(frame), dtype=bool)
         values: dict[str, Value] = found.values
