@@ -108,7 +108,7 @@ def literal(node: ast.expr) -> Any:
         return tuple(literal(item) for item in node.args)
     if isinstance(node, ast.Name) and node.id in CONSTANTS:
         return CONSTANTS[node.id]
-    raise FormulaError(f"{source(node)!r} has to be a number, a text or a list of them.")
+    raise FormulaError(f"{source(node)!r} must be a number, a text or a list of them.")
 
 
 def options(node: ast.Call) -> dict[str, Any]:

@@ -11,23 +11,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from ..model.sample import Rows
-from .coding import NOTHING, Assembled, Coding, FactorCoding, assemble
+from ..model.table import stack
+from .coding import NOTHING, Assembled, Coding, FactorCoding, NumberCoding, assemble
 from .columns import Columns, Declared, Factor, Value, read, take
 from .contrasts import KINDS
 from .design import Design, NewRows
-from .expressions import Expression
+from .expressions import Expression, dotted_name
 from .frames import as_frame, find_column, has_column, refuse, shown_labels
 from .inputs import cost_matrix
 from .interpreter import Interpreter, coded_column
 from .marginality import Marginality, marginality
 from .parse import Part
-from .plain import plain_columns, plain_matrix
 from .recoding import Coded, hypotheses, recoded
 from .response import known_codes
 from .transforms.named import Transform
+
+#: Up to so many entries a copy costs less than a look at each column.
+_SMALL = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -183,16 +186,21 @@ class FormulaSpec:
                 "write offset(...) in the formula."
             )
         frame = as_frame(data)
-        X = None if self._plain is None else plain_matrix(frame, self._plain)
+        X = _plain_matrix(frame, self._plain) if self._plain else None
         if X is not None:
             return NewRows(rows=Rows(X=X), complete=np.ones(len(frame), dtype=bool), index=frame.index)
         return self._evaluated(frame)
 
     @cached_property
-    def _plain(self) -> tuple[str, ...] | None:
-        """The columns where there is nothing to evaluate."""
-        alone = self.parts.nominal is None and self.parts.scale is None
-        return plain_columns(self.parts.location, self.codings) if alone else None
+    def _plain(self) -> tuple[str, ...]:
+        """The columns of a model whose terms are each one column of numbers, in their order; empty for any other."""
+        part, names = self.parts.location, []
+        for term in part.terms:
+            name = dotted_name(term.factors[0].tree)
+            if len(term.factors) > 1 or name is None or not isinstance(self.codings[term.factors[0].key], NumberCoding):
+                return ()
+            names.append(name)
+        return () if part.offsets or self.parts.nominal or self.parts.scale else tuple(names)
 
     def _evaluated(self, frame: pd.DataFrame) -> NewRows:
         self._check_columns(frame)
@@ -256,3 +264,29 @@ class FormulaSpec:
 
     def _location_codings(self) -> dict[str, Coding]:
         return {factor.key: self.codings[factor.key] for term in self.parts.location.terms for factor in term.factors}
+
+
+def _plain_matrix(frame: pd.DataFrame, names: tuple[str, ...]) -> FloatArray | None:
+    """(N, D) of columns of finite numbers; None where a column is missing, of another kind or not finite.
+
+    Looking up one column of a frame after another costs more than a batch of a thousand rows takes to learn. Here they
+    are taken together, and the sums of squares that come with their matrix tell whether every number is finite.
+    """
+    try:
+        places = [frame.columns.get_loc(name) for name in names]
+    except KeyError:
+        return None
+    if not all(isinstance(place, int) for place in places):  # several columns of one name
+        return None
+    positions = np.array(places, dtype=np.intp)
+    if not all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in frame.dtypes.to_numpy()[positions]):
+        return None
+    matrix, squares = stack(_taken(frame, positions), len(frame))
+    return matrix if np.isfinite(squares).all() else None  # numbers too large to square get the longer look
+
+
+def _taken(frame: pd.DataFrame, positions: IntArray) -> list[AnyArray]:
+    """The columns at these positions."""
+    if len(frame) * positions.size <= _SMALL:
+        return list(frame.take(positions, axis=1).to_numpy(dtype=float).T)
+    return [frame.iloc[:, position].to_numpy() for position in positions]
