@@ -37,8 +37,15 @@ def resolve(method: str | Method, options: Mapping[str, Any] | None = None, argu
     """
     options = dict(options or {})
     if isinstance(method, Method):
-        return _check_value_alone(method, options)
-    entry = _find(method)
+        if options:
+            raise OptionError(
+                f"method={method!r} already carries its options: put {', '.join(options)} inside it, "
+                f"as in {type(method).__name__}({next(iter(options))}=...)."
+            )
+        return method
+    entry = _entry(method)
+    if entry is None:
+        raise unknown("method", method, METHODS, also=", or a method value such as REDSVM(C=10)")
     valid = option_names(entry)
     for name in options:
         if name not in valid:
@@ -80,22 +87,6 @@ def preset_cost(method: Any) -> str | None:
 def _entry(method: Any) -> Entry | None:
     name = spelled(method)
     return None if name is None else METHODS[name]
-
-
-def _check_value_alone(method: Method, options: Mapping[str, Any]) -> Method:
-    if options:
-        raise OptionError(
-            f"method={method!r} already carries its options: put {', '.join(options)} inside it, "
-            f"as in {type(method).__name__}({next(iter(options))}=...)."
-        )
-    return method
-
-
-def _find(method: Any) -> Entry:
-    entry = _entry(method)
-    if entry is None:
-        raise unknown("method", method, METHODS, also=", or a method value such as REDSVM(C=10)")
-    return entry
 
 
 # Numbers of a kernel, which are no options of a method.

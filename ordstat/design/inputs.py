@@ -110,7 +110,7 @@ def cluster_codes(values: AnyArray | Factor) -> IntArray:
     raw = values.codes if isinstance(values, Factor) else values
     found, codes = np.unique(raw, return_inverse=True)
     if found.size < 2:
-        raise DataError("cluster= must hold at least 2 clusters; got the same value in every row used.")
+        raise DataError("cluster= has the same value in every row used; it must hold at least 2 clusters.")
     return codes.astype(np.intp)
 
 

@@ -16,7 +16,7 @@ from ..exceptions import DataError
 from ..model.sample import Rows
 from ..model.table import stack
 from .coding import NOTHING, Assembled, Coding, FactorCoding, NumberCoding, assemble
-from .columns import Columns, Declared, Factor, Value, read, take
+from .columns import Columns, Factor, Value, read, take
 from .contrasts import KINDS
 from .design import Design, NewRows
 from .expressions import Expression, dotted_name
@@ -140,8 +140,8 @@ class FormulaSpec:
     states : mapping of call to fitted transform
     columns : tuple of str
         What the right-hand sides need of new data.
-    declared : mapping of column to Declared
-        Levels of the factor columns.
+    declared : mapping of column to Factor
+        The factor columns, without rows.
     response_name : str
     levels : tuple
         Labels of the response, lowest first.
@@ -156,7 +156,7 @@ class FormulaSpec:
     codings: Mapping[str, Coding]
     states: Mapping[str, Transform]
     columns: tuple[str, ...]
-    declared: Mapping[str, Declared]
+    declared: Mapping[str, Factor]
     response_name: str
     levels: tuple[Any, ...]
     context: Mapping[str, Any] | None = None
