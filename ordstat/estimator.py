@@ -24,7 +24,7 @@ from .labels import check_classes, known_codes, label_array, mean_absolute_rank_
 from .methods import Method
 from .model.decision import decisions
 from .model.sample import Rows, Sample
-from .registry import class_of, defaults_of, hint, resolve
+from .registry import check_names, class_of, defaults_of, resolve
 from .results.rankers.online import Batch, Stream
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         defaults = defaults_of(method)
         kept = self._options
         if defaults is not None:
-            _check_names(method, options, defaults)
+            check_names(options, [*_OWN, *defaults], f"OrdinalClassifier({method!r})", "parameter")
             kept = {name: value for name, value in kept.items() if name in defaults}
         for name, value in own.items():
             setattr(self, name, value)
@@ -401,16 +401,6 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 _DEFAULTS = signature(OrdinalClassifier).parameters
-
-
-def _check_names(method: Any, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
-    for name in options:
-        if name not in defaults:
-            known = ", ".join([*_OWN, *defaults])
-            meant = hint(name, defaults, _OWN)
-            raise OptionError(
-                f"OrdinalClassifier({method!r}) has no parameter {name!r}.{meant} Its parameters are: {known}."
-            )
 
 
 def _generator(random_state: Any) -> np.random.Generator:

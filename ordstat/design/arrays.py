@@ -17,8 +17,8 @@ from .complete import Beside, kept_rows
 from .design import Design, NewRows
 from .frames import as_frame, find_column, refuse, row_name, shown_labels
 from .inputs import Given, values_of
-from .marginality import Marginality, independent
 from .response import check_levels, known_codes, read_response
+from .terms import Marginality, independent
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

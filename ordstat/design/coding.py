@@ -16,9 +16,8 @@ from ..exceptions import DataError, FormulaError
 from ..model.table import stack
 from .columns import Factor, Value, factor_of, recode
 from .contrasts import Contrast
-from .expressions import Expression
+from .expressions import MAX_COLUMNS, Expression, shown
 from .frames import shown_labels
-from .limits import MAX_COLUMNS, shown
 from .parse import Part, Term
 
 #: Name and values of a column of a model matrix.

@@ -83,14 +83,10 @@ class Contrast:
 
     def coding(self, levels: tuple[Any, ...]) -> Coding:
         """The (K, m) matrix for these levels and the names of its columns."""
-        if self.matrix is not None:
-            return self._explicit(len(levels))
-        if self.base is not None:
-            return KINDS[self.kind](levels, self.base)
-        return KINDS[self.kind](levels)
-
-    def _explicit(self, k: int) -> Coding:
-        matrix = np.asarray(self.matrix, dtype=float)
+        if self.matrix is None:
+            options = {} if self.base is None else {"base": self.base}
+            return KINDS[self.kind](levels, **options)
+        k, matrix = len(levels), np.asarray(self.matrix, dtype=float)
         if matrix.ndim != 2 or matrix.shape[0] != k or not np.isfinite(matrix).all():
             raise FormulaError(
                 f"A contrast matrix must have one finite row per level, {k} here; got shape {matrix.shape}."

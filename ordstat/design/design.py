@@ -12,8 +12,8 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from ..model.sample import Rows, Sample
-from .marginality import Marginality
 from .recipe import Recipe
+from .terms import Marginality
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

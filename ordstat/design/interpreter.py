@@ -22,9 +22,8 @@ from .._typing import BoolArray, FloatArray
 from ..exceptions import DataError, FormulaError, OptionError
 from .columns import Columns, Factor, Value, factor_of
 from .contrasts import Contrast, contrast
-from .expressions import CONSTANTS, Expression, dotted_name, literal, options, refusal, source, unquoted
+from .expressions import CONSTANTS, Expression, dotted_name, literal, options, refusal, shown, source, unquoted
 from .frames import suggest
-from .limits import shown
 from .transforms.named import ELEMENTWISE, FITTED, Transform
 
 _LARGEST = float(np.finfo(float).max)
@@ -228,17 +227,13 @@ def unknown_function(node: ast.Call, name: str | None) -> FormulaError:
 
 def bound(function: Callable[..., Any], node: ast.Call, *arguments: Any, **keywords: Any) -> Any:
     """function(*arguments, **keywords), with a message that tells the arguments where they do not fit."""
-    if not isinstance(function, np.ufunc):
-        signature = inspect.signature(function)
-        try:
-            signature.bind(*arguments, **keywords)
-        except TypeError as error:
-            known = ", ".join(str(p.replace(annotation=p.empty)) for p in signature.parameters.values())
-            raise FormulaError(f"{source(node)!r}: {error}; the arguments are ({known}).") from error
-    elif len(arguments) != 1 or keywords:
-        raise FormulaError(f"{source(node)!r} must have one variable, and nothing else, in its parentheses.")
+    signature = inspect.signature((lambda x: x) if isinstance(function, np.ufunc) else function)
     try:
+        signature.bind(*arguments, **keywords)
         return function(*arguments, **keywords)
+    except TypeError as error:
+        known = ", ".join(str(p.replace(annotation=p.empty)) for p in signature.parameters.values())
+        raise FormulaError(f"{source(node)!r}: {error}; the arguments are ({known}).") from error
     except (DataError, FormulaError, OptionError) as error:
         kind = DataError if isinstance(error, DataError) else FormulaError
         raise kind(f"{source(node)!r}: {error}") from error

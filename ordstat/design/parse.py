@@ -14,8 +14,19 @@ from typing import Any
 
 from ..exceptions import FormulaError
 from .algebra import Expansion, Symbol, Terms, operators, positions
-from .expressions import Expression, column_expression, dotted_name, literal, parse_expression
-from .limits import MAX_CHARACTERS, MAX_LABELS, MAX_TERMS, check_length, shown, too_large
+from .expressions import (
+    MAX_CHARACTERS,
+    MAX_LABELS,
+    MAX_TERMS,
+    Expression,
+    check_length,
+    column_expression,
+    dotted_name,
+    literal,
+    parse_expression,
+    shown,
+    too_large,
+)
 
 _OFFSET = re.compile(r"\s*offset\s*\((?P<inside>.*)\)\s*", re.DOTALL)
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m|[⧛⧚]")

@@ -84,7 +84,7 @@ class Recipe:
         known = {field.name for field in fields(self)} - {"settled"}
         unknown = [name for name in changes if name not in known]
         if unknown:
-            raise OptionError(f"update takes {', '.join(sorted(known))}; got {', '.join(unknown)}.")
+            raise OptionError(f"update must have arguments among {', '.join(sorted(known))}; got {', '.join(unknown)}.")
         given = {name: value for name, value in changes.items() if value is not None}
         if "contrasts" in given:
             given["settled"] = ()

@@ -23,10 +23,9 @@ from .expressions import Expression, dotted_name
 from .frames import as_frame, find_column, has_column, refuse, shown_labels
 from .inputs import cost_matrix
 from .interpreter import Interpreter, coded_column
-from .marginality import Marginality, marginality
 from .parse import Part
-from .recoding import Coded, hypotheses, recoded
 from .response import known_codes
+from .terms import Coded, Marginality, hypotheses, marginality, recoded
 from .transforms.named import Transform
 
 #: Up to so many entries a copy costs less than a look at each column.
@@ -254,12 +253,13 @@ class FormulaSpec:
 
     def recoded(self, design: Design, terms: Iterable[str]) -> FloatArray | None:
         """(N, m) columns of a formula of these terms alone, from those of the design; None where they do not tell."""
-        rows = design.sample.rows
-        coded = [Coded(self.parts.location, design.terms, rows.X)]
-        if self.parts.nominal is not None and rows.nominal is not None:
-            coded.append(Coded(self.parts.nominal, design.nominal_terms, rows.nominal))
-        if self.parts.scale is not None and rows.scale is not None:
-            coded.append(Coded(self.parts.scale, design.scale_terms, rows.scale))
+        rows, parts = design.sample.rows, self.parts
+        roles = (
+            (parts.location, design.terms, rows.X),
+            (parts.nominal, design.nominal_terms, rows.nominal),
+            (parts.scale, design.scale_terms, rows.scale),
+        )
+        coded = [Coded(part, slices, X) for part, slices, X in roles if part is not None and X is not None]
         return recoded(coded, self.codings, terms)
 
     def _location_codings(self) -> dict[str, Coding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +13,8 @@ from ...checks import whole
 from ...exceptions import DataError
 from .splines import BSpline, CyclicSpline, NaturalSpline, RegressionSpline
 
-
-class Transform(Protocol):
-    """A fitted transform: the same function of new values as of the old; pickles, prints, compares."""
-
-    def __call__(self, x: FloatArray) -> FloatArray:
-        """(N,) values to (N,) or (N, m)."""
+#: A fitted transform, the same function of new values as of the old: (N,) to (N,) or (N, m); pickles, prints, compares.
+Transform = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, kw_only=True)
