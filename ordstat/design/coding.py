@@ -134,15 +134,9 @@ def term_columns(
     columns = []
     for combination in product(*reversed(blocks)):
         parts = combination[::-1]
-        columns.append((":".join(name for name, _ in parts), _multiply([array for _, array in parts])))
+        product_of_all = prod((array for _, array in parts), start=np.float64(1.0))
+        columns.append((":".join(name for name, _ in parts), np.asarray(product_of_all)))
     return columns
-
-
-def _multiply(arrays: list[AnyArray]) -> FloatArray:
-    total = arrays[0].astype(float)
-    for array in arrays[1:]:
-        total *= array
-    return total
 
 
 def _check_size(terms: Sequence[Term], fulls: Sequence[Sequence[bool]], codings: Mapping[str, Coding]) -> None:

@@ -174,9 +174,8 @@ class Design:
 
 def _check_unchanged(stored: Design, rebuilt: Design) -> None:
     """DataError where the data no longer give the design that was fitted."""
-    changed = _difference(stored.sample, rebuilt.sample)
-    if stored.levels.values != rebuilt.levels.values:
-        changed = "the levels of the response"
+    same_levels = stored.levels.values == rebuilt.levels.values
+    changed = _difference(stored.sample, rebuilt.sample) if same_levels else "the levels of the response"
     if changed is not None:
         raise DataError(
             f"The data have changed since the fit ({changed}): fit again, or pass data= with the data to use."
