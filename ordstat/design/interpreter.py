@@ -231,12 +231,12 @@ def bound(function: Callable[..., Any], node: ast.Call, *arguments: Any, **keywo
     try:
         signature.bind(*arguments, **keywords)
         return function(*arguments, **keywords)
-    except TypeError as error:
-        known = ", ".join(str(p.replace(annotation=p.empty)) for p in signature.parameters.values())
-        raise FormulaError(f"{source(node)!r}: {error}; the arguments are ({known}).") from error
     except (DataError, FormulaError, OptionError) as error:
         kind = DataError if isinstance(error, DataError) else FormulaError
         raise kind(f"{source(node)!r}: {error}") from error
+    except (TypeError, ValueError) as error:
+        known = ", ".join(str(p.replace(annotation=p.empty)) for p in signature.parameters.values())
+        raise FormulaError(f"{source(node)!r}: {error}; the arguments are ({known}).") from error
 
 
 # What operators do with numbers, conditions and factors

@@ -263,6 +263,7 @@ def test_contrasts_are_those_of_r(kind, matrix, suffixes):
         ("ns(x, df=0)", FormulaError, "df must be a whole number from 1 to 26; got 0"),
         ("ns(x, dff=3)", FormulaError, "unexpected keyword argument 'dff'; the arguments are \\(x, df=None"),
         ("ns(x, knots=99)", FormulaError, "must lie inside"),
+        ("ns(x, knots='a')", FormulaError, "could not convert string to float"),
         ("poly(x, 25)", FormulaError, "degree must be a whole number from 1 to 24; got 25"),
         ("bs(x, boundary_knots=c(1, 2))", DataError, "use ns"),
         ("C(g, Foo)", FormulaError, "'Foo' is no known contrast"),
