@@ -91,13 +91,13 @@ def row_name(index: pd.Index, position: int) -> str:
     return f"row {position}" if same else f"row {label!r} (position {position})"
 
 
-def refuse(bad: BoolArray, index: pd.Index, name: str, value: AnyArray | str, rest: str) -> None:
+def refuse(bad: BoolArray, index: pd.Index, name: str, value: AnyArray | str, rest: str, where: str = "") -> None:
     """DataError that names the first of the bad rows, with its value or what is wrong with it, and counts them."""
     if not bad.any():
         return
     place = int(np.argmax(bad))
     found = value if isinstance(value, str) else f"{value[place]:g}"
-    raise DataError(f"{name} is {found} in {row_name(index, place)} ({int(bad.sum())} such rows){rest}")
+    raise DataError(f"{name} is {found} in {row_name(index, place)}{where} ({int(bad.sum())} such rows){rest}")
 
 
 def shown_labels(labels: Iterable[Any], limit: int = 10) -> str:

@@ -95,13 +95,13 @@ def numbers(given: Given, role: str, index: pd.Index) -> FloatArray:
 def weights_of(given: Given, index: pd.Index) -> FloatArray:
     """Case weights: finite, not negative, and of a size that a number of rows may have."""
     weights = numbers(given, "weights", index)
-    name = "weights=" if given.names == ("weights",) else f"weights= (column {shown_labels(given.names)})"
+    column = "" if given.names == ("weights",) else f", column {shown_labels(given.names)}"
     refuse(weights < 0, index, "weights=", weights, ": weights must be 0 or more.")
     rest = (
         f": a weight is a number of rows, 0 or from {LIGHTEST:g} to {HEAVIEST:g}. Divide all weights by their mean, or "
         "set those that are not to count to 0."
     )
-    refuse(extreme(weights), index, name, weights, rest)
+    refuse(extreme(weights), index, "weights=", weights, rest, column)
     return weights
 
 
