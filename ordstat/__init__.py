@@ -11,157 +11,96 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import datasets
-from .api import ordfit
-from .exceptions import (
-    ConvergenceWarning,
-    DataError,
-    DataWarning,
-    FormulaError,
-    OptionError,
-    OrdstatError,
-    OrdstatWarning,
-    SeparationWarning,
-)
+from . import datasets as datasets
+from .api import ordfit as ordfit
+from .exceptions import ConvergenceWarning as ConvergenceWarning
+from .exceptions import DataError as DataError
+from .exceptions import DataWarning as DataWarning
+from .exceptions import FormulaError as FormulaError
+from .exceptions import OptionError as OptionError
+from .exceptions import OrdstatError as OrdstatError
+from .exceptions import OrdstatWarning as OrdstatWarning
+from .exceptions import SeparationWarning as SeparationWarning
+from .methods import METHODS
 
 if TYPE_CHECKING:
-    from .estimator import OrdinalClassifier
-    from .features import HiddenLayer
-    from .learners.c45 import C45
-    from .learners.perceptron import NormalisedSigmoid, RCDPerceptron
-    from .learners.stump import DecisionStump
-    from .learners.tree import DecisionTree
-    from .methods.acat import AdjacentCategory
-    from .methods.adaboost import AdaBoost
-    from .methods.adaboost_or import AdaBoostOR
-    from .methods.bagging import OrdinalBagging
-    from .methods.cart import OrdinalTree
-    from .methods.clm import CumulativeLink
-    from .methods.cost_transform import CostTransform
-    from .methods.cusum import CuSumRank
-    from .methods.fixed_split import FixedSplitBoosting
-    from .methods.kernel_cusum import KernelCuSumRank
-    from .methods.kernel_prank import KernelPRank
-    from .methods.nominal_adaboost import NominalAdaBoost
-    from .methods.one_versus_all import OneVersusAll
-    from .methods.one_versus_one import OneVersusOne
-    from .methods.orboost import ORBoost
-    from .methods.ordinal_adaboost import OrdinalAdaBoost
-    from .methods.orstump import ORStump
-    from .methods.prank import PRank
-    from .methods.rank_svm import RankBoundarySVM
-    from .methods.rankboost import RankBoost
-    from .methods.redsvm import REDSVM
-    from .methods.reduction import Reduction
-    from .methods.reduction_logistic import ThresholdLogisticRegression
-    from .methods.reduction_network import OrdinalNetwork
-    from .methods.reverse import reverse_reduction
-    from .methods.seedboost import SeedBoost
-    from .methods.svorexc import SVOREXC
-    from .methods.svorimc import SVORIMC
-    from .model.kernels.named import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Precomputed, Stump
-    from .model.reduction.encoding import OneHot, Ordinal, Separate
+    from .estimator import OrdinalClassifier as OrdinalClassifier
+    from .features import HiddenLayer as HiddenLayer
+    from .learners.c45 import C45 as C45
+    from .learners.perceptron import NormalisedSigmoid as NormalisedSigmoid
+    from .learners.perceptron import RCDPerceptron as RCDPerceptron
+    from .learners.stump import DecisionStump as DecisionStump
+    from .learners.tree import DecisionTree as DecisionTree
+    from .methods.acat import AdjacentCategory as AdjacentCategory
+    from .methods.adaboost import AdaBoost as AdaBoost
+    from .methods.adaboost_or import AdaBoostOR as AdaBoostOR
+    from .methods.bagging import OrdinalBagging as OrdinalBagging
+    from .methods.cart import OrdinalTree as OrdinalTree
+    from .methods.clm import CumulativeLink as CumulativeLink
+    from .methods.cost_transform import CostTransform as CostTransform
+    from .methods.cusum import CuSumRank as CuSumRank
+    from .methods.fixed_split import FixedSplitBoosting as FixedSplitBoosting
+    from .methods.kernel_cusum import KernelCuSumRank as KernelCuSumRank
+    from .methods.kernel_prank import KernelPRank as KernelPRank
+    from .methods.nominal_adaboost import NominalAdaBoost as NominalAdaBoost
+    from .methods.one_versus_all import OneVersusAll as OneVersusAll
+    from .methods.one_versus_one import OneVersusOne as OneVersusOne
+    from .methods.orboost import ORBoost as ORBoost
+    from .methods.ordinal_adaboost import OrdinalAdaBoost as OrdinalAdaBoost
+    from .methods.orstump import ORStump as ORStump
+    from .methods.prank import PRank as PRank
+    from .methods.rank_svm import RankBoundarySVM as RankBoundarySVM
+    from .methods.rankboost import RankBoost as RankBoost
+    from .methods.redsvm import REDSVM as REDSVM
+    from .methods.reduction import Reduction as Reduction
+    from .methods.reduction_logistic import ThresholdLogisticRegression as ThresholdLogisticRegression
+    from .methods.reduction_network import OrdinalNetwork as OrdinalNetwork
+    from .methods.reverse import reverse_reduction as reverse_reduction
+    from .methods.seedboost import SeedBoost as SeedBoost
+    from .methods.svorexc import SVOREXC as SVOREXC
+    from .methods.svorimc import SVORIMC as SVORIMC
+    from .model.kernels.named import Gaussian as Gaussian
+    from .model.kernels.named import Laplacian as Laplacian
+    from .model.kernels.named import Linear as Linear
+    from .model.kernels.named import Perceptron as Perceptron
+    from .model.kernels.named import Polynomial as Polynomial
+    from .model.kernels.named import Precomputed as Precomputed
+    from .model.kernels.named import Stump as Stump
+    from .model.reduction.encoding import OneHot as OneHot
+    from .model.reduction.encoding import Ordinal as Ordinal
+    from .model.reduction.encoding import Separate as Separate
 
 #: Names imported when they are used: a script pays for the methods it fits, and for scikit-learn only with its adapter.
 _LATER = {
+    **{name: f"methods.{file}" for file, name in (entry.path.split(".") for entry in METHODS.values())},
+    "reverse_reduction": "methods.reverse",
     "OrdinalClassifier": "estimator",
     "HiddenLayer": "features",
-    "CostTransform": "methods.cost_transform",
-    "CuSumRank": "methods.cusum",
-    "AdjacentCategory": "methods.acat",
-    "CumulativeLink": "methods.clm",
-    "KernelCuSumRank": "methods.kernel_cusum",
-    "KernelPRank": "methods.kernel_prank",
-    "OneVersusAll": "methods.one_versus_all",
-    "OneVersusOne": "methods.one_versus_one",
-    "ORBoost": "methods.orboost",
-    "PRank": "methods.prank",
-    "RankBoost": "methods.rankboost",
-    "SeedBoost": "methods.seedboost",
-    "AdaBoost": "methods.adaboost",
-    "NormalisedSigmoid": "learners.perceptron",
-    "RCDPerceptron": "learners.perceptron",
-    "AdaBoostOR": "methods.adaboost_or",
-    "ORStump": "methods.orstump",
+    "C45": "learners.c45",
     "DecisionStump": "learners.stump",
     "DecisionTree": "learners.tree",
-    "OrdinalTree": "methods.cart",
-    "OrdinalBagging": "methods.bagging",
-    "NominalAdaBoost": "methods.nominal_adaboost",
-    "FixedSplitBoosting": "methods.fixed_split",
-    "OrdinalAdaBoost": "methods.ordinal_adaboost",
-    "REDSVM": "methods.redsvm",
-    "Reduction": "methods.reduction",
-    "reverse_reduction": "methods.reverse",
-    "ThresholdLogisticRegression": "methods.reduction_logistic",
-    "OrdinalNetwork": "methods.reduction_network",
-    "C45": "learners.c45",
+    **dict.fromkeys(("NormalisedSigmoid", "RCDPerceptron"), "learners.perceptron"),
     **dict.fromkeys(("OneHot", "Ordinal", "Separate"), "model.reduction.encoding"),
-    "RankBoundarySVM": "methods.rank_svm",
-    "SVOREXC": "methods.svorexc",
-    "SVORIMC": "methods.svorimc",
     **dict.fromkeys(
         ("Gaussian", "Laplacian", "Linear", "Perceptron", "Polynomial", "Precomputed", "Stump"), "model.kernels.named"
     ),
 }
 
-__all__ = [
-    "C45",
-    "REDSVM",
-    "SVOREXC",
-    "SVORIMC",
-    "AdaBoost",
-    "AdaBoostOR",
-    "AdjacentCategory",
+_PUBLIC = [
     "ConvergenceWarning",
-    "CostTransform",
-    "CuSumRank",
-    "CumulativeLink",
     "DataError",
     "DataWarning",
-    "DecisionStump",
-    "DecisionTree",
-    "FixedSplitBoosting",
     "FormulaError",
-    "Gaussian",
-    "HiddenLayer",
-    "KernelCuSumRank",
-    "KernelPRank",
-    "Laplacian",
-    "Linear",
-    "NominalAdaBoost",
-    "NormalisedSigmoid",
-    "ORBoost",
-    "ORStump",
-    "OneHot",
-    "OneVersusAll",
-    "OneVersusOne",
     "OptionError",
-    "Ordinal",
-    "OrdinalAdaBoost",
-    "OrdinalBagging",
-    "OrdinalClassifier",
-    "OrdinalNetwork",
-    "OrdinalTree",
     "OrdstatError",
     "OrdstatWarning",
-    "PRank",
-    "Perceptron",
-    "Polynomial",
-    "Precomputed",
-    "RCDPerceptron",
-    "RankBoost",
-    "RankBoundarySVM",
-    "Reduction",
-    "SeedBoost",
-    "Separate",
     "SeparationWarning",
-    "Stump",
-    "ThresholdLogisticRegression",
     "datasets",
     "ordfit",
-    "reverse_reduction",
+    *_LATER,
 ]
+if not TYPE_CHECKING:  # type checkers read the imports
+    __all__ = sorted(_PUBLIC)
 
 
 def __getattr__(name: str) -> Any:
@@ -175,4 +114,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*_PUBLIC, "__version__"]

@@ -182,13 +182,14 @@ def fit_design(
 ) -> OrdinalResults:
     """Fit a method to a design that is already built, and issue what the fit has to warn of."""
     if vcov is not None and not method.likelihood:
-        raise OptionError(f"vcov goes with likelihood methods; {type(method).__name__} has no standard errors.")
+        raise OptionError(f"vcov must go with a likelihood method; {type(method).__name__} has no standard errors.")
     calibrated = Calibrated.of(method, calibrate)
     if not flag("force", force):
         fits = 1 if calibrated is None else calibrated.folds + 1
         require_affordable(method.work(design.sample), type(method).__name__, fits)
     fit = (method if calibrated is None else calibrated).fit(design.sample, generator(seed), reporter(callback))
-    call, again = _call(design, method, calibrated), partial(refit, force=force)
+    how = "" if calibrated is None else f", calibrate={calibrated.folds}"
+    call, again = f"ordfit({design.formula!r}, method={method!r}{how})", partial(refit, force=force)
     results: OrdinalResults = method.results_class(call, design, method, fit, fitter=again, calibrated=calibrated)
     for category, message in results.alerts():
         warnings.warn(message, category, stacklevel=stacklevel)
@@ -206,11 +207,6 @@ def refit(
 ) -> OrdinalResults:
     """Fit a method, by name or as a value, to a design; what results use to fit again."""
     return fit_design(design, resolve(method, options), vcov=vcov, calibrate=calibrate, force=force, stacklevel=4)
-
-
-def _call(design: Design, method: Method, calibrated: Calibrated | None) -> str:
-    how = "" if calibrated is None else f", calibrate={calibrated.folds}"
-    return f"ordfit({design.formula!r}, method={method!r}{how})"
 
 
 def _split_vcov(vcov: Any, cluster: Any) -> tuple[Any, Any]:

@@ -3,41 +3,61 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from types import ModuleType
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from ..exceptions import OptionError
 from .parse import Part, parse_formula, parse_one_sided, split_formula, substitute_dot, uses_dot
 
-#: What a recipe makes: a `design.design.Design`.
-D = TypeVar("D")
 
-
-@dataclass(frozen=True)
-class Context:
+class Context(dict[str, Any]):
     """Names that unsafe formulas may use; modules pickle by their name."""
 
-    names: Mapping[str, Any]
-
-    def __getstate__(self) -> dict[str, Any]:
-        modules = {k: v.__name__ for k, v in self.names.items() if isinstance(v, ModuleType)}
-        return {"modules": modules, "values": {k: v for k, v in self.names.items() if k not in modules}}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        modules = {name: importlib.import_module(module) for name, module in state["modules"].items()}
-        object.__setattr__(self, "names", {**state["values"], **modules})
+    def __reduce__(self) -> tuple[Any, ...]:
+        modules = {name: value.__name__ for name, value in self.items() if isinstance(value, ModuleType)}
+        return _context, ({name: value for name, value in self.items() if name not in modules}, modules)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Recipe(Generic[D]):
-    """The arguments of `design.build.build`, data apart, and `make`: that function itself.
+def _context(values: Mapping[str, Any], modules: Mapping[str, str]) -> Context:
+    return Context({**values, **{name: importlib.import_module(module) for name, module in modules.items()}})
 
-    `settled` names the contrasts that were given before: an update may take their factors out.
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """The arguments of `ordfit` that make a design, the data apart.
+
+    Attributes
+    ----------
+    formula : str
+        "y ~ x1 + temp * contact + offset(0.5 * x2) + ns(age, df=4) + I(x1^2)"; a dot stands for all columns not used
+        elsewhere. The intercept is always implied: the thresholds are the intercepts.
+    nominal, scale : str, optional
+        One-sided formulas of the effects that differ per threshold, and of the log scale.
+    weights, offset, cluster : column name or N values, optional
+        Case weights (rows of weight 0 are left out), a known part of the score, groups of dependent rows. Weights and
+        offset may also be an expression such as "w - 1". A Series must have the index of the data.
+    costs : list of K column names, or (N, K) values, optional
+        A row's own price of each predicted rank.
+    levels : sequence, optional
+        Labels of the response in order, lowest first.
+    subset : mask or condition, optional
+        Rows to use, such as "judge != '1'"; as if the others were not in the data, so that knots, means and levels
+        come from the subset (R takes knots from all rows).
+    contrasts : mapping of factor to contrast, optional
+        "treatment" (the default, for ordered factors too), "sum", "helmert", "poly", "diff", "sas", R's names, or a
+        (K, m) matrix. That of a column which no formula uses is kept for an update that brings it in, with a note.
+    settled : tuple of str
+        Names among the contrasts that need no such note, as an update may have taken them out.
+    na_action : {"omit", "raise"}
+        What to do with rows where a value is missing.
+    safe : bool
+        False evaluates any Python in the formula.
+    context : mapping, optional
+        Names that an unsafe formula may use.
     """
 
-    make: Callable[..., D]
     formula: str
     nominal: str | None = None
     scale: str | None = None
@@ -51,15 +71,9 @@ class Recipe(Generic[D]):
     settled: tuple[str, ...] = ()
     na_action: str = "omit"
     safe: bool = True
-    context: Context | None = None
+    context: Mapping[str, Any] | None = None
 
-    def build(self, data: Any) -> D:
-        """The design of some data."""
-        arguments = {name: getattr(self, name) for name in self._arguments()}
-        names = None if self.context is None else self.context.names
-        return self.make(data=data, **{**arguments, "context": names})
-
-    def updated(self, changes: Mapping[str, Any]) -> Recipe[D]:
+    def updated(self, changes: Mapping[str, Any]) -> Recipe:
         """With some arguments changed; None leaves an argument as it is, and a dot stands for the old formula.
 
         Raises
@@ -67,10 +81,10 @@ class Recipe(Generic[D]):
         OptionError
             For a name that is no argument.
         """
-        known = [name for name in self._arguments() if name != "settled"]
+        known = {field.name for field in fields(self)} - {"settled"}
         unknown = [name for name in changes if name not in known]
         if unknown:
-            raise OptionError(f"update takes {', '.join(sorted(known))}; got {', '.join(unknown)}.")
+            raise OptionError(f"update must have arguments among {', '.join(sorted(known))}; got {', '.join(unknown)}.")
         given = {name: value for name, value in changes.items() if value is not None}
         if "contrasts" in given:
             given["settled"] = ()
@@ -81,9 +95,6 @@ class Recipe(Generic[D]):
             if role in given and old is not None:
                 given[role] = updated_side(old, given[role], role)
         return replace(self, **given)
-
-    def _arguments(self) -> tuple[str, ...]:
-        return tuple(field.name for field in fields(self) if field.name != "make")
 
 
 def updated_formula(old: str, new: str) -> str:

@@ -18,7 +18,7 @@ from .fitted import FittedLikelihood
 
 if TYPE_CHECKING:
     from ...design.design import Design
-    from ...design.marginality import Marginality
+    from ...design.terms import Marginality
 
 NONE = "<none>"
 

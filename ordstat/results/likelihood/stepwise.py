@@ -16,7 +16,7 @@ from .fitted import FittedLikelihood
 from .single_terms import add_fits, check_rows, drop_fits, enterable, widest
 
 if TYPE_CHECKING:
-    from ...design.marginality import Marginality
+    from ...design.terms import Marginality
 
 #: Criteria as near to each other as this are equal.
 _ROUNDING = 1e-7

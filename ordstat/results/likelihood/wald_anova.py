@@ -16,7 +16,7 @@ from .fitted import FittedLikelihood
 
 if TYPE_CHECKING:
     from ...design.design import Design
-    from ...design.marginality import Marginality
+    from ...design.terms import Marginality
 
 #: Other names of a type.
 _ALIASES = {"1": "I", "2": "II", "3": "III", "balanced": "III"}

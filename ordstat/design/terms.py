@@ -1,19 +1,21 @@
-"""Changes of coding: the columns that other terms or other contrasts would give, as combinations of those at hand."""
+"""What follows from the terms of a formula: which contain which, and the columns of other terms or contrasts.
+
+These columns are found as combinations of those at hand.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from .coding import Assembled, Coding, FactorCoding, assemble, full_codings, term_columns
 from .columns import Factor, Value
-from .expressions import Expression
 from .parse import Part, Term
 
 #: Contrast matrix and column names of some levels.
@@ -24,6 +26,56 @@ Block = frozenset[tuple[str, bool]]
 _ROUNDING = 1e-12
 #: What a change of coding may leave unexplained.
 _LEFT = 1e-8
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Marginality:
+    """How the terms of a location formula lie in each other.
+
+    Attributes
+    ----------
+    texts : mapping of term to str
+        Each term as a formula writes it, those of nominal= and scale= too.
+    factors : mapping of term to frozenset of str
+        What each term is a product of.
+    containing : mapping of term to tuple of str
+        Terms with the same numeric variables and further categorical ones [SAS: effects that contain an effect].
+    """
+
+    texts: Mapping[str, str]
+    factors: Mapping[str, frozenset[str]]
+    containing: Mapping[str, tuple[str, ...]]
+
+    def droppable(self) -> list[str]:
+        """Terms that are part of no other term."""
+        return [term for term, own in self.factors.items() if not any(own < other for other in self.factors.values())]
+
+    def margins_of(self, term: str) -> list[str]:
+        """The terms that a term contains, and the term itself."""
+        return [inner for inner, outer in self.containing.items() if inner == term or term in outer]
+
+
+def independent(names: tuple[str, ...]) -> Marginality:
+    """Numeric columns without a formula: each a term of its own."""
+    return Marginality(
+        texts={name: f"`{name}`" for name in names},
+        factors={name: frozenset([name]) for name in names},
+        containing=dict.fromkeys(names, ()),
+    )
+
+
+def marginality(part: Part, others: Iterable[Part], codings: Mapping[str, Coding]) -> Marginality:
+    """The marginality of a formula's location part; `others` are the parts beside it."""
+    categorical = {key for key, coding in codings.items() if isinstance(coding, FactorCoding)}
+    keys = {term.label: frozenset(factor.key for factor in term.factors) for term in part.terms}
+    return Marginality(
+        texts={term.label: term.text for one in (*others, part) for term in one.terms},
+        factors=keys,
+        containing={
+            inner: tuple(outer for outer, other in keys.items() if own < other and other - own <= categorical)
+            for inner, own in keys.items()
+        },
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,38 +190,31 @@ def _grids(terms: Sequence[Term], codings: Mapping[str, Coding]) -> tuple[dict[s
     """Values of all factors that tell the columns of all terms apart, and how many rows they are.
 
     Columns are functions of the factors of a term: what a combination of them is worth everywhere is known from a full
-    grid of each term's own factors, with all other factors at their first level and all other numbers at 0.
+    grid of each term's own factors, with all other factors at their first level and all other numbers at 0. Numbers
+    have as many random values as tell their products apart, at most as many as there are products in the model.
     """
-    terms = list(terms)
-    factors = {factor.key: factor for term in terms for factor in term.factors}
+    owned = [{factor.key for factor in term.factors} for term in terms]
+    keys = list(dict.fromkeys(factor.key for term in terms for factor in term.factors))
+    most = 1 + sum(_products(own, codings, 0) for own in owned)
+    grids = [_grid(own, keys, codings, min(most, _products(own, codings, 1))) for own in owned]
+    levels = np.vstack(grids)
     rng = np.random.default_rng(0)
-    most = 1 + sum(_products([factor.key for factor in term.factors], codings, 0) for term in terms)
-    grids = [_grid(term, factors, codings, rng, most) for term in terms]
-    return {key: _joined([grid[key] for grid in grids]) for key in factors}, sum(
-        _length(next(iter(grid.values()))) for grid in grids
-    )
-
-
-def _grid(
-    term: Term, factors: Mapping[str, Expression], codings: Mapping[str, Coding], rng: np.random.Generator, most: int
-) -> dict[str, Value]:
-    """All level combinations of a term's factors, with as many random values of its numbers as tell them apart.
-
-    The products of its numbers are so many; `most` is how many of all numbers there are in the model.
-    """
-    own = {factor.key for factor in term.factors}
-    levels = [range(_n_levels(codings[key])) if key in own else range(1) for key in factors]
-    repeats = min(most, _products(own, codings, 1))
-    rows = np.array(list(product(*levels, range(repeats))))
     values: dict[str, Value] = {}
-    for place, key in enumerate(factors):
+    for place, key in enumerate(keys):
         coding = codings[key]
         if isinstance(coding, FactorCoding):
-            values[key] = Factor(codes=rows[:, place].astype(np.intp), levels=coding.levels)
+            values[key] = Factor(codes=levels[:, place], levels=coding.levels)
         else:
-            shape = (len(rows),) if coding.width is None else (len(rows), coding.width)
-            values[key] = rng.standard_normal(shape) if key in own else np.zeros(shape)
-    return values
+            numbers = rng.standard_normal((len(levels), coding.width or 1))
+            numbers *= np.repeat([key in own for own in owned], [len(grid) for grid in grids])[:, None]
+            values[key] = numbers[:, 0] if coding.width is None else numbers
+    return values, len(levels)
+
+
+def _grid(own: Collection[str], keys: Iterable[str], codings: Mapping[str, Coding], repeats: int) -> IntArray:
+    """(rows, keys) all level combinations of a term's own factors, repeated; 0 for other factors and for numbers."""
+    levels = [range(_n_levels(codings[key])) if key in own else range(1) for key in keys]
+    return np.array([combination[:-1] for combination in product(*levels, range(repeats))], dtype=np.intp)
 
 
 def _products(keys: Iterable[str], codings: Mapping[str, Coding], without: int) -> int:
@@ -184,15 +229,3 @@ def _n_levels(coding: Coding) -> int:
 def _width(coding: Coding) -> int:
     """Columns of a number, 0 of a factor."""
     return 0 if isinstance(coding, FactorCoding) else (coding.width or 1)
-
-
-def _length(value: Value) -> int:
-    return value.codes.size if isinstance(value, Factor) else value.shape[0]
-
-
-def _joined(values: list[Value]) -> Value:
-    """Values of the same factor, one after the other."""
-    first = values[0]
-    if isinstance(first, Factor):
-        return replace(first, codes=np.concatenate([value.codes for value in values if isinstance(value, Factor)]))
-    return np.concatenate([value for value in values if not isinstance(value, Factor)])
