@@ -108,8 +108,7 @@ class RankStumpTrainer:
 
 def _shared_out(gains: FloatArray) -> FloatArray:
     """Gains as shares of all of them."""
-    shares: FloatArray = gains / (np.abs(gains).sum() or 1.0)
-    return shares
+    return gains / (np.abs(gains).sum() or 1.0)
 
 
 def _gap_shares(presorted: Presorted) -> FloatArray:
@@ -118,5 +117,4 @@ def _gap_shares(presorted: Presorted) -> FloatArray:
     mean = inner.sum(axis=1, keepdims=True) / np.maximum(presorted.distinct.sum(axis=1, keepdims=True), 1)
     gaps = np.hstack([mean, inner, mean])
     total = gaps.sum(axis=1, keepdims=True)
-    shares: FloatArray = np.divide(gaps, total, out=np.zeros_like(gaps), where=total > 0)
-    return shares
+    return np.asarray(np.divide(gaps, total, out=np.zeros_like(gaps), where=total > 0))

@@ -150,8 +150,7 @@ class TreeRounds:
     def _sampled(self, rng: np.random.Generator) -> FloatArray:
         """(P, M) how often each row is drawn, or its weight, with as much weight as all rows have."""
         if self._bag is None:
-            weights: FloatArray = self._weights * self.rows.weights.sum()
-            return weights
+            return np.asarray(self._weights * self.rows.weights.sum())
         return self._bag.draw(self._weights, rng)
 
     def _settled(self, update: Update) -> FloatArray:
@@ -169,8 +168,7 @@ def drawn(weights: FloatArray, size: int, rng: np.random.Generator) -> IntArray:
     """(E,) how often each row is among `size` rows drawn with these chances, with replacement."""
     chances = np.cumsum(weights)
     places = np.searchsorted(chances, np.sort(rng.random(size)) * chances[-1], side="right")
-    counts: IntArray = np.bincount(np.minimum(places, weights.size - 1), minlength=weights.size).astype(np.intp)
-    return counts
+    return np.bincount(np.minimum(places, weights.size - 1), minlength=weights.size).astype(np.intp)
 
 
 @dataclass(eq=False, kw_only=True)

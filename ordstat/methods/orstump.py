@@ -113,5 +113,4 @@ class ORStump(Method):
 
 
 def _centred(theta: FloatArray, centre: float) -> FloatArray:
-    shifted: FloatArray = theta - centre
-    return shifted
+    return theta - centre

@@ -83,13 +83,11 @@ class LinearPotential:
     @property
     def slopes(self) -> FloatArray:
         """(D,) effects of the columns on their own scale."""
-        effects: FloatArray = self.coef * self.scaling.factor
-        return effects
+        return self.coef * self.scaling.factor
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
-        scores: FloatArray = self.scaling(rows.X) @ self.coef + self.offset
-        return scores
+        return self.scaling(rows.X) @ self.coef + self.offset
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -111,5 +109,4 @@ class ColumnScore:
         """(N,) scores."""
         if self.column is None:
             return np.zeros(rows.n)
-        scores: FloatArray = self.sign * rows.X[:, self.column]
-        return scores
+        return self.sign * rows.X[:, self.column]

@@ -41,8 +41,7 @@ class Scaling:
 
 def _factor(spread: FloatArray, size: FloatArray) -> FloatArray:
     constant = spread <= _CONSTANT * size
-    factor: FloatArray = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, spread))
-    return factor
+    return np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, spread))
 
 
 def _identity(X: FloatArray, weights: FloatArray) -> Scaling:

@@ -165,8 +165,7 @@ class MarginLoss:
 
 def _log_sum(terms: FloatArray, axis: int) -> FloatArray:
     """Logarithm of the sum of exp(terms) over an axis."""
-    sums: FloatArray = np.logaddexp.reduce(terms, axis=axis, initial=-np.inf)
-    return sums
+    return np.asarray(np.logaddexp.reduce(terms, axis=axis, initial=-np.inf))
 
 
 def _without(side: FloatArray, values: FloatArray) -> FloatArray:

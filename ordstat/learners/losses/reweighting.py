@@ -34,14 +34,12 @@ class Reweighting(Protocol):
 
 
 def _normalised(weights: FloatArray) -> FloatArray:
-    scaled: FloatArray = weights / weights.sum(axis=1, keepdims=True)
-    return scaled
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 def _log_odds(error: FloatArray, smoothing: float) -> FloatArray:
     """(P,) log((1 - e) / (e + smoothing)), finite for e = 1 too."""
-    odds: FloatArray = np.log(np.maximum(1.0 - error, np.finfo(np.float64).tiny) / (error + smoothing))
-    return odds
+    return np.log(np.maximum(1.0 - error, np.finfo(np.float64).tiny) / (error + smoothing))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -235,8 +235,7 @@ class BoostingMethod(RoundsMethod):
     def gaps(
         self, train: DistinctRows, training: FloatArray, theta: FloatArray | None, scores: FloatArray
     ) -> FloatArray:
-        gaps: FloatArray = scores[:, None] - (self.thresholds(train, training) if theta is None else theta)
-        return gaps
+        return scores[:, None] - (self.thresholds(train, training) if theta is None else theta)
 
     def rule(self, train: DistinctRows, potential: Any, theta: FloatArray | None) -> ThresholdRule:
         found = self.thresholds(train, potential(Rows(X=train.X))) if theta is None else theta

@@ -54,8 +54,7 @@ class DualWork:
     def moved(self) -> BoolArray:
         """(N,) which of these rows had an update."""
         state = self.learner
-        moved: BoolArray = (state.beta != 0.0).any(axis=0) | (state.sums != 0.0).any(axis=0)
-        return moved
+        return np.asarray((state.beta != 0.0).any(axis=0) | (state.sums != 0.0).any(axis=0))
 
     def squared_norm(self, sums: KernelSums) -> float:
         """Squared length of the weights behind one sum of kernels, at the support rows of this work."""
@@ -196,8 +195,7 @@ class KernelOnlineMethod(KernelOption, OnlineMethod):
         gram, _, _ = definite_gram(self.similarity, X, examples.rows)
         values, vectors = np.linalg.eigh(gram + self.constant)
         used = values > _ROUNDING * values[-1]
-        found: FloatArray = vectors[:, used] * np.sqrt(values[used])
-        return found
+        return np.asarray(vectors[:, used] * np.sqrt(values[used]))
 
     def described(self, learned: Learned, shared: dict[str, Any]) -> dict[str, Any]:
         """What all fits share, with the kernel among the facts."""

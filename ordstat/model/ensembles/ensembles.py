@@ -42,8 +42,7 @@ class _Steps:
 
     def __call__(self, X: FloatArray) -> FloatArray:
         below = np.searchsorted(self.cuts, np.ascontiguousarray(X[:, self.column]), side="left")
-        found: FloatArray = self.values[below]
-        return found
+        return self.values[below]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

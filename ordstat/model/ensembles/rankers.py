@@ -147,8 +147,7 @@ def interpolated_median(votes: FloatArray, total: float) -> FloatArray:
     rows = np.arange(len(votes))
     above, below = padded[rows, code], padded[rows, code + 1]
     crossing = code + above / (above - below)
-    score: FloatArray = np.maximum(crossing, np.nextafter(code.astype(np.float64), np.inf))
-    return score
+    return np.asarray(np.maximum(crossing, np.nextafter(code.astype(np.float64), np.inf)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,5 +84,4 @@ class Kernel(ABC):
 
 
 def squared_length(X: FloatArray) -> FloatArray:
-    lengths: FloatArray = np.einsum("nd,nd->n", X, X)
-    return lengths
+    return np.asarray(np.einsum("nd,nd->n", X, X))

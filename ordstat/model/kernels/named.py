@@ -105,8 +105,7 @@ class Linear(Kernel):
     linear = True
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        product: FloatArray = X @ Z.T
-        return product
+        return X @ Z.T
 
     def diagonal(self, X: FloatArray) -> FloatArray:
         return squared_length(X)
@@ -146,8 +145,7 @@ class Custom(Kernel):
     def diagonal(self, X: FloatArray) -> FloatArray:
         zero = np.zeros((1, X.shape[1]))
         own = np.array([self(row[None], row[None])[0, 0] for row in X])
-        lengths: FloatArray = own - 2.0 * self(X, zero)[:, 0] + self(zero, zero)[0, 0]
-        return lengths
+        return np.asarray(own - 2.0 * self(X, zero)[:, 0] + self(zero, zero)[0, 0])
 
     def origin(self, X: FloatArray) -> FloatArray:
         return self(X, np.zeros((1, X.shape[1])))[:, 0]
@@ -190,8 +188,7 @@ class Precomputed(Kernel):
         return X[np.ix_(rows, rows)]
 
     def diagonal(self, X: FloatArray) -> FloatArray:
-        lengths: FloatArray = np.diagonal(X) - 2.0 * self.origin(X) + X[0, 0]
-        return lengths
+        return np.asarray(np.diagonal(X) - 2.0 * self.origin(X) + X[0, 0])
 
     def origin(self, X: FloatArray) -> FloatArray:
         return X[:, 0].copy()

@@ -158,8 +158,7 @@ class Polynomial(Scaled):
         number("coef0", self.coef0, least=0.0, of="the polynomial kernel")
 
     def measure(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        product: FloatArray = X @ Z.T
-        return product
+        return X @ Z.T
 
     def of(self, scaled: FloatArray) -> FloatArray:
         scaled += self.coef0

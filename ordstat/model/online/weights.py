@@ -176,8 +176,7 @@ class KernelSums:
         Z = self.scaling(X)
         total = self.coef.sum(axis=0)
         own = self.constant + self.centre - self.kernel.origin(Z)
-        sums: FloatArray = self.kernel(Z, self.anchors) @ self.coef + own[:, None] * total - self.origins @ self.coef
-        return sums
+        return np.asarray(self.kernel(Z, self.anchors) @ self.coef + own[:, None] * total - self.origins @ self.coef)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -42,8 +42,7 @@ def in_order(answers: FloatArray) -> FloatArray:
     >>> in_order(np.array([[0.4, 0.9, 0.1]])).tolist()
     [[0.9, 0.4, 0.1]]
     """
-    ordered: FloatArray = -np.sort(-answers, axis=1)
-    return ordered
+    return -np.sort(-answers, axis=1)
 
 
 def out_of_order(answers: FloatArray) -> IntArray:

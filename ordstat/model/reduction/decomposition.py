@@ -24,8 +24,7 @@ def label_weights(costs: FloatArray) -> FloatArray:
     >>> label_weights(np.array([[0.0, 1.0, 1.0, 334.0]]))
     array([[334., 333., 333.,   0.]])
     """
-    weights: FloatArray = costs.max(axis=1, keepdims=True) - costs
-    return weights
+    return np.asarray(costs.max(axis=1, keepdims=True) - costs)
 
 
 def support_weights(costs: FloatArray, y: IntArray) -> FloatArray:

@@ -84,8 +84,7 @@ class Ordinal:
     def codes(self, n_levels: int) -> FloatArray:
         """(K-1, K-2)."""
         k = np.arange(n_levels - 1)
-        steps: FloatArray = np.where(k[:, None] > k[:-1], self.size, 0.0)
-        return steps
+        return np.where(k[:, None] > k[:-1], self.size, 0.0)
 
     def names(self, thresholds: Sequence[str]) -> tuple[str, ...]:
         """(K-2,) "k > low|high"."""
@@ -218,10 +217,8 @@ class SeparateAnswers:
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K-1) scores g(x, k)."""
-        scores: FloatArray = self.scorer(Rows(X=self.scaling(rows.X)))
-        return scores
+        return np.asarray(self.scorer(Rows(X=self.scaling(rows.X))))
 
     def above(self, rows: Rows) -> FloatArray:
         """(N, K-1) probabilities of "above k"."""
-        probabilities: FloatArray = self.scorer.above(Rows(X=self.scaling(rows.X)))
-        return probabilities
+        return np.asarray(self.scorer.above(Rows(X=self.scaling(rows.X))))

@@ -62,5 +62,4 @@ class NetworkPotential:
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
-        scores: FloatArray = np.tanh(self.scaling(rows.X) @ self.inner.T + self.bias) @ self.outer
-        return scores
+        return np.tanh(self.scaling(rows.X) @ self.inner.T + self.bias) @ self.outer

@@ -20,8 +20,7 @@ def below(y: IntArray, n_levels: int) -> IntArray:
     >>> below(np.array([0, 1, 2]), 3).tolist()
     [[0, 1, 1], [0, 0, 1]]
     """
-    classes: IntArray = (np.asarray(y) > np.arange(n_levels - 1)[:, None]).astype(np.intp)
-    return classes
+    return (np.asarray(y) > np.arange(n_levels - 1)[:, None]).astype(np.intp)
 
 
 def split_scores(above: FloatArray, weights: FloatArray | None = None) -> FloatArray:
@@ -72,5 +71,4 @@ def _spread(low: FloatArray, high: FloatArray) -> FloatArray:
     none = np.zeros((len(low), 1))
     from_below = np.concatenate([none, np.cumsum(high, axis=1)], axis=1)
     from_above = np.concatenate([np.cumsum(low[:, ::-1], axis=1)[:, ::-1], none], axis=1)
-    scores: FloatArray = from_below + from_above
-    return scores
+    return np.asarray(from_below + from_above)

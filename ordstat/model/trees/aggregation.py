@@ -88,8 +88,7 @@ class LogRatios(Aggregation):
     def answers(self, forest: Forest, leaves: IntArray) -> FloatArray:
         logs = np.log(self.scores(forest, leaves) + self.smoothing)
         others = (logs.sum(axis=1, keepdims=True) - logs) / (self.n_levels - 1)
-        ratios: FloatArray = 0.5 * (logs - others)
-        return ratios
+        return np.asarray(0.5 * (logs - others))
 
     def scores(self, forest: Forest, leaves: IntArray) -> FloatArray:
         """(N, K) shares of the ranks in the leaf of the round's tree."""
@@ -120,8 +119,7 @@ class DistanceRatios(LogRatios):
         ranks = np.arange(self.n_levels)
         distance = np.abs(ranks[:, None] - ranks)
         others = scores @ (distance / distance.sum(axis=0))
-        ratios: FloatArray = 0.5 * np.log(scores / others)
-        return ratios
+        return np.asarray(0.5 * np.log(scores / others))
 
     def scores(self, forest: Forest, leaves: IntArray) -> FloatArray:
         return share_scores(forest.shares[leaves, 1])

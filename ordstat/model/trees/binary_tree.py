@@ -52,8 +52,7 @@ class BinaryTree:
     def above(self, X: FloatArray) -> FloatArray:
         """(N,) share of the label +1 in the leaf of every row, one case of either label added (Laplace)."""
         share = (self.positive + 1.0) / (self.positive + self.negative + 2.0)
-        found: FloatArray = share[self.apply(X)]
-        return found
+        return share[self.apply(X)]
 
     def text(self, names: tuple[str, ...]) -> str:
         """The tree in indented lines; each leaf with its answer, its weight and the weight of the other label."""

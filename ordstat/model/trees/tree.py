@@ -98,8 +98,7 @@ def entropies(values: FloatArray) -> FloatArray:
     """(M,) sum_c w_c log(w / w_c) of class weights (M, C)."""
     total = values.sum(axis=1, keepdims=True)
     share = np.divide(values, total, out=np.ones_like(values), where=values > 0.0)
-    found: FloatArray = -(values * np.log(share)).sum(axis=1) + 0.0
-    return found
+    return np.asarray(-(values * np.log(share)).sum(axis=1) + 0.0)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -145,8 +144,7 @@ class Forest:
         roots = np.ascontiguousarray(self.roots[trees])
         found = np.empty((len(X), roots.size), dtype=np.int32)
         find_leaves(np.ascontiguousarray(X), roots, self.column, self.cut, self.child, found)
-        leaves: IntArray = found.astype(np.intp)
-        return leaves
+        return found.astype(np.intp)
 
 
 def _joined(parts: Sequence[AnyArray]) -> AnyArray:
