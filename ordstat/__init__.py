@@ -31,78 +31,49 @@ if TYPE_CHECKING:
     from .learners.perceptron import NormalisedSigmoid, RCDPerceptron
     from .learners.stump import DecisionStump
     from .learners.tree import DecisionTree
-    from .methods.acat import AdjacentCategory
-    from .methods.adaboost import AdaBoost
     from .methods.adaboost_or import AdaBoostOR
-    from .methods.bagging import OrdinalBagging
-    from .methods.cart import OrdinalTree
-    from .methods.clm import CumulativeLink
-    from .methods.cost_transform import CostTransform
-    from .methods.cusum import CuSumRank
-    from .methods.fixed_split import FixedSplitBoosting
-    from .methods.kernel_cusum import KernelCuSumRank
-    from .methods.kernel_prank import KernelPRank
-    from .methods.nominal_adaboost import NominalAdaBoost
-    from .methods.one_versus_all import OneVersusAll
-    from .methods.one_versus_one import OneVersusOne
-    from .methods.orboost import ORBoost
-    from .methods.ordinal_adaboost import OrdinalAdaBoost
+    from .methods.boosting import AdaBoost, ORBoost, RankBoost, SeedBoost
+    from .methods.clm import AdjacentCategory, CumulativeLink
+    from .methods.online import CuSumRank, KernelCuSumRank, KernelPRank, PRank
     from .methods.orstump import ORStump
-    from .methods.prank import PRank
     from .methods.rank_svm import RankBoundarySVM
-    from .methods.rankboost import RankBoost
-    from .methods.redsvm import REDSVM
+    from .methods.redsvm import REDSVM, SVOREXC, SVORIMC
     from .methods.reduction import Reduction
-    from .methods.reduction_logistic import ThresholdLogisticRegression
-    from .methods.reduction_network import OrdinalNetwork
     from .methods.reverse import reverse_reduction
-    from .methods.seedboost import SeedBoost
-    from .methods.svorexc import SVOREXC
-    from .methods.svorimc import SVORIMC
+    from .methods.threshold_loss import OrdinalNetwork, ThresholdLogisticRegression
+    from .methods.tree_boosting import FixedSplitBoosting, NominalAdaBoost, OrdinalAdaBoost
+    from .methods.trees import OrdinalBagging, OrdinalTree
+    from .methods.voting import CostTransform, OneVersusAll, OneVersusOne
     from .model.kernels.named import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Precomputed, Stump
     from .model.reduction.encoding import OneHot, Ordinal, Separate
 
 #: Names imported when they are used: a script pays for the methods it fits, and for scikit-learn only with its adapter.
 _LATER = {
-    "OrdinalClassifier": "estimator",
-    "HiddenLayer": "features",
-    "CostTransform": "methods.cost_transform",
-    "CuSumRank": "methods.cusum",
-    "AdjacentCategory": "methods.acat",
-    "CumulativeLink": "methods.clm",
-    "KernelCuSumRank": "methods.kernel_cusum",
-    "KernelPRank": "methods.kernel_prank",
-    "OneVersusAll": "methods.one_versus_all",
-    "OneVersusOne": "methods.one_versus_one",
-    "ORBoost": "methods.orboost",
-    "PRank": "methods.prank",
-    "RankBoost": "methods.rankboost",
-    "SeedBoost": "methods.seedboost",
-    "AdaBoost": "methods.adaboost",
-    "NormalisedSigmoid": "learners.perceptron",
-    "RCDPerceptron": "learners.perceptron",
-    "AdaBoostOR": "methods.adaboost_or",
-    "ORStump": "methods.orstump",
-    "DecisionStump": "learners.stump",
-    "DecisionTree": "learners.tree",
-    "OrdinalTree": "methods.cart",
-    "OrdinalBagging": "methods.bagging",
-    "NominalAdaBoost": "methods.nominal_adaboost",
-    "FixedSplitBoosting": "methods.fixed_split",
-    "OrdinalAdaBoost": "methods.ordinal_adaboost",
-    "REDSVM": "methods.redsvm",
-    "Reduction": "methods.reduction",
-    "reverse_reduction": "methods.reverse",
-    "ThresholdLogisticRegression": "methods.reduction_logistic",
-    "OrdinalNetwork": "methods.reduction_network",
-    "C45": "learners.c45",
-    **dict.fromkeys(("OneHot", "Ordinal", "Separate"), "model.reduction.encoding"),
-    "RankBoundarySVM": "methods.rank_svm",
-    "SVOREXC": "methods.svorexc",
-    "SVORIMC": "methods.svorimc",
-    **dict.fromkeys(
-        ("Gaussian", "Laplacian", "Linear", "Perceptron", "Polynomial", "Precomputed", "Stump"), "model.kernels.named"
-    ),
+    name: file
+    for file, names in {
+        "estimator": "OrdinalClassifier",
+        "features": "HiddenLayer",
+        "learners.c45": "C45",
+        "learners.perceptron": "NormalisedSigmoid RCDPerceptron",
+        "learners.stump": "DecisionStump",
+        "learners.tree": "DecisionTree",
+        "methods.adaboost_or": "AdaBoostOR",
+        "methods.boosting": "AdaBoost ORBoost RankBoost SeedBoost",
+        "methods.clm": "AdjacentCategory CumulativeLink",
+        "methods.online": "CuSumRank KernelCuSumRank KernelPRank PRank",
+        "methods.orstump": "ORStump",
+        "methods.rank_svm": "RankBoundarySVM",
+        "methods.redsvm": "REDSVM SVOREXC SVORIMC",
+        "methods.reduction": "Reduction",
+        "methods.reverse": "reverse_reduction",
+        "methods.threshold_loss": "OrdinalNetwork ThresholdLogisticRegression",
+        "methods.tree_boosting": "FixedSplitBoosting NominalAdaBoost OrdinalAdaBoost",
+        "methods.trees": "OrdinalBagging OrdinalTree",
+        "methods.voting": "CostTransform OneVersusAll OneVersusOne",
+        "model.kernels.named": "Gaussian Laplacian Linear Perceptron Polynomial Precomputed Stump",
+        "model.reduction.encoding": "OneHot Ordinal Separate",
+    }.items()
+    for name in names.split()
 }
 
 __all__ = [

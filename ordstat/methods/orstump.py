@@ -7,9 +7,9 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from .._typing import FloatArray, Progress
+from .._typing import Progress
 from ..learners.rank_stump import RankStumpTrainer
-from ..model.costs import CostField, CostMatrix, mean_excess, require_differences, sample_costs
+from ..model.costs import CostField, mean_excess, require_differences
 from ..model.distinct import DistinctRows, distinct_rows
 from ..model.fit import Certificate, Fit, HullGeometry, MarginFit, Trace
 from ..model.potentials import ColumnScore
@@ -18,7 +18,7 @@ from ..model.sample import Rows, Sample
 from ..model.scaling import fit_scaling
 from ..results.rankers.margin import MarginResults
 from ..solvers.dynamic_program import least_cost_thresholds
-from .base import Method, Needs
+from .base import Method, Needs, cost_option
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -46,18 +46,15 @@ class ORStump(Method):
     ORStump(cost='classification')
     """
 
-    cost: CostField = "absolute"
+    cost: CostField = cost_option()
 
     needs: ClassVar[Needs] = Needs(row_costs=True)
     results_class: ClassVar[type[Any]] = MarginResults
 
-    def __post_init__(self) -> None:
-        self._settle(cost=CostMatrix.parse(self.cost).value)
-
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> MarginFit:
         """Fit to arrays; rows of weight 0 take no part."""
         self.check(sample)
-        rows = distinct_rows(sample, sample_costs(self.cost_matrix, sample))
+        rows = distinct_rows(sample, self.costs(sample))
         require_differences(rows.costs, rows.weights)
         gains = (rows.costs[:, :-1] - rows.costs[:, 1:]) * rows.weights[:, None]
         column, sign = RankStumpTrainer.on(rows.X, sample.n_levels).choose(gains)
@@ -106,11 +103,7 @@ class ORStump(Method):
         sizes = 2.0 * (sample.X.shape[1] + np.array([1.0, rule.theta.size]))
         return HullGeometry(
             norm=float(1.0 / factor),
-            theta=_centred(rule.theta, potential.sign * centre),
+            theta=np.asarray(rule.theta - potential.sign * centre),
             log_size=float(np.log(sizes[0])),
             log_size_own=float(np.log(sizes[1])),
         )
-
-
-def _centred(theta: FloatArray, centre: float) -> FloatArray:
-    return theta - centre

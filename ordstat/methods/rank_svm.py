@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from .._typing import FloatArray
 from ..assess.bounds import MarginBounds
 from ..assess.preference import preference_bounds
-from ..checks import one_of
 from ..model.fit import BallGeometry, Fit, Geometry
 from ..model.sample import Sample
 from ..solvers.cross_validation import Route
 from ..solvers.gram import Gram
 from ..solvers.pairs.problem import PAIR_LOSSES, PairCandidate, PairOutcome, PairProblem
 from ..solvers.pairs.routes import PAIR_SOLVERS
-from ..solvers.svm.restricted import RestrictedGram
+from .base import Needs
 from .shared.svm import KernelMachine
 
 
@@ -53,13 +53,12 @@ class RankBoundarySVM(KernelMachine):
     RankBoundarySVM(C=10.0, kernel='linear', loss='squared_hinge')
     """
 
-    loss: str = "hinge"
-    solver: str = "auto"
+    needs: ClassVar[Needs] = Needs(row_costs=True, cluster=True, restrictions=True)
+    routes: ClassVar[Mapping[str, Mapping[str, Route]]] = dict.fromkeys(PAIR_LOSSES, PAIR_SOLVERS)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        one_of("loss", self.loss, PAIR_LOSSES, of=self)
-        one_of("solver", self.solver, PAIR_SOLVERS, of=self)
+    @property
+    def factored(self) -> bool:
+        return False
 
     def candidate(self, used: Sample, gram: Gram, costs: FloatArray) -> PairCandidate:
         return PairCandidate(
@@ -69,9 +68,6 @@ class RankBoundarySVM(KernelMachine):
     def matrices(self, usual: float) -> float:
         """Pairs of rows are listed beside the kernel matrix."""
         return usual + 2.5
-
-    def route(self, gram: Gram) -> Route:
-        return PAIR_SOLVERS["cvxpy" if isinstance(gram, RestrictedGram) else self.solver]
 
     def own_facts(self, problem: PairProblem, outcome: PairOutcome) -> tuple[tuple[str, Any], ...]:
         return (

@@ -12,7 +12,7 @@ from .._typing import FloatArray, Progress
 from ..checks import one_of
 from ..exceptions import DataError
 from ..learners.extended import Answered, learn, parse_base
-from ..model.costs import CostField, CostMatrix, require_differences, require_v_shaped, sample_costs, split_weights
+from ..model.costs import CostField, require_differences, split_weights
 from ..model.distinct import DistinctRows, distinct_rows
 from ..model.fit import Trace
 from ..model.reduction.answers import Answers, CountingRule, ModalRule, out_of_order
@@ -20,9 +20,9 @@ from ..model.reduction.bound import alike, binary_cost, training_bound
 from ..model.reduction.encoding import Encoding, parse_encoding
 from ..model.reduction.extended import ReductionFit, extend
 from ..model.sample import Rows, Sample
-from ..model.scaling import SCALED, SCALINGS, fit_scaling
+from ..model.scaling import SCALED, fit_scaling
 from ..results.rankers.reduction import ReductionResults
-from .base import Method, Needs
+from .base import Method, Needs, cost_option, option, scaling_option
 from .shared.work import Work
 
 # Rows of whole weights are given that often to a classifier that need not count them, up to this number.
@@ -80,17 +80,15 @@ class Reduction(Method):
 
     base: Any = "logistic"
     encoding: str | Encoding = "one-hot"
-    cost: CostField = "absolute"
-    decision: str = "count"
-    scaling: str | None = "range"
+    cost: CostField = cost_option()
+    decision: str = option("count", one_of, RULES)
+    scaling: str | None = scaling_option()
 
-    needs: ClassVar[Needs] = Needs(row_costs=True)
+    needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True)
     results_class: ClassVar[type[Any]] = ReductionResults
 
     def __post_init__(self) -> None:
-        self._settle(cost=CostMatrix.parse(self.cost).value)
-        one_of("decision", self.decision, RULES, of=self)
-        one_of("scaling", self.scaling, SCALINGS, of=self)
+        super().__post_init__()
         parse_encoding(self.encoding)
         if not isinstance(self.base, str) or self.base != "logistic":
             parse_base(self.base, type(self).__name__)
@@ -103,9 +101,7 @@ class Reduction(Method):
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method does not support."""
         super().check(sample)
-        costs = sample_costs(self.cost_matrix, sample)
-        require_v_shaped(costs, sample.y, type(self).__name__)
-        require_differences(costs, sample.case_weights)
+        require_differences(self.costs(sample), sample.case_weights)
 
     def work(self, sample: Sample) -> Work:
         """The extended examples, or a classifier for every question."""
@@ -151,7 +147,7 @@ class Reduction(Method):
         self.check(sample)
         base = parse_base(self.base, type(self).__name__)
         most = np.inf if base.counts_rows else _MOST_ROWS
-        train = distinct_rows(sample, sample_costs(self.cost_matrix, sample)).repeated(most)
+        train = distinct_rows(sample, self.costs(sample)).repeated(most)
         extended = extend(train.y, train.costs, train.weights)
         scaling = fit_scaling(self.scaling, train.X, train.weights)
         answered = learn(base, parse_encoding(self.encoding), train.X, extended, scaling, rng)

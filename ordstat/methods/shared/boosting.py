@@ -15,15 +15,26 @@ from ...learners.boosting_run import Run, continued, held_out, split
 from ...learners.losses.exponential import MarginLoss, Questions
 from ...learners.named_weak import parse_learner
 from ...learners.weak import WeakLearner
-from ...model.costs import CostField, CostMatrix, mean_excess, require_differences, require_v_shaped, sample_costs
+from ...model.costs import CostField, mean_excess, require_differences
 from ...model.distinct import DistinctRows, distinct_rows
 from ...model.ensembles.ensembles import Ensemble, Raised
 from ...model.ensembles.rounds import EnsembleFit, Rounds
-from ...model.fit import Certificate, Fit, HullGeometry, Trace
+from ...model.fit import Certificate, Fit, Geometry, Trace
 from ...model.rules import Potential, ThresholdRule, count_above
 from ...model.sample import Rows, Sample
 from ...results.rankers.ensemble import EnsembleResults
-from ..base import Method, Needs
+from ..base import Method, Needs, cost_option, option
+from .geometry import hull
+
+
+def _known_learner(name: str, value: Any, of: Any) -> None:
+    """OptionError where it is no weak learner."""
+    parse_learner(value, type(of).__name__)
+
+
+def _share(name: str, value: Any, of: Any) -> float | None:
+    """A share of the rows, or None."""
+    return None if value is None else fraction(name, value, also=", or None", of=of)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -44,30 +55,14 @@ class RoundsMethod(Method):
         Rounds without a smaller cost of the held-out rows after which boosting ends.
     """
 
-    rounds: int = 200
-    cost: CostField = "absolute"
-    validation: float | None = None
-    patience: int = 50
+    rounds: int = option(200, whole, 1)
+    cost: CostField = cost_option()
+    validation: float | None = option(None, _share)
+    patience: int = option(50, whole, 1)
 
-    needs: ClassVar[Needs] = Needs(row_costs=True)
+    #: Costs must be V-shaped, for the signs of their steps to say which answers are right.
+    needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True)
     results_class: ClassVar[type[Any]] = EnsembleResults
-    #: Whether costs must be V-shaped, for the signs of their steps to say which answers are right.
-    v_shaped: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        share = self.validation
-        self._settle(
-            rounds=whole("rounds", self.rounds, 1, of=self),
-            cost=CostMatrix.parse(self.cost).value,
-            validation=None if share is None else fraction("validation", share, also=", or None", of=self),
-            patience=whole("patience", self.patience, 1, of=self),
-        )
-
-    def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method does not support, or costs that are not V-shaped."""
-        super().check(sample)
-        if self.v_shaped:
-            require_v_shaped(sample_costs(self.cost_matrix, sample), sample.y, type(self).__name__)
 
     # What a concrete class says
 
@@ -168,7 +163,7 @@ class RoundsMethod(Method):
             yield [count_above(self.gaps(train, sums[0], theta, total)) for total in sums[1:]]
 
     def _rows(self, sample: Sample) -> DistinctRows:
-        return distinct_rows(sample, sample_costs(self.cost_matrix, sample))
+        return distinct_rows(sample, self.costs(sample))
 
     def _run(self, rows: DistinctRows, held: IntArray | None, start: Potential | None) -> Run:
         train, test = split(rows, held)
@@ -205,21 +200,17 @@ class RoundsMethod(Method):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class BoostingMethod(RoundsMethod):
-    """Base of the threshold ensembles H(x) = sum_t alpha_t h_t(x) of weak binary hypotheses.
-
-    Its options beside those of `RoundsMethod` are
+class WeakHypotheses:
+    """What the threshold ensembles H(x) = sum_t alpha_t h_t(x) of weak binary hypotheses say to `RoundsMethod`.
 
     learner : str, weak learner or scikit-learn classifier
         "stump", "perceptron", "sigmoid", "tree" (of 5 leaves), "logistic"; a value such as DecisionTree(leaves=8) or
         RCDPerceptron(updates=100); or a classifier that takes sample_weight.
     """
 
-    learner: Any = "stump"
+    learner: Any = option("stump", _known_learner)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.weak()
+    needs: ClassVar[Needs]
 
     def weak(self) -> WeakLearner:
         """The weak learner."""
@@ -228,6 +219,15 @@ class BoostingMethod(RoundsMethod):
     def hypotheses(self, train: DistinctRows) -> Hypotheses:
         return self.weak().on(train.X, train.weights)
 
+    def loss(self, train: DistinctRows, scores: FloatArray) -> Loss:
+        """The exponential loss of margins, with its best thresholds; of two levels with the threshold at 0.
+
+        Of two levels it is sum_n w_n exp(-z_n H(x_n)), z_n = +1 for the higher one, else -1, and
+        w_n = |c_n[1] - c_n[2]| times the case weight, so that every named cost is the same one.
+        """
+        theta = np.zeros(1) if self.needs.two_levels else None
+        return MarginLoss.start(Questions.of(train.y, train.costs, train.weights), scores, theta)
+
     def thresholds(self, train: DistinctRows, scores: FloatArray) -> FloatArray:
         """(K-1,) thresholds for training scores (N,), where the loss has none of its own."""
         raise TypeError(f"{type(self).__name__} defines no thresholds")
@@ -235,7 +235,7 @@ class BoostingMethod(RoundsMethod):
     def gaps(
         self, train: DistinctRows, training: FloatArray, theta: FloatArray | None, scores: FloatArray
     ) -> FloatArray:
-        return scores[:, None] - (self.thresholds(train, training) if theta is None else theta)
+        return np.asarray(scores[:, None] - (self.thresholds(train, training) if theta is None else theta))
 
     def rule(self, train: DistinctRows, potential: Any, theta: FloatArray | None) -> ThresholdRule:
         found = self.thresholds(train, potential(Rows(X=train.X))) if theta is None else theta
@@ -244,7 +244,7 @@ class BoostingMethod(RoundsMethod):
     def facts(self) -> tuple[tuple[str, Any], ...]:
         return (("Weak learner", repr(self.weak())),)
 
-    def geometry(self, sample: Sample, fit: Fit) -> HullGeometry | None:
+    def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
         """Sum of the weights, and how rich the class of the weak learner is on the training rows."""
         rule = cast(ThresholdRule, fit.rule)
         used = sample.case_weights > 0
@@ -256,44 +256,9 @@ class BoostingMethod(RoundsMethod):
         return hull(cast(Ensemble, rule.potential).round_weights, rule.theta, richness.log_size, lengths)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class TwoLevelBoosting(BoostingMethod):
-    """Base of the ensembles for a response of two levels, with the threshold at 0.
-
-    z_n = +1 for the higher level, else -1; w_n = |c_n[1] - c_n[2]| times the case weight, so that every named cost is
-    the same one.
-    """
-
-    needs: ClassVar[Needs] = Needs(row_costs=True, two_levels=True)
-
-    def loss(self, train: DistinctRows, scores: FloatArray) -> MarginLoss:
-        """The exponential loss sum_n w_n exp(-z_n H(x_n))."""
-        return MarginLoss.start(Questions.of(train.y, train.costs, train.weights), scores, np.zeros(1))
-
-
 def _zeros(rows: Rows, shape: tuple[int, ...], start: Potential | None) -> FloatArray:
     """Scores of rows before the first round."""
     return np.zeros((rows.n, *shape)) if start is None else start(rows) + np.zeros((rows.n, *shape))
-
-
-def hull(
-    round_weights: FloatArray, theta: FloatArray, log_size: float, squared_lengths: FloatArray | None
-) -> HullGeometry:
-    """The hull of a class of `exp(log_size)` label vectors, or of real-valued hypotheses, with K-1 thresholds."""
-    constants = np.log([2.0, 2.0 * theta.size])
-    if squared_lengths is not None:
-        both = constants
-    elif np.isnan(log_size):
-        both = np.full(2, np.nan)
-    else:
-        both = np.logaddexp(log_size, constants)
-    return HullGeometry(
-        norm=float(np.abs(round_weights).sum()),
-        theta=theta,
-        log_size=float(both[0]),
-        log_size_own=float(both[1]),
-        squared_lengths=squared_lengths,
-    )
 
 
 def cost_certificate(rows: DistinctRows, codes: IntArray, loss: float, limit: float) -> Certificate:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ...exceptions import OptionError
 from ...model.kernels.checks import require_definite, require_finite, require_symmetric
-from ...model.kernels.named import Kernel
+from ...model.kernels.named import Kernel, parse_kernel
 from ...model.online.examples import Examples
 from ...model.online.weights import KernelSums, Learned, Update
-from ...model.sample import Rows, Sample
+from ...model.sample import Rows
 from ...model.scaling import Scaling
 from ...solvers.online.dual import DualBatch, DualState, Support
 from ...solvers.online.perceptron import mean_of
-from .online import OnlineMethod
-from .selection import KernelOption
-from .work import Work
 
 # Eigenvalues below this share of the largest are rounding.
 _ROUNDING = 1e-12
@@ -65,7 +62,8 @@ class DualWork:
             gram = sums.kernel(sums.anchors, sums.anchors) - sums.origins[:, None] - sums.origins + sums.centre
         return max(float(coef @ gram @ coef), 0.0)
 
-    def support(self) -> Support:
+    @property
+    def state(self) -> Support:
         """Earlier rows and these, those without any update left out."""
         state, before = self.learner, self.earlier
         last, sums = np.hstack([before.last, state.beta]), np.hstack([before.sums, state.sums])
@@ -82,19 +80,27 @@ class DualWork:
         )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class KernelOnlineMethod(KernelOption, OnlineMethod):
-    """Base of the online rankers on sums of kernels.
+class OnKernel:
+    """What the online rankers on sums of kernels say to `OnlineMethod`.
 
     A kernel that is definite only on coefficients of sum zero ("perceptron", "stump") takes the form
     k(x, x') - k(x, 0) - k(0, x') + k(0, 0), which is positive definite.
     """
 
-    kernel: str | Kernel | Callable[[FloatArray, FloatArray], Any] = "perceptron"
+    kernel: str | Kernel | Callable[[FloatArray, FloatArray], Any]
+    keep: str
+    margin: float
+    constant: ClassVar[float]
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.check_scaling(self.scaling)
+    @property
+    def similarity(self) -> Kernel:
+        """The kernel meant."""
+        return parse_kernel(self.kernel)
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether the columns of X are values of the kernel at the training rows."""
+        return self.similarity.pairwise
 
     # What a concrete class says
 
@@ -150,18 +156,6 @@ class KernelOnlineMethod(KernelOption, OnlineMethod):
             earlier=earlier,
         )
 
-    def work(self, sample: Sample) -> Work:
-        """The kernel matrix of different rows, beside the examples presented."""
-        n = Examples.of(sample, self.cost_matrix).n if self.presentation != "order" else sample.n
-        matrices = 3.0 if self.similarity.conditionally_definite else 2.0
-        matrix = Work(
-            what=f"computes a kernel matrix of {n} x {n} rows",
-            memory=8.0 * matrices * n**2,
-            instead="Take fewer rows, or a method without a kernel, such as 'prank' or 'cusum'",
-        )
-        presented = super().work(sample)
-        return matrix if presented is None else presented.beside(matrix)
-
     def expansion(self, support: Support, coef: FloatArray, centre: float, scaling: Scaling) -> KernelSums:
         """Sums of kernels with coefficients (J, S) at the support rows."""
         return KernelSums(
@@ -173,9 +167,6 @@ class KernelOnlineMethod(KernelOption, OnlineMethod):
             centre=centre,
             constant=self.constant,
         )
-
-    def state(self, work: DualWork) -> Support:
-        return work.support()
 
     def kept(self, update: Update) -> tuple[KernelSums, FloatArray]:
         """The sums and thresholds of the hypothesis to predict with."""
@@ -197,11 +188,10 @@ class KernelOnlineMethod(KernelOption, OnlineMethod):
         used = values > _ROUNDING * values[-1]
         return np.asarray(vectors[:, used] * np.sqrt(values[used]))
 
-    def described(self, learned: Learned, shared: dict[str, Any]) -> dict[str, Any]:
-        """What all fits share, with the kernel among the facts."""
+    def own_facts(self, learned: Learned) -> tuple[tuple[str, Any], ...]:
+        """The kernel, and how many rows had an update."""
         kernel = self.similarity.settled(learned.scaling.factor.size)
-        own = (("Kernel", repr(kernel)), ("Support vectors", str(learned.state.origins.size)))
-        return {**shared, "facts": (*own, *shared["facts"])}
+        return ("Kernel", repr(kernel)), ("Support vectors", str(learned.state.origins.size))
 
 
 def definite_gram(kernel: Kernel, X: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray, float]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._typing import Progress
-from ...checks import jobs, one_of, whole
+from ...checks import one_of, whole
 from ...exceptions import OptionError
 from ...learners.boosting_run import continued
 from ...learners.losses.reweighting import Unweighted
@@ -25,7 +25,7 @@ from ...model.trees.aggregation import Aggregation, SplitVotes
 from ...model.trees.fit import TreeFit
 from ...model.trees.tree import Tree, entropies
 from ...results.rankers.trees import TreeResults
-from ..base import Method, Needs
+from ..base import Method, Needs, jobs_option, option
 from .work import Work
 
 #: What trees may be grown for.
@@ -40,6 +40,14 @@ _LEAVES = {"nominal": 15, "ordinal": 5}
 _SECONDS, _BYTES = 1.5e-7, 40.0
 # Rounding of the sums behind a deviance.
 _ROUNDING = 1e-9
+
+
+def _only_classification(name: str, value: Any, of: Any) -> None:
+    if value != "classification":
+        raise OptionError(
+            f"cost of {type(of).__name__} must be 'classification', for the rank with the most votes wins; got "
+            f"{value!r}. Methods such as 'redsvm' and 'adaboost-or' minimise other costs."
+        )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -75,8 +83,8 @@ class TreeMethod(Method):
     prune: str | None = None
     max_depth: int | None = None
     min_weight: float = 0.0
-    n_jobs: int = 1
-    cost: CostField = "classification"
+    n_jobs: int = jobs_option()
+    cost: CostField = option("classification", _only_classification)
 
     needs: ClassVar[Needs] = Needs()
     results_class: ClassVar[type[Any]] = TreeResults
@@ -84,13 +92,8 @@ class TreeMethod(Method):
     in_rounds: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if self.cost != "classification":
-            raise OptionError(
-                f"cost of {type(self).__name__} must be 'classification', for the rank with the most votes wins; got "
-                f"{self.cost!r}. Methods such as 'redsvm' and 'adaboost-or' minimise other costs."
-            )
-        tree = self.tree()
-        self._settle(min_weight=tree.min_weight, n_jobs=jobs(self.n_jobs, of=self))
+        super().__post_init__()
+        self._settle(min_weight=self.tree().min_weight)
 
     def tree(self) -> DecisionTree:
         """The settings of every tree."""
@@ -247,20 +250,14 @@ def _accounted(trees: list[Tree]) -> Certificate:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class BoostedTrees(TreeMethod):
-    """Base of the kinds of AdaBoost."""
+class Boosted:
+    """Options of the kinds of AdaBoost."""
 
-    rounds: int = 50
-    version: str = "discrete"
-    sampling: str = "resample"
+    rounds: int = option(50, whole, 1)
+    version: str = option("discrete", one_of, VERSIONS)
+    sampling: str = option("resample", one_of, SAMPLINGS)
 
     in_rounds: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._settle(rounds=whole("rounds", self.rounds, 1, of=self))
-        one_of("version", self.version, VERSIONS, of=self)
-        one_of("sampling", self.sampling, SAMPLINGS, of=self)
 
     @property
     def made(self) -> int:
