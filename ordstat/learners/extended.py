@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from ..checks import unknown
 from ..exceptions import OptionError
 from ..model.binary import Binary
 from ..model.reduction.answers import Answers
-from ..model.reduction.encoding import Encoding, SeparateAnswers, SharedAnswers, extended_rows
+from ..model.reduction.encoding import EncodedAnswers, Encoding, extended_rows
 from ..model.reduction.extended import Extended
 from ..model.scaling import Scaling
 from .base import BinaryLearner, Learned
@@ -53,10 +52,12 @@ def parse_base(value: Any, owner: str) -> BinaryLearner:
     """
     if isinstance(value, BinaryLearner):
         return value
+    also = ", a learner such as C45(), or a scikit-learn classifier that takes sample_weight"
+    wrong = unknown("base", value, BASES, of=owner, also=also)
     if isinstance(value, str):
         if value in BASES:
             return BASES[value]()
-        raise _unknown(value, owner)
+        raise wrong
     try:
         return Classifier(value, None)
     except OptionError as error:
@@ -65,29 +66,7 @@ def parse_base(value: Any, owner: str) -> BinaryLearner:
                 f"base of {owner}, {type(value).__name__}, has no sample_weight in fit: extended examples are weighted "
                 "by what their answers cost, so choose a classifier that takes weights."
             ) from error
-        raise _unknown(value, owner) from error
-
-
-def _unknown(value: Any, owner: str) -> OptionError:
-    also = ", a learner such as C45(), or a scikit-learn classifier that takes sample_weight"
-    return unknown("base", value, BASES, of=owner, also=also)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Answered:
-    """A learner's answers to the questions of a sample.
-
-    Attributes
-    ----------
-    answers : Answers
-    learned : Learned
-    n_examples : int
-        Extended examples of positive weight.
-    """
-
-    answers: Answers
-    learned: Learned
-    n_examples: int
+        raise wrong from error
 
 
 def learn(
@@ -97,27 +76,22 @@ def learn(
     extended: Extended,
     scaling: Scaling,
     rng: np.random.Generator,
-) -> Answered:
-    """Fit a base learner to the extended examples of rows X (N, D), their columns scaled first.
+) -> tuple[Answers, Learned]:
+    """Fit a base learner to the extended examples of rows X (N, D), their columns scaled first; its answers.
 
     Examples of weight 0 are left out. One classifier learns all of them, or one classifier each k, as the encoding has
     it.
     """
-    scaled = scaling(X)
-    questions = extended.labels.shape[1]
-    codes = encoding.codes(questions + 1)
-    n_examples = int(np.count_nonzero(extended.weights))
+    scaled, n_levels = scaling(X), extended.labels.shape[1] + 1
+    codes = encoding.codes(n_levels)
     if codes is None:
         rows = np.arange(len(X))
         problems = [Binary.of(rows, z, w) for z, w in zip(extended.labels.T, extended.weights.T, strict=True)]
         learned = base.on(scaled, extended.weights.sum(axis=1)).fit(problems, rng)
-        answers: Answers = SeparateAnswers(
-            scorer=learned.scorer, n_levels=questions + 1, encoding=encoding, scaling=scaling
-        )
-        return Answered(answers=answers, learned=learned, n_examples=n_examples)
-    inside = extended.weights.ravel() > 0
-    examples = extended_rows(scaled, codes)[inside]
-    weights = extended.weights.ravel()[inside]
-    learned = base.fit(examples, extended.labels.ravel()[inside], weights, rng)
-    answers = SharedAnswers(scorer=learned.scorer, codes=codes, encoding=encoding, scaling=scaling)
-    return Answered(answers=answers, learned=learned, n_examples=n_examples)
+    else:
+        weights = extended.weights.ravel()
+        inside = weights > 0
+        examples = extended_rows(scaled, codes)[inside]
+        learned = base.fit(examples, extended.labels.ravel()[inside], weights[inside], rng)
+    answers = EncodedAnswers(scorer=learned.scorer, n_levels=n_levels, codes=codes, encoding=encoding, scaling=scaling)
+    return answers, learned

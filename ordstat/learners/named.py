@@ -1,9 +1,25 @@
-"""Base classifiers by name."""
+"""Classifiers and weak learners by name, and any binary learner as a weak one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..checks import unknown
+from ..exceptions import OptionError
+from ..model.binary import Binary
+from ..model.ensembles.ensembles import MemberSum
+from ..model.sample import Rows
+from .base import BinaryLearner, Scorer, Trainer
+from .classifier import Classifier
+from .perceptron import NormalisedSigmoid, RCDPerceptron
+from .stump import DecisionStump
+from .tree import DecisionTree
+from .weak import HypothesisClass, Weak, WeakLearner, WeakTrainer
 
 
 def _logistic() -> Any:
@@ -20,3 +36,85 @@ def _tree() -> Any:
 
 #: scikit-learn's classifiers that a string stands for, with their default settings.
 CLASSIFIERS: dict[str, Callable[[], Any]] = {"logistic": _logistic, "tree": _tree}
+
+
+def named_classifier(value: Any, wrong: OptionError) -> Classifier:
+    """A classifier of scikit-learn, by name or as it is; raises `wrong` where it is none that takes sample weights."""
+    if isinstance(value, str) and value not in CLASSIFIERS:
+        raise wrong
+    try:
+        return Classifier(CLASSIFIERS[value]() if isinstance(value, str) else value)
+    except OptionError as error:
+        raise wrong from error
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """+1 where a classifier's score is above 0, else -1."""
+
+    scorer: Scorer
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        return np.where(self.scorer(rows)[:, 0] > 0.0, 1.0, -1.0)
+
+
+@dataclass(frozen=True)
+class WeakClassifier(WeakLearner):
+    """The answers of a binary learner, fitted anew every round.
+
+    Attributes
+    ----------
+    base : BinaryLearner
+    """
+
+    base: BinaryLearner
+
+    def on(self, X: FloatArray, case_weights: FloatArray) -> WeakClassifierTrainer:
+        return WeakClassifierTrainer(X=X, trainer=self.base.on(X, case_weights))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WeakClassifierTrainer(WeakTrainer):
+    """The trainer of a weak classifier, for the rows X (N, D)."""
+
+    trainer: Trainer
+
+    def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
+        size = np.abs(u)
+        problem = Binary.of(np.arange(self.n), np.where(u > 0, 1.0, -1.0), size / (size.mean() or 1.0))
+        member = Answer(self.trainer.fit((problem,), rng).scorer)
+        return Weak(member, member(Rows(X=self.X)))
+
+    def combine(self, members: Sequence[Answer], round_weights: FloatArray) -> MemberSum:
+        return MemberSum(members=tuple(members), round_weights=np.asarray(round_weights))
+
+    def richness(self) -> HypothesisClass:
+        return HypothesisClass(log_size=np.nan)
+
+
+#: Weak learners that a string stands for, beside those of scikit-learn.
+WEAK: dict[str, WeakLearner] = {
+    "stump": DecisionStump(),
+    "perceptron": RCDPerceptron(),
+    "sigmoid": NormalisedSigmoid(),
+    "tree": DecisionTree(),
+}
+
+
+def parse_learner(value: Any, owner: str) -> WeakLearner:
+    """The weak learner a user means by a name, a value, or a scikit-learn classifier.
+
+    Raises
+    ------
+    OptionError
+        None of these; `owner` is the method to name.
+    """
+    if isinstance(value, WeakLearner):
+        return value
+    if isinstance(value, BinaryLearner):
+        return WeakClassifier(value)
+    if isinstance(value, str) and value in WEAK:
+        return WEAK[value]
+    also = ", a weak learner such as DecisionStump(), or a scikit-learn classifier that takes sample_weight"
+    names = dict.fromkeys([*WEAK, *CLASSIFIERS])
+    return WeakClassifier(named_classifier(value, unknown("learner", value, names, of=owner, also=also)))

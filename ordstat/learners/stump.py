@@ -76,12 +76,7 @@ class DecisionStump(WeakLearner):
 class StumpTrainer(WeakTrainer):
     """The trainer of a stump, for the rows X (N, D)."""
 
-    X: FloatArray
     presorted: Presorted
-
-    @property
-    def n(self) -> int:
-        return len(self.X)
 
     def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
         sorted_by = self.presorted

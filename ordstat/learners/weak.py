@@ -45,8 +45,11 @@ class HypothesisClass:
     squared_lengths: FloatArray | None = None
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class WeakTrainer(ABC):
-    """A weak learner at work on the rows of one sample: what the rounds share is done once."""
+    """A weak learner at work on the rows X (N, D) of one sample: what the rounds share is done once."""
+
+    X: FloatArray
 
     #: A hypothesis that is worse than chance (a sigmoid of a good perceptron may be) is used the other way round.
     reversible: ClassVar[bool] = True
@@ -69,21 +72,19 @@ class WeakTrainer(ABC):
         scorer = _SideBySide(tuple(self.combine([weak.member], np.ones(1)) for weak in found))
         return Learned(
             scorer=scorer,
-            scores=np.column_stack([np.zeros((self.n, 0)), *(weak.values[:, None] for weak in found)]),
+            scores=np.column_stack([np.zeros((self.n, 0)), *(weak.values for weak in found)]),
             certificate=Certificate(name="weak hypotheses that were not found", value=0.0, tolerance=0.0),
             iterations=len(problems),
         )
 
     @property
-    @abstractmethod
     def n(self) -> int:
         """Number of rows."""
+        return len(self.X)
 
     def _signed(self, problem: Binary) -> FloatArray:
-        u: FloatArray = np.bincount(problem.index, weights=problem.labels * problem.weights, minlength=self.n).astype(
-            np.float64
-        )
-        return u
+        signed = problem.labels * problem.weights
+        return np.bincount(problem.index, weights=signed, minlength=self.n).astype(np.float64)
 
 
 class WeakLearner(BinaryLearner):
@@ -101,4 +102,4 @@ class _SideBySide:
     members: tuple[Ensemble, ...]
 
     def __call__(self, rows: Rows) -> FloatArray:
-        return np.column_stack([np.zeros((rows.n, 0)), *(member(rows)[:, None] for member in self.members)])
+        return np.column_stack([np.zeros((rows.n, 0)), *(member(rows) for member in self.members)])

@@ -11,7 +11,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..exceptions import OptionError
 from ..learners.boosting import Hypotheses
-from ..learners.losses.answer_loss import AnswerLoss
+from ..learners.losses.exponential import AnswerLoss
 from ..learners.rank_stump import RankStumpTrainer
 from ..learners.weak import Weak
 from ..model.distinct import DistinctRows

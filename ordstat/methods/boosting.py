@@ -9,11 +9,9 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..checks import one_of, unknown
-from ..exceptions import OptionError
 from ..learners.base import BinaryLearner, Scorer
-from ..learners.classifier import Classifier
 from ..learners.losses.pairwise import PairLoss, misordered
-from ..learners.named import CLASSIFIERS
+from ..learners.named import CLASSIFIERS, named_classifier
 from ..model.costs import mean_excess
 from ..model.distinct import DistinctRows
 from ..model.fit import Certificate, Fit
@@ -176,22 +174,14 @@ class SeedBoost(WeakHypotheses, RoundsMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.first, (Method, BinaryLearner)):
-            self._classifier()
+        if not isinstance(self.first, Method):
+            self._learner()
 
-    def _classifier(self) -> Classifier:
-        if isinstance(self.first, str) and self.first in CLASSIFIERS:
-            return Classifier(CLASSIFIERS[self.first]())
-        if not isinstance(self.first, str):
-            try:
-                return Classifier(self.first)
-            except OptionError as error:
-                raise self._unknown() from error
-        raise self._unknown()
-
-    def _unknown(self) -> OptionError:
+    def _learner(self) -> BinaryLearner:
+        if isinstance(self.first, BinaryLearner):
+            return self.first
         also = ", a method such as REDSVM(C=1), or a scikit-learn classifier that takes sample_weight"
-        return unknown("first", self.first, CLASSIFIERS, of=self, also=also)
+        return named_classifier(self.first, unknown("first", self.first, CLASSIFIERS, of=self, also=also))
 
     def start(self, train: DistinctRows, rng: np.random.Generator) -> Potential:
         """The score of the first learner."""
@@ -199,8 +189,7 @@ class SeedBoost(WeakHypotheses, RoundsMethod):
         if isinstance(self.first, Method):
             sample = Sample(rows=Rows(X=train.X), y=train.y, n_levels=2, weights=weights)
             return _Gap(self.first.fit(sample, rng))
-        learner = self.first if isinstance(self.first, BinaryLearner) else self._classifier()
-        return _Score(learner.fit(train.X, np.where(train.y > 0, 1.0, -1.0), weights, rng).scorer)
+        return _Score(self._learner().fit(train.X, np.where(train.y > 0, 1.0, -1.0), weights, rng).scorer)
 
     def facts(self) -> tuple[tuple[str, Any], ...]:
         return *super().facts(), ("First", repr(self.first))

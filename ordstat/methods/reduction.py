@@ -11,7 +11,8 @@ import numpy as np
 from .._typing import FloatArray, Progress
 from ..checks import one_of
 from ..exceptions import DataError
-from ..learners.extended import Answered, learn, parse_base
+from ..learners.base import Learned
+from ..learners.extended import learn, parse_base
 from ..model.costs import CostField, require_differences, split_weights
 from ..model.distinct import DistinctRows, distinct_rows
 from ..model.fit import Trace
@@ -150,40 +151,40 @@ class Reduction(Method):
         train = distinct_rows(sample, self.costs(sample)).repeated(most)
         extended = extend(train.y, train.costs, train.weights)
         scaling = fit_scaling(self.scaling, train.X, train.weights)
-        answered = learn(base, parse_encoding(self.encoding), train.X, extended, scaling, rng)
-        rule = RULES[self.decision](answered.answers, alike(split_weights(train.costs)))
+        answers, learned = learn(base, parse_encoding(self.encoding), train.X, extended, scaling, rng)
+        rule = RULES[self.decision](answers, alike(split_weights(train.costs)))
         if self.decision == "mode" and not rule.probable:
             raise DataError(
                 "decision='mode' needs probabilities: a base classifier with predict_proba, and costs that weigh the "
                 "examples of each question alike, such as the absolute cost."
             )
-        gaps = answered.answers(Rows(X=train.X))
+        gaps = answers(Rows(X=train.X))
         bound = training_bound(train, gaps, extended) if self.decision == "count" else None
         if progress is not None:
             progress(1, 1, "extended examples learned")
         return ReductionFit(
             rule=rule,
-            certificate=answered.learned.certificate,
+            certificate=learned.certificate,
             trace=Trace(
-                iterations=answered.learned.iterations,
+                iterations=learned.iterations,
                 objective=np.array([binary_cost(gaps, extended) / train.weights.sum()]),
                 message="extended examples learned",
             ),
             scores=rule.scores(sample.rows),
-            facts=self._facts(answered),
+            facts=self._facts(int(np.count_nonzero(extended.weights)), learned),
             bound=bound,
             crossed=crossed(rule, train, gaps),
         )
 
-    def _facts(self, answered: Answered) -> tuple[tuple[str, Any], ...]:
+    def _facts(self, n_examples: int, learned: Learned) -> tuple[tuple[str, Any], ...]:
         how = "most probable rank" if self.decision == "mode" else "1 + number of positive answers"
         return (
-            ("Extended examples", f"{answered.n_examples} of positive weight"),
+            ("Extended examples", f"{n_examples} of positive weight"),
             ("Base classifier", str(parse_base(self.base, type(self).__name__))),
             ("Encoding of k", repr(parse_encoding(self.encoding))),
             ("Rank", how),
             ("Columns scaled", SCALED[self.scaling]),
-            *answered.learned.facts,
+            *learned.facts,
         )
 
 

@@ -11,9 +11,8 @@ from ..checks import whole
 from ..model.distinct import DistinctRows
 from ..model.fit import BallGeometry, Fit
 from ..model.kernels.named import Linear
-from ..model.potentials import LinearPotential
+from ..model.potentials import LinearPotential, NetworkPotential
 from ..model.reduction.extended import Extended
-from ..model.reduction.logistic_rule import NetworkPotential
 from ..model.rules import ThresholdRule
 from ..model.sample import Rows, Sample
 from ..model.scaling import Scaling

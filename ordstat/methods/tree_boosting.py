@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 
-from .._typing import IntArray
 from ..checks import one_of
 from ..exceptions import OptionError
-from ..learners.losses.reweighting import DiscreteRanks, DiscreteSplits, RealRanks, RealSplits, Reweighting
-from ..learners.tree_rounds import Plan
+from ..learners.losses.reweighting import Reweighting, discrete_ranks, discrete_splits, real_ranks, real_splits
 from ..model.distinct import DistinctRows
 from ..model.reduction.splits import below
 from ..model.trees.aggregation import (
     COMBINATIONS,
     Aggregation,
-    DistanceRatios,
     LogRatios,
     Plurality,
     RealSplitVotes,
     RoundRanks,
-    SplitLogRatios,
     SplitVotes,
 )
 from .base import option
@@ -77,32 +73,16 @@ class NominalAdaBoost(Boosted, TreeMethod):
     def kind(self) -> str:
         return "nominal"
 
-    def plan(self, rows: DistinctRows, n_levels: int) -> Plan:
-        return Plan(
-            tree=self.tree(),
-            classes=rows.y[None],
-            n_classes=n_levels,
-            apart=False,
-            aggregation=self._aggregation(rows, n_levels),
-            reweighting=self._reweighting(rows, n_levels),
-            draw=self.draws,
-        )
-
-    def _aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
+    def aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
         if self.version == "discrete":
             return Plurality(n_levels=n_levels)
         return LogRatios(n_levels=n_levels, smoothing=smoothing(rows))
 
-    def _reweighting(self, rows: DistinctRows, n_levels: int) -> Reweighting:
+    def reweighting(self, rows: DistinctRows, n_levels: int) -> Reweighting:
         if self.version == "real":
-            return RealRanks(y=rows.y)
-        return DiscreteRanks(
-            y=rows.y,
-            errors=1.0 - np.eye(n_levels),
-            largest=1.0,
-            bonus=float(np.log(n_levels - 1)),
-            smoothing=smoothing(rows) / (n_levels - 1),
-        )
+            return partial(real_ranks, rows.y)
+        bonus = float(np.log(n_levels - 1))
+        return partial(discrete_ranks, rows.y, 1.0 - np.eye(n_levels), bonus, smoothing(rows) / (n_levels - 1))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -150,23 +130,16 @@ class FixedSplitBoosting(Boosted, TreeMethod):
     def kind(self) -> str:
         return "ordinal"
 
-    def plan(self, rows: DistinctRows, n_levels: int) -> Plan:
-        discrete, classes = self.version == "discrete", below(rows.y, n_levels)
-        shared: dict[str, Any] = {"n_levels": n_levels, "combination": self.combination}
-        return Plan(
-            tree=self.tree(),
-            classes=classes,
-            n_classes=2,
-            apart=True,
-            aggregation=SplitVotes(**shared) if discrete else RealSplitVotes(**shared, smoothing=smoothing(rows)),
-            reweighting=self._reweighting(rows, classes),
-            draw=self.draws,
-        )
+    def aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
+        if self.version == "discrete":
+            return SplitVotes(n_levels=n_levels, combination=self.combination)
+        return RealSplitVotes(n_levels=n_levels, combination=self.combination, smoothing=smoothing(rows))
 
-    def _reweighting(self, rows: DistinctRows, classes: IntArray) -> Reweighting:
-        if self.version == "real":
-            return RealSplits(above=classes)
-        return DiscreteSplits(above=classes, smoothing=smoothing(rows))
+    def reweighting(self, rows: DistinctRows, n_levels: int) -> Reweighting:
+        above = below(rows.y, n_levels)
+        return (
+            partial(real_splits, above) if self.version == "real" else partial(discrete_splits, above, smoothing(rows))
+        )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -233,26 +206,19 @@ class OrdinalAdaBoost(Boosted, TreeMethod):
     def kind(self) -> str:
         return "ordinal"
 
-    def plan(self, rows: DistinctRows, n_levels: int) -> Plan:
-        return Plan(
-            tree=self.tree(),
-            classes=below(rows.y, n_levels),
-            n_classes=2,
-            apart=False,
-            aggregation=self._aggregation(rows, n_levels),
-            reweighting=self._reweighting(rows, n_levels),
-            draw=self.draws,
-        )
+    @property
+    def apart(self) -> bool:
+        return False
 
-    def _aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
+    def aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
         if self.version == "discrete":
             return RoundRanks(n_levels=n_levels)
-        kind = DistanceRatios if self.criterion == "distance" else SplitLogRatios
-        return kind(n_levels=n_levels, smoothing=smoothing(rows))
+        far = self.criterion == "distance"
+        return LogRatios(n_levels=n_levels, smoothing=smoothing(rows), of_splits=True, by_distance=far)
 
-    def _reweighting(self, rows: DistinctRows, n_levels: int) -> Reweighting:
+    def reweighting(self, rows: DistinctRows, n_levels: int) -> Reweighting:
         if self.version == "real":
-            return RealRanks(y=rows.y)
+            return partial(real_ranks, rows.y)
         ranks, most = np.arange(n_levels), n_levels - 1.0
         distance = np.abs(ranks[:, None] - ranks).astype(np.float64)
         errors = {
@@ -261,10 +227,5 @@ class OrdinalAdaBoost(Boosted, TreeMethod):
             "raw distance": distance,
             "squared distance": np.square(distance / most),
         }[self.criterion]
-        return DiscreteRanks(
-            y=rows.y,
-            errors=errors,
-            largest=float(errors.max()),
-            bonus=float(np.log(most)) if self.criterion == "misclassification" else 0.0,
-            smoothing=smoothing(rows) / most,
-        )
+        bonus = float(np.log(most)) if self.criterion == "misclassification" else 0.0
+        return partial(discrete_ranks, rows.y, errors, bonus, smoothing(rows) / most)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..checks import one_of, whole
-from ..learners.tree_rounds import Plan
 from ..model.distinct import DistinctRows
-from ..model.trees.aggregation import LeafShares, Plurality
+from ..model.trees.aggregation import Aggregation, LeafShares, Plurality, SplitVotes
 from .base import option
 from .shared.trees import RESPONSES, TreeMethod
 
@@ -57,8 +56,8 @@ class OrdinalTree(TreeMethod):
     def kind(self) -> str:
         return self.response
 
-    def plan(self, rows: DistinctRows, n_levels: int) -> Plan:
-        return self._even_plan(rows, LeafShares(n_levels=n_levels), draw=False)
+    def aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
+        return (SplitVotes if self.apart else LeafShares)(n_levels=n_levels)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -109,5 +108,5 @@ class OrdinalBagging(TreeMethod):
     def kind(self) -> str:
         return self.response
 
-    def plan(self, rows: DistinctRows, n_levels: int) -> Plan:
-        return self._even_plan(rows, Plurality(n_levels=n_levels), draw=True)
+    def aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
+        return (SplitVotes if self.apart else Plurality)(n_levels=n_levels)

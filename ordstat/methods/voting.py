@@ -15,11 +15,11 @@ from ..model.reduction.decomposition import (
     against_each_other,
     against_the_rest,
     all_pairs_potential,
+    drawn_labels,
     label_weights,
     labelled_pairs,
     pair_votes,
 )
-from ..model.reduction.relabel import drawn_labels
 from ..model.sample import Sample
 from .base import option
 from .shared.voting import VotingMethod

@@ -13,7 +13,7 @@ from ...checks import fraction, whole
 from ...learners.boosting import Hypotheses, Loss
 from ...learners.boosting_run import Run, continued, held_out, split
 from ...learners.losses.exponential import MarginLoss, Questions
-from ...learners.named_weak import parse_learner
+from ...learners.named import parse_learner
 from ...learners.weak import WeakLearner
 from ...model.costs import CostField, mean_excess, require_differences
 from ...model.distinct import DistinctRows, distinct_rows

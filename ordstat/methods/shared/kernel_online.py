@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ...exceptions import OptionError
-from ...model.kernels.checks import require_definite, require_finite, require_symmetric
+from ...model.kernels.checks import checked_gram, require_definite
 from ...model.kernels.named import Kernel, parse_kernel
 from ...model.online.examples import Examples
 from ...model.online.weights import KernelSums, Learned, Update
@@ -204,11 +204,7 @@ def definite_gram(kernel: Kernel, X: FloatArray, rows: IntArray) -> tuple[FloatA
     DataError
         It is not finite, symmetric and positive definite.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        gram = kernel.gram(X, rows)
-    require_finite(gram)
-    if not kernel.trusted:
-        gram = require_symmetric(gram)
+    gram = checked_gram(kernel, X, rows)
     origins, centre = np.zeros(rows.size), 0.0
     if kernel.conditionally_definite:
         origins = kernel.origin(X)[rows]

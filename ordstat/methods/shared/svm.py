@@ -14,7 +14,7 @@ from ...checks import one_of
 from ...exceptions import OptionError
 from ...model.costs import is_convex, require_differences
 from ...model.fit import BallGeometry, Certificate, Fit, MarginFit, Selection, Trace
-from ...model.kernels.checks import require_definite, require_finite, require_finite_lengths, require_symmetric
+from ...model.kernels.checks import checked_gram, require_definite, require_finite_lengths
 from ...model.kernels.named import Kernel
 from ...model.potentials import KernelExpansion, LinearPotential
 from ...model.reduction.extended import extend
@@ -291,11 +291,8 @@ def _gram(kernel: Kernel, X: FloatArray, rows: IntArray, factored: bool) -> Gram
         with np.errstate(over="ignore"):
             require_finite_lengths(linear.diagonal)
         return linear
-    with np.errstate(over="ignore", invalid="ignore"):
-        gram = kernel.gram(X, rows)
-    require_finite(gram)
+    gram = checked_gram(kernel, X, rows)
     if not kernel.trusted:
-        gram = require_symmetric(gram)
         require_definite(centred(gram.copy())[0])
     return DenseGram(gram)
 

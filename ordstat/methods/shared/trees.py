@@ -12,7 +12,7 @@ from ..._typing import Progress
 from ...checks import one_of, whole
 from ...exceptions import OptionError
 from ...learners.boosting_run import continued
-from ...learners.losses.reweighting import Unweighted
+from ...learners.losses.reweighting import Reweighting, unweighted
 from ...learners.tree import DecisionTree
 from ...learners.tree_rounds import Plan, TreeRounds
 from ...model.costs import CostField, CostMatrix
@@ -21,7 +21,7 @@ from ...model.fit import Certificate, Trace
 from ...model.reduction.splits import below
 from ...model.rules import ScoreRule
 from ...model.sample import Sample
-from ...model.trees.aggregation import Aggregation, SplitVotes
+from ...model.trees.aggregation import Aggregation
 from ...model.trees.fit import TreeFit
 from ...model.trees.tree import Tree, entropies
 from ...results.rankers.trees import TreeResults
@@ -54,7 +54,7 @@ def _only_classification(name: str, value: Any, of: Any) -> None:
 class TreeMethod(Method):
     """Base of the methods that add up rounds of trees.
 
-    A concrete class says what the rounds do (`plan`) and what its trees are grown for (`kind`).
+    A concrete class says what its trees are grown for (`kind`), and what the rounds do with them.
 
     Parameters
     ----------
@@ -112,9 +112,18 @@ class TreeMethod(Method):
         """Number of rounds."""
         return 1
 
-    def plan(self, rows: DistinctRows, n_levels: int) -> Plan:
-        """What the rounds do on some rows."""
-        raise TypeError(f"{type(self).__name__} defines no plan")
+    @property
+    def apart(self) -> bool:
+        """Whether the trees of splits have weights, and votes, of their own."""
+        return self.kind == "ordinal"
+
+    def aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
+        """How the trees of a round become votes."""
+        raise TypeError(f"{type(self).__name__} defines no aggregation")
+
+    def reweighting(self, rows: DistinctRows, n_levels: int) -> Reweighting:
+        """How the weights of the rows go on."""
+        return unweighted
 
     def work(self, sample: Sample) -> Work | None:
         """The rows that the weights stand for, where samples of them are drawn."""
@@ -129,17 +138,17 @@ class TreeMethod(Method):
             instead="Divide the weights by what they have in common, or use sampling='weight' where the method has it",
         )
 
-    def _even_plan(self, rows: DistinctRows, of_ranks: Aggregation, *, draw: bool) -> Plan:
-        """The plan of trees that count the same: of all ranks, under their aggregation, or of every split."""
-        n_levels, nominal = of_ranks.n_levels, self.kind == "nominal"
+    def _plan(self, rows: DistinctRows, n_levels: int) -> Plan:
+        """What the rounds do on some rows."""
+        nominal = self.kind == "nominal"
         return Plan(
             tree=self.tree(),
             classes=rows.y[None] if nominal else below(rows.y, n_levels),
             n_classes=n_levels if nominal else 2,
-            apart=not nominal,
-            aggregation=of_ranks if nominal else SplitVotes(n_levels=n_levels),
-            reweighting=Unweighted(),
-            draw=draw,
+            apart=self.apart,
+            aggregation=self.aggregation(rows, n_levels),
+            reweighting=self.reweighting(rows, n_levels),
+            draw=self.draws,
         )
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> TreeFit:
@@ -174,7 +183,7 @@ class TreeMethod(Method):
     ) -> TreeFit:
         """So many rounds, the first of them by trees that are known."""
         rows = _by_columns(distinct_rows(sample, CostMatrix.classification().rows(sample.y, sample.n_levels)))
-        rounds = TreeRounds(rows=rows, plan=self.plan(rows, sample.n_levels), known=known)
+        rounds = TreeRounds(rows=rows, plan=self._plan(rows, sample.n_levels), known=known)
         state = deepcopy(dict(rng.bit_generator.state))
         rounds.run(made, rng, self.n_jobs, progress)
         votes = rounds.votes

@@ -15,8 +15,7 @@ from ...exceptions import OptionError
 from ...learners.base import Trainer
 from ...learners.classifier import Classifier
 from ...learners.named import CLASSIFIERS
-from ...learners.svm import SVM, SharedGram
-from ...learners.voting import Priced, Tallied, votes_judge
+from ...learners.svm import SVM, Priced, SharedGram, Tallied, votes_judge
 from ...model.binary import Binary
 from ...model.costs import mean_excess, require_differences
 from ...model.fit import CostBound, Selection, Trace, VoteFit

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -32,6 +32,28 @@ class Ensemble(Protocol):
         """(N,) scores."""
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class InRounds:
+    """A sum over rounds, some of whose fields have an entry for each.
+
+    Attributes
+    ----------
+    round_weights : (T,) weight of every round
+    """
+
+    round_weights: FloatArray
+
+    #: The other fields with an entry a round.
+    by_round: ClassVar[tuple[str, ...]]
+
+    def upto(self, rounds: int) -> Self:
+        """The sum of the first rounds alone."""
+        return replace(self, **{name: getattr(self, name)[:rounds] for name in ("round_weights", *self.by_round)})
+
+    def __getstate__(self) -> dict[str, object]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # without what is cached
+
+
 @dataclass(frozen=True, eq=False)
 class _Steps:
     """A step function of one column: values[i] where exactly i of the growing cuts are below x."""
@@ -46,7 +68,7 @@ class _Steps:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class StumpSum:
+class StumpSum(InRounds):
     """H(x) = sum_t weight_t sign(x[column_t] - cut_t), a tie x = cut counting as -1.
 
     Attributes
@@ -54,12 +76,12 @@ class StumpSum:
     columns : (T,)
     cuts : (T,)
         -inf makes a constant.
-    round_weights : (T,)
     """
 
     columns: IntArray
     cuts: FloatArray
-    round_weights: FloatArray
+
+    by_round = ("columns", "cuts")
 
     @cached_property
     def steps(self) -> tuple[_Steps, ...]:
@@ -95,15 +117,6 @@ class StumpSum:
             sizes[step.column] = np.sqrt(weights @ (values - weights @ values) ** 2)
         return sizes
 
-    def upto(self, rounds: int) -> StumpSum:
-        """The first rounds alone."""
-        return StumpSum(
-            columns=self.columns[:rounds], cuts=self.cuts[:rounds], round_weights=self.round_weights[:rounds]
-        )
-
-    def __getstate__(self) -> dict[str, object]:
-        return {"columns": self.columns, "cuts": self.cuts, "round_weights": self.round_weights}
-
 
 def hard_sign(values: FloatArray) -> FloatArray:
     """+1 where values >= 0, else -1."""
@@ -111,22 +124,22 @@ def hard_sign(values: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class DirectionSum:
+class DirectionSum(InRounds):
     """H(x) = sum_t weight_t shape(<directions_t, (x, 1)>), x in scaled columns.
 
     Attributes
     ----------
     scaling : Scaling
     directions : (T, D + 1)
-    round_weights : (T,)
     shape : callable
         `hard_sign` for perceptrons, numpy.tanh for sigmoids.
     """
 
     scaling: Scaling
     directions: FloatArray
-    round_weights: FloatArray
     shape: Callable[[FloatArray], FloatArray]
+
+    by_round = ("directions",)
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
@@ -144,24 +157,20 @@ class DirectionSum:
         shares = np.divide(sizes, total, out=np.zeros_like(sizes), where=total > 0.0)
         return np.asarray(np.abs(self.round_weights) @ shares)
 
-    def upto(self, rounds: int) -> DirectionSum:
-        """The first rounds alone."""
-        return replace(self, directions=self.directions[:rounds], round_weights=self.round_weights[:rounds])
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class MemberSum:
+class MemberSum(InRounds):
     """H(x) = sum_t weight_t h_t(x) of any hypotheses.
 
     Attributes
     ----------
     members : tuple of callables
         Rows to (N,) values in [-1, 1].
-    round_weights : (T,)
     """
 
     members: tuple[Callable[[Rows], FloatArray], ...]
-    round_weights: FloatArray
+
+    by_round = ("members",)
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
@@ -169,10 +178,6 @@ class MemberSum:
         for member, round_weight in zip(self.members, self.round_weights, strict=True):
             scores += round_weight * member(rows)
         return scores
-
-    def upto(self, rounds: int) -> MemberSum:
-        """The first rounds alone."""
-        return replace(self, members=self.members[:rounds], round_weights=self.round_weights[:rounds])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -12,7 +12,7 @@ import numpy as np
 from ..._typing import FloatArray, IntArray
 from ..rules import count_above
 from ..sample import Rows, Sample
-from .ensembles import StumpSum
+from .ensembles import InRounds, StumpSum
 
 
 class RankVotes(Protocol):
@@ -34,7 +34,7 @@ class RankVotes(Protocol):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RankStumpVotes:
+class RankStumpVotes(InRounds):
     """Votes of ranking stumps: ranker t puts x above k where sign_t (x[column_t] - cut_tk) > 0, a tie being -sign_t.
 
     Attributes
@@ -43,13 +43,13 @@ class RankStumpVotes:
     signs : (T,)
     cuts : (T, K-1)
         -inf below all rows, inf above.
-    round_weights : (T,) votes
     """
 
     columns: IntArray
     signs: FloatArray
     cuts: FloatArray
-    round_weights: FloatArray
+
+    by_round = ("columns", "signs", "cuts")
 
     @property
     def n_levels(self) -> int:
@@ -71,45 +71,26 @@ class RankStumpVotes:
         """(D,) standard deviations, over the rows, of what each column adds to the votes; the sum over k."""
         return np.asarray(np.sum([one.importance(sample) for one in self.sums], axis=0), dtype=np.float64)
 
-    def upto(self, rounds: int) -> RankStumpVotes:
-        """The votes of the first rankers alone."""
-        kept = slice(rounds)
-        return RankStumpVotes(
-            columns=self.columns[kept],
-            signs=self.signs[kept],
-            cuts=self.cuts[kept],
-            round_weights=self.round_weights[kept],
-        )
-
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K-1)."""
         return np.column_stack([one(rows) for one in self.sums])
 
-    def __getstate__(self) -> dict[str, object]:
-        return {"columns": self.columns, "signs": self.signs, "cuts": self.cuts, "round_weights": self.round_weights}
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RankerVotes:
+class RankerVotes(InRounds):
     """Votes of any rankers.
 
     Attributes
     ----------
     members : tuple of callables
         Rows to (N,) codes.
-    round_weights : (T,) votes
     n_levels : int
     """
 
     members: tuple[Callable[[Rows], IntArray], ...]
-    round_weights: FloatArray
     n_levels: int
 
-    def upto(self, rounds: int) -> RankerVotes:
-        """The votes of the first rankers alone."""
-        return RankerVotes(
-            members=self.members[:rounds], round_weights=self.round_weights[:rounds], n_levels=self.n_levels
-        )
+    by_round = ("members",)
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K-1)."""

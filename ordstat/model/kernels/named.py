@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -35,7 +35,31 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Perceptron(Kernel):
+class Distance(Kernel):
+    """Minus a distance of two rows, which counts from the origin of the columns."""
+
+    conditionally_definite = True
+    #: 1 for the sum of the differences of the columns, 2 for their Euclidean length.
+    order: ClassVar[int]
+
+    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
+        distance = manhattan(X, Z) if self.order == 1 else squared_euclidean(X, Z)
+        if self.order == 2:
+            np.sqrt(distance, out=distance)
+        return np.negative(distance, out=distance)
+
+    def diagonal(self, X: FloatArray) -> FloatArray:
+        return -2.0 * self.origin(X)
+
+    def origin(self, X: FloatArray) -> FloatArray:
+        return np.asarray(-(np.abs(X).sum(axis=1) if self.order == 1 else np.sqrt(squared_length(X))))
+
+    def radius(self, n_columns: int, half_width: float = 1.0) -> float:
+        return 2.0 * half_width * float(n_columns ** (1.0 / self.order))
+
+
+@dataclass(frozen=True)
+class Perceptron(Distance):
     """-|x - x'|_2, an ensemble of infinitely many perceptrons [Lin 2008, sec. 5.1]; it has no scale to choose.
 
     Examples
@@ -45,26 +69,11 @@ class Perceptron(Kernel):
     """
 
     name = "perceptron"
-    conditionally_definite = True
-
-    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        distance = squared_euclidean(X, Z)
-        np.sqrt(distance, out=distance)
-        return np.negative(distance, out=distance)
-
-    def diagonal(self, X: FloatArray) -> FloatArray:
-        return -2.0 * self.origin(X)
-
-    def origin(self, X: FloatArray) -> FloatArray:
-        length: FloatArray = np.sqrt(squared_length(X))
-        return -length
-
-    def radius(self, n_columns: int, half_width: float = 1.0) -> float:
-        return 2.0 * half_width * float(np.sqrt(n_columns))
+    order = 2
 
 
 @dataclass(frozen=True)
-class Stump(Kernel):
+class Stump(Distance):
     """-|x - x'|_1, an ensemble of infinitely many decision stumps [Lin 2008, sec. 5.1].
 
     Examples
@@ -74,21 +83,7 @@ class Stump(Kernel):
     """
 
     name = "stump"
-    conditionally_definite = True
-
-    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        distance = manhattan(X, Z)
-        return np.negative(distance, out=distance)
-
-    def diagonal(self, X: FloatArray) -> FloatArray:
-        return -2.0 * self.origin(X)
-
-    def origin(self, X: FloatArray) -> FloatArray:
-        length: FloatArray = np.abs(X).sum(axis=1)
-        return -length
-
-    def radius(self, n_columns: int, half_width: float = 1.0) -> float:
-        return 2.0 * half_width * n_columns
+    order = 1
 
 
 @dataclass(frozen=True)

@@ -70,9 +70,9 @@ class Scaled(Kernel):
     def measure(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         """(n, m) what gamma multiplies, a new array."""
 
-    @abstractmethod
     def of(self, scaled: FloatArray) -> FloatArray:
         """The kernel from gamma times the measure, in place."""
+        return np.exp(np.negative(scaled, out=scaled), out=scaled)
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         scaled = self.measure(X, Z)
@@ -115,9 +115,6 @@ class Gaussian(Scaled):
     def measure(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         return squared_euclidean(X, Z)
 
-    def of(self, scaled: FloatArray) -> FloatArray:
-        return np.exp(np.negative(scaled, out=scaled), out=scaled)
-
 
 @dataclass(frozen=True)
 class Laplacian(Scaled):
@@ -133,9 +130,6 @@ class Laplacian(Scaled):
 
     def measure(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         return manhattan(X, Z)
-
-    def of(self, scaled: FloatArray) -> FloatArray:
-        return np.exp(np.negative(scaled, out=scaled), out=scaled)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -143,14 +143,17 @@ def extended_rows(X: FloatArray, codes: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SharedAnswers:
-    """g(x, k) by one classifier of extended rows.
+class EncodedAnswers:
+    """g(x, k) by one classifier of extended rows, or by a classifier for every k.
 
     Attributes
     ----------
-    scorer : callable(rows) to (N, 1) scores
+    scorer : callable(rows) to (N, 1) scores of extended rows, or (N, K-1) scores
         Where its `probable` is true, `above` gives probabilities of yes.
-    codes : (K-1, E)
+    n_levels : int
+        K.
+    codes : (K-1, E) or None
+        None where every k has a classifier of its own.
     encoding : Encoding
         That they come from.
     scaling : Scaling
@@ -158,55 +161,8 @@ class SharedAnswers:
     """
 
     scorer: Any
-    codes: FloatArray
-    encoding: Encoding
-    scaling: Scaling
-
-    @property
-    def n_levels(self) -> int:
-        """K."""
-        return len(self.codes) + 1
-
-    @property
-    def probable(self) -> bool:
-        """Whether there are probabilities."""
-        return bool(getattr(self.scorer, "probable", False))
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N, K-1) scores g(x, k)."""
-        parts = (self._shaped(self.scorer(e)) for e in self._parts(rows))
-        return np.concatenate([np.zeros((0, len(self.codes))), *parts])
-
-    def above(self, rows: Rows) -> FloatArray:
-        """(N, K-1) probabilities of "above k"."""
-        parts = (self._shaped(self.scorer.above(e)) for e in self._parts(rows))
-        return np.concatenate([np.zeros((0, len(self.codes))), *parts])
-
-    def _parts(self, rows: Rows) -> Iterator[Rows]:
-        """Extended rows, a block of rows of x at a time."""
-        width = len(self.codes) * (rows.X.shape[1] + self.codes.shape[1])
-        X = self.scaling(rows.X)
-        return (Rows(X=extended_rows(X[some], self.codes)) for some in row_blocks(rows.n, width))
-
-    def _shaped(self, values: FloatArray) -> FloatArray:
-        return values.reshape(-1, len(self.codes))
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SeparateAnswers:
-    """g(x, k) by a classifier for every k.
-
-    Attributes
-    ----------
-    scorer : callable(rows) to (N, K-1) scores
-        Where its `probable` is true, `above` gives probabilities of yes.
-    n_levels : int
-    encoding : Encoding
-    scaling : Scaling
-    """
-
-    scorer: Any
     n_levels: int
+    codes: FloatArray | None
     encoding: Encoding
     scaling: Scaling
 
@@ -217,8 +173,17 @@ class SeparateAnswers:
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K-1) scores g(x, k)."""
-        return np.asarray(self.scorer(Rows(X=self.scaling(rows.X))))
+        return self._asked(self.scorer, rows)
 
     def above(self, rows: Rows) -> FloatArray:
         """(N, K-1) probabilities of "above k"."""
-        return np.asarray(self.scorer.above(Rows(X=self.scaling(rows.X))))
+        return self._asked(self.scorer.above, rows)
+
+    def _asked(self, ask: Callable[[Rows], FloatArray], rows: Rows) -> FloatArray:
+        """Of extended rows a block of rows of x at a time."""
+        X, codes = self.scaling(rows.X), self.codes
+        if codes is None:
+            return ask(Rows(X=X))
+        blocks = row_blocks(rows.n, len(codes) * (X.shape[1] + codes.shape[1]))
+        parts = (ask(Rows(X=extended_rows(X[some], codes))).reshape(-1, len(codes)) for some in blocks)
+        return np.concatenate([np.zeros((0, len(codes))), *parts])

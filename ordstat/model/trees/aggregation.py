@@ -75,54 +75,38 @@ class Plurality(Aggregation):
 
 @dataclass(frozen=True, kw_only=True)
 class LogRatios(Aggregation):
-    """f_j = 1/2 log of the score of rank j against the geometric mean of the others': real AdaBoost of K classes.
+    """f_j = 1/2 log of the score of rank j against a mean of the others': real AdaBoost.
+
+    The scores are the shares of the ranks in the leaf of the round's tree, or what trees of all splits give the ranks
+    (eq. 6). The mean is the geometric one, or that of scores weighted by |j - l|: the paper weighs by the distance from
+    the true rank, which prediction does not know; at the true rank, where rows get their weights, it is the same.
 
     Attributes
     ----------
     smoothing : float
         1/n, added to every score.
+    of_splits : bool
+        Whether there are trees of all splits.
+    by_distance : bool
+        Whether the mean is weighted by distance.
     """
 
     smoothing: float
+    of_splits: bool = False
+    by_distance: bool = False
 
     def answers(self, forest: Forest, leaves: IntArray) -> FloatArray:
-        logs = np.log(self.scores(forest, leaves) + self.smoothing)
-        others = (logs.sum(axis=1, keepdims=True) - logs) / (self.n_levels - 1)
-        return np.asarray(0.5 * (logs - others))
-
-    def scores(self, forest: Forest, leaves: IntArray) -> FloatArray:
-        """(N, K) shares of the ranks in the leaf of the round's tree."""
-        return forest.shares[leaves[:, 0]]
+        found = share_scores(forest.shares[leaves, 1]) if self.of_splits else forest.shares[leaves[:, 0]]
+        scores = found + self.smoothing
+        if self.by_distance:
+            ranks = np.arange(self.n_levels)
+            distance = np.abs(ranks[:, None] - ranks)
+            return np.asarray(0.5 * np.log(scores / (scores @ (distance / distance.sum(axis=0)))))
+        logs = np.log(scores)
+        return np.asarray(0.5 * (logs - (logs.sum(axis=1, keepdims=True) - logs) / (self.n_levels - 1)))
 
     def probabilities(self, votes: FloatArray) -> FloatArray:
         return inverse_log_ratios(votes)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SplitLogRatios(LogRatios):
-    """The same of the scores that trees of all splits give the ranks (eq. 6)."""
-
-    def scores(self, forest: Forest, leaves: IntArray) -> FloatArray:
-        return share_scores(forest.shares[leaves, 1])
-
-
-@dataclass(frozen=True, kw_only=True)
-class DistanceRatios(LogRatios):
-    """f_j = 1/2 log of the score of rank j against the mean of the others' weighted by |j - l|.
-
-    The paper weighs by the distance from the true rank, which prediction does not know: at the true rank, where the
-    weights of the rows are updated, it is the same.
-    """
-
-    def answers(self, forest: Forest, leaves: IntArray) -> FloatArray:
-        scores = self.scores(forest, leaves) + self.smoothing
-        ranks = np.arange(self.n_levels)
-        distance = np.abs(ranks[:, None] - ranks)
-        others = scores @ (distance / distance.sum(axis=0))
-        return np.asarray(0.5 * np.log(scores / others))
-
-    def scores(self, forest: Forest, leaves: IntArray) -> FloatArray:
-        return share_scores(forest.shares[leaves, 1])
 
 
 @dataclass(frozen=True, kw_only=True)
