@@ -31,18 +31,15 @@ if TYPE_CHECKING:
     from .learners.perceptron import NormalisedSigmoid, RCDPerceptron
     from .learners.stump import DecisionStump
     from .learners.tree import DecisionTree
-    from .methods.adaboost_or import AdaBoostOR
+    from .methods.adaboost_or import AdaBoostOR, reverse_reduction
     from .methods.boosting import AdaBoost, ORBoost, RankBoost, SeedBoost
     from .methods.clm import AdjacentCategory, CumulativeLink
     from .methods.online import CuSumRank, KernelCuSumRank, KernelPRank, PRank
     from .methods.orstump import ORStump
-    from .methods.rank_svm import RankBoundarySVM
-    from .methods.redsvm import REDSVM, SVOREXC, SVORIMC
+    from .methods.redsvm import REDSVM, SVOREXC, SVORIMC, RankBoundarySVM
     from .methods.reduction import Reduction
-    from .methods.reverse import reverse_reduction
     from .methods.threshold_loss import OrdinalNetwork, ThresholdLogisticRegression
-    from .methods.tree_boosting import FixedSplitBoosting, NominalAdaBoost, OrdinalAdaBoost
-    from .methods.trees import OrdinalBagging, OrdinalTree
+    from .methods.trees import FixedSplitBoosting, NominalAdaBoost, OrdinalAdaBoost, OrdinalBagging, OrdinalTree
     from .methods.voting import CostTransform, OneVersusAll, OneVersusOne
     from .model.kernels.named import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Precomputed, Stump
     from .model.reduction.encoding import OneHot, Ordinal, Separate
@@ -57,18 +54,15 @@ _LATER = {
         "learners.perceptron": "NormalisedSigmoid RCDPerceptron",
         "learners.stump": "DecisionStump",
         "learners.tree": "DecisionTree",
-        "methods.adaboost_or": "AdaBoostOR",
+        "methods.adaboost_or": "AdaBoostOR reverse_reduction",
         "methods.boosting": "AdaBoost ORBoost RankBoost SeedBoost",
         "methods.clm": "AdjacentCategory CumulativeLink",
         "methods.online": "CuSumRank KernelCuSumRank KernelPRank PRank",
         "methods.orstump": "ORStump",
-        "methods.rank_svm": "RankBoundarySVM",
-        "methods.redsvm": "REDSVM SVOREXC SVORIMC",
+        "methods.redsvm": "REDSVM RankBoundarySVM SVOREXC SVORIMC",
         "methods.reduction": "Reduction",
-        "methods.reverse": "reverse_reduction",
         "methods.threshold_loss": "OrdinalNetwork ThresholdLogisticRegression",
-        "methods.tree_boosting": "FixedSplitBoosting NominalAdaBoost OrdinalAdaBoost",
-        "methods.trees": "OrdinalBagging OrdinalTree",
+        "methods.trees": "FixedSplitBoosting NominalAdaBoost OrdinalAdaBoost OrdinalBagging OrdinalTree",
         "methods.voting": "CostTransform OneVersusAll OneVersusOne",
         "model.kernels.named": "Gaussian Laplacian Linear Perceptron Polynomial Precomputed Stump",
         "model.reduction.encoding": "OneHot Ordinal Separate",

@@ -10,8 +10,8 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..model.sample import Rows
+from .base import Weak
 from .losses.exponential import Step
-from .weak import Weak
 
 # An edge below this share of the weights is rounding.
 _NO_EDGE = 1e-10

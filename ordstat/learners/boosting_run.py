@@ -12,7 +12,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray, Progress
 from ..model.costs import mean_excess
 from ..model.distinct import DistinctRows
-from ..model.ensembles.rounds import Rounds
+from ..model.ensembles.ensembles import Rounds
 from ..model.rules import Potential, count_above
 from ..model.sample import Rows
 from .boosting import History, Hypotheses, Loss, boost, replay

@@ -11,7 +11,6 @@ from .._typing import FloatArray
 from ..checks import unknown
 from ..exceptions import OptionError
 from ..model.binary import Binary
-from ..model.reduction.answers import Answers
 from ..model.reduction.encoding import EncodedAnswers, Encoding, extended_rows
 from ..model.reduction.extended import Extended
 from ..model.scaling import Scaling
@@ -76,7 +75,7 @@ def learn(
     extended: Extended,
     scaling: Scaling,
     rng: np.random.Generator,
-) -> tuple[Answers, Learned]:
+) -> tuple[EncodedAnswers, Learned]:
     """Fit a base learner to the extended examples of rows X (N, D), their columns scaled first; its answers.
 
     Examples of weight 0 are left out. One classifier learns all of them, or one classifier each k, as the encoding has

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,11 @@ from ..exceptions import OptionError
 from ..model.binary import Binary
 from ..model.ensembles.ensembles import MemberSum
 from ..model.sample import Rows
-from .base import BinaryLearner, Scorer, Trainer
+from .base import BinaryLearner, HypothesisClass, Scorer, Trainer, Weak, WeakLearner, WeakTrainer
 from .classifier import Classifier
 from .perceptron import NormalisedSigmoid, RCDPerceptron
 from .stump import DecisionStump
 from .tree import DecisionTree
-from .weak import HypothesisClass, Weak, WeakLearner, WeakTrainer
 
 
 def _logistic() -> Any:
@@ -48,14 +48,9 @@ def named_classifier(value: Any, wrong: OptionError) -> Classifier:
         raise wrong from error
 
 
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """+1 where a classifier's score is above 0, else -1."""
-
-    scorer: Scorer
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        return np.where(self.scorer(rows)[:, 0] > 0.0, 1.0, -1.0)
+def _answers(scorer: Scorer, rows: Rows) -> FloatArray:
+    """(N,) +1 where a classifier's score is above 0, else -1."""
+    return np.where(scorer(rows)[:, 0] > 0.0, 1.0, -1.0)
 
 
 @dataclass(frozen=True)
@@ -82,10 +77,10 @@ class WeakClassifierTrainer(WeakTrainer):
     def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
         size = np.abs(u)
         problem = Binary.of(np.arange(self.n), np.where(u > 0, 1.0, -1.0), size / (size.mean() or 1.0))
-        member = Answer(self.trainer.fit((problem,), rng).scorer)
+        member = partial(_answers, self.trainer.fit((problem,), rng).scorer)
         return Weak(member, member(Rows(X=self.X)))
 
-    def combine(self, members: Sequence[Answer], round_weights: FloatArray) -> MemberSum:
+    def combine(self, members: Sequence[Any], round_weights: FloatArray) -> MemberSum:
         return MemberSum(members=tuple(members), round_weights=np.asarray(round_weights))
 
     def richness(self) -> HypothesisClass:

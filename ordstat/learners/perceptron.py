@@ -15,7 +15,7 @@ from ..compiled.rcd import climb
 from ..model.ensembles.ensembles import DirectionSum, hard_sign
 from ..model.sample import Rows
 from ..model.scaling import SCALINGS, Scaling, fit_scaling
-from .weak import HypothesisClass, Weak, WeakLearner, WeakTrainer
+from .base import HypothesisClass, Weak, WeakLearner, WeakTrainer
 
 # Steps whose values differ by less than this share of the weights are ties.
 _TIE = 1e-12

@@ -12,8 +12,8 @@ from .._typing import FloatArray, IntArray
 from ..compiled.rankstump import best_column
 from ..model.ensembles.rankers import RankStumpVotes
 from ..solvers.dynamic_program import best_cuts
+from .base import Weak
 from .stump import Presorted
-from .weak import Weak
 
 # Cuts whose costs differ by less than this share of all costs are ties, which the wider gap wins.
 _TIE = 1e-9

@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import AnyArray, BoolArray, FloatArray
 from ..compiled.stump import best_cut
 from ..model.ensembles.ensembles import StumpSum
-from .weak import HypothesisClass, Weak, WeakLearner, WeakTrainer
+from .base import HypothesisClass, Weak, WeakLearner, WeakTrainer
 
 # Cuts whose values differ by less than this share of the weights are ties, which go to the first.
 _TIE = 1e-12

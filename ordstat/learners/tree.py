@@ -13,8 +13,8 @@ from ..checks import number, one_of, whole
 from ..compiled.tree import grow
 from ..model.trees.pruning import MEASURES, pruned
 from ..model.trees.tree import Tree, TreeSum
+from .base import HypothesisClass, Weak, WeakLearner, WeakTrainer
 from .stump import Presorted
-from .weak import HypothesisClass, Weak, WeakLearner, WeakTrainer
 
 # Cuts whose gains differ by less than this share of the weights are ties, which go to the first.
 _TIE = 1e-12

@@ -47,7 +47,7 @@ METHODS: dict[str, Entry] = {
     "osvm": Entry("redsvm.REDSVM", {"cost": "absolute"}),
     "svor-imc": Entry("redsvm.SVORIMC"),
     "svor-exc": Entry("redsvm.SVOREXC"),
-    "rank-svm": Entry("rank_svm.RankBoundarySVM"),
+    "rank-svm": Entry("redsvm.RankBoundarySVM"),
     "ova": Entry("voting.OneVersusAll", {"cost": "classification"}),
     "csova": Entry("voting.OneVersusAll"),
     "ovo": Entry("voting.OneVersusOne", {"cost": "classification", "weighting": "difference"}),
@@ -80,9 +80,9 @@ METHODS: dict[str, Entry] = {
     "ordinal-cart": Entry("trees.OrdinalTree", {"response": "ordinal", "cost": "classification"}),
     "bagging": Entry("trees.OrdinalBagging", {"response": "nominal", "cost": "classification"}),
     "ordinal-bagging": Entry("trees.OrdinalBagging", {"response": "ordinal", "cost": "classification"}),
-    "nominal-adaboost": Entry("tree_boosting.NominalAdaBoost", {"cost": "classification"}),
-    "fixed-split-boosting": Entry("tree_boosting.FixedSplitBoosting", {"cost": "classification"}),
-    "ordinal-adaboost": Entry("tree_boosting.OrdinalAdaBoost", {"cost": "classification"}),
+    "nominal-adaboost": Entry("trees.NominalAdaBoost", {"cost": "classification"}),
+    "fixed-split-boosting": Entry("trees.FixedSplitBoosting", {"cost": "classification"}),
+    "ordinal-adaboost": Entry("trees.OrdinalAdaBoost", {"cost": "classification"}),
 }
 
 __all__ = ["METHODS", "Entry", "Method", "spelled"]

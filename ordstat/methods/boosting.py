@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -188,8 +189,8 @@ class SeedBoost(WeakHypotheses, RoundsMethod):
         weights = train.weights * np.abs(train.costs[:, 1] - train.costs[:, 0])
         if isinstance(self.first, Method):
             sample = Sample(rows=Rows(X=train.X), y=train.y, n_levels=2, weights=weights)
-            return _Gap(self.first.fit(sample, rng))
-        return _Score(self._learner().fit(train.X, np.where(train.y > 0, 1.0, -1.0), weights, rng).scorer)
+            return partial(_gap, cast(GapRule, self.first.fit(sample, rng).rule))
+        return partial(_score, self._learner().fit(train.X, np.where(train.y > 0, 1.0, -1.0), weights, rng).scorer)
 
     def facts(self) -> tuple[tuple[str, Any], ...]:
         return *super().facts(), ("First", repr(self.first))
@@ -199,22 +200,11 @@ class SeedBoost(WeakHypotheses, RoundsMethod):
         return None
 
 
-@dataclass(frozen=True, eq=False)
-class _Gap:
-    """Distance of a fitted method's score to its threshold."""
-
-    fit: Fit
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        rule: GapRule = self.fit.rule  # type: ignore[assignment]
-        return rule.gaps(rows)[:, 0]
+def _gap(rule: GapRule, rows: Rows) -> FloatArray:
+    """(N,) distance of a score to its one threshold."""
+    return rule.gaps(rows)[:, 0]
 
 
-@dataclass(frozen=True, eq=False)
-class _Score:
-    """Score of a fitted binary learner."""
-
-    scorer: Scorer
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        return self.scorer(rows)[:, 0]
+def _score(scorer: Scorer, rows: Rows) -> FloatArray:
+    """(N,) score of the one binary classifier."""
+    return scorer(rows)[:, 0]

@@ -16,10 +16,9 @@ from ..learners.extended import learn, parse_base
 from ..model.costs import CostField, require_differences, split_weights
 from ..model.distinct import DistinctRows, distinct_rows
 from ..model.fit import Trace
-from ..model.reduction.answers import Answers, CountingRule, ModalRule, out_of_order
-from ..model.reduction.bound import alike, binary_cost, training_bound
-from ..model.reduction.encoding import Encoding, parse_encoding
-from ..model.reduction.extended import ReductionFit, extend
+from ..model.reduction.answers import CountingRule, ModalRule, out_of_order
+from ..model.reduction.encoding import EncodedAnswers, Encoding, parse_encoding
+from ..model.reduction.extended import ReductionFit, alike, binary_cost, extend, training_bound
 from ..model.sample import Rows, Sample
 from ..model.scaling import SCALED, fit_scaling
 from ..results.rankers.reduction import ReductionResults
@@ -34,7 +33,7 @@ _COPIES, _NUMBERS = 4.0, 14.0
 _NUMBER_SECONDS, _FIT_SECONDS, _ROW_SECONDS = 5e-7, 4e-3, 3e-5
 
 #: From answers to ranks.
-RULES: dict[str, Callable[[Answers, bool], CountingRule]] = {"count": CountingRule, "mode": ModalRule}
+RULES: dict[str, Callable[[EncodedAnswers, bool], CountingRule]] = {"count": CountingRule, "mode": ModalRule}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -10,15 +10,14 @@ import numpy as np
 
 from ..._typing import FloatArray, IntArray, Progress
 from ...checks import fraction, whole
+from ...learners.base import WeakLearner
 from ...learners.boosting import Hypotheses, Loss
 from ...learners.boosting_run import Run, continued, held_out, split
 from ...learners.losses.exponential import MarginLoss, Questions
 from ...learners.named import parse_learner
-from ...learners.weak import WeakLearner
 from ...model.costs import CostField, mean_excess, require_differences
 from ...model.distinct import DistinctRows, distinct_rows
-from ...model.ensembles.ensembles import Ensemble, Raised
-from ...model.ensembles.rounds import EnsembleFit, Rounds
+from ...model.ensembles.ensembles import EnsembleFit, InRounds, Raised, Rounds
 from ...model.fit import Certificate, Fit, Geometry, Trace
 from ...model.rules import Potential, ThresholdRule, count_above
 from ...model.sample import Rows, Sample
@@ -253,7 +252,7 @@ class WeakHypotheses:
         if lengths is not None:
             lengths = np.zeros(sample.n)
             lengths[used] = richness.squared_lengths
-        return hull(cast(Ensemble, rule.potential).round_weights, rule.theta, richness.log_size, lengths)
+        return hull(cast(InRounds, rule.potential).round_weights, rule.theta, richness.log_size, lengths)
 
 
 def _zeros(rows: Rows, shape: tuple[int, ...], start: Potential | None) -> FloatArray:

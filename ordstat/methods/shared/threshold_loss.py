@@ -14,8 +14,7 @@ from ...model.costs import CostField, split_weights
 from ...model.distinct import DistinctRows, distinct_rows
 from ...model.fit import Certificate, Trace
 from ...model.reduction.answers import LogisticRule
-from ...model.reduction.bound import alike, training_bound
-from ...model.reduction.extended import Extended, ReductionFit, extend
+from ...model.reduction.extended import Extended, ReductionFit, alike, extend, training_bound
 from ...model.sample import Rows, Sample
 from ...model.scaling import SCALED, Scaling, fit_scaling
 from ...results.rankers.reduction import ThresholdLossResults

@@ -1,16 +1,19 @@
-"""Weighted sums of weak hypotheses as potentials H(x) = sum_t weight_t h_t(x)."""
+"""Weighted sums of weak hypotheses as potentials H(x) = sum_t weight_t h_t(x), and the rounds that made them."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
+from ..fit import MarginFit
 from ..row_blocks import CACHED, row_blocks
+from ..rules import Potential
 from ..sample import Rows, Sample
 from ..scaling import Scaling
 
@@ -18,22 +21,8 @@ from ..scaling import Scaling
 _WIDTH = 4
 
 
-class Ensemble(Protocol):
-    """A potential that is a sum over rounds."""
-
-    @property
-    def round_weights(self) -> FloatArray:
-        """(T,) weight of every round."""
-
-    def upto(self, rounds: int) -> Self:
-        """The sum of the first rounds alone."""
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N,) scores."""
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
-class InRounds:
+class InRounds(ABC):
     """A sum over rounds, some of whose fields have an entry for each.
 
     Attributes
@@ -45,6 +34,10 @@ class InRounds:
 
     #: The other fields with an entry a round.
     by_round: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores, or (N, K-1) or (N, K) votes."""
 
     def upto(self, rounds: int) -> Self:
         """The sum of the first rounds alone."""
@@ -160,21 +153,28 @@ class DirectionSum(InRounds):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MemberSum(InRounds):
-    """H(x) = sum_t weight_t h_t(x) of any hypotheses.
+    """H(x) = sum_t weight_t h_t(x) of any hypotheses, or g_k(x) of answers to "rank above k?".
 
     Attributes
     ----------
     members : tuple of callables
-        Rows to (N,) values in [-1, 1].
+        Rows to (N,) values in [-1, 1], or to (N, K-1) answers.
+    shape : tuple
+        (), or (K-1,).
     """
 
     members: tuple[Callable[[Rows], FloatArray], ...]
+    shape: tuple[int, ...] = ()
 
     by_round = ("members",)
 
+    @property
+    def n_levels(self) -> int:
+        """K."""
+        return self.shape[0] + 1
+
     def __call__(self, rows: Rows) -> FloatArray:
-        """(N,) scores."""
-        scores = np.zeros(rows.n)
+        scores = np.zeros((rows.n, *self.shape))
         for member, round_weight in zip(self.members, self.round_weights, strict=True):
             scores += round_weight * member(rows)
         return scores
@@ -185,7 +185,7 @@ class Raised:
     """H(x) = first(x) + added(x), the rounds being those of `added`."""
 
     first: Callable[[Rows], FloatArray]
-    added: Ensemble
+    added: InRounds
 
     @property
     def round_weights(self) -> FloatArray:
@@ -199,3 +199,61 @@ class Raised:
     def upto(self, rounds: int) -> Raised:
         """The first rounds alone."""
         return replace(self, added=self.added.upto(rounds))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rounds:
+    """T rounds of boosting.
+
+    Attributes
+    ----------
+    members : tuple of length T
+        The hypothesis of every round, as its learner knows it.
+    alphas : (T,)
+        Its weight.
+    losses, limits : (T+1,)
+        Mean training loss before the first and after every round, and what the training-error theorem allows it.
+    thetas : (T+1, K-1) or None
+        Thresholds after every round; None where they are found at the end alone.
+    validation : (T+1,) or None
+        Mean cost of the held-out rows.
+    start : callable or None
+        The potential that the rounds add to.
+    held : (M,) positions of the held-out rows among the distinct rows, or None
+    message : str
+        Why the rounds ended.
+    state : dict
+        State of the random generator after the last round, for more of them.
+    """
+
+    members: tuple[Any, ...]
+    alphas: FloatArray
+    losses: FloatArray
+    limits: FloatArray
+    thetas: FloatArray | None
+    validation: FloatArray | None
+    start: Potential | None
+    held: IntArray | None
+    message: str
+    state: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EnsembleFit(MarginFit):
+    """A fit made in rounds.
+
+    Attributes
+    ----------
+    rounds : Rounds
+        All that were made.
+    kept : int
+        How many of them, from the first, the rule uses.
+    """
+
+    rounds: Rounds
+    kept: int
+
+    @property
+    def stages(self) -> range:
+        """After how many rounds the fit can be asked; 0 is the start."""
+        return range(self.rounds.losses.size)

@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, Self
 
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
 from ..rules import count_above
 from ..sample import Rows, Sample
-from .ensembles import InRounds, StumpSum
-
-
-class RankVotes(Protocol):
-    """g_k(x) = sum_t vote_t (+1 where ranker t puts x above k, else -1)."""
-
-    @property
-    def round_weights(self) -> FloatArray:
-        """(T,) votes."""
-
-    @property
-    def n_levels(self) -> int:
-        """K."""
-
-    def upto(self, rounds: int) -> Self:
-        """The votes of the first rankers alone."""
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N, K-1), not growing in k."""
+from .ensembles import InRounds, MemberSum, StumpSum
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -76,30 +56,6 @@ class RankStumpVotes(InRounds):
         return np.column_stack([one(rows) for one in self.sums])
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RankerVotes(InRounds):
-    """Votes of any rankers.
-
-    Attributes
-    ----------
-    members : tuple of callables
-        Rows to (N,) codes.
-    n_levels : int
-    """
-
-    members: tuple[Callable[[Rows], IntArray], ...]
-    n_levels: int
-
-    by_round = ("members",)
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N, K-1)."""
-        votes = np.zeros((rows.n, self.n_levels - 1))
-        for member, round_weight in zip(self.members, self.round_weights, strict=True):
-            votes += round_weight * answers(member(rows), self.n_levels)
-        return votes
-
-
 def answers(codes: IntArray, n_levels: int) -> FloatArray:
     """(N, K-1) +1 where a code is above k, else -1.
 
@@ -139,10 +95,11 @@ class MedianRule:
 
     Attributes
     ----------
-    potential : RankVotes
+    potential : RankStumpVotes or MemberSum
+        g_k(x) = sum_t vote_t (+1 where ranker t puts x above k, else -1).
     """
 
-    potential: RankVotes
+    potential: RankStumpVotes | MemberSum
 
     @property
     def n_levels(self) -> int:

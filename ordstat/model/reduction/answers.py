@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.special import expit
@@ -13,24 +12,7 @@ from ..._typing import FloatArray, IntArray
 from ..ensembles.rankers import interpolated_median
 from ..rules import ThresholdRule, count_above, most_votes
 from ..sample import Rows
-
-
-class Answers(Protocol):
-    """Fitted answers g(x, k)."""
-
-    @property
-    def n_levels(self) -> int:
-        """K."""
-
-    @property
-    def probable(self) -> bool:
-        """Whether `above` gives probabilities."""
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N, K-1) scores: the rank is above k where the k-th is above 0."""
-
-    def above(self, rows: Rows) -> FloatArray:
-        """(N, K-1) probabilities of "above k"."""
+from .encoding import EncodedAnswers
 
 
 def in_order(answers: FloatArray) -> FloatArray:
@@ -73,13 +55,13 @@ class CountingRule(CumulativeProbabilities):
 
     Attributes
     ----------
-    answers : Answers
+    answers : EncodedAnswers
     unbiased : bool
         Whether the examples of each question were weighted alike, so that probabilities of its answers are those of
         the ranks.
     """
 
-    answers: Answers
+    answers: EncodedAnswers
     unbiased: bool
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -15,22 +15,18 @@ from ..sample import Rows
 from ..scaling import Scaling
 
 
-class Encoding(Protocol):
-    """How k is told to the classifier."""
+@dataclass(frozen=True)
+class Sized:
+    """A code of some height."""
 
-    def codes(self, n_levels: int) -> FloatArray | None:
-        """(K-1, E) columns of k = 1, ..., K-1; None where every k has a classifier of its own."""
+    size: float = 1.0
 
-    def names(self, thresholds: Sequence[str]) -> tuple[str, ...] | None:
-        """(E,) names of those columns, from the names of the K-1 thresholds."""
-
-
-def _checked(encoding: OneHot | Ordinal) -> None:
-    object.__setattr__(encoding, "size", number("size", encoding.size, above=0.0, of=encoding))
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", number("size", self.size, above=0.0, of=self))
 
 
 @dataclass(frozen=True)
-class OneHot:
+class OneHot(Sized):
     """(x, size 1_k): a column for each k, so that a linear classifier has one score and K-1 thresholds.
 
     Attributes
@@ -45,11 +41,6 @@ class OneHot:
            [0., 2.]])
     """
 
-    size: float = 1.0
-
-    def __post_init__(self) -> None:
-        _checked(self)
-
     def codes(self, n_levels: int) -> FloatArray:
         """(K-1, K-1)."""
         return self.size * np.eye(n_levels - 1)
@@ -60,7 +51,7 @@ class OneHot:
 
 
 @dataclass(frozen=True)
-class Ordinal:
+class Ordinal(Sized):
     """(x, size [k > 1], ..., size [k > K-2]): neighbouring questions look alike, and a tree cuts k as a number.
 
     Attributes
@@ -75,11 +66,6 @@ class Ordinal:
            [1., 0.],
            [1., 1.]])
     """
-
-    size: float = 1.0
-
-    def __post_init__(self) -> None:
-        _checked(self)
 
     def codes(self, n_levels: int) -> FloatArray:
         """(K-1, K-2)."""
@@ -112,6 +98,9 @@ class Separate:
         return None
 
 
+#: How k is told to the classifier: (K-1, E) columns and their names, or none where every k has a classifier of its own.
+Encoding = OneHot | Ordinal | Separate
+
 #: Encodings by name.
 ENCODINGS: dict[str, Encoding] = {"one-hot": OneHot(), "ordinal": Ordinal(), "separate": Separate()}
 
@@ -126,7 +115,7 @@ def parse_encoding(value: object) -> Encoding:
     """
     if isinstance(value, str) and value in ENCODINGS:
         return ENCODINGS[value]
-    if isinstance(value, (OneHot, Ordinal, Separate)):
+    if isinstance(value, Encoding):
         return value
     raise unknown("encoding", value, ENCODINGS, also=", or a value such as OneHot(10)")
 
