@@ -18,7 +18,7 @@ from ..model.kernels.named import Kernel
 from ..model.potentials import KernelExpansion
 from ..model.rules import most_votes
 from ..model.sample import Rows
-from ..model.scaling import Scaling, about_mean, fit_scaling
+from ..model.scaling import Scaling, fit_scaling
 from ..model.ties import cleared
 from ..solvers.cross_validation import Held, Judge, Plan
 from ..solvers.gram import DenseGram, centred
@@ -86,9 +86,7 @@ class SVM(BinaryLearner):
 
     def _scaled(self, X: FloatArray, case_weights: FloatArray) -> tuple[Scaling, FloatArray]:
         used = case_weights > 0
-        scaling = fit_scaling(self.scaling, X[used], case_weights[used])
-        if self.kernel.linear:
-            scaling = about_mean(scaling, X[used], case_weights[used])
+        scaling = fit_scaling(self.scaling, X[used], case_weights[used], about_mean=self.kernel.linear)
         return scaling, scaling(X)
 
 

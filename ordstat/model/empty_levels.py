@@ -83,7 +83,7 @@ class Present:
             scores = self.spread_votes(scores)
         else:
             intercept = self.spread_thresholds(found.intercept)
-        return replace(calibration, map=replace(cast(Any, found), intercept=intercept), scores=scores)
+        return replace(calibration, map=replace(found, intercept=intercept), scores=scores)
 
     def spread_votes(self, votes: FloatArray) -> FloatArray:
         """(N, K) votes (N, K'), the others having one less than the least voted level of the row."""

@@ -11,8 +11,7 @@ import numpy as np
 from ..._typing import FloatArray, IntArray, Progress
 from ...checks import fraction, whole
 from ...learners.base import WeakLearner
-from ...learners.boosting import Hypotheses, Loss
-from ...learners.boosting_run import Run, continued, held_out, split
+from ...learners.boosting import Hypotheses, Loss, Run, continued, held_out, split
 from ...learners.losses.exponential import MarginLoss, Questions
 from ...learners.named import parse_learner
 from ...model.costs import CostField, mean_excess, require_differences

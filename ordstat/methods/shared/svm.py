@@ -20,7 +20,7 @@ from ...model.potentials import KernelExpansion, LinearPotential
 from ...model.reduction.extended import extend
 from ...model.rules import ThresholdRule
 from ...model.sample import Sample
-from ...model.scaling import Scaling, about_mean, fit_scaling
+from ...model.scaling import Scaling, fit_scaling
 from ...model.ties import tolerance
 from ...results.rankers.margin import MarginResults
 from ...solvers.cross_validation import Candidate, Outcome, Route, mean_score, path_judge
@@ -184,9 +184,7 @@ class KernelMachine(CrossValidated, Method):
         self.check(sample)
         rows = np.flatnonzero(sample.case_weights > 0)
         used = sample.take(rows)
-        scaling = fit_scaling(self.scaling, used.X, used.case_weights)
-        if self.similarity.linear:
-            scaling = about_mean(scaling, used.X, used.case_weights)
+        scaling = fit_scaling(self.scaling, used.X, used.case_weights, about_mean=self.similarity.linear)
         X = scaling(sample.X)
         kernel, candidate, selection = self._settled(X, rows, used, scaling, rng, progress)
         C = cast(float, self.C) if selection is None else selection.best_C

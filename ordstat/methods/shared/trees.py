@@ -11,7 +11,7 @@ import numpy as np
 from ..._typing import Progress
 from ...checks import one_of, whole
 from ...exceptions import OptionError
-from ...learners.boosting_run import continued
+from ...learners.boosting import continued
 from ...learners.losses.reweighting import Reweighting, unweighted
 from ...learners.tree import DecisionTree
 from ...learners.tree_rounds import Plan, TreeRounds

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..._typing import FloatArray, IntArray
 from ...exceptions import DataError
-from .base import Kernel
+from .named import Kernel
 
 # Asymmetry beyond this share of the largest entry, or an eigenvalue below minus this share of the trace, is no
 # rounding: a matrix computed in single precision still passes.
