@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,11 @@ from ..solvers.threads import one_openmp_thread
 from .base import BinaryLearner, Learned
 
 _LARGEST_SEED = 2**31 - 1
+
+
+def sklearn_model(module: str, name: str, **settings: Any) -> Any:
+    """An estimator of scikit-learn, imported when it is made."""
+    return getattr(import_module(f"sklearn.{module}"), name)(**settings)
 
 
 @contextmanager

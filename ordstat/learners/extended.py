@@ -16,28 +16,19 @@ from ..model.reduction.extended import Extended
 from ..model.scaling import Scaling
 from .base import BinaryLearner, Learned
 from .c45 import C45
-from .classifier import Classifier
+from .classifier import Classifier, sklearn_model
 from .named import CLASSIFIERS
-
-
-def _tree() -> Any:
-    from sklearn.tree import DecisionTreeClassifier
-
-    return DecisionTreeClassifier(min_samples_leaf=5, random_state=0)
-
-
-def _boosted_trees() -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(early_stopping=False, random_state=0)
-
 
 #: Base learners that a string stands for, made when asked for.
 BASES: dict[str, Callable[[], BinaryLearner]] = {
     "logistic": lambda: Classifier(CLASSIFIERS["logistic"](), None),
     "c4.5": C45,
-    "tree": lambda: Classifier(_tree(), None),
-    "hgb": lambda: Classifier(_boosted_trees(), None),
+    "tree": lambda: Classifier(
+        sklearn_model("tree", "DecisionTreeClassifier", min_samples_leaf=5, random_state=0), None
+    ),
+    "hgb": lambda: Classifier(
+        sklearn_model("ensemble", "HistGradientBoostingClassifier", early_stopping=False, random_state=0), None
+    ),
 }
 
 

@@ -16,26 +16,16 @@ from ..model.binary import Binary
 from ..model.ensembles.ensembles import MemberSum
 from ..model.sample import Rows
 from .base import BinaryLearner, HypothesisClass, Scorer, Trainer, Weak, WeakLearner, WeakTrainer
-from .classifier import Classifier
+from .classifier import Classifier, sklearn_model
 from .perceptron import NormalisedSigmoid, RCDPerceptron
 from .stump import DecisionStump
 from .tree import DecisionTree
 
-
-def _logistic() -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(max_iter=1000)
-
-
-def _tree() -> Any:
-    from sklearn.tree import DecisionTreeClassifier
-
-    return DecisionTreeClassifier()
-
-
 #: scikit-learn's classifiers that a string stands for, with their default settings.
-CLASSIFIERS: dict[str, Callable[[], Any]] = {"logistic": _logistic, "tree": _tree}
+CLASSIFIERS: dict[str, Callable[[], Any]] = {
+    "logistic": partial(sklearn_model, "linear_model", "LogisticRegression", max_iter=1000),
+    "tree": partial(sklearn_model, "tree", "DecisionTreeClassifier"),
+}
 
 
 def named_classifier(value: Any, wrong: OptionError) -> Classifier:

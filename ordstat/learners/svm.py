@@ -38,7 +38,6 @@ class Machine:
     offset: float
     gap: float
     iterations: int
-    n_support: int
 
 
 @dataclass(frozen=True)
@@ -125,13 +124,13 @@ class SharedGram:
             offset=offset,
         )
         worst = max((m.gap for m in machines), default=0.0)
-        each = [m.n_support for m in machines]
+        each = np.count_nonzero(coef, axis=0)
         return Learned(
             scorer=scorer,
             scores=self.gram[:, support] @ coef[support] + offset,
             certificate=Certificate(name="largest relative duality gap", value=worst, tolerance=svm.tol),
             iterations=sum(m.iterations for m in machines),
-            facts=(("Support vectors", f"{min(each)} to {max(each)} a problem, {support.size} in all"),),
+            facts=(("Support vectors", f"{each.min()} to {each.max()} a problem, {support.size} in all"),),
         )
 
     def path(
@@ -139,7 +138,7 @@ class SharedGram:
     ) -> list[Machine]:
         """The machine at every value of C, growing, each solve starting where the last one ended."""
         if problem.one_sided:
-            constant = Machine(coef=np.zeros(len(self.gram)), offset=problem.side, gap=0.0, iterations=0, n_support=0)
+            constant = Machine(coef=np.zeros(len(self.gram)), offset=problem.side, gap=0.0, iterations=0)
             return [constant] * len(values)
         gram, means = centred(self.gram[np.ix_(problem.index, problem.index)])
         dual = ExtendedDual(
@@ -157,13 +156,7 @@ class SharedGram:
         np.add.at(coef, problem.index, beta)
         # Scores of the centred kernel differ from those of the raw one by means'beta.
         offset = (point.offset or 0.0) - float(means @ point.beta) - float(point.theta[0])
-        return Machine(
-            coef=coef,
-            offset=offset,
-            gap=point.gap,
-            iterations=iterations,
-            n_support=int(np.count_nonzero(coef)),
-        )
+        return Machine(coef=coef, offset=offset, gap=point.gap, iterations=iterations)
 
 
 #: From scores of the binary classifiers (N, P) to votes (N, K), given K.

@@ -12,16 +12,14 @@ from ..checks import one_of, whole
 from ..exceptions import OptionError
 from ..learners.losses.reweighting import Reweighting, discrete_ranks, discrete_splits, real_ranks, real_splits
 from ..model.distinct import DistinctRows
-from ..model.reduction.splits import below
 from ..model.trees.aggregation import (
     COMBINATIONS,
     Aggregation,
     LeafShares,
     LogRatios,
     Plurality,
-    RealSplitVotes,
-    RoundRanks,
     SplitVotes,
+    below,
 )
 from .base import option
 from .shared.trees import RESPONSES, Boosted, TreeMethod, smoothing
@@ -233,9 +231,8 @@ class FixedSplitBoosting(Boosted, TreeMethod):
         return "ordinal"
 
     def aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
-        if self.version == "discrete":
-            return SplitVotes(n_levels=n_levels, combination=self.combination)
-        return RealSplitVotes(n_levels=n_levels, combination=self.combination, smoothing=smoothing(rows))
+        smoothed = None if self.version == "discrete" else smoothing(rows)
+        return SplitVotes(n_levels=n_levels, combination=self.combination, smoothing=smoothed)
 
     def reweighting(self, rows: DistinctRows, n_levels: int) -> Reweighting:
         above = below(rows.y, n_levels)
@@ -314,7 +311,7 @@ class OrdinalAdaBoost(Boosted, TreeMethod):
 
     def aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
         if self.version == "discrete":
-            return RoundRanks(n_levels=n_levels)
+            return Plurality(n_levels=n_levels, of_splits=True)
         far = self.criterion == "distance"
         return LogRatios(n_levels=n_levels, smoothing=smoothing(rows), of_splits=True, by_distance=far)
 

@@ -6,13 +6,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ordstat.model.reduction.splits import below, share_scores, split_scores
 from ordstat.model.trees.aggregation import (
     LogRatios,
+    below,
     by_votes,
     inverse_log_ratios,
     plain,
+    share_scores,
     shares,
+    split_scores,
 )
 from ordstat.model.trees.tree import Forest
 

@@ -39,8 +39,8 @@ def _share(name: str, value: Any, of: Any) -> float | None:
 class RoundsMethod(Method):
     """Base of the methods that add a hypothesis a round.
 
-    A concrete class says what the hypotheses are (`hypotheses`), which loss the rounds lower (`loss`), and how scores
-    become ranks (`gaps`, `rule`). Its options beside those of its own are
+    A concrete class names a weak learner (`WeakHypotheses`), or says what the hypotheses are, which loss the rounds
+    lower, and how scores become ranks. Its options beside those of its own are
 
     rounds : int
         T, at least 1.
@@ -62,37 +62,76 @@ class RoundsMethod(Method):
     needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True)
     results_class: ClassVar[type[Any]] = EnsembleResults
 
-    # What a concrete class says
+    # What a concrete class says: `weak`, or other hypotheses with a loss, gaps and a rule of their own
 
-    def hypotheses(self, train: DistinctRows) -> Hypotheses:
-        """What the rounds choose from."""
-        raise TypeError(f"{type(self).__name__} defines no hypotheses")
+    def weak(self) -> WeakLearner:
+        """The weak learner behind hypotheses of a sum H(x) = sum_t alpha_t h_t(x)."""
+        raise TypeError(f"{type(self).__name__} defines no weak learner")
 
     def start(self, train: DistinctRows, rng: np.random.Generator) -> Potential | None:
         """The potential that the rounds add to; None for 0."""
         return None
 
+    def hypotheses(self, train: DistinctRows) -> Hypotheses:
+        """What the rounds choose from."""
+        return self.weak().on(train.X, train.weights)
+
     def loss(self, train: DistinctRows, scores: FloatArray) -> Loss:
-        """The loss before the first round, at the scores (N,) of `start`."""
-        raise TypeError(f"{type(self).__name__} defines no loss")
+        """The exponential loss of margins, with its best thresholds; of two levels with the threshold at 0.
+
+        Of two levels it is sum_n w_n exp(-z_n H(x_n)), z_n = +1 for the higher one, else -1, and
+        w_n = |c_n[1] - c_n[2]| times the case weight, so that every named cost is the same one.
+        """
+        theta = np.zeros(1) if self.needs.two_levels else None
+        return MarginLoss.start(Questions.of(train.y, train.costs, train.weights), scores, theta)
+
+    def thresholds(self, train: DistinctRows, scores: FloatArray) -> FloatArray:
+        """(K-1,) thresholds for training scores (N,), where the loss has none of its own."""
+        raise TypeError(f"{type(self).__name__} defines no thresholds")
 
     def gaps(
         self, train: DistinctRows, training: FloatArray, theta: FloatArray | None, scores: FloatArray
     ) -> FloatArray:
         """(n, K-1) gaps of scores to the thresholds: those of the loss, or those that the training scores give."""
-        raise TypeError(f"{type(self).__name__} defines no gaps")
+        return np.asarray(scores[:, None] - (self.thresholds(train, training) if theta is None else theta))
 
     def rule(self, train: DistinctRows, potential: Any, theta: FloatArray | None) -> Any:
         """The ranker of a sum of rounds."""
-        raise TypeError(f"{type(self).__name__} defines no rule")
-
-    def certificate(self, rows: DistinctRows, rule: Any, loss: float, limit: float) -> Certificate:
-        """The training cost against the bounds that the loss and the training-error theorem give it."""
-        return cost_certificate(rows, rule.codes(Rows(X=rows.X)), loss, limit)
+        found = self.thresholds(train, potential(Rows(X=train.X))) if theta is None else theta
+        return ThresholdRule(potential, found)
 
     def facts(self) -> tuple[tuple[str, Any], ...]:
         """Header lines of the summary."""
-        return ()
+        return (("Weak learner", repr(self.weak())),)
+
+    def certificate(self, rows: DistinctRows, rule: Any, loss: float, limit: float) -> Certificate:
+        """The mean training cost above the least possible, against the loss that bounds it.
+
+        Parameters
+        ----------
+        rows : DistinctRows
+        rule : Rule
+        loss : float
+            What bounds the cost.
+        limit : float
+            What bounds the loss, by the product over rounds.
+        """
+        cost = mean_excess(rows.costs, rule.codes(Rows(X=rows.X)), rows.weights)
+        details = (("cost above the least possible", cost), ("its bound", loss), ("bound by the rounds", limit))
+        # Rounding of the sums behind both.
+        value = 0.0 if cost == 0.0 else cost / loss
+        return Certificate(name="training cost / its bound", value=value, tolerance=1.0 + 1e-9, details=details)
+
+    def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
+        """Sum of the weights, and how rich the class of the weak learner is on the training rows."""
+        rule = cast(ThresholdRule, fit.rule)
+        used = sample.case_weights > 0
+        richness = self.weak().on(sample.X[used], sample.case_weights[used]).richness()
+        lengths = richness.squared_lengths
+        if lengths is not None:
+            lengths = np.zeros(sample.n)
+            lengths[used] = richness.squared_lengths
+        return hull(cast(InRounds, rule.potential).round_weights, rule.theta, richness.log_size, lengths)
 
     # Fits
 
@@ -149,7 +188,8 @@ class RoundsMethod(Method):
         train, _ = split(self._rows(sample), fit.rounds.held)
         trainer = self.hypotheses(train)
         every = [Rows(X=train.X), *targets]
-        sums = [_zeros(rows, self.loss(train, np.zeros(train.n)).scores.shape[1:], fit.rounds.start) for rows in every]
+        shape, start = self.loss(train, np.zeros(train.n)).scores.shape[1:], fit.rounds.start
+        sums = [np.zeros((rows.n, *shape)) + (0.0 if start is None else start(rows)) for rows in every]
         made = 0
         for stage in stages:
             if stage > made:
@@ -199,7 +239,7 @@ class RoundsMethod(Method):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class WeakHypotheses:
-    """What the threshold ensembles H(x) = sum_t alpha_t h_t(x) of weak binary hypotheses say to `RoundsMethod`.
+    """The option of the threshold ensembles of weak binary hypotheses.
 
     learner : str, weak learner or scikit-learn classifier
         "stump", "perceptron", "sigmoid", "tree" (of 5 leaves), "logistic"; a value such as DecisionTree(leaves=8) or
@@ -208,71 +248,6 @@ class WeakHypotheses:
 
     learner: Any = option("stump", _known_learner)
 
-    needs: ClassVar[Needs]
-
     def weak(self) -> WeakLearner:
         """The weak learner."""
         return parse_learner(self.learner, type(self).__name__)
-
-    def hypotheses(self, train: DistinctRows) -> Hypotheses:
-        return self.weak().on(train.X, train.weights)
-
-    def loss(self, train: DistinctRows, scores: FloatArray) -> Loss:
-        """The exponential loss of margins, with its best thresholds; of two levels with the threshold at 0.
-
-        Of two levels it is sum_n w_n exp(-z_n H(x_n)), z_n = +1 for the higher one, else -1, and
-        w_n = |c_n[1] - c_n[2]| times the case weight, so that every named cost is the same one.
-        """
-        theta = np.zeros(1) if self.needs.two_levels else None
-        return MarginLoss.start(Questions.of(train.y, train.costs, train.weights), scores, theta)
-
-    def thresholds(self, train: DistinctRows, scores: FloatArray) -> FloatArray:
-        """(K-1,) thresholds for training scores (N,), where the loss has none of its own."""
-        raise TypeError(f"{type(self).__name__} defines no thresholds")
-
-    def gaps(
-        self, train: DistinctRows, training: FloatArray, theta: FloatArray | None, scores: FloatArray
-    ) -> FloatArray:
-        return np.asarray(scores[:, None] - (self.thresholds(train, training) if theta is None else theta))
-
-    def rule(self, train: DistinctRows, potential: Any, theta: FloatArray | None) -> ThresholdRule:
-        found = self.thresholds(train, potential(Rows(X=train.X))) if theta is None else theta
-        return ThresholdRule(potential, found)
-
-    def facts(self) -> tuple[tuple[str, Any], ...]:
-        return (("Weak learner", repr(self.weak())),)
-
-    def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
-        """Sum of the weights, and how rich the class of the weak learner is on the training rows."""
-        rule = cast(ThresholdRule, fit.rule)
-        used = sample.case_weights > 0
-        richness = self.weak().on(sample.X[used], sample.case_weights[used]).richness()
-        lengths = richness.squared_lengths
-        if lengths is not None:
-            lengths = np.zeros(sample.n)
-            lengths[used] = richness.squared_lengths
-        return hull(cast(InRounds, rule.potential).round_weights, rule.theta, richness.log_size, lengths)
-
-
-def _zeros(rows: Rows, shape: tuple[int, ...], start: Potential | None) -> FloatArray:
-    """Scores of rows before the first round."""
-    return np.zeros((rows.n, *shape)) if start is None else start(rows) + np.zeros((rows.n, *shape))
-
-
-def cost_certificate(rows: DistinctRows, codes: IntArray, loss: float, limit: float) -> Certificate:
-    """Mean training cost above the least possible, against a bound of it.
-
-    Parameters
-    ----------
-    rows : DistinctRows
-    codes : (N,) predicted
-    loss : float
-        What bounds the cost.
-    limit : float
-        What bounds the loss, by the product over rounds.
-    """
-    cost = mean_excess(rows.costs, codes, rows.weights)
-    details = (("cost above the least possible", cost), ("its bound", loss), ("bound by the rounds", limit))
-    # Rounding of the sums behind both.
-    value = 0.0 if cost == 0.0 else cost / loss
-    return Certificate(name="training cost / its bound", value=value, tolerance=1.0 + 1e-9, details=details)

@@ -28,7 +28,6 @@ from ...solvers.likelihood.estimate import Estimate, Estimation
 from ...solvers.likelihood.identified import identified
 from ...solvers.likelihood.jeffreys import Jeffreys
 from ...solvers.likelihood.layout import Layout
-from ...solvers.likelihood.newton import Optimum
 from ...solvers.likelihood.penalty import Penalty, Ridge
 from ...solvers.likelihood.problem import Problem
 from ...solvers.likelihood.user_scale import in_order
@@ -114,7 +113,16 @@ class OrdinalRegression(Method):
         estimates = in_order(alpha, rest)
         return LikelihoodFit(
             rule=rule,
-            certificate=_certificate(optimum, digits),
+            certificate=Certificate(
+                name="max |gradient|",
+                value=optimum.at.largest_score,
+                tolerance=optimum.tolerance,
+                details=(
+                    ("condition number", condition_number(optimum.information, optimum.factor)),
+                    ("iterations", optimum.iterations),
+                    ("correct digits", int(digits.min())),
+                ),
+            ),
             trace=Trace(iterations=optimum.iterations, objective=optimum.logliks, message=found.message),
             scores=rule.scores(sample.rows),
             facts=(*self._facts(), *_crossings(rule, sample)),
@@ -213,19 +221,6 @@ def _digits(problem: Problem, found: Estimate, information: Information) -> Floa
         size = np.fmax(np.abs(estimate), np.sqrt(information.variances()))
         digits = np.floor(-np.log10(np.maximum(error / size, 1e-16)))
     return np.asarray(np.clip(np.nan_to_num(digits, nan=0.0), 0.0, 15.0))
-
-
-def _certificate(optimum: Optimum, digits: FloatArray) -> Certificate:
-    return Certificate(
-        name="max |gradient|",
-        value=optimum.at.largest_score,
-        tolerance=optimum.tolerance,
-        details=(
-            ("condition number", condition_number(optimum.information, optimum.factor)),
-            ("iterations", optimum.iterations),
-            ("correct digits", int(digits.min())),
-        ),
-    )
 
 
 def _crossings(rule: LikelihoodRule, sample: Sample) -> tuple[tuple[str, Any], ...]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -204,15 +205,10 @@ class OnlineMethod(Method):
         require_differences(examples.own_costs, examples.weights)
         scaling = fit_scaling(self.scaling, examples.X, examples.weights)
         work = self.start(examples, scaling)
-        tally, path = Tally(batches=1), []
-        for epoch in range(self.epochs):
-            before = tally
-            tally = _learn(work, self.presented(examples, rng), tally)
-            path.append((tally.cost - before.cost) / (tally.examples - before.examples))
-            if progress is not None:
-                progress(epoch + 1, self.epochs, f"pass {epoch + 1}")
+        orders = (self.presented(examples, rng) for _ in range(self.epochs))
+        tally, path = _learn(work, orders, Tally(batches=1), self.epochs, progress)
         learned = Learned(state=work.state, scaling=scaling, tally=tally)
-        return self.concluded(Update(work=work, learned=learned, sample=sample, path=tuple(path)))
+        return self.concluded(Update(work=work, learned=learned, sample=sample, path=path))
 
     def continued(self, sample: Sample, learned: Learned) -> Update:
         """One more pass after what was learned, over the rows of another sample in their order.
@@ -230,12 +226,10 @@ class OnlineMethod(Method):
             )
         require_affordable(self.one_pass().work(sample), "partial_fit")
         examples = Examples.as_given(sample, self.cost_matrix)
-        work = self.resume(learned, examples)
-        before = learned.tally
-        tally = _learn(work, examples.in_turn(), before)
-        path = (tally.cost - before.cost) / (tally.examples - before.examples)
-        after = Learned(state=work.state, scaling=learned.scaling, tally=replace(tally, batches=before.batches + 1))
-        return Update(work=work, learned=after, sample=sample, path=(path,))
+        work, before = self.resume(learned, examples), learned.tally
+        tally, path = _learn(work, [examples.in_turn()], replace(before, batches=before.batches + 1), 1, None)
+        after = Learned(state=work.state, scaling=learned.scaling, tally=tally)
+        return Update(work=work, learned=after, sample=sample, path=path)
 
     def presented(self, examples: Examples, rng: np.random.Generator) -> IntArray:
         """(M,) examples of one pass in the order of their presentation."""
@@ -329,15 +323,22 @@ class OnlineMethod(Method):
         return square * (most / (least * (1.0 - self.margin))) ** 2
 
 
-def _learn(work: Any, order: IntArray, tally: Tally) -> Tally:
-    """One pass over the examples in `order`; the tally with its mistakes added."""
-    learner: Learner = work.learner
-    mistakes, distance, cost, growth = learner.learn(work.batch, order).tolist()
-    return replace(
-        tally,
-        examples=tally.examples + order.size,
-        mistakes=tally.mistakes + int(mistakes),
-        distance=tally.distance + distance,
-        cost=tally.cost + cost,
-        growth=tally.growth + growth,
-    )
+def _learn(
+    work: Any, orders: Iterable[IntArray], tally: Tally, passes: int, progress: Progress | None
+) -> tuple[Tally, tuple[float, ...]]:
+    """Passes over the examples, each in an order; the tally with their mistakes added, and the mean cost of each."""
+    learner, path = cast(Learner, work.learner), []
+    for order in orders:
+        mistakes, distance, cost, growth = learner.learn(work.batch, order).tolist()
+        tally = replace(
+            tally,
+            examples=tally.examples + order.size,
+            mistakes=tally.mistakes + int(mistakes),
+            distance=tally.distance + distance,
+            cost=tally.cost + cost,
+            growth=tally.growth + growth,
+        )
+        path.append(cost / order.size)
+        if progress is not None:
+            progress(len(path), passes, f"pass {len(path)}")
+    return tally, tuple(path)

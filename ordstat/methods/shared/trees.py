@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._typing import Progress
-from ...checks import one_of, whole
+from ...checks import number, one_of, whole
 from ...exceptions import OptionError
 from ...learners.boosting import continued
 from ...learners.losses.reweighting import Reweighting, unweighted
@@ -18,10 +18,9 @@ from ...learners.tree_rounds import Plan, TreeRounds
 from ...model.costs import CostField, CostMatrix
 from ...model.distinct import DistinctRows, distinct_rows
 from ...model.fit import Certificate, Trace
-from ...model.reduction.splits import below
 from ...model.rules import ScoreRule
 from ...model.sample import Sample
-from ...model.trees.aggregation import Aggregation
+from ...model.trees.aggregation import Aggregation, below
 from ...model.trees.fit import TreeFit
 from ...model.trees.tree import Tree, entropies
 from ...results.rankers.trees import TreeResults
@@ -82,7 +81,7 @@ class TreeMethod(Method):
     leaves: int | None = None
     prune: str | None = None
     max_depth: int | None = None
-    min_weight: float = 0.0
+    min_weight: float = option(0.0, number, least=0.0)
     n_jobs: int = jobs_option()
     cost: CostField = option("classification", _only_classification)
 
@@ -93,14 +92,12 @@ class TreeMethod(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settle(min_weight=self.tree().min_weight)
+        self.tree()
 
     def tree(self) -> DecisionTree:
         """The settings of every tree."""
         leaves = _LEAVES[self.kind] if self.leaves is None else self.leaves
-        return DecisionTree(
-            leaves=leaves, prune=self.prune, max_depth=self.max_depth, min_weight=float_of(self.min_weight)
-        )
+        return DecisionTree(leaves, self.prune, self.max_depth, self.min_weight)
 
     @property
     def kind(self) -> str:
@@ -188,12 +185,13 @@ class TreeMethod(Method):
         rounds.run(made, rng, self.n_jobs, progress)
         votes = rounds.votes
         rule = ScoreRule(votes)
+        deviances = np.array([tree.deviances[tree.column < 0].sum() / tree.values[0].sum() for tree in rounds.trees])
         return TreeFit(
             rule=rule,
             certificate=_accounted(rounds.trees),
             trace=Trace(
                 iterations=votes.rounds,
-                objective=_deviances(rounds.trees).reshape(votes.rounds, -1).mean(axis=1),
+                objective=deviances.reshape(votes.rounds, -1).mean(axis=1),
                 message=rounds.message,
             ),
             scores=rule.scores(sample.rows),
@@ -233,19 +231,9 @@ def _by_columns(rows: DistinctRows) -> DistinctRows:
     return rows.take(np.lexsort(rows.X.T[::-1]) if rows.X.shape[1] else np.arange(rows.n))
 
 
-def float_of(value: Any) -> float:
-    """A whole number as a float, anything else as it is, for the tree to judge."""
-    return float(value) if isinstance(value, (int, np.integer)) and not isinstance(value, bool) else value
-
-
 def smoothing(rows: DistinctRows) -> float:
     """1/n, n counting case weights."""
     return 1.0 / float(rows.weights.sum())
-
-
-def _deviances(trees: list[Tree]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """(T S,) deviance of every tree's leaves for each unit of weight."""
-    return np.array([2.0 * entropies(t.values[t.column < 0]).sum() / t.values[0].sum() for t in trees])
 
 
 def _accounted(trees: list[Tree]) -> Certificate:

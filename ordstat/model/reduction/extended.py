@@ -13,6 +13,7 @@ from ..._typing import FloatArray, IntArray
 from ...exceptions import DataError
 from ..costs import is_convex, split_weights
 from ..distinct import DistinctRows
+from ..ensembles.rankers import answers
 from ..fit import CostBound, MarginFit
 from ..rules import count_above
 from .answers import out_of_order
@@ -37,11 +38,6 @@ class Extended:
     weights: FloatArray
 
 
-def labels_above(y: IntArray, n_levels: int) -> FloatArray:
-    """(N, K-1) answers to "rank above k?": +1.0 or -1.0 for codes y (N,)."""
-    return np.where(np.asarray(y)[:, None] > np.arange(n_levels - 1), 1.0, -1.0)
-
-
 def extend(y: IntArray, costs: FloatArray, case_weights: FloatArray) -> Extended:
     """Reduce a ranking problem to binary examples [Lin 2008, eq. 4.3-4.4, without the common factor K - 1].
 
@@ -61,7 +57,7 @@ def extend(y: IntArray, costs: FloatArray, case_weights: FloatArray) -> Extended
            [ 1.,  1.]]), weights=array([[1., 1.],
            [2., 2.]]))
     """
-    return Extended(labels_above(y, costs.shape[1]), split_weights(costs) * case_weights[:, None])
+    return Extended(answers(y, costs.shape[1]), split_weights(costs) * case_weights[:, None])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -128,8 +124,7 @@ def alike(steps: FloatArray) -> bool:
 
 def binary_cost(gaps: FloatArray, extended: Extended) -> float:
     """Weight of the wrong answers among g(x_n, k) (N, K-1); an answer of 0 is no."""
-    answers = np.where(gaps > 0, 1.0, -1.0)
-    return float(extended.weights[answers != extended.labels].sum())
+    return float(extended.weights[np.where(gaps > 0, 1.0, -1.0) != extended.labels].sum())
 
 
 def training_bound(train: DistinctRows, gaps: FloatArray, extended: Extended) -> CostBound | None:
