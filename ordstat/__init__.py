@@ -31,11 +31,10 @@ if TYPE_CHECKING:
     from .learners.perceptron import NormalisedSigmoid, RCDPerceptron
     from .learners.stump import DecisionStump
     from .learners.tree import DecisionTree
-    from .methods.adaboost_or import AdaBoostOR, reverse_reduction
     from .methods.boosting import AdaBoost, ORBoost, RankBoost, SeedBoost
     from .methods.clm import AdjacentCategory, CumulativeLink
     from .methods.online import CuSumRank, KernelCuSumRank, KernelPRank, PRank
-    from .methods.orstump import ORStump
+    from .methods.orstump import AdaBoostOR, ORStump, reverse_reduction
     from .methods.redsvm import REDSVM, SVOREXC, SVORIMC, RankBoundarySVM
     from .methods.reduction import Reduction
     from .methods.threshold_loss import OrdinalNetwork, ThresholdLogisticRegression
@@ -54,11 +53,10 @@ _LATER = {
         "learners.perceptron": "NormalisedSigmoid RCDPerceptron",
         "learners.stump": "DecisionStump",
         "learners.tree": "DecisionTree",
-        "methods.adaboost_or": "AdaBoostOR reverse_reduction",
         "methods.boosting": "AdaBoost ORBoost RankBoost SeedBoost",
         "methods.clm": "AdjacentCategory CumulativeLink",
         "methods.online": "CuSumRank KernelCuSumRank KernelPRank PRank",
-        "methods.orstump": "ORStump",
+        "methods.orstump": "AdaBoostOR ORStump reverse_reduction",
         "methods.redsvm": "REDSVM RankBoundarySVM SVOREXC SVORIMC",
         "methods.reduction": "Reduction",
         "methods.threshold_loss": "OrdinalNetwork ThresholdLogisticRegression",

@@ -1,4 +1,4 @@
-"""Classifiers and weak learners by name, and any binary learner as a weak one."""
+"""Learners by name: classifiers, weak learners, bases of the reduction; and any binary learner as a weak one."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ..model.binary import Binary
 from ..model.ensembles.ensembles import MemberSum
 from ..model.sample import Rows
 from .base import BinaryLearner, HypothesisClass, Scorer, Trainer, Weak, WeakLearner, WeakTrainer
+from .c45 import C45
 from .classifier import Classifier, sklearn_model
 from .perceptron import NormalisedSigmoid, RCDPerceptron
 from .stump import DecisionStump
@@ -103,3 +104,43 @@ def parse_learner(value: Any, owner: str) -> WeakLearner:
     also = ", a weak learner such as DecisionStump(), or a scikit-learn classifier that takes sample_weight"
     names = dict.fromkeys([*WEAK, *CLASSIFIERS])
     return WeakClassifier(named_classifier(value, unknown("learner", value, names, of=owner, also=also)))
+
+
+#: Base learners that a string stands for, made when asked for.
+BASES: dict[str, Callable[[], BinaryLearner]] = {
+    "logistic": lambda: Classifier(CLASSIFIERS["logistic"](), None),
+    "c4.5": C45,
+    "tree": lambda: Classifier(
+        sklearn_model("tree", "DecisionTreeClassifier", min_samples_leaf=5, random_state=0), None
+    ),
+    "hgb": lambda: Classifier(
+        sklearn_model("ensemble", "HistGradientBoostingClassifier", early_stopping=False, random_state=0), None
+    ),
+}
+
+
+def parse_base(value: Any, owner: str) -> BinaryLearner:
+    """The base learner a user means by a name, a value, or a scikit-learn classifier.
+
+    Raises
+    ------
+    OptionError
+        None of these, or a classifier that takes no sample weights; `owner` is the method to name.
+    """
+    if isinstance(value, BinaryLearner):
+        return value
+    also = ", a learner such as C45(), or a scikit-learn classifier that takes sample_weight"
+    wrong = unknown("base", value, BASES, of=owner, also=also)
+    if isinstance(value, str):
+        if value in BASES:
+            return BASES[value]()
+        raise wrong
+    try:
+        return Classifier(value, None)
+    except OptionError as error:
+        if hasattr(value, "fit"):
+            raise OptionError(
+                f"base of {owner}, {type(value).__name__}, has no sample_weight in fit: extended examples are weighted "
+                "by what their answers cost, so choose a classifier that takes weights."
+            ) from error
+        raise wrong from error

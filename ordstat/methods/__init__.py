@@ -73,7 +73,7 @@ METHODS: dict[str, Entry] = {
     "red-logistic": Entry("threshold_loss.ThresholdLogisticRegression"),
     "onn": Entry("threshold_loss.OrdinalNetwork"),
     "orstump": Entry("orstump.ORStump"),
-    "adaboost-or": Entry("adaboost_or.AdaBoostOR"),
+    "adaboost-or": Entry("orstump.AdaBoostOR"),
     "adaboost": Entry("boosting.AdaBoost"),
     "seedboost": Entry("boosting.SeedBoost"),
     "cart": Entry("trees.OrdinalTree", {"response": "nominal", "cost": "classification"}),

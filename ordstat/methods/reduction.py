@@ -11,16 +11,17 @@ import numpy as np
 from .._typing import FloatArray, Progress
 from ..checks import one_of
 from ..exceptions import DataError
-from ..learners.base import Learned
-from ..learners.extended import learn, parse_base
+from ..learners.base import BinaryLearner, Learned
+from ..learners.named import parse_base
+from ..model.binary import Binary
 from ..model.costs import CostField, require_differences, split_weights
 from ..model.distinct import DistinctRows, distinct_rows
 from ..model.fit import Trace
 from ..model.reduction.answers import CountingRule, ModalRule, out_of_order
-from ..model.reduction.encoding import EncodedAnswers, Encoding, parse_encoding
-from ..model.reduction.extended import ReductionFit, alike, binary_cost, extend, training_bound
+from ..model.reduction.encoding import EncodedAnswers, Encoding, extended_rows, parse_encoding
+from ..model.reduction.extended import Extended, ReductionFit, alike, binary_cost, extend, training_bound
 from ..model.sample import Rows, Sample
-from ..model.scaling import SCALED, fit_scaling
+from ..model.scaling import SCALED, Scaling, fit_scaling
 from ..results.rankers.reduction import ReductionResults
 from .base import Method, Needs, cost_option, option, scaling_option
 from .shared.work import Work
@@ -150,7 +151,7 @@ class Reduction(Method):
         train = distinct_rows(sample, self.costs(sample)).repeated(most)
         extended = extend(train.y, train.costs, train.weights)
         scaling = fit_scaling(self.scaling, train.X, train.weights)
-        answers, learned = learn(base, parse_encoding(self.encoding), train.X, extended, scaling, rng)
+        answers, learned = _learned(base, parse_encoding(self.encoding), train.X, extended, scaling, rng)
         rule = RULES[self.decision](answers, alike(split_weights(train.costs)))
         if self.decision == "mode" and not rule.probable:
             raise DataError(
@@ -191,3 +192,31 @@ def crossed(rule: CountingRule, train: DistinctRows, gaps: FloatArray) -> float:
     """Weight of the training rows whose answers, or their probabilities where there are any, grow in k."""
     values = rule.answers.above(Rows(X=train.X)) if rule.probable else gaps
     return float(train.weights @ out_of_order(values))
+
+
+def _learned(
+    base: BinaryLearner,
+    encoding: Encoding,
+    X: FloatArray,
+    extended: Extended,
+    scaling: Scaling,
+    rng: np.random.Generator,
+) -> tuple[EncodedAnswers, Learned]:
+    """Fit a base learner to the extended examples of rows X (N, D), their columns scaled first; its answers.
+
+    Examples of weight 0 are left out. One classifier learns all of them, or one classifier each k, as the encoding has
+    it.
+    """
+    scaled, n_levels = scaling(X), extended.labels.shape[1] + 1
+    codes = encoding.codes(n_levels)
+    if codes is None:
+        rows = np.arange(len(X))
+        problems = [Binary.of(rows, z, w) for z, w in zip(extended.labels.T, extended.weights.T, strict=True)]
+        learned = base.on(scaled, extended.weights.sum(axis=1)).fit(problems, rng)
+    else:
+        weights = extended.weights.ravel()
+        inside = weights > 0
+        examples = extended_rows(scaled, codes)[inside]
+        learned = base.fit(examples, extended.labels.ravel()[inside], weights[inside], rng)
+    answers = EncodedAnswers(scorer=learned.scorer, n_levels=n_levels, codes=codes, encoding=encoding, scaling=scaling)
+    return answers, learned
