@@ -58,7 +58,7 @@ class OrdinalRegression(Method):
     """
 
     link: str | tuple[str, float] = "logit"
-    threshold: str = option("flexible", one_spelled, THRESHOLDS)
+    threshold: str = option("flexible", lambda name, value, of: one_spelled(name, value, THRESHOLDS))
     penalty: float | str | None = None
     start: tuple[float, ...] | None = option(None, _checked_start)
     cost: CostField = cost_option("classification")
