@@ -31,34 +31,34 @@ if TYPE_CHECKING:
     from .learners.perceptron import RCDPerceptron as RCDPerceptron
     from .learners.stump import DecisionStump as DecisionStump
     from .learners.tree import DecisionTree as DecisionTree
-    from .methods.acat import AdjacentCategory as AdjacentCategory
-    from .methods.adaboost import AdaBoost as AdaBoost
-    from .methods.adaboost_or import AdaBoostOR as AdaBoostOR
-    from .methods.bagging import OrdinalBagging as OrdinalBagging
-    from .methods.cart import OrdinalTree as OrdinalTree
+    from .methods.boosting import AdaBoost as AdaBoost
+    from .methods.boosting import ORBoost as ORBoost
+    from .methods.boosting import RankBoost as RankBoost
+    from .methods.boosting import SeedBoost as SeedBoost
+    from .methods.clm import AdjacentCategory as AdjacentCategory
     from .methods.clm import CumulativeLink as CumulativeLink
-    from .methods.cost_transform import CostTransform as CostTransform
-    from .methods.cusum import CuSumRank as CuSumRank
-    from .methods.fixed_split import FixedSplitBoosting as FixedSplitBoosting
-    from .methods.kernel_cusum import KernelCuSumRank as KernelCuSumRank
-    from .methods.kernel_prank import KernelPRank as KernelPRank
-    from .methods.nominal_adaboost import NominalAdaBoost as NominalAdaBoost
-    from .methods.one_versus_all import OneVersusAll as OneVersusAll
-    from .methods.one_versus_one import OneVersusOne as OneVersusOne
-    from .methods.orboost import ORBoost as ORBoost
-    from .methods.ordinal_adaboost import OrdinalAdaBoost as OrdinalAdaBoost
+    from .methods.online import CuSumRank as CuSumRank
+    from .methods.online import KernelCuSumRank as KernelCuSumRank
+    from .methods.online import KernelPRank as KernelPRank
+    from .methods.online import PRank as PRank
+    from .methods.orstump import AdaBoostOR as AdaBoostOR
     from .methods.orstump import ORStump as ORStump
-    from .methods.prank import PRank as PRank
-    from .methods.rank_svm import RankBoundarySVM as RankBoundarySVM
-    from .methods.rankboost import RankBoost as RankBoost
+    from .methods.orstump import reverse_reduction as reverse_reduction
     from .methods.redsvm import REDSVM as REDSVM
+    from .methods.redsvm import SVOREXC as SVOREXC
+    from .methods.redsvm import SVORIMC as SVORIMC
+    from .methods.redsvm import RankBoundarySVM as RankBoundarySVM
     from .methods.reduction import Reduction as Reduction
-    from .methods.reduction_logistic import ThresholdLogisticRegression as ThresholdLogisticRegression
-    from .methods.reduction_network import OrdinalNetwork as OrdinalNetwork
-    from .methods.reverse import reverse_reduction as reverse_reduction
-    from .methods.seedboost import SeedBoost as SeedBoost
-    from .methods.svorexc import SVOREXC as SVOREXC
-    from .methods.svorimc import SVORIMC as SVORIMC
+    from .methods.threshold_loss import OrdinalNetwork as OrdinalNetwork
+    from .methods.threshold_loss import ThresholdLogisticRegression as ThresholdLogisticRegression
+    from .methods.trees import FixedSplitBoosting as FixedSplitBoosting
+    from .methods.trees import NominalAdaBoost as NominalAdaBoost
+    from .methods.trees import OrdinalAdaBoost as OrdinalAdaBoost
+    from .methods.trees import OrdinalBagging as OrdinalBagging
+    from .methods.trees import OrdinalTree as OrdinalTree
+    from .methods.voting import CostTransform as CostTransform
+    from .methods.voting import OneVersusAll as OneVersusAll
+    from .methods.voting import OneVersusOne as OneVersusOne
     from .model.kernels.named import Gaussian as Gaussian
     from .model.kernels.named import Laplacian as Laplacian
     from .model.kernels.named import Linear as Linear
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 #: Names imported when they are used: a script pays for the methods it fits, and for scikit-learn only with its adapter.
 _LATER = {
     **{name: f"methods.{file}" for file, name in (entry.path.split(".") for entry in METHODS.values())},
-    "reverse_reduction": "methods.reverse",
+    "reverse_reduction": "methods.orstump",
     "OrdinalClassifier": "estimator",
     "HiddenLayer": "features",
     "C45": "learners.c45",

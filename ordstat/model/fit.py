@@ -47,6 +47,7 @@ class Trace:
     message: str
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Geometry(ABC):
     """What margins and their bounds need of a potential.
 
@@ -96,10 +97,7 @@ class BallGeometry(Geometry):
         sqrt of the largest k(x, x) + 1 thought possible before seeing data.
     """
 
-    norm: float
     squared_lengths: FloatArray
-    theta: FloatArray
-    radius: float
 
     name: ClassVar[str] = "l2 ball"
 
@@ -131,8 +129,6 @@ class HullGeometry(Geometry):
         those of the thresholds alone.
     """
 
-    norm: float
-    theta: FloatArray
     log_size: float
     log_size_own: float
     squared_lengths: FloatArray | None = None

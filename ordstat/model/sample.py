@@ -16,8 +16,7 @@ LIGHTEST, HEAVIEST = 1e-15, 1e15
 
 def extreme(weights: FloatArray) -> BoolArray:
     """(N,) which of the weights, >= 0, are too small or too large for a number of rows."""
-    beyond: BoolArray = (weights != 0) & ((weights < LIGHTEST) | (weights > HEAVIEST))
-    return beyond
+    return np.asarray((weights != 0) & ((weights < LIGHTEST) | (weights > HEAVIEST)))
 
 
 def _take(value: AnyArray | None, index: AnyArray | slice) -> Any:

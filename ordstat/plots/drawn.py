@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol
 import pandas as pd
 
 from .._typing import FloatArray
-from ..model.ensembles.rounds import EnsembleFit
+from ..model.ensembles.ensembles import EnsembleFit
 from ..model.fit import Fit, Geometry
 from ..model.sample import Rows
 from ..model.trees.fit import TreeFit

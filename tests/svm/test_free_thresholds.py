@@ -7,9 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 from ordstat.exceptions import DataError
-from ordstat.methods.redsvm import REDSVM
-from ordstat.methods.svorexc import SVOREXC
-from ordstat.methods.svorimc import SVORIMC
+from ordstat.methods.redsvm import REDSVM, SVOREXC, SVORIMC
 from ordstat.model.costs import CostMatrix
 from ordstat.model.reduction.extended import extend
 from ordstat.solvers.svm.dual import certify

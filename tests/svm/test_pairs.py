@@ -13,7 +13,7 @@ from ordstat import datasets, ordfit
 from ordstat.assess.preference import preference_bounds
 from ordstat.compiled import pairascent, paircount
 from ordstat.exceptions import ConvergenceWarning, DataError
-from ordstat.methods.rank_svm import RankBoundarySVM
+from ordstat.methods.redsvm import RankBoundarySVM
 from ordstat.model.costs import CostMatrix
 from ordstat.model.fit import BallGeometry
 from ordstat.model.kernels.named import Polynomial

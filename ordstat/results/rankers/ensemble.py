@@ -12,7 +12,7 @@ import pandas as pd
 from ..._typing import FloatArray, IntArray
 from ...exceptions import UnavailableError
 from ...model.costs import sample_costs
-from ...model.ensembles.rounds import EnsembleFit
+from ...model.ensembles.ensembles import EnsembleFit
 from ...model.sample import Rows, Sample
 from ..base import OrdinalResults
 from ..fitted import FittedRanker

@@ -14,7 +14,7 @@ from ...model.reduction.answers import CountingRule
 from ...model.reduction.encoding import Encoding
 from ...model.reduction.extended import ReductionFit
 from ...model.sample import Rows
-from ...model.trees.binary_tree import TreePanel
+from ...model.trees.tree import TreePanel
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
 from ..report.cells import count
