@@ -10,8 +10,9 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..checks import whole
-from ..exceptions import DataError, OptionError
+from ..exceptions import OptionError
 from . import style
+from .drawn import data_of_fit, fitted_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,21 +51,16 @@ def _span(values: FloatArray, points: int) -> FloatArray:
 
 def _numbers(results: DrawnRanker, x: str, y: str, data: Any) -> FloatArray:
     """(N, 2) values of the two variables in the rows of the fit."""
-    given = results.design.data if data is None else data
-    if given is None:
-        raise DataError("The data of the fit are not at hand: pass data= with the data that were fitted.")
+    given = data_of_fit(results, data)
     columns = results.design.spec.columns or ()
     for name in (x, y):
         if name not in columns:
             raise OptionError(
                 f"{name!r} is no variable of the formula; these are: {', '.join(map(repr, columns)) or 'none'}."
             )
-    frame = pd.DataFrame({name: np.asarray(given[name]) for name in (x, y)})
+    frame = fitted_columns(results, given, (x, y))
     if not all(kind.kind in "iuf" for kind in frame.dtypes):
         raise OptionError(f"{x!r} and {y!r} must both be numbers: levels of a factor have no line between them.")
-    index = getattr(given, "index", None)
-    if isinstance(index, pd.Index) and index.is_unique and results.design.index.isin(index).all():
-        frame = frame.set_axis(index).loc[results.design.index]
     numbers: FloatArray = frame.to_numpy(dtype=np.float64)
     return numbers
 

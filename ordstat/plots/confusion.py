@@ -61,20 +61,13 @@ def confusion(results: DrawnRanker, ax: Axes | None = None, *, newdata: Any = No
     wordy = max(map(len, levels)) > 8 or n > 12
     ax = style.axes(ax, height=side + (0.8 if wordy else 0.3), width=side + (1.6 if wordy else 0.6))
     colours = _colours(data["distance"].to_numpy(), data["share"].to_numpy(), n)
-    ax.imshow(colours.reshape(n, n, 4), aspect="equal", interpolation="nearest")
+    style.field(ax, colours.reshape(n, n, 4), aspect="equal")
     if n <= _MOST_NUMBERS:
         _numbers(ax, data["weight"].to_numpy(), colours, n)
     places = np.arange(0, n, -(-n // 40))
-    ax.set_xticks(
-        places,
-        [levels[i] for i in places],
-        rotation=45 if wordy else 0,
-        ha="right" if wordy else "center",
-        rotation_mode="anchor" if wordy else "default",
-    )
+    turned: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if wordy else {}
+    ax.set_xticks(places, [levels[i] for i in places], **turned)
     ax.set_yticks(places, [levels[i] for i in places])
-    ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
     ax.set_xticks(np.arange(n + 1) - 0.5, minor=True)
     ax.set_yticks(np.arange(n + 1) - 0.5, minor=True)
     ax.grid(which="minor", color="white", linewidth=1.0)
@@ -104,5 +97,4 @@ def _numbers(ax: Axes, weight: Any, colours: FloatArray, n: int) -> None:
     for cell, value in enumerate(weight):
         if value > 0:
             i, j = divmod(cell, n)
-            ink = style.text_colour(colours[cell])
-            ax.text(j, i, f"{value:.4g}", ha="center", va="center", color=ink, fontsize=size)
+            style.text(ax, j, i, f"{value:.4g}", color=style.text_colour(colours[cell]), fontsize=size)

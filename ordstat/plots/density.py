@@ -138,16 +138,8 @@ def _probability(ax: Axes, piece: pd.DataFrame, base: float, height: FloatArray,
     middle = float(np.average(t, weights=height + 1e-12))
     inside = float(np.interp(middle, t, height))
     if (t[-1] - t[0]) * per_unit > 0.27 and inside > 0.26:
-        ax.text(
-            middle,
-            base + 0.09,
-            f"{piece['probability'].iloc[0]:.2f}",
-            ha="center",
-            va="bottom",
-            fontsize=style.SMALL - 1.0,
-            color=style.text_colour(colour),
-            zorder=4,
-        )
+        looks = {"va": "bottom", "fontsize": style.SMALL - 1.0, "color": style.text_colour(colour), "zorder": 4}
+        style.text(ax, middle, base + 0.09, f"{piece['probability'].iloc[0]:.2f}", **looks)
 
 
 def _cuts(ax: Axes, results: DrawnLikelihood, data: pd.DataFrame) -> None:

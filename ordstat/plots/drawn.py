@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
 
+import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
+from ..exceptions import DataError
 from ..model.ensembles.rounds import EnsembleFit
 from ..model.fit import Fit, Geometry
 from ..model.sample import Rows
@@ -110,3 +112,20 @@ class DrawnTrees(DrawnRounds, Protocol):
     def fit(self) -> TreeFit: ...
     def out_of_bag_errors(self) -> pd.DataFrame: ...
     def nodes(self, round: int = 1, split: int | None = None) -> pd.DataFrame: ...
+
+
+def data_of_fit(results: DrawnRanker, data: Any, also: str = "") -> Any:
+    """The data given, or those that came with the fit; `also` says what else would do."""
+    given = results.design.data if data is None else data
+    if given is None:
+        raise DataError(f"The data of the fit are not at hand: pass data= with the data that were fitted{also}.")
+    return given
+
+
+def fitted_columns(results: DrawnRanker, given: Any, names: Sequence[str]) -> pd.DataFrame:
+    """Columns of data, at the rows of the fit where the index tells which these are."""
+    frame = pd.DataFrame({name: np.asarray(given[name]) for name in names})
+    index = getattr(given, "index", None)
+    if isinstance(index, pd.Index) and index.is_unique and results.design.index.isin(index).all():
+        frame = frame.set_axis(index).loc[results.design.index]
+    return frame

@@ -54,17 +54,7 @@ def forest(
     _without_limits(ax, data, places, bounded)
     style.row_labels(ax, list(places), list(data["term"]))
     for place, text in zip(places, _numbers(data), strict=True):
-        ax.annotate(
-            text,
-            (1.0, place),
-            xycoords=ax.get_yaxis_transform(),
-            xytext=(8, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=style.SMALL,
-            color=style.INK,
-            annotation_clip=False,
-        )
+        style.note(ax, text, (1.0, place), (8, 0), ax.get_yaxis_transform())
     if exponentiate:
         style.plain_log_ticks(ax)
     what = "exp(coefficient)" if exponentiate else "coefficient"

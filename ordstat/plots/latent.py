@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -34,10 +34,9 @@ def latent_data(results: DrawnRanker, *, bins: int = 40) -> pd.DataFrame:
     tables = []
     for code, level in enumerate(results.levels):
         mine = sample.y == code
-        inside = np.histogram(scores[mine], edges, weights=weights[mine])[0]
-        share = inside / inside.sum() if inside.sum() > 0 else inside
-        tables.append({"level": level, "left": edges[:-1], "right": edges[1:], "weight": inside, "share": share})
-    return pd.concat([pd.DataFrame(table) for table in tables], ignore_index=True)
+        ends = {"level": level, "left": edges[:-1], "right": edges[1:]}
+        tables.append(pd.DataFrame(ends | style.histogram(scores[mine], edges, weights[mine])))
+    return pd.concat(tables, ignore_index=True)
 
 
 def row_thresholds(results: DrawnRanker) -> FloatArray:
@@ -111,13 +110,5 @@ def _ranges(ax: Axes, mean: FloatArray, least: FloatArray, most: FloatArray) -> 
     for place, (left, right) in enumerate(zip(least, most, strict=True)):
         if np.isfinite([left, right]).all() and right - left > 1e-9 * size:
             height = 0.98 - 0.025 * place
-            ax.plot(
-                [left, right],
-                [height, height],
-                "|-",
-                color=style.INK,
-                linewidth=1.0,
-                markersize=5,
-                zorder=5,
-                transform=ax.get_xaxis_transform(),
-            )
+            looks: dict[str, Any] = {"color": style.INK, "linewidth": 1.0, "markersize": 5, "zorder": 5}
+            ax.plot([left, right], [height, height], "|-", transform=ax.get_xaxis_transform(), **looks)

@@ -46,11 +46,8 @@ def margins_data(results: DrawnRanker, *, bins: int = 40, normalised: bool | Non
     tables = []
     for name, side in zip(_SIDES, sides, strict=True):
         finite = np.isfinite(side)
-        inside = np.histogram(side[finite], edges, weights=weights[finite])[0]
-        share = inside / inside.sum() if inside.sum() > 0 else inside
-        tables.append(
-            pd.DataFrame({"side": name, "from": edges[:-1], "to": edges[1:], "weight": inside, "share": share})
-        )
+        ends = {"side": name, "from": edges[:-1], "to": edges[1:]}
+        tables.append(pd.DataFrame(ends | style.histogram(side[finite], edges, weights[finite])))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -101,16 +98,9 @@ def margins(
     for place, side in ((1, "left"), (0, "right")):
         mine = data[data["side"] == side]
         wrong = (mine["to"] <= mine["to"].abs().max() * 1e-12).to_numpy()
-        ax.bar(
-            mine["from"],
-            0.85 * mine["share"] / tallest,
-            mine["to"] - mine["from"],
-            bottom=place,
-            align="edge",
-            color=np.where(wrong, style.WRONG, style.RIGHT),
-            linewidth=0,
-            zorder=3,
-        )
+        heights, widths = 0.85 * mine["share"] / tallest, mine["to"] - mine["from"]
+        colours = np.where(wrong, style.WRONG, style.RIGHT)
+        ax.bar(mine["from"], heights, widths, bottom=place, align="edge", color=colours, linewidth=0, zorder=3)
         ax.axhline(place, color=style.MUTED, linewidth=0.5, zorder=4)
     ax.set_ylim(-0.02, 2.0)
     ax.axvline(0.0, color=style.INK, linewidth=0.8, zorder=4)
@@ -123,15 +113,6 @@ def _delta(ax: Axes, errors: pd.DataFrame) -> None:
     """A line at Delta, with the share of rows whose margins are not larger."""
     delta, share = float(errors.index[0]), float(errors["classification"].iloc[0])
     ax.axvline(delta, color=style.INK, linewidth=0.8, linestyle=(0, (4, 3)), zorder=4)
-    ax.annotate(
-        f"$\\Delta$ = {delta:g}: {share:.0%} of the rows have a margin $\\leq \\Delta$",
-        (delta, 1.0),
-        xycoords=ax.get_xaxis_transform(),
-        xytext=(0, 3),
-        textcoords="offset points",
-        ha="left" if delta < np.mean(ax.get_xlim()) else "right",
-        va="bottom",
-        fontsize=style.SMALL,
-        color=style.INK,
-        annotation_clip=False,
-    )
+    text = f"$\\Delta$ = {delta:g}: {share:.0%} of the rows have a margin $\\leq \\Delta$"
+    side = "left" if delta < np.mean(ax.get_xlim()) else "right"
+    style.note(ax, text, (delta, 1.0), (0, 3), ax.get_xaxis_transform(), ha=side, va="bottom")

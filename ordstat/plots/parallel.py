@@ -133,23 +133,7 @@ def _block(ax: Axes, data: pd.DataFrame, places: FloatArray, colours: Sequence[A
     ax.hlines(places, data["lower"], data["upper"], colors=list(colours), linewidth=1.6, zorder=3)
     ax.scatter(data["estimate"], places, color=list(colours), s=26, zorder=4)
     for place in places[data["estimate"].isna()]:
-        ax.annotate(
-            "no finite estimate",
-            (np.nan_to_num(first["pooled"]), place),
-            xytext=(5, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=style.SMALL - 1.0,
-            color=style.MUTED,
-            zorder=5,
-        )
-    ax.annotate(
-        str(first["term"]),
-        (0.0, places.max() + 0.55),
-        xycoords=ax.get_yaxis_transform(),
-        va="bottom",
-        ha="left",
-        fontsize=style.SMALL + 0.5,
-        fontweight="bold",
-        color=style.INK,
-    )
+        looks = {"fontsize": style.SMALL - 1.0, "color": style.MUTED, "zorder": 5}
+        style.note(ax, "no finite estimate", (np.nan_to_num(first["pooled"]), place), (5, 0), **looks)
+    heading, top = {"va": "bottom", "fontsize": style.SMALL + 0.5, "fontweight": "bold"}, places.max() + 0.55
+    style.note(ax, str(first["term"]), (0.0, top), (0, 0), ax.get_yaxis_transform(), **heading)

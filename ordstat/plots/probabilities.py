@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..exceptions import DataError, OptionError
+from ..exceptions import OptionError
 from . import style
+from .drawn import data_of_fit, fitted_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,15 +54,10 @@ def _single(value: Any) -> bool:
 
 def _range(results: DrawnLikelihood, variable: str, data: Any) -> list[Any] | None:
     """Points from the smallest to the largest value in the rows of the fit; None for a column that is no number."""
-    given = results.design.data if data is None else data
-    if given is None:
-        raise DataError("The data of the fit are not at hand: pass data= with the data that were fitted, or values=.")
+    given = data_of_fit(results, data, ", or values=")
     if variable not in (results.design.spec.columns or ()):
         return None
-    column = given[variable]
-    if isinstance(column, pd.Series) and column.index.is_unique and results.design.index.isin(column.index).all():
-        column = column.loc[results.design.index]
-    numbers = np.asarray(column)
+    numbers = fitted_columns(results, given, [variable])[variable].to_numpy()
     if numbers.dtype.kind not in "iuf":
         return None
     finite = numbers[np.isfinite(numbers)]
@@ -207,12 +203,5 @@ def _bars(ax: Axes, shares: Any, tops: Any, colours: Sequence[Any]) -> None:
     for share, top, colour in zip(shares, tops, colours, strict=True):
         ax.bar(places, share, 0.8, bottom=top - share, color=colour, edgecolor="white", linewidth=_edge(len(colours)))
         for place in np.flatnonzero(share >= 0.06):
-            ax.text(
-                float(place),
-                top[place] - share[place] / 2.0,
-                f"{share[place]:.2f}",
-                ha="center",
-                va="center",
-                color=style.text_colour(colour),
-                fontsize=style.SMALL - 0.5,
-            )
+            looks = {"color": style.text_colour(colour), "fontsize": style.SMALL - 0.5}
+            style.text(ax, float(place), top[place] - share[place] / 2.0, f"{share[place]:.2f}", **looks)

@@ -40,8 +40,7 @@ def rounds_data(
         raise UnavailableError(f"no round was made, for {results.fit.rounds.message}: there is nothing to draw.")
     stages = np.unique(np.rint(np.geomspace(1, made, _POINTS)).astype(np.intp)).tolist()
     wide = _wide(results, newdata, error, every, stages)
-    long = wide.reset_index().melt(id_vars="round", var_name="rows", value_name="value")
-    return long[["round", "rows", "value"]]
+    return style.long(wide)
 
 
 def _wide(results: DrawnEnsemble, newdata: Any, error: str, every: int | None, stages: Sequence[int]) -> pd.DataFrame:
@@ -96,8 +95,7 @@ def rounds(
         ax.legend(frameon=False, fontsize=style.SMALL, labelcolor=style.INK, loc="lower left")
         return ax
     ax.set_ylim(bottom=0.0)
-    last = [float(line["value"].iloc[-1]) for line in lines.values()]
-    style.end_labels(ax, last, list(lines), [_rgb(_COLOURS[rows]) for rows in lines])
+    style.curve_labels(ax, lines, _COLOURS)
     return ax
 
 
@@ -107,20 +105,4 @@ def _mark(ax: Axes, results: DrawnEnsemble) -> None:
     if not 0 < kept < len(results.fit.rounds.members):
         return
     ax.axvline(kept, color=style.MUTED, linewidth=0.8, linestyle=(0, (4, 3)))
-    ax.annotate(
-        f"{kept} in use",
-        (kept, 1.0),
-        xycoords=ax.get_xaxis_transform(),
-        xytext=(-4, -2),
-        textcoords="offset points",
-        ha="right",
-        va="top",
-        color=style.INK,
-        fontsize=style.SMALL,
-    )
-
-
-def _rgb(colour: str) -> tuple[float, float, float]:
-    from matplotlib.colors import to_rgb
-
-    return to_rgb(colour)
+    style.note(ax, f"{kept} in use", (kept, 1.0), (-4, -2), ax.get_xaxis_transform(), ha="right", va="top")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -51,38 +51,20 @@ def selection(results: DrawnRanker, ax: Axes | None = None) -> Axes:
         ax = _curve(data, "gamma", ax)
     else:
         ax = _field(data, ax)
-    ax.set_title(
-        f"{_selection(results).folds}-fold cross-validation", loc="left", color=style.INK, fontsize=style.SMALL + 1.5
-    )
-    return ax
+    return style.titled(ax, f"{_selection(results).folds}-fold cross-validation")
 
 
 def _curve(data: pd.DataFrame, name: str, ax: Axes | None) -> Axes:
     """Cost against one of them, one standard error on either side."""
     ax = style.axes(ax, height=3.4)
     ax.set_xscale("log")
-    ax.errorbar(
-        data[name],
-        data["cost"],
-        data["std_error"],
-        color=style.RIGHT,
-        ecolor=style.MUTED,
-        elinewidth=1.2,
-        linewidth=1.4,
-    )
+    looks: dict[str, Any] = {"color": style.RIGHT, "ecolor": style.MUTED, "elinewidth": 1.2, "linewidth": 1.4}
+    ax.errorbar(data[name], data["cost"], data["std_error"], **looks)
     ax.plot(data[name], data["cost"], "o", color=style.RIGHT, markersize=4, linestyle="none")
     best = data[data["chosen"]].iloc[0]
     ax.plot(best[name], best["cost"], "o", color=style.WRONG, markersize=8, zorder=5)
-    ax.annotate(
-        f"{name} = {best[name]:g}",
-        (best[name], best["cost"]),
-        xytext=(0, -14),
-        textcoords="offset points",
-        ha="center",
-        va="top",
-        color=style.WRONG,
-        fontsize=style.SMALL,
-    )
+    looks = {"ha": "center", "va": "top", "color": style.WRONG}
+    style.note(ax, f"{name} = {best[name]:g}", (best[name], best["cost"]), (0, -14), **looks)
     ax.margins(y=0.18)
     return style.named(ax, name, "cost of held-out rows")
 
@@ -97,16 +79,13 @@ def _field(data: pd.DataFrame, ax: Axes | None) -> Axes:
     ax = style.axes(ax, height=1.0 + 0.32 * rows, width=1.2 + 0.52 * columns)
     values = cost.to_numpy()
     colours = colormaps["Blues_r"](0.12 + 0.88 * (values - values.min()) / max(float(np.ptp(values)), 1e-300))
-    ax.imshow(colours, aspect="auto", origin="lower", interpolation="nearest")
+    style.field(ax, colours, aspect="auto", origin="lower")
     ax.set_xticks(range(columns), [_power(float(value)) for value in cost.columns])
     ax.set_yticks(range(rows), [_power(float(value)) for value in cost.index])
-    ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
     width, height = style.inches(ax)
     size = min(style.SMALL, 72.0 * min(0.3 * width / columns, 0.55 * height / rows))
     for (i, j), value in np.ndenumerate(values):
-        ink = style.text_colour(colours[i, j])
-        ax.text(j, i, f"{value:.3g}", ha="center", va="center", color=ink, fontsize=size)
+        style.text(ax, j, i, f"{value:.3g}", color=style.text_colour(colours[i, j]), fontsize=size)
     best = data[data["chosen"]].iloc[0]
     j, i = list(cost.columns).index(best["C"]), list(cost.index).index(best["gamma"])
     ax.add_patch(Rectangle((j - 0.5, i - 0.5), 1.0, 1.0, fill=False, edgecolor=style.WRONG, linewidth=2.0, zorder=5))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ..plots.accessor import Plots
 from .calibration import reliability_curves
 from .conformal import conformal_intervals
 from .errors import confusion_matrix, error_measures
@@ -13,9 +12,6 @@ from .predictions import augmented, prediction
 from .refit import updated
 from .report.render import Summary
 from .report.sections import figures
-
-if TYPE_CHECKING:
-    from ..plots.accessor import Plots
 
 
 class OrdinalResults(FittedRanker):
@@ -37,8 +33,6 @@ class OrdinalResults(FittedRanker):
     @property
     def plot(self) -> Plots:
         """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
-        from ..plots.accessor import Plots
-
         return Plots(self)
 
     def summary(self) -> Summary:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from operator import attrgetter
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
+from ...plots.accessor import LikelihoodPlots
 from ..base import OrdinalResults
 from .bootstrap import bootstrapped
 from .convergence import convergence_of
@@ -27,9 +28,6 @@ from .summary import likelihood_report, likelihood_summary
 from .tidy import likelihood_figures, tidy_parameters
 from .uncertainty import prediction_with_errors
 from .wald_anova import analysis_of_variance
-
-if TYPE_CHECKING:
-    from ...plots.likelihood import LikelihoodPlots
 
 
 def conf_int(r: FittedLikelihood, alpha: float = 0.05) -> pd.DataFrame:
@@ -109,6 +107,4 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     @property
     def plot(self) -> LikelihoodPlots:
         """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
-        from ...plots.likelihood import LikelihoodPlots
-
         return LikelihoodPlots(self)

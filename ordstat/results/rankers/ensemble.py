@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 import pandas as pd
@@ -14,16 +14,13 @@ from ...exceptions import UnavailableError
 from ...model.costs import sample_costs
 from ...model.ensembles.rounds import EnsembleFit
 from ...model.sample import Rows, Sample
+from ...plots.accessor import EnsemblePlots
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
 from ..report.report import Report, Table
 from ..report.sections import alert_notes, certificate_text, data_header, figures, shared_tables, shortened
 from .margin import FittedThresholds, tidy_thresholds
 from .staged import after_rounds, staged_predictions, stages, with_more_rounds
-
-if TYPE_CHECKING:
-    from ...plots.ensemble import EnsemblePlots
-
 
 # Rows of the table of rounds in a summary.
 _SHOWN = 6
@@ -201,8 +198,6 @@ class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
     @property
     def plot(self) -> EnsemblePlots:
         """Pictures of the fit, by matplotlib: `fit.plot.rounds()`."""
-        from ...plots.ensemble import EnsemblePlots
-
         return EnsemblePlots(self)
 
     def report(self) -> Report:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
 from ...model.trees.fit import TreeFit
+from ...plots.accessor import TreePlots
 from ..base import OrdinalResults
 from ..report.report import Report, Table
 from ..report.sections import alert_notes, certificate_text, data_header, error_tables, figures, shortened
@@ -15,10 +14,6 @@ from .staged import after_rounds, staged_predictions, with_more_rounds
 from .tree_nodes import tree_importance, tree_in_words, tree_nodes
 from .tree_rounds import FittedTrees, out_of_bag, tree_errors
 from .votes import FittedVotes
-
-if TYPE_CHECKING:
-    from ...plots.trees import TreePlots
-
 
 # Columns of the table of importance in a summary.
 _SHOWN = 10
@@ -104,6 +99,4 @@ class TreeResults(FittedTrees, FittedVotes, OrdinalResults):
     @property
     def plot(self) -> TreePlots:
         """Pictures of the fit, by matplotlib: `fit.plot.tree()`."""
-        from ...plots.trees import TreePlots
-
         return TreePlots(self)
