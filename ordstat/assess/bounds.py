@@ -35,24 +35,24 @@ _ROW_COSTS = "The bound of the cost takes the largest costs of the rows seen for
 
 @dataclass(frozen=True, kw_only=True)
 class Bound:
-    """An upper bound of an expected error.
+    """An upper bound of an expected error, by the margins of the training rows or by rows that the fit has not seen.
 
     Attributes
     ----------
     name : str
         The error bounded.
     source : str
-        Theorem.
+        Theorem, or how a limit from unseen rows was found.
     value : float
-        Holds with probability >= 1 - delta over the training rows.
+        Holds with probability >= 1 - delta over the rows.
     delta : float
         Chance of failure allowed.
     trivial : float
         The largest value the error can take.
     margin : float
-        Delta, the normalised margin at which the bound is smallest.
+        Delta, the normalised margin at which the bound is smallest; NaN for unseen rows.
     training : float
-        Training error at that margin; `value` is this plus the complexity terms.
+        Training error at that margin; `value` is this plus the complexity terms. The mean over unseen rows.
     """
 
     name: str
@@ -79,14 +79,11 @@ class Complexity:
         Complexity of x -> f(x, k), for any one k.
     left, right : float
         Complexities of the left and right margins as functions of (x, y).
-    name : str
-        How they were found.
     """
 
     threshold: float
     left: float
     right: float
-    name: str
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -137,7 +134,6 @@ def complexity(geometry: Geometry, y: IntArray, weights: FloatArray, n_levels: i
         threshold=geometry.complexity(weights),
         left=geometry.complexity(weights, y > 0),
         right=geometry.complexity(weights, y < n_levels - 1),
-        name=geometry.name,
     )
 
 

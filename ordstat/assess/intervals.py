@@ -2,44 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
 
 import numpy as np
 from scipy.special import betaincinv
 
 from .._typing import FloatArray
-
-
-@dataclass(frozen=True, kw_only=True)
-class Limit:
-    """An upper limit of an expected error.
-
-    Attributes
-    ----------
-    name : str
-        The error.
-    source : str
-        How the limit was found.
-    estimate : float
-        Mean over the rows.
-    value : float
-        Holds with probability >= 1 - delta over the rows.
-    delta : float
-    trivial : float
-        The largest value the error can take.
-    """
-
-    name: str
-    source: str
-    estimate: float
-    value: float
-    delta: float
-    trivial: float
-
-    @property
-    def vacuous(self) -> bool:
-        """Whether the limit says nothing."""
-        return not self.value < self.trivial
+from .bounds import Bound
 
 
 def clopper_pearson(errors: float, n: float, delta: float) -> float:
@@ -69,26 +38,22 @@ def empirical_bernstein(losses: FloatArray, weights: FloatArray, largest: float,
     return min(limit, largest)
 
 
-def holdout_limits(distance: FloatArray, weights: FloatArray, n_levels: int, delta: float = 0.05) -> tuple[Limit, ...]:
+def holdout_limits(distance: FloatArray, weights: FloatArray, n_levels: int, delta: float = 0.05) -> tuple[Bound, ...]:
     """Upper limits of the classification and absolute error from |y - code| (N,) of rows not used in the fit."""
     n = float(weights.sum())
     wrong = float(weights[distance > 0].sum())
     largest = float(n_levels - 1)
-    return (
-        Limit(
-            name="classification error",
-            source="Clopper-Pearson",
-            estimate=wrong / n,
-            value=clopper_pearson(wrong, n, delta),
-            delta=delta,
-            trivial=1.0,
+    found = (
+        ("classification error", "Clopper-Pearson", wrong, clopper_pearson(wrong, n, delta), 1.0),
+        (
+            "absolute error",
+            "empirical Bernstein",
+            float(weights @ distance),
+            empirical_bernstein(distance, weights, largest, delta),
+            largest,
         ),
-        Limit(
-            name="absolute error",
-            source="empirical Bernstein",
-            estimate=float(weights @ distance) / n,
-            value=empirical_bernstein(distance, weights, largest, delta),
-            delta=delta,
-            trivial=largest,
-        ),
+    )
+    return tuple(
+        Bound(name=name, source=source, value=value, delta=delta, trivial=most, margin=math.nan, training=total / n)
+        for name, source, total, value, most in found
     )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from ..plots.accessor import Plots
 from .calibration import reliability_curves
 from .conformal import conformal_intervals
-from .errors import confusion_matrix, error_measures
+from .errors import confusion_matrix, error_bounds, error_measures, errors_at_margin, margin_errors, row_margins
 from .fitted import FittedRanker
-from .margins import error_bounds, errors_at_margin, margin_errors, row_margins
 from .predictions import augmented, prediction
 from .refit import updated
 from .report.render import Summary

@@ -63,9 +63,7 @@ def reliability_curves(
         names = list(fit.levels)
     pieces = []
     for name, p, happened in zip(names, events[0].T, events[1].T, strict=True):
-        curve = reliability(p, happened, case_weights, bins, level)
-        columns = ("predicted", "observed", "lower", "upper", "weight")
-        piece = pd.DataFrame({column: getattr(curve, column) for column in columns})
+        piece = pd.DataFrame(vars(reliability(p, happened, case_weights, bins, level)))
         piece.insert(0, by, pd.Series([name] * len(piece), dtype=object))
         piece.insert(1, "bin", np.arange(1, len(piece) + 1))
         pieces.append(piece)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -42,11 +41,10 @@ def evaluate(
 
 def _paid(cost: Any, sample: Sample, codes: Any) -> FloatArray:
     """(N,) price of every prediction."""
+    price = CostMatrix.parse(cost)
     if sample.costs is None:
-        paid: FloatArray = CostMatrix.parse(cost).matrix(sample.n_levels)[sample.y, codes]
-        return paid
-    own: FloatArray = sample_costs(CostMatrix.parse(cost), sample)[np.arange(sample.n), codes]
-    return own
+        return np.asarray(price.matrix(sample.n_levels)[sample.y, codes])
+    return np.asarray(sample_costs(price, sample)[np.arange(sample.n), codes])
 
 
 def crossvalidate(
@@ -74,8 +72,3 @@ def crossvalidate(
             stacklevel=3,
         )
     return result
-
-
-def without_paid(predictions: Predictions) -> Predictions:
-    """Predictions of new rows whose own costs are not known."""
-    return replace(predictions, paid=None)

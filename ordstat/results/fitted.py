@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from inspect import isfunction
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -20,8 +20,7 @@ from ..model.costs import sample_costs
 from ..model.fit import Certificate, Fit, Geometry, Trace
 from ..model.rules import GapRule
 from ..model.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
-from . import frames
-from .evaluation import evaluate, without_paid
+from .evaluation import evaluate
 from .names import INTERNAL, who_has
 from .protocols import CalibratedMethod, Fitter, RankingMethod
 from .report.cells import count
@@ -289,7 +288,7 @@ class FittedRanker:
             raise DataError("newdata has no row with the response and all inputs present.")
         predictions = evaluate(self.fit, sample, self.method.cost, self.probabilities_of, target.scores)
         known = self.design.sample.costs is None or sample.costs is not None
-        return predictions if known else without_paid(predictions)
+        return predictions if known else replace(predictions, paid=None)
 
     # Margins as arrays
 
@@ -324,10 +323,9 @@ class FittedRanker:
     def margin_frame(self, newdata: Any) -> pd.DataFrame:
         """Margins of the rows of `newdata` whose level is known; None gives those of the fit."""
         if newdata is None:
-            return frames.margin_frame(self.target(None), self.training_margins)
+            return self.target(None).margins(self.training_margins)
         target, sample = self.new_sample(newdata)
-        gaps = self.gaps(sample.rows, target.scores)
-        return frames.margin_frame(target, margins(gaps, sample.y, self.geometry))
+        return target.margins(margins(self.gaps(sample.rows, target.scores), sample.y, self.geometry))
 
     # Margin bounds as values
 

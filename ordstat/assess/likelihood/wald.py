@@ -33,11 +33,8 @@ def wald_test(L: FloatArray, difference: FloatArray, covariance: FloatArray) -> 
     (2.0, 2)
     """
     spread = quadratic_form(L, covariance)
-    if not L.size:
-        return float("nan"), 0
-    if not np.isfinite(spread).all() or not np.isfinite(difference).all():
-        return float("nan"), 0
-    if np.any(np.diag(spread) < 0.0):  # no covariance: one that was put together from several fits may not be
+    known = bool(L.size) and np.isfinite(spread).all() and np.isfinite(difference).all()
+    if not known or np.any(np.diag(spread) < 0.0):  # what was put together from several fits may be no covariance
         return float("nan"), 0
     size = np.sqrt(np.diag(spread))
     size = np.where(size > 0.0, size, 1.0)

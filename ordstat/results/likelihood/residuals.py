@@ -5,7 +5,7 @@ Each imports its numerics when it is asked: a first summary need not wait for th
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -173,7 +173,7 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series:
     pandas.Series
         lr_chi2, lr_df, lr_p_value; score_chi2, score_p_value; cox_snell, nagelkerke, mcfadden; r2_n_p,
         n_effective, r2_effective, r2_effective_p; g, gr, gp; pdm; rho; c_index, somers_d, gamma, tau_a; brier, rps.
-        `ordstat.assess.likelihood.discrimination.Discrimination` says what each is.
+        `ordstat.assess.likelihood.discrimination.discrimination` says what each is.
 
     Examples
     --------
@@ -184,5 +184,4 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series:
     """
     from ...assess.likelihood.discrimination import discrimination
 
-    found = discrimination(_rule(r), r.fit, r.design.sample)
-    return pd.Series(astuple(found), index=[field.name for field in fields(found)], name="value", dtype=np.float64)
+    return pd.Series(discrimination(_rule(r), r.fit, r.design.sample), name="value", dtype=np.float64)

@@ -14,8 +14,8 @@ from ...assess.bounds import MarginBounds
 from ...assess.errors import ErrorTable, Predictions, confusion, per_rank_errors
 from ...assess.margins import DeltaErrors, Margins
 from ...model.fit import Certificate, Selection, Trace
+from ..errors import margin_errors
 from ..fitted import FittedRanker
-from ..margins import margin_errors
 from .cells import count, counted
 from .report import Table
 
@@ -116,33 +116,19 @@ def _share(flags: Any, values: FloatArray, weights: FloatArray) -> float:
 
 def delta_table(errors: DeltaErrors, normalised: bool) -> Table:
     """E_C, E_B and E_A at a few margins."""
-    frame = pd.DataFrame(
-        {
-            "classification E_C": errors.classification,
-            "boundary E_B": errors.boundary,
-            "absolute E_A": errors.absolute,
-        },
-        index=pd.Index([f"{delta:g}" for delta in errors.deltas], name="Delta"),
-    )
+    names = {"classification": "classification E_C", "boundary": "boundary E_B", "absolute": "absolute E_A"}
+    frame = pd.DataFrame(vars(errors)).rename(columns=names).set_index("deltas").rename(index="{:g}".format)
     title = "Training errors at normalised margin Delta" if normalised else "Training errors at margin Delta"
-    return Table(title=title, frame=frame)
+    return Table(title=title, frame=frame.rename_axis("Delta"))
 
 
 def bound_table(found: MarginBounds) -> list[Table]:
     """The margin bounds; nothing where there are none (the notes say why)."""
     if not found.bounds:
         return []
-    frame = pd.DataFrame(
-        {
-            "bound": [b.value for b in found.bounds],
-            "trivial": [b.trivial for b in found.bounds],
-            "": ["vacuous" if b.vacuous else "" for b in found.bounds],
-            "at Delta": [b.margin for b in found.bounds],
-            "error there": [b.training for b in found.bounds],
-            "source": [b.source for b in found.bounds],
-        },
-        index=[b.name for b in found.bounds],
-    )
+    rows = [(b.value, b.trivial, "vacuous" * b.vacuous, b.margin, b.training, b.source) for b in found.bounds]
+    columns = ["bound", "trivial", "", "at Delta", "error there", "source"]
+    frame = pd.DataFrame(rows, index=[b.name for b in found.bounds], columns=columns)
     confidence = 100 * (1 - found.bounds[0].delta)
     return [
         Table(

@@ -15,7 +15,7 @@ import pandas as pd
 from ...._typing import FloatArray, IntArray
 from ....exceptions import DataError, OptionError
 from ....model.sample import Rows
-from ... import frames
+from ...target import copied
 from ..fitted import FittedLikelihood
 
 
@@ -121,7 +121,7 @@ def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any)
         others = []
     else:
         rebuilt = design.spec.rebuild(newdata)
-        frame = frames.copied(newdata, rebuilt.index)[rebuilt.complete]
+        frame = copied(newdata, rebuilt.index)[rebuilt.complete]
         w = np.ones(len(frame)) if weights is None else _given_weights(weights, newdata, rebuilt.complete)
         others = _rows_of_fit(results)
     if not len(frame) or not w.sum() > 0:
@@ -152,7 +152,7 @@ def _training_frame(results: FittedLikelihood, data: Any) -> pd.DataFrame:
     given = design.data if data is None else data
     if given is None:
         raise DataError("The data of the fit are not at hand: pass data= with the data that were fitted.")
-    frame = frames.copied(given, None)
+    frame = copied(given, None)
     if frame.index.is_unique and design.index.isin(frame.index).all():
         frame = frame.loc[design.index]
     elif len(frame) != design.sample.n:
@@ -171,7 +171,7 @@ def _rows_of_fit(results: FittedLikelihood) -> list[pd.DataFrame]:
     design = results.design
     if design.data is None:
         return []
-    frame = frames.copied(design.data, None)
+    frame = copied(design.data, None)
     told = frame.index.is_unique and design.index.isin(frame.index).all()
     return [frame.loc[design.index]] if told else []
 
