@@ -27,7 +27,7 @@ from ..model.rules import GapRule
 from ..model.sample import Rows, Sample
 from .fitted import FittedRanker
 from .report.cells import count
-from .report.render import Summary
+from .report.render import Reported
 from .report.report import Report, Table
 
 _BY = {
@@ -41,7 +41,7 @@ _MOST_ROWS = 10_000_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class ConformalIntervals:
+class ConformalIntervals(Reported):
     """Intervals of levels that hold the true one with a given probability, whatever the ranker is worth.
 
     If the calibration rows and a new row are exchangeable (as independent rows of one population are), the interval of
@@ -67,12 +67,6 @@ class ConformalIntervals:
     radius: float
     n: int
     grown: str
-
-    def __repr__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
 
     def predict(self, newdata: Any) -> pd.DataFrame:
         """Intervals of new rows.
@@ -146,6 +140,9 @@ class ConformalIntervals:
     def report(self) -> Report:
         """The summary as data."""
         low, high = coverage_range(self.n, self.level, 0.95)
+        ends = {"from": [self.level, low], "to": [min(self.level + 1.0 / (self.n + 1), 1.0), high]}
+        frame = pd.DataFrame(ends, index=["on average", "of these calibration rows, 95%"])
+        note = "For exchangeable rows; ties of the scores (few distinct rows, votes) can only raise it."
         return Report(
             title=f"Conformal intervals: {self.results.design.formula}",
             header=(
@@ -156,21 +153,8 @@ class ConformalIntervals:
                 ("Grown by", _BY[self.grown]),
                 ("Radius", f"{self.radius:.4g}"),
             ),
-            tables=(
-                Table(
-                    title="Guaranteed coverage",
-                    frame=pd.DataFrame(
-                        {"from": [self.level, low], "to": [min(self.level + 1.0 / (self.n + 1), 1.0), high]},
-                        index=["on average", "of these calibration rows, 95%"],
-                    ),
-                    note="For exchangeable rows; ties of the scores (few distinct rows, votes) can only raise it.",
-                ),
-            ),
+            tables=(Table(title="Guaranteed coverage", frame=frame, note=note),),
         )
-
-    def summary(self) -> Summary:
-        """The summary: its text is str(), its tables are in `.tables`."""
-        return Summary(self.report())
 
 
 def conformal_intervals(

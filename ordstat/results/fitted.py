@@ -22,7 +22,7 @@ from ..model.rules import GapRule
 from ..model.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
 from .evaluation import evaluate
 from .names import INTERNAL, who_has
-from .protocols import CalibratedMethod, Fitter, RankingMethod
+from .protocols import CalibratedMethod, Fitter, ProbabilityRule, RankingMethod
 from .report.cells import count
 from .report.report import Report
 from .report.warnings import Alert, alerts
@@ -173,7 +173,7 @@ class FittedRanker:
 
     def alerts(self) -> list[Alert]:
         """Warnings about the fit: (category, message)."""
-        return alerts(self.design, self.fit)
+        return list(alerts(self.design, self.fit))
 
     def report(self) -> Report:
         """The summary as data."""
@@ -252,6 +252,12 @@ class FittedRanker:
 
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
         """Those of an uncalibrated fit."""
+        if type in ("prob", "cum_prob"):
+            rule = cast(ProbabilityRule, self.fit.rule)
+            found = rule.probabilities if type == "prob" else rule.cum_probabilities
+            return target.frame(found(target.rows, target.scores), self.levels)
+        if type == "votes":
+            return target.frame(target.scores, self.levels)
         if type == "score":
             return target.series(target.scores, "score")
         codes = self.fit.rule.codes(target.rows, target.scores)

@@ -249,7 +249,7 @@ def bootstrapped(
         estimate = _statistic(statistic, r).rename("estimate")
     generators = generator(seed).spawn(int(n))
     replication = _Replication(replace(r, design=replace(r.design, data=None), fitter=None), groups, statistic)
-    found = list(_heard(_run(replication, generators, int(n_jobs)), int(n), callback))
+    found = list(_run(replication, generators, int(n_jobs), callback))
     nothing = np.full(estimate.size, np.nan)
     values = np.array([nothing if drawn is None else drawn for _, drawn in found])
     return Bootstrap(
@@ -261,21 +261,15 @@ def bootstrapped(
 
 
 def _run(
-    replication: _Replication, generators: list[np.random.Generator], n_jobs: int
-) -> Iterable[tuple[str, FloatArray | None]]:
+    replication: _Replication, generators: list[np.random.Generator], n_jobs: int, callback: Progress | None
+) -> Iterator[tuple[str, FloatArray | None]]:
     """The replicates in their order; every one has its own generator, so the number of jobs does not matter."""
-    if n_jobs == 1:
-        return map(replication, generators)
-    from joblib import Parallel, delayed
+    found: Iterable[tuple[str, FloatArray | None]] = map(replication, generators)
+    if n_jobs != 1:
+        from joblib import Parallel, delayed
 
-    found: Iterable[tuple[str, FloatArray | None]] = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(replication)(rng) for rng in generators
-    )
-    return found
-
-
-def _heard(found: Iterable[Any], n: int, callback: Progress | None) -> Iterator[Any]:
+        found = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(replication)(rng) for rng in generators)
     for step, one in enumerate(found):
         if callback is not None:
-            callback(step + 1, n, "bootstrap")
+            callback(step + 1, len(generators), "bootstrap")
         yield one

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -24,6 +24,12 @@ def chi2_tail(statistic: Any, df: Any) -> FloatArray:
     known = (df > 0.0) & ~np.isnan(statistic)
     tail = chdtrc(np.where(known, df, 1.0), np.maximum(np.where(known, statistic, 0.0), 0.0))
     return np.asarray(np.where(known, tail, np.nan))
+
+
+def chi2_frame(tests: Mapping[str, tuple[float, int]]) -> pd.DataFrame:
+    """Statistics and their degrees of freedom by name, as a frame with p-values."""
+    chisq, df = (np.array([test[place] for test in tests.values()], kind) for place, kind in ((0, float), (1, int)))
+    return pd.DataFrame({"df": df, "chisq": chisq, "p_value": chi2_tail(chisq, df)}, index=list(tests))
 
 
 def without_rounding(statistic: FloatArray, df: FloatArray, loglik: FloatArray) -> FloatArray:
@@ -96,9 +102,9 @@ def nested_in(small: FittedLikelihood, large: FittedLikelihood) -> bool:
     return (
         _link_within(small, large)
         and _thresholds_within(small, large)
-        and _spanned(_joined(a.nominal), _joined(b.nominal))
-        and _spanned(_joined(a.X, _difference(a.offset, b.offset)), _joined(b.X, b.nominal))
-        and _spanned(_joined(a.scale, _difference(a.scale_offset, b.scale_offset)), _joined(b.scale))
+        and _spanned(joined(a.nominal), joined(b.nominal))
+        and _spanned(joined(a.X, _difference(a.offset, b.offset)), joined(b.X, b.nominal))
+        and _spanned(joined(a.scale, _difference(a.scale_offset, b.scale_offset)), joined(b.scale))
     )
 
 
@@ -122,9 +128,10 @@ def _difference(one: FloatArray | None, other: FloatArray | None) -> FloatArray 
     return np.reshape((0.0 if one is None else one) - (0.0 if other is None else other), (-1, 1))
 
 
-def _joined(*blocks: FloatArray | None) -> FloatArray | None:
+def joined(*blocks: FloatArray | None) -> FloatArray | None:
+    """Columns side by side; None where there are none."""
     given = [block for block in blocks if block is not None]
-    return np.hstack(given) if given else None
+    return np.ascontiguousarray(np.hstack(given)) if given else None
 
 
 def _spanned(columns: FloatArray | None, others: FloatArray | None) -> bool:

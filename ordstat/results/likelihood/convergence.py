@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..._typing import FloatArray
 from ...model.likelihood.rule import LikelihoodRule
-from ..report.render import Summary
+from ..report.render import Reported
 from ..report.report import Report, Table
 from ..report.sections import certificate_text, shortened
 from .fitted import FittedLikelihood
@@ -19,7 +19,7 @@ from .residuals import penalised
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Convergence:
+class Convergence(Reported):
     """The table of `LikelihoodResults.convergence`.
 
     Attributes
@@ -47,25 +47,15 @@ class Convergence:
     message: str
     warnings: tuple[str, ...]
 
-    def __repr__(self) -> str:
-        return repr(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
-
-    def summary(self) -> Summary:
-        """The tables as text or HTML."""
+    def report(self) -> Report:
+        """The tables as data."""
         formats = {"gradient": ".1e", "error": ".1e", "decimals": "int", "digits": "int"}
         values = pd.DataFrame({"eigenvalue": self.eigenvalues}, index=np.arange(1, self.eigenvalues.size + 1))
         header = (("Solver", self.message), ("Condition number, scaled columns", self.condition))
-        tables = (
-            shortened(Table(title="Coefficients", frame=self.table, formats=formats), ".table"),
-            shortened(
-                Table(title="Eigenvalues of the information", frame=values, formats={"eigenvalue": ".4g"}, fold=3),
-                ".eigenvalues",
-            ),
-        )
-        return Summary(Report(title="Convergence of the fit", header=header, tables=tables, notes=self.warnings))
+        first = Table(title="Coefficients", frame=self.table, formats=formats)
+        second = Table(title="Eigenvalues of the information", frame=values, formats={"eigenvalue": ".4g"}, fold=3)
+        tables = (shortened(first, ".table"), shortened(second, ".eigenvalues"))
+        return Report(title="Convergence of the fit", header=header, tables=tables, notes=self.warnings)
 
 
 def convergence_of(r: FittedLikelihood) -> Convergence:

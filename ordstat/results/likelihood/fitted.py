@@ -32,29 +32,16 @@ class FittedLikelihood(FittedRanker):
     fit: LikelihoodFit
     robust: Covariance | None = field(default=None, kw_only=True)
 
-    predicts: ClassVar[tuple[str, ...]] = (
-        "class",
-        "prob",
-        "cum_prob",
-        "score",
-        "linear_predictor",
-        "mean",
-        "margin",
-    )
+    predicts: ClassVar[tuple[str, ...]] = ("class", "prob", "cum_prob", "score", "linear_predictor", "mean", "margin")
 
     augments: ClassVar[tuple[str, ...]] = ("class", "score", "margin", "prob")
 
     # Predictions
 
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
-        rule = cast(ProbabilityRule, self.fit.rule)
         if type in ("linear_predictor", "mean"):
-            values = predicted(cast(LikelihoodRule, rule), target.rows, type)
+            values = predicted(cast(LikelihoodRule, self.fit.rule), target.rows, type)
             return target.series(values[:, 0], type) if type == "mean" else target.frame(values, self.threshold_names)
-        if type == "prob":
-            return target.frame(rule.probabilities(target.rows, target.scores), self.levels)
-        if type == "cum_prob":
-            return target.frame(rule.cum_probabilities(target.rows, target.scores), self.levels)
         return super()._predicted(target, type)
 
     def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray:

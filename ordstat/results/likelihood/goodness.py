@@ -24,7 +24,7 @@ from ...checks import one_of, whole
 from ...exceptions import ConvergenceWarning, DataError, OptionError
 from ...model.sample import Sample
 from ..protocols import ProbabilityRule
-from ..report.render import Summary
+from ..report.render import Reported
 from ..report.report import Report, Table
 from ..report.warnings import not_reached
 from .fitted import FittedLikelihood
@@ -35,7 +35,7 @@ _GROUPS = 10
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class GoodnessOfFit:
+class GoodnessOfFit(Reported):
     """A test of fit, with the counts behind it.
 
     Attributes
@@ -60,20 +60,14 @@ class GoodnessOfFit:
         """p-value of the first statistic."""
         return float(self.table["p_value"].iloc[0])
 
-    def __repr__(self) -> str:
-        return repr(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
-
-    def summary(self) -> Summary:
-        """All tables."""
+    def report(self) -> Report:
+        """All tables, as data."""
         tables = (
             Table(title="Test", frame=self.table, formats={"df": "int", "p_value": "p"}),
             Table(title="Observed counts", frame=self.observed, formats=dict.fromkeys(self.observed, "g")),
             Table(title="Expected counts", frame=self.expected, formats=dict.fromkeys(self.expected, ".1f")),
         )
-        return Summary(Report(title=f"Goodness of fit: {self.name}", header=(), tables=tables, notes=self.notes))
+        return Report(title=f"Goodness of fit: {self.name}", header=(), tables=tables, notes=self.notes)
 
 
 def goodness_of_fit(r: FittedLikelihood, test: str = "lipsitz", groups: int | None = None) -> GoodnessOfFit:
@@ -133,8 +127,7 @@ def _lipsitz(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:
         )
     found = [("likelihood ratio", 2.0 * (fit.loglik - r.loglik), df)]
     notes = _many_groups(n_groups, sample)
-    names = [f"group {g + 1}" for g in range(n_groups)]
-    return _result(r, "Lipsitz, Fitzmaurice and Molenberghs", codes, found, names, notes)
+    return _result(r, "Lipsitz, Fitzmaurice and Molenberghs", _counts(r, codes), found, _groups(n_groups), notes)
 
 
 def _many_groups(n_groups: int, sample: Sample) -> tuple[str, ...]:
@@ -148,11 +141,9 @@ def _many_groups(n_groups: int, sample: Sample) -> tuple[str, ...]:
 def _hosmer_lemeshow(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:
     _location_only(r, "hosmer-lemeshow")
     n_groups = groups or _GROUPS
-    codes = _score_groups(r, n_groups)
-    counts = _counts(r, codes)
+    counts = _counts(r, _score_groups(r, n_groups))
     found = [("Pearson chi2", counts.pearson, hosmer_lemeshow_df(n_groups, r.design.sample.n_levels))]
-    names = [f"group {g + 1}" for g in range(n_groups)]
-    return _result(r, "ordinal Hosmer-Lemeshow", codes, found, names, _small(counts))
+    return _result(r, "ordinal Hosmer-Lemeshow", counts, found, _groups(n_groups), _small(counts))
 
 
 def _pulkstenis_robinson(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:
@@ -169,7 +160,7 @@ def _pulkstenis_robinson(r: FittedLikelihood, groups: int | None) -> GoodnessOfF
     df = pulkstenis_robinson_df(n_patterns, sample.n_levels, int(np.count_nonzero(columns & estimated)))
     found = [("Pearson chi2", counts.pearson, df), ("deviance chi2", counts.deviance, df)]
     names = [f"pattern {p + 1}, {half} score" for p in range(n_patterns) for half in ("lower", "upper")]
-    return _result(r, "Pulkstenis-Robinson", codes, found, names, _small(counts))
+    return _result(r, "Pulkstenis-Robinson", counts, found, names, _small(counts))
 
 
 def _categorical_columns(r: FittedLikelihood) -> BoolArray:
@@ -224,6 +215,10 @@ def _counts(r: FittedLikelihood, codes: IntArray) -> Counts:
     return Counts.of(codes, sample.y, sample.case_weights, _probabilities(r))
 
 
+def _groups(n_groups: int) -> list[str]:
+    return [f"group {g + 1}" for g in range(n_groups)]
+
+
 def _small(counts: Counts) -> tuple[str, ...]:
     if counts.small <= 0.2:
         return ()
@@ -233,12 +228,11 @@ def _small(counts: Counts) -> tuple[str, ...]:
 def _result(
     r: FittedLikelihood,
     name: str,
-    codes: IntArray,
+    counts: Counts,
     found: list[tuple[str, float, int]],
     groups: list[str],
     notes: tuple[str, ...],
 ) -> GoodnessOfFit:
-    counts = _counts(r, codes)
     rows = [(value, df, float(chdtrc(df, max(value, 0.0)))) for _, value, df in found]
     table = pd.DataFrame(rows, index=[label for label, _, _ in found], columns=["statistic", "df", "p_value"])
     levels = list(r.levels)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -76,6 +76,20 @@ def spread(values: FloatArray, fit: LikelihoodFit) -> FloatArray:
     full = np.full(fit.aliased.size, np.nan)
     full[~fit.aliased] = values
     return full
+
+
+def listed(names: Any) -> list[Any]:
+    """One name, several or none as a list."""
+    return [] if names is None else [names] if isinstance(names, str) else list(names)
+
+
+def terms_of(scope: Any, terms: Iterable[str]) -> list[str]:
+    """The terms of a scope; OptionError for one that is not among those of the model."""
+    asked, known = listed(scope), list(terms)
+    for term in asked:
+        if term not in known:
+            raise OptionError(f"scope has no term {term!r} of the model; its terms are {', '.join(known)}.")
+    return asked
 
 
 #: Names in a message.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtri, ndtri
+from scipy.special import chdtri
 
 from ..._typing import FloatArray, IntArray
 from ...checks import fraction, one_of, unknown, whole
@@ -15,6 +15,7 @@ from ...exceptions import OptionError
 from ...model.fit import Profile
 from .fitted import FittedLikelihood
 from .parameters import check_determined
+from .standard_errors import symmetric_limits
 
 #: Parameters: names, terms or positions, one or several; None for all.
 Parm = str | int | Sequence[str | int] | None
@@ -94,8 +95,7 @@ def _places_of(one: Any, names: Sequence[str], terms: Mapping[str, list[int]]) -
 
 def _wald(r: FittedLikelihood, level: float) -> FloatArray:
     """(P, 2) estimate plus and minus the normal quantile times the standard error."""
-    half = float(ndtri(0.5 + level / 2.0)) * r.se.to_numpy()
-    return np.column_stack((r.fit.coefficients - half, r.fit.coefficients + half))
+    return np.column_stack(symmetric_limits(r.fit.coefficients, r.se.to_numpy(), level))
 
 
 def _frame(r: FittedLikelihood, chosen: IntArray, values: FloatArray) -> pd.DataFrame:
@@ -106,7 +106,7 @@ def _profile_limits(
     r: FittedLikelihood, level: float, chosen: IntArray
 ) -> tuple[FloatArray, dict[tuple[str, str], str]]:
     """Limits (n, 2), NaN where aliased, and the reason of each infinite one."""
-    profiler, drop = _profiler(r), float(chdtri(1.0, 1.0 - level))
+    profiler, drop = r.fit.likelihood.profile(), float(chdtri(1.0, 1.0 - level))
     estimated = np.cumsum(~r.fit.aliased) - 1
     values = np.full((chosen.size, 2), np.nan)
     reasons: dict[tuple[str, str], str] = {}
@@ -118,10 +118,6 @@ def _profile_limits(
             if reason:
                 reasons[r.parameters.names[place], side] = reason
     return values, reasons
-
-
-def _profiler(r: FittedLikelihood) -> Profile:
-    return r.fit.likelihood.profile()
 
 
 def profiles(
@@ -160,7 +156,7 @@ def profiles(
     if parm is not None:
         check_determined(places(r, parm), r.fit, r.parameters, "profile")
     chosen = [place for place in places(r, parm) if not r.fit.aliased[place]]
-    profiler, drop = _profiler(r), float(chdtri(1.0, 1.0 - level))
+    profiler, drop = r.fit.likelihood.profile(), float(chdtri(1.0, 1.0 - level))
     estimated = np.cumsum(~r.fit.aliased) - 1
     frames = [_profile(r, profiler, int(place), int(estimated[place]), drop, points) for place in chosen]
     return (

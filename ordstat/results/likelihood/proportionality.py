@@ -16,8 +16,9 @@ from ...exceptions import OptionError
 from ...model.fit import LikelihoodFit
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows, Sample
-from .comparison import check_unpenalised, chi2_tail
+from .comparison import check_unpenalised, chi2_frame, joined
 from .fitted import FittedLikelihood
+from .parameters import terms_of
 from .single_terms import Refit, coded_anew, extension_table, fitted, unstarted
 
 OMNIBUS = "omnibus"
@@ -77,12 +78,7 @@ def _extended(r: FittedLikelihood, role: str, old: Iterable[str], terms: Iterabl
 def _scope(terms: Iterable[str], taken: Iterable[str], scope: Any) -> list[str]:
     """Terms to test: all that are not there already, or the ones asked for."""
     known, taken = list(dict.fromkeys(terms)), set(taken)
-    if scope is None:
-        return [term for term in known if term not in taken]
-    asked = [scope] if isinstance(scope, str) else list(scope)
-    for term in asked:
-        if term not in known:
-            raise OptionError(f"scope has no term {term!r} of the model; its terms are {', '.join(known)}.")
+    asked = known if scope is None else terms_of(scope, known)
     return [term for term in asked if term not in taken]
 
 
@@ -94,10 +90,6 @@ def _with_margins(r: FittedLikelihood, terms: Iterable[str]) -> BoolArray:
         for name in margins.margins_of(term):
             chosen[r.design.terms[name]] = True
     return chosen
-
-
-def _joined(old: FloatArray | None, new: FloatArray) -> FloatArray:
-    return np.ascontiguousarray(new if old is None else np.hstack([old, new]))
 
 
 # Score test
@@ -138,7 +130,7 @@ def score_tests(r: FittedLikelihood) -> pd.DataFrame:
     chosen = {term: _with_margins(r, [term]) for term in r.design.terms}
     chosen[OMNIBUS] = np.ones(len(r.design.names), dtype=bool)
     rows = {name: _score_row(r, columns) for name, columns in chosen.items()}
-    return _chi2_frame(rows)
+    return chi2_frame(rows)
 
 
 def _score_row(r: FittedLikelihood, columns: BoolArray) -> tuple[float, int]:
@@ -147,7 +139,7 @@ def _score_row(r: FittedLikelihood, columns: BoolArray) -> tuple[float, int]:
     freed, kept = columns & estimated, ~columns & estimated
     rows, K = r.design.sample.rows, r.design.sample.n_levels
     wider = replace(
-        rows, X=np.ascontiguousarray(rows.X[:, kept]), nominal=_joined(_estimated_nominal(r), rows.X[:, freed])
+        rows, X=np.ascontiguousarray(rows.X[:, kept]), nominal=joined(_estimated_nominal(r), rows.X[:, freed])
     )
     coefficients = r.fit.coefficients
     beta = coefficients[r.parameters.of("location")]
@@ -172,11 +164,6 @@ def _estimated_scale(r: FittedLikelihood) -> FloatArray | None:
     if rows.scale is None:
         return None
     return np.ascontiguousarray(rows.scale[:, ~r.fit.aliased[r.parameters.of("scale")]])
-
-
-def _chi2_frame(rows: dict[str, tuple[float, int]]) -> pd.DataFrame:
-    chisq, df = np.array([row[0] for row in rows.values()]), np.array([row[1] for row in rows.values()])
-    return pd.DataFrame({"df": df, "chisq": chisq, "p_value": chi2_tail(chisq, df)}, index=list(rows))
 
 
 def _check_proportional(r: FittedLikelihood, name: str) -> None:
@@ -236,7 +223,7 @@ def brant_tests(r: FittedLikelihood) -> pd.DataFrame:
     columns = {term: place[found][estimated[found]] for term, found in r.design.terms.items()}
     columns[OMNIBUS] = np.arange(X.shape[1])
     untested = dict.fromkeys(columns, (np.nan, 0))
-    table = _chi2_frame(untested) if notes else _brant_frame(r, X, fits, columns)
+    table = chi2_frame(untested) if notes else _brant_frame(r, X, fits, columns)
     lacking = [str(name) for name, chisq in table["chisq"].items() if np.isnan(chisq)]
     if lacking and not notes:
         notes = [
@@ -272,7 +259,7 @@ def _brant_frame(
     for name, chosen in columns.items():
         L = equality_contrasts(len(fits), 1 + X.shape[1], 1 + chosen)
         rows[name] = wald_test(L, L @ estimates, covariance)
-    table = _chi2_frame(rows)
+    table = chi2_frame(rows)
     slopes = {f"at {name}": fit.coefficients[1:] for name, fit in zip(r.threshold_names, fits, strict=True)}
     table.attrs["coefficients"] = slopes
     return table

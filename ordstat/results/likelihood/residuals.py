@@ -14,7 +14,7 @@ import pandas as pd
 from ...checks import generator, one_of
 from ...exceptions import DataError
 from ...model.likelihood.rule import LikelihoodRule
-from ..report.render import Summary
+from ..report.render import Reported
 from ..report.report import Report, Table
 from .fitted import FittedLikelihood
 
@@ -67,7 +67,7 @@ def _rule(r: FittedLikelihood) -> LikelihoodRule:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Influence:
+class Influence(Reported):
     """What every row does to the estimates; shown as a table of the rows of largest Cook's distance.
 
     Attributes
@@ -94,18 +94,12 @@ class Influence:
         order = np.argsort(-self.cooks.to_numpy(), kind="stable")[:n]
         return pd.concat([self.cooks, self.hat, self.dfbetas], axis=1).iloc[order]
 
-    def __repr__(self) -> str:
-        return repr(self._summary)
-
-    def _repr_html_(self) -> str:
-        return self._summary._repr_html_()
-
-    @property
-    def _summary(self) -> Summary:
+    def report(self) -> Report:
+        """The rows of largest Cook's distance, as data."""
         frame = self.largest()
         header = (("Rows", len(self.hat)), ("Sum of leverages", float(self.hat.sum())))
         table = Table(title="Largest Cook's distances, with leverage and dfbetas", frame=frame.iloc[:, :8])
-        return Summary(Report(title="Influence of single rows on the estimates", header=header, tables=(table,)))
+        return Report(title="Influence of single rows on the estimates", header=header, tables=(table,))
 
 
 def influence_of(r: FittedLikelihood) -> Influence:

@@ -10,17 +10,30 @@ import numpy as np
 import pandas as pd
 
 from ...checks import one_of
-from ...exceptions import DataError, OptionError
+from ...exceptions import DataError
 from ...model.fit import LikelihoodFit
 from ...model.sample import Sample
 from .comparison import check_unpenalised, chi2_tail, without_rounding
 from .fitted import FittedLikelihood
+from .parameters import terms_of
 
 if TYPE_CHECKING:
     from ...design.design import Design
     from ...design.marginality import Marginality
 
 NONE = "<none>"
+
+# Notes below a table, of the models in some of its rows.
+_SEPARATED = (
+    "infinite estimates in the model of {}: the likelihood is its limit, and the chi-squared distribution of the "
+    "statistic is in doubt."
+)
+_WITHOUT_MAXIMUM = "no maximum of the likelihood was reached in the model of {}."
+_LOWERED = "the larger model has the lower likelihood, a local maximum, in the row of {}: no p-value."
+_NOT_NESTED = (
+    "the model in the row of {} has another likelihood by no more parameters, as terms are coded otherwise there: this "
+    "model is not nested in it, nor it in this one, and there is no p-value."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,11 +142,7 @@ def drop_fits(r: FittedLikelihood, terms: Iterable[str]) -> dict[str, Refit]:
 def _drop_scope(r: FittedLikelihood, scope: Any) -> list[str]:
     if scope is None:
         return r.design.spec.marginality().droppable()
-    terms = [scope] if isinstance(scope, str) else list(scope)
-    unknown = [term for term in terms if term not in r.design.terms]
-    if unknown:
-        raise OptionError(f"scope has no term {unknown[0]!r} of the model; its terms are {', '.join(r.design.terms)}.")
-    return terms
+    return terms_of(scope, r.design.terms)
 
 
 def added_terms(
@@ -227,51 +236,17 @@ def _table(
     if test is not None:
         columns |= {"lrt": lrt, "p_value": np.where(worse, np.nan, chi2_tail(lrt, df))}
     table = pd.DataFrame(columns, index=[NONE, *fits])
-    named = {NONE: base, **fits}
-    notes = (
-        _separated(named),
-        _without_maximum(r, fits),
-        _lowered(table.index[worse]),
-        _not_nested(table.index[other]),
-    )
-    table.attrs["notes"] = [note for some in notes for note in some]
+    unfinished = [] if r.certificate.reached or base.separated else [NONE]
+    notes = {
+        _SEPARATED: [name for name, fit in {NONE: base, **fits}.items() if fit.separated],
+        _WITHOUT_MAXIMUM: unfinished + [name for name, fit in fits.items() if np.isnan(fit.loglik)],
+        _LOWERED: list(table.index[worse]),
+        _NOT_NESTED: list(table.index[other]),
+    }
+    table.attrs["notes"] = [text.format(", ".join(names)) for text, names in notes.items() if names]
     return table
 
 
 def extension_table(r: FittedLikelihood, fits: dict[str, Refit]) -> pd.DataFrame:
     """The table of nominal_test and scale_test."""
     return _table(r, fits, 1.0, "Chisq", 2.0, loglik=True)
-
-
-def _without_maximum(r: FittedLikelihood, fits: dict[str, Refit]) -> list[str]:
-    names = [name for name, fit in fits.items() if np.isnan(fit.loglik)]
-    if not (r.certificate.reached or r.fit.separation is not None):
-        names.insert(0, NONE)
-    return [f"no maximum of the likelihood was reached in the model of {', '.join(names)}."] if names else []
-
-
-def _lowered(names: Iterable[str]) -> list[str]:
-    words = ", ".join(names)
-    if not words:
-        return []
-    return [f"the larger model has the lower likelihood, a local maximum, in the row of {words}: no p-value."]
-
-
-def _not_nested(names: Iterable[str]) -> list[str]:
-    words = ", ".join(names)
-    if not words:
-        return []
-    return [
-        f"the model in the row of {words} has another likelihood by no more parameters, as terms are coded otherwise "
-        "there: this model is not nested in it, nor it in this one, and there is no p-value."
-    ]
-
-
-def _separated(fits: dict[str, Refit]) -> list[str]:
-    names = [name for name, fit in fits.items() if fit.separated]
-    if not names:
-        return []
-    return [
-        f"infinite estimates in the model of {', '.join(names)}: the likelihood is its limit, and the chi-squared "
-        "distribution of the statistic is in doubt."
-    ]

@@ -96,6 +96,16 @@ def logit_limits(
     return np.where(certain, share, lower), np.where(certain, share, upper)
 
 
+def limits_between(
+    low: float, high: float, value: FloatArray, std_error: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Limits of a value in [low, high], by the logit of its place between the ends."""
+    width = high - low
+    share = (value - low) / width
+    lower, upper = logit_limits(share, 1.0 - share, std_error / width, level)
+    return low + width * lower, low + width * upper
+
+
 def drawn_rules(
     rule: LikelihoodRule, covariance: FloatArray, draws: int, rng: np.random.Generator
 ) -> Iterator[LikelihoodRule]:

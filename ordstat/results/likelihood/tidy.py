@@ -8,6 +8,12 @@ import pandas as pd
 from .fitted import FittedLikelihood
 from .profile import confidence_limits
 
+#: What a fit tells of its likelihood, in the order of a table.
+_FIGURES = (
+    *("nobs", "edf", "df_residual", "loglik", "null_loglik", "aic", "bic"),
+    *("lr_chi2", "lr_df", "lr_p_value", "mcfadden", "nagelkerke"),
+)
+
 
 def tidy_parameters(
     r: FittedLikelihood, conf_int: bool = True, exponentiate: bool = False, level: float = 0.95
@@ -64,22 +70,7 @@ def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
        nobs  loglik      aic  mcfadden
     0  72.0 -86.492  184.984     0.166
     """
-    return pd.DataFrame(
-        {
-            "nobs": [r.nobs],
-            "edf": [r.edf],
-            "df_residual": [r.df_residual],
-            "loglik": [r.loglik],
-            "null_loglik": [r.null_loglik],
-            "aic": [r.aic],
-            "bic": [r.bic],
-            "lr_chi2": [r.lr_chi2],
-            "lr_df": [r.lr_df],
-            "lr_p_value": [r.lr_p_value],
-            "mcfadden": [r.mcfadden],
-            "nagelkerke": [r.nagelkerke],
-            "classification_error": [r.training_errors.value("classification error")],
-            "absolute_error": [r.training_errors.value("absolute error")],
-            "converged": [r.certificate.reached],
-        }
-    )
+    errors = r.training_errors
+    own = {name: getattr(r, name) for name in _FIGURES}
+    wrong = {f"{kind}_error": errors.value(f"{kind} error") for kind in ("classification", "absolute")}
+    return pd.DataFrame([own | wrong | {"converged": r.certificate.reached}])

@@ -11,7 +11,7 @@ from ..._typing import BoolArray, FloatArray, IntArray
 from ...assess.likelihood.wald import sequential_contrasts, wald_test
 from ...checks import one_of
 from ...model.sample import Sample
-from .comparison import chi2_tail, likelihood_ratio_tests
+from .comparison import chi2_frame, likelihood_ratio_tests
 from .fitted import FittedLikelihood
 
 if TYPE_CHECKING:
@@ -80,10 +80,8 @@ def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
     beta = np.where(estimated, r.fit.coefficients[places], 0.0)
     covariance = _location_covariance(r, places)
     contrasts = _recoded_contrasts if kind in _CODED else _sequential_contrasts
-    found = [(L, L @ beta) for L in contrasts(r, kind, marginality, estimated)]
-    rows = [wald_test(L, difference, covariance) for L, difference in found]
-    statistic, df = np.array([s for s, _ in rows], dtype=float), np.array([d for _, d in rows], dtype=int)
-    table = pd.DataFrame({"df": df, "chisq": statistic, "p_value": chi2_tail(statistic, df)}, index=list(design.terms))
+    tests = [wald_test(L, L @ beta, covariance) for L in contrasts(r, kind, marginality, estimated)]
+    table = chi2_frame(dict(zip(design.terms, tests, strict=True)))
     table.attrs["title"] = f"Wald tests of type {kind}, {r.covariance} covariance"
     return table
 

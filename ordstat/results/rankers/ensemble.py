@@ -18,7 +18,7 @@ from ...plots.accessor import EnsemblePlots
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
 from ..report.report import Report, Table
-from ..report.sections import alert_notes, certificate_text, data_header, figures, shared_tables, shortened
+from ..report.sections import figures, ranker_report, shared_tables, shortened
 from .margin import FittedThresholds, tidy_thresholds
 from .staged import after_rounds, staged_predictions, stages, with_more_rounds
 
@@ -202,13 +202,5 @@ class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
 
     def report(self) -> Report:
         """The summary as data."""
-        return Report(
-            title=f"Threshold ensemble: {self.design.formula}",
-            header=(*data_header(self), ("Certificate", certificate_text(self.certificate, self.trace))),
-            tables=(
-                shortened(Table(title="Thresholds", frame=self.thresholds.to_frame()), ".thresholds"),
-                _round_table(self),
-                *shared_tables(self),
-            ),
-            notes=(*alert_notes(self), *self.margin_bounds.notes),
-        )
+        thresholds = shortened(Table(title="Thresholds", frame=self.thresholds.to_frame()), ".thresholds")
+        return ranker_report(self, "Threshold ensemble", [thresholds, _round_table(self), *shared_tables(self)])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -14,15 +15,7 @@ from ...model.rules import ThresholdRule
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
 from ..report.report import Report, Table
-from ..report.sections import (
-    alert_notes,
-    certificate_text,
-    data_header,
-    figures,
-    selection_table,
-    shared_tables,
-    shortened,
-)
+from ..report.sections import figures, ranker_report, selection_table, shared_tables, shortened
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,7 +93,7 @@ def threshold_figures(fit: FittedThresholds) -> pd.DataFrame:
     return frame
 
 
-def threshold_report(r: FittedThresholds) -> Report:
+def threshold_report(r: FittedThresholds, header: Sequence[tuple[str, Any]] = ()) -> Report:
     """The summary as data."""
     tables = [shortened(Table(title="Thresholds", frame=r.thresholds.to_frame()), ".thresholds")]
     if r.fit.coefficients is not None:
@@ -108,12 +101,7 @@ def threshold_report(r: FittedThresholds) -> Report:
         tables.insert(0, Table(title=title, frame=r.coef.to_frame()))
     if r.fit.selection is not None:
         tables.append(selection_table(r.fit.selection))
-    return Report(
-        title=f"Large-margin ranker: {r.design.formula}",
-        header=(*data_header(r), ("Certificate", certificate_text(r.certificate, r.trace))),
-        tables=(*tables, *shared_tables(r)),
-        notes=(*alert_notes(r), *r.margin_bounds.notes),
-    )
+    return ranker_report(r, "Large-margin ranker", [*tables, *shared_tables(r)], header)
 
 
 class MarginResults(FittedThresholds, OrdinalResults):

@@ -9,7 +9,7 @@ from ...model.trees.fit import TreeFit
 from ...plots.accessor import TreePlots
 from ..base import OrdinalResults
 from ..report.report import Report, Table
-from ..report.sections import alert_notes, certificate_text, data_header, error_tables, figures, shortened
+from ..report.sections import error_tables, figures, ranker_report
 from .staged import after_rounds, staged_predictions, with_more_rounds
 from .tree_nodes import tree_importance, tree_in_words, tree_nodes
 from .tree_rounds import FittedTrees, out_of_bag, tree_errors
@@ -32,18 +32,14 @@ def tree_report(fit: FittedTrees) -> Report:
     """The summary as data."""
     votes = fit.fit.votes
     title = "Classification tree" if len(votes.trees) == 1 else "Aggregated trees"
-    header = [*data_header(fit), ("Certificate", certificate_text(fit.certificate, fit.trace))]
+    header = []
     if (found := fit.fit.out_of_bag) is not None:
         wrong, absolute, squared = found.errors[-1]
         text = f"{wrong:.4g} wrong, absolute error {absolute:.4g}, squared {squared:.4g}"
         header.append(("Out of bag", f"{text}, of {found.share[-1]:.1%} of the rows"))
     alone = len(votes.trees) == 1 and votes.trees[0].n_leaves <= _DRAWN
-    return Report(
-        title=f"{title}: {fit.design.formula}",
-        header=tuple(header),
-        tables=(*([_node_table(fit)] if alone else []), _importance_table(fit), *error_tables(fit)),
-        notes=(*alert_notes(fit), *fit.margin_bounds.notes),
-    )
+    drawn = [_node_table(fit)] if alone else []
+    return ranker_report(fit, title, [*drawn, _importance_table(fit), *error_tables(fit)], header)
 
 
 def _node_table(fit: FittedTrees) -> Table:
@@ -58,14 +54,11 @@ def _node_table(fit: FittedTrees) -> Table:
 def _importance_table(fit: FittedTrees) -> Table:
     frame = tree_importance(fit)
     more = len(frame) > _SHOWN
-    return shortened(
-        Table(
-            title="Importance of the columns: share of the fall of the deviance",
-            frame=frame.head(_SHOWN),
-            formats={"importance": ".3f", "cuts": "int"},
-            note=f"The first {_SHOWN} of {len(frame)}; all are in .importance()." if more else "",
-        ),
-        ".importance()",
+    return Table(
+        title="Importance of the columns: share of the fall of the deviance",
+        frame=frame.head(_SHOWN),
+        formats={"importance": ".3f", "cuts": "int"},
+        note=f"The first {_SHOWN} of {len(frame)}; all are in .importance()." if more else "",
     )
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import pandas as pd
-
 from ...model.fit import CostBound, VoteFit
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
 from ..report.report import Report
-from ..report.sections import alert_notes, certificate_text, data_header, error_tables, selection_table
-from ..target import Target
+from ..report.sections import bound_header, error_tables, ranker_report, selection_table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,30 +27,12 @@ class FittedVotes(FittedRanker):
         """The bound on the training cost by the costs of the binary classifiers; None where there is no theorem."""
         return self.fit.bound
 
-    def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
-        if type == "votes":
-            return target.frame(target.scores, self.levels)
-        return super()._predicted(target, type)
-
 
 def vote_report(fit: FittedVotes) -> Report:
     """The summary as data."""
-    selection = fit.fit.selection
-    header = [*data_header(fit), ("Certificate", certificate_text(fit.certificate, fit.trace))]
-    if fit.bound is not None:
-        header.append(("Training bound", bound_text(fit.bound)))
-    return Report(
-        title=f"Voting ranker: {fit.design.formula}",
-        header=tuple(header),
-        tables=(*([] if selection is None else [selection_table(selection)]), *error_tables(fit)),
-        notes=(*alert_notes(fit), *fit.margin_bounds.notes),
-    )
-
-
-def bound_text(bound: CostBound) -> str:
-    """Both sides of the inequality and its source."""
-    holds = "<=" if bound.value <= bound.limit else "> (VIOLATED)"
-    return f"cost above the least possible {bound.value:.4g} {holds} {bound.limit:.4g} ({bound.source})"
+    header = [] if fit.bound is None else [bound_header(fit.bound)]
+    chosen = [] if fit.fit.selection is None else [selection_table(fit.fit.selection)]
+    return ranker_report(fit, "Voting ranker", [*chosen, *error_tables(fit)], header)
 
 
 class VoteResults(FittedVotes, OrdinalResults):

@@ -41,6 +41,24 @@ class Summary:
         return {table.title: table.frame for table in self.report.tables}
 
 
+class Reported:
+    """What is shown by its report, in a terminal and in a notebook."""
+
+    def report(self) -> Report:
+        """The summary as data."""
+        raise TypeError(f"{type(self).__name__} defines no report")
+
+    def summary(self) -> Summary:
+        """The summary: its text is str(), its tables are in `.tables`."""
+        return Summary(self.report())
+
+    def __repr__(self) -> str:
+        return as_text(self.report())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.report())
+
+
 # Text
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,11 +13,11 @@ from ..._typing import AnyArray, FloatArray
 from ...assess.bounds import MarginBounds
 from ...assess.errors import ErrorTable, Predictions, confusion, per_rank_errors
 from ...assess.margins import DeltaErrors, Margins
-from ...model.fit import Certificate, Selection, Trace
+from ...model.fit import Certificate, CostBound, Selection, Trace
 from ..errors import margin_errors
 from ..fitted import FittedRanker
 from .cells import count, counted
-from .report import Table
+from .report import Report, Table
 
 # A confusion matrix of more levels than this is left to `.confusion()`.
 _MOST_LEVELS = 12
@@ -166,6 +166,31 @@ def data_header(r: FittedRanker) -> tuple[tuple[str, Any], ...]:
         ("Cost", "each row's own" if sample.costs is not None else r.method.cost_matrix.label),
         *((label[:1].upper() + label[1:], value) for label, value in r.fit.facts),
     )
+
+
+def ranker_report(
+    r: FittedRanker,
+    kind: str,
+    tables: Iterable[Table],
+    header: Sequence[tuple[str, Any]] = (),
+    notes: Sequence[str] = (),
+) -> Report:
+    """The summary of a ranker of some kind: what all have, with its own tables, pairs of the header and notes."""
+    return Report(
+        title=f"{kind}: {r.design.formula}",
+        header=(*data_header(r), ("Certificate", certificate_text(r.certificate, r.trace)), *header),
+        tables=tuple(tables),
+        notes=(*alert_notes(r), *notes, *r.margin_bounds.notes),
+    )
+
+
+def bound_header(bound: CostBound | None) -> tuple[str, str]:
+    """Both sides of the inequality between the training cost and binary costs, and its source."""
+    if bound is None:
+        return "Training bound", "none"
+    holds = "<=" if bound.value <= bound.limit else "> (VIOLATED)"
+    text = f"cost above the least possible {bound.value:.4g} {holds} {bound.limit:.4g} ({bound.source})"
+    return "Training bound", text
 
 
 def error_tables(r: FittedRanker) -> list[Table]:

@@ -23,6 +23,7 @@ from ....model.likelihood.rule import LikelihoodRule
 from ....model.likelihood.stencil import stencil
 from ....model.sample import Rows
 from ..fitted import FittedLikelihood
+from ..parameters import listed
 from ..standard_errors import infinite_parameters, rule_covariance, symmetric_limits
 from .counterfactual import Population, population
 from .estimable import estimable, estimable_slopes
@@ -112,14 +113,15 @@ class Averager:
         return " / " if self.scale == "odds" else " - "
 
     @property
-    def labels(self) -> tuple[str, list[Any]] | None:
-        """Name and labels of the outputs; None where there is one."""
-        levels = list(self.results.levels)
-        return {
-            "level": ("level", levels),
-            "lower level": ("level", levels[:-1]),
-            "threshold": ("threshold", self.results.threshold_names),
-        }.get(self.quantity.per)
+    def labels(self) -> dict[str, list[Any]]:
+        """Labels of the outputs by what they are; nothing where there is one."""
+        levels, thresholds = list(self.results.levels), self.results.threshold_names
+        kinds = {
+            "level": {"level": levels},
+            "lower level": {"level": levels[:-1]},
+            "threshold": {"threshold": thresholds},
+        }
+        return kinds.get(self.quantity.per, {})
 
     def rows(self, frame: pd.DataFrame) -> Rows:
         """The design of a frame."""
@@ -155,6 +157,11 @@ class Averager:
         errors = np.where(found.known, np.sqrt(np.maximum(variances, 0.0)), np.nan)
         return estimates(found.values, errors, level, self.scale == "odds")
 
+    def labelled(self, front: Mapping[str, Any], found: Average, level: float) -> pd.DataFrame:
+        """The table with columns before it: what is estimated, and the level or threshold."""
+        table = self.table(found, level)
+        return pd.concat([pd.DataFrame({**front, **self.labels}, index=table.index), table], axis=1)
+
 
 def estimates(values: FloatArray, errors: FloatArray, level: float, exponentiate: bool) -> pd.DataFrame:
     """Columns STATISTICS; exponents have the errors of the delta method, and the test and limits of the logs.
@@ -171,15 +178,6 @@ def estimates(values: FloatArray, errors: FloatArray, level: float, exponentiate
         values, lower, upper = np.exp(values), np.exp(lower), np.exp(upper)
         errors = errors * values
     return pd.DataFrame(dict(zip(STATISTICS, (values, errors, z, p, lower, upper), strict=True)))
-
-
-@dataclass(frozen=True, eq=False)
-class Change:
-    """One change of a variable, and what it does on average."""
-
-    variable: str
-    contrast: str
-    average: Average
 
 
 def average_effects(
@@ -254,9 +252,7 @@ def average_effects(
     one_of("contrast", contrast, PAIRS)
     averager = Averager.of(r, scale, vcov)
     everyone = population(r, newdata, weights, data)
-    names = (
-        list(everyone.variables) if variable is None else [variable] if isinstance(variable, str) else list(variable)
-    )
+    names = list(everyone.variables) if variable is None else listed(variable)
     if not names:
         raise OptionError("the formula has no variable that could have an effect.")
     if values is not None and len(names) != 1:
@@ -265,16 +261,12 @@ def average_effects(
     for labels, rows in _groups(everyone, by):
         fixed = rows.at(at or {})
         for name in names:
-            for change in _changes(averager, fixed, name, contrast, values):
-                tables.append(_labelled(averager, change, labels, level))
+            for change, average in _changes(averager, fixed, name, contrast, values):
+                front = {"term": name, "contrast": change, **labels}
+                tables.append(averager.labelled(front, average, level))
     out = pd.concat(tables, ignore_index=True)
     warn_of_unknown(out, stacklevel=2)
     return out
-
-
-def listed(names: Any) -> list[str]:
-    """One name, several or none as a list."""
-    return [] if names is None else [names] if isinstance(names, str) else list(names)
 
 
 def warn_of_unknown(table: pd.DataFrame, stacklevel: int) -> None:
@@ -305,36 +297,28 @@ def _groups(everyone: Population, by: Any) -> Iterator[tuple[dict[str, Any], Pop
             yield dict(zip(columns, key if isinstance(key, tuple) else (key,), strict=True)), everyone.among(group)
 
 
-def _labelled(averager: Averager, change: Change, labels: Mapping[str, Any], level: float) -> pd.DataFrame:
-    """One row per output: the variable, the contrast, the group, the level or threshold, the statistics."""
-    table = averager.table(change.average, level)
-    front: dict[str, Any] = {"term": change.variable, "contrast": change.contrast, **labels}
-    if averager.labels is not None:
-        front[averager.labels[0]] = averager.labels[1]
-    return pd.concat([pd.DataFrame(front, index=table.index), table], axis=1)
-
-
 def _changes(
     averager: Averager, rows: Population, name: str, contrast: str, values: Sequence[Any] | None
-) -> list[Change]:
+) -> list[tuple[str, Average]]:
+    """What is compared, and what it does on average."""
     rows.check(name)
     compared = rows.categories.get(name) if values is None else tuple(values)
     if compared is None:
-        return [_slope(averager, rows, name)]
+        return [("dY/dX", _slope(averager, rows, name))]
     if len(compared) < 2:
         raise OptionError(f"{name!r} needs two values to compare; got {compared!r}.")
     for value in compared:
         rows.check_level(name, value)
     averages = [averager.over(averager.rows(rows.setting(name, value)), rows.weights) for value in compared]
     return [
-        Change(name, f"{compared[high]}{averager.sign}{compared[low]}", averages[high] - averages[low])
+        (f"{compared[high]}{averager.sign}{compared[low]}", averages[high] - averages[low])
         for low, high in PAIRS[contrast](len(compared))
     ]
 
 
-def _slope(averager: Averager, rows: Population, name: str) -> Change:
+def _slope(averager: Averager, rows: Population, name: str) -> Average:
     """The derivative with respect to a number, averaged: differences of five points of every row's own design."""
     x = rows.frame[name].to_numpy(dtype=np.float64)
     points, coefficients = stencil(x, rows.known_values(name))
     frames = [rows.setting(name, column) for column in points.T]
-    return Change(name, "dY/dX", averager.slope(frames, rows.weights, coefficients))
+    return averager.slope(frames, rows.weights, coefficients)

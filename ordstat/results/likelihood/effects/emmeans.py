@@ -13,8 +13,9 @@ from ...._typing import FloatArray
 from ....checks import one_of
 from ....exceptions import OptionError
 from ..fitted import FittedLikelihood
-from ..standard_errors import logit_limits, normal_quantile
-from .average import PAIRS, Average, Averager, listed, warn_of_unknown
+from ..parameters import listed
+from ..standard_errors import limits_between, normal_quantile
+from .average import PAIRS, Average, Averager, warn_of_unknown
 from .counterfactual import population
 from .grid import Numbers, check_size, grid_values, on_one_scale
 
@@ -57,24 +58,15 @@ class Emmeans:
         """
         tables = []
         for place, average in enumerate(self.averages):
-            table = self.averager.table(average, self.level).drop(columns=["statistic", "p_value"])
-            table[["lower", "upper"]] = np.column_stack(self._limits(table))
             cell = {name: self.cells[name].iloc[place] for name in self.cells.columns}
-            tables.append(_beside(self._labels(cell), table))
-        return pd.concat(tables, ignore_index=True)
-
-    def _limits(self, table: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
+            tables.append(self.averager.labelled(cell, average, self.level).drop(columns=["statistic", "p_value"]))
+        table = pd.concat(tables, ignore_index=True)
         ends = {"prob": (0.0, 1.0), "cum_prob": (0.0, 1.0), "mean": (1.0, float(len(self.averager.results.levels)))}
-        if self.averager.scale not in ends:
-            return table["lower"].to_numpy(), table["upper"].to_numpy()
-        low, high = ends[self.averager.scale]
-        share = (table["estimate"].to_numpy() - low) / (high - low)
-        lower, upper = logit_limits(share, 1.0 - share, table["std_error"].to_numpy() / (high - low), self.level)
-        return low + (high - low) * lower, low + (high - low) * upper
-
-    def _labels(self, front: Mapping[str, Any]) -> dict[str, Any]:
-        labels = self.averager.labels
-        return dict(front) if labels is None else {**front, labels[0]: labels[1]}
+        if self.averager.scale in ends:
+            between, errors = ends[self.averager.scale], table["std_error"].to_numpy()
+            limits = limits_between(*between, table["estimate"].to_numpy(), errors, self.level)
+            table[["lower", "upper"]] = np.column_stack(limits)
+        return table
 
     def contrasts(self, method: str = "pairwise", adjust: str = "none") -> pd.DataFrame:
         """Differences of the means, within the groups of `by`; on the scale "odds" their ratios.
@@ -128,18 +120,9 @@ class Emmeans:
         for low, high in pairs:
             change = self.averages[members[high]] - self.averages[members[low]]
             names = [" ".join(str(self.cells[name].iloc[members[k]]) for name in main) for k in (high, low)]
-            found.append(
-                _beside(
-                    self._labels({"contrast": self.averager.sign.join(names), **front}),
-                    self.averager.table(change, level),
-                )
-            )
+            found.append(self.averager.labelled({"contrast": self.averager.sign.join(names), **front}, change, level))
         adjusted = ADJUST[adjust](np.stack([table["p_value"].to_numpy() for table in found]))
         return [table.assign(p_value=p) for table, p in zip(found, adjusted, strict=True)]
-
-
-def _beside(front: Mapping[str, Any], table: pd.DataFrame) -> pd.DataFrame:
-    return pd.concat([pd.DataFrame(dict(front), index=table.index), table], axis=1)
 
 
 def _holm(p: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ import numpy as np
 from ....checks import one_of, whole
 from ....exceptions import OptionError
 from ....model.sample import Rows
-from .average import listed
+from ..parameters import listed
 from .counterfactual import Population
 
 #: What a number can be held at.
