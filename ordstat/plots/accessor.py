@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .boundaries import boundaries, boundaries_data
+from .coefficients import forest, forest_data, profiles, profiles_data
 from .confusion import confusion, confusion_data
 from .density import density, density_data
 from .drawn import DrawnEnsemble, DrawnLikelihood, DrawnRanker, DrawnTrees, Picture
-from .forest import forest, forest_data
 from .latent import latent, latent_data
 from .margins import margins, margins_data
 from .parallel import parallel, parallel_data
 from .probabilities import effects, effects_data, stacked, stacked_data
-from .profiles import profiles, profiles_data
 from .reliability import reliability, reliability_data
 from .rounds import rounds, rounds_data
 from .selection import selection, selection_data

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray, IntArray
-from ..assess.calibration import reliability
+from ..assess.intervals import reliability
 from ..checks import fraction, one_of, whole
-from ..exceptions import DataError, OptionError
+from ..exceptions import OptionError
 from .fitted import FittedRanker
 
 
@@ -90,9 +90,7 @@ def _judged(fit: FittedRanker, newdata: Any, weights: Any) -> tuple[FloatArray, 
     if newdata is None:
         found = fit.training.probabilities
     else:
-        target, sample = fit.new_sample(newdata, weights)
-        if sample.n == 0:
-            raise DataError("newdata has no row with the response and all inputs present.")
+        target, sample = fit.judged_sample(newdata, weights)
         found = fit.probabilities_of(fit.fit, sample.rows, target.scores)
     assert found is not None
     used = sample.case_weights > 0

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..assess.calibration import wilson_limits
 from ..assess.conformal import (
     conformal_radius,
     coverage_range,
@@ -20,6 +19,7 @@ from ..assess.conformal import (
     interval_ends,
     smallest_sample,
 )
+from ..assess.intervals import wilson_limits
 from ..checks import fraction, generator
 from ..exceptions import ConvergenceWarning, DataError, DataWarning, OptionError
 from ..model.empty_levels import Present, fit_present
@@ -27,8 +27,7 @@ from ..model.rules import GapRule
 from ..model.sample import Rows, Sample
 from .fitted import FittedRanker
 from .report.cells import count
-from .report.render import Reported
-from .report.report import Report, Table
+from .report.render import Report, Reported, Table
 
 _BY = {
     "probability": "probability, from the predicted level to the likelier neighbour (ordinal adaptive sets)",
@@ -126,9 +125,7 @@ class ConformalIntervals(Reported):
         >>> float(intervals.coverage(data[600:]).loc["all", "coverage"].round(2))
         0.84
         """
-        target, sample = self.results.new_sample(_some(newdata), weights)
-        if sample.n == 0:
-            raise DataError("newdata has no row with the response and all inputs present.")
+        target, sample = self.results.judged_sample(_some(newdata), weights)
         ends = interval_ends(entered(self.results, sample.rows, target.scores)[0], self.radius)
         held = (ends[0] <= sample.y) & (sample.y <= ends[1])
         levels = self.results.levels
@@ -218,9 +215,7 @@ def conformal_intervals(
     if data is None:
         ranker, sample, scores = _split(fit, share, generator(seed))
     else:
-        target, sample = fit.new_sample(_some(data), weights)
-        if sample.n == 0:
-            raise DataError("data has no row with the response and all inputs present.")
+        target, sample = fit.judged_sample(_some(data), weights, "data")
         _whole(sample.case_weights, "weights of data")
         ranker, scores = fit, target.scores
     table, grown = entered(ranker, sample.rows, scores)

@@ -24,7 +24,7 @@ from .evaluation import evaluate
 from .names import INTERNAL, who_has
 from .protocols import CalibratedMethod, Fitter, ProbabilityRule, RankingMethod
 from .report.cells import count
-from .report.report import Report
+from .report.render import Report
 from .report.warnings import Alert, alerts
 from .target import Target
 
@@ -184,13 +184,9 @@ class FittedRanker:
     def target(self, newdata: Any) -> Target:
         """The rows of `newdata` with their scores; None gives those of the fit."""
         if newdata is None:
-            n = self.design.sample.n
-            return Target(
-                rows=self.design.sample.rows,
-                scores=self.fit.scores,
-                complete=np.ones(n, dtype=np.bool_),
-                index=self.design.index,
-            )
+            rows = self.design.sample.rows
+            complete = np.ones(rows.n, dtype=np.bool_)
+            return Target(rows=rows, scores=self.fit.scores, complete=complete, index=self.design.index)
         new = self.design.spec.rebuild(newdata)
         return Target(rows=new.rows, scores=self.fit.rule.scores(new.rows), complete=new.complete, index=new.index)
 
@@ -232,6 +228,26 @@ class FittedRanker:
             weights=given,
             costs=None if costs is None else costs[target.complete],
         )
+
+    def judged_sample(self, newdata: Any, weights: Any = None, name: str = "newdata") -> tuple[Target, Sample]:
+        """`new_sample`, which must have a row.
+
+        Parameters
+        ----------
+        newdata : data frame
+        weights : str or (N,) array, optional
+        name : str
+            What the user knows `newdata` by.
+
+        Raises
+        ------
+        DataError
+            No row has the response and all inputs.
+        """
+        target, sample = self.new_sample(newdata, weights)
+        if sample.n == 0:
+            raise DataError(f"{name} has no row with the response and all inputs present.")
+        return target, sample
 
     # Predictions
 
@@ -289,9 +305,7 @@ class FittedRanker:
         DataError
             No row has the response and all inputs.
         """
-        target, sample = self.new_sample(newdata, weights)
-        if sample.n == 0:
-            raise DataError("newdata has no row with the response and all inputs present.")
+        target, sample = self.judged_sample(newdata, weights)
         predictions = evaluate(self.fit, sample, self.method.cost, self.probabilities_of, target.scores)
         known = self.design.sample.costs is None or sample.costs is not None
         return predictions if known else replace(predictions, paid=None)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,23 +14,9 @@ from ..model.fit import Fit, Geometry, LikelihoodFit
 from ..model.rules import Rule
 from ..model.sample import Rows, Sample
 
-if TYPE_CHECKING:
-    from ..design.design import Design
-
-
-class Fitter(Protocol):
-    """Fits a method, by name or as a value, to a design; warns as `ordfit` does."""
-
-    def __call__(
-        self,
-        design: Design,
-        method: Any,
-        options: dict[str, Any],
-        vcov: Any,
-        calibrate: bool | int = False,
-        force: bool = False,
-    ) -> Any:
-        """Results of the fit."""
+#: Fits a method, by name or as a value, to a design, by (design, method, options, vcov, calibrate=, force=); warns as
+#: `ordfit` does.
+Fitter = Callable[..., Any]
 
 
 class RankingMethod(Protocol):

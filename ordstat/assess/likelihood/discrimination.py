@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import cast
 
 import numpy as np
-from scipy.special import chdtrc
 
 from ..._typing import BoolArray, FloatArray, IntArray
 from ...model.fit import LikelihoodFit
@@ -21,6 +20,7 @@ from ...model.sample import Sample
 from ...model.ties import merged
 from ..agreement import PairCounts, PairOrder, concordance, ratio, somers_d, spearman
 from ..errors import ranked_probability_scores
+from .wald import chi2_tail
 
 #: exp() of more is infinite.
 _LARGEST_LOG = 709.0
@@ -68,9 +68,9 @@ def discrimination(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> 
     return {
         "lr_chi2": lr,
         "lr_df": df,
-        "lr_p_value": _tail(df, lr),
+        "lr_p_value": float(chi2_tail(lr, df)),
         "score_chi2": score,
-        "score_p_value": _tail(df, score),
+        "score_p_value": float(chi2_tail(score, df)),
         "cox_snell": -float(np.expm1(-lr / n)),
         "nagelkerke": float(np.expm1(-lr / n) / np.expm1(2.0 * fit.null_loglik / n)),
         "mcfadden": 1.0 - fit.loglik / fit.null_loglik,
@@ -103,10 +103,6 @@ def _probability_figures(
         parts.append(np.stack([*above, ranked_probability_scores(probabilities, sample.y[rows])]))
     first, second, rps = np.concatenate(parts, axis=1)
     return first, second, rps
-
-
-def _tail(df: int, chi2: float) -> float:
-    return float(chdtrc(df, max(chi2, 0.0))) if df > 0 else float("nan")
 
 
 def _gamma(pairs: PairCounts) -> float:

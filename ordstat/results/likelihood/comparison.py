@@ -4,26 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtrc
 
 from ..._typing import BoolArray, FloatArray
+from ...assess.likelihood.wald import chi2_tail
 from ...exceptions import DataError, OptionError
 from .fitted import FittedLikelihood
 
 #: A smaller model may be this much better by rounding of the two log-likelihoods.
 _ROUNDING = 1e-8
-
-
-def chi2_tail(statistic: Any, df: Any) -> FloatArray:
-    """P(chi2 with df degrees of freedom > statistic); NaN where df is 0 or anything is missing."""
-    statistic, df = np.asarray(statistic, dtype=np.float64), np.asarray(df, dtype=np.float64)
-    known = (df > 0.0) & ~np.isnan(statistic)
-    tail = chdtrc(np.where(known, df, 1.0), np.maximum(np.where(known, statistic, 0.0), 0.0))
-    return np.asarray(np.where(known, tail, np.nan))
 
 
 def chi2_frame(tests: Mapping[str, tuple[float, int]]) -> pd.DataFrame:

@@ -8,9 +8,10 @@ from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtrc, ndtr
+from scipy.special import ndtr
 
 from ..._typing import FloatArray
+from ...assess.likelihood.wald import chi2_tail
 from ...model.fit import Fit, LikelihoodFit
 from ...model.likelihood.family import Family
 from ...model.likelihood.rule import LikelihoodRule
@@ -205,7 +206,7 @@ class FittedLikelihood(FittedRanker):
     @property
     def lr_p_value(self) -> float:
         """P-value of `lr_chi2`; NaN for a model of thresholds only."""
-        return float(chdtrc(self.lr_df, max(self.lr_chi2, 0.0))) if self.lr_df > 0 else float("nan")
+        return float(chi2_tail(self.lr_chi2, self.lr_df))
 
     @property
     def mcfadden(self) -> float:

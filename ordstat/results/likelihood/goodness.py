@@ -9,7 +9,6 @@ from typing import cast
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtrc
 
 from ..._typing import BoolArray, FloatArray, IntArray
 from ...assess.likelihood.goodness import (
@@ -20,12 +19,12 @@ from ...assess.likelihood.goodness import (
     pulkstenis_robinson_df,
     score_groups,
 )
+from ...assess.likelihood.wald import chi2_tail
 from ...checks import one_of, whole
 from ...exceptions import ConvergenceWarning, DataError, OptionError
 from ...model.sample import Sample
 from ..protocols import ProbabilityRule
-from ..report.render import Reported
-from ..report.report import Report, Table
+from ..report.render import Report, Reported, Table
 from ..report.warnings import not_reached
 from .fitted import FittedLikelihood
 from .residuals import finite_only, penalised
@@ -233,7 +232,7 @@ def _result(
     groups: list[str],
     notes: tuple[str, ...],
 ) -> GoodnessOfFit:
-    rows = [(value, df, float(chdtrc(df, max(value, 0.0)))) for _, value, df in found]
+    rows = [(value, df, float(chi2_tail(value, df))) for _, value, df in found]
     table = pd.DataFrame(rows, index=[label for label, _, _ in found], columns=["statistic", "df", "p_value"])
     levels = list(r.levels)
     return GoodnessOfFit(

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import BoolArray, FloatArray
-from ...assess.likelihood.proportional_odds import equality_contrasts, stacked_covariance
-from ...assess.likelihood.wald import wald_test
+from ...assess.likelihood.wald import equality_contrasts, stacked_covariance, wald_test
 from ...exceptions import OptionError
 from ...model.fit import LikelihoodFit
 from ...model.likelihood.rule import LikelihoodRule
@@ -139,31 +138,24 @@ def _score_row(r: FittedLikelihood, columns: BoolArray) -> tuple[float, int]:
     freed, kept = columns & estimated, ~columns & estimated
     rows, K = r.design.sample.rows, r.design.sample.n_levels
     wider = replace(
-        rows, X=np.ascontiguousarray(rows.X[:, kept]), nominal=joined(_estimated_nominal(r), rows.X[:, freed])
+        rows, X=np.ascontiguousarray(rows.X[:, kept]), nominal=joined(_estimated(r, "nominal"), rows.X[:, freed])
     )
     coefficients = r.fit.coefficients
     beta = coefficients[r.parameters.of("location")]
     zeta = coefficients[r.parameters.of("scale")]
     alpha = coefficients[r.parameters.of("threshold", "nominal")]
     point = np.concatenate([alpha[~np.isnan(alpha)], np.repeat(-beta[freed], K - 1), beta[kept], zeta[~np.isnan(zeta)]])
-    sample = replace(r.design.sample, rows=replace(wider, scale=_estimated_scale(r)))
+    sample = replace(r.design.sample, rows=replace(wider, scale=_estimated(r, "scale")))
     return r.fit.likelihood.score_statistic(sample, point), int(freed.sum()) * (K - 2)
 
 
-def _estimated_nominal(r: FittedLikelihood) -> FloatArray | None:
-    """Nominal columns that are not aliased."""
-    rows = r.design.sample.rows
-    if rows.nominal is None:
+def _estimated(r: FittedLikelihood, part: str) -> FloatArray | None:
+    """Columns of the nominal or scale effects that are not aliased."""
+    columns = getattr(r.design.sample.rows, part)
+    if columns is None:
         return None
-    aliased = r.fit.aliased[r.parameters.of("nominal")].reshape(rows.nominal.shape[1], -1)[:, 0]
-    return rows.nominal[:, ~aliased]
-
-
-def _estimated_scale(r: FittedLikelihood) -> FloatArray | None:
-    rows = r.design.sample.rows
-    if rows.scale is None:
-        return None
-    return np.ascontiguousarray(rows.scale[:, ~r.fit.aliased[r.parameters.of("scale")]])
+    aliased = r.fit.aliased[r.parameters.of(part)].reshape(columns.shape[1], -1)[:, 0]
+    return np.ascontiguousarray(columns[:, ~aliased])
 
 
 def _check_proportional(r: FittedLikelihood, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Single terms dropped from a fit or added to it: likelihood-ratio tests and AIC."""
+"""Single terms dropped from a fit or added to it: likelihood-ratio tests, AIC, and stepwise selection by it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
+from ...assess.likelihood.wald import chi2_tail
 from ...checks import one_of
-from ...exceptions import DataError
+from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
 from ...model.sample import Sample
-from .comparison import check_unpenalised, chi2_tail, without_rounding
+from ..refit import updated
+from .comparison import check_unpenalised, without_rounding
 from .fitted import FittedLikelihood
 from .parameters import terms_of
 
 if TYPE_CHECKING:
     from ...design.design import Design
     from ...design.marginality import Marginality
+
 
 NONE = "<none>"
 
@@ -49,7 +52,7 @@ class Refit:
         """A fit that reached its maximum, or the limit of the likelihood under separation."""
         separated = fit.separation is not None
         if not separated and not fit.certificate.reached:
-            return cls(np.nan, np.nan, False)
+            return NO_FIT
         return cls(float(np.count_nonzero(~fit.aliased)), float(fit.loglik), separated)
 
     def criterion(self, k: float) -> float:
@@ -132,11 +135,8 @@ def dropped_terms(
 
 def drop_fits(r: FittedLikelihood, terms: Iterable[str]) -> dict[str, Refit]:
     """The model without each term."""
-    fits = {}
-    for term in terms:
-        kept = [other for other in r.design.terms if other != term]
-        fits[term] = fitted(r, coded_anew(r, "formula", kept, term))
-    return fits
+    kept = {term: [other for other in r.design.terms if other != term] for term in terms}
+    return {term: fitted(r, coded_anew(r, "formula", others, term)) for term, others in kept.items()}
 
 
 def _drop_scope(r: FittedLikelihood, scope: Any) -> list[str]:
@@ -250,3 +250,129 @@ def _table(
 def extension_table(r: FittedLikelihood, fits: dict[str, Refit]) -> pd.DataFrame:
     """The table of nominal_test and scale_test."""
     return _table(r, fits, 1.0, "Chisq", 2.0, loglik=True)
+
+
+#: Criteria as near to each other as this are equal.
+_ROUNDING = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What `step` found.
+
+    Attributes
+    ----------
+    fit : LikelihoodResults
+        The model at which no single term improves the criterion.
+    trace : pandas.DataFrame
+        One row a step: change ("+ term", "- term"), df, loglik, edf, aic (with the penalty k).
+    """
+
+    fit: FittedLikelihood
+    trace: pd.DataFrame
+
+    def __repr__(self) -> str:
+        return f"{self.trace.to_string()}\n{self.fit!r}"
+
+
+def stepwise(
+    r: FittedLikelihood, scope: Any = None, *, direction: str | None = None, k: float = 2.0, max_steps: int = 1000
+) -> Selection:
+    """Location terms dropped and added one by one while AIC falls, as R's step(); first those of no effect, df 0.
+
+    Parameters
+    ----------
+    scope : str or {"lower": str, "upper": str}, optional
+        Formula of the largest model, and of the terms that must stay.
+    direction : {"both", "backward", "forward"}, optional
+        "both" with a largest model, else "backward".
+    k : float
+        Penalty of a parameter (2: AIC, log(n): BIC).
+    max_steps : int
+
+    Returns
+    -------
+    Selection
+        The chosen `fit` and the `trace` of steps. Its p-values and intervals do not know of the selection.
+
+    Raises
+    ------
+    OptionError
+        Another direction, "forward" without a largest model, or a penalised fit.
+    DataError
+        A term that comes or goes is missing in some rows: models are compared on the same rows.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp * contact", data=datasets.load("wine"))
+    >>> fit.step().trace["change"].tolist()
+    ['', '- temp:contact']
+    """
+    lower, upper = _limits(r, scope)
+    check_unpenalised([r], "step")
+    chosen = direction or ("backward" if upper is None else "both")
+    one_of("direction", chosen, ("both", "backward", "forward"))
+    if upper is None and chosen == "forward":
+        raise OptionError("direction='forward' needs scope=, the formula of the largest model.")
+    rows = [("", r)]
+    for _ in range(max_steps):
+        best = _best_change(r, lower, upper if chosen != "backward" else None, chosen != "forward", k)
+        if best is None:
+            break
+        change, formula = best
+        changed = updated(r, formula, start=None)
+        check_rows(r.design, changed.design, change[2:])
+        r = changed
+        rows.append((change, r))
+    return Selection(r, _trace(rows, k))
+
+
+def _limits(r: FittedLikelihood, scope: Any) -> tuple[set[frozenset[str]], Marginality | None]:
+    """Factors of the terms that must stay, and the terms of the largest model; dots stand for the first one."""
+    if isinstance(scope, dict):
+        unknown = set(scope) - {"lower", "upper"}
+        if unknown:
+            raise OptionError(f"scope takes the keys 'lower' and 'upper'; got {', '.join(map(repr, unknown))}.")
+        lower, upper = scope.get("lower"), scope.get("upper")
+    else:
+        lower, upper = None, scope
+    must = set() if lower is None else set(r.design.updated(formula=lower).spec.marginality().factors.values())
+    return must, None if upper is None else widest(r, upper, None)
+
+
+def _best_change(
+    r: FittedLikelihood, lower: set[frozenset[str]], upper: Marginality | None, drop: bool, k: float
+) -> tuple[str, str] | None:
+    """The single term whose coming or going lowers the criterion most, and the formula that does it.
+
+    Terms without a parameter of their own go first, the last of them, unless the criterion rises.
+    """
+    marginality = r.design.spec.marginality()
+    terms = [term for term in marginality.droppable() if drop and marginality.factors[term] not in lower]
+    found = {(f"- {term}", f"~ . - {marginality.texts[term]}"): fit for term, fit in drop_fits(r, terms).items()}
+    now = k * r.edf - 2.0 * r.loglik
+    idle = [change for change, fit in found.items() if fit.edf == r.edf and fit.criterion(k) < now + _ROUNDING]
+    if idle:
+        return idle[-1]
+    if upper is not None:
+        texts = enterable(r, upper)
+        found |= {(f"+ {term}", f"~ . + {texts[term]}"): fit for term, fit in add_fits(r, texts, None).items()}
+    finite = {change: fit.criterion(k) for change, fit in found.items() if np.isfinite(fit.loglik)}
+    best = min(finite, key=finite.__getitem__, default=None)
+    return best if best is not None and finite[best] < now - _ROUNDING else None
+
+
+def _trace(rows: list[tuple[str, FittedLikelihood]], k: float) -> pd.DataFrame:
+    fits = [fit for _, fit in rows]
+    edf = np.array([fit.edf for fit in fits])
+    loglik = np.array([fit.loglik for fit in fits])
+    return pd.DataFrame(
+        {
+            "change": [change for change, _ in rows],
+            "df": np.append(np.nan, np.diff(edf)),
+            "loglik": loglik,
+            "edf": edf,
+            "aic": k * edf - 2.0 * loglik,
+        }
+    )

@@ -17,7 +17,7 @@ from ...model.sample import Rows, Sample
 from ...plots.accessor import EnsemblePlots
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
-from ..report.report import Report, Table
+from ..report.render import Report, Table
 from ..report.sections import figures, ranker_report, shared_tables, shortened
 from .margin import FittedThresholds, tidy_thresholds
 from .staged import after_rounds, staged_predictions, stages, with_more_rounds

@@ -1,21 +1,29 @@
-"""Large-margin rankers: thresholds and coefficients, which other rankers with thresholds share, and their results."""
+"""Large-margin rankers and rankers that vote: what others with thresholds or votes share, and their results."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
 
 from ...exceptions import UnavailableError
-from ...model.fit import MarginFit
+from ...model.fit import CostBound, MarginFit, VoteFit
 from ...model.rules import ThresholdRule
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
-from ..report.report import Report, Table
-from ..report.sections import figures, ranker_report, selection_table, shared_tables, shortened
+from ..report.render import Report, Table
+from ..report.sections import (
+    bound_header,
+    error_tables,
+    figures,
+    ranker_report,
+    selection_table,
+    shared_tables,
+    shortened,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,8 +101,13 @@ def threshold_figures(fit: FittedThresholds) -> pd.DataFrame:
     return frame
 
 
-def threshold_report(r: FittedThresholds, header: Sequence[tuple[str, Any]] = ()) -> Report:
+def threshold_report(r: FittedThresholds) -> Report:
     """The summary as data."""
+    return report_with(r, [])
+
+
+def report_with(r: FittedThresholds, header: Sequence[tuple[str, Any]]) -> Report:
+    """The summary with more pairs in its header."""
     tables = [shortened(Table(title="Thresholds", frame=r.thresholds.to_frame()), ".thresholds")]
     if r.fit.coefficients is not None:
         title = "Coefficients of the score (positive = higher response)"
@@ -118,3 +131,44 @@ class MarginResults(FittedThresholds, OrdinalResults):
     tidy = tidy_thresholds
     glance = threshold_figures
     report = threshold_report
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FittedVotes(FittedRanker):
+    """A fitted ranker that chooses the level with the most votes."""
+
+    fit: VoteFit
+
+    predicts: ClassVar[tuple[str, ...]] = ("class", "votes")
+    augments: ClassVar[tuple[str, ...]] = ("class", "votes")
+    no_bounds: ClassVar[str] = "No margin bounds: a rule that votes has no margins."
+
+    @property
+    def bound(self) -> CostBound | None:
+        """The bound on the training cost by the costs of the binary classifiers; None where there is no theorem."""
+        return self.fit.bound
+
+
+def vote_report(fit: FittedVotes) -> Report:
+    """The summary as data."""
+    header = [] if fit.bound is None else [bound_header(fit.bound)]
+    chosen = [] if fit.fit.selection is None else [selection_table(fit.fit.selection)]
+    return ranker_report(fit, "Voting ranker", [*chosen, *error_tables(fit)], header)
+
+
+class VoteResults(FittedVotes, OrdinalResults):
+    """A fitted ranker that chooses the level with the most votes, ties to the lower one.
+
+    It has no thresholds and no margins: `predict` gives "class" and "votes", one column a level.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="csovo")
+    >>> fit.predict(type="votes").head(2)
+         1    2    3    4    5
+    0  2.0  4.0  3.0  1.0  0.0
+    1  2.0  4.0  3.0  1.0  0.0
+    """
+
+    report = vote_report

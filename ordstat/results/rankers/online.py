@@ -15,9 +15,8 @@ from ...model.online.weights import Learned, MistakeBound, OnlineMarginFit, Onli
 from ...model.sample import Sample
 from ..base import OrdinalResults
 from ..fitted import FittedRanker, case_weights
-from ..report.report import Report
-from .margin import FittedThresholds, threshold_figures, threshold_report, tidy_thresholds
-from .votes import FittedVotes, vote_report
+from ..report.render import Report
+from .margin import FittedThresholds, FittedVotes, threshold_figures, threshold_report, tidy_thresholds, vote_report
 
 if TYPE_CHECKING:
     from ...design.design import Design

@@ -18,10 +18,10 @@ from ...model.trees.binary_tree import TreePanel
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
 from ..report.cells import count
-from ..report.report import Report
+from ..report.render import Report
 from ..report.sections import bound_header, error_tables, ranker_report
 from ..target import Target
-from .margin import FittedThresholds, threshold_figures, threshold_report, tidy_thresholds
+from .margin import FittedThresholds, report_with, threshold_figures, tidy_thresholds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,4 +164,4 @@ class ThresholdLossResults(FittedReduction, FittedThresholds, OrdinalResults):
 
     def report(self) -> Report:
         """The summary as data."""
-        return threshold_report(self, [bound_header(self.bound)])
+        return report_with(self, [bound_header(self.bound)])

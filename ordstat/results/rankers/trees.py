@@ -8,12 +8,11 @@ import pandas as pd
 from ...model.trees.fit import TreeFit
 from ...plots.accessor import TreePlots
 from ..base import OrdinalResults
-from ..report.report import Report, Table
+from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report
+from .fitted_trees import FittedTrees, out_of_bag, tree_errors, tree_importance, tree_in_words, tree_nodes
+from .margin import FittedVotes
 from .staged import after_rounds, staged_predictions, with_more_rounds
-from .tree_nodes import tree_importance, tree_in_words, tree_nodes
-from .tree_rounds import FittedTrees, out_of_bag, tree_errors
-from .votes import FittedVotes
 
 # Columns of the table of importance in a summary.
 _SHOWN = 10

@@ -17,7 +17,7 @@ from ...model.fit import Certificate, CostBound, Selection, Trace
 from ..errors import margin_errors
 from ..fitted import FittedRanker
 from .cells import count, counted
-from .report import Report, Table
+from .render import Report, Table
 
 # A confusion matrix of more levels than this is left to `.confusion()`.
 _MOST_LEVELS = 12

@@ -59,19 +59,16 @@ def _parts(fit: LikelihoodFit, trained: Rows) -> Iterator[tuple[Callable[[Rows],
     ends = np.cumsum([fit.n_alpha, fit.n_beta, fit.n_zeta])
     thresholds, location, scale, _ = np.split(fit.aliased, ends)
     nominal = thresholds.reshape(1 + q, -1)[1:].all(axis=1)
-    for matrix, gone in ((_location, np.concatenate([nominal, location])), (_scale, scale)):
+    matrices = (lambda rows: _with_ones(rows.nominal, rows.X), lambda rows: _with_ones(rows.scale))
+    for matrix, gone in zip(matrices, (np.concatenate([nominal, location]), scale), strict=True):
         if gone.any():
             yield matrix, np.append(False, gone)
 
 
-def _location(rows: Rows) -> FloatArray:
-    ones = np.ones((rows.n, 1))  # the thresholds
-    return np.hstack([ones, rows.X] if rows.nominal is None else [ones, rows.nominal, rows.X])
-
-
-def _scale(rows: Rows) -> FloatArray:
-    ones = np.ones((rows.n, 1))  # the unit of the scale
-    return np.hstack([ones] if rows.scale is None else [ones, rows.scale])
+def _with_ones(*blocks: FloatArray | None) -> FloatArray:
+    """Columns side by side, those that there are, after one of ones (the thresholds, or the unit of the scale)."""
+    given = [block for block in blocks if block is not None]
+    return np.hstack([np.ones((len(given[0]), 1)), *given])
 
 
 def _sizes(trained: FloatArray) -> FloatArray:
