@@ -17,7 +17,6 @@ weight w is w such rows, N their sum.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -101,7 +100,7 @@ class MarginBounds:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class _Setting:
     """What all bounds of one fit share; rows are weighted by their number of repetitions."""
 
@@ -130,11 +129,8 @@ def complexity(geometry: Geometry, y: IntArray, weights: FloatArray, n_levels: i
     weights : (N,) repetitions
     n_levels : int
     """
-    return Complexity(
-        threshold=geometry.complexity(weights),
-        left=geometry.complexity(weights, y > 0),
-        right=geometry.complexity(weights, y < n_levels - 1),
-    )
+    left, right = (geometry.complexity(weights, counted) for counted in (y > 0, y < n_levels - 1))
+    return Complexity(threshold=geometry.complexity(weights), left=left, right=right)
 
 
 def margin_bounds(
@@ -161,14 +157,8 @@ def margin_bounds(
     if reason := dependence(sample) or unknown(geometry, sample.case_weights):
         return MarginBounds(bounds=(), notes=(reason,))
     weights = sample.case_weights
-    setting = _Setting(
-        rho=rows.normalised,
-        y=sample.y,
-        weights=weights,
-        complexity=complexity(geometry, sample.y, weights, sample.n_levels),
-        radius=geometry.radius,
-        delta=delta,
-    )
+    found = complexity(geometry, sample.y, weights, sample.n_levels)
+    setting = _Setting(rows.normalised, sample.y, weights, found, geometry.radius, delta)
     ordered = bool(np.all(np.diff(geometry.theta) >= 0))
     missing = [_unordered(ordered), _unbounded_cost(setting, costs, ordered)]
     bounds = [absolute_bound(setting)]
@@ -212,29 +202,16 @@ def classification_bound(setting: _Setting) -> Bound:
     y = setting.y[:, None]
     nearest = np.where((inner == y) | (inner == y - 1), setting.rho, np.inf).min(axis=1)
     both = setting.complexity.left + setting.complexity.right
-    return _smallest(
-        setting,
-        nearest,
-        setting.weights,
-        lambda margin: _penalty(setting, margin, both, setting.delta),
-        name="classification error",
-        source="Lin & Li 2006, cor. 1",
-        trivial=1.0,
-    )
+    named = ("classification error", "Lin & Li 2006, cor. 1", 1.0)
+    return _smallest(setting, nearest, setting.weights, (1.0, both, setting.delta), named)
 
 
 def absolute_bound(setting: _Setting) -> Bound:
     """E_A, one binary bound per threshold at delta / (K-1) [Lin & Li 2006, th. 1]."""
     cuts = setting.rho.shape[1]
-    return _smallest(
-        setting,
-        setting.rho.ravel(),
-        np.repeat(setting.weights, cuts),
-        lambda margin: cuts * _penalty(setting, margin, setting.complexity.threshold, setting.delta / cuts),
-        name="absolute error",
-        source="Lin & Li 2006, th. 1",
-        trivial=float(cuts),
-    )
+    terms = (float(cuts), setting.complexity.threshold, setting.delta / cuts)
+    named = ("absolute error", "Lin & Li 2006, th. 1", float(cuts))
+    return _smallest(setting, setting.rho.ravel(), np.repeat(setting.weights, cuts), terms, named)
 
 
 def cost_bound(setting: _Setting, costs: FloatArray) -> Bound:
@@ -245,17 +222,10 @@ def cost_bound(setting: _Setting, costs: FloatArray) -> Bound:
     """
     steps = split_weights(costs)
     caps = steps.max(axis=0)
-    cuts = caps.size
     excess = costs - costs[np.arange(costs.shape[0]), setting.y][:, None]
-    return _smallest(
-        setting,
-        setting.rho.ravel(),
-        (setting.weights[:, None] * steps).ravel(),
-        lambda margin: caps.sum() * _penalty(setting, margin, setting.complexity.threshold, setting.delta / cuts),
-        name="cost",
-        source="Lin 2008, th. 4.8",
-        trivial=float(excess.max()),
-    )
+    weights, named = (setting.weights[:, None] * steps).ravel(), ("cost", "Lin 2008, th. 4.8", float(excess.max()))
+    terms = (float(caps.sum()), setting.complexity.threshold, setting.delta / caps.size)
+    return _smallest(setting, setting.rho.ravel(), weights, terms, named)
 
 
 def _penalty(setting: _Setting, margin: FloatArray, complexity: float, delta: float) -> FloatArray:
@@ -270,13 +240,15 @@ def _smallest(
     setting: _Setting,
     rho: FloatArray,
     weights: FloatArray,
-    penalty: Callable[[FloatArray], FloatArray],
-    *,
-    name: str,
-    source: str,
-    trivial: float,
+    terms: tuple[float, float, float],
+    named: tuple[str, str, float],
 ) -> Bound:
-    """The bound at its best margin; rho and weights (M,) are what the training error counts."""
+    """The bound at its best margin; rho and weights (M,) are what the training error counts.
+
+    `terms` are the factor of the complexity terms, the complexity and the chance of failure in them; `named` the error,
+    the source and the trivial bound.
+    """
+    (factor, complexity, delta), (name, source, trivial) = terms, named
     if np.all(weights == 1.0):
         rho, mass = np.sort(rho), np.arange(rho.size + 1) / setting.n
     else:
@@ -284,16 +256,11 @@ def _smallest(
         rho, mass = rho[order], np.concatenate(([0.0], np.cumsum(weights[order]))) / setting.n
     candidates = _candidates(rho, setting.radius)
     training = mass[np.searchsorted(rho, candidates, side="right")]
-    values = training + penalty(candidates)
+    values = training + factor * _penalty(setting, candidates, complexity, delta)
     best = int(np.argmin(values))
+    value, margin, error = (float(found[best]) for found in (values, candidates, training))
     return Bound(
-        name=name,
-        source=source,
-        value=float(values[best]),
-        delta=setting.delta,
-        trivial=trivial,
-        margin=float(candidates[best]),
-        training=float(training[best]),
+        name=name, source=source, value=value, delta=setting.delta, trivial=trivial, margin=margin, training=error
     )
 
 

@@ -118,15 +118,10 @@ def holdout_limits(distance: FloatArray, weights: FloatArray, n_levels: int, del
     n = float(weights.sum())
     wrong = float(weights[distance > 0].sum())
     largest = float(n_levels - 1)
+    share, mean = clopper_pearson(wrong, n, delta), empirical_bernstein(distance, weights, largest, delta)
     found = (
-        ("classification error", "Clopper-Pearson", wrong, clopper_pearson(wrong, n, delta), 1.0),
-        (
-            "absolute error",
-            "empirical Bernstein",
-            float(weights @ distance),
-            empirical_bernstein(distance, weights, largest, delta),
-            largest,
-        ),
+        ("classification error", "Clopper-Pearson", wrong, share, 1.0),
+        ("absolute error", "empirical Bernstein", float(weights @ distance), mean, largest),
     )
     return tuple(
         Bound(name=name, source=source, value=value, delta=delta, trivial=most, margin=math.nan, training=total / n)

@@ -100,12 +100,5 @@ def _dimension(margins: FloatArray, geometry: BallGeometry) -> float:
 def _bound(name: str, margins: FloatArray, geometry: BallGeometry, delta: float) -> Bound:
     n, k = margins.size, _dimension(margins, geometry)
     value = 2.0 / n * (k * np.log2(8.0 * np.e * n / k) * np.log2(32.0 * n) + np.log2(8.0 * n / delta))
-    return Bound(
-        name=name,
-        source=_SOURCE,
-        value=float(value),
-        delta=delta,
-        trivial=1.0,
-        margin=float(margins.min() / geometry.norm),
-        training=0.0,
-    )
+    margin = float(margins.min() / geometry.norm)
+    return Bound(name=name, source=_SOURCE, value=float(value), delta=delta, trivial=1.0, margin=margin, training=0.0)

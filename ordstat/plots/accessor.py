@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from .boundaries import boundaries, boundaries_data
 from .coefficients import forest, forest_data, profiles, profiles_data
 from .confusion import confusion, confusion_data
-from .density import density, density_data
 from .drawn import DrawnEnsemble, DrawnLikelihood, DrawnRanker, DrawnTrees, Picture
-from .latent import latent, latent_data
+from .latent import density, density_data, latent, latent_data
 from .margins import margins, margins_data
 from .parallel import parallel, parallel_data
 from .probabilities import effects, effects_data, stacked, stacked_data

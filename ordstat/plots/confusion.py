@@ -32,15 +32,10 @@ def confusion_data(results: DrawnRanker, *, newdata: Any = None, weights: Any = 
     total = values.sum(axis=1, keepdims=True)
     n = values.shape[0]
     place = np.arange(n)
-    return pd.DataFrame(
-        {
-            "observed": [level for level in cells.index for _ in range(n)],
-            "predicted": list(cells.columns) * n,
-            "distance": np.abs(place[:, None] - place).ravel(),
-            "weight": cells.to_numpy().ravel(),
-            "share": (values / np.where(total > 0, total, 1.0)).ravel(),
-        }
-    )
+    both = {"observed": [level for level in cells.index for _ in range(n)], "predicted": list(cells.columns) * n}
+    distance, share = np.abs(place[:, None] - place), values / np.where(total > 0, total, 1.0)
+    numbers = {"distance": distance.ravel(), "weight": cells.to_numpy().ravel(), "share": share.ravel()}
+    return pd.DataFrame(both | numbers)
 
 
 def confusion(results: DrawnRanker, ax: Axes | None = None, *, newdata: Any = None, weights: Any = None) -> Axes:

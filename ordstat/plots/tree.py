@@ -82,14 +82,9 @@ def _edges(ax: Axes, data: pd.DataFrame) -> None:
         if node == 1:
             continue
         above = at.loc[int(str(node)) // 2]
-        ax.plot(
-            [above["x"], row["x"], row["x"]],
-            [above["depth"], above["depth"], row["depth"]],
-            color=style.FAINT,
-            linewidth=1.0 + 5.0 * float(row["weight"]) / whole,
-            solid_capstyle="butt",
-            zorder=1,
-        )
+        xs, depths = [above["x"], row["x"], row["x"]], [above["depth"], above["depth"], row["depth"]]
+        width = 1.0 + 5.0 * float(row["weight"]) / whole
+        ax.plot(xs, depths, color=style.FAINT, linewidth=width, solid_capstyle="butt", zorder=1)
 
 
 def _leaf(ax: Axes, row: dict[Any, Any], shares: FloatArray, colours: list[Any], width: float) -> None:

@@ -27,16 +27,11 @@ def evaluate(
     """What a fit says of a sample, beside what is true; `scores` of the rule saves computing them again."""
     scores = fit.rule.scores(sample.rows) if scores is None else scores
     codes = fit.rule.codes(sample.rows, scores)
-    return Predictions(
-        y=sample.y,
-        codes=codes,
-        # Votes have no order among rows: the predicted ranks give it.
-        scores=scores if scores.ndim == 1 else codes.astype(np.float64),
-        n_levels=sample.n_levels,
-        weights=sample.case_weights,
-        paid=_paid(cost, sample, codes),
-        probabilities=probabilities(fit, sample.rows, scores),
-    )
+    # Votes have no order among rows: the predicted ranks give it.
+    order = scores if scores.ndim == 1 else codes.astype(np.float64)
+    paid, known = _paid(cost, sample, codes), probabilities(fit, sample.rows, scores)
+    truth: dict[str, Any] = {"y": sample.y, "n_levels": sample.n_levels, "weights": sample.case_weights}
+    return Predictions(**truth, codes=codes, scores=order, paid=paid, probabilities=known)
 
 
 def _paid(cost: Any, sample: Sample, codes: Any) -> FloatArray:

@@ -221,13 +221,8 @@ class FittedRanker:
         target = target.among(codes >= 0)
         given = None if weights is None else case_weights(newdata, weights, target.complete)
         costs = self.design.spec.costs(newdata, self.design.sample.n_levels)
-        return target, Sample(
-            rows=target.rows,
-            y=codes[target.complete],
-            n_levels=self.design.sample.n_levels,
-            weights=given,
-            costs=None if costs is None else costs[target.complete],
-        )
+        y, own = codes[target.complete], None if costs is None else costs[target.complete]
+        return target, Sample(rows=target.rows, y=y, n_levels=self.design.sample.n_levels, weights=given, costs=own)
 
     def judged_sample(self, newdata: Any, weights: Any = None, name: str = "newdata") -> tuple[Target, Sample]:
         """`new_sample`, which must have a row.

@@ -61,10 +61,7 @@ class Target:
         """The same places, with numbers only where `kept` (N,) says so too."""
         inside = kept[self.complete]
         return Target(
-            rows=self.rows.take(inside),
-            scores=self.scores[inside],
-            complete=self.complete & kept,
-            index=self.index,
+            rows=self.rows.take(inside), scores=self.scores[inside], complete=self.complete & kept, index=self.index
         )
 
     def _placed(self, values: FloatArray) -> FloatArray:

@@ -18,7 +18,7 @@ from ...model.likelihood.rule import LikelihoodRule
 from ...model.row_blocks import row_blocks
 from ...model.sample import Sample
 from ...model.ties import merged
-from ..agreement import PairCounts, PairOrder, concordance, ratio, somers_d, spearman
+from ..agreement import PairOrder, concordance, ratio, somers_d, spearman
 from ..errors import ranked_probability_scores
 from .wald import chi2_tail
 
@@ -85,7 +85,7 @@ def discrimination(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> 
         "rho": spearman(sample.y, _codes(scores), weights),
         "c_index": concordance(pairs),
         "somers_d": somers_d(pairs),
-        "gamma": _gamma(pairs),
+        "gamma": ratio(pairs.concordant - pairs.discordant, pairs.concordant + pairs.discordant),
         "tau_a": ratio(pairs.concordant - pairs.discordant, 0.5 * _pairs(n)),
         "brier": float(np.average((above - (sample.y >= middle)) ** 2, weights=weights)),
         "rps": float(np.average(rps, weights=weights)),
@@ -103,10 +103,6 @@ def _probability_figures(
         parts.append(np.stack([*above, ranked_probability_scores(probabilities, sample.y[rows])]))
     first, second, rps = np.concatenate(parts, axis=1)
     return first, second, rps
-
-
-def _gamma(pairs: PairCounts) -> float:
-    return ratio(pairs.concordant - pairs.discordant, pairs.concordant + pairs.discordant)
 
 
 def _pairs(total: float) -> float:

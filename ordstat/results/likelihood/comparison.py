@@ -41,17 +41,9 @@ def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
     statistic = without_rounding(np.append(np.nan, 2.0 * np.diff(loglik)), df, loglik)
     within = np.append(True, [nested_in(small, large) for small, large in pairwise(ordered)])
     nested = within & ~(statistic < 0.0)
-    table = pd.DataFrame(
-        {
-            "no_par": n_par,
-            "aic": 2.0 * n_par - 2.0 * loglik,
-            "loglik": loglik,
-            "lr_stat": statistic,
-            "df": df,
-            "p_value": np.where(nested, chi2_tail(statistic, df), np.nan),
-        },
-        index=[described(fit) for fit in ordered],
-    )
+    models = {"no_par": n_par, "aic": 2.0 * n_par - 2.0 * loglik, "loglik": loglik}
+    tests = {"lr_stat": statistic, "df": df, "p_value": np.where(nested, chi2_tail(statistic, df), np.nan)}
+    table = pd.DataFrame(models | tests, index=[described(fit) for fit in ordered])
     table.attrs["notes"] = _notes(ordered, within, nested)
     return table
 

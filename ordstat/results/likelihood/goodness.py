@@ -234,11 +234,6 @@ def _result(
 ) -> GoodnessOfFit:
     rows = [(value, df, float(chi2_tail(value, df))) for _, value, df in found]
     table = pd.DataFrame(rows, index=[label for label, _, _ in found], columns=["statistic", "df", "p_value"])
-    levels = list(r.levels)
-    return GoodnessOfFit(
-        name=name,
-        table=table,
-        observed=pd.DataFrame(counts.observed, index=groups, columns=levels),
-        expected=pd.DataFrame(counts.expected, index=groups, columns=levels),
-        notes=notes,
-    )
+    both = (pd.DataFrame(cells, index=groups, columns=list(r.levels)) for cells in (counts.observed, counts.expected))
+    observed, expected = both
+    return GoodnessOfFit(name=name, table=table, observed=observed, expected=expected, notes=notes)

@@ -134,8 +134,7 @@ def influence_of(r: FittedLikelihood) -> Influence:
     finite_only(r, "influence()")
     found = influence(_rule(r), r.fit, r.design.sample)
     index, names = r.design.index, r.parameters.names
-    errors = np.full(r.fit.aliased.size, np.nan)
-    errors[~r.fit.aliased] = np.sqrt(r.fit.information.variances())
+    errors = spread(np.sqrt(r.fit.information.variances()), r.fit)
     return Influence(
         hat=pd.Series(found.leverage, index=index, name="hat"),
         dfbeta=pd.DataFrame(found.dfbeta, index=index, columns=names),
@@ -251,22 +250,16 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
         gradient[:] = error[:] = np.nan
     with np.errstate(divide="ignore"):
         decimals = np.clip(np.floor(-np.log10(2.0 * error)), 0.0, 16.0)
-    table = pd.DataFrame(
-        {
-            "estimate": fit.coefficients,
-            "std_error": spread(np.sqrt(fit.information.variances()), fit),
-            "gradient": gradient,
-            "error": error,
-            "decimals": decimals,
-            "digits": fit.digits,
-        },
-        index=r.parameters.names,
-    )
+    known = {"estimate": fit.coefficients, "std_error": spread(np.sqrt(fit.information.variances()), fit)}
+    exact = {"gradient": gradient, "error": error, "decimals": decimals, "digits": fit.digits}
+    table = pd.DataFrame(known | exact, index=r.parameters.names)
     details = dict(fit.certificate.details)
-    known = bool(np.isfinite(covariance).all())
+    eigenvalues = np.full(int(kept.sum()), np.nan)
+    if np.isfinite(covariance).all():
+        eigenvalues = np.asarray(1.0 / np.linalg.eigvalsh(covariance))
     return Convergence(
         table=table,
-        eigenvalues=np.asarray(1.0 / np.linalg.eigvalsh(covariance)) if known else np.full(int(kept.sum()), np.nan),
+        eigenvalues=eigenvalues,
         condition=float(details.get("condition number", np.nan)),
         message=certificate_text(fit.certificate, fit.trace),
         warnings=tuple(message for _, message in r.alerts()),

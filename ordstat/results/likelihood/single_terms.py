@@ -367,12 +367,5 @@ def _trace(rows: list[tuple[str, FittedLikelihood]], k: float) -> pd.DataFrame:
     fits = [fit for _, fit in rows]
     edf = np.array([fit.edf for fit in fits])
     loglik = np.array([fit.loglik for fit in fits])
-    return pd.DataFrame(
-        {
-            "change": [change for change, _ in rows],
-            "df": np.append(np.nan, np.diff(edf)),
-            "loglik": loglik,
-            "edf": edf,
-            "aic": k * edf - 2.0 * loglik,
-        }
-    )
+    steps = {"change": [change for change, _ in rows], "df": np.append(np.nan, np.diff(edf))}
+    return pd.DataFrame(steps | {"loglik": loglik, "edf": edf, "aic": k * edf - 2.0 * loglik})

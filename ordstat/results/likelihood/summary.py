@@ -50,19 +50,11 @@ def tidy_parameters(
     if exponentiate:
         effects = r.parameters.of("nominal", "location", "scale")
         numbers[effects] = np.exp(numbers[effects])
-    frame = pd.DataFrame(
-        {
-            "term": r.parameters.names,
-            "estimate": numbers[:, 0],
-            "std_error": r._standard_errors,
-            "statistic": r.z_values.to_numpy(),
-            "p_value": r.p_values.to_numpy(),
-            "conf_low": numbers[:, 1],
-            "conf_high": numbers[:, 2],
-            "coef_type": r.parameters.kinds,
-        }
-    )
-    return frame if conf_int else frame.drop(columns=["conf_low", "conf_high"])
+    estimate, low, high = numbers.T
+    tests = {"std_error": r._standard_errors, "statistic": r.z_values.to_numpy(), "p_value": r.p_values.to_numpy()}
+    ends = {"conf_low": low, "conf_high": high} if conf_int else {}
+    named = {"term": r.parameters.names, "estimate": estimate}
+    return pd.DataFrame(named | tests | ends | {"coef_type": r.parameters.kinds})
 
 
 def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
@@ -173,12 +165,9 @@ def _limit_names(level: float) -> tuple[str, str]:
 
 
 def _effects(r: FittedLikelihood, rows: Any, title: str, level: float) -> Table:
-    tidy = tidy_parameters(r, level=level).iloc[rows].set_index("term").rename_axis(None)
-    low, high = _limit_names(level)
-    frame = tidy.rename(
-        columns={"std_error": "std. error", "statistic": "z", "p_value": "p", "conf_low": low, "conf_high": high}
-    )
-    return Table(title=title, frame=frame.drop(columns="coef_type"), formats={"z": ".2f", "p": "p"})
+    tidy = tidy_parameters(r, level=level).iloc[rows].set_index("term").rename_axis(None).drop(columns="coef_type")
+    frame = tidy.set_axis(["estimate", "std. error", "z", "p", *_limit_names(level)], axis=1)
+    return Table(title=title, frame=frame, formats={"z": ".2f", "p": "p"})
 
 
 def _ratios(r: FittedLikelihood, level: float) -> Table:

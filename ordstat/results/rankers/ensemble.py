@@ -164,12 +164,9 @@ def _round_table(fit: FittedEnsemble) -> Table:
     frame = fit.rounds.iloc[shown].drop(columns=fit.threshold_names, errors="ignore")
     frame.insert(1, "cost", ensemble_errors(fit, rounds=shown.tolist())["cost"])
     of = "all rows of the fit, those held out too" if "validation" in frame else "the rows of the fit"
-    return Table(
-        title="After some of the rounds: mean cost, loss, and the loss's bound by the training-error theorem",
-        frame=frame,
-        formats={"alpha": "g", "cost": "g", "loss": "g", "bound": "g"},
-        note=f"The cost is that of {of}. All rounds are in .rounds, their errors in .staged_errors().",
-    )
+    title = "After some of the rounds: mean cost, loss, and the loss's bound by the training-error theorem"
+    note = f"The cost is that of {of}. All rounds are in .rounds, their errors in .staged_errors()."
+    return Table(title=title, frame=frame, formats=dict.fromkeys(("alpha", "cost", "loss", "bound"), "g"), note=note)
 
 
 class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):

@@ -84,14 +84,8 @@ def tidy_thresholds(fit: FittedThresholds) -> pd.DataFrame:
     5  contact[T.yes]       2.0   location
     """
     params = fit.params
-    effects = len(params) - len(fit.threshold_names)
-    return pd.DataFrame(
-        {
-            "term": params.index,
-            "estimate": params.to_numpy(),
-            "coef_type": ["threshold"] * len(fit.threshold_names) + ["location"] * effects,
-        }
-    )
+    kinds = ["threshold"] * len(fit.threshold_names) + ["location"] * (len(params) - len(fit.threshold_names))
+    return pd.DataFrame({"term": params.index, "estimate": params.to_numpy(), "coef_type": kinds})
 
 
 def threshold_figures(fit: FittedThresholds) -> pd.DataFrame:

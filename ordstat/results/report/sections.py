@@ -57,13 +57,10 @@ def confusion_table(p: Predictions, levels: Sequence[Any]) -> Table:
     formats = dict.fromkeys([*frame.columns, "all"], "int")
     frame["all"] = cells.sum(axis=1)
     frame["error"], frame["abs. error"] = errors[0], errors[1]
-    table = Table(
-        title="Observed levels (rows) by predicted levels (columns), training rows",
-        frame=frame,
-        formats={**formats, "error": ".3f", "abs. error": ".3f"},
-        note="" if len(levels) <= _MOST_LEVELS else "The full matrix is in .confusion().",
-    )
-    return shortened(table, ".confusion()")
+    title = "Observed levels (rows) by predicted levels (columns), training rows"
+    note = "" if len(levels) <= _MOST_LEVELS else "The full matrix is in .confusion()."
+    formats |= {"error": ".3f", "abs. error": ".3f"}
+    return shortened(Table(title=title, frame=frame, formats=formats, note=note), ".confusion()")
 
 
 def error_table_of(table: ErrorTable, own_cost: bool) -> Table:
@@ -81,12 +78,9 @@ def margin_table(m: Margins, weights: FloatArray) -> Table:
     heads = ["min", "10%", "25%", "median", "75%", "90%", "max"]
     frame = pd.DataFrame({name: _quantiles(values, weights) for name, values in rows.items()}, index=heads).T
     frame["<= 0"] = [_share(values <= 0, values, weights) for values in rows.values()]
-    return Table(
-        title="Margins of the rows to the ends of their own interval",
-        frame=frame,
-        formats={"<= 0": "percent"},
-        note="The lowest level has no left end and the highest no right end; the others are counted.",
-    )
+    title = "Margins of the rows to the ends of their own interval"
+    note = "The lowest level has no left end and the highest no right end; the others are counted."
+    return Table(title=title, frame=frame, formats={"<= 0": "percent"}, note=note)
 
 
 def _quantiles(values: FloatArray, weights: FloatArray) -> FloatArray:
@@ -130,13 +124,8 @@ def bound_table(found: MarginBounds) -> list[Table]:
     columns = ["bound", "trivial", "", "at Delta", "error there", "source"]
     frame = pd.DataFrame(rows, index=[b.name for b in found.bounds], columns=columns)
     confidence = 100 * (1 - found.bounds[0].delta)
-    return [
-        Table(
-            title=f"Margin bounds of the expected error, each with probability {confidence:g}% over independent rows",
-            frame=frame,
-            formats={"trivial": "g", "at Delta": "g"},
-        )
-    ]
+    title = f"Margin bounds of the expected error, each with probability {confidence:g}% over independent rows"
+    return [Table(title=title, frame=frame, formats={"trivial": "g", "at Delta": "g"})]
 
 
 def shortened(table: Table, where: str) -> Table:
@@ -236,13 +225,9 @@ def _power(value: float) -> str:
 def shared_tables(r: FittedRanker) -> list[Table]:
     """Errors, margins and bounds: the same for every threshold ranker."""
     normalised = r.geometry is not None
-    weights = r.design.sample.case_weights
-    return [
-        *error_tables(r),
-        margin_table(r.training_margins, weights),
-        delta_table(margin_errors(r, None, normalised), normalised),
-        *bound_table(r.margin_bounds),
-    ]
+    margins = margin_table(r.training_margins, r.design.sample.case_weights)
+    at_margin = delta_table(margin_errors(r, None, normalised), normalised)
+    return [*error_tables(r), margins, at_margin, *bound_table(r.margin_bounds)]
 
 
 def figures(fit: FittedRanker) -> pd.DataFrame:

@@ -26,63 +26,41 @@ REDUCE = ("weighted_mean", "mean")
 _LARGEST = 1_000_000
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """What the grid has of numbers that `at` does not name.
-
-    Attributes
-    ----------
-    keep : int, str or sequence of these, or None
-        Numbers of at most so many distinct values, or of these names, keep all of them.
-    reduce : {"weighted_mean", "mean"}
-        What the others are held at.
-    """
-
-    keep: Any
-    reduce: str
-
-    def __post_init__(self) -> None:
-        one_of("cov_reduce", self.reduce, REDUCE)
-        for one in self._listed:
-            if not isinstance(one, str):
-                whole("cov_keep", one, 0, also=", names of variables, or both in a list")
-
-    @property
-    def _listed(self) -> list[Any]:
-        return listed(self.keep) if self.keep is None or isinstance(self.keep, Iterable) else [self.keep]
-
-    @property
-    def named(self) -> list[str]:
-        """The variables that are kept by name."""
-        return [one for one in self._listed if isinstance(one, str)]
-
-    def values(self, rows: Population, name: str) -> list[Any]:
-        """The values of a number in the grid."""
-        distinct = rows.distinct(name)
-        most = max((one for one in self._listed if not isinstance(one, str)), default=0)
-        if name in self.named or len(distinct) <= most:
-            return distinct
-        return [rows.mean(name, weighted=self.reduce == "weighted_mean")]
-
-
 def grid_values(
-    rows: Population, names: Sequence[str], at: Mapping[str, Any], numbers: Numbers
+    rows: Population, names: Sequence[str], at: Mapping[str, Any], cov_keep: Any, cov_reduce: str
 ) -> dict[str, list[Any]]:
-    """Values of every variable: all levels of factors, what is made of numbers, or the values of `at`."""
-    values: dict[str, list[Any]] = {}
-    for name in (*names, *at, *numbers.named):
+    """Values of every variable: those of `at`, all levels of factors, and of numbers the mean or the distinct values.
+
+    A number keeps all its values if `cov_keep` names it, or holds a count that is not below how many they are.
+    """
+    one_of("cov_reduce", cov_reduce, REDUCE)
+    keep = listed(cov_keep) if cov_keep is None or isinstance(cov_keep, Iterable) else [cov_keep]
+    kept = [one for one in keep if isinstance(one, str)]
+    counts = [
+        whole("cov_keep", n, 0, also=", names of variables, or both in a list") for n in keep if not isinstance(n, str)
+    ]
+    for name in (*names, *at, *kept):
         rows.check(name)
+    values: dict[str, list[Any]] = {}
     for name in (*names, *(other for other in rows.variables if other not in names)):
         if name in at:
-            given = at[name]
-            values[name] = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-            if not values[name]:
-                raise OptionError(f"at= gives no value of {name!r}.")
-            for value in values[name]:
-                rows.check_level(name, value)
+            values[name] = _given(rows, name, at[name])
+        elif name in rows.categories:
+            values[name] = list(rows.categories[name])
         else:
-            levels = rows.categories.get(name)
-            values[name] = numbers.values(rows, name) if levels is None else list(levels)
+            distinct = rows.distinct(name)
+            whole_set = name in kept or len(distinct) <= max(counts, default=0)
+            values[name] = distinct if whole_set else [rows.mean(name, weighted=cov_reduce == "weighted_mean")]
+    return values
+
+
+def _given(rows: Population, name: str, given: Any) -> list[Any]:
+    """The values that `at` has for a variable."""
+    values = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    if not values:
+        raise OptionError(f"at= gives no value of {name!r}.")
+    for value in values:
+        rows.check_level(name, value)
     return values
 
 
@@ -299,7 +277,7 @@ def marginal_means(
     names = [*(name for name in listed(variables) if name not in groups), *groups]
     if not listed(variables) or all(name in groups for name in names):
         raise OptionError("emmeans needs a variable of the formula that is not in by=.")
-    values = grid_values(rows, names, at or {}, Numbers(cov_keep, cov_reduce))
+    values = grid_values(rows, names, at or {}, cov_keep, cov_reduce)
     check_size(values)
     cells = rows.grid({name: values[name] for name in names})[names]
     grid = averager.rows(rows.grid(values))  # the variables of the cells come first: each cell is so many rows on end
