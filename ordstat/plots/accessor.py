@@ -6,13 +6,11 @@ from dataclasses import dataclass
 
 from .boundaries import boundaries, boundaries_data
 from .coefficients import forest, forest_data, profiles, profiles_data
-from .confusion import confusion, confusion_data
+from .confusion import confusion, confusion_data, reliability, reliability_data
 from .drawn import DrawnEnsemble, DrawnLikelihood, DrawnRanker, DrawnTrees, Picture
-from .latent import density, density_data, latent, latent_data
-from .margins import margins, margins_data
+from .latent import density, density_data, latent, latent_data, margins, margins_data
 from .parallel import parallel, parallel_data
 from .probabilities import effects, effects_data, stacked, stacked_data
-from .reliability import reliability, reliability_data
 from .rounds import rounds, rounds_data
 from .selection import selection, selection_data
 from .tree import rounds as tree_rounds

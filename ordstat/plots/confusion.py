@@ -1,4 +1,4 @@
-"""Observed against predicted levels."""
+"""Observed levels against what was predicted: the confusion matrix, and reliability curves of probabilities."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from .._typing import FloatArray
 from . import style
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
     from .drawn import DrawnRanker
+
 
 _MOST_NUMBERS = 20  # levels; the cells of more are too small for numbers
 
@@ -93,3 +95,60 @@ def _numbers(ax: Axes, weight: Any, colours: FloatArray, n: int) -> None:
         if value > 0:
             i, j = divmod(cell, n)
             style.text(ax, j, i, f"{value:.4g}", color=style.text_colour(colours[cell]), fontsize=size)
+
+
+def reliability_data(
+    results: DrawnRanker, *, newdata: Any = None, by: str = "split", bins: int = 10, level: float = 0.95
+) -> pd.DataFrame:
+    """Columns split (or level), bin, predicted, observed, lower, upper, weight."""
+    return results.reliability(newdata, by=by, bins=bins, level=level)
+
+
+def reliability(
+    results: DrawnRanker,
+    ax: Axes | None = None,
+    *,
+    newdata: Any = None,
+    by: str = "split",
+    bins: int = 10,
+    level: float = 0.95,
+) -> Axes:
+    """Observed shares against predicted probabilities, with Wilson limits: on the diagonal where these are right.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, optional
+    newdata : data frame, optional
+        With the response; the rows of the fit (cross-fitted, if it is calibrated) if not given.
+    by : {"split", "level"}
+        A curve a threshold, of P(response <= low), or a level, of P(response = level).
+    bins : int
+        Most bins, of about equal weight.
+    level : float in (0, 1)
+        Confidence level of the limits.
+
+    Raises
+    ------
+    OptionError
+        The fit has no probabilities.
+    """
+    data = reliability_data(results, newdata=newdata, by=by, bins=bins, level=level)
+    curves = list(data[by].cat.categories)
+    longest = max(len(str(name)) for name in curves)
+    ax = style.axes(ax, height=4.6, width=4.9 + 0.075 * min(longest, 60))
+    ax.plot([0.0, 1.0], [0.0, 1.0], color=style.MUTED, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+    colours = style.level_colours(len(curves))
+    for name, colour in zip(curves, colours, strict=True):
+        curve = data[data[by] == name]
+        x, y = curve["predicted"].to_numpy(), curve["observed"].to_numpy()
+        ends = np.vstack([y - curve["lower"].to_numpy(), curve["upper"].to_numpy() - y])
+        ax.errorbar(x, y, yerr=np.maximum(ends, 0.0), fmt="none", ecolor=colour, elinewidth=0.8, alpha=0.45, zorder=2)
+        ax.plot(x, y, color=colour, linewidth=1.3, marker="o", markersize=4.0, zorder=3)
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_ylim(-0.02, 1.02)
+    ax.set_aspect("equal", adjustable="box")
+    style.level_key(ax, curves, colours)
+    what = "at or below each threshold" if by == "split" else "of each level"
+    cross_fitted = newdata is None and results.fit.calibration is not None
+    title = f"{results.design.response}: {what}{', cross-fitted' if cross_fitted else ''}"
+    return style.named(ax, "predicted probability", "observed share", title)

@@ -13,6 +13,7 @@ from .._typing import FloatArray
 from ..exceptions import DataError
 from ..model.ensembles.rounds import EnsembleFit
 from ..model.fit import Fit, Geometry
+from ..model.likelihood.rule import LikelihoodRule
 from ..model.sample import Rows
 from ..model.trees.fit import TreeFit
 
@@ -74,6 +75,8 @@ class DrawnMeans(Protocol):
 class DrawnLikelihood(DrawnRanker, Protocol):
     """A likelihood fit."""
 
+    @property
+    def rule(self) -> LikelihoodRule: ...
     @property
     def params(self) -> pd.Series: ...
     @property

@@ -11,8 +11,6 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..exceptions import DataError, OptionError
-from ..model.likelihood.links import Link
-from ..model.likelihood.rule import LikelihoodRule
 from . import style
 
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ def parallel_data(
         Columns term, threshold, above (the lower level of the threshold), estimate, std_error, lower, upper (of the
         binary fit; NaN where it is separated), pooled, pooled_lower, pooled_upper (of the fit itself).
     """
-    cast(LikelihoodRule, results.fit.rule).family.require_latent("plot.parallel")
+    results.rule.family.require_latent("plot.parallel")
     chosen = _chosen(results, columns)
     pooled = _estimates(results, level).loc[chosen]
     tables = []
@@ -64,18 +62,13 @@ def _binary(results: DrawnLikelihood, code: int) -> DrawnLikelihood:
     rows = replace(design.sample.rows, scale=None, scale_offset=None)
     sample = replace(design.sample, rows=rows, y=(design.sample.y > code).astype(np.intp), n_levels=2, costs=None)
     levels = replace(design.levels, values=("not above", "above"), unused=())
-    fitted = _link(results)
+    fitted = results.rule.link  # its parameter estimated where it has one
     link = fitted.name if fitted.lam is None else (fitted.name, fitted.lam)
     method = replace(method, threshold="flexible", start=None, cost="classification", link=link)
     design = replace(design, sample=sample, levels=levels, scale_names=(), scale_terms={})
     fit = method.fit(sample, np.random.default_rng(0))
     binary: DrawnLikelihood = replace(cast(Any, results), design=design, method=method, fit=fit)
     return binary
-
-
-def _link(results: DrawnLikelihood) -> Link:
-    """The latent distribution, its parameter estimated where it has one."""
-    return cast(LikelihoodRule, results.fit.rule).link
 
 
 def _estimates(results: DrawnLikelihood, level: float) -> pd.DataFrame:
@@ -115,7 +108,7 @@ def parallel(
     response = results.design.response
     labels = [f"{response} > {above}" for above in results.levels[:-1]]
     style.row_labels(ax, list(places.ravel()), labels * len(terms))
-    return style.named(ax, f"effect on the {_link(results).name} scale, {100 * level:g} % limits")
+    return style.named(ax, f"effect on the {results.rule.link.name} scale, {100 * level:g} % limits")
 
 
 def _places(terms: int, rows: int) -> FloatArray:

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from ..plots.accessor import Plots
-from .calibration import reliability_curves
 from .conformal import conformal_intervals
-from .errors import confusion_matrix, error_bounds, error_measures, errors_at_margin, margin_errors, row_margins
+from .errors import (
+    confusion_matrix,
+    error_bounds,
+    error_measures,
+    errors_at_margin,
+    margin_errors,
+    reliability_curves,
+    row_margins,
+)
 from .fitted import FittedRanker
 from .predictions import augmented, prediction
 from .refit import updated

@@ -20,9 +20,8 @@ from ..model.costs import sample_costs
 from ..model.fit import Certificate, Fit, Geometry, Trace
 from ..model.rules import GapRule
 from ..model.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
-from .evaluation import evaluate
+from .evaluation import CalibratedMethod, Fitter, ProbabilityRule, RankingMethod, evaluate
 from .names import INTERNAL, who_has
-from .protocols import CalibratedMethod, Fitter, ProbabilityRule, RankingMethod
 from .report.cells import count
 from .report.render import Report
 from .report.warnings import Alert, alerts

@@ -16,8 +16,8 @@ from ...model.fit import Fit, LikelihoodFit
 from ...model.likelihood.family import Family
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows
+from ..evaluation import LikelihoodMethod, ProbabilityRule
 from ..fitted import FittedRanker
-from ..protocols import LikelihoodMethod, ProbabilityRule
 from ..report.warnings import Alert, infinite_estimates, likelihood_alerts
 from ..target import Target
 from .covariance import Covariance, chosen_covariance, covariance_matrix, own_covariance
@@ -41,7 +41,7 @@ class FittedLikelihood(FittedRanker):
 
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
         if type in ("linear_predictor", "mean"):
-            values = predicted(cast(LikelihoodRule, self.fit.rule), target.rows, type)
+            values = predicted(self.rule, target.rows, type)
             return target.series(values[:, 0], type) if type == "mean" else target.frame(values, self.threshold_names)
         return super()._predicted(target, type)
 
@@ -49,9 +49,14 @@ class FittedLikelihood(FittedRanker):
         return cast(ProbabilityRule, fit.rule).probabilities(rows, scores)
 
     @property
+    def rule(self) -> LikelihoodRule:
+        """What the fit predicts by."""
+        return cast(LikelihoodRule, self.fit.rule)
+
+    @property
     def family(self) -> Family:
         """The likelihood family at its link."""
-        return cast(LikelihoodRule, self.fit.rule).family
+        return self.rule.family
 
     @property
     def no_margins(self) -> str | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -23,7 +22,6 @@ from ...assess.likelihood.wald import chi2_tail
 from ...checks import one_of, whole
 from ...exceptions import ConvergenceWarning, DataError, OptionError
 from ...model.sample import Sample
-from ..protocols import ProbabilityRule
 from ..report.render import Report, Reported, Table
 from ..report.warnings import not_reached
 from .fitted import FittedLikelihood
@@ -112,7 +110,7 @@ def goodness_of_fit(r: FittedLikelihood, test: str = "lipsitz", groups: int | No
 
 def _lipsitz(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:
     sample, n_groups = r.design.sample, groups or _GROUPS
-    codes = _score_groups(r, n_groups)
+    codes = score_groups(_scores(r), r.design.sample.case_weights, n_groups)
     indicators = (codes[:, None] == np.arange(1, n_groups)).astype(np.float64)
     wider = replace(sample, rows=replace(sample.rows, X=np.ascontiguousarray(np.hstack([sample.X, indicators]))))
     fit = r.method.fit(wider, np.random.default_rng(0))
@@ -140,7 +138,7 @@ def _many_groups(n_groups: int, sample: Sample) -> tuple[str, ...]:
 def _hosmer_lemeshow(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:
     _location_only(r, "hosmer-lemeshow")
     n_groups = groups or _GROUPS
-    counts = _counts(r, _score_groups(r, n_groups))
+    counts = _counts(r, score_groups(_scores(r), r.design.sample.case_weights, n_groups))
     found = [("Pearson chi2", counts.pearson, hosmer_lemeshow_df(n_groups, r.design.sample.n_levels))]
     return _result(r, "ordinal Hosmer-Lemeshow", counts, found, _groups(n_groups), _small(counts))
 
@@ -198,15 +196,11 @@ _TESTS: dict[str, Callable[[FittedLikelihood, int | None], GoodnessOfFit]] = {
 
 
 def _probabilities(r: FittedLikelihood) -> FloatArray:
-    return cast(ProbabilityRule, r.fit.rule).probabilities(r.design.sample.rows, r.fit.scores)
+    return r.rule.probabilities(r.design.sample.rows, r.fit.scores)
 
 
 def _scores(r: FittedLikelihood) -> FloatArray:
     return ordinal_scores(_probabilities(r))
-
-
-def _score_groups(r: FittedLikelihood, n_groups: int) -> IntArray:
-    return score_groups(_scores(r), r.design.sample.case_weights, n_groups)
 
 
 def _counts(r: FittedLikelihood, codes: IntArray) -> Counts:

@@ -6,7 +6,6 @@ Each imports its numerics when it is asked: a first summary need not wait for th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,6 @@ import pandas as pd
 from ..._typing import FloatArray
 from ...checks import generator, one_of
 from ...exceptions import DataError
-from ...model.likelihood.rule import LikelihoodRule
 from ..report.render import Report, Reported, Table
 from ..report.sections import certificate_text, shortened
 from .fitted import FittedLikelihood
@@ -57,12 +55,8 @@ def residual_series(r: FittedLikelihood, type: str = "surrogate", seed: int | np
     from ...assess.likelihood.terms import RESIDUAL_TYPES, residuals
 
     one_of("type", type, RESIDUAL_TYPES)
-    values = residuals(_rule(r), r.design.sample, type, generator(seed))
+    values = residuals(r.rule, r.design.sample, type, generator(seed))
     return pd.Series(values, index=r.design.index, name=type)
-
-
-def _rule(r: FittedLikelihood) -> LikelihoodRule:
-    return cast(LikelihoodRule, r.fit.rule)
 
 
 # Influence
@@ -132,7 +126,7 @@ def influence_of(r: FittedLikelihood) -> Influence:
     from ...assess.likelihood.influence import influence
 
     finite_only(r, "influence()")
-    found = influence(_rule(r), r.fit, r.design.sample)
+    found = influence(r.rule, r.fit, r.design.sample)
     index, names = r.design.index, r.parameters.names
     errors = spread(np.sqrt(r.fit.information.variances()), r.fit)
     return Influence(
@@ -179,7 +173,7 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series:
     """
     from ...assess.likelihood.discrimination import discrimination
 
-    return pd.Series(discrimination(_rule(r), r.fit, r.design.sample), name="value", dtype=np.float64)
+    return pd.Series(discrimination(r.rule, r.fit, r.design.sample), name="value", dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -240,7 +234,7 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
     from ...assess.likelihood.terms import jacobian_of, row_terms
 
     fit, sample = r.fit, r.design.sample
-    terms = row_terms(cast(LikelihoodRule, fit.rule), sample, fit.n_lambda)
+    terms = row_terms(r.rule, sample, fit.n_lambda)
     gradient = jacobian_of(fit, sample, terms).total(sample.case_weights * terms.score)
     kept = ~fit.aliased
     covariance = fit.information.covariance()

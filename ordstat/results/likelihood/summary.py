@@ -10,7 +10,15 @@ import pandas as pd
 from ...model.rules import count_above
 from ..report.cells import p_value
 from ..report.render import Report, Summary, Table
-from ..report.sections import alert_notes, certificate_text, data_header, error_tables, shared_tables, shortened
+from ..report.sections import (
+    alert_notes,
+    certificate_text,
+    data_header,
+    error_figures,
+    error_tables,
+    shared_tables,
+    shortened,
+)
 from .fitted import FittedLikelihood
 from .profile import confidence_limits
 
@@ -68,10 +76,8 @@ def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
        nobs  loglik      aic  mcfadden
     0  72.0 -86.492  184.984     0.166
     """
-    errors = r.training_errors
     own = {name: getattr(r, name) for name in _FIGURES}
-    wrong = {f"{kind}_error": errors.value(f"{kind} error") for kind in ("classification", "absolute")}
-    return pd.DataFrame([own | wrong | {"converged": r.certificate.reached}])
+    return pd.DataFrame([own | error_figures(r) | {"converged": r.certificate.reached}])
 
 
 #: Name of the ratio, sign of the coefficient in it, title of its table, where the family has none.

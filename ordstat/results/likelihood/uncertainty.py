@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,6 @@ from ...model.likelihood.rule import LikelihoodRule
 from ...model.row_blocks import row_blocks
 from ...model.sample import Rows
 from ..predictions import prediction, unknown_type
-from ..protocols import ProbabilityRule
 from .fitted import FittedLikelihood
 from .standard_errors import (
     UNCERTAIN,
@@ -117,7 +116,7 @@ def prediction_with_errors(
     if type not in UNCERTAIN:
         have = ", ".join(repr(t) for t in UNCERTAIN)
         raise OptionError(f"type={type!r} has no standard error or interval; {have} have.")
-    rule, rows = cast(LikelihoodRule, r.fit.rule), target.rows
+    rule, rows = r.rule, target.rows
     covariance, estimate = rule_covariance(r.fit, rule, r.vcov(vcov).to_numpy()), predicted(rule, rows, type)
     if method == "delta":
         errors = _delta_errors(rule, rows, type, covariance)
@@ -228,7 +227,7 @@ def simulated(
     """
     whole("n", n, 1)
     target = r.target(newdata)
-    rule, rng = cast(ProbabilityRule, r.fit.rule), generator(seed)
+    rule, rng = r.rule, generator(seed)
     shares = rng.random((int(n), target.rows.n))
     codes = np.empty(shares.shape, dtype=np.intp)
     for rows in row_blocks(target.rows.n, len(r.levels)):

@@ -240,15 +240,11 @@ def figures(fit: FittedRanker) -> pd.DataFrame:
     >>> fit.glance()[["nobs", "n_levels", "absolute_error", "converged"]].to_numpy().tolist()
     [[72.0, 5, 0.6111111111111112, True]]
     """
-    return pd.DataFrame(
-        {
-            "nobs": [fit.nobs],
-            "n_levels": [len(fit.levels)],
-            "classification_error": [fit.training_errors.value("classification error")],
-            "absolute_error": [fit.training_errors.value("absolute error")],
-            "certificate": [fit.certificate.name],
-            "certificate_value": [fit.certificate.value],
-            "iterations": [fit.trace.iterations],
-            "converged": [fit.certificate.reached],
-        }
-    )
+    certified = {"certificate": fit.certificate.name, "certificate_value": fit.certificate.value}
+    solved = certified | {"iterations": fit.trace.iterations, "converged": fit.certificate.reached}
+    return pd.DataFrame([{"nobs": fit.nobs, "n_levels": len(fit.levels)} | error_figures(fit) | solved])
+
+
+def error_figures(fit: FittedRanker) -> dict[str, float]:
+    """Mean errors of the rows of the fit, by their names in a table of figures."""
+    return {f"{kind}_error": fit.training_errors.value(f"{kind} error") for kind in ("classification", "absolute")}

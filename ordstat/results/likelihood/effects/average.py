@@ -1,4 +1,5 @@
-"""Average effects of a variable: what changes in the response when it changes and all else stays."""
+"""Average effects of a variable: what changes in the response when it changes and all else stays; and whether a fit
+with aliased columns can speak about it."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
 from operator import add
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,16 +18,15 @@ from scipy.special import ndtr
 from ...._typing import BoolArray, FloatArray
 from ....checks import one_of
 from ....exceptions import DataWarning, OptionError
+from ....model.fit import LikelihoodFit
 from ....model.likelihood.derivatives import averages, involved
 from ....model.likelihood.quantities import QUANTITIES, Quantity
-from ....model.likelihood.rule import LikelihoodRule
 from ....model.likelihood.stencil import stencil
 from ....model.sample import Rows
 from ..fitted import FittedLikelihood
 from ..parameters import listed
 from ..standard_errors import infinite_parameters, rule_covariance, symmetric_limits
 from .counterfactual import Population, population
-from .estimable import estimable, estimable_slopes
 
 #: Scale -> the quantity behind it.
 SCALES = {
@@ -100,8 +100,7 @@ class Averager:
     @classmethod
     def of(cls, results: FittedLikelihood, scale: str, vcov: Any) -> Averager:
         one_of("scale", scale, SCALES)
-        rule = cast(LikelihoodRule, results.fit.rule)
-        return cls(results, scale, rule_covariance(results.fit, rule, results.vcov(vcov).to_numpy()))
+        return cls(results, scale, rule_covariance(results.fit, results.rule, results.vcov(vcov).to_numpy()))
 
     @property
     def quantity(self) -> Quantity:
@@ -130,7 +129,7 @@ class Averager:
     def over(self, rows: Rows, weights: FloatArray) -> Average:
         """The weighted sum over rows."""
         fit, used = self.results.fit, weights != 0.0
-        rule = cast(LikelihoodRule, fit.rule)
+        rule = self.results.rule
         values, jacobian = averages(self.quantity, rule, rows, weights)
         infinite = infinite_parameters(fit)
         known = ~np.isnan(values)
@@ -322,3 +321,78 @@ def _slope(averager: Averager, rows: Population, name: str) -> Average:
     points, coefficients = stencil(x, rows.known_values(name))
     frames = [rows.setting(name, column) for column in points.T]
     return averager.slope(frames, rows.weights, coefficients)
+
+
+#: A new value of an aliased column may differ by this share of its size from what the other columns say.
+_SAME = 1e-6
+
+
+def estimable(fit: LikelihoodFit, trained: Rows, rows: Rows) -> BoolArray:
+    """(n,) whether every aliased column of new rows is what the columns kept say it is, as in the rows of the fit.
+
+    Where it is not, the data have nothing to say about the row, and a prediction that takes the effect of the aliased
+    column as 0 would depend on the coding.
+    """
+    told = np.ones(rows.n, dtype=np.bool_)
+    for matrix, gone in _parts(fit, trained):
+        found, expected = _gone(matrix(trained), matrix(rows), gone)
+        told &= (np.abs(found - expected) <= _SAME * (1.0 + np.abs(found))).all(axis=1)
+    return told
+
+
+def estimable_slopes(fit: LikelihoodFit, trained: Rows, points: Sequence[Rows], weights: FloatArray) -> BoolArray:
+    """(n,) whether the aliased columns change as the columns kept say, where one variable does.
+
+    Parameters
+    ----------
+    fit : LikelihoodFit
+    trained : Rows
+        Rows of the fit.
+    points : sequence of Rows
+        The n rows with the variable at each of several values.
+    weights : (n, len(points))
+        Weights of the points, for the derivative of each row.
+    """
+    told = np.ones(len(weights), dtype=np.bool_)
+    for matrix, gone in _parts(fit, trained):
+        first, *others = map(matrix, points)  # differences: columns that do not change give exact zeros
+        slopes = sum((weights[:, [j + 1]] * (other - first) for j, other in enumerate(others)), np.zeros_like(first))
+        found, expected = _gone(matrix(trained), slopes, gone)
+        largest = np.abs(slopes / _sizes(matrix(trained))).max(axis=1, keepdims=True)
+        told &= (np.abs(found - expected) <= _SAME * largest).all(axis=1)
+    return told
+
+
+def _parts(fit: LikelihoodFit, trained: Rows) -> Iterator[tuple[Callable[[Rows], FloatArray], BoolArray]]:
+    """What gives the columns of the nominal and location effects, and of the scale, with which of them are aliased.
+
+    A column of ones comes first.
+    """
+    q = 0 if trained.nominal is None else trained.nominal.shape[1]
+    ends = np.cumsum([fit.n_alpha, fit.n_beta, fit.n_zeta])
+    thresholds, location, scale, _ = np.split(fit.aliased, ends)
+    nominal = thresholds.reshape(1 + q, -1)[1:].all(axis=1)
+    matrices = (lambda rows: _with_ones(rows.nominal, rows.X), lambda rows: _with_ones(rows.scale))
+    for matrix, gone in zip(matrices, (np.concatenate([nominal, location]), scale), strict=True):
+        if gone.any():
+            yield matrix, np.append(False, gone)
+
+
+def _with_ones(*blocks: FloatArray | None) -> FloatArray:
+    """Columns side by side, those that there are, after one of ones (the thresholds, or the unit of the scale)."""
+    given = [block for block in blocks if block is not None]
+    return np.hstack([np.ones((len(given[0]), 1)), *given])
+
+
+def _sizes(trained: FloatArray) -> FloatArray:
+    return np.asarray(np.maximum(np.abs(trained).max(axis=0), 1e-300))
+
+
+def _gone(trained: FloatArray, new: FloatArray, gone: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """The columns `gone` of new rows, and what they are if the others make them up as in the rows of the fit.
+
+    Both in units of the size of each column.
+    """
+    unit = _sizes(trained)
+    relation = np.linalg.lstsq(trained[:, ~gone] / unit[~gone], trained[:, gone] / unit[gone], rcond=None)[0]
+    return new[:, gone] / unit[gone], new[:, ~gone] / unit[~gone] @ relation
