@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .boundaries import boundaries, boundaries_data
-from .coefficients import forest, forest_data, profiles, profiles_data
+from .coefficients import forest, forest_data, parallel, parallel_data, profiles, profiles_data
 from .confusion import confusion, confusion_data, reliability, reliability_data
 from .drawn import DrawnEnsemble, DrawnLikelihood, DrawnRanker, DrawnTrees, Picture
 from .latent import density, density_data, latent, latent_data, margins, margins_data
-from .parallel import parallel, parallel_data
-from .probabilities import effects, effects_data, stacked, stacked_data
 from .rounds import rounds, rounds_data
 from .selection import selection, selection_data
 from .tree import rounds as tree_rounds
 from .tree import rounds_data as tree_rounds_data
 from .tree import tree, tree_data
+from .variables import boundaries, boundaries_data, effects, effects_data, stacked, stacked_data
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,7 +11,6 @@ from .._typing import FloatArray
 from . import style
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
     from .drawn import DrawnRanker

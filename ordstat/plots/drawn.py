@@ -65,13 +65,6 @@ class DrawnRanker(Protocol):
     ) -> pd.DataFrame: ...
 
 
-class DrawnMeans(Protocol):
-    """Marginal means."""
-
-    @property
-    def frame(self) -> pd.DataFrame: ...
-
-
 class DrawnLikelihood(DrawnRanker, Protocol):
     """A likelihood fit."""
 
@@ -88,7 +81,7 @@ class DrawnLikelihood(DrawnRanker, Protocol):
     ) -> pd.DataFrame: ...
     def emmeans(
         self, variables: str, *, scale: str = "latent", at: Any = None, data: Any = None, level: float = 0.95
-    ) -> DrawnMeans: ...
+    ) -> Any: ...
 
 
 class DrawnRounds(DrawnRanker, Protocol):

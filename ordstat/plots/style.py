@@ -189,14 +189,8 @@ def level_key(ax: Axes, levels: Sequence[Any], colours: Sequence[Any]) -> None:
     step = max(1, -(-len(levels) // _MOST_NAMES))
     levels, colours = levels[::step], colours[::step]
     handles = [Patch(color=colour, label=str(level)) for level, colour in zip(levels, colours, strict=True)]
-    looks: dict[str, Any] = {
-        "frameon": False,
-        "fontsize": SMALL,
-        "handlelength": 0.9,
-        "handleheight": 0.9,
-        "labelcolor": INK,
-    }
-    ax.legend(handles=handles[::-1], loc="center left", bbox_to_anchor=(1.0, 0.5), **looks)
+    looks: dict[str, Any] = {"fontsize": SMALL, "labelcolor": INK, "handlelength": 0.9, "handleheight": 0.9}
+    ax.legend(handles=handles[::-1], loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, **looks)
 
 
 def plain_log_ticks(ax: Axes) -> None:

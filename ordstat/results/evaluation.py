@@ -14,6 +14,7 @@ from ..assess.crossval import CrossValidation, cross_validate
 from ..assess.errors import Predictions
 from ..exceptions import ConvergenceWarning
 from ..model.costs import CostMatrix, sample_costs
+from ..model.empty_levels import Learner
 from ..model.fit import Fit, Geometry, LikelihoodFit
 from ..model.rules import Rule
 from ..model.sample import Rows, Sample
@@ -23,30 +24,16 @@ from ..model.sample import Rows, Sample
 Fitter = Callable[..., Any]
 
 
-class RankingMethod(Protocol):
+class RankingMethod(Learner, Protocol):
     """A method as results see it."""
 
     @property
-    def cost(self) -> Any:
-        """What its predictions minimise."""
-
-    @property
     def cost_matrix(self) -> CostMatrix:
-        """The same as a value."""
-
-    @property
-    def needs(self) -> Any:
-        """What of a sample it takes."""
+        """What its predictions minimise, as a value."""
 
     @property
     def pairwise(self) -> bool:
         """Whether X is a matrix of similarities to the training rows."""
-
-    def with_cost(self, cost: Any) -> Any:
-        """The same with another cost."""
-
-    def fit(self, sample: Sample, rng: np.random.Generator) -> Fit:
-        """Fit to other rows."""
 
     def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
         """Norms of the fitted potential."""
@@ -65,10 +52,6 @@ class CalibratedMethod(RankingMethod, Protocol):
 
 class LikelihoodMethod(RankingMethod, Protocol):
     """A likelihood method as results see it."""
-
-    @property
-    def link(self) -> Any:
-        """Name of the link."""
 
     @property
     def penalty(self) -> Any:

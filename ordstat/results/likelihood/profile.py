@@ -17,9 +17,6 @@ from .fitted import FittedLikelihood
 from .parameters import check_determined
 from .standard_errors import symmetric_limits
 
-#: Parameters: names, terms or positions, one or several; None for all.
-Parm = str | int | Sequence[str | int] | None
-
 #: Limits of a profile without an end, in standard errors (or in units of the parameter where it has none).
 _OPEN = 5.0
 
@@ -58,7 +55,7 @@ def confidence_limits(r: FittedLikelihood, level: float = 0.95, type: str = "wal
     fraction("level", level)
     chosen = places(r, parm)
     if type == "wald":
-        return _frame(r, chosen, _wald(r, level)[chosen])
+        return _frame(r, chosen, np.column_stack(symmetric_limits(r.fit.coefficients, r.se.to_numpy(), level))[chosen])
     if r.covariance != "model":
         raise OptionError(
             f"type='profile' knows no {r.covariance} covariance, as it rests on the likelihood alone: use type='wald', "
@@ -91,11 +88,6 @@ def _places_of(one: Any, names: Sequence[str], terms: Mapping[str, list[int]]) -
             raise unknown("each parm", one, (*names, *terms))
         return found
     return [whole("each parm", one, 0, len(names) - 1, also=", or a name")]
-
-
-def _wald(r: FittedLikelihood, level: float) -> FloatArray:
-    """(P, 2) estimate plus and minus the normal quantile times the standard error."""
-    return np.column_stack(symmetric_limits(r.fit.coefficients, r.se.to_numpy(), level))
 
 
 def _frame(r: FittedLikelihood, chosen: IntArray, values: FloatArray) -> pd.DataFrame:
@@ -159,9 +151,8 @@ def profiles(
     profiler, drop = r.fit.likelihood.profile(), float(chdtri(1.0, 1.0 - level))
     estimated = np.cumsum(~r.fit.aliased) - 1
     frames = [_profile(r, profiler, int(place), int(estimated[place]), drop, points) for place in chosen]
-    return (
-        pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["parameter", "value", "z", "loglik"])
-    )
+    nothing = pd.DataFrame(columns=["parameter", "value", "z", "loglik"])
+    return pd.concat(frames, ignore_index=True) if frames else nothing
 
 
 def _profile(r: FittedLikelihood, profiler: Profile, place: int, among: int, drop: float, points: int) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 from ..._typing import BoolArray, FloatArray, IntArray
 from ...checks import fraction, generator, one_of, whole
 from ...exceptions import DataError, OptionError
+from ...model.costs import CostMatrix
 from ...model.likelihood.derivatives import involved, score_errors, score_involved, standard_errors
 from ...model.likelihood.quantities import QUANTITIES
 from ...model.likelihood.rule import LikelihoodRule
@@ -19,7 +21,6 @@ from ..predictions import prediction, unknown_type
 from .fitted import FittedLikelihood
 from .standard_errors import (
     UNCERTAIN,
-    classes_under,
     drawn_rules,
     infinite_parameters,
     limits_between,
@@ -136,10 +137,13 @@ def prediction_with_errors(
 
 
 def _prediction_under(r: FittedLikelihood, newdata: Any, type: str, cost: Any) -> pd.Series:
+    """Classes of least expected cost under another cost than that of the fit."""
     if type != "class":
         raise OptionError(f"cost goes with type='class'; got type={type!r}.")
-    target = r.target(newdata)
-    return target.classes(classes_under(r.fit, target, cost), r.design.levels, r.design.response)
+    target, chosen = r.target(newdata), CostMatrix.parse(cost)
+    chosen.matrix(len(r.levels))  # raises where its size is not K x K
+    codes = replace(r.rule, cost=chosen).codes(target.rows, target.scores)
+    return target.classes(codes, r.design.levels, r.design.response)
 
 
 def _columns(results: FittedLikelihood, type: str, statistics: list[str]) -> pd.Index:

@@ -114,13 +114,12 @@ class Averager:
     @property
     def labels(self) -> dict[str, list[Any]]:
         """Labels of the outputs by what they are; nothing where there is one."""
-        levels, thresholds = list(self.results.levels), self.results.threshold_names
-        kinds = {
-            "level": {"level": levels},
-            "lower level": {"level": levels[:-1]},
-            "threshold": {"threshold": thresholds},
-        }
-        return kinds.get(self.quantity.per, {})
+        per, levels = self.quantity.per, list(self.results.levels)
+        if per == "threshold":
+            return {"threshold": self.results.threshold_names}
+        if per == "level":
+            return {"level": levels}
+        return {"level": levels[:-1]} if per == "lower level" else {}
 
     def rows(self, frame: pd.DataFrame) -> Rows:
         """The design of a frame."""
@@ -128,27 +127,22 @@ class Averager:
 
     def over(self, rows: Rows, weights: FloatArray) -> Average:
         """The weighted sum over rows."""
-        fit, used = self.results.fit, weights != 0.0
-        rule = self.results.rule
+        fit, rule, used = self.results.fit, self.results.rule, weights != 0.0
         values, jacobian = averages(self.quantity, rule, rows, weights)
         infinite = infinite_parameters(fit)
         known = ~np.isnan(values)
         if infinite is not None:
             known &= ~involved(rule, rows.take(used), self.quantity, infinite).any(axis=0)
         found = Average(values, jacobian, known)
-        if fit.aliased.any() and not estimable(fit, self.results.design.sample.rows, rows)[used].all():
-            return found.untold()
-        return found
+        told = estimable(fit, self.results.design.sample.rows, rows)[used].all()
+        return found if told else found.untold()
 
     def slope(self, frames: Sequence[pd.DataFrame], weights: FloatArray, coefficients: FloatArray) -> Average:
         """The weighted sum of derivatives, from frames at several points with their coefficients (n, len(frames))."""
-        fit, points = self.results.fit, [self.rows(frame) for frame in frames]
-        parts = [self.over(rows, weights * coefficients[:, j]) for j, rows in enumerate(points)]
-        total = reduce(add, parts)
-        trained, used = self.results.design.sample.rows, weights != 0.0
-        if fit.aliased.any() and not estimable_slopes(fit, trained, points, coefficients)[used].all():
-            return total.untold()
-        return total
+        points = [self.rows(frame) for frame in frames]
+        total = reduce(add, [self.over(rows, weights * coefficients[:, j]) for j, rows in enumerate(points)])
+        told = estimable_slopes(self.results.fit, self.results.design.sample.rows, points, coefficients)
+        return total if told[weights != 0.0].all() else total.untold()
 
     def table(self, found: Average, level: float) -> pd.DataFrame:
         """Estimates with errors, tests and limits, one row per output; odds are the exponents of log odds."""
@@ -368,6 +362,8 @@ def _parts(fit: LikelihoodFit, trained: Rows) -> Iterator[tuple[Callable[[Rows],
 
     A column of ones comes first.
     """
+    if not fit.aliased.any():
+        return
     q = 0 if trained.nominal is None else trained.nominal.shape[1]
     ends = np.cumsum([fit.n_alpha, fit.n_beta, fit.n_zeta])
     thresholds, location, scale, _ = np.split(fit.aliased, ends)

@@ -108,8 +108,7 @@ class Emmeans:
         return self.frame.to_string(index=False)
 
     def _repr_html_(self) -> str:
-        html: str = self.frame.to_html(index=False)
-        return html
+        return str(self.frame.to_html(index=False))
 
     @property
     def frame(self) -> pd.DataFrame:
