@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from .._typing import FloatArray
-from ..assess.bounds import MarginBounds
-from ..assess.preference import preference_bounds
+from ..assess.bounds import MarginBounds, preference_bounds
 from ..checks import one_of
 from ..model.fit import BallGeometry, Fit, Geometry
 from ..model.sample import Sample

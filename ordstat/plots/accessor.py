@@ -8,8 +8,7 @@ from .coefficients import forest, forest_data, parallel, parallel_data, profiles
 from .confusion import confusion, confusion_data, reliability, reliability_data
 from .drawn import DrawnEnsemble, DrawnLikelihood, DrawnRanker, DrawnTrees, Picture
 from .latent import density, density_data, latent, latent_data, margins, margins_data
-from .rounds import rounds, rounds_data
-from .selection import selection, selection_data
+from .rounds import rounds, rounds_data, selection, selection_data
 from .tree import rounds as tree_rounds
 from .tree import rounds_data as tree_rounds_data
 from .tree import tree, tree_data

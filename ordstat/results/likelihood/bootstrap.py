@@ -16,8 +16,8 @@ from ...checks import fraction, generator, jobs, one_of, whole
 from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
 from ..report.warnings import infinite_estimates
-from .covariance import cluster_codes
 from .fitted import FittedLikelihood
+from .parameters import cluster_codes
 from .standard_errors import symmetric_limits
 
 #: What became of a replicate.

@@ -20,8 +20,17 @@ from ..evaluation import LikelihoodMethod, ProbabilityRule
 from ..fitted import FittedRanker
 from ..report.warnings import Alert, infinite_estimates, likelihood_alerts
 from ..target import Target
-from .covariance import Covariance, chosen_covariance, covariance_matrix, own_covariance
-from .parameters import Parameters, parameters, spread, threshold_errors, threshold_values
+from .parameters import (
+    Covariance,
+    Parameters,
+    chosen_covariance,
+    covariance_matrix,
+    own_covariance,
+    parameters,
+    spread,
+    threshold_errors,
+    threshold_values,
+)
 from .standard_errors import predicted
 
 

@@ -52,7 +52,7 @@ def residual_series(r: FittedLikelihood, type: str = "surrogate", seed: int | np
     >>> fit.residuals("probability-scale").head(3).round(3).tolist()
     [-0.016, 0.747, 0.305]
     """
-    from ...assess.likelihood.terms import RESIDUAL_TYPES, residuals
+    from ...assess.likelihood.rows import RESIDUAL_TYPES, residuals
 
     one_of("type", type, RESIDUAL_TYPES)
     values = residuals(r.rule, r.design.sample, type, generator(seed))
@@ -123,7 +123,7 @@ def influence_of(r: FittedLikelihood) -> Influence:
     >>> round(float(fit.influence().hat.sum()), 6)
     6.0
     """
-    from ...assess.likelihood.influence import influence
+    from ...assess.likelihood.rows import influence
 
     finite_only(r, "influence()")
     found = influence(r.rule, r.fit, r.design.sample)
@@ -231,7 +231,7 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
     >>> bool((fit.convergence().table["decimals"] >= 8).all())
     True
     """
-    from ...assess.likelihood.terms import jacobian_of, row_terms
+    from ...assess.likelihood.rows import jacobian_of, row_terms
 
     fit, sample = r.fit, r.design.sample
     terms = row_terms(r.rule, sample, fit.n_lambda)
