@@ -163,8 +163,7 @@ def _mid_ranks(codes: IntArray, weights: FloatArray) -> FloatArray:
     """(N,) average place of every row among all, centred."""
     level = np.bincount(codes, weights=weights)
     places = (np.cumsum(level) - 0.5 * level)[codes]
-    centred: FloatArray = places - np.average(places, weights=weights)
-    return centred
+    return np.asarray(places - np.average(places, weights=weights))
 
 
 def spearman(y: IntArray, codes: IntArray, weights: FloatArray) -> float:

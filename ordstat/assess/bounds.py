@@ -262,11 +262,8 @@ def _smallest(
     the source and the trivial bound.
     """
     (factor, complexity, delta), (name, source, trivial) = terms, named
-    if np.all(weights == 1.0):
-        rho, mass = np.sort(rho), np.arange(rho.size + 1) / setting.n
-    else:
-        order = np.argsort(rho)
-        rho, mass = rho[order], np.concatenate(([0.0], np.cumsum(weights[order]))) / setting.n
+    rho, mass = sorted_mass(rho, weights)
+    mass = np.append(0.0, mass) / setting.n
     candidates = _candidates(rho, setting.radius)
     training = mass[np.searchsorted(rho, candidates, side="right")]
     values = training + factor * _penalty(setting, candidates, complexity, delta)
@@ -275,6 +272,14 @@ def _smallest(
     return Bound(
         name=name, source=source, value=value, delta=setting.delta, trivial=trivial, margin=margin, training=error
     )
+
+
+def sorted_mass(values: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Values in order, and the weight of those up to each."""
+    if np.all(weights == 1.0):
+        return np.sort(values), np.arange(1.0, values.size + 1.0)
+    order = np.argsort(values)
+    return values[order], np.cumsum(weights[order])
 
 
 def _candidates(rho: FloatArray, radius: float) -> FloatArray:
@@ -339,8 +344,7 @@ def preference_bounds(scores: FloatArray, geometry: BallGeometry, sample: Sample
 def _margins(scores: FloatArray, y: IntArray, first: IntArray, second: IntArray) -> FloatArray:
     """(n,) differences of score in the direction of the ranks, of the pairs of different rank."""
     sign = np.sign(y[first] - y[second])
-    margins: FloatArray = (sign * (scores[first] - scores[second]))[sign != 0]
-    return margins
+    return np.asarray((sign * (scores[first] - scores[second]))[sign != 0])
 
 
 def _unmet(margins: FloatArray, geometry: BallGeometry) -> str:

@@ -130,15 +130,13 @@ def ranked_probability_scores(probabilities: FloatArray, y: IntArray) -> FloatAr
     """
     cumulative = np.cumsum(probabilities[:, :-1], axis=1)
     happened = y[:, None] <= np.arange(probabilities.shape[1] - 1)
-    scores: FloatArray = np.sum((cumulative - happened) ** 2, axis=1)
-    return scores
+    return np.asarray(np.sum((cumulative - happened) ** 2, axis=1))
 
 
 def brier_scores(probabilities: FloatArray, y: IntArray) -> FloatArray:
     """(N,) sum over all K ranks of (P(rank = k) - [y = k])^2, Brier's (1950) form: between 0 and 2."""
     of_observed = probabilities[np.arange(y.size), y]
-    scores: FloatArray = np.sum(probabilities**2, axis=1) - 2.0 * of_observed + 1.0
-    return scores
+    return np.asarray(np.sum(probabilities**2, axis=1) - 2.0 * of_observed + 1.0)
 
 
 _PROBABILITY = {

@@ -57,7 +57,6 @@ class Plots:
     boundaries_data = Picture(boundaries_data)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class LikelihoodPlots(Plots):
     """Pictures of a likelihood fit: those of every fit, and of its probabilities and coefficients.
 
@@ -85,7 +84,6 @@ class LikelihoodPlots(Plots):
     profiles_data = Picture(profiles_data)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class EnsemblePlots(Plots):
     """Pictures of an ensemble made in rounds: those of every fit, and of its rounds.
 
@@ -107,7 +105,6 @@ class EnsemblePlots(Plots):
     rounds_data = Picture(rounds_data)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class TreePlots(Plots):
     """Pictures of trees: those of every fit, and the trees themselves.
 

@@ -16,9 +16,7 @@ from ..exceptions import DataError, OptionError
 from . import style
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from .drawn import DrawnLikelihood
+    from .drawn import Axes, DrawnLikelihood
 
 
 _EFFECTS = ("nominal", "location", "scale")

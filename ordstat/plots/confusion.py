@@ -11,9 +11,7 @@ from .._typing import FloatArray
 from . import style
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from .drawn import DrawnRanker
+    from .drawn import Axes, DrawnRanker
 
 
 _MOST_NUMBERS = 20  # levels; the cells of more are too small for numbers

@@ -18,6 +18,8 @@ from ..model.sample import Rows
 from ..model.trees.fit import TreeFit
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Axes
+
     from ..assess.margins import Margins
     from ..design.design import Design
 

@@ -16,9 +16,7 @@ from ..model.sample import Rows
 from . import style
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from .drawn import DrawnLikelihood, DrawnRanker
+    from .drawn import Axes, DrawnLikelihood, DrawnRanker
 
 
 def latent_data(results: DrawnRanker, *, bins: int = 40) -> pd.DataFrame:

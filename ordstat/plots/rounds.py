@@ -13,10 +13,8 @@ from ..exceptions import UnavailableError
 from . import style
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from ..model.fit import Selection
-    from .drawn import DrawnEnsemble, DrawnRanker
+    from .drawn import Axes, DrawnEnsemble, DrawnRanker
 
 
 #: What may be drawn, and the name of its axis.

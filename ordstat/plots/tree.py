@@ -12,9 +12,7 @@ from ..checks import one_of
 from . import style
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from .drawn import DrawnTrees
+    from .drawn import Axes, DrawnTrees
 
 _LEAF = 0.62  # inches between leaves
 _LEVEL = 0.95  # inches between depths

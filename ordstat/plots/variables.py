@@ -249,8 +249,7 @@ def _numbers(results: DrawnRanker, x: str, y: str, data: Any) -> FloatArray:
     frame = fitted_columns(results, given, (x, y))
     if not all(kind.kind in "iuf" for kind in frame.dtypes):
         raise OptionError(f"{x!r} and {y!r} must both be numbers: levels of a factor have no line between them.")
-    numbers: FloatArray = frame.to_numpy(dtype=np.float64)
-    return numbers
+    return np.asarray(frame.to_numpy(dtype=np.float64))
 
 
 def boundaries(

@@ -112,8 +112,7 @@ def _pairs(total: float) -> float:
 
 def _codes(scores: FloatArray) -> IntArray:
     """(N,) codes of the distinct scores in their order."""
-    codes: IntArray = np.unique(merged(scores), return_inverse=True)[1].astype(np.intp)
-    return codes
+    return np.asarray(np.unique(merged(scores), return_inverse=True)[1].astype(np.intp))
 
 
 def gini_mean_difference(values: FloatArray, weights: FloatArray) -> float:

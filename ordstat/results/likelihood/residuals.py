@@ -1,7 +1,4 @@
-"""Residuals, influence, discrimination and convergence of a likelihood fit, as pandas.
-
-Each imports its numerics when it is asked: a first summary need not wait for them.
-"""
+"""Residuals, influence, discrimination and convergence of a likelihood fit, as pandas."""
 
 from __future__ import annotations
 
@@ -11,6 +8,8 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import FloatArray
+from ...assess.likelihood.discrimination import discrimination
+from ...assess.likelihood.rows import RESIDUAL_TYPES, influence, jacobian_of, residuals, row_terms
 from ...checks import generator, one_of
 from ...exceptions import DataError
 from ..report.render import Report, Reported, Table
@@ -52,8 +51,6 @@ def residual_series(r: FittedLikelihood, type: str = "surrogate", seed: int | np
     >>> fit.residuals("probability-scale").head(3).round(3).tolist()
     [-0.016, 0.747, 0.305]
     """
-    from ...assess.likelihood.rows import RESIDUAL_TYPES, residuals
-
     one_of("type", type, RESIDUAL_TYPES)
     values = residuals(r.rule, r.design.sample, type, generator(seed))
     return pd.Series(values, index=r.design.index, name=type)
@@ -123,8 +120,6 @@ def influence_of(r: FittedLikelihood) -> Influence:
     >>> round(float(fit.influence().hat.sum()), 6)
     6.0
     """
-    from ...assess.likelihood.rows import influence
-
     finite_only(r, "influence()")
     found = influence(r.rule, r.fit, r.design.sample)
     index, names = r.design.index, r.parameters.names
@@ -171,8 +166,6 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series:
     >>> fit.discrimination()[["nagelkerke", "c_index", "rps"]].round(3).tolist()
     [0.403, 0.774, 0.44]
     """
-    from ...assess.likelihood.discrimination import discrimination
-
     return pd.Series(discrimination(r.rule, r.fit, r.design.sample), name="value", dtype=np.float64)
 
 
@@ -231,8 +224,6 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
     >>> bool((fit.convergence().table["decimals"] >= 8).all())
     True
     """
-    from ...assess.likelihood.rows import jacobian_of, row_terms
-
     fit, sample = r.fit, r.design.sample
     terms = row_terms(r.rule, sample, fit.n_lambda)
     gradient = jacobian_of(fit, sample, terms).total(sample.case_weights * terms.score)

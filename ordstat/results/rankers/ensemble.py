@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
@@ -35,7 +34,6 @@ class BoostingMethod(Protocol):
         """Predicted codes of several sets of rows after some of the rounds."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class FittedEnsemble(FittedRanker):
     """A fitted ranker whose score rounds have added to."""
 
@@ -150,8 +148,7 @@ def _sizes(fit: FittedEnsemble) -> FloatArray:
     potential = getattr(potential, "added", potential)
     if not hasattr(potential, "importance"):
         raise UnavailableError(f"{fit.method!r} adds up hypotheses that do not tell which columns they look at.")
-    sizes: FloatArray = potential.importance(fit.design.sample)
-    return sizes
+    return np.asarray(potential.importance(fit.design.sample))
 
 
 def ensemble_figures(fit: FittedEnsemble) -> pd.DataFrame:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -26,7 +25,6 @@ from ..report.sections import (
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class FittedThresholds(FittedRanker):
     """A fitted ranker, rank(x) = 1 + #{k : H(x) > threshold_k}."""
 
@@ -127,7 +125,6 @@ class MarginResults(FittedThresholds, OrdinalResults):
     report = threshold_report
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class FittedVotes(FittedRanker):
     """A fitted ranker that chooses the level with the most votes."""
 

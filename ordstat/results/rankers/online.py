@@ -35,7 +35,6 @@ class OnlineRanker(Protocol):
         """The limit of the mistakes on separable rows."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class FittedOnline(FittedRanker):
     """A ranker learned online."""
 

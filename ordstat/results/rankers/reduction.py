@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import pandas as pd
@@ -24,7 +23,6 @@ from ..target import Target
 from .margin import FittedThresholds, report_with, threshold_figures, tidy_thresholds
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class FittedReduction(FittedRanker):
     """A fitted ranker that asks K-1 questions "is the rank above k?"."""
 

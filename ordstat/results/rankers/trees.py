@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -26,7 +25,6 @@ from .margin import FittedVotes
 from .staged import after_rounds, staged_predictions, stages, with_more_rounds
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class FittedTrees(FittedRanker):
     """A fitted tree, or many of them that vote; ties go to the lower level."""
 

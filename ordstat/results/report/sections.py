@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import AnyArray, FloatArray
-from ...assess.bounds import MarginBounds
+from ...assess.bounds import MarginBounds, sorted_mass
 from ...assess.errors import ErrorTable, Predictions, confusion, per_rank_errors
 from ...assess.margins import DeltaErrors, Margins
 from ...model.fit import Certificate, CostBound, Selection, Trace
@@ -88,18 +88,9 @@ def _quantiles(values: FloatArray, weights: FloatArray) -> FloatArray:
     finite = np.isfinite(values)
     if not finite.any():
         return np.full(len(_QUANTILES), np.nan)
-    ordered, mass = _sorted_mass(values[finite], weights[finite])
+    ordered, mass = sorted_mass(values[finite], weights[finite])
     places = np.searchsorted(mass, np.array(_QUANTILES) * mass[-1] * (1 - 1e-12))
-    quantiles: FloatArray = ordered[np.minimum(places, ordered.size - 1)]
-    return quantiles
-
-
-def _sorted_mass(values: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Values in order, and the weight of those up to each."""
-    if np.all(weights == 1.0):
-        return np.sort(values), np.arange(1.0, values.size + 1.0)
-    order = np.argsort(values)
-    return values[order], np.cumsum(weights[order])
+    return np.asarray(ordered[np.minimum(places, ordered.size - 1)])
 
 
 def _share(flags: Any, values: FloatArray, weights: FloatArray) -> float:
@@ -211,9 +202,7 @@ def _at_the_end(selection: Selection) -> str:
         for end, of in ends.items()
         if np.unique(tried).size > 1 and tried[selection.chosen] == of(tried)
     ]
-    if not found:
-        return ""
-    return f"Chosen is {' and '.join(found)}: values beyond it, given as a list, may cost less."
+    return f"Chosen is {' and '.join(found)}: values beyond it, given as a list, may cost less." if found else ""
 
 
 def _power(value: float) -> str:

@@ -139,8 +139,7 @@ def _lambda_at_end(fit: LikelihoodFit) -> str:
 def infinite_estimates(direction: FloatArray) -> BoolArray:
     """(P,) which parameters move along a separating direction."""
     size = np.abs(direction)
-    moving: BoolArray = size > _STILL * size.max()
-    return moving
+    return np.asarray(size > _STILL * size.max())
 
 
 def _separated(direction: FloatArray, parameters: Parameters) -> str:
