@@ -173,7 +173,8 @@ def margin_bounds(
     found = complexity(geometry, sample.y, weights, sample.n_levels)
     setting = _Setting(rows.normalised, sample.y, weights, found, geometry.radius, delta)
     ordered = bool(np.all(np.diff(geometry.theta) >= 0))
-    missing = [_unordered(ordered), _unbounded_cost(setting, costs, ordered)]
+    unordered = "" if ordered else "No bound of the classification error: the thresholds are not in order."
+    missing = [unordered, _unbounded_cost(setting, costs, ordered)]
     bounds = [absolute_bound(setting)]
     if not missing[0]:
         bounds.insert(0, classification_bound(setting))
@@ -181,10 +182,6 @@ def margin_bounds(
         bounds.append(cost_bound(setting, costs))
     assumed = "" if costs is None or sample.costs is None else _ROW_COSTS
     return MarginBounds(bounds=tuple(bounds), notes=tuple(note for note in (*missing, assumed) if note))
-
-
-def _unordered(ordered: bool) -> str:
-    return "" if ordered else "No bound of the classification error: the thresholds are not in order."
 
 
 def _unbounded_cost(setting: _Setting, costs: FloatArray | None, ordered: bool) -> str:
@@ -299,7 +296,6 @@ def _candidates(rho: FloatArray, radius: float) -> FloatArray:
 _ROUNDING = 1e-9
 # Rows that are listed one by one, at the most.
 _MOST = 1e7
-_SOURCE = "Herbrich et al. 2000, th. 7.2"
 
 
 def preference_bounds(scores: FloatArray, geometry: BallGeometry, sample: Sample, delta: float = 0.05) -> MarginBounds:
@@ -372,5 +368,5 @@ def _dimension(margins: FloatArray, geometry: BallGeometry) -> float:
 def _bound(name: str, margins: FloatArray, geometry: BallGeometry, delta: float) -> Bound:
     n, k = margins.size, _dimension(margins, geometry)
     value = 2.0 / n * (k * np.log2(8.0 * np.e * n / k) * np.log2(32.0 * n) + np.log2(8.0 * n / delta))
-    margin = float(margins.min() / geometry.norm)
-    return Bound(name=name, source=_SOURCE, value=float(value), delta=delta, trivial=1.0, margin=margin, training=0.0)
+    margin, source = float(margins.min() / geometry.norm), "Herbrich et al. 2000, th. 7.2"
+    return Bound(name=name, source=source, value=float(value), delta=delta, trivial=1.0, margin=margin, training=0.0)

@@ -212,12 +212,9 @@ def _values(p: Predictions, weights: FloatArray) -> FloatArray:
     macro = np.nanmean(rank_means(p._rank_losses[:3], p.y, weights, p.n_levels), axis=1)
     # A row of weight zero may have an infinite log-loss: it must not turn the mean into NaN.
     probability = np.where(weights > 0, p._probability_losses, 0.0) @ weights / total
-    return np.concatenate((means[:3], macro, means[3:], _agreement(p, weights), probability))
-
-
-def _agreement(p: Predictions, weights: FloatArray) -> FloatArray:
     ranks, scores = p._rank_pairs.counts(weights), p._score_pairs.counts(weights)
-    return np.array([measure(p, ranks, scores, weights) for measure in _AGREEMENT.values()])
+    agreement = [measure(p, ranks, scores, weights) for measure in _AGREEMENT.values()]
+    return np.concatenate((means[:3], macro, means[3:], agreement, probability))
 
 
 def bootstrap_table(

@@ -19,13 +19,10 @@ if TYPE_CHECKING:
     from .drawn import Axes, DrawnLikelihood
 
 
-_EFFECTS = ("nominal", "location", "scale")
-
-
 def forest_data(results: DrawnLikelihood, *, exponentiate: bool = False, level: float = 0.95) -> pd.DataFrame:
     """Columns term, estimate, conf_low, conf_high, coef_type."""
     table = results.tidy(exponentiate=exponentiate, level=level)
-    kept = table["coef_type"].isin(_EFFECTS) & table["estimate"].notna()
+    kept = table["coef_type"].isin(("nominal", "location", "scale")) & table["estimate"].notna()
     return table.loc[kept, ["term", "estimate", "conf_low", "conf_high", "coef_type"]].reset_index(drop=True)
 
 
@@ -252,7 +249,8 @@ def parallel(
     data = parallel_data(results, columns=columns, level=level)
     terms = list(dict.fromkeys(data["term"]))
     rows = len(results.levels) - 1
-    places = _places(len(terms), rows)
+    # (terms, rows) heights, from the top down, with room for a heading above each block
+    places = -(np.arange(len(terms))[:, None] * (rows + 1.3) + np.arange(rows))
     ax = style.axes(ax, height=0.9 + 0.21 * (rows + 1.3) * len(terms))
     colours = style.level_colours(rows)
     for block, term in enumerate(terms):
@@ -263,12 +261,6 @@ def parallel(
     labels = [f"{response} > {above}" for above in results.levels[:-1]]
     style.row_labels(ax, list(places.ravel()), labels * len(terms))
     return style.named(ax, f"effect on the {results.rule.link.name} scale, {100 * level:g} % limits")
-
-
-def _places(terms: int, rows: int) -> FloatArray:
-    """(terms, rows) heights, from the top down, with room for a heading above each block."""
-    steps = np.arange(terms)[:, None] * (rows + 1.3) + np.arange(rows)
-    return np.asarray(-steps, dtype=np.float64)
 
 
 def _block(ax: Axes, data: pd.DataFrame, places: FloatArray, colours: Sequence[Any]) -> None:

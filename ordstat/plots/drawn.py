@@ -81,9 +81,8 @@ class DrawnLikelihood(DrawnRanker, Protocol):
     def profile(
         self, parm: str | int | Sequence[str | int] | None = None, *, level: float = 0.99, points: int = 21
     ) -> pd.DataFrame: ...
-    def emmeans(
-        self, variables: str, *, scale: str = "latent", at: Any = None, data: Any = None, level: float = 0.95
-    ) -> Any: ...
+    @property
+    def emmeans(self) -> Callable[..., Any]: ...
 
 
 class DrawnRounds(DrawnRanker, Protocol):

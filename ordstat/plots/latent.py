@@ -249,9 +249,6 @@ def _cuts(ax: Axes, results: DrawnLikelihood, data: pd.DataFrame) -> None:
     style.threshold_lines(ax, values, results.threshold_names)
 
 
-_SIDES = ("left", "right")
-
-
 def margins_data(results: DrawnRanker, *, bins: int = 40, normalised: bool | None = None) -> pd.DataFrame:
     """Histogram of the left and of the right margins.
 
@@ -269,14 +266,16 @@ def margins_data(results: DrawnRanker, *, bins: int = 40, normalised: bool | Non
         the lowest level have no left margin, those of the highest no right one).
     """
     whole("bins", bins, 2)
-    sides = _sides(results, _normalise(results, normalised))
+    m = results.training_margins
+    unit = m.unit if _normalise(results, normalised) else 1.0
+    sides = (m.left / unit, m.right / unit)
     weights = results.design.sample.case_weights
     values = np.concatenate([side[np.isfinite(side)] for side in sides])
     if values.size == 0:
         raise DataError("no row has a finite margin.")
     edges = _edges(values, bins)
     tables = []
-    for name, side in zip(_SIDES, sides, strict=True):
+    for name, side in zip(("left", "right"), sides, strict=True):
         finite = np.isfinite(side)
         ends = {"side": name, "from": edges[:-1], "to": edges[1:]}
         tables.append(pd.DataFrame(ends | style.histogram(side[finite], edges, weights[finite])))
@@ -288,11 +287,6 @@ def _normalise(results: DrawnRanker, asked: bool | None) -> bool:
     if use and results.geometry is None:
         raise OptionError(f"{results.method!r} has no norm for its margins: use normalised=False.")
     return use
-
-
-def _sides(results: DrawnRanker, normalised: bool) -> tuple[FloatArray, FloatArray]:
-    m = results.training_margins
-    return (m.left / m.unit, m.right / m.unit) if normalised else (m.left, m.right)
 
 
 def _edges(values: FloatArray, bins: int) -> FloatArray:

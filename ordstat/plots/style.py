@@ -25,7 +25,6 @@ _WIDTH = 6.4  # inches
 _TALLEST = 14.0  # inches of a figure, however many rows it has
 _ROW = 0.13  # inches that a row's name needs
 _MOST_NAMES = 20  # of levels beside a plot
-_MISSING = "plots need matplotlib, which is not installed: pip install ordstat[plot]"
 
 
 def axes(ax: Axes | None, height: float = 4.0, width: float = _WIDTH) -> Axes:
@@ -49,7 +48,7 @@ def panels(given: Any, n: int, columns: int, height: float, width: float = _WIDT
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise ImportError(_MISSING) from error
+        raise ImportError("plots need matplotlib, which is not installed: pip install ordstat[plot]") from error
     columns = min(columns, n)
     rows = -(-n // columns)
     size = (width, min(height * rows, _TALLEST))

@@ -12,7 +12,7 @@ from typing import cast
 
 import numpy as np
 
-from ..._typing import BoolArray, FloatArray, IntArray
+from ..._typing import BoolArray, FloatArray
 from ...model.fit import LikelihoodFit
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.row_blocks import row_blocks
@@ -63,6 +63,7 @@ def discrimination(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> 
     middle, median = sample.n_levels // 2, int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12))
     above, over_median, rps = _probability_figures(rule, fit, sample, (middle, median))
     pairs = PairOrder.of(sample.y, scores).counts(weights)
+    distinct = np.unique(merged(scores), return_inverse=True)[1].astype(np.intp)  # scores as codes, in their order
     g = gini_mean_difference(scores, weights)
     score = score_chi2(fit, sample)
     return {
@@ -82,7 +83,7 @@ def discrimination(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> 
         "gr": math.inf if g > _LARGEST_LOG else math.exp(g),
         "gp": gini_mean_difference(above, weights),
         "pdm": float(np.average(np.abs(over_median - 0.5), weights=weights)),
-        "rho": spearman(sample.y, _codes(scores), weights),
+        "rho": spearman(sample.y, distinct, weights),
         "c_index": concordance(pairs),
         "somers_d": somers_d(pairs),
         "gamma": ratio(pairs.concordant - pairs.discordant, pairs.concordant + pairs.discordant),
@@ -108,11 +109,6 @@ def _probability_figures(
 def _pairs(total: float) -> float:
     """Ordered pairs of different cases, 0 where there is hardly more than one case."""
     return total * (total - 1.0) if total > 1.0 + 1e-9 else 0.0
-
-
-def _codes(scores: FloatArray) -> IntArray:
-    """(N,) codes of the distinct scores in their order."""
-    return np.asarray(np.unique(merged(scores), return_inverse=True)[1].astype(np.intp))
 
 
 def gini_mean_difference(values: FloatArray, weights: FloatArray) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -17,10 +17,10 @@ from .fitted import FittedLikelihood
 _ROUNDING = 1e-8
 
 
-def chi2_frame(tests: Mapping[str, tuple[float, int]]) -> pd.DataFrame:
-    """Statistics and their degrees of freedom by name, as a frame with p-values."""
-    chisq, df = (np.array([test[place] for test in tests.values()], kind) for place, kind in ((0, float), (1, int)))
-    return pd.DataFrame({"df": df, "chisq": chisq, "p_value": chi2_tail(chisq, df)}, index=list(tests))
+def chi2_frame(names: Iterable[str], tests: Collection[tuple[float, int]]) -> pd.DataFrame:
+    """Statistics and their degrees of freedom, as a frame with p-values."""
+    chisq, df = (np.array([test[place] for test in tests], kind) for place, kind in ((0, float), (1, int)))
+    return pd.DataFrame({"df": df, "chisq": chisq, "p_value": chi2_tail(chisq, df)}, index=list(names))
 
 
 def without_rounding(statistic: FloatArray, df: FloatArray, loglik: FloatArray) -> FloatArray:

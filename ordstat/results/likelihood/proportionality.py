@@ -18,7 +18,7 @@ from ...model.sample import Rows, Sample
 from .comparison import check_unpenalised, chi2_frame, joined
 from .fitted import FittedLikelihood
 from .parameters import terms_of
-from .single_terms import Refit, coded_anew, extension_table, fitted, unstarted
+from .single_terms import coded_anew, fitted, refit_table, unstarted
 
 OMNIBUS = "omnibus"
 
@@ -46,7 +46,7 @@ def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None)
     """
     check_unpenalised([r], "nominal_test")
     terms = _scope([*r.design.terms, *r.design.scale_terms], r.design.nominal_terms, scope)
-    return extension_table(r, _extended(r, "nominal", r.design.nominal_terms, terms))
+    return _extended(r, "nominal", r.design.nominal_terms, terms)
 
 
 def scale_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
@@ -66,12 +66,13 @@ def scale_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -
     """
     check_unpenalised([r], "scale_test")
     terms = _scope(r.design.terms, r.design.scale_terms, scope)
-    return extension_table(r, _extended(r, "scale", r.design.scale_terms, terms))
+    return _extended(r, "scale", r.design.scale_terms, terms)
 
 
-def _extended(r: FittedLikelihood, role: str, old: Iterable[str], terms: Iterable[str]) -> dict[str, Refit]:
-    """The model with each term in the nominal or scale formula too."""
-    return {term: fitted(r, coded_anew(r, role, [*old, term], term)) for term in terms}
+def _extended(r: FittedLikelihood, role: str, old: Iterable[str], terms: Iterable[str]) -> pd.DataFrame:
+    """Tests of the model against those with each term in the nominal or scale formula too."""
+    fits = {term: fitted(r, coded_anew(r, role, [*old, term], term)) for term in terms}
+    return refit_table(r, fits, 1.0, "Chisq", 2.0, loglik=True)
 
 
 def _scope(terms: Iterable[str], taken: Iterable[str], scope: Any) -> list[str]:
@@ -129,7 +130,7 @@ def score_tests(r: FittedLikelihood) -> pd.DataFrame:
     chosen = {term: _with_margins(r, [term]) for term in r.design.terms}
     chosen[OMNIBUS] = np.ones(len(r.design.names), dtype=bool)
     rows = {name: _score_row(r, columns) for name, columns in chosen.items()}
-    return chi2_frame(rows)
+    return chi2_frame(rows, rows.values())
 
 
 def _score_row(r: FittedLikelihood, columns: BoolArray) -> tuple[float, int]:
@@ -215,7 +216,7 @@ def brant_tests(r: FittedLikelihood) -> pd.DataFrame:
     columns = {term: place[found][estimated[found]] for term, found in r.design.terms.items()}
     columns[OMNIBUS] = np.arange(X.shape[1])
     untested = dict.fromkeys(columns, (np.nan, 0))
-    table = chi2_frame(untested) if notes else _brant_frame(r, X, fits, columns)
+    table = chi2_frame(untested, untested.values()) if notes else _brant_frame(r, X, fits, columns)
     lacking = [str(name) for name, chisq in table["chisq"].items() if np.isnan(chisq)]
     if lacking and not notes:
         notes = [
@@ -251,7 +252,7 @@ def _brant_frame(
     for name, chosen in columns.items():
         L = equality_contrasts(len(fits), 1 + X.shape[1], 1 + chosen)
         rows[name] = wald_test(L, L @ estimates, covariance)
-    table = chi2_frame(rows)
+    table = chi2_frame(rows, rows.values())
     slopes = {f"at {name}": fit.coefficients[1:] for name, fit in zip(r.threshold_names, fits, strict=True)}
     table.attrs["coefficients"] = slopes
     return table

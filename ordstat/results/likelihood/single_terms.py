@@ -129,20 +129,14 @@ def dropped_terms(
     """
     one_of("test", test, ("Chisq", None))
     check_unpenalised([r], "drop1")
-    fits = drop_fits(r, _drop_scope(r, scope))
-    return _table(r, fits, -1.0, test, k)
+    terms = r.design.spec.marginality().droppable() if scope is None else terms_of(scope, r.design.terms)
+    return refit_table(r, drop_fits(r, terms), -1.0, test, k)
 
 
 def drop_fits(r: FittedLikelihood, terms: Iterable[str]) -> dict[str, Refit]:
     """The model without each term."""
     kept = {term: [other for other in r.design.terms if other != term] for term in terms}
     return {term: fitted(r, coded_anew(r, "formula", others, term)) for term, others in kept.items()}
-
-
-def _drop_scope(r: FittedLikelihood, scope: Any) -> list[str]:
-    if scope is None:
-        return r.design.spec.marginality().droppable()
-    return terms_of(scope, r.design.terms)
 
 
 def added_terms(
@@ -180,7 +174,7 @@ def added_terms(
     one_of("test", test, ("Chisq", None))
     check_unpenalised([r], "add1")
     fits = add_fits(r, enterable(r, widest(r, scope, data)), data)
-    return _table(r, fits, 1.0, test, k)
+    return refit_table(r, fits, 1.0, test, k)
 
 
 def add_fits(r: FittedLikelihood, texts: dict[str, str], data: Any) -> dict[str, Refit]:
@@ -218,7 +212,7 @@ def check_rows(old: Design, new: Design, term: str) -> None:
         )
 
 
-def _table(
+def refit_table(
     r: FittedLikelihood, fits: dict[str, Refit], sign: float, test: str | None, k: float, loglik: bool = False
 ) -> pd.DataFrame:
     """One row a model; `sign` is +1 where terms were added and -1 where they were dropped."""
@@ -245,11 +239,6 @@ def _table(
     }
     table.attrs["notes"] = [text.format(", ".join(names)) for text, names in notes.items() if names]
     return table
-
-
-def extension_table(r: FittedLikelihood, fits: dict[str, Refit]) -> pd.DataFrame:
-    """The table of nominal_test and scale_test."""
-    return _table(r, fits, 1.0, "Chisq", 2.0, loglik=True)
 
 
 #: Criteria as near to each other as this are equal.

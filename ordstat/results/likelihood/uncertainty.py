@@ -30,8 +30,6 @@ from .standard_errors import (
     symmetric_limits,
 )
 
-METHODS = ("delta", "simulation")
-
 
 def prediction_with_errors(
     r: FittedLikelihood,
@@ -104,7 +102,7 @@ def prediction_with_errors(
     [2, 2, 3]
     """
     one_of("interval", interval, ("confidence", None))
-    one_of("method", method, METHODS)
+    one_of("method", method, ("delta", "simulation"))
     whole("draws", draws, 2)
     fraction("level", level)
     if cost is not None:

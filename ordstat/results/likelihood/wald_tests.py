@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import BoolArray, FloatArray, IntArray
-from ...assess.likelihood.wald import chi2_tail, quadratic_form, sequential_contrasts, wald_test
+from ...assess.likelihood.wald import quadratic_form, sequential_contrasts, wald_test
 from ...checks import one_of
 from ...exceptions import OptionError
 from ...model.equations import read
@@ -85,7 +85,7 @@ def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
     covariance = _location_covariance(r, places)
     contrasts = _recoded_contrasts if kind in _CODED else _sequential_contrasts
     tests = [wald_test(L, L @ beta, covariance) for L in contrasts(r, kind, marginality, estimated)]
-    table = chi2_frame(dict(zip(design.terms, tests, strict=True)))
+    table = chi2_frame(design.terms, tests)
     table.attrs["title"] = f"Wald tests of type {kind}, {r.covariance} covariance"
     return table
 
@@ -114,7 +114,8 @@ def _recoded_contrasts(
     coded = r.design.spec.hypotheses(_CODED[kind])
     found = []
     for term, columns in r.design.terms.items():
-        if coded and _all_cells(term, marginality, r.design, estimated):
+        # Known in all cells: nothing is aliased in the term or in those that contain it.
+        if coded and all(estimated[r.design.terms[name]].all() for name in (term, *marginality.containing[term])):
             found.append(coded[term])
         elif marginality.containing[term]:
             found.append(np.full((columns.stop - columns.start, estimated.size), np.nan))
@@ -143,14 +144,6 @@ def _containing_last(term: str, marginality: Marginality, design: Design) -> Int
     others = [name for name in design.terms if name != term and name not in containing]
     columns = [np.arange(design.terms[name].start, design.terms[name].stop) for name in (*others, term, *containing)]
     return np.concatenate(columns)
-
-
-def _all_cells(term: str, marginality: Marginality, design: Design, estimated: BoolArray) -> bool:
-    """Whether the effects of a term in all cells are known: nothing aliased in it or in the terms that contain it."""
-    return all(estimated[design.terms[name]].all() for name in (term, *marginality.containing[term]))
-
-
-JOINT = "joint"
 
 
 def hypothesis_tests(r: FittedLikelihood, hypotheses: str, *, vcov: Any = None) -> pd.DataFrame:
@@ -199,13 +192,10 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str, *, vcov: Any = None) 
     errors = np.sqrt([quadratic_form(row[None], covariance)[0, 0] for row in L])
     if len(L) > 1:
         tests.append(wald_test(L, difference, covariance))
-        index.append(JOINT)
+        index.append("joint")
         difference, errors = np.append(difference, np.nan), np.append(errors, np.nan)
-    chisq, df = np.array([test[0] for test in tests]), np.array([test[1] for test in tests])
-    return pd.DataFrame(
-        {"difference": difference, "std_error": errors, "df": df, "chisq": chisq, "p_value": chi2_tail(chisq, df)},
-        index=index,
-    )
+    found = pd.DataFrame({"difference": difference, "std_error": errors}, index)
+    return pd.concat([found, chi2_frame(index, tests)], axis=1)
 
 
 def _names(r: FittedLikelihood) -> dict[str, int]:

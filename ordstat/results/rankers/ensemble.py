@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol, cast
 import numpy as np
 import pandas as pd
 
-from ..._typing import FloatArray, IntArray
+from ..._typing import IntArray
 from ...exceptions import UnavailableError
 from ...model.costs import sample_costs
 from ...model.ensembles.rounds import EnsembleFit
@@ -137,18 +137,14 @@ def ensemble_importance(fit: FittedEnsemble) -> pd.DataFrame:
     >>> fit.importance().index.tolist()
     ['temp[T.warm]', 'contact[T.yes]']
     """
-    found = _sizes(fit)
-    frame = pd.DataFrame({"importance": found / (found.sum() or 1.0)}, pd.Index(fit.design.names, name="column"))
-    return frame.sort_values("importance", ascending=False, kind="stable")
-
-
-def _sizes(fit: FittedEnsemble) -> FloatArray:
     rule: Any = fit.fit.rule
     potential = getattr(rule, "rule", rule).potential  # of the levels that had rows
     potential = getattr(potential, "added", potential)
     if not hasattr(potential, "importance"):
         raise UnavailableError(f"{fit.method!r} adds up hypotheses that do not tell which columns they look at.")
-    return np.asarray(potential.importance(fit.design.sample))
+    found = potential.importance(fit.design.sample)
+    frame = pd.DataFrame({"importance": found / (found.sum() or 1.0)}, pd.Index(fit.design.names, name="column"))
+    return frame.sort_values("importance", ascending=False, kind="stable")
 
 
 def ensemble_figures(fit: FittedEnsemble) -> pd.DataFrame:

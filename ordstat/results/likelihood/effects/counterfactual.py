@@ -62,7 +62,9 @@ class Population:
 
     def setting(self, name: str, value: Any) -> pd.DataFrame:
         """The frame with one variable set: to one value, or to (n,) numbers."""
-        return self.frame.assign(**{name: _column(self.frame[name], value)})
+        old = self.frame[name]
+        new = value if isinstance(value, np.ndarray) else _like(old, [value] * len(old))
+        return self.frame.assign(**{name: new})
 
     def at(self, values: Mapping[str, Any]) -> Population:
         """With variables set for all rows."""
@@ -97,12 +99,6 @@ class Population:
         template = self.frame.iloc[np.zeros(len(rows), dtype=np.intp)].reset_index(drop=True)
         columns = {name: list(column) for name, column in zip(values, zip(*rows, strict=True), strict=True)}
         return template.assign(**{name: _like(template[name], column) for name, column in columns.items()})
-
-
-def _column(old: pd.Series, value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value
-    return _like(old, [value] * len(old))
 
 
 def _like(old: pd.Series, values: list[Any]) -> Any:
