@@ -25,7 +25,7 @@ from .methods import Method
 from .model.decision import decisions
 from .model.sample import Rows, Sample
 from .registry import check_names, class_of, defaults_of, resolve
-from .results.rankers.online import Batch, Stream
+from .results.rankers.online import Stream
 
 if TYPE_CHECKING:
     from .methods.shared.online import OnlineMethod
@@ -259,7 +259,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         sample = Sample(rows=Rows(X=X), y=codes, n_levels=self.levels_.size, weights=weights)
         stream = self._held if isinstance(self._held, Stream) else Stream(first=self._held)
-        self._held = stream.after(Batch(sample=sample, index=pd.RangeIndex(len(y)), n_given=len(y)))
+        self._held = stream.after(sample, pd.RangeIndex(len(y)), len(y))
         return self
 
     @property

@@ -13,9 +13,9 @@ from ordstat import datasets, features
 from ordstat.methods import METHODS
 from ordstat.results.conformal import ConformalIntervals
 from ordstat.results.likelihood.bootstrap import Bootstrap
-from ordstat.results.likelihood.convergence import Convergence
 from ordstat.results.likelihood.effects.emmeans import Emmeans
 from ordstat.results.likelihood.goodness import GoodnessOfFit
+from ordstat.results.likelihood.residuals import Convergence
 
 
 def _is_own(value: Any, module: Any) -> bool:
@@ -77,4 +77,4 @@ def test_errors_are_described(name):
 
 
 def test_the_error_reader_finds_errors():
-    assert _raised(ConformalIntervals.coverage) or _raised(Bootstrap.confint)
+    assert _raised(CALLED["FittedRanker.judged_sample"]) == {"DataError"}

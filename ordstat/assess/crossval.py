@@ -53,11 +53,7 @@ class CrossValidation:
 
 
 def cross_validate(
-    sample: Sample,
-    n_folds: int,
-    rng: np.random.Generator,
-    fit_predict: FitPredict,
-    progress: Progress | None = None,
+    sample: Sample, n_folds: int, rng: np.random.Generator, fit_predict: FitPredict, progress: Progress | None = None
 ) -> CrossValidation:
     """Predict every row by a fit that has not seen it.
 

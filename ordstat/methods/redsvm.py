@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from .._typing import FloatArray
-from ..assess.bounds import MarginBounds
-from ..assess.preference import preference_bounds
+from ..assess.bounds import MarginBounds, preference_bounds
 from ..checks import number
 from ..model.costs import CostField
 from ..model.fit import BallGeometry, Fit, Geometry

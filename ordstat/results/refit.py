@@ -71,10 +71,8 @@ def updated(
     given = {name: value for name, value in design.items() if value is not None}
     given |= {name: changes[name] for name in DESIGN_ARGUMENTS if name in changes}
     options = {name: value for name, value in changes.items() if name not in (*DESIGN_ARGUMENTS, *FIT_ARGUMENTS)}
-    folds = False if fit.calibrated is None else fit.calibrated.folds
-    kept = {"calibrate": changes.get("calibrate", folds)} | {
-        name: changes[name] for name in ("force",) if name in changes
-    }
+    kept = {"calibrate": False if fit.calibrated is None else fit.calibrated.folds}
+    kept |= {name: changes[name] for name in ("calibrate", "force") if name in changes}
     new = fit.design if data is None and not given else fit.design.updated(data, **given)
     covariance = changes["vcov"] if "vcov" in changes else kept_covariance(fit, new)
     if method is not None:

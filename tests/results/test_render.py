@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from ordstat.results.report.cells import column_cells, p_value
-from ordstat.results.report.render import WIDTH, Summary, as_html, as_text
-from ordstat.results.report.report import Report, Table
+from ordstat.results.report.render import WIDTH, Report, Summary, Table, as_html, as_text
 
 
 def _report(**changes):

@@ -10,7 +10,7 @@ import twins
 from scipy.optimize import minimize
 
 from ordstat import datasets, ordfit
-from ordstat.assess.preference import preference_bounds
+from ordstat.assess.bounds import preference_bounds
 from ordstat.compiled import pairascent, paircount
 from ordstat.exceptions import ConvergenceWarning, DataError
 from ordstat.methods.redsvm import RankBoundarySVM

@@ -24,7 +24,7 @@ from ...model.rules import ScoreRule
 from ...model.sample import Sample
 from ...model.scaling import SCALED
 from ...model.ties import cleared
-from ...results.rankers.votes import VoteResults
+from ...results.rankers.margin import VoteResults
 from ...solvers.svm.routes import ROUGH, SOLVERS
 from ..base import Method, Needs, option
 from .selection import CrossValidated

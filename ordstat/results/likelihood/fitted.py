@@ -8,19 +8,29 @@ from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtrc, ndtr
+from scipy.special import ndtr
 
 from ..._typing import FloatArray
+from ...assess.likelihood.wald import chi2_tail
 from ...model.fit import Fit, LikelihoodFit
 from ...model.likelihood.family import Family
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows
+from ..evaluation import LikelihoodMethod, ProbabilityRule
 from ..fitted import FittedRanker
-from ..protocols import LikelihoodMethod, ProbabilityRule
 from ..report.warnings import Alert, infinite_estimates, likelihood_alerts
 from ..target import Target
-from .covariance import Covariance, chosen_covariance, covariance_matrix, own_covariance
-from .parameters import Parameters, parameters, spread, threshold_errors, threshold_values
+from .parameters import (
+    Covariance,
+    Parameters,
+    chosen_covariance,
+    covariance_matrix,
+    own_covariance,
+    parameters,
+    spread,
+    threshold_errors,
+    threshold_values,
+)
 from .standard_errors import predicted
 
 
@@ -32,38 +42,30 @@ class FittedLikelihood(FittedRanker):
     fit: LikelihoodFit
     robust: Covariance | None = field(default=None, kw_only=True)
 
-    predicts: ClassVar[tuple[str, ...]] = (
-        "class",
-        "prob",
-        "cum_prob",
-        "score",
-        "linear_predictor",
-        "mean",
-        "margin",
-    )
+    predicts: ClassVar[tuple[str, ...]] = ("class", "prob", "cum_prob", "score", "linear_predictor", "mean", "margin")
 
     augments: ClassVar[tuple[str, ...]] = ("class", "score", "margin", "prob")
 
     # Predictions
 
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
-        rule = cast(ProbabilityRule, self.fit.rule)
         if type in ("linear_predictor", "mean"):
-            values = predicted(cast(LikelihoodRule, rule), target.rows, type)
+            values = predicted(self.rule, target.rows, type)
             return target.series(values[:, 0], type) if type == "mean" else target.frame(values, self.threshold_names)
-        if type == "prob":
-            return target.frame(rule.probabilities(target.rows, target.scores), self.levels)
-        if type == "cum_prob":
-            return target.frame(rule.cum_probabilities(target.rows, target.scores), self.levels)
         return super()._predicted(target, type)
 
     def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray:
         return cast(ProbabilityRule, fit.rule).probabilities(rows, scores)
 
     @property
+    def rule(self) -> LikelihoodRule:
+        """What the fit predicts by."""
+        return cast(LikelihoodRule, self.fit.rule)
+
+    @property
     def family(self) -> Family:
         """The likelihood family at its link."""
-        return cast(LikelihoodRule, self.fit.rule).family
+        return self.rule.family
 
     @property
     def no_margins(self) -> str | None:
@@ -218,7 +220,7 @@ class FittedLikelihood(FittedRanker):
     @property
     def lr_p_value(self) -> float:
         """P-value of `lr_chi2`; NaN for a model of thresholds only."""
-        return float(chdtrc(self.lr_df, max(self.lr_chi2, 0.0))) if self.lr_df > 0 else float("nan")
+        return float(chi2_tail(self.lr_chi2, self.lr_df))
 
     @property
     def mcfadden(self) -> float:

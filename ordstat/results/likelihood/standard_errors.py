@@ -5,21 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from scipy.special import expit, ndtri
 
-from ..._typing import BoolArray, FloatArray, IntArray
+from ..._typing import BoolArray, FloatArray
 from ...checks import fraction
-from ...model.costs import CostMatrix
 from ...model.fit import LikelihoodFit
 from ...model.likelihood.flexible import FLEXIBLE
 from ...model.likelihood.links import Link
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows
 from ..report.warnings import infinite_estimates
-from ..target import Target
 
 
 def places(fit: LikelihoodFit, rule: LikelihoodRule) -> FloatArray:
@@ -96,6 +94,16 @@ def logit_limits(
     return np.where(certain, share, lower), np.where(certain, share, upper)
 
 
+def limits_between(
+    low: float, high: float, value: FloatArray, std_error: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Limits of a value in [low, high], by the logit of its place between the ends."""
+    width = high - low
+    share = (value - low) / width
+    lower, upper = logit_limits(share, 1.0 - share, std_error / width, level)
+    return low + width * lower, low + width * upper
+
+
 def drawn_rules(
     rule: LikelihoodRule, covariance: FloatArray, draws: int, rng: np.random.Generator
 ) -> Iterator[LikelihoodRule]:
@@ -161,11 +169,3 @@ _VALUES: dict[str, Callable[[LikelihoodRule, Rows], FloatArray]] = {
     "linear_predictor": lambda rule, rows: rule.eta(rows),
     "mean": _mean,
 }
-
-
-def classes_under(fit: LikelihoodFit, target: Target, cost: Any) -> IntArray:
-    """(n,) codes of least expected cost under another cost than that of the fit."""
-    rule = cast(LikelihoodRule, fit.rule)
-    chosen = CostMatrix.parse(cost)
-    chosen.matrix(rule.n_levels)  # raises where its size is not K x K
-    return replace(rule, cost=chosen).codes(target.rows, target.scores)

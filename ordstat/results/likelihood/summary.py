@@ -1,4 +1,4 @@
-"""The summary of a cumulative link model."""
+"""A likelihood fit as data frames, one row a parameter or one row in all, and its summary."""
 
 from __future__ import annotations
 
@@ -9,12 +9,76 @@ import pandas as pd
 
 from ...model.rules import count_above
 from ..report.cells import p_value
-from ..report.render import Summary
-from ..report.report import Report, Table
-from ..report.sections import alert_notes, certificate_text, data_header, error_tables, shared_tables, shortened
+from ..report.render import Report, Summary, Table
+from ..report.sections import (
+    alert_notes,
+    certificate_text,
+    data_header,
+    error_figures,
+    error_tables,
+    shared_tables,
+    shortened,
+)
 from .fitted import FittedLikelihood
 from .profile import confidence_limits
-from .tidy import tidy_parameters
+
+#: What a fit tells of its likelihood, in the order of a table.
+_FIGURES = (
+    *("nobs", "edf", "df_residual", "loglik", "null_loglik", "aic", "bic"),
+    *("lr_chi2", "lr_df", "lr_p_value", "mcfadden", "nagelkerke"),
+)
+
+
+def tidy_parameters(
+    r: FittedLikelihood, conf_int: bool = True, exponentiate: bool = False, level: float = 0.95
+) -> pd.DataFrame:
+    """One row per parameter: term, estimate, std_error, statistic, p_value, conf_low, conf_high, coef_type.
+
+    Parameters
+    ----------
+    conf_int : bool
+        Whether to give the limits.
+    exponentiate : bool
+        exp() of estimate and limits of all terms but thresholds; std_error, statistic and p_value stay those of
+        the coefficient.
+    level : float
+        Confidence level of the limits.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.tidy(exponentiate=True).round(2).loc[4:, ["term", "estimate", "conf_low", "conf_high"]]
+                 term  estimate  conf_low  conf_high
+    4    temp[T.warm]     12.22      4.34      34.44
+    5  contact[T.yes]      4.61      1.81      11.73
+    """
+    limits = confidence_limits(r, level).to_numpy()
+    numbers = np.column_stack((r.fit.coefficients, limits))
+    if exponentiate:
+        effects = r.parameters.of("nominal", "location", "scale")
+        numbers[effects] = np.exp(numbers[effects])
+    estimate, low, high = numbers.T
+    tests = {"std_error": r._standard_errors, "statistic": r.z_values.to_numpy(), "p_value": r.p_values.to_numpy()}
+    ends = {"conf_low": low, "conf_high": high} if conf_int else {}
+    named = {"term": r.parameters.names, "estimate": estimate}
+    return pd.DataFrame(named | tests | ends | {"coef_type": r.parameters.kinds})
+
+
+def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
+    """One row of figures of the whole fit.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.glance()[["nobs", "loglik", "aic", "mcfadden"]].round(3)
+       nobs  loglik      aic  mcfadden
+    0  72.0 -86.492  184.984     0.166
+    """
+    own = {name: getattr(r, name) for name in _FIGURES}
+    return pd.DataFrame([own | error_figures(r) | {"converged": r.certificate.reached}])
+
 
 #: Name of the ratio, sign of the coefficient in it, title of its table, where the family has none.
 _EXPONENT = ("exp(estimate)", 1.0, "Exponents of the location effects; no odds or hazards under this link")
@@ -107,12 +171,9 @@ def _limit_names(level: float) -> tuple[str, str]:
 
 
 def _effects(r: FittedLikelihood, rows: Any, title: str, level: float) -> Table:
-    tidy = tidy_parameters(r, level=level).iloc[rows].set_index("term").rename_axis(None)
-    low, high = _limit_names(level)
-    frame = tidy.rename(
-        columns={"std_error": "std. error", "statistic": "z", "p_value": "p", "conf_low": low, "conf_high": high}
-    )
-    return Table(title=title, frame=frame.drop(columns="coef_type"), formats={"z": ".2f", "p": "p"})
+    tidy = tidy_parameters(r, level=level).iloc[rows].set_index("term").rename_axis(None).drop(columns="coef_type")
+    frame = tidy.set_axis(["estimate", "std. error", "z", "p", *_limit_names(level)], axis=1)
+    return Table(title=title, frame=frame, formats={"z": ".2f", "p": "p"})
 
 
 def _ratios(r: FittedLikelihood, level: float) -> Table:

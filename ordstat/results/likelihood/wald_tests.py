@@ -1,4 +1,4 @@
-"""Wald tests of the location terms of one fit: types I, II, III and baseline."""
+"""Wald tests: of the location terms of one fit (types I, II, III and baseline), and of hypotheses written as text."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import BoolArray, FloatArray, IntArray
-from ...assess.likelihood.wald import sequential_contrasts, wald_test
+from ...assess.likelihood.wald import quadratic_form, sequential_contrasts, wald_test
 from ...checks import one_of
+from ...exceptions import OptionError
+from ...model.equations import read
 from ...model.sample import Sample
-from .comparison import chi2_tail, likelihood_ratio_tests
+from .comparison import chi2_frame, likelihood_ratio_tests
 from .fitted import FittedLikelihood
+from .parameters import check_determined
 
 if TYPE_CHECKING:
     from ...design.design import Design
     from ...design.terms import Marginality
+
 
 #: Other names of a type.
 _ALIASES = {"1": "I", "2": "II", "3": "III", "balanced": "III"}
@@ -80,10 +84,8 @@ def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
     beta = np.where(estimated, r.fit.coefficients[places], 0.0)
     covariance = _location_covariance(r, places)
     contrasts = _recoded_contrasts if kind in _CODED else _sequential_contrasts
-    found = [(L, L @ beta) for L in contrasts(r, kind, marginality, estimated)]
-    rows = [wald_test(L, difference, covariance) for L, difference in found]
-    statistic, df = np.array([s for s, _ in rows], dtype=float), np.array([d for _, d in rows], dtype=int)
-    table = pd.DataFrame({"df": df, "chisq": statistic, "p_value": chi2_tail(statistic, df)}, index=list(design.terms))
+    tests = [wald_test(L, L @ beta, covariance) for L in contrasts(r, kind, marginality, estimated)]
+    table = chi2_frame(design.terms, tests)
     table.attrs["title"] = f"Wald tests of type {kind}, {r.covariance} covariance"
     return table
 
@@ -112,7 +114,8 @@ def _recoded_contrasts(
     coded = r.design.spec.hypotheses(_CODED[kind])
     found = []
     for term, columns in r.design.terms.items():
-        if coded and _all_cells(term, marginality, r.design, estimated):
+        # Known in all cells: nothing is aliased in the term or in those that contain it.
+        if coded and all(estimated[r.design.terms[name]].all() for name in (term, *marginality.containing[term])):
             found.append(coded[term])
         elif marginality.containing[term]:
             found.append(np.full((columns.stop - columns.start, estimated.size), np.nan))
@@ -143,6 +146,63 @@ def _containing_last(term: str, marginality: Marginality, design: Design) -> Int
     return np.concatenate(columns)
 
 
-def _all_cells(term: str, marginality: Marginality, design: Design, estimated: BoolArray) -> bool:
-    """Whether the effects of a term in all cells are known: nothing aliased in it or in the terms that contain it."""
-    return all(estimated[design.terms[name]].all() for name in (term, *marginality.containing[term]))
+def hypothesis_tests(r: FittedLikelihood, hypotheses: str, *, vcov: Any = None) -> pd.DataFrame:
+    """Wald tests of linear hypotheses on the parameters.
+
+    Parameters
+    ----------
+    hypotheses : str
+        Equations between commas: "temp = contact", "temp[T.warm] = 0, contact[T.yes] = 1.5", "2 * x1 - x2 = 1".
+        Parameters by name, or by their term where it has one column.
+    vcov : str or dict, optional
+        As in `vcov`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row an equation, and "joint" where there are several: difference (left less right side), std_error,
+        df, chisq, p_value.
+
+    Raises
+    ------
+    OptionError
+        An equation that cannot be read, or is not linear.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.test("temp = contact").round(4).loc["temp = contact"].tolist()
+    [0.9753, 0.6406, 1.0, 2.3178, 0.1279]
+    """
+    if not isinstance(hypotheses, str) or not hypotheses.strip():
+        raise OptionError(f"hypotheses must be a text such as 'x1 = x2, x3 = 0'; got {hypotheses!r}.")
+    equations = read(hypotheses, _names(r), r.fit.coefficients.size, ("=",))
+    L, target = np.array([one.row for one in equations]), np.array([one.value for one in equations])
+    estimated = ~r.fit.aliased
+    for one in equations:
+        check_determined(np.flatnonzero(one.row), r.fit, r.parameters, f"test of {one.text!r}")
+        if np.any(one.row[~estimated] != 0.0):
+            raise OptionError(f"{one.text!r} names a parameter that is aliased, so not estimated.")
+    covariance = r.vcov(vcov).to_numpy()
+    L = L[:, estimated]
+    difference = L @ r.fit.coefficients[estimated] - target
+    tests = [wald_test(L[i : i + 1], difference[i : i + 1], covariance) for i in range(len(L))]
+    index = [one.text for one in equations]
+    errors = np.sqrt([quadratic_form(row[None], covariance)[0, 0] for row in L])
+    if len(L) > 1:
+        tests.append(wald_test(L, difference, covariance))
+        index.append("joint")
+        difference, errors = np.append(difference, np.nan), np.append(errors, np.nan)
+    found = pd.DataFrame({"difference": difference, "std_error": errors}, index)
+    return pd.concat([found, chi2_frame(index, tests)], axis=1)
+
+
+def _names(r: FittedLikelihood) -> dict[str, int]:
+    """Places of the parameters by name, and of single-column terms by theirs."""
+    names = {name: place for place, name in enumerate(r.parameters.names)}
+    location = r.parameters.of("location")
+    for term, columns in r.design.terms.items():
+        if columns.stop - columns.start == 1:
+            names.setdefault(term, int(location[columns.start]))
+    return names
