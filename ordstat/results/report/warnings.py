@@ -110,7 +110,8 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters) -> Iterator[Al
     if fit.lambda_end:
         yield ConvergenceWarning, _lambda_at_end(fit)
     if fit.separation is not None and infinite_estimates(fit.separation)[: fit.separation.size - fit.n_lambda].any():
-        yield SeparationWarning, _separated(fit.separation, parameters)
+        unknown = bool(np.isnan(fit.information.variances()).all())
+        yield SeparationWarning, _separated(fit.separation, parameters, unknown)
     if fit.beyond is not None:
         yield (
             ConvergenceWarning,
@@ -142,15 +143,17 @@ def infinite_estimates(direction: FloatArray) -> BoolArray:
     return np.asarray(size > _STILL * size.max())
 
 
-def _separated(direction: FloatArray, parameters: Parameters) -> str:
+def _separated(direction: FloatArray, parameters: Parameters, unknown: bool) -> str:
     moving = np.flatnonzero(infinite_estimates(direction))
     effects = [i for i in moving if parameters.kinds[i] != "threshold"] or moving
     ends = ", ".join(f"{parameters.names[i]} to {'+' if direction[i] > 0 else '-'}infinity" for i in effects)
     nominal = "nominal" in parameters.kinds or "lambda" in parameters.kinds  # Jeffreys' penalty takes neither
+    held = "the other estimates and their standard errors hold"
+    others = "nor have the others, which depend on them" if unknown else held
     firth = "" if nominal else "penalty='jeffreys' (Firth's bias reduction) or "
     return (
         f"the response is separated: no finite maximum likelihood estimate exists, and the likelihood keeps rising as "
         f"estimates move ({ends}). The numbers shown for them are where the solver stopped, and they have no standard "
-        f"errors; the other estimates and their standard errors hold. For finite estimates fit with {firth}"
+        f"errors; {others}. For finite estimates fit with {firth}"
         "a ridge penalty such as penalty=1.0, merge levels, or drop the column."
     )
