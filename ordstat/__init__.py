@@ -27,6 +27,7 @@ from .exceptions import (
 if TYPE_CHECKING:
     from .estimator import OrdinalClassifier
     from .features import HiddenLayer
+    from .imputation import ordfit_mi
     from .learners.c45 import C45
     from .learners.perceptron import NormalisedSigmoid, RCDPerceptron
     from .learners.stump import DecisionStump
@@ -61,11 +62,14 @@ if TYPE_CHECKING:
     from .methods.svorimc import SVORIMC
     from .model.kernels.named import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Precomputed, Stump
     from .model.reduction.encoding import OneHot, Ordinal, Separate
+    from .results.likelihood.pooling.results import pool
 
 #: Names imported when they are used: a script pays for the methods it fits, and for scikit-learn only with its adapter.
 _LATER = {
     "OrdinalClassifier": "estimator",
     "HiddenLayer": "features",
+    "ordfit_mi": "imputation",
+    "pool": "results.likelihood.pooling.results",
     "CostTransform": "methods.cost_transform",
     "CuSumRank": "methods.cusum",
     "AdjacentCategory": "methods.acat",
@@ -160,6 +164,8 @@ __all__ = [
     "ThresholdLogisticRegression",
     "datasets",
     "ordfit",
+    "ordfit_mi",
+    "pool",
     "reverse_reduction",
 ]
 
