@@ -25,6 +25,7 @@ from .exceptions import (
 )
 
 if TYPE_CHECKING:
+    from .describe import describe_ordinal
     from .estimator import OrdinalClassifier
     from .features import HiddenLayer
     from .imputation import ordfit_mi
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
 #: Names imported when they are used: a script pays for the methods it fits, and for scikit-learn only with its adapter.
 _LATER = {
     "OrdinalClassifier": "estimator",
+    "describe_ordinal": "describe",
     "HiddenLayer": "features",
     "ordfit_mi": "imputation",
     "pool": "results.likelihood.pooling.results",
@@ -163,6 +165,7 @@ __all__ = [
     "Stump",
     "ThresholdLogisticRegression",
     "datasets",
+    "describe_ordinal",
     "ordfit",
     "ordfit_mi",
     "pool",

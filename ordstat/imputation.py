@@ -73,9 +73,10 @@ def ordfit_mi(
     >>> import numpy as np
     >>> from ordstat import datasets, ordfit_mi
     >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
-    >>> frames = [wine.assign(x=rng.normal(size=72)) for _ in range(5)]
-    >>> ordfit_mi("rating ~ temp + x", frames, method="probit").params.round(2)["temp[T.warm]"]
-    np.float64(1.37)
+    >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand in for imputations where contact is missing
+    >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
+    >>> ordfit_mi("rating ~ temp + contact", frames, method="probit").params.round(2)["contact[T.yes]"]
+    np.float64(0.86)
     """
     sampling = {"n_imputations": n_imputations, "n_burnin": n_burnin, "n_skip": n_skip}
     drawn = _drawn(frames, **sampling) if hasattr(frames, "next_sample") else _given(frames, sampling)

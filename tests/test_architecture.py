@@ -36,6 +36,7 @@ BELOW = {
     "estimator": {"api", "design", "labels", "methods", "model", "registry", "results"},
     "features": {"labels", "model"},
     "imputation": {"api", "results"},
+    "describe": {"assess", "design", "plots", "results"},
     "marginaleffects": {"model", "results"},
     "__init__": {"api", "datasets", "estimator", "methods", "model", "results"},
     "__main__": {"api", "datasets"},

@@ -154,9 +154,9 @@ def large_sample_df(r: float, k: int, m: int) -> float:
     t = k * (m - 1)
     if r <= 0.0:
         return np.inf
-    return (
-        4.0 + (t - 4.0) * (1.0 + (1.0 - 2.0 / t) / r) ** 2 if t > 4 else 0.5 * (k + 1) * (m - 1) * (1.0 + 1.0 / r) ** 2
-    )
+    if t > 4:
+        return 4.0 + (t - 4.0) * (1.0 + (1.0 - 2.0 / t) / r) ** 2
+    return 0.5 * (k + 1) * (m - 1) * (1.0 + 1.0 / r) ** 2
 
 
 def reiter(r: float, t: int, df_complete: float) -> float:

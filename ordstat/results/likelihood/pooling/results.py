@@ -42,11 +42,14 @@ class PooledResults(PooledEstimates):
 
     Examples
     --------
-    >>> from ordstat import datasets, ordfit, pool
-    >>> wine = datasets.load("wine")
-    >>> pooled = pool([ordfit("rating ~ temp", wine[wine["judge"] != judge]) for judge in "123"])
+    >>> import numpy as np
+    >>> from ordstat import datasets, ordfit_mi
+    >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
+    >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand in for imputations where contact is missing
+    >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
+    >>> pooled = ordfit_mi("rating ~ temp + contact", frames)
     >>> pooled.confint(0.9).round(2).loc["temp[T.warm]"].tolist()
-    [1.3, 3.17]
+    [1.64, 3.45]
     """
 
     test = pooled_hypothesis_tests
@@ -116,10 +119,11 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     >>> import numpy as np
     >>> from ordstat import datasets, ordfit, pool
     >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
-    >>> frames = [wine.assign(x=rng.normal(size=72)) for _ in range(5)]
-    >>> pooled = pool([ordfit("rating ~ temp + x", frame) for frame in frames])
-    >>> pooled.fmi.round(2)["x"], pooled.fmi.round(2)["temp[T.warm]"]
-    (np.float64(0.62), np.float64(0.07))
+    >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand in for imputations where contact is missing
+    >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
+    >>> pooled = pool([ordfit("rating ~ temp + contact", frame) for frame in frames])
+    >>> pooled.fmi.round(2)[["temp[T.warm]", "contact[T.yes]"]].tolist()
+    [0.07, 0.33]
     """
     given = likelihood_fits(fits)
     if dfcom is None:

@@ -52,11 +52,14 @@ def pooled_hypothesis_tests(r: PooledEstimates, hypotheses: str, *, method: str 
 
     Examples
     --------
-    >>> from ordstat import datasets, ordfit, pool
-    >>> wine = datasets.load("wine")
-    >>> fits = [ordfit("rating ~ temp + contact", wine[wine["judge"] != judge]) for judge in "123"]
-    >>> pool(fits).test("temp = 0, contact = 0").round(2).loc["joint", ["F", "df"]].tolist()
-    [12.02, 2.0]
+    >>> import numpy as np
+    >>> from ordstat import datasets, ordfit_mi
+    >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
+    >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand in for imputations where contact is missing
+    >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
+    >>> pooled = ordfit_mi("rating ~ temp + contact", frames)
+    >>> pooled.test("temp = 0, contact = 0").round(2).loc["joint", ["F", "df"]].tolist()
+    [11.36, 2.0]
     """
     one_of("method", method, _WALD)
     names, L, target = linear_hypotheses(r.fits[0], hypotheses)
@@ -132,11 +135,14 @@ def pooled_model_test(
 
     Examples
     --------
-    >>> from ordstat import datasets, ordfit, pool
-    >>> wine = datasets.load("wine")
-    >>> pooled = pool([ordfit("rating ~ temp + contact", wine[wine["judge"] != judge]) for judge in "123"])
+    >>> import numpy as np
+    >>> from ordstat import datasets, ordfit_mi
+    >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
+    >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand in for imputations where contact is missing
+    >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
+    >>> pooled = ordfit_mi("rating ~ temp + contact", frames)
     >>> pooled.anova(pooled.update("~ . - contact"), method="D3").round(2)[["F", "df"]].to_numpy().tolist()
-    [[9.65, 1.0]]
+    [[6.74, 1.0]]
     """
     one_of("method", method, ("D1", "D2", "D3"))
     one_of("use", use, ("wald", "likelihood"))
