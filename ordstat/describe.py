@@ -249,11 +249,11 @@ def _kept(grouped: BoolArray, weighted: BoolArray, by: str | None) -> tuple[Bool
 
 def _index(names: list[str], by: str | None, labels: tuple[Any, ...]) -> pd.Index:
     """Rows of the tables: items, groups of one item, or both."""
-    if by is None:
-        return pd.Index(names, dtype=object)
-    if len(names) == 1:
-        return pd.Index(labels, dtype=object, name=by)
-    index: pd.Index = pd.MultiIndex.from_product([names, labels], names=["item", by])
+    index: pd.Index
+    if by is None or len(names) == 1:
+        index = pd.Index(names if by is None else labels, dtype=object, name=by)
+    else:
+        index = pd.MultiIndex.from_product([names, labels], names=["item", by])
     return index
 
 

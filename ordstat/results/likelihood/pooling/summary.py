@@ -52,7 +52,13 @@ def pooled_frame(r: PooledEstimates, exponentiate: bool = False, level: float = 
 
 
 def pooled_report(r: PooledEstimates, level: float = 0.95) -> Report:
-    """The summary as data."""
+    """The summary as data.
+
+    Parameters
+    ----------
+    level : float in (0, 1)
+        Confidence level of the limits.
+    """
     tables = [_table(r, kind, title, level) for kind, title in _TITLES.items() if kind in r.parameters.kinds]
     first = r.fits[0]
     return Report(
