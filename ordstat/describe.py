@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -184,6 +184,8 @@ def describe_ordinal(
         warnings.warn(note, DataWarning, stacklevel=2)
     codes, w = items.codes[keep], case_weights[keep]
     counts, missing = _counts(codes, groups[keep], w, len(labels), len(items.levels))
+    if not counts.sum() > 0.0:
+        raise DataError(f"rows={names!r} has no answer to describe: all are missing, or have a weight of 0.")
     index = _index(names, by, labels)
     return OrdinalDescription(
         title=", ".join(names) + ("" if by is None else f" by {by}"),
@@ -200,7 +202,7 @@ def describe_ordinal(
 
 
 def _names(rows: Any) -> list[str]:
-    names = [rows] if isinstance(rows, str) else list(rows)
+    names = [rows] if isinstance(rows, str) or not isinstance(rows, Iterable) else list(rows)
     if not names or not all(isinstance(name, str) for name in names):
         raise OptionError(f"rows must be the name of a column or a list of names; got {rows!r}.")
     if twice := [name for name in names if names.count(name) > 1]:
@@ -312,7 +314,8 @@ def _pairs(index: pd.Index) -> list[tuple[str, str]]:
 
 
 def _report(d: OrdinalDescription) -> Report:
-    names = [f"{heading}: {name}" if heading else name for heading, name in _pairs(d.counts.index)]
+    labels = [f"{heading}: {name}" if heading else name for heading, name in _pairs(d.counts.index)]
+    names = pd.Index(labels, name=": ".join(str(name) for name in d.counts.index.names if name is not None) or None)
     header = () if len(names) > 1 else (("Median", d.median.iloc[0]),)
     tables = [_percent_table(d, names)]
     if len(names) > 1:
@@ -322,7 +325,7 @@ def _report(d: OrdinalDescription) -> Report:
     return Report(title=f"Ordered answers: {d.title}", header=header, tables=tuple(tables), notes=d.notes)
 
 
-def _percent_table(d: OrdinalDescription, names: list[str]) -> Table:
+def _percent_table(d: OrdinalDescription, names: pd.Index) -> Table:
     """Percentages under the names of the levels, or under 1..K with a key where the names take too much room."""
     percent = d.percent.set_axis([str(level) for level in d.counts.columns], axis=1)
     room = _SCREEN - max(map(len, names)) - len("  n  missing  ") - 4
@@ -343,7 +346,7 @@ def _limit_names(level: float) -> dict[str, str]:
     return {"std_error": "SE", "lower": f"{50 * (1 - level):.3g}%", "upper": f"{50 * (1 + level):.3g}%"}
 
 
-def _ridit_table(d: OrdinalDescription, names: list[str]) -> Table:
+def _ridit_table(d: OrdinalDescription, names: pd.Index) -> Table:
     room = max(_SHORTEST, _SCREEN - max(map(len, names)) - _FIGURES)
     medians = ["NA" if level is None else textwrap.shorten(str(level), room, placeholder="...") for level in d.median]
     frame = d.ridits.rename(columns=_limit_names(d.level)).set_axis(names)
@@ -360,7 +363,8 @@ def _ridit_table(d: OrdinalDescription, names: list[str]) -> Table:
 
 def _pair_table(d: OrdinalDescription) -> Table:
     names = [f"{': '.join(map(str, head))}{': ' if head else ''}{a} > {b}" for *head, a, b in d.mann_whitney.index]
-    frame = d.mann_whitney.rename(columns={"probability": "P"} | _limit_names(d.level)).set_axis(names)
+    by = pd.Index(names, name=d.counts.index.names[-1])
+    frame = d.mann_whitney.rename(columns={"probability": "P"} | _limit_names(d.level)).set_axis(by)
     title = "Probability of a higher answer in the first group, a tie counting half"
     undefined = d.mann_whitney["lower"].isna().any()
     note = "No limits (NA) where groups do not overlap or have fewer than 2 answers." if undefined else ""

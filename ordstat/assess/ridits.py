@@ -14,6 +14,9 @@ from scipy.special import expit, logit, stdtrit
 
 from .._typing import FloatArray, IntArray
 
+#: Standard errors of this size are 0.
+_ROUNDING = 1e-9
+
 
 def mid_shares(counts: FloatArray) -> FloatArray:
     """(..., K) share of the answers below each level plus half the share at it; NaN without answers.
@@ -131,8 +134,8 @@ def _variance(values: FloatArray, counts: FloatArray) -> float:
 def logit_limits(
     p: FloatArray | float, std_error: FloatArray | float, quantile: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Limits of a probability, symmetric on the logit scale; NaN where the standard error is 0 or p is 0 or 1."""
+    """Limits of a probability, symmetric on the logit scale; NaN where the standard error is 0, as it is at 0 and 1."""
     p, std_error = np.asarray(p), np.asarray(std_error)
     with np.errstate(invalid="ignore", divide="ignore"):
-        half = np.where(std_error > 0.0, quantile * std_error / (p * (1.0 - p)), np.nan)
+        half = np.where(std_error > _ROUNDING, quantile * std_error / (p * (1.0 - p)), np.nan)
         return np.asarray(expit(logit(p) - half)), np.asarray(expit(logit(p) + half))

@@ -86,6 +86,14 @@ def test_a_group_without_answers():
     assert found.mann_whitney["lower"].isna().all() and "No limits (NA)" in str(found)
 
 
+def test_groups_that_do_not_overlap_have_no_limits():
+    data = pd.DataFrame({"a": [1, 2, 2, 3, 4, 4], "g": list("xxxyyy")})
+    found = describe_ordinal(data, "a", by="g")
+    assert found.mann_whitney["probability"].tolist() == [0.0] and found.ridits["ridit"].tolist() == [0.25, 0.75]
+    assert found.mann_whitney[["lower", "upper"]].isna().all(axis=None)
+    assert found.ridits[["lower", "upper"]].isna().all(axis=None)
+
+
 def test_rows_without_a_group_are_counted():
     data = answers()
     data.loc[[3, 5], "place"] = None
@@ -139,6 +147,8 @@ def test_chart(levels, by):
 @pytest.mark.parametrize(
     ("rows", "options", "message"),
     [
+        (3, {}, "rows must be the name of a column or a list of names; got 3"),
+        ("q0", {"weights": np.zeros(200)}, "has no answer to describe"),
         ([], {}, "rows must be the name of a column or a list of names"),
         (["q0", "q0"], {}, "rows must name each column once; got 'q0' twice"),
         ("q9", {}, "The data have no column 'q9', needed for rows="),
