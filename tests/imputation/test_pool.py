@@ -99,7 +99,9 @@ def test_frames_and_names(pooled):
     assert pooled.conf_int(0.1).equals(pooled.confint(0.9)) and pooled.cov_params().equals(pooled.vcov())
     assert pooled.tvalues.equals(pooled.t_values) and pooled.pvalues.equals(pooled.p_values)
     assert pooled.coef.index.tolist() == ["x1", "x2", "g[T.b]"] and pooled.nobs == 80
-    assert not hasattr(pooled, "nothing")
+    assert not hasattr(pooled, "nothing") and not hasattr(pooled, "predict")
+    with pytest.raises(OptionError, match=r"pooled fits have no \.predict; the single fits have, in \.fits"):
+        pooled.predict(FRAMES[0])
 
 
 def refused(fits, message, error=OptionError):
@@ -117,6 +119,8 @@ def test_fits_that_are_not_of_one_model():
     refused([one, ordfit("y ~ x1 + g", frame[frame["y"] > 1])], r"same levels of the response: .* \(2, 3, 4\)")
     other = ordfit("y ~ x1 + g", frame.replace({"g": {"b": "c"}}))
     refused([one, other], r"'g\[T.b\]' is estimated in fit 1, and not in fit 2")
+    with pytest.raises(OptionError, match=r"fits must be a list of fits, .*; got a PooledResults"):
+        pool(pool([one, one]))
     margin = ordfit("y ~ x1 + g", frame, "redsvm")
     refused([one, margin], "Rubin's rules pool estimates by their standard errors, .* fit 2 of 2 is <MarginResults")
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ....checks import number
+from ....exceptions import UnavailableError
 from ...report.render import as_text
 from ..fitted import FittedLikelihood
 from .estimates import PooledEstimates
@@ -77,9 +78,11 @@ class PooledResults(PooledEstimates):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """statsmodels' names."""
+            """statsmodels' names; what only single fits have."""
             if (known := _STATSMODELS.get(name)) is not None:
                 return known(self)
+            if not name.startswith("_") and hasattr(type(self.fits[0]), name):
+                raise UnavailableError(f"pooled fits have no .{name}; the single fits have, in .fits.")
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 

@@ -13,6 +13,8 @@ from ..comparison import described
 from ..fitted import FittedLikelihood
 
 _MORE_THAN_ONE = "the spread of the estimates over imputations is part of their standard errors"
+#: Letters of a repr in a message.
+_LONGEST = 200
 
 
 def likelihood_fits(fits: Any) -> tuple[FittedLikelihood, ...]:
@@ -32,7 +34,13 @@ def likelihood_fits(fits: Any) -> tuple[FittedLikelihood, ...]:
 def _listed(fits: Any) -> tuple[Any, ...]:
     if isinstance(fits, Iterable) and not isinstance(fits, (str, dict)):
         return tuple(fits)
-    raise OptionError(f"fits must be a list of fits, one for each imputed frame; got {fits!r}.")
+    raise OptionError(f"fits must be a list of fits, one for each imputed frame; got {in_words(fits)}.")
+
+
+def in_words(given: Any) -> str:
+    """What was given, in one line."""
+    text = repr(given)
+    return text if "\n" not in text and len(text) <= _LONGEST else f"a {type(given).__name__}"
 
 
 def require_likelihood(fit: Any, which: str) -> None:
@@ -40,7 +48,7 @@ def require_likelihood(fit: Any, which: str) -> None:
     if not isinstance(fit, FittedLikelihood):
         raise OptionError(
             f"Rubin's rules pool estimates by their standard errors, which likelihood fits have ('clm', 'acat', "
-            f"'probit', ...); {which} is {fit!r}. Average the predictions of other methods over their fits."
+            f"'probit', ...); {which} is {in_words(fit)}. Average the predictions of other methods over their fits."
         )
 
 

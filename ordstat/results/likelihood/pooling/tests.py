@@ -18,6 +18,7 @@ from ..fitted import FittedLikelihood
 from ..hypotheses import JOINT, linear_hypotheses
 from ..standard_errors import rule_at
 from .estimates import PooledEstimates
+from .same_model import in_words
 
 _WALD = {"D1": "D1: Wald test, pooled", "D2": "D2: from the Wald statistics of each data set"}
 _TITLES = {
@@ -163,7 +164,9 @@ def pooled_model_test(
 
 def _ordered(r: PooledEstimates, other: Any) -> tuple[PooledEstimates, PooledEstimates]:
     if not isinstance(other, PooledEstimates):
-        raise OptionError(f"anova compares pooled fits with pooled fits; got {other!r}. Give pool(...) of the others.")
+        raise OptionError(
+            f"anova compares pooled fits with pooled fits; got {in_words(other)}. Give pool(...) of the others."
+        )
     if r.n_imputations != other.n_imputations:
         raise OptionError(
             f"anova needs both models fitted to the same imputed data sets; got {r.n_imputations} and "
