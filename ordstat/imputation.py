@@ -40,8 +40,8 @@ def ordfit_mi(
     formula : str
         As in `ordfit`.
     frames : list of data frames, or statsmodels.imputation.mice.MICEData
-        Imputed frames, each complete; or the sampler that draws them. The latter is copied first, so that another call
-        draws the same frames.
+        Imputed frames, each complete; or the sampler that draws them, whose columns are numbers (levels 1, 2, ...). The
+        sampler is copied first, so that another call draws the same frames (statsmodels 0.15 or newer).
     method : str or Method
         A likelihood method: "clm", "acat", or a link.
     dfcom : float, optional
