@@ -24,8 +24,10 @@ from .exceptions import SeparationWarning as SeparationWarning
 from .methods import METHODS
 
 if TYPE_CHECKING:
+    from .describe import describe_ordinal as describe_ordinal
     from .estimator import OrdinalClassifier as OrdinalClassifier
     from .features import HiddenLayer as HiddenLayer
+    from .imputation import ordfit_mi as ordfit_mi
     from .learners.c45 import C45 as C45
     from .learners.perceptron import NormalisedSigmoid as NormalisedSigmoid
     from .learners.perceptron import RCDPerceptron as RCDPerceptron
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     from .model.reduction.encoding import OneHot as OneHot
     from .model.reduction.encoding import Ordinal as Ordinal
     from .model.reduction.encoding import Separate as Separate
+    from .results.likelihood.pooling.results import pool as pool
 
 #: Names imported when they are used: a script pays for the methods it fits, and for scikit-learn only with its adapter.
 _LATER = {
@@ -76,6 +79,9 @@ _LATER = {
     "reverse_reduction": "methods.orstump",
     "OrdinalClassifier": "estimator",
     "HiddenLayer": "features",
+    "describe_ordinal": "describe",
+    "ordfit_mi": "imputation",
+    "pool": "results.likelihood.pooling.results",
     "C45": "learners.c45",
     "DecisionStump": "learners.stump",
     "DecisionTree": "learners.tree",

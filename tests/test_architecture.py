@@ -35,8 +35,10 @@ BELOW = {
     "labels": {"methods"},
     "estimator": {"api", "design", "labels", "methods", "model", "registry", "results"},
     "features": {"labels", "model"},
+    "imputation": {"api", "results"},
+    "describe": {"assess", "design", "plots", "results"},
     "marginaleffects": {"model", "results"},
-    "__init__": {"api", "datasets", "estimator", "methods", "model"},
+    "__init__": {"api", "datasets", "estimator", "methods", "model", "results"},
     "__main__": {"api", "datasets"},
 }
 #: Open to all.

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ...design.design import Design
     from ...design.terms import Marginality
 
+#: The row of the joint test.
+JOINT = "joint"
+
 
 #: Other names of a type.
 _ALIASES = {"1": "I", "2": "II", "3": "III", "balanced": "III"}
@@ -175,27 +178,31 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str, *, vcov: Any = None) 
     >>> fit.test("temp = contact").round(4).loc["temp = contact"].tolist()
     [0.9753, 0.6406, 1.0, 2.3178, 0.1279]
     """
+    index, L, target = linear_hypotheses(r, hypotheses)
+    covariance = r.vcov(vcov).to_numpy()
+    difference = L @ r.fit.coefficients[~r.fit.aliased] - target
+    tests = [wald_test(L[i : i + 1], difference[i : i + 1], covariance) for i in range(len(L))]
+    errors = np.sqrt([quadratic_form(row[None], covariance)[0, 0] for row in L])
+    if len(L) > 1:
+        tests.append(wald_test(L, difference, covariance))
+        index.append(JOINT)
+        difference, errors = np.append(difference, np.nan), np.append(errors, np.nan)
+    found = pd.DataFrame({"difference": difference, "std_error": errors}, index)
+    return pd.concat([found, chi2_frame(index, tests)], axis=1)
+
+
+def linear_hypotheses(r: FittedLikelihood, hypotheses: str) -> tuple[list[str], FloatArray, FloatArray]:
+    """Equations as text, and L (h, P') and the target (h,) of L b = target, over the estimated parameters b."""
     if not isinstance(hypotheses, str) or not hypotheses.strip():
         raise OptionError(f"hypotheses must be a text such as 'x1 = x2, x3 = 0'; got {hypotheses!r}.")
     equations = read(hypotheses, _names(r), r.fit.coefficients.size, ("=",))
-    L, target = np.array([one.row for one in equations]), np.array([one.value for one in equations])
     estimated = ~r.fit.aliased
     for one in equations:
         check_determined(np.flatnonzero(one.row), r.fit, r.parameters, f"test of {one.text!r}")
         if np.any(one.row[~estimated] != 0.0):
             raise OptionError(f"{one.text!r} names a parameter that is aliased, so not estimated.")
-    covariance = r.vcov(vcov).to_numpy()
-    L = L[:, estimated]
-    difference = L @ r.fit.coefficients[estimated] - target
-    tests = [wald_test(L[i : i + 1], difference[i : i + 1], covariance) for i in range(len(L))]
-    index = [one.text for one in equations]
-    errors = np.sqrt([quadratic_form(row[None], covariance)[0, 0] for row in L])
-    if len(L) > 1:
-        tests.append(wald_test(L, difference, covariance))
-        index.append("joint")
-        difference, errors = np.append(difference, np.nan), np.append(errors, np.nan)
-    found = pd.DataFrame({"difference": difference, "std_error": errors}, index)
-    return pd.concat([found, chi2_frame(index, tests)], axis=1)
+    L = np.array([one.row for one in equations])[:, estimated]
+    return [one.text for one in equations], L, np.array([one.value for one in equations])
 
 
 def _names(r: FittedLikelihood) -> dict[str, int]:
