@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from .methods.svorimc import SVORIMC
     from .model.kernels.named import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Precomputed, Stump
     from .model.reduction.encoding import OneHot, Ordinal, Separate
+    from .planning import power_ordinal, sample_size_ordinal
 
 #: Names imported when they are used: a script pays for the methods it fits, and for scikit-learn only with its adapter.
 _LATER = {
@@ -96,6 +97,7 @@ _LATER = {
     "ThresholdLogisticRegression": "methods.reduction_logistic",
     "OrdinalNetwork": "methods.reduction_network",
     "C45": "learners.c45",
+    **dict.fromkeys(("power_ordinal", "sample_size_ordinal"), "planning"),
     **dict.fromkeys(("OneHot", "Ordinal", "Separate"), "model.reduction.encoding"),
     "RankBoundarySVM": "methods.rank_svm",
     "SVOREXC": "methods.svorexc",
@@ -160,7 +162,9 @@ __all__ = [
     "ThresholdLogisticRegression",
     "datasets",
     "ordfit",
+    "power_ordinal",
     "reverse_reduction",
+    "sample_size_ordinal",
 ]
 
 

@@ -35,6 +35,7 @@ BELOW = {
     "labels": {"methods"},
     "estimator": {"api", "design", "labels", "methods", "model", "registry", "results"},
     "features": {"labels", "model"},
+    "planning": {"methods", "model", "progress"},
     "marginaleffects": {"model", "results"},
     "__init__": {"api", "datasets", "estimator", "methods", "model"},
     "__main__": {"api", "datasets"},
