@@ -19,8 +19,9 @@ from .columns import Columns
 from .complete import Arguments, complete
 from .contrasts import Contrast, contrast
 from .design import Design
+from .doubtful import doubtful_factors
 from .expressions import column_expression, parse_expression
-from .frames import as_frame, has_column, shown_labels, suggest
+from .frames import as_frame, find_column, has_column, shown_labels, suggest
 from .inputs import Given, cost_columns, cost_matrix, given_column, is_expression, subset_mask, vector
 from .interpreter import Interpreter
 from .parse import Part, ResponseName, parse_formula, parse_one_sided, uses_dot
@@ -142,7 +143,7 @@ def build(
         cost_names=cost_columns(costs),
         contrasts=coded,
         context=opened,
-        notes=(*_intercept_note(parts), *_idle_note(idle)),
+        notes=(*_intercept_note(parts), *_idle_note(idle), *_factor_notes(parts, interpreter)),
     )
     recipe = Recipe(
         make=build,
@@ -224,6 +225,14 @@ def _intercept_note(parts: Parts) -> tuple[str, ...]:
     if all(part.intercept for part in parts.all()):
         return ()
     return ("A formula removes the intercept; it stays, as the thresholds are the intercepts.",)
+
+
+def _factor_notes(parts: Parts, interpreter: Interpreter) -> tuple[str, ...]:
+    columns = interpreter.columns
+    used = [factor.label for factor in parts.factors().values() if factor.label in columns.declared()]
+    dtypes = {name: find_column(columns.frame, name, "the model").dtype for name in used}
+    texts = [name for name, dtype in dtypes.items() if not isinstance(dtype, pd.CategoricalDtype)]
+    return doubtful_factors(columns.declared(), used, texts)
 
 
 def _idle_note(names: list[str]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import pandas as pd
 from .._typing import AnyArray, IntArray
 from ..exceptions import DataError
 from .columns import Column, Factor, Value
+from .doubtful import doubtful_response
 from .frames import plain, shown_labels
 
 _FEW = 30  # distinct values that are not whole numbers beyond which a response is taken for continuous
@@ -51,7 +52,7 @@ def read_response(column: Column, name: str, levels: tuple[Any, ...] | None) -> 
     if isinstance(column.value, Factor) and not column.value.ordered and labels:
         raise _unordered(name, labels)
     note = _check_numbers(labels, name) if isinstance(column.value, np.ndarray) else ()
-    return Response(name, codes, labels, note)
+    return Response(name, codes, labels, (*note, *doubtful_response(labels, name)))
 
 
 def _labels(column: Column) -> tuple[IntArray, tuple[Any, ...]]:
