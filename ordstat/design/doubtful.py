@@ -20,7 +20,7 @@ _FEW_CODES = 4
 _CODES = {7, 8, 9, 66, 77, 88, *range(96, 100), 777, 888, *range(996, 1000), 7777, 8888, *range(9996, 10000)}
 #: Answers that are no place on a scale.
 _NO_ANSWER = re.compile(
-    r"(do(n'?t| ?not|n’t)[ _]*know|\bdk\b|\bdk/na\b|refus(ed|al)|no[ _]answer|not[ _](applicable|stated|asked|available)"
+    r"(do(n'?t| ?not|n’t)[ _]*know|\bdk\b|refus(ed|al)|no[ _]answer|not[ _](applicable|stated|asked|available)"
     r"|prefer not|missing|unknown|inapplicable|^n\.?/?a\.?$|^nan$|^null$|^none given$)",
     re.IGNORECASE,
 )
