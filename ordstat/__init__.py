@@ -71,6 +71,8 @@ if TYPE_CHECKING:
     from .model.reduction.encoding import OneHot as OneHot
     from .model.reduction.encoding import Ordinal as Ordinal
     from .model.reduction.encoding import Separate as Separate
+    from .planning import power_ordinal as power_ordinal
+    from .planning import sample_size_ordinal as sample_size_ordinal
     from .results.likelihood.pooling.results import pool as pool
 
 #: Names imported when they are used: a script pays for the methods it fits, and for scikit-learn only with its adapter.
@@ -81,6 +83,7 @@ _LATER = {
     "HiddenLayer": "features",
     "describe_ordinal": "describe",
     "ordfit_mi": "imputation",
+    **dict.fromkeys(("power_ordinal", "sample_size_ordinal"), "planning"),
     "pool": "results.likelihood.pooling.results",
     "C45": "learners.c45",
     "DecisionStump": "learners.stump",

@@ -35,6 +35,7 @@ BELOW = {
     "labels": {"methods"},
     "estimator": {"api", "design", "labels", "methods", "model", "registry", "results"},
     "features": {"labels", "model"},
+    "planning": {"methods", "model", "progress"},
     "imputation": {"api", "results"},
     "describe": {"assess", "design", "plots", "results"},
     "marginaleffects": {"model", "results"},

@@ -20,8 +20,9 @@ from .columns import Columns
 from .complete import Beside, complete
 from .contrasts import Contrast, contrast
 from .design import Design
+from .doubtful import doubtful_factors
 from .expressions import column_expression, parse_expression
-from .frames import as_frame, has_column, shown_labels, suggest
+from .frames import as_frame, find_column, has_column, shown_labels, suggest
 from .inputs import cost_columns, cost_matrix, is_expression, subset_mask, vector
 from .interpreter import Interpreter
 from .parse import Part, ResponseName, parse_formula, parse_one_sided, uses_dot
@@ -103,7 +104,7 @@ def make(recipe: Recipe, data: Any) -> Design:
     design = complete(parts, found, beside, interpreter, coded, recipe)
     return replace(
         design,
-        notes=(*_intercept_note(parts), *notes, *design.notes),
+        notes=(*_intercept_note(parts), *notes, *_factor_notes(parts, interpreter), *design.notes),
         data=data,
         recipe=replace(recipe, settled=tuple(recipe.contrasts or ()), context=context),
         make=make,
@@ -171,3 +172,11 @@ def _intercept_note(parts: Parts) -> tuple[str, ...]:
     if all(part.intercept for part in parts.all()):
         return ()
     return ("A formula removes the intercept; it stays, as the thresholds are the intercepts.",)
+
+
+def _factor_notes(parts: Parts, interpreter: Interpreter) -> tuple[str, ...]:
+    columns = interpreter.columns
+    used = [factor.label for factor in parts.factors().values() if factor.label in columns.declared()]
+    dtypes = {name: find_column(columns.frame, name, "the model").dtype for name in used}
+    texts = [name for name, dtype in dtypes.items() if not isinstance(dtype, pd.CategoricalDtype)]
+    return doubtful_factors(columns.declared(), used, texts)

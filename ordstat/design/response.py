@@ -10,6 +10,7 @@ import numpy as np
 from .._typing import IntArray
 from ..exceptions import DataError
 from .columns import Column, Factor, Value, factor_of, matched
+from .doubtful import doubtful_response
 from .frames import plain, shown_labels
 
 _FEW = 30  # distinct values that are not whole numbers beyond which a response is taken for continuous
@@ -50,7 +51,7 @@ def read_response(column: Column, name: str, levels: tuple[Any, ...] | None) -> 
     if isinstance(column.value, Factor) and not factor.ordered and factor.levels:
         raise _unordered(name, factor.levels)
     note = _check_numbers(factor.levels, name) if isinstance(column.value, np.ndarray) else ()
-    return Response(name, factor.codes, factor.levels, note)
+    return Response(name, factor.codes, factor.levels, (*note, *doubtful_response(factor.levels, name)))
 
 
 def _factor(column: Column, name: str) -> Factor:

@@ -160,7 +160,7 @@ def test_chart(levels, by):
         ("one", {}, r"has answers of one level only, 3: say which levels there are, by levels="),
         ("q0", {"levels": LEVELS[:4]}, "has values outside the levels"),
         ("q0", {"weights": "nothing"}, "The data have no column 'nothing', needed for weights="),
-        ("q0", {"weights": -1 * np.ones(200)}, "weights have to be 0 or more"),
+        ("q0", {"weights": -1 * np.ones(200)}, "weights must be 0 or more"),
         ("q0", {"level": 95}, "level must be a number strictly between 0 and 1; got 95"),
     ],
 )
