@@ -26,7 +26,7 @@ BELOW = {
     "assess": {"model"},
     "design": {"model"},
     "plots": {"model"},
-    "results": {"assess", "model", "plots"},
+    "results": {"assess", "model", "plots", "progress"},
     "methods": {"results", "assess", "learners", "solvers", "model"},
     "registry": {"methods"},
     "progress": set(),

@@ -16,6 +16,7 @@ from .effects.average import average_effects
 from .effects.emmeans import marginal_means
 from .fitted import FittedLikelihood, with_covariance
 from .goodness import goodness_of_fit
+from .power import simulated_power
 from .profile import confidence_limits, profiles
 from .proportionality import brant_tests, nominal_tests, scale_tests, score_tests
 from .residuals import convergence_of, discrimination_series, influence_of, residual_series
@@ -80,6 +81,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     effects = average_effects
     emmeans = marginal_means
     simulate = simulated
+    power = simulated_power
 
     test = hypothesis_tests
     anova = analysis_of_variance
