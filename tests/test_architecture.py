@@ -36,7 +36,7 @@ BELOW = {
     "estimator": {"api", "design", "labels", "methods", "model", "registry", "results"},
     "features": {"labels", "model"},
     "marginaleffects": {"model", "results"},
-    "__init__": {"api", "datasets", "estimator", "methods", "model"},
+    "__init__": {"api", "datasets", "design", "estimator", "methods", "model"},
     "__main__": {"api", "datasets"},
 }
 #: Open to all.
