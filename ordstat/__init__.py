@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import datasets as datasets
 from .api import ordfit as ordfit
+from .design.survey import SurveyDesign as SurveyDesign
 from .exceptions import ConvergenceWarning as ConvergenceWarning
 from .exceptions import DataError as DataError
 from .exceptions import DataWarning as DataWarning
@@ -104,6 +105,7 @@ _PUBLIC = [
     "OrdstatError",
     "OrdstatWarning",
     "SeparationWarning",
+    "SurveyDesign",
     "datasets",
     "ordfit",
     *_LATER,

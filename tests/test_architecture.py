@@ -39,7 +39,7 @@ BELOW = {
     "imputation": {"api", "results"},
     "describe": {"assess", "design", "plots", "results"},
     "marginaleffects": {"model", "results"},
-    "__init__": {"api", "datasets", "estimator", "methods", "model", "results"},
+    "__init__": {"api", "datasets", "design", "estimator", "methods", "model", "results"},
     "__main__": {"api", "datasets"},
 }
 #: Open to all.

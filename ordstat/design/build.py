@@ -29,6 +29,7 @@ from .parse import Part, ResponseName, parse_formula, parse_one_sided, uses_dot
 from .recipe import Context, Recipe
 from .response import Response, check_levels, read_response
 from .spec import Parts, evaluate
+from .survey import survey_of
 
 __all__ = ["build", "from_arrays", "make"]
 
@@ -79,6 +80,8 @@ def make(recipe: Recipe, data: Any) -> Design:
         raise OptionError("context= must go with safe=False; set it, or leave context= out.")
     context = None if recipe.safe else Context(recipe.context or {})
     whole = as_frame(data)
+    recipe.check()
+    survey = None if recipe.design is None else survey_of(recipe.design, whole, context)
     rows = None if recipe.subset is None else subset_mask(recipe.subset, whole, context)
     if rows is not None and not rows.any():
         raise DataError(f"subset= leaves none of the {len(whole)} rows.")
@@ -88,13 +91,15 @@ def make(recipe: Recipe, data: Any) -> Design:
     interpreter.columns.look_over(parts.factors())
     found = evaluate(parts.factors() | parts.offsets(), interpreter, frame.index)
     coded, notes = _in_use(recipe, parts, found.columns, frame)
-    given = {"weights": recipe.weights, "offset": recipe.offset, "cluster": recipe.cluster}
+    weights = recipe.weights if recipe.design is None else recipe.design.weights
+    given = {"weights": weights, "offset": recipe.offset, "cluster": recipe.cluster}
     if isinstance(recipe.offset, str):  # among the parts already
         del given["offset"]
     beside = Beside(
         index=frame.index,
         response=_response(response, recipe.levels, interpreter),
         costs=None if recipe.costs is None else cost_matrix(recipe.costs, frame, rows, whole.index),
+        survey=survey if survey is None or rows is None else survey.take(rows),
         **{
             role: vector(value, role, interpreter, rows, whole.index)
             for role, value in given.items()
@@ -113,7 +118,8 @@ def make(recipe: Recipe, data: Any) -> Design:
 
 def _parse(recipe: Recipe, frame: pd.DataFrame) -> tuple[ResponseName, Parts]:
     """Response and parts; columns named as other arguments are not meant by a dot."""
-    named = (recipe.weights, recipe.offset, recipe.cluster, *(cost_columns(recipe.costs) or ()))
+    surveyed = () if recipe.design is None else recipe.design.columns
+    named = (recipe.weights, recipe.offset, recipe.cluster, *surveyed, *(cost_columns(recipe.costs) or ()))
     taken = {name for name in named if isinstance(name, str)}
     free = tuple(str(column) for column in frame.columns if str(column) not in taken)
     response, location = parse_formula(recipe.formula, free if uses_dot(recipe.formula) else ())

@@ -14,6 +14,7 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from ..model.sample import Rows, Sample
+from ..model.survey import Survey
 from .coding import Assembled, Coding, FactorCoding, fit_coding
 from .columns import Value, take
 from .contrasts import Contrast
@@ -42,6 +43,7 @@ class Beside:
     offset: Given | None = None
     cluster: Given | None = None
     costs: FloatArray | None = None
+    survey: Survey | None = None
 
     def missing(self, of_columns: Mapping[str, BoolArray]) -> dict[str, BoolArray]:
         """Missing rows by variable: the response, the formula's columns, then the other arguments."""
@@ -72,14 +74,15 @@ class Kept:
     def design(self, rows: Rows, notes: tuple[str, ...] = (), **described: Any) -> Design:
         """The design of model matrices of these rows; `described` is what else is to be said of them."""
         beside, response, used = self.beside, self.beside.response, self.used
+        survey = self._survey()
         costs = None if beside.costs is None else check_costs(beside.costs, len(response.declared), used, beside.index)
         sample = Sample(
             rows=rows,
             y=_places(used)[self.take(response.codes)],
             n_levels=used.size,
-            weights=self.take(self.weights),
+            weights=self.take(self.weights) if survey is None else _shares(self.take(self.weights)),
             costs=self.take(costs),
-            cluster=None if beside.cluster is None else cluster_codes(self.take(beside.cluster.column.value)),
+            cluster=self._cluster() if survey is None else survey.cluster,
         )
         return Design(
             sample=sample,
@@ -88,9 +91,22 @@ class Kept:
             index=self.take(beside.index),
             n_given=len(beside.index),
             dropped=self.dropped,
+            survey=survey,
             notes=(*self.notes, *response.notes, *_unused(self.levels.unused, "the response"), *notes),
             **described,
         )
+
+    def _cluster(self) -> IntArray | None:
+        given = self.beside.cluster
+        return None if given is None else cluster_codes(self.take(given.column.value))
+
+    def _survey(self) -> Survey | None:
+        """How the rows that stay were drawn; DataError where they give no variance."""
+        survey = self.beside.survey
+        if survey is not None:
+            survey = survey if self.rows is None else survey.take(self.rows)
+            survey.check()
+        return survey
 
     @property
     def levels(self) -> Levels:
@@ -190,6 +206,11 @@ def _missing_note(missing: Mapping[str, BoolArray], index: pd.Index, na_action: 
 
 def _counts(masks: Mapping[str, BoolArray]) -> str:
     return ", ".join(f"{name} ({int(mask.sum())})" for name, mask in masks.items())
+
+
+def _shares(weights: FloatArray) -> FloatArray:
+    """Sampling weights of mean 1: their scale says nothing, and the rows are as many as they are."""
+    return np.asarray(weights / weights.mean())
 
 
 def _places(used: IntArray) -> IntArray:

@@ -12,6 +12,7 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from ..model.sample import Rows, Sample
+from ..model.survey import Survey
 from .recipe import Recipe
 from .terms import Marginality
 
@@ -108,6 +109,8 @@ class Design:
     dropped : mapping of str to int
         Rows left out for a missing value, by variable (a row may count under several), and
         under "(weight 0)" for rows of zero weight.
+    survey : Survey or None
+        How the rows were drawn; the weights of the sample are then sampling weights of mean 1.
     notes : tuple of str
         What was left out or changed, in words, for warnings and the summary.
     spec : Spec
@@ -134,6 +137,7 @@ class Design:
     nominal_terms: Mapping[str, slice] = field(default_factory=dict)
     scale_terms: Mapping[str, slice] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
+    survey: Survey | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
     data: Any = field(default=None, repr=False)
     recipe: Recipe | None = field(default=None, repr=False)

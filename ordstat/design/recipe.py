@@ -10,6 +10,7 @@ from typing import Any
 
 from ..exceptions import OptionError
 from .parse import Part, parse_formula, parse_one_sided, split_formula, substitute_dot, uses_dot
+from .survey import SurveyDesign
 
 
 class Context(dict[str, Any]):
@@ -40,6 +41,8 @@ class Recipe:
         offset may also be an expression such as "w - 1". A Series must have the index of the data.
     costs : list of K column names, or (N, K) values, optional
         A row's own price of each predicted rank.
+    design : SurveyDesign, optional
+        How rows were drawn, in place of `weights` and `cluster`.
     levels : sequence, optional
         Labels of the response in order, lowest first.
     subset : mask or condition, optional
@@ -65,6 +68,7 @@ class Recipe:
     offset: Any = None
     cluster: Any = None
     costs: Any = None
+    design: SurveyDesign | None = None
     levels: Any = None
     subset: Any = None
     contrasts: Mapping[str, Any] | None = None
@@ -72,6 +76,18 @@ class Recipe:
     na_action: str = "omit"
     safe: bool = True
     context: Mapping[str, Any] | None = None
+
+    def check(self) -> None:
+        """OptionError where a survey design meets what it stands for."""
+        if self.design is None:
+            return
+        if not isinstance(self.design, SurveyDesign):
+            raise OptionError(f"design must be a SurveyDesign(weights=..., ...); got {self.design!r}.")
+        for name, inside in (("weights", "weights"), ("cluster", "clusters")):
+            if getattr(self, name) is not None:
+                raise OptionError(
+                    f"{name}= must be left out where design= is given: SurveyDesign({inside}=...) has it."
+                )
 
     def updated(self, changes: Mapping[str, Any]) -> Recipe:
         """With some arguments changed; None leaves an argument as it is, and a dot stands for the old formula.

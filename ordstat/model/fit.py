@@ -189,6 +189,12 @@ class LikelihoodAtEstimates(Protocol):
     def score_products(self, cluster: IntArray | None) -> FloatArray:
         """(P', P') middle matrix of the sandwich: sum of outer products of scores, by row or by cluster."""
 
+    def score_totals(self, codes: IntArray, n_groups: int) -> FloatArray:
+        """(G, P') weighted scores summed over the rows of each code."""
+
+    def replicated(self, weights: FloatArray) -> FloatArray:
+        """(R, P') estimates with each column of weights (N, R)."""
+
     def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
         """U' J^-1 U of a wider model at estimates of this one."""
 

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from ..design.design import Design
 
 #: Arguments of `ordfit` that make a design.
-DESIGN_ARGUMENTS = ("weights", "offset", "cluster", "levels", "subset", "contrasts", "na_action", "safe", "context")
+DESIGN_ARGUMENTS = (
+    *("weights", "offset", "cluster", "design", "levels", "subset", "contrasts", "na_action", "safe", "context"),
+)
 #: Arguments of `ordfit` that are of the fit, whatever the design and the method.
 FIT_ARGUMENTS = ("vcov", "calibrate", "force")
 

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
 
 from ..._typing import FloatArray
 from ...assess.likelihood.wald import chi2_tail
@@ -31,7 +30,7 @@ from .parameters import (
     threshold_errors,
     threshold_values,
 )
-from .standard_errors import predicted
+from .standard_errors import predicted, two_sided_p
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,8 +124,13 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def covariance(self) -> str:
-        """Its name: "model", "HC0", "HC1" or "cluster"."""
+        """Its name: "model", "HC0", "HC1", "cluster" or "survey"."""
         return self.own_covariance.name
+
+    @property
+    def design_df(self) -> float:
+        """Degrees of freedom of a survey design, of t-values and Wald F tests; infinite without one."""
+        return self.own_covariance.df
 
     def vcov(self, type: Any = None) -> pd.DataFrame:
         """Covariance of the estimated (not aliased) parameters; NaN for infinite estimates.
@@ -154,8 +158,13 @@ class FittedLikelihood(FittedRanker):
         return pd.DataFrame(self._covariance(type), index=list(names), columns=list(names))
 
     def _covariance(self, choice: Any) -> FloatArray:
-        chosen = self.own_covariance if choice is None else chosen_covariance(choice, self.design)
-        return covariance_matrix(self.fit, chosen)
+        if choice is None:
+            return self._own_matrix
+        return covariance_matrix(self.fit, chosen_covariance(choice, self.design))
+
+    @cached_property
+    def _own_matrix(self) -> FloatArray:
+        return covariance_matrix(self.fit, self.own_covariance)
 
     @property
     def z_values(self) -> pd.Series:
@@ -164,8 +173,8 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def p_values(self) -> pd.Series:
-        """(P,) two-sided p-values of the z-values; of no interest for thresholds."""
-        return self._series(2.0 * ndtr(-np.abs(self.z_values.to_numpy())), "p_value")
+        """(P,) two-sided p-values of the z-values (t-values of a survey design); of no interest for thresholds."""
+        return self._series(two_sided_p(self.z_values.to_numpy(), self.design_df), "p_value")
 
     def _series(self, values: FloatArray, name: str) -> pd.Series:
         return pd.Series(np.array(values), index=self.parameters.names, name=name)

@@ -14,6 +14,7 @@ from ..._typing import FloatArray, IntArray
 from ...exceptions import DataError, OptionError
 from ...model.fit import Confounded, LikelihoodFit
 from ...model.likelihood.rule import LikelihoodRule
+from ...model.survey import Survey
 
 if TYPE_CHECKING:
     from ...design.design import Design
@@ -133,16 +134,25 @@ class Covariance:
     Attributes
     ----------
     name : str
-        One of `COVARIANCES`.
+        One of `COVARIANCES`, or "survey".
     cluster : (N,) codes or None
+    survey : Survey or None
     """
 
     name: str
     cluster: IntArray | None = None
+    survey: Survey | None = None
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of t-values and Wald F tests; infinite where they are normal and chi-squared."""
+        return float("inf") if self.survey is None else float(self.survey.df)
 
     @property
     def words(self) -> str:
         """For the summary."""
+        if self.survey is not None:
+            return self.survey.errors
         if self.cluster is not None:
             return f"cluster-robust, {np.unique(self.cluster).size} clusters"
         return "observed information" if self.name == "model" else f"{self.name} sandwich over rows"
@@ -160,7 +170,9 @@ class Covariance:
 
 
 def own_covariance(design: Design) -> Covariance:
-    """Cluster-robust where the fit has clusters, else from the information."""
+    """That of the survey design; cluster-robust where the fit has clusters; else from the information."""
+    if design.survey is not None:
+        return Covariance("survey", survey=design.survey)
     cluster = design.sample.cluster
     return Covariance("model") if cluster is None else Covariance("cluster", cluster)
 
@@ -175,6 +187,13 @@ def chosen_covariance(choice: Any, design: Design) -> Covariance:
     DataError
         Clusters that do not match the rows.
     """
+    if design.survey is not None:
+        if choice == "survey":
+            return own_covariance(design)
+        raise OptionError(
+            f"vcov must be left out, or be 'survey', where the fit has a survey design; got {choice!r}. For other "
+            "errors fit with weights= and cluster= in place of design=."
+        )
     if isinstance(choice, Mapping) and set(choice) == {"cluster"}:
         return Covariance("cluster", cluster_codes(choice["cluster"], design))
     if not isinstance(choice, str) or choice not in COVARIANCES:
@@ -238,9 +257,15 @@ def covariance_matrix(fit: LikelihoodFit, chosen: Covariance) -> FloatArray:
     if chosen.name == "model":
         return bread
     unknown = np.isnan(np.diagonal(bread))
-    meat = fit.likelihood.score_products(chosen.cluster)
     known = np.where(unknown[:, None] | unknown, 0.0, bread)
-    factor = chosen.factor(fit.n_obs, int(np.count_nonzero(~fit.aliased)))
-    sandwich: FloatArray = factor * (known @ meat @ known)
+    sandwich = _sandwich(fit, chosen, known)
     sandwich[unknown] = sandwich[:, unknown] = np.nan
     return sandwich
+
+
+def _sandwich(fit: LikelihoodFit, chosen: Covariance, bread: FloatArray) -> FloatArray:
+    if chosen.survey is not None:
+        return chosen.survey.covariance(fit.likelihood, bread)
+    meat = fit.likelihood.score_products(chosen.cluster)
+    factor = chosen.factor(fit.n_obs, int(np.count_nonzero(~fit.aliased)))
+    return np.asarray(factor * (bread @ meat @ bread))

@@ -55,7 +55,8 @@ def confidence_limits(r: FittedLikelihood, level: float = 0.95, type: str = "wal
     fraction("level", level)
     chosen = places(r, parm)
     if type == "wald":
-        return _frame(r, chosen, np.column_stack(symmetric_limits(r.fit.coefficients, r.se.to_numpy(), level))[chosen])
+        limits = symmetric_limits(r.fit.coefficients, r.se.to_numpy(), level, r.design_df)
+        return _frame(r, chosen, np.column_stack(limits)[chosen])
     if r.covariance != "model":
         raise OptionError(
             f"type='profile' knows no {r.covariance} covariance, as it rests on the likelihood alone: use type='wald', "

@@ -119,7 +119,7 @@ def prediction_with_errors(
     covariance, estimate = rule_covariance(r.fit, rule, r.vcov(vcov).to_numpy()), predicted(rule, rows, type)
     if method == "delta":
         errors = _delta_errors(rule, rows, type, covariance)
-        found = [errors, *_limits(rule, rows, type, estimate, errors, level)]
+        found = [errors, *_limits(rule, rows, type, estimate, errors, level, r.design_df)]
     else:
         drawn = list(drawn_rules(rule, covariance, draws, generator(seed)))
         found = list(_simulated(drawn, rows, type, estimate, level))
@@ -160,17 +160,17 @@ def _delta_errors(rule: LikelihoodRule, rows: Rows, type: str, covariance: Float
 
 
 def _limits(
-    rule: LikelihoodRule, rows: Rows, type: str, value: FloatArray, error: FloatArray, level: float
+    rule: LikelihoodRule, rows: Rows, type: str, value: FloatArray, error: FloatArray, level: float, df: float
 ) -> tuple[FloatArray, FloatArray]:
     """(n, M) limits, on the logit scale for probabilities, and for the mean between the ranks 1 and K."""
     if type == "prob":
-        return logit_limits(value, rule.family.complements(rule.eta(rows)), error, level)
+        return logit_limits(value, rule.family.complements(rule.eta(rows)), error, level, df)
     if type == "cum_prob":
         above = np.hstack([rule.family.above(rule.eta(rows)), np.zeros((rows.n, 1))])
-        return logit_limits(value, above, error, level)
+        return logit_limits(value, above, error, level, df)
     if type == "mean":
-        return limits_between(1.0, float(rule.n_levels), value, error, level)
-    return symmetric_limits(value, error, level)
+        return limits_between(1.0, float(rule.n_levels), value, error, level, df)
+    return symmetric_limits(value, error, level, df)
 
 
 def _simulated(drawn: list[LikelihoodRule], rows: Rows, type: str, estimate: FloatArray, level: float) -> FloatArray:

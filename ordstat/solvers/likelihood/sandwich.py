@@ -10,6 +10,7 @@ from scipy.linalg import block_diag
 from ..._typing import FloatArray, IntArray
 from ...model.likelihood.predictor import Jacobian, ModelRows
 from ...model.row_blocks import row_blocks
+from ...model.survey import sums_by
 from .problem import Problem
 from .rows import ObservedRows
 
@@ -50,6 +51,29 @@ def score_products(problem: Problem, estimates: FloatArray, cluster: IntArray | 
         total += sums[:-1].T @ sums[:-1]
         pending, last = sums[-1], int(own[-1])
     return total + np.outer(pending, pending)
+
+
+def score_totals(problem: Problem, estimates: FloatArray, codes: IntArray, n_groups: int) -> FloatArray:
+    """(G, P') weighted scores summed over the rows of each code 0..G-1; 0 where a code has no row.
+
+    Parameters
+    ----------
+    problem : Problem
+    estimates : (P',)
+        As in `score_products`.
+    codes : (N,)
+        For all rows of the fit, those of weight 0 among them.
+    n_groups : int
+        G.
+    """
+    sample = problem.sample
+    codes = codes if problem.used is None else codes[problem.used]
+    scores_of, weights = _score_rows(problem, estimates), sample.case_weights
+    total = np.zeros((n_groups, estimates.size))
+    for some in row_blocks(sample.n, estimates.size, _BUFFER):
+        index = np.arange(sample.n)[some]
+        total += sums_by(codes[some], scores_of(index) * weights[some, None], n_groups)
+    return total
 
 
 def _score_rows(problem: Problem, estimates: FloatArray) -> Callable[[IntArray], FloatArray]:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
 
 from ...._typing import BoolArray, FloatArray
 from ....checks import one_of
@@ -25,7 +24,7 @@ from ....model.likelihood.stencil import stencil
 from ....model.sample import Rows
 from ..fitted import FittedLikelihood
 from ..parameters import listed
-from ..standard_errors import infinite_parameters, rule_covariance, symmetric_limits
+from ..standard_errors import infinite_parameters, rule_covariance, symmetric_limits, two_sided_p
 from .counterfactual import Population, population
 
 #: Scale -> the quantity behind it.
@@ -148,7 +147,7 @@ class Averager:
         """Estimates with errors, tests and limits, one row per output; odds are the exponents of log odds."""
         variances = ((found.jacobian @ self.covariance) * found.jacobian).sum(axis=1)
         errors = np.where(found.known, np.sqrt(np.maximum(variances, 0.0)), np.nan)
-        return estimates(found.values, errors, level, self.scale == "odds")
+        return estimates(found.values, errors, level, self.scale == "odds", self.results.design_df)
 
     def labelled(self, front: Mapping[str, Any], found: Average, level: float) -> pd.DataFrame:
         """The table with columns before it: what is estimated, and the level or threshold."""
@@ -156,7 +155,9 @@ class Averager:
         return pd.concat([pd.DataFrame({**front, **self.labels}, index=table.index), table], axis=1)
 
 
-def estimates(values: FloatArray, errors: FloatArray, level: float, exponentiate: bool) -> pd.DataFrame:
+def estimates(
+    values: FloatArray, errors: FloatArray, level: float, exponentiate: bool, df: float = np.inf
+) -> pd.DataFrame:
     """Columns STATISTICS; exponents have the errors of the delta method, and the test and limits of the logs.
 
     What has no error, such as the slope of an offset, is not tested.
@@ -164,9 +165,9 @@ def estimates(values: FloatArray, errors: FloatArray, level: float, exponentiate
     certain = errors <= _CERTAIN * np.abs(values)
     errors = np.where(certain, 0.0, errors)
     values = np.where(certain & (np.abs(values) < _ROUNDING), 0.0, values)
-    lower, upper = symmetric_limits(values, errors, level)
+    lower, upper = symmetric_limits(values, errors, level, df)
     z = values / np.where(certain, np.nan, errors)
-    p = 2.0 * ndtr(-np.abs(z))
+    p = two_sided_p(z, df)
     if exponentiate:
         values, lower, upper = np.exp(values), np.exp(lower), np.exp(upper)
         errors = errors * values
