@@ -34,6 +34,7 @@ class StandInMethod:
     cost: object = "classification"
     link: str = "logit"
 
+    penalty = None
     pairwise = False
 
     @property

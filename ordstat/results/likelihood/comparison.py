@@ -31,8 +31,6 @@ def without_rounding(statistic: FloatArray, df: FloatArray, loglik: FloatArray) 
 
 def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
     """R's anova() of several fits, the smallest first; see `LikelihoodResults.anova`."""
-    for other in fits[1:]:
-        _check_same_rows(fits[0], other)
     check_unpenalised(fits, "anova")
     ordered = sorted(fits, key=lambda fit: fit.edf)
     n_par = np.array([fit.edf for fit in ordered])
@@ -142,6 +140,13 @@ def described(fit: FittedLikelihood) -> str:
         parts += [f"{role} = {text}" for role, text in (("nominal", recipe.nominal), ("scale", recipe.scale)) if text]
     method = repr(fit.method)
     return ", ".join(parts if method.endswith("()") else [*parts, method])
+
+
+def comparable(fits: Sequence[FittedLikelihood]) -> Sequence[FittedLikelihood]:
+    """The fits, if they are of the same rows."""
+    for other in fits[1:]:
+        _check_same_rows(fits[0], other)
+    return fits
 
 
 def _check_same_rows(one: FittedLikelihood, other: FittedLikelihood) -> None:

@@ -218,8 +218,8 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def lr_chi2(self) -> float:
-        """Likelihood ratio statistic against thresholds only."""
-        return 2.0 * (self.loglik - self.null_loglik)
+        """Likelihood ratio statistic against thresholds only; NaN of a penalised fit, which is no maximum."""
+        return float("nan") if self.method.penalty is not None else 2.0 * (self.loglik - self.null_loglik)
 
     @property
     def lr_df(self) -> int:
@@ -238,8 +238,9 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def nagelkerke(self) -> float:
-        """Nagelkerke's R2, (1 - exp(-lr_chi2 / n)) / (1 - exp(2 null_loglik / n))."""
-        return float(np.expm1(-self.lr_chi2 / self.nobs) / np.expm1(2.0 * self.null_loglik / self.nobs))
+        """Nagelkerke's R2, (1 - exp(2 (null_loglik - loglik) / n)) / (1 - exp(2 null_loglik / n))."""
+        gain = 2.0 * (self.null_loglik - self.loglik)
+        return float(np.expm1(gain / self.nobs) / np.expm1(2.0 * self.null_loglik / self.nobs))
 
     @property
     def deviance(self) -> float:

@@ -157,6 +157,11 @@ class Covariance:
             return f"cluster-robust, {np.unique(self.cluster).size} clusters"
         return "observed information" if self.name == "model" else f"{self.name} sandwich over rows"
 
+    @property
+    def most_at_once(self) -> float:
+        """How many hypotheses have a joint test: G - 1 of G clusters, whose score sums add up to 0."""
+        return float("inf") if self.cluster is None else np.unique(self.cluster).size - 1.0
+
     def factor(self, n_obs: float, n_parameters: int) -> float:
         """Finite-sample factor of the sandwich: n/(n-p) for HC1, G/(G-1) for G clusters, 1 for HC0."""
         if self.cluster is not None:

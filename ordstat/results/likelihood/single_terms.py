@@ -17,6 +17,7 @@ from ...model.sample import Sample
 from ..refit import updated
 from .comparison import check_unpenalised, without_rounding
 from .fitted import FittedLikelihood
+from .nested_wald import added_by_wald, check_likelihood, dropped_by_wald, is_wald
 from .parameters import terms_of
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def coded_anew(r: FittedLikelihood, role: str, terms: Sequence[str], changed: st
 
 
 def dropped_terms(
-    r: FittedLikelihood, scope: str | Sequence[str] | None = None, *, test: str | None = "Chisq", k: float = 2.0
+    r: FittedLikelihood, scope: str | Sequence[str] | None = None, *, test: str | None = "auto", k: float = 2.0
 ) -> pd.DataFrame:
     """Each term taken out on its own, as R's drop1().
 
@@ -110,15 +111,17 @@ def dropped_terms(
     scope : str or sequence of str, optional
         Location terms; all that are part of no other term if not given. What is left is coded as its formula asks:
         without a factor that is part of an interaction, the interaction takes over its effect, and df is 0.
-    test : {"Chisq", None}
-        Likelihood-ratio tests, or the criterion alone.
+    test : {"auto", "LR", "Chisq", "Wald", None}
+        Likelihood-ratio tests ("LR", "Chisq"), Wald tests by the covariance of the fit, or the criterion alone.
+        "auto": Wald tests beside robust or cluster-robust errors, else likelihood ratios.
     k : float
         Penalty of a parameter in the criterion (2: AIC, log(n): BIC).
 
     Returns
     -------
     pandas.DataFrame
-        Rows "<none>" and the terms; columns df, aic, lrt, p_value. NaN where a model has no maximum.
+        Rows "<none>" and the terms; columns df, aic, lrt, p_value. NaN where a model has no maximum. Wald tests: a row
+        a term; columns df, chisq, p_value.
 
     Examples
     --------
@@ -127,9 +130,10 @@ def dropped_terms(
     >>> fit.drop1()["lrt"].round(3).to_dict()
     {'<none>': nan, 'temp': 26.928, 'contact': 11.043}
     """
-    one_of("test", test, ("Chisq", None))
-    check_unpenalised([r], "drop1")
     terms = r.design.spec.marginality().droppable() if scope is None else terms_of(scope, r.design.terms)
+    if test is not None and is_wald(test, [r]):
+        return dropped_by_wald(r, terms)
+    check_unpenalised([r], "drop1")
     return refit_table(r, drop_fits(r, terms), -1.0, test, k)
 
 
@@ -140,7 +144,7 @@ def drop_fits(r: FittedLikelihood, terms: Iterable[str]) -> dict[str, Refit]:
 
 
 def added_terms(
-    r: FittedLikelihood, scope: str | Sequence[str], *, test: str | None = "Chisq", k: float = 2.0, data: Any = None
+    r: FittedLikelihood, scope: str | Sequence[str], *, test: str | None = "auto", k: float = 2.0, data: Any = None
 ) -> pd.DataFrame:
     """Each term of a scope put in on its own, as R's add1().
 
@@ -171,10 +175,18 @@ def added_terms(
     <none>   NaN  194.027     NaN      NaN
     contact  1.0  184.984  11.043    0.001
     """
-    one_of("test", test, ("Chisq", None))
+    texts = enterable(r, widest(r, scope, data))
+    if test is not None and is_wald(test, [r]):
+        return added_by_wald(r, {term: _wider(r, text, term, data) for term, text in texts.items()})
     check_unpenalised([r], "add1")
-    fits = add_fits(r, enterable(r, widest(r, scope, data)), data)
-    return refit_table(r, fits, 1.0, test, k)
+    return refit_table(r, add_fits(r, texts, data), 1.0, test, k)
+
+
+def _wider(r: FittedLikelihood, text: str, term: str, data: Any) -> FittedLikelihood:
+    """The fit with a further term, and the covariance of this one."""
+    wider: FittedLikelihood = updated(r, f"~ . + {text}", data=data, start=None)
+    check_rows(r.design, wider.design, term)
+    return wider
 
 
 def add_fits(r: FittedLikelihood, texts: dict[str, str], data: Any) -> dict[str, Refit]:
@@ -287,7 +299,8 @@ def stepwise(
     Raises
     ------
     OptionError
-        Another direction, "forward" without a largest model, or a penalised fit.
+        Another direction, "forward" without a largest model, a penalised fit, or one with robust errors: AIC takes
+        its rows for independent.
     DataError
         A term that comes or goes is missing in some rows: models are compared on the same rows.
 
@@ -300,6 +313,7 @@ def stepwise(
     """
     lower, upper = _limits(r, scope)
     check_unpenalised([r], "step")
+    check_likelihood(r, "step", "test terms by drop1() and add1(), which are Wald tests then")
     chosen = direction or ("backward" if upper is None else "both")
     one_of("direction", chosen, ("both", "backward", "forward"))
     if upper is None and chosen == "forward":

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from ...model.rules import count_above
-from ..report.cells import p_value
 from ..report.render import Report, Summary, Table
 from ..report.sections import (
     alert_notes,
@@ -20,13 +19,12 @@ from ..report.sections import (
     shortened,
 )
 from .fitted import FittedLikelihood
+from .nested_wald import test_figures, test_of_effects
 from .profile import confidence_limits
 
 #: What a fit tells of its likelihood, in the order of a table.
-_FIGURES = (
-    *("nobs", "edf", "df_residual", "loglik", "null_loglik", "aic", "bic"),
-    *("lr_chi2", "lr_df", "lr_p_value", "mcfadden", "nagelkerke"),
-)
+_FIGURES = ("nobs", "edf", "df_residual", "loglik", "null_loglik", "aic", "bic")
+_SHARES = ("mcfadden", "nagelkerke")
 
 
 def tidy_parameters(
@@ -66,7 +64,7 @@ def tidy_parameters(
 
 
 def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
-    """One row of figures of the whole fit.
+    """One row of figures of the whole fit; with robust errors wald_chi2, wald_df, wald_p_value in place of lr_chi2 ....
 
     Examples
     --------
@@ -76,8 +74,8 @@ def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
        nobs  loglik      aic  mcfadden
     0  72.0 -86.492  184.984     0.166
     """
-    own = {name: getattr(r, name) for name in _FIGURES}
-    return pd.DataFrame([own | error_figures(r) | {"converged": r.certificate.reached}])
+    own, shares = ({name: getattr(r, name) for name in names} for names in (_FIGURES, _SHARES))
+    return pd.DataFrame([own | test_figures(r) | shares | error_figures(r) | {"converged": r.certificate.reached}])
 
 
 #: Name of the ratio, sign of the coefficient in it, title of its table, where the family has none.
@@ -117,14 +115,11 @@ def likelihood_report(r: FittedLikelihood, exponentiate: bool = False, level: fl
 
 
 def _fit_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
-    test = (
-        f"{r.lr_chi2:.4g} on {r.lr_df} df, p {_equals(p_value(r.lr_p_value))}" if r.lr_df else "none: thresholds only"
-    )
     return (
         ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"),
         ("Log-likelihood", f"{r.loglik:.4f}"),
         ("AIC, BIC", f"{r.aic:.2f}, {r.bic:.2f}"),
-        ("LR test", test),
+        test_of_effects(r),
         ("McFadden R2", f"{r.mcfadden:.4f}"),
         ("Nagelkerke R2", f"{r.nagelkerke:.4f}"),
         ("Std. errors", r.own_covariance.words),
@@ -141,10 +136,6 @@ def _threshold_rule(r: FittedLikelihood) -> str:
         "Margins, errors at a margin and bounds belong to the threshold rule (the level is the number of thresholds "
         f"below the score); it gives the level of predict() for {agreement} training rows."
     )
-
-
-def _equals(p: str) -> str:
-    return p.replace("<", "< ") if p.startswith("<") else f"= {p}"
 
 
 def _effect_tables(r: FittedLikelihood, exponentiate: bool, level: float) -> list[Table]:

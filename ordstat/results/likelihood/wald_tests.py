@@ -8,13 +8,15 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import BoolArray, FloatArray, IntArray
-from ...assess.likelihood.wald import quadratic_form, sequential_contrasts, wald_test
+from ...assess.likelihood.wald import quadratic_form, sequential_contrasts
 from ...checks import one_of
 from ...exceptions import OptionError
 from ...model.equations import read
 from ...model.sample import Sample
-from .comparison import chi2_frame, likelihood_ratio_tests
+from .comparison import comparable, likelihood_ratio_tests
 from .fitted import FittedLikelihood
+from .joint_tests import joint_frame, joint_test, with_words
+from .nested_wald import is_wald, wald_comparison
 from .parameters import check_determined
 
 if TYPE_CHECKING:
@@ -31,8 +33,8 @@ _ALIASES = {"1": "I", "2": "II", "3": "III", "balanced": "III"}
 _CODED = {"III": "sum", "baseline": "treatment"}
 
 
-def analysis_of_variance(r: FittedLikelihood, *others: Any, type: str = "I") -> pd.DataFrame:
-    """Likelihood-ratio tests against other fits, or Wald tests of the location terms of this one.
+def analysis_of_variance(r: FittedLikelihood, *others: Any, type: str = "I", test: str = "auto") -> pd.DataFrame:
+    """Tests against other fits (likelihood ratio, or Wald beside robust errors), or of the location terms of this one.
 
     Parameters
     ----------
@@ -43,11 +45,15 @@ def analysis_of_variance(r: FittedLikelihood, *others: Any, type: str = "I") -> 
         all. Where it is part of an interaction, "III" tests the average of its effect over the levels of the other
         factors, as SAS, car with sum contrasts and R's ordinal since 2025 ("balanced" is another name of it), and
         "baseline" its effect at their first levels, which R's ordinal called type III before.
+    test : {"auto", "LR", "Chisq", "Wald"}
+        Against other fits: "auto" is "Wald", by the covariance of the larger fit, where one has robust or
+        cluster-robust errors, whose rows the likelihood ratio would take for independent; else "LR" ("Chisq").
 
     Returns
     -------
     pandas.DataFrame
-        With others, smallest model first: no_par, aic, loglik, and against the row above lr_stat, df, p_value.
+        With others, smallest model first: no_par, aic, loglik, and against the row above lr_stat, df, p_value
+        (Wald tests: no_par, df, chisq, p_value).
         Alone, one row a term: df, chisq, p_value, by the covariance of the fit (see `with_vcov`). `attrs["notes"]`
         tells of models that are not nested and of infinite estimates.
 
@@ -74,7 +80,10 @@ def analysis_of_variance(r: FittedLikelihood, *others: Any, type: str = "I") -> 
     >>> fit.anova(type="III").round(3)["chisq"].to_dict()
     {'temp': 22.417, 'contact': 10.275}
     """
-    return likelihood_ratio_tests([r, *others]) if others else wald_anova(r, type)
+    if not others:
+        return wald_anova(r, type)
+    fits = comparable([r, *others])
+    return wald_comparison(fits) if is_wald(test, fits) else likelihood_ratio_tests(fits)
 
 
 def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
@@ -84,13 +93,12 @@ def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
     design, marginality = r.design, r.design.spec.marginality()
     places = r.parameters.of("location")
     estimated = ~r.fit.aliased[places]
-    beta = np.where(estimated, r.fit.coefficients[places], 0.0)
-    covariance = _location_covariance(r, places)
+    onto = np.eye(r.fit.aliased.size)[places][:, ~r.fit.aliased]  # from contrasts of location effects
+    beta = r.fit.coefficients[~r.fit.aliased]
     contrasts = _recoded_contrasts if kind in _CODED else _sequential_contrasts
-    tests = [wald_test(L, L @ beta, covariance) for L in contrasts(r, kind, marginality, estimated)]
-    table = chi2_frame(design.terms, tests)
-    table.attrs["title"] = f"Wald tests of type {kind}, {r.covariance} covariance"
-    return table
+    rows = [L @ onto for L in contrasts(r, kind, marginality, estimated)]
+    table = joint_frame(design.terms, [joint_test(r, L, L @ beta) for L in rows])
+    return with_words(table, f"Wald tests of type {kind}", r.own_covariance)
 
 
 def _sequential_contrasts(
@@ -125,14 +133,6 @@ def _recoded_contrasts(
         else:
             found.append(np.eye(estimated.size)[columns][estimated[columns]])
     return found
-
-
-def _location_covariance(r: FittedLikelihood, places: IntArray) -> FloatArray:
-    """(D, D) covariance of the location effects, 0 at aliased ones."""
-    full = np.zeros((r.fit.aliased.size,) * 2)
-    estimated = np.flatnonzero(~r.fit.aliased)
-    full[np.ix_(estimated, estimated)] = r.vcov().to_numpy()
-    return full[np.ix_(places, places)]
 
 
 def _centred_gram(sample: Sample) -> FloatArray:
@@ -181,14 +181,14 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str, *, vcov: Any = None) 
     index, L, target = linear_hypotheses(r, hypotheses)
     covariance = r.vcov(vcov).to_numpy()
     difference = L @ r.fit.coefficients[~r.fit.aliased] - target
-    tests = [wald_test(L[i : i + 1], difference[i : i + 1], covariance) for i in range(len(L))]
+    tests = [joint_test(r, L[i : i + 1], difference[i : i + 1], vcov) for i in range(len(L))]
     errors = np.sqrt([quadratic_form(row[None], covariance)[0, 0] for row in L])
     if len(L) > 1:
-        tests.append(wald_test(L, difference, covariance))
+        tests.append(joint_test(r, L, difference, vcov))
         index.append(JOINT)
         difference, errors = np.append(difference, np.nan), np.append(errors, np.nan)
     found = pd.DataFrame({"difference": difference, "std_error": errors}, index)
-    return pd.concat([found, chi2_frame(index, tests)], axis=1)
+    return pd.concat([found, joint_frame(index, tests)], axis=1)
 
 
 def linear_hypotheses(r: FittedLikelihood, hypotheses: str) -> tuple[list[str], FloatArray, FloatArray]:
