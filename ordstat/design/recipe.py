@@ -50,6 +50,8 @@ class Recipe:
         (K, m) matrix. That of a column which no formula uses is kept for an update that brings it in, with a note.
     settled : tuple of str
         Names among the contrasts that need no such note, as an update may have taken them out.
+    constraints : mapping, list of str, or what is kept of them, optional
+        Signs and orders of coefficients; see `constraints.constrained`.
     na_action : {"omit", "raise"}
         What to do with rows where a value is missing.
     safe : bool
@@ -69,6 +71,7 @@ class Recipe:
     subset: Any = None
     contrasts: Mapping[str, Any] | None = None
     settled: tuple[str, ...] = ()
+    constraints: Any = None
     na_action: str = "omit"
     safe: bool = True
     context: Mapping[str, Any] | None = None

@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     from ..design.design import Design
 
 #: Arguments of `ordfit` that make a design.
-DESIGN_ARGUMENTS = ("weights", "offset", "cluster", "levels", "subset", "contrasts", "na_action", "safe", "context")
+DESIGN_ARGUMENTS = (
+    "weights",
+    "offset",
+    "cluster",
+    "levels",
+    "subset",
+    "contrasts",
+    "constraints",
+    "na_action",
+    "safe",
+    "context",
+)
 #: Arguments of `ordfit` that are of the fit, whatever the design and the method.
 FIT_ARGUMENTS = ("vcov", "calibrate", "force")
 
@@ -42,7 +53,8 @@ def updated(
         The data of the fit if not given; they must still be what they were.
     **changes
         Other arguments of `ordfit` (weights, cluster, vcov, subset, calibrate, ...) and options of the method
-        (link, cost, C, ...).
+        (link, cost, C, ...). Constraints stay where their columns are still in the model, and a DataWarning names the
+        others; `constraints=[]` takes all away.
 
     Returns
     -------
