@@ -57,6 +57,10 @@ class LikelihoodMethod(RankingMethod, Protocol):
     def penalty(self) -> Any:
         """What the likelihood is penalised by, None where it is not."""
 
+    @property
+    def refuses_crossing(self) -> bool:
+        """Whether rows with thresholds out of order are an error."""
+
     def fit(self, sample: Sample, rng: np.random.Generator) -> LikelihoodFit:
         """Fit to other rows."""
 

@@ -35,6 +35,7 @@ class StandInMethod:
     link: str = "logit"
 
     pairwise = False
+    refuses_crossing = False
 
     @property
     def cost_matrix(self):
