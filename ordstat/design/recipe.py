@@ -109,11 +109,13 @@ def updated_formula(old: str, new: str) -> str:
     'rating ~ temp + contact'
     >>> updated_formula("rating ~ temp", ". ~ . + log(x3)")
     'rating ~ temp + log(x3)'
+    >>> updated_formula("rating ~ temp", "+ judge")
+    'rating ~ temp + judge'
     """
     old_left, _, old_right = split_formula(old)
     left, tilde, right = split_formula(new)
     if not tilde:
-        left, right = "", left
+        left, right = "", _after_sign(left)
     left = old_left if left.strip() in ("", ".") else left
     text = f"{left.strip()} ~ {substitute_dot(right, old_right)}"
     if uses_dot(text):
@@ -131,7 +133,12 @@ def updated_side(old: str, new: str, role: str) -> str:
 
 def _right(text: str) -> str:
     left, tilde, right = split_formula(text)
-    return right if tilde else left
+    return right if tilde else _after_sign(left)
+
+
+def _after_sign(text: str) -> str:
+    """What begins with a sign goes on from the old terms."""
+    return f". {text}" if text.lstrip().startswith(("+", "-")) else text
 
 
 def _side_text(part: Part) -> str:

@@ -45,7 +45,8 @@ def updated(
     Parameters
     ----------
     formula : str, optional
-        A dot stands for that side of the old formula: "~ . - contact", "~ . + x3", ". ~ x1".
+        A dot stands for that side of the old formula: "~ . - contact", "~ . + x3", ". ~ x1". A text that begins
+        with a sign is added to the old right side: "+ x3" is "~ . + x3".
     nominal, scale : str, optional
         A dot stands for the old one; "~ 1" takes the effects away.
     method : str or Method, optional

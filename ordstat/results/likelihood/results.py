@@ -28,7 +28,7 @@ from .wald_tests import analysis_of_variance, hypothesis_tests
 
 def conf_int(r: FittedLikelihood, alpha: float = 0.05) -> pd.DataFrame:
     """statsmodels' name of confint(1 - alpha)."""
-    return confidence_limits(r, 1.0 - alpha)
+    return confidence_limits(r, level=1.0 - alpha)
 
 
 def cov_params(r: FittedLikelihood) -> pd.DataFrame:
