@@ -13,7 +13,6 @@ import pandas as pd
 from ._typing import AnyArray, Progress
 from .checks import flag, generator
 from .design.build import build
-from .design.constraints import constrained
 from .design.design import Design
 from .design.inputs import check_cost_labels
 from .design.survey import SurveyDesign
@@ -162,14 +161,13 @@ def ordfit(
         levels=levels,
         subset=subset,
         contrasts=contrasts,
+        constraints=constraints,
         na_action=na_action,
         safe=safe,
         context=context,
     )
     if isinstance(cost, pd.DataFrame):
         check_cost_labels(cost, built.levels.values, built.levels.unused, by_row=row_costs is not None)
-    if constraints is not None:
-        built = constrained(built, constraints)
     results = fit_design(
         built, value, vcov=covariance, calibrate=calibrate, force=force, seed=seed, callback=callback, stacklevel=3
     )

@@ -49,7 +49,7 @@ class Predictions:
     Attributes
     ----------
     y, codes : (N,) observed and predicted codes 0..K-1
-    scores : (N,) potential H; only its order is used
+    scores : (N,) potential H, or what else orders the rows; only its order is used
     n_levels : int
         K.
     weights : (N,) case weights
@@ -178,8 +178,9 @@ def error_table(predictions: Predictions) -> ErrorTable:
 
     Classification error [y != code], absolute error |y - code| and squared error (y - code)^2; their macro averages,
     the mean over the ranks observed of the mean within a rank; the fit's own cost. R_pref, inversions, Kendall's
-    tau-b, Spearman and kappa compare observed with predicted ranks; concordance and Somers' D use the scores. Of
-    probabilities: log-loss, ranked probability score and Brier score.
+    tau-b, Spearman and kappa compare observed with predicted ranks; concordance and Somers' D use the scores, or
+    under nominal or scale effects, where scores of different rows do not compare, the expected ranks. Of probabilities:
+    log-loss, ranked probability score and Brier score (over all ranks, from 0 to 2).
 
     Parameters
     ----------

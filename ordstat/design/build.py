@@ -18,6 +18,7 @@ from ..exceptions import DataError, FormulaError, OptionError
 from .arrays import from_arrays
 from .columns import Columns
 from .complete import Beside, complete
+from .constraints import Constraint, constrained, kept
 from .contrasts import Contrast, contrast
 from .design import Design
 from .doubtful import doubtful_factors
@@ -107,13 +108,23 @@ def make(recipe: Recipe, data: Any) -> Design:
         },
     )
     design = complete(parts, found, beside, interpreter, coded, recipe)
-    return replace(
+    design = replace(
         design,
         notes=(*_intercept_note(parts), *notes, *_factor_notes(parts, interpreter), *design.notes),
         data=data,
         recipe=replace(recipe, settled=tuple(recipe.contrasts or ()), context=context),
         make=make,
     )
+    return _constrained(design, recipe.constraints)
+
+
+def _constrained(design: Design, constraints: Any) -> Design:
+    """With the constraints asked for, or those kept from the design before an update."""
+    if constraints is None:
+        return design
+    if isinstance(constraints, tuple) and all(isinstance(one, Constraint) for one in constraints):
+        return kept(design, constraints)
+    return constrained(design, constraints)
 
 
 def _parse(recipe: Recipe, frame: pd.DataFrame) -> tuple[ResponseName, Parts]:

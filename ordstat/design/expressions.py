@@ -33,6 +33,9 @@ _QUOTED = "quoted_name_"
 # A quote that is not closed reaches to the end, so that the search does not start over at every quote inside.
 _PIECES = re.compile(r"'(?:\\.|[^'\\])*(?:'|\\?\Z)|\"(?:\\.|[^\"\\])*(?:\"|\\?\Z)|`[^`]+`|\^", re.DOTALL)
 
+#: Names with blanks between them.
+_WORDS = re.compile(r"\b[^\W\d]\w*(?: [^\W\d]\w*)+")
+
 
 def shown(text: str) -> str:
     """A formula in quotes for an error, cut short where it is long."""
@@ -109,8 +112,17 @@ def parse_expression(text: str) -> Expression:
     try:
         key = ast.unparse(_tree(_PIECES.sub(_encode, label)))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise FormulaError(f"Cannot read {shown(label)} in the formula: {error}.") from error
+        raise FormulaError(f"Cannot read {shown(label)} in the formula: {_why(error, label)}") from error
     return Expression(key, label)
+
+
+def _why(error: Exception, label: str) -> str:
+    """What is wrong with an expression, without Python's line numbers."""
+    why = error.msg.split(". ")[0] if isinstance(error, SyntaxError) else str(error)
+    words = _WORDS.search(label)
+    if isinstance(error, SyntaxError) and words is not None:
+        return f"{why}. Put backticks around a name with blanks: `{words.group()[:_SHOWN]}`."
+    return f"{why}."
 
 
 def column_expression(name: str) -> Expression:

@@ -209,8 +209,17 @@ class _Reader:
     places: dict[str, int] = field(default_factory=dict)
 
     def symbols(self) -> Iterator[Symbol]:
+        before = ""  # the name just read
         for token in _tokens(self.text):
-            yield from self._read(token.kind.value, token.token)
+            kind, text = token.kind.value, token.token
+            named = kind in ("name", "python") and text != "."
+            if named and before:
+                raise FormulaError(
+                    f"Cannot read the formula {shown(self.text)}: no operator stands between {shown(before)} and "
+                    f"{shown(text)}. Put + between two terms, or backticks around one name with blanks, as in `a b`."
+                )
+            before = text if named else ""
+            yield from self._read(kind, text)
 
     def _read(self, kind: str, text: str) -> Iterable[Symbol]:
         if text == ".":

@@ -53,6 +53,8 @@ class Recipe:
         (K, m) matrix. That of a column which no formula uses is kept for an update that brings it in, with a note.
     settled : tuple of str
         Names among the contrasts that need no such note, as an update may have taken them out.
+    constraints : mapping, list of str, or what is kept of them, optional
+        Signs and orders of coefficients; see `constraints.constrained`.
     na_action : {"omit", "raise"}
         What to do with rows where a value is missing.
     safe : bool
@@ -73,6 +75,7 @@ class Recipe:
     subset: Any = None
     contrasts: Mapping[str, Any] | None = None
     settled: tuple[str, ...] = ()
+    constraints: Any = None
     na_action: str = "omit"
     safe: bool = True
     context: Mapping[str, Any] | None = None
@@ -122,11 +125,13 @@ def updated_formula(old: str, new: str) -> str:
     'rating ~ temp + contact'
     >>> updated_formula("rating ~ temp", ". ~ . + log(x3)")
     'rating ~ temp + log(x3)'
+    >>> updated_formula("rating ~ temp", "+ judge")
+    'rating ~ temp + judge'
     """
     old_left, _, old_right = split_formula(old)
     left, tilde, right = split_formula(new)
     if not tilde:
-        left, right = "", left
+        left, right = "", _after_sign(left)
     left = old_left if left.strip() in ("", ".") else left
     text = f"{left.strip()} ~ {substitute_dot(right, old_right)}"
     if uses_dot(text):
@@ -144,7 +149,12 @@ def updated_side(old: str, new: str, role: str) -> str:
 
 def _right(text: str) -> str:
     left, tilde, right = split_formula(text)
-    return right if tilde else left
+    return right if tilde else _after_sign(left)
+
+
+def _after_sign(text: str) -> str:
+    """What begins with a sign goes on from the old terms."""
+    return f". {text}" if text.lstrip().startswith(("+", "-")) else text
 
 
 def _side_text(part: Part) -> str:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from ..checks import one_of
 from ..model.likelihood.adjacent import Adjacent
 from ..model.likelihood.cumulative import Cumulative
 from ..model.likelihood.family import Family
-from .base import Needs
+from .base import Needs, option
 from .shared.likelihood import OrdinalRegression
+
+#: What may become of rows whose thresholds are out of order.
+CROSSING = ("warn", "raise")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -36,6 +40,10 @@ class CumulativeLink(OrdinalRegression):
         Where Newton's method begins: one value for every estimated parameter, in the order of `params`. By default the
         cumulative shares, and no effects; where the likelihood may have several maxima (cauchit, scale effects), the
         best of the fits that models nearby lead to, see `solvers/likelihood/start.py`.
+    crossing : {"warn", "raise"}
+        What to do where nominal effects put the thresholds of a row out of order, so that a probability is negative:
+        warn, at the fit of its own rows and at predictions of new ones, or raise a DataError. The estimates are the
+        same.
     cost : str or K x K matrix
         What predicted ranks minimise in expectation: "classification" gives the most probable rank, "absolute" the
         median rank; ties go to the lower rank. The estimates do not depend on it.
@@ -61,7 +69,13 @@ class CumulativeLink(OrdinalRegression):
     (array([3.0351, 1.214 ]), -2.478)
     """
 
+    crossing: str = option("warn", one_of, CROSSING)
+
     family: ClassVar[type[Family]] = Cumulative
+
+    @property
+    def refuses_crossing(self) -> bool:
+        return self.crossing != "warn"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

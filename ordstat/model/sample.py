@@ -51,6 +51,11 @@ class Rows:
     def n(self) -> int:
         return int(self.X.shape[0])
 
+    @property
+    def one_scale(self) -> bool:
+        """Whether rows differ in their location alone, so that a larger score is a larger expected rank."""
+        return self.nominal is None and self.scale is None and self.scale_offset is None
+
     def take(self, index: AnyArray | slice) -> Rows:
         """The rows at `index` (integers, a mask or a slice), in that order."""
         return replace(self, **{f.name: _take(getattr(self, f.name), index) for f in fields(self)})

@@ -136,7 +136,7 @@ def profiles(
     names = list(dict.fromkeys(data["parameter"]))
     if not names:
         raise DataError("all parameters asked for are aliased: they have no profile.")
-    limits = results.confint(level, type="profile", parm=parm)
+    limits = results.confint(parm, level, type="profile")
     panels = style.panels(ax, len(names), _COLUMNS, height=2.4, width=2.5 * min(len(names), _COLUMNS) + 0.8)
     for place, (panel, name) in enumerate(zip(panels, names, strict=True)):
         _panel(panel, data[data["parameter"] == name], limits.loc[name].to_numpy(), level)

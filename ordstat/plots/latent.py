@@ -11,6 +11,7 @@ import pandas as pd
 from .._typing import FloatArray
 from ..checks import whole
 from ..exceptions import DataError, OptionError
+from ..model.likelihood.crossing import report_crossing
 from ..model.likelihood.rule import LikelihoodRule
 from ..model.sample import Rows
 from . import style
@@ -141,6 +142,7 @@ def density_data(results: DrawnLikelihood, *, at: Any = None) -> pd.DataFrame:
     labels, rows = _chosen(results, at)
     predictor = rule.predictor(rows)
     H, s = predictor.H, predictor.s
+    report_crossing(rule, rows, labels, "rows drawn", refuse=results.method.refuses_crossing)
     thresholds = np.broadcast_to(rule.thresholds(rows), (rows.n, rule.n_levels - 1))
     probabilities = rule.probabilities(rows)
     span = _span(rule)

@@ -57,6 +57,10 @@ class LikelihoodMethod(RankingMethod, Protocol):
     def penalty(self) -> Any:
         """What the likelihood is penalised by, None where it is not."""
 
+    @property
+    def refuses_crossing(self) -> bool:
+        """Whether rows with thresholds out of order are an error."""
+
     def fit(self, sample: Sample, rng: np.random.Generator) -> LikelihoodFit:
         """Fit to other rows."""
 
@@ -81,9 +85,13 @@ def evaluate(
     """What a fit says of a sample, beside what is true; `scores` of the rule saves computing them again."""
     scores = fit.rule.scores(sample.rows) if scores is None else scores
     codes = fit.rule.codes(sample.rows, scores)
-    # Votes have no order among rows: the predicted ranks give it.
-    order = scores if scores.ndim == 1 else codes.astype(np.float64)
     paid, known = _paid(cost, sample, codes), probabilities(fit, sample.rows, scores)
+    if scores.ndim > 1:  # votes have no order among rows: the predicted ranks give it
+        order = codes.astype(np.float64)
+    elif known is None or sample.rows.one_scale:
+        order = scores
+    else:  # scores under other thresholds, or on another scale, do not compare: expected ranks do
+        order = known @ np.arange(sample.n_levels, dtype=np.float64)
     truth: dict[str, Any] = {"y": sample.y, "n_levels": sample.n_levels, "weights": sample.case_weights}
     return Predictions(**truth, codes=codes, scores=order, paid=paid, probabilities=known)
 

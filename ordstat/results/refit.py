@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 #: Arguments of `ordfit` that make a design.
 DESIGN_ARGUMENTS = (
-    *("weights", "offset", "cluster", "design", "levels", "subset", "contrasts", "na_action", "safe", "context"),
+    *("weights", "offset", "cluster", "design", "levels", "subset", "contrasts", "constraints", "na_action", "safe"),
+    "context",
 )
 #: Arguments of `ordfit` that are of the fit, whatever the design and the method.
 FIT_ARGUMENTS = ("vcov", "calibrate", "force")
@@ -36,7 +37,8 @@ def updated(
     Parameters
     ----------
     formula : str, optional
-        A dot stands for that side of the old formula: "~ . - contact", "~ . + x3", ". ~ x1".
+        A dot stands for that side of the old formula: "~ . - contact", "~ . + x3", ". ~ x1". A text that begins
+        with a sign is added to the old right side: "+ x3" is "~ . + x3".
     nominal, scale : str, optional
         A dot stands for the old one; "~ 1" takes the effects away.
     method : str or Method, optional
@@ -44,7 +46,8 @@ def updated(
         The data of the fit if not given; they must still be what they were.
     **changes
         Other arguments of `ordfit` (weights, cluster, vcov, subset, calibrate, ...) and options of the method
-        (link, cost, C, ...).
+        (link, cost, C, ...). Constraints stay where their columns are still in the model, and a DataWarning names the
+        others; `constraints=[]` takes all away.
 
     Returns
     -------

@@ -36,6 +36,7 @@ class StandInMethod:
 
     penalty = None
     pairwise = False
+    refuses_crossing = False
 
     @property
     def cost_matrix(self):

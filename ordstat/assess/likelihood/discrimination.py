@@ -1,7 +1,8 @@
 """How well a probability model tells ranks apart, in the terms of R's rms [Harrell 2015].
 
 A row of weight w counts as w cases throughout. n is the sum of the weights, p the number of effects (parameters beside
-the thresholds), LR the likelihood ratio statistic against thresholds only, H the score.
+the thresholds), LR the likelihood ratio statistic against thresholds only, H the score. Rows are ordered by H or, under
+nominal or scale effects, where H of different rows does not compare, by the expected rank.
 """
 
 from __future__ import annotations
@@ -48,10 +49,10 @@ def discrimination(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> 
         pdm
             Mean of |P(Y >= median level) - 1/2|.
         rho
-            Spearman's correlation of H and the ranks.
+            Spearman's correlation of that order and the ranks.
         c_index, somers_d, gamma, tau_a
-            Measures of the pairs of cases of different ranks, by H: concordant plus half the ties; concordant less
-            discordant; the same among pairs without ties; the same among all pairs of cases.
+            Measures of the pairs of cases of different ranks, by that order: concordant plus half the ties; concordant
+            less discordant; the same among pairs without ties; the same among all pairs of cases.
         brier, rps
             Mean squared error of P(Y >= middle level); mean ranked probability score.
     """
@@ -60,10 +61,11 @@ def discrimination(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> 
     lr = 2.0 * (fit.loglik - fit.null_loglik)
     shares = np.bincount(sample.y, weights, sample.n_levels) / n
     effective = n * (1.0 - float((shares**3).sum()))
-    middle, median = sample.n_levels // 2, int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12))
-    above, over_median, rps = _probability_figures(rule, fit, sample, (middle, median))
-    pairs = PairOrder.of(sample.y, scores).counts(weights)
-    distinct = np.unique(merged(scores), return_inverse=True)[1].astype(np.intp)  # scores as codes, in their order
+    middle, median = middle_code(sample.n_levels), int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12))
+    above, over_median, rps, mean = _probability_figures(rule, fit, sample, (middle, median))
+    order = scores if sample.rows.one_scale else mean
+    pairs = PairOrder.of(sample.y, order).counts(weights)
+    distinct = np.unique(merged(order), return_inverse=True)[1].astype(np.intp)  # as codes, in their order
     g = gini_mean_difference(scores, weights)
     score = score_chi2(fit, sample)
     return {
@@ -95,15 +97,22 @@ def discrimination(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> 
 
 def _probability_figures(
     rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample, cuts: tuple[int, int]
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """(N,) P(rank code >= cut) at two cuts, and ranked probability scores, some rows at a time."""
-    parts = []
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """(N,) P(rank code >= cut) at two cuts, ranked probability scores and expected ranks, some rows at a time."""
+    parts, ranks = [], np.arange(sample.n_levels, dtype=np.float64)
     for rows in row_blocks(sample.n, sample.n_levels):
         probabilities = rule.probabilities(sample.rows.take(rows), fit.scores[rows])
         above = (probabilities[:, cut:].sum(axis=1) for cut in cuts)
-        parts.append(np.stack([*above, ranked_probability_scores(probabilities, sample.y[rows])]))
-    first, second, rps = np.concatenate(parts, axis=1)
-    return first, second, rps
+        parts.append(
+            np.stack([*above, ranked_probability_scores(probabilities, sample.y[rows]), probabilities @ ranks])
+        )
+    first, second, rps, mean = np.concatenate(parts, axis=1)
+    return first, second, rps, mean
+
+
+def middle_code(n_levels: int) -> int:
+    """The code that P(Y >= middle level) asks for."""
+    return n_levels // 2
 
 
 def _pairs(total: float) -> float:

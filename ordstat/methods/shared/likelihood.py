@@ -81,6 +81,11 @@ class OrdinalRegression(Method):
         with one_blas_thread(float(sample.n) * sample.X.shape[1] ** 2):
             return self._fit(sample)
 
+    @property
+    def refuses_crossing(self) -> bool:
+        """Whether rows with thresholds out of order are an error, rather than a warning."""
+        return False
+
     def _latent(self) -> Link | FlexibleLink:
         """The link, or the family of links whose parameter is estimated."""
         if isinstance(self.link, (tuple, list)) and len(self.link) == 2:
@@ -125,7 +130,7 @@ class OrdinalRegression(Method):
             ),
             trace=Trace(iterations=optimum.iterations, objective=optimum.logliks, message=found.message),
             scores=rule.scores(sample.rows),
-            facts=(*self._facts(), *_crossings(rule, sample)),
+            facts=self._facts(),
             coefficients=layout.spread(estimates),
             n_alpha=layout.n_alpha,
             n_beta=layout.n_beta,
@@ -221,12 +226,3 @@ def _digits(problem: Problem, found: Estimate, information: Information) -> Floa
         size = np.fmax(np.abs(estimate), np.sqrt(information.variances()))
         digits = np.floor(-np.log10(np.maximum(error / size, 1e-16)))
     return np.asarray(np.clip(np.nan_to_num(digits, nan=0.0), 0.0, 15.0))
-
-
-def _crossings(rule: LikelihoodRule, sample: Sample) -> tuple[tuple[str, Any], ...]:
-    """A fact where nominal effects put the thresholds of some rows out of order, so that a probability is negative."""
-    if sample.rows.nominal is None or not rule.family.ordered:
-        return ()
-    theta = rule.thresholds(sample.rows)
-    crossed = int(np.count_nonzero((theta[:, 1:] < theta[:, :-1]).any(axis=1)))
-    return (("rows with thresholds out of order", crossed),) if crossed else ()

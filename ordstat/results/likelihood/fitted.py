@@ -11,7 +11,9 @@ import pandas as pd
 
 from ..._typing import FloatArray
 from ...assess.likelihood.wald import chi2_tail
+from ...exceptions import DataError, DataWarning
 from ...model.fit import Fit, LikelihoodFit
+from ...model.likelihood.crossing import crossed_rows, crossing_text, report_crossing
 from ...model.likelihood.family import Family
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows
@@ -46,6 +48,14 @@ class FittedLikelihood(FittedRanker):
     augments: ClassVar[tuple[str, ...]] = ("class", "score", "margin", "prob")
 
     # Predictions
+
+    def target(self, newdata: Any) -> Target:
+        """The rows of `newdata`, or of the fit, with their scores; says which have thresholds out of order."""
+        target = super().target(newdata)
+        what = "rows of the fit" if newdata is None else "rows of newdata"
+        labels = target.index[target.complete]
+        report_crossing(self.rule, target.rows, labels, what, refuse=self.method.refuses_crossing)
+        return target
 
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
         if type in ("linear_predictor", "mean"):
@@ -249,7 +259,18 @@ class FittedLikelihood(FittedRanker):
 
     def alerts(self) -> list[Alert]:
         """Warnings about the fit: (category, message)."""
-        return [*super().alerts(), *likelihood_alerts(self.fit, self.parameters)]
+        return [*super().alerts(), *likelihood_alerts(self.fit, self.parameters), *self._crossing_alerts()]
+
+    def _crossing_alerts(self) -> list[Alert]:
+        """Rows of the fit with negative probabilities; a DataError where the method refuses them."""
+        rows = self.design.sample.rows
+        crossed = crossed_rows(self.rule, rows)
+        if crossed.size == 0:
+            return []
+        text = crossing_text(crossed, rows.n, self.design.index, "rows of the fit")
+        if self.method.refuses_crossing:
+            raise DataError(text)
+        return [(DataWarning, text)]
 
 
 L = TypeVar("L", bound=FittedLikelihood)

@@ -21,17 +21,18 @@ from .standard_errors import symmetric_limits
 _OPEN = 5.0
 
 
-def confidence_limits(r: FittedLikelihood, level: float = 0.95, type: str = "wald", parm: Any = None) -> pd.DataFrame:
+def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95, type: str = "wald") -> pd.DataFrame:
     """Confidence limits of `params`, columns lower and upper.
 
     Parameters
     ----------
+    parm : str, int or a sequence of them, optional
+        Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given. A
+        fraction in this place is taken for the level: confint(0.9).
     level : float in (0, 1)
     type : {"wald", "profile"}
         Estimate plus and minus the normal quantile times the standard error; or the values at which the
         likelihood, maximised over all other parameters, has fallen by half the chi-squared quantile.
-    parm : str, int or a sequence of them, optional
-        Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given.
 
     Returns
     -------
@@ -48,9 +49,11 @@ def confidence_limits(r: FittedLikelihood, level: float = 0.95, type: str = "wal
     --------
     >>> from ordstat import datasets, ordfit
     >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.confint(type="profile", parm="temp").round(3).to_numpy().tolist()
+    >>> fit.confint("temp", type="profile").round(3).to_numpy().tolist()
     [[1.51, 3.595]]
     """
+    if isinstance(parm, float) and 0.0 < parm < 1.0:
+        parm, level = None, parm
     one_of("type", type, ("wald", "profile"))
     fraction("level", level)
     chosen = places(r, parm)

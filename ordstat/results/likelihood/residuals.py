@@ -1,4 +1,4 @@
-"""Residuals, influence, discrimination and convergence of a likelihood fit, as pandas."""
+"""Residuals, influence and convergence of a likelihood fit, as pandas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import FloatArray
-from ...assess.likelihood.discrimination import discrimination
 from ...assess.likelihood.rows import RESIDUAL_TYPES, influence, jacobian_of, residuals, row_terms
 from ...checks import generator, one_of
 from ...exceptions import DataError
@@ -144,29 +143,6 @@ def finite_only(r: FittedLikelihood, what: str) -> None:
 def penalised(r: FittedLikelihood) -> bool:
     """Whether the estimates maximise something else than the likelihood."""
     return any(label == "penalty" for label, _ in r.fit.facts)
-
-
-# Discrimination
-
-
-def discrimination_series(r: FittedLikelihood) -> pd.Series:
-    """The statistics that R's rms reports: tests of all effects, R2s, g, rank correlations, Brier score.
-
-    Returns
-    -------
-    pandas.Series
-        lr_chi2, lr_df, lr_p_value; score_chi2, score_p_value; cox_snell, nagelkerke, mcfadden; r2_n_p,
-        n_effective, r2_effective, r2_effective_p; g, gr, gp; pdm; rho; c_index, somers_d, gamma, tau_a; brier, rps.
-        `ordstat.assess.likelihood.discrimination.discrimination` says what each is.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.discrimination()[["nagelkerke", "c_index", "rps"]].round(3).tolist()
-    [0.403, 0.774, 0.44]
-    """
-    return pd.Series(discrimination(r.rule, r.fit, r.design.sample), name="value", dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -12,6 +12,7 @@ import pandas as pd
 from ...plots.accessor import LikelihoodPlots
 from ..base import OrdinalResults
 from .bootstrap import bootstrapped
+from .discrimination import discrimination_series
 from .effects.average import average_effects
 from .effects.emmeans import marginal_means
 from .fitted import FittedLikelihood, with_covariance
@@ -19,7 +20,7 @@ from .goodness import goodness_of_fit
 from .power import simulated_power
 from .profile import confidence_limits, profiles
 from .proportionality import brant_tests, nominal_tests, scale_tests, score_tests
-from .residuals import convergence_of, discrimination_series, influence_of, residual_series
+from .residuals import convergence_of, influence_of, residual_series
 from .single_terms import added_terms, dropped_terms, stepwise
 from .summary import likelihood_figures, likelihood_report, likelihood_summary, tidy_parameters
 from .uncertainty import prediction_with_errors, simulated
@@ -28,7 +29,7 @@ from .wald_tests import analysis_of_variance, hypothesis_tests
 
 def conf_int(r: FittedLikelihood, alpha: float = 0.05) -> pd.DataFrame:
     """statsmodels' name of confint(1 - alpha)."""
-    return confidence_limits(r, 1.0 - alpha)
+    return confidence_limits(r, level=1.0 - alpha)
 
 
 def cov_params(r: FittedLikelihood) -> pd.DataFrame:

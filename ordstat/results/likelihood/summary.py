@@ -51,11 +51,12 @@ def tidy_parameters(
     4    temp[T.warm]     12.22      4.34      34.44
     5  contact[T.yes]      4.61      1.81      11.73
     """
-    limits = confidence_limits(r, level).to_numpy()
+    limits = confidence_limits(r, level=level).to_numpy()
     numbers = np.column_stack((r.fit.coefficients, limits))
     if exponentiate:
         effects = r.parameters.of("nominal", "location", "scale")
-        numbers[effects] = np.exp(numbers[effects])
+        with np.errstate(over="ignore"):  # infinite, of a large coefficient
+            numbers[effects] = np.exp(numbers[effects])
     estimate, low, high = numbers.T
     tests = {"std_error": r._standard_errors, "statistic": r.z_values.to_numpy(), "p_value": r.p_values.to_numpy()}
     ends = {"conf_low": low, "conf_high": high} if conf_int else {}
@@ -172,11 +173,12 @@ def _ratios(r: FittedLikelihood, level: float) -> Table:
     rows = r.parameters.of("location")
     scaled = r.design.sample.rows.scale is not None or r.design.sample.rows.scale_offset is not None
     name, sign, title = _SCALED if scaled else r.family.ratios.get(r.family.link.name, _EXPONENT)
-    limits = np.sort(np.exp(sign * confidence_limits(r, level).to_numpy()[rows]), axis=1)
-    ratios = np.exp(sign * r.fit.coefficients[rows])
+    with np.errstate(over="ignore"):  # infinite, of a large coefficient
+        limits = np.sort(np.exp(sign * confidence_limits(r, level=level).to_numpy()[rows]), axis=1)
+        ratios = np.exp(sign * r.fit.coefficients[rows])
     low, high = _limit_names(level)
     frame = pd.DataFrame({name: ratios, low: limits[:, 0], high: limits[:, 1]}, index=list(r.design.names))
-    return Table(title=title, frame=frame)
+    return Table(title=title, frame=frame, formats=dict.fromkeys(frame, "ratio"))
 
 
 def _threshold_table(r: FittedLikelihood) -> Table:

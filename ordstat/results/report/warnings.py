@@ -25,6 +25,9 @@ _FAR = 50.0
 # Rounding of a score that may change ranks, a margin being 1.
 _VISIBLE = 1e-6
 
+# Estimates that a warning names; it counts the others.
+_NAMED = 5
+
 #: A warning category and its message.
 Alert = tuple[type[OrdstatWarning], str]
 
@@ -146,7 +149,9 @@ def infinite_estimates(direction: FloatArray) -> BoolArray:
 def _separated(direction: FloatArray, parameters: Parameters, unknown: bool) -> str:
     moving = np.flatnonzero(infinite_estimates(direction))
     effects = [i for i in moving if parameters.kinds[i] != "threshold"] or moving
-    ends = ", ".join(f"{parameters.names[i]} to {'+' if direction[i] > 0 else '-'}infinity" for i in effects)
+    ends = ", ".join(f"{parameters.names[i]} to {'+' if direction[i] > 0 else '-'}infinity" for i in effects[:_NAMED])
+    if len(effects) > _NAMED:
+        ends += f", and {len(effects) - _NAMED} more"
     nominal = "nominal" in parameters.kinds or "lambda" in parameters.kinds  # Jeffreys' penalty takes neither
     held = "the other estimates and their standard errors hold"
     others = "nor have the others, which depend on them" if unknown else held

@@ -18,6 +18,7 @@ from ...._typing import BoolArray, FloatArray
 from ....checks import one_of
 from ....exceptions import DataWarning, OptionError
 from ....model.fit import LikelihoodFit
+from ....model.likelihood.crossing import report_crossing
 from ....model.likelihood.derivatives import averages, involved
 from ....model.likelihood.quantities import QUANTITIES, Quantity
 from ....model.likelihood.stencil import stencil
@@ -122,7 +123,10 @@ class Averager:
 
     def rows(self, frame: pd.DataFrame) -> Rows:
         """The design of a frame."""
-        return self.results.design.spec.rebuild(frame).rows
+        r, rows = self.results, self.results.design.spec.rebuild(frame).rows
+        if self.scale != "latent":
+            report_crossing(r.rule, rows, None, "rows averaged over", refuse=r.method.refuses_crossing)
+        return rows
 
     def over(self, rows: Rows, weights: FloatArray) -> Average:
         """The weighted sum over rows."""
