@@ -14,6 +14,8 @@ from ..base import OrdinalResults
 from .bootstrap import bootstrapped
 from .effects.average import average_effects
 from .effects.emmeans import marginal_means
+from .effects.joint import joint_tests
+from .effects.trends import marginal_trends
 from .fitted import FittedLikelihood, with_covariance
 from .goodness import goodness_of_fit
 from .profile import confidence_limits, profiles
@@ -79,10 +81,12 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     predict = prediction_with_errors
     effects = average_effects
     emmeans = marginal_means
+    emtrends = marginal_trends
     simulate = simulated
 
     test = hypothesis_tests
     anova = analysis_of_variance
+    joint_tests = joint_tests
     drop1 = dropped_terms
     add1 = added_terms
     step = stepwise
