@@ -53,7 +53,7 @@ class FittedLikelihood(FittedRanker):
         """The rows of `newdata`, or of the fit, with their scores; says which have thresholds out of order."""
         target = super().target(newdata)
         what = "rows of the fit" if newdata is None else "rows of newdata"
-        labels = target.index[target.complete]
+        labels = target.index[target.complete].to_numpy()
         report_crossing(self.rule, target.rows, labels, what, refuse=self.method.refuses_crossing)
         return target
 
@@ -267,7 +267,7 @@ class FittedLikelihood(FittedRanker):
         crossed = crossed_rows(self.rule, rows)
         if crossed.size == 0:
             return []
-        text = crossing_text(crossed, rows.n, self.design.index, "rows of the fit")
+        text = crossing_text(crossed, rows.n, self.design.index.to_numpy(), "rows of the fit")
         if self.method.refuses_crossing:
             raise DataError(text)
         return [(DataWarning, text)]
