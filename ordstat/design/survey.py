@@ -203,11 +203,20 @@ def _codes(given: Given) -> tuple[IntArray, tuple[str, ...]]:
     """(N,) codes of the values, and their labels."""
     value = given.column.value
     if isinstance(value, Factor):
-        used = np.bincount(value.codes, minlength=len(value.levels)) > 0
-        codes = (np.cumsum(used) - 1)[value.codes]
-        return np.asarray(codes, dtype=np.intp), tuple(str(value.levels[k]) for k in np.flatnonzero(used))
+        codes, used = _dense(value.codes, len(value.levels))
+        return codes, tuple(str(value.levels[k]) for k in used)
+    low, high = value.min(), value.max()
+    if value.dtype.kind in "iu" and int(high) - int(low) < 4 * len(value):  # no need to look numbers up
+        codes, used = _dense(value - low, int(high) - int(low) + 1)
+        return codes, tuple(str(int(low) + k) for k in used)
     codes, labels = pd.factorize(value, sort=True)
     return codes.astype(np.intp), tuple(f"{label:g}" if isinstance(label, float) else str(label) for label in labels)
+
+
+def _dense(codes: IntArray, size: int) -> tuple[IntArray, IntArray]:
+    """Codes 0..G-1 of those of 0..size-1 that occur, and which those are."""
+    used = np.bincount(codes, minlength=size) > 0
+    return np.asarray((np.cumsum(used) - 1)[codes], dtype=np.intp), np.flatnonzero(used)
 
 
 def _check_nested(bad: BoolArray, psu: IntArray, units: Sequence[str], index: pd.Index) -> None:

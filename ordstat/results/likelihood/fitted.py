@@ -26,6 +26,7 @@ from .parameters import (
     covariance_matrix,
     own_covariance,
     parameters,
+    refuse_survey,
     spread,
     threshold_errors,
     threshold_values,
@@ -209,16 +210,19 @@ class FittedLikelihood(FittedRanker):
     @property
     def aic(self) -> float:
         """-2 loglik + 2 edf."""
+        refuse_survey(self.design, "aic")
         return -2.0 * self.loglik + 2.0 * self.edf
 
     @property
     def bic(self) -> float:
         """-2 loglik + log(nobs) edf."""
+        refuse_survey(self.design, "bic")
         return -2.0 * self.loglik + float(np.log(self.nobs)) * self.edf
 
     @property
     def lr_chi2(self) -> float:
         """Likelihood ratio statistic against thresholds only."""
+        refuse_survey(self.design, "lr_chi2")
         return 2.0 * (self.loglik - self.null_loglik)
 
     @property
@@ -239,7 +243,8 @@ class FittedLikelihood(FittedRanker):
     @property
     def nagelkerke(self) -> float:
         """Nagelkerke's R2, (1 - exp(-lr_chi2 / n)) / (1 - exp(2 null_loglik / n))."""
-        return float(np.expm1(-self.lr_chi2 / self.nobs) / np.expm1(2.0 * self.null_loglik / self.nobs))
+        rise = 2.0 * (self.loglik - self.null_loglik)
+        return float(np.expm1(-rise / self.nobs) / np.expm1(2.0 * self.null_loglik / self.nobs))
 
     @property
     def deviance(self) -> float:

@@ -155,7 +155,7 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series:
     Returns
     -------
     pandas.Series
-        lr_chi2, lr_df, lr_p_value; score_chi2, score_p_value; cox_snell, nagelkerke, mcfadden; r2_n_p,
+        lr_chi2, lr_df, lr_p_value; score_chi2, score_p_value (NaN with a survey design); cox_snell, nagelkerke, mcfadden; r2_n_p,
         n_effective, r2_effective, r2_effective_p; g, gr, gp; pdm; rho; c_index, somers_d, gamma, tau_a; brier, rps.
         `ordstat.assess.likelihood.discrimination.discrimination` says what each is.
 
@@ -166,7 +166,10 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series:
     >>> fit.discrimination()[["nagelkerke", "c_index", "rps"]].round(3).tolist()
     [0.403, 0.774, 0.44]
     """
-    return pd.Series(discrimination(r.rule, r.fit, r.design.sample), name="value", dtype=np.float64)
+    found = pd.Series(discrimination(r.rule, r.fit, r.design.sample), name="value", dtype=np.float64)
+    if r.design.survey is not None:  # tests of independent rows
+        found[["lr_chi2", "lr_df", "lr_p_value", "score_chi2", "score_p_value"]] = np.nan
+    return found
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -16,11 +16,13 @@ from ..report.sections import (
     data_header,
     error_figures,
     error_tables,
+    fractional,
     shared_tables,
     shortened,
 )
 from .fitted import FittedLikelihood
 from .profile import confidence_limits
+from .survey import survey_figures, survey_header
 
 #: What a fit tells of its likelihood, in the order of a table.
 _FIGURES = (
@@ -76,7 +78,8 @@ def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
        nobs  loglik      aic  mcfadden
     0  72.0 -86.492  184.984     0.166
     """
-    own = {name: getattr(r, name) for name in _FIGURES}
+    surveyed = r.design.survey is not None
+    own = survey_figures(r) if surveyed else {name: getattr(r, name) for name in _FIGURES}
     return pd.DataFrame([own | error_figures(r) | {"converged": r.certificate.reached}])
 
 
@@ -117,6 +120,8 @@ def likelihood_report(r: FittedLikelihood, exponentiate: bool = False, level: fl
 
 
 def _fit_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
+    if r.design.survey is not None:
+        return survey_header(r)
     test = (
         f"{r.lr_chi2:.4g} on {r.lr_df} df, p {_equals(p_value(r.lr_p_value))}" if r.lr_df else "none: thresholds only"
     )
@@ -136,7 +141,9 @@ def _threshold_rule(r: FittedLikelihood) -> str:
     p = r.training
     by_thresholds = count_above(r.gaps(r.design.sample.rows, r.fit.scores))
     same = float(p.weights[by_thresholds == p.codes].sum())
-    agreement = "all" if same == p.weights.sum() else f"{same:g} of {p.weights.sum():g}"
+    total = p.weights.sum()
+    share = f"{100.0 * same / total:.1f}%" if fractional(r) else f"{same:g} of {total:g}"
+    agreement = "all" if same == total else share
     return (
         "Margins, errors at a margin and bounds belong to the threshold rule (the level is the number of thresholds "
         f"below the score); it gives the level of predict() for {agreement} training rows."
@@ -172,8 +179,9 @@ def _limit_names(level: float) -> tuple[str, str]:
 
 def _effects(r: FittedLikelihood, rows: Any, title: str, level: float) -> Table:
     tidy = tidy_parameters(r, level=level).iloc[rows].set_index("term").rename_axis(None).drop(columns="coef_type")
-    frame = tidy.set_axis(["estimate", "std. error", "z", "p", *_limit_names(level)], axis=1)
-    return Table(title=title, frame=frame, formats={"z": ".2f", "p": "p"})
+    ratio = "z" if np.isinf(r.design_df) else "t"
+    frame = tidy.set_axis(["estimate", "std. error", ratio, "p", *_limit_names(level)], axis=1)
+    return Table(title=title, frame=frame, formats={ratio: ".2f", "p": "p"})
 
 
 def _ratios(r: FittedLikelihood, level: float) -> Table:

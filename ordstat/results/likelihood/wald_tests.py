@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ...model.sample import Sample
 from .comparison import chi2_frame, likelihood_ratio_tests
 from .fitted import FittedLikelihood
 from .parameters import check_determined
+from .survey import wald_f_frame
 
 if TYPE_CHECKING:
     from ...design.design import Design
@@ -45,7 +47,8 @@ def analysis_of_variance(r: FittedLikelihood, *others: Any, type: str = "I") -> 
     -------
     pandas.DataFrame
         With others, smallest model first: no_par, aic, loglik, and against the row above lr_stat, df, p_value.
-        Alone, one row a term: df, chisq, p_value, by the covariance of the fit (see `with_vcov`). `attrs["notes"]`
+        Alone, one row a term: df, chisq, p_value, by the covariance of the fit (see `with_vcov`); with a survey
+        design df, df2, F, p_value, F tests on the degrees of freedom of the design. `attrs["notes"]`
         tells of models that are not nested and of infinite estimates.
 
     Raises
@@ -85,9 +88,14 @@ def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
     covariance = _location_covariance(r, places)
     contrasts = _recoded_contrasts if kind in _CODED else _sequential_contrasts
     tests = [wald_test(L, L @ beta, covariance) for L in contrasts(r, kind, marginality, estimated)]
-    table = chi2_frame(design.terms, tests)
+    table = _frame(r, design.terms, tests)
     table.attrs["title"] = f"Wald tests of type {kind}, {r.covariance} covariance"
     return table
+
+
+def _frame(r: FittedLikelihood, names: Iterable[str], tests: Collection[tuple[float, int]]) -> pd.DataFrame:
+    """Wald statistics as chi-squared tests, or as F tests where the covariance has degrees of freedom."""
+    return chi2_frame(names, tests) if np.isinf(r.design_df) else wald_f_frame(names, tests, r.design_df)
 
 
 def _sequential_contrasts(
@@ -161,7 +169,7 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str, *, vcov: Any = None) 
     -------
     pandas.DataFrame
         One row an equation, and "joint" where there are several: difference (left less right side), std_error,
-        df, chisq, p_value.
+        df, chisq, p_value; with a survey design df, df2, F, p_value.
 
     Raises
     ------
@@ -195,7 +203,7 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str, *, vcov: Any = None) 
         index.append("joint")
         difference, errors = np.append(difference, np.nan), np.append(errors, np.nan)
     found = pd.DataFrame({"difference": difference, "std_error": errors}, index)
-    return pd.concat([found, chi2_frame(index, tests)], axis=1)
+    return pd.concat([found, _frame(r, index, tests)], axis=1)
 
 
 def _names(r: FittedLikelihood) -> dict[str, int]:
