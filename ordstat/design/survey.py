@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..checks import flag, number, one_of
+from ..checks import flag, fraction, number, one_of
 from ..exceptions import DataError, OptionError
 from ..model.survey import LONELY, Linearised, Replicates, Survey
 from .columns import Columns, Factor, read
@@ -54,7 +54,7 @@ class SurveyDesign:
     scale, rscales : float and (R,) numbers, optional
         Factors of the squared differences, all and each. By default 1/R for "BRR", 1/(R (1 - rho)^2) for "Fay",
         (R - 1)/R for "JK1", 1/(R - 1) for "bootstrap"; "JKn" needs `rscales`, (n_h - 1)/n_h of the stratum of each.
-    rho : float in [0, 1), with type "Fay"
+    rho : float in (0, 1), with type "Fay"
     mse : bool
         Squared differences from the estimates, rather than from the mean of the replicates.
 
@@ -117,7 +117,7 @@ class SurveyDesign:
         if (self.type == "Fay") != (self.rho is not None):
             raise OptionError(f"rho of SurveyDesign goes with type='Fay', and with no other; got {self.rho!r}.")
         if self.rho is not None:
-            number("rho", self.rho, least=0.0, below=1.0, of=self)
+            fraction("rho", self.rho, of=self)
         if self.scale is not None and self.type in ("BRR", "Fay"):
             raise OptionError(f"scale of SurveyDesign is fixed by type={self.type!r}: leave it out.")
         if self.scale is not None:

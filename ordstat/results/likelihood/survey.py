@@ -22,7 +22,7 @@ def wald_f(statistic: float, hypotheses: int, df: float) -> tuple[float, float, 
     """(F, its second degrees of freedom, p-value) of a Wald statistic W of k hypotheses under d design degrees.
 
     F = (d - k + 1) / (d k) W on k and d - k + 1 degrees [Korn and Graubard 1990], as Stata tests after svy; NaN where
-    there are more hypotheses than degrees of freedom.
+    there are more hypotheses than degrees of freedom: W is infinite then, as its covariance is singular.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def wald_f(statistic: float, hypotheses: int, df: float) -> tuple[float, float, 
     (2.7, 18.0)
     """
     left = df - hypotheses + 1.0
-    if hypotheses == 0 or left <= 0.0 or np.isnan(statistic):
+    if hypotheses == 0 or left <= 0.0 or not np.isfinite(statistic):
         return float("nan"), float("nan"), float("nan")
     F = left / (df * hypotheses) * statistic
     return F, left, float(fdtrc(hypotheses, left, F))
@@ -88,6 +88,6 @@ def _in_words(test: pd.Series) -> str:
     if test["df"] == 0:
         return "none: thresholds only, or infinite estimates"
     if np.isnan(test["F"]):
-        return f"none: {test['df']:g} hypotheses, and fewer degrees of freedom of the design"
+        return "none: more effects than degrees of freedom of the design"
     p = p_value(test["p_value"])
     return f"{test['F']:.4g} on {test['df']:g} and {test['df2']:g} df, p {'' if p.startswith('<') else '= '}{p}"

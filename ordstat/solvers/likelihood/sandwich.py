@@ -88,9 +88,7 @@ def _score_rows(problem: Problem, estimates: FloatArray) -> Callable[[IntArray],
     return scores
 
 
-def _score_terms(
-    problem: Problem, estimates: FloatArray
-) -> Callable[[IntArray | slice], tuple[Jacobian, FloatArray]]:
+def _score_terms(problem: Problem, estimates: FloatArray) -> Callable[[IntArray | slice], tuple[Jacobian, FloatArray]]:
     """From some rows to the derivatives of their log-probabilities by predictors, and of those by the parameters."""
     sample, n_lambda = problem.sample, int(problem.flexible is not None)
     columns, n_levels = ModelRows.of(sample.rows), sample.n_levels
