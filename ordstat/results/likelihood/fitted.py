@@ -28,6 +28,7 @@ from .parameters import (
     covariance_matrix,
     own_covariance,
     parameters,
+    refuse_survey,
     spread,
     threshold_errors,
     threshold_values,
@@ -219,16 +220,19 @@ class FittedLikelihood(FittedRanker):
     @property
     def aic(self) -> float:
         """-2 loglik + 2 edf."""
+        refuse_survey(self.design, "aic")
         return -2.0 * self.loglik + 2.0 * self.edf
 
     @property
     def bic(self) -> float:
         """-2 loglik + log(nobs) edf."""
+        refuse_survey(self.design, "bic")
         return -2.0 * self.loglik + float(np.log(self.nobs)) * self.edf
 
     @property
     def lr_chi2(self) -> float:
         """Likelihood ratio statistic against thresholds only; NaN of a penalised fit, which is no maximum."""
+        refuse_survey(self.design, "lr_chi2")
         return float("nan") if self.method.penalty is not None else 2.0 * (self.loglik - self.null_loglik)
 
     @property
