@@ -10,6 +10,7 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
 from .calibration import Calibration
+from .likelihood.bias_reduced import BiasReduced
 from .rules import Rule
 from .sample import Sample
 
@@ -188,6 +189,9 @@ class LikelihoodAtEstimates(Protocol):
 
     def score_products(self, cluster: IntArray | None) -> FloatArray:
         """(P', P') middle matrix of the sandwich: sum of outer products of scores, by row or by cluster."""
+
+    def bias_reduced(self, cluster: IntArray) -> BiasReduced:
+        """Adjusted score sums of the clusters, for CR2."""
 
     def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
         """U' J^-1 U of a wider model at estimates of this one."""

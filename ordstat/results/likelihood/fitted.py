@@ -8,11 +8,11 @@ from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
 
 from ..._typing import FloatArray
 from ...assess.likelihood.wald import chi2_tail
 from ...model.fit import Fit, LikelihoodFit
+from ...model.likelihood.bias_reduced import BiasReduced
 from ...model.likelihood.family import Family
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows
@@ -23,6 +23,7 @@ from ..target import Target
 from .parameters import (
     Covariance,
     Parameters,
+    adjusted_scores,
     chosen_covariance,
     covariance_matrix,
     own_covariance,
@@ -31,7 +32,7 @@ from .parameters import (
     threshold_errors,
     threshold_values,
 )
-from .standard_errors import predicted
+from .standard_errors import predicted, two_sided
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,7 +126,7 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def covariance(self) -> str:
-        """Its name: "model", "HC0", "HC1" or "cluster"."""
+        """Its name: "model", "HC0", "HC1", "cluster" or "CR2"."""
         return self.own_covariance.name
 
     def vcov(self, type: Any = None) -> pd.DataFrame:
@@ -137,11 +138,20 @@ class FittedLikelihood(FittedRanker):
             "model": inverse of the observed information. "HC0": sandwich; "HC1": the same times n / (n - p).
             "cluster": sandwich summed within the clusters of the fit, times G / (G - 1); {"cluster": "judge"} or
             {"cluster": values}: within other clusters, by a column of the data, or one value per row of the fit (or a
-            Series with their index). None: the fit's own (see `covariance`).
+            Series with their index). "CR2", or {"cluster": "judge", "type": "CR2"}: for few clusters, with the scores
+            adjusted for the estimation; tests and limits of parameters then are by t, joint tests by F. None: the
+            fit's own (see `covariance`).
 
         Returns
         -------
         pandas.DataFrame
+
+        Notes
+        -----
+        CR2 is that of Bell and McCaffrey (2002) as Pustejovsky and Tipton (2018) define it, with the multinomial
+        covariance at the fitted probabilities as working model: its expectation is right where that holds. With two
+        levels it equals R's clubSandwich for glm. Its t-tests have Satterthwaite's degrees of freedom, its F-tests
+        those of Hotelling's T2 ("HTZ"). Limits of predictions, effects and means take the normal quantile.
 
         Examples
         --------
@@ -151,11 +161,28 @@ class FittedLikelihood(FittedRanker):
         0.1252
         """
         names = np.array(self.parameters.names, dtype=object)[~self.fit.aliased]
-        return pd.DataFrame(self._covariance(type), index=list(names), columns=list(names))
+        return pd.DataFrame(np.array(self._covariance(type)), index=list(names), columns=list(names))
 
     def _covariance(self, choice: Any) -> FloatArray:
-        chosen = self.own_covariance if choice is None else chosen_covariance(choice, self.design)
-        return covariance_matrix(self.fit, chosen)
+        return self._own_matrix if choice is None else with_covariance(self, choice)._own_matrix
+
+    @cached_property
+    def _own_matrix(self) -> FloatArray:
+        if self.bias_reduced is not None:
+            return self.bias_reduced.covariance(self.fit.information.covariance())
+        return covariance_matrix(self.fit, self.own_covariance)
+
+    @cached_property
+    def bias_reduced(self) -> BiasReduced | None:
+        """The adjusted scores behind a CR2 covariance; None under another one."""
+        return adjusted_scores(self.fit, self.own_covariance) if self.covariance == "CR2" else None
+
+    @cached_property
+    def t_df(self) -> FloatArray:
+        """(P,) degrees of freedom of the tests and limits of single parameters: infinite but under CR2."""
+        if self.bias_reduced is None:
+            return np.full(self.fit.aliased.size, np.inf)
+        return spread(self.bias_reduced.t_df(self.fit.information.covariance()), self.fit)
 
     @property
     def z_values(self) -> pd.Series:
@@ -164,8 +191,8 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def p_values(self) -> pd.Series:
-        """(P,) two-sided p-values of the z-values; of no interest for thresholds."""
-        return self._series(2.0 * ndtr(-np.abs(self.z_values.to_numpy())), "p_value")
+        """(P,) two-sided p-values of the z-values, under CR2 by t; of no interest for thresholds."""
+        return self._series(two_sided(self.z_values.to_numpy(), self.t_df), "p_value")
 
     def _series(self, values: FloatArray, name: str) -> pd.Series:
         return pd.Series(np.array(values), index=self.parameters.names, name=name)

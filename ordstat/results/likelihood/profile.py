@@ -28,8 +28,9 @@ def confidence_limits(r: FittedLikelihood, level: float = 0.95, type: str = "wal
     ----------
     level : float in (0, 1)
     type : {"wald", "profile"}
-        Estimate plus and minus the normal quantile times the standard error; or the values at which the
-        likelihood, maximised over all other parameters, has fallen by half the chi-squared quantile.
+        Estimate plus and minus the normal quantile (under a CR2 covariance that of t) times the standard error; or the
+        values at which the likelihood, maximised over all other parameters, has fallen by half the chi-squared
+        quantile.
     parm : str, int or a sequence of them, optional
         Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given.
 
@@ -55,7 +56,7 @@ def confidence_limits(r: FittedLikelihood, level: float = 0.95, type: str = "wal
     fraction("level", level)
     chosen = places(r, parm)
     if type == "wald":
-        return _frame(r, chosen, np.column_stack(symmetric_limits(r.fit.coefficients, r.se.to_numpy(), level))[chosen])
+        return _frame(r, chosen, _wald_limits(r, level)[chosen])
     if r.covariance != "model":
         raise OptionError(
             f"type='profile' knows no {r.covariance} covariance, as it rests on the likelihood alone: use type='wald', "
@@ -67,6 +68,10 @@ def confidence_limits(r: FittedLikelihood, level: float = 0.95, type: str = "wal
     frame = _frame(r, chosen, values)
     frame.attrs["reasons"] = reasons
     return frame
+
+
+def _wald_limits(r: FittedLikelihood, level: float) -> FloatArray:
+    return np.column_stack(symmetric_limits(r.fit.coefficients, r.se.to_numpy(), level, r.t_df))
 
 
 def places(r: FittedLikelihood, parm: Any) -> IntArray:

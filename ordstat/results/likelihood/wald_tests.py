@@ -14,7 +14,7 @@ from ...exceptions import OptionError
 from ...model.equations import read
 from ...model.sample import Sample
 from .comparison import comparable, likelihood_ratio_tests
-from .fitted import FittedLikelihood
+from .fitted import FittedLikelihood, with_covariance
 from .joint_tests import joint_frame, joint_test, with_words
 from .nested_wald import is_wald, wald_comparison
 from .parameters import check_determined
@@ -161,7 +161,7 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str, *, vcov: Any = None) 
     -------
     pandas.DataFrame
         One row an equation, and "joint" where there are several: difference (left less right side), std_error,
-        df, chisq, p_value.
+        df, chisq, p_value; under CR2 df, df_resid, F, p_value.
 
     Raises
     ------
@@ -184,14 +184,15 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str, *, vcov: Any = None) 
         check_determined(np.flatnonzero(one.row), r.fit, r.parameters, f"test of {one.text!r}")
         if np.any(one.row[~estimated] != 0.0):
             raise OptionError(f"{one.text!r} names a parameter that is aliased, so not estimated.")
-    covariance = r.vcov(vcov).to_numpy()
+    r = r if vcov is None else with_covariance(r, vcov)
+    covariance = r.vcov().to_numpy()
     L = L[:, estimated]
     difference = L @ r.fit.coefficients[estimated] - target
-    tests = [joint_test(r, L[i : i + 1], difference[i : i + 1], vcov) for i in range(len(L))]
+    tests = [joint_test(r, L[i : i + 1], difference[i : i + 1]) for i in range(len(L))]
     index = [one.text for one in equations]
     errors = np.sqrt([quadratic_form(row[None], covariance)[0, 0] for row in L])
     if len(L) > 1:
-        tests.append(joint_test(r, L, difference, vcov))
+        tests.append(joint_test(r, L, difference))
         index.append("joint")
         difference, errors = np.append(difference, np.nan), np.append(errors, np.nan)
     found = pd.DataFrame({"difference": difference, "std_error": errors}, index)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
+from ...model.likelihood.bias_reduced import BiasReduced
 from ...model.sample import Sample
+from .bias_reduced import bias_reduced
 from .estimate import Estimation
 from .flexible_profile import FlexibleProfile
 from .identified import identified
@@ -51,6 +53,10 @@ class LikelihoodAtEstimates:
             by its weight) alone.
         """
         return score_products(self.problem, self.estimates, cluster)
+
+    def bias_reduced(self, cluster: IntArray) -> BiasReduced:
+        """Adjusted score sums of the clusters (N,), for their CR2 covariance."""
+        return bias_reduced(self.problem, self.estimates, cluster)
 
     def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
         """Rao's statistic U' J^-1 U of a wider model; NaN where its observed information J is not positive definite.

@@ -29,14 +29,14 @@ def score_products(problem: Problem, estimates: FloatArray, cluster: IntArray | 
     """
     sample = problem.sample
     codes = None if cluster is None else cluster if problem.used is None else cluster[problem.used]
-    scores_of = _score_rows(problem, estimates)
+    scores_of = row_scores(problem, estimates)
     order = np.arange(sample.n) if codes is None else np.argsort(codes, kind="stable")
     total = np.zeros((estimates.size, estimates.size))
     # The score so far and the code of the cluster that the end of a chunk has cut.
     pending, last = np.zeros(estimates.size), -1
     for some in row_blocks(sample.n, estimates.size, _BUFFER):
         index = order[some]
-        scores, weights = scores_of(index), sample.case_weights[index]
+        scores, weights = scores_of(index)[1], sample.case_weights[index]
         if codes is None:
             total += (scores * weights[:, None]).T @ scores
             continue
@@ -52,11 +52,17 @@ def score_products(problem: Problem, estimates: FloatArray, cluster: IntArray | 
     return total + np.outer(pending, pending)
 
 
-def _score_rows(problem: Problem, estimates: FloatArray) -> Callable[[IntArray], FloatArray]:
-    """From places (n,) to derivatives (n, P') of the rows' log-probabilities on the user's own columns."""
+def row_scores(
+    problem: Problem, estimates: FloatArray, level: int | None = None
+) -> Callable[[IntArray], tuple[FloatArray, FloatArray]]:
+    """From places (n,) to the rows' log-probabilities and their derivatives (n, P') on the user's own columns.
+
+    Of the levels observed, or of one `level` at all rows.
+    """
     sample, n_lambda = problem.sample, int(problem.flexible is not None)
     columns, n_levels = ModelRows.of(sample.rows), sample.n_levels
-    rows = ObservedRows(rows=columns, y=sample.y, family=problem.family, flexible=problem.flexible)
+    y = sample.y if level is None else np.full_like(sample.y, level)
+    rows = ObservedRows(rows=columns, y=y, family=problem.family, flexible=problem.flexible)
     m, structure = columns.w.shape[1], None
     jacobian = np.eye(n_levels - 1) if problem.structure is None else problem.structure.jacobian
     t = jacobian.shape[1]
@@ -64,10 +70,10 @@ def _score_rows(problem: Problem, estimates: FloatArray) -> Callable[[IntArray],
     if problem.structure is not None:
         structure = block_diag(np.kron(np.eye(m), jacobian), np.eye(rest.size))
 
-    def scores(index: IntArray) -> FloatArray:
+    def scores(index: IntArray) -> tuple[FloatArray, FloatArray]:
         part = rows.take(index)
         terms = part.terms(alpha, rest, second=False)
         assert terms is not None
-        return Jacobian(part.rows, terms.places, len(alpha), structure, n_lambda).transposed(terms.score)
+        return terms.log_p, Jacobian(part.rows, terms.places, len(alpha), structure, n_lambda).transposed(terms.score)
 
     return scores
