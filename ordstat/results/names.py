@@ -6,9 +6,9 @@ from __future__ import annotations
 OF_THRESHOLDS = frozenset(("coef", "thresholds", "params", "tidy", "support"))
 OF_LIKELIHOOD = frozenset((
     "se", "vcov", "with_vcov", "confint", "profile", "anova", "drop1", "add1", "step", "test", "nominal_test",
-    "scale_test", "brant", "score_test", "bootstrap", "residuals", "influence", "gof", "discrimination", "convergence",
-    "simulate", "effects", "emmeans", "loglik", "aic", "bic", "deviance", "bse", "tvalues", "pvalues", "conf_int",
-    "cov_params", "llf",
+    "scale_test", "brant", "score_test", "bootstrap", "wild_bootstrap", "residuals", "influence", "gof",
+    "discrimination", "convergence", "simulate", "effects", "emmeans", "loglik", "aic", "bic", "deviance", "bse",
+    "tvalues", "pvalues", "conf_int", "cov_params", "llf",
 ))  # fmt: skip
 
 #: What results tell each other, the api and the pictures; `dir()` leaves it out.

@@ -175,21 +175,11 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str, *, vcov: Any = None) 
     >>> fit.test("temp = contact").round(4).loc["temp = contact"].tolist()
     [0.9753, 0.6406, 1.0, 2.3178, 0.1279]
     """
-    if not isinstance(hypotheses, str) or not hypotheses.strip():
-        raise OptionError(f"hypotheses must be a text such as 'x1 = x2, x3 = 0'; got {hypotheses!r}.")
-    equations = read(hypotheses, _names(r), r.fit.coefficients.size, ("=",))
-    L, target = np.array([one.row for one in equations]), np.array([one.value for one in equations])
-    estimated = ~r.fit.aliased
-    for one in equations:
-        check_determined(np.flatnonzero(one.row), r.fit, r.parameters, f"test of {one.text!r}")
-        if np.any(one.row[~estimated] != 0.0):
-            raise OptionError(f"{one.text!r} names a parameter that is aliased, so not estimated.")
+    index, L, target = read_hypotheses(r, hypotheses)
     r = r if vcov is None else with_covariance(r, vcov)
     covariance = r.vcov().to_numpy()
-    L = L[:, estimated]
-    difference = L @ r.fit.coefficients[estimated] - target
+    difference = L @ r.fit.coefficients[~r.fit.aliased] - target
     tests = [joint_test(r, L[i : i + 1], difference[i : i + 1]) for i in range(len(L))]
-    index = [one.text for one in equations]
     errors = np.sqrt([quadratic_form(row[None], covariance)[0, 0] for row in L])
     if len(L) > 1:
         tests.append(joint_test(r, L, difference))
@@ -197,6 +187,20 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str, *, vcov: Any = None) 
         difference, errors = np.append(difference, np.nan), np.append(errors, np.nan)
     found = pd.DataFrame({"difference": difference, "std_error": errors}, index)
     return pd.concat([found, joint_frame(index, tests)], axis=1)
+
+
+def read_hypotheses(r: FittedLikelihood, hypotheses: str) -> tuple[list[str], FloatArray, FloatArray]:
+    """The texts of equations L b = r, L (h, P') of the estimated parameters, and r (h,)."""
+    if not isinstance(hypotheses, str) or not hypotheses.strip():
+        raise OptionError(f"hypotheses must be a text such as 'x1 = x2, x3 = 0'; got {hypotheses!r}.")
+    equations = read(hypotheses, _names(r), r.fit.coefficients.size, ("=",))
+    estimated = ~r.fit.aliased
+    for one in equations:
+        check_determined(np.flatnonzero(one.row), r.fit, r.parameters, f"test of {one.text!r}")
+        if np.any(one.row[~estimated] != 0.0):
+            raise OptionError(f"{one.text!r} names a parameter that is aliased, so not estimated.")
+    L = np.array([one.row for one in equations])[:, estimated]
+    return [one.text for one in equations], L, np.array([one.value for one in equations])
 
 
 def _names(r: FittedLikelihood) -> dict[str, int]:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import block_diag, helmert
 
-from ..._typing import FloatArray, IntArray
-from ...exceptions import OptionError
-from ...model.likelihood.bias_reduced import BiasReduced
-from .problem import Problem
-from .sandwich import row_scores
+from ...._typing import FloatArray, IntArray
+from ....exceptions import OptionError
+from ....model.likelihood.bias_reduced import BiasReduced
+from ..problem import Problem
+from ..sandwich import row_scores
 
 #: Eigenvalues below this share of the largest are rounding of 0.
 _ZERO = 1e-12
