@@ -25,7 +25,7 @@ from ....model.likelihood.stencil import stencil
 from ....model.sample import Rows
 from ..fitted import FittedLikelihood
 from ..parameters import listed
-from ..standard_errors import infinite_parameters, rule_covariance, symmetric_limits, two_sided_p
+from ..standard_errors import infinite_parameters, rule_covariance, symmetric_limits, two_sided
 from .counterfactual import Population, population
 
 #: Scale -> the quantity behind it.
@@ -176,7 +176,7 @@ def estimates(
     values = np.where(certain & (np.abs(values) < _ROUNDING), 0.0, values)
     lower, upper = symmetric_limits(values, errors, level, df)
     z = values / np.where(certain, np.nan, errors)
-    p = two_sided_p(z, df)
+    p = two_sided(z, df)
     if exponentiate:
         values, lower, upper = np.exp(values), np.exp(lower), np.exp(upper)
         errors = errors * values
