@@ -128,16 +128,25 @@ class Averager:
         return self.results.design.spec.rebuild(frame).rows
 
     def over(self, rows: Rows, weights: FloatArray) -> Average:
-        """The weighted sum over rows."""
+        """The weighted sum over rows, each of which has to be estimable."""
+        found = self._total(rows, weights)
+        told = estimable(self.results.fit, self.results.design.sample.rows, rows)[weights != 0.0].all()
+        return found if told else found.untold()
+
+    def contrast(self, rows: Rows, weights: FloatArray) -> Average:
+        """The weighted sum over rows of a linear predictor, where it is estimable though single rows may not be."""
+        found = self._total(rows, weights)
+        told = estimable_sum(self.results.fit, self.results.design.sample.rows, rows, weights)
+        return found if told else found.untold()
+
+    def _total(self, rows: Rows, weights: FloatArray) -> Average:
         fit, rule, used = self.results.fit, self.results.rule, weights != 0.0
         values, jacobian = averages(self.quantity, rule, rows, weights)
         infinite = infinite_parameters(fit)
         known = ~np.isnan(values)
         if infinite is not None:
             known &= ~involved(rule, rows.take(used), self.quantity, infinite).any(axis=0)
-        found = Average(values, jacobian, known)
-        told = estimable(fit, self.results.design.sample.rows, rows)[used].all()
-        return found if told else found.untold()
+        return Average(values, jacobian, known)
 
     def slope(self, frames: Sequence[pd.DataFrame], weights: FloatArray, coefficients: FloatArray) -> Average:
         """The weighted sum of derivatives, from frames at several points with their coefficients (n, len(frames))."""
@@ -337,6 +346,17 @@ def estimable(fit: LikelihoodFit, trained: Rows, rows: Rows) -> BoolArray:
         found, expected = _gone(matrix(trained), matrix(rows), gone)
         told &= (np.abs(found - expected) <= _SAME * (1.0 + np.abs(found))).all(axis=1)
     return told
+
+
+def estimable_sum(fit: LikelihoodFit, trained: Rows, rows: Rows, weights: FloatArray) -> bool:
+    """Whether the aliased columns are what the columns kept say they are in a weighted sum of rows (n,)."""
+    for matrix, gone in _parts(fit, trained):
+        columns = matrix(rows)
+        found, expected = _gone(matrix(trained), (weights @ columns)[None], gone)
+        largest = (np.abs(weights) @ np.abs(columns / _sizes(matrix(trained)))).max()
+        if np.any(np.abs(found - expected) > _SAME * largest):
+            return False
+    return True
 
 
 def estimable_slopes(fit: LikelihoodFit, trained: Rows, points: Sequence[Rows], weights: FloatArray) -> BoolArray:
