@@ -66,6 +66,11 @@ def test_a_formula_with_contrasts_prints_both() -> None:
     assert means.contrasts().equals(housing().emmeans("Type", by="Infl").contrasts("pairwise"))
 
 
+def test_means_of_one_name_are_told_apart() -> None:
+    found = housing().emmeans("Type", at={"Type": ["Tower", "Tower", "Atrium"]}).contrasts(adjust="none")
+    assert found["contrast"].tolist() == ["Tower (2) - Tower (1)", "Atrium - Tower (1)", "Atrium - Tower (2)"]
+
+
 @pytest.mark.parametrize("scale", ["latent", "prob", "exc_prob", "mean", "log_odds"])
 def test_slopes_are_the_derivatives_of_the_means(scale: str) -> None:
     h = 1e-4
@@ -148,6 +153,7 @@ def test_weights_count_case_weights() -> None:
         (lambda f: f.emmeans("Type").contrasts(interaction=["eff", "eff"]), "interaction must name a set"),
         (lambda f: f.emmeans("Type").contrasts(interaction=True), "interaction must name a set"),
         (lambda f: f.emmeans("Type", weights="prop"), "weights must be one of"),
+        (lambda f: f.emmeans("Type", at={"Type": ["Tower"] * 2}, weights="cells"), "gives a value of 'Type' twice"),
         (lambda f: f.emmeans("~ Sat | Type", scale="prob"), "'Sat' is the response: leave it out"),
         (lambda f: f.emmeans("~ Type ~ Infl"), "the formula of means must be like"),
         (lambda f: f.emmeans("pair ~ Type"), "method must be .*Did you mean 'pairwise'"),
