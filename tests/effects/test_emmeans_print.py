@@ -13,7 +13,7 @@ import pytest
 from reference_cases import load_data
 
 from ordstat import datasets, ordfit
-from ordstat.exceptions import DataWarning, OptionError
+from ordstat.exceptions import DataWarning, OptionError, SeparationWarning
 from ordstat.results.likelihood.results import LikelihoodResults
 
 
@@ -66,6 +66,16 @@ def test_a_formula_with_contrasts_prints_both() -> None:
     assert means.contrasts().equals(housing().emmeans("Type", by="Infl").contrasts("pairwise"))
 
 
+def test_own_contrasts_in_every_form() -> None:
+    means = housing().emmeans("Type")
+    named = means.contrasts({"outer": [1, -1, -1, 1]})
+    for given in ([[1, -1, -1, 1]], [1, -1, -1, 1], (1, -1, -1, 1), np.array([[1, -1, -1, 1]])):
+        found = means.contrasts(given)
+        assert found["contrast"].tolist() == ["(1, -1, -1, 1)"]
+        assert found.drop(columns="contrast").equals(named.drop(columns="contrast"))
+    assert named["estimate"].iloc[0] == pytest.approx(means.frame["estimate"] @ [1, -1, -1, 1], rel=1e-12)
+
+
 def test_means_of_one_name_are_told_apart() -> None:
     found = housing().emmeans("Type", at={"Type": ["Tower", "Tower", "Atrium"]}).contrasts(adjust="none")
     assert found["contrast"].tolist() == ["Tower (2) - Tower (1)", "Atrium - Tower (1)", "Atrium - Tower (2)"]
@@ -110,6 +120,15 @@ def test_joint_tests_say_what_the_data_do_not_tell() -> None:
 def test_joint_tests_leave_out_variables_of_the_scale_alone() -> None:
     fit = ordfit("y ~ f", load_data("sim500"), scale="~ g + x2")
     assert fit.joint_tests()["term"].tolist() == ["f"]
+
+
+def test_joint_tests_of_what_no_infinite_threshold_moves() -> None:
+    """Thresholds of temp are infinite; the test of contact is that of its coefficient."""
+    with pytest.warns(SeparationWarning):
+        fit = ordfit("rating ~ contact", datasets.load("wine"), nominal="~ temp")
+    found = fit.joint_tests().set_index("term")
+    assert found["df"].to_dict() == {"contact": 1, "temp": 0}
+    assert found.loc["contact", "chisq"] == pytest.approx(fit.z_values["contact[T.yes]"] ** 2, rel=1e-9)
 
 
 def test_cells_without_rows_have_no_mean_by_their_weights() -> None:

@@ -128,25 +128,27 @@ class Averager:
         return self.results.design.spec.rebuild(frame).rows
 
     def over(self, rows: Rows, weights: FloatArray) -> Average:
-        """The weighted sum over rows, each of which has to be estimable."""
-        found = self._total(rows, weights)
-        told = estimable(self.results.fit, self.results.design.sample.rows, rows)[weights != 0.0].all()
-        return found if told else found.untold()
-
-    def contrast(self, rows: Rows, weights: FloatArray) -> Average:
-        """The weighted sum over rows of a linear predictor, where it is estimable though single rows may not be."""
-        found = self._total(rows, weights)
-        told = estimable_sum(self.results.fit, self.results.design.sample.rows, rows, weights)
-        return found if told else found.untold()
-
-    def _total(self, rows: Rows, weights: FloatArray) -> Average:
+        """The weighted sum over rows."""
         fit, rule, used = self.results.fit, self.results.rule, weights != 0.0
         values, jacobian = averages(self.quantity, rule, rows, weights)
         infinite = infinite_parameters(fit)
         known = ~np.isnan(values)
         if infinite is not None:
             known &= ~involved(rule, rows.take(used), self.quantity, infinite).any(axis=0)
-        return Average(values, jacobian, known)
+        found = Average(values, jacobian, known)
+        told = estimable(fit, self.results.design.sample.rows, rows)[used].all()
+        return found if told else found.untold()
+
+    def contrast(self, rows: Rows, weights: FloatArray) -> Average:
+        """The weighted sum over rows of a linear predictor, where it is known though single rows may not be."""
+        fit = self.results.fit
+        values, jacobian = averages(self.quantity, self.results.rule, rows, weights)
+        infinite = infinite_parameters(fit)
+        known = np.isfinite(values)
+        if infinite is not None:
+            known &= np.abs(jacobian[:, infinite]).max(axis=1, initial=0.0) <= _ROUNDING
+        found = Average(values, jacobian, known)
+        return found if estimable_sum(fit, self.results.design.sample.rows, rows, weights) else found.untold()
 
     def slope(self, frames: Sequence[pd.DataFrame], weights: FloatArray, coefficients: FloatArray) -> Average:
         """The weighted sum of derivatives, from frames at several points with their coefficients (n, len(frames))."""

@@ -245,6 +245,8 @@ class Emmeans:
             words = "differences of differences"
         elif reverse:
             words = {"pairwise": "each earlier mean less each later one"}.get(asked, f"{words}, turned round")
+        if self.slope_of is not None:
+            words = words.replace("mean", "slope")
         inside = f", within {listing(self.by)}" if self.by else ""
         tests, means = max(sizes)
         return [f"Contrasts of {self._quantity}: {words}{inside}.", _adjustment_note(how, tests, means, self.level)]
