@@ -142,6 +142,17 @@ class Averager:
         told = estimable(fit, self.results.design.sample.rows, rows)[used].all()
         return found if told else found.untold()
 
+    def contrast(self, rows: Rows, weights: FloatArray) -> Average:
+        """The weighted sum over rows of a linear predictor, where it is known though single rows may not be."""
+        fit = self.results.fit
+        values, jacobian = averages(self.quantity, self.results.rule, rows, weights)
+        infinite = infinite_parameters(fit)
+        known = np.isfinite(values)
+        if infinite is not None:
+            known &= np.abs(jacobian[:, infinite]).max(axis=1, initial=0.0) <= _ROUNDING
+        found = Average(values, jacobian, known)
+        return found if estimable_sum(fit, self.results.design.sample.rows, rows, weights) else found.untold()
+
     def slope(self, frames: Sequence[pd.DataFrame], weights: FloatArray, coefficients: FloatArray) -> Average:
         """The weighted sum of derivatives, from frames at several points with their coefficients (n, len(frames))."""
         points = [self.rows(frame) for frame in frames]
@@ -342,6 +353,17 @@ def estimable(fit: LikelihoodFit, trained: Rows, rows: Rows) -> BoolArray:
         found, expected = _gone(matrix(trained), matrix(rows), gone)
         told &= (np.abs(found - expected) <= _SAME * (1.0 + np.abs(found))).all(axis=1)
     return told
+
+
+def estimable_sum(fit: LikelihoodFit, trained: Rows, rows: Rows, weights: FloatArray) -> bool:
+    """Whether the aliased columns are what the columns kept say they are in a weighted sum of rows (n,)."""
+    for matrix, gone in _parts(fit, trained):
+        columns = matrix(rows)
+        found, expected = _gone(matrix(trained), (weights @ columns)[None], gone)
+        largest = (np.abs(weights) @ np.abs(columns / _sizes(matrix(trained)))).max()
+        if np.any(np.abs(found - expected) > _SAME * largest):
+            return False
+    return True
 
 
 def estimable_slopes(fit: LikelihoodFit, trained: Rows, points: Sequence[Rows], weights: FloatArray) -> BoolArray:
