@@ -200,7 +200,7 @@ class LikelihoodAtEstimates(Protocol):
         """Adjusted score sums of the clusters, for CR2."""
 
     def cluster_scores(self, cluster: IntArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Score sums of the clusters and the expected information, at other values of the estimates."""
+        """Score sums of the clusters and their expected information, at other values of the estimates."""
 
     def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
         """U' J^-1 U of a wider model at estimates of this one."""

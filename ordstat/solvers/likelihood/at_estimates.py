@@ -10,7 +10,7 @@ from ..._typing import FloatArray, IntArray
 from ...model.likelihood.bias_reduced import BiasReduced
 from ...model.sample import Sample
 from .clusters.bias_reduced import bias_reduced
-from .clusters.scores import cluster_scores, expected_information
+from .clusters.scores import cluster_information, cluster_scores
 from .estimate import Estimation
 from .flexible_profile import FlexibleProfile
 from .identified import identified
@@ -82,8 +82,8 @@ class LikelihoodAtEstimates:
         return bias_reduced(self.problem, self.estimates, cluster)
 
     def cluster_scores(self, cluster: IntArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(G, P') score sums of the clusters (N,), and the expected information, at other values of the estimates."""
-        return cluster_scores(self.problem, values, cluster), expected_information(self.problem, values)
+        """(G, P') score sums of the clusters (N,) and their (G, P', P') expected information, at other values."""
+        return cluster_scores(self.problem, values, cluster), cluster_information(self.problem, values, cluster)
 
     def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
         """Rao's statistic U' J^-1 U of a wider model; NaN where its observed information J is not positive definite.

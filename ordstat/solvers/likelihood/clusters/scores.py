@@ -19,26 +19,30 @@ def cluster_scores(problem: Problem, values: FloatArray, cluster: IntArray) -> F
     values : (P',)
     cluster : (N,) codes, for all rows of the fit
     """
-    codes = np.unique(cluster if problem.used is None else cluster[problem.used], return_inverse=True)[1]
-    found, scores_of = np.zeros((int(codes.max()) + 1, values.size)), row_scores(problem, values)
-    for index, weights in _blocks(problem, values.size):
-        np.add.at(found, codes[index], scores_of(index)[1] * weights[:, None])
+    codes, scores_of = _codes(problem, cluster), row_scores(problem, values)
+    found, weights = np.zeros((int(codes.max()) + 1, values.size)), problem.sample.case_weights
+    every = np.arange(codes.size)
+    for some in row_blocks(codes.size, values.size):
+        np.add.at(found, codes[some], scores_of(every[some])[1] * weights[some, None])
     return found
 
 
-def expected_information(problem: Problem, values: FloatArray) -> FloatArray:
-    """(P', P') sum over rows and levels of v p_k U_k U_k', with the score U_k of a row at level k."""
-    total = np.zeros((values.size, values.size))
+def cluster_information(problem: Problem, values: FloatArray, cluster: IntArray) -> FloatArray:
+    """(G, P', P') sum over a cluster's rows and levels of v p_k U_k U_k', with the score U_k of a row at level k."""
+    codes = _codes(problem, cluster)
+    total = np.zeros((int(codes.max()) + 1, values.size, values.size))
+    order = np.argsort(codes, kind="stable")
+    members = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
     for level in range(problem.sample.n_levels):
         scores_of = row_scores(problem, values, level)
-        for index, weights in _blocks(problem, values.size):
+        for g, index in enumerate(members):
             log_p, scores = scores_of(index)
             scores = np.where(np.isfinite(log_p)[:, None], scores, 0.0)
-            total += (scores * (weights * np.exp(log_p))[:, None]).T @ scores
+            total[g] += (scores * (problem.sample.case_weights[index] * np.exp(log_p))[:, None]).T @ scores
     return total
 
 
-def _blocks(problem: Problem, width: int) -> list[tuple[IntArray, FloatArray]]:
-    """Places of rows, some at a time, and their weights."""
-    every, weights = np.arange(problem.sample.n), problem.sample.case_weights
-    return [(every[some], weights[some]) for some in row_blocks(every.size, width)]
+def _codes(problem: Problem, cluster: IntArray) -> IntArray:
+    """(N',) numbers 0..G-1 of the clusters of the rows used."""
+    used = cluster if problem.used is None else cluster[problem.used]
+    return np.asarray(np.unique(used, return_inverse=True)[1], dtype=np.intp)
