@@ -114,10 +114,7 @@ def test_no_figures_of_a_likelihood(name):
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda fit: fit.drop1(),
-        lambda fit: fit.add1("~ . + w"),
         lambda fit: fit.step(),
-        lambda fit: fit.anova(fit.update("~ . - age")),
         lambda fit: fit.confint(type="profile"),
         lambda fit: fit.profile(),
         lambda fit: fit.bootstrap(10),
@@ -131,6 +128,15 @@ def test_no_figures_of_a_likelihood(name):
 def test_what_rests_on_the_likelihood_is_refused(ask):
     with pytest.raises(UnavailableError, match=r"survey design.* use "):
         ask(FIT)
+
+
+def test_single_terms_and_nested_fits_are_tested_by_wald():
+    """Each is the F test of `test` that the term's effect is 0."""
+    columns = ["df", "df_resid", "F", "p_value"]
+    asked = FIT.test("age = 0").loc["age = 0", columns].to_numpy(float)
+    smaller = FIT.update("~ . - age")
+    for found in (FIT.drop1().loc["age"], FIT.anova(smaller).iloc[-1], smaller.add1("~ . + age").loc["age"]):
+        np.testing.assert_allclose(found[columns].to_numpy(float), asked, rtol=1e-8)
 
 
 @pytest.mark.parametrize("vcov", ["model", "HC1", {"cluster": "psu"}])
