@@ -94,12 +94,18 @@ class BallGeometry(Geometry):
         Thresholds in the same units as <v, phi(x)> (offset b taken in).
     radius : float
         sqrt of the largest k(x, x) + 1 thought possible before seeing data.
+    price : float
+        Length of the code, in nats, that tells this origin of the space from the others that were thought of.
+    moved : tuple of BallGeometry
+        The same ranker in the same space counted from other origins.
     """
 
     norm: float
     squared_lengths: FloatArray
     theta: FloatArray
     radius: float
+    price: float = 0.0
+    moved: tuple[BallGeometry, ...] = ()
 
     name: ClassVar[str] = "l2 ball"
 

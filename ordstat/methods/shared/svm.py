@@ -25,6 +25,7 @@ from ...solvers.cross_validation import Candidate, Outcome, Route, mean_score, p
 from ...solvers.gram import DenseGram, Gram, LinearGram, centred
 from ...solvers.svm.restricted import RestrictedGram
 from ..base import Needs
+from .origins import coded_origins
 from .selection import CrossValidated
 from .work import Work
 
@@ -237,21 +238,37 @@ class KernelMachine(CrossValidated):
         rule = cast(ThresholdRule, fit.rule)
         potential = cast(KernelExpansion | LinearPotential, rule.potential)
         kernel = potential.kernel if isinstance(potential, KernelExpansion) else self.similarity
-        X = potential.scaling(sample.X)
-        lengths = kernel.diagonal(X)
+        X, support = potential.scaling(sample.X), cast(MarginFit, fit).support
         half_width = 1.0 if self.scaling == "range" else np.inf
-        largest = kernel.radius(X.shape[1], half_width)
-        if not np.isfinite(largest):
-            largest = float(lengths.max())
-        shift = potential.offset
-        if kernel.conditionally_definite:
-            shift += float(potential.coef @ kernel.origin(X)[cast(MarginFit, fit).support])
-        return BallGeometry(
-            norm=float(np.sqrt(potential.squared_norm)),
-            squared_lengths=lengths,
-            theta=rule.theta - shift,
-            radius=float(np.sqrt(largest + 1.0)),
-        )
+        origins = coded_origins(kernel, X, sample.case_weights, half_width)
+        here, *others = (_ball(rule, potential, kernel, X - at, support, half_width, price) for at, price in origins)
+        return replace(here, moved=tuple(others))
+
+
+def _ball(
+    rule: ThresholdRule,
+    potential: KernelExpansion | LinearPotential,
+    kernel: Kernel,
+    X: FloatArray,
+    support: IntArray | None,
+    half_width: float,
+    price: float,
+) -> BallGeometry:
+    """Norms in feature space from the origin of the columns X (N, D)."""
+    lengths = kernel.diagonal(X)
+    largest = kernel.radius(X.shape[1], half_width)
+    if not np.isfinite(largest):
+        largest = float(lengths.max())
+    shift = potential.offset
+    if kernel.conditionally_definite:
+        shift += float(potential.coef @ kernel.origin(X)[support])
+    return BallGeometry(
+        norm=float(np.sqrt(potential.squared_norm)),
+        squared_lengths=lengths,
+        theta=rule.theta - shift,
+        radius=float(np.sqrt(largest + 1.0)),
+        price=price,
+    )
 
 
 def _gram(kernel: Kernel, X: FloatArray, rows: IntArray, factored: bool) -> Gram:

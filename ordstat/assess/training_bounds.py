@@ -1,0 +1,81 @@
+"""Bounds from the training rows alone: of each error the smaller of the paper's bound and the PAC-Bayes bound.
+
+Each of the two takes half of delta, the price of choosing between them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from ..model.costs import split_weights
+from ..model.fit import BallGeometry, Geometry
+from ..model.sample import Sample
+from .bounds import Bound, MarginBounds, margin_bounds
+from .margins import Margins
+from .pac_bayes import Comparisons, pac_bayes_bound
+
+
+def training_bounds(
+    rows: Margins, geometry: Geometry, sample: Sample, costs: FloatArray | None = None, delta: float = 0.05
+) -> MarginBounds:
+    """Bounds of the expected classification and absolute error and of a cost.
+
+    Parameters
+    ----------
+    rows, geometry, sample, costs, delta
+        As in `ordstat.assess.bounds.margin_bounds`. Geometries that are no ball have the paper's bound alone, with
+        the whole of delta.
+
+    Returns
+    -------
+    MarginBounds
+    """
+    if not isinstance(geometry, BallGeometry) or not np.isfinite(geometry.total):
+        return margin_bounds(rows, geometry, sample, costs, delta)
+    found = margin_bounds(rows, geometry, sample, costs, delta / 2.0)
+    pairs = [(bound, _pac_bayes(bound, rows, geometry, sample, costs)) for bound in found.bounds]
+    smaller = (min(pair, key=lambda bound: bound.value) for pair in pairs)
+    return replace(found, bounds=tuple(replace(bound, delta=delta) for bound in smaller))
+
+
+def _pac_bayes(
+    bound: Bound, rows: Margins, geometry: BallGeometry, sample: Sample, costs: FloatArray | None
+) -> Bound:
+    """The PAC-Bayes bound of the same error, at the same delta."""
+    counted = comparisons(bound.name, rows, sample, costs)
+    return pac_bayes_bound(replace(counted, trivial=bound.trivial), geometry, bound.delta)
+
+
+def comparisons(name: str, rows: Margins, sample: Sample, costs: FloatArray | None = None) -> Comparisons:
+    """What an error counts of the answers to the rows' K-1 comparisons.
+
+    Parameters
+    ----------
+    name : {"classification error", "absolute error", "cost"}
+    rows : Margins
+    sample : Sample
+    costs : (N, K), optional
+        Of the cost.
+    """
+    if name == "cost" and costs is not None:
+        weights = split_weights(costs)
+    else:
+        weights = _own_ends(sample.y, rows.all.shape[1]) if name.startswith("class") else np.ones(rows.all.shape)
+    largest = float(weights.sum(axis=1).max())
+    return Comparisons(
+        name=name,
+        rho=rows.all,
+        weights=weights,
+        largest=largest,
+        case_weights=sample.case_weights,
+        trivial=largest,
+    )
+
+
+def _own_ends(y: IntArray, n_cuts: int) -> FloatArray:
+    """(N, K-1) 1 at the two ends of a row's own interval."""
+    cuts = np.arange(n_cuts)
+    return ((cuts == y[:, None]) | (cuts == y[:, None] - 1)).astype(np.float64)
