@@ -311,17 +311,18 @@ class LikelihoodFit(Fit):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Selection:
-    """How C, and gamma of the kernel, were chosen by cross-validation.
+    """How C, and gamma of the kernel, were chosen: by cross-validation, or by a bound of the expected cost.
 
     Attributes
     ----------
     C : (G,) of the points tried, growing for each gamma
     gamma : (G,) of the points tried, growing; None where it was given
-    cost : (G,) mean cost of the held-out rows
-    error : (G,) its standard error over the folds
+    cost : (G,) mean cost of the held-out rows, or the bound
+    error : (G,) its standard error over the folds; NaN of a bound
     chosen : int
         Position of the smallest cost; ties go to the smaller C, then to the smaller gamma.
     folds : int
+        0 where a bound chose.
     gap : float
         Largest relative duality gap among the fits behind the costs.
     """
@@ -333,6 +334,11 @@ class Selection:
     folds: int
     gap: float
     gamma: FloatArray | None = None
+
+    @property
+    def how(self) -> str:
+        """What chose."""
+        return f"{self.folds}-fold cross-validation" if self.folds else "the bound of its cost"
 
     @property
     def best_C(self) -> float:

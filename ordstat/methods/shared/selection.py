@@ -93,6 +93,8 @@ class CrossValidated(KernelOption, Method):
 
     #: Whether C = inf is allowed.
     hard: ClassVar[bool] = False
+    #: Whether C = "bound" is allowed.
+    bounded: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         self._settle(
@@ -108,18 +110,28 @@ class CrossValidated(KernelOption, Method):
     def _settled_C(self) -> float | str | tuple[float, ...]:
         """C as one number, "cv", or growing values to choose from."""
         C: Any = self.C
-        if isinstance(C, str) and C == "cv":
-            return "cv"
+        if isinstance(C, str) and C in ("cv", *(("bound",) if self.bounded else ())):
+            return C
         if self.hard and isinstance(C, (float, np.floating)) and np.isposinf(C):
             return float("inf")
         if isinstance(C, (tuple, list, np.ndarray)) and np.size(C) > 0:
             return tuple(sorted({number("each C", value, above=0.0, of=self) for value in C}))
-        return number("C", C, above=0.0, of=self, also=f", several of them{', inf' if self.hard else ''} or 'cv'")
+        return number("C", C, above=0.0, of=self, also=self._other_C())
+
+    def _other_C(self) -> str:
+        """Words for what C may be beside one number."""
+        more = (", inf" if self.hard else "") + (", 'bound'" if self.bounded else "")
+        return f", several of them{more} or 'cv'"
 
     @property
     def selects(self) -> bool:
         """Whether C or the kernel's gamma is chosen by cross-validation."""
-        return isinstance(self.C, (str, tuple)) or bool(self.similarity.gammas)
+        return isinstance(self.C, tuple) or self.C == "cv" or bool(self.similarity.gammas)
+
+    @property
+    def by_bound(self) -> bool:
+        """Whether a bound of the expected cost chooses C."""
+        return isinstance(self.C, str) and self.C == "bound"
 
     @property
     def grid(self) -> tuple[float, ...]:
@@ -169,7 +181,7 @@ class CrossValidated(KernelOption, Method):
 
     def settled_facts(self, selection: Selection | None, n_columns: int) -> tuple[tuple[str, Any], ...]:
         """Kernel, C and scaling as settled, saying which were chosen."""
-        how, kernel = f"chosen by {self.folds}-fold cross-validation", self.similarity
+        how, kernel = "" if selection is None else f"chosen by {selection.how}", self.similarity
         C = self.grid[0] if selection is None else selection.best_C
         best = kernel if selection is None or not kernel.gammas else kernel.at(selection.best_gamma)
         chosen_C = "" if isinstance(self.C, (int, float)) else f", {how}"

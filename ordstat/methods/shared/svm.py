@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, cast
@@ -22,9 +22,10 @@ from ...model.scaling import Scaling, about_mean, fit_scaling
 from ...model.ties import tolerance
 from ...results.rankers.margin import MarginResults
 from ...solvers.cross_validation import Candidate, Outcome, Route, mean_score, path_judge
-from ...solvers.gram import DenseGram, Gram, LinearGram, centred
+from ...solvers.gram import DenseGram, Gram, LinearGram, MeanScore, centred
 from ...solvers.svm.restricted import RestrictedGram
 from ..base import Needs
+from .bound_choice import choose_by_bound
 from .origins import coded_origins
 from .selection import CrossValidated
 from .work import Work
@@ -40,6 +41,20 @@ _CHECKED = 8
 _MATRICES, _CHECKED_MATRICES, _PART, _CELLS = 1.5, 4.0, 0.9, 18.0
 # Multipliers below this share of the largest are rounding.
 _NO_SUPPORT = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class _Setting:
+    """What the machines of one fit share whatever C is: its rows, those of positive weight, and the problem."""
+
+    sample: Sample
+    used: Sample
+    rows: IntArray
+    kernel: Kernel
+    scaling: Scaling
+    X: FloatArray
+    problem: Any
+    means: MeanScore
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -67,6 +82,10 @@ class KernelMachine(CrossValidated):
         super().__post_init__()
         if self.similarity.gammas and isinstance(self.C, float) and np.isinf(self.C):
             raise OptionError(f"C must be finite where cross-validation chooses gamma of {self.kernel!r}; got C=inf.")
+        if self.similarity.gammas and self.by_bound:
+            raise OptionError(
+                f"C='bound' needs a kernel whose gamma is a number; got kernel={self.kernel!r}. Set gamma, or C='cv'."
+            )
 
     @property
     def factored(self) -> bool:
@@ -148,14 +167,32 @@ class KernelMachine(CrossValidated):
             scaling = about_mean(scaling, used.X, used.case_weights)
         X = scaling(sample.X)
         kernel, candidate, selection = self._settled(kernel, X, rows, used, scaling, rng, progress)
-        C = cast(float, self.C) if selection is None else selection.best_C
         problem, means = candidate.whole()
-        outcome = self.solved(problem, problem.gram, C, rng)
+        setting = _Setting(sample, used, rows, kernel, scaling, X, problem, means)
+        if self.by_bound:
+            return choose_by_bound(self, sample, self._machines(setting, rng, progress))
+        C = cast(float, self.C) if selection is None else selection.best_C
+        return self._machine(setting, self.solved(problem, problem.gram, C, rng), selection)
+
+    def _machines(
+        self, setting: _Setting, rng: np.random.Generator, progress: Progress | None
+    ) -> Iterator[tuple[float, Callable[[Selection | None], MarginFit]]]:
+        """For growing C, what makes the fit when it is told how C was chosen."""
+        solver = self.route(setting.problem.gram)(setting.problem, rng)
+        for step, C in enumerate(self.grid):
+            yield C, partial(self._machine, setting, solver.solve(C, self.tol))
+            if progress is not None:
+                progress(step + 1, len(self.grid), f"bound at C = {C:.3g}")
+
+    def _machine(self, setting: _Setting, outcome: Outcome, selection: Selection | None) -> MarginFit:
+        """The fit of an optimum."""
+        sample, used, rows, kernel = setting.sample, setting.used, setting.rows, setting.kernel
+        scaling, X, problem = setting.scaling, setting.X, setting.problem
         point = _without_rounding(outcome.solution)
         support = np.flatnonzero(point.sizes > _NO_SUPPORT * point.sizes.max(initial=0.0))
         # Scores of the centred kernel differ from those of the raw one by means'beta. The offset takes it up; where
         # there is none, the thresholds do.
-        shift = mean_score(means, point)
+        shift = mean_score(setting.means, point)
         w = problem.gram.coefficients(point.beta) if point.w is None else point.w
         b, theta = (0.0, point.theta + shift) if point.offset is None else (point.offset - shift, point.theta)
         potential = _potential(kernel, scaling, X, rows, support, point, w, b)

@@ -6,7 +6,7 @@ They differ in the penalty of the thresholds and in whether an order of them is 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,7 +39,11 @@ class ThresholdedSVM(KernelMachine):
         The squared hinge takes a linear kernel: Newton's method, a million rows in seconds.
     solver : {"auto", "coordinate", "interior-point", "cvxpy"}
         Solver of the hinge; the squared hinge has "auto" and "cvxpy".
-    C, kernel, cost, scaling, tol, folds, n_jobs
+    C : float, sequence of floats, "cv" or "bound"
+        "bound" takes the value of 2^-17, 2^-15, ..., 2^3 with the smallest bound of the expected cost, from the rows of
+        the fit alone (`ordstat.assess.pac_bayes`); the choice has no price. Small values win: a bound asks for more
+        of a ranker than cross-validation does, and the error of new rows is a little larger.
+    kernel, cost, scaling, tol, folds, n_jobs, and C
         See `ordstat.methods.shared.selection.CrossValidated`.
 
     Raises
@@ -50,6 +54,8 @@ class ThresholdedSVM(KernelMachine):
 
     loss: str = "hinge"
     solver: str = "auto"
+
+    bounded: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

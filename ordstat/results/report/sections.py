@@ -189,9 +189,9 @@ def error_tables(r: FittedRanker) -> list[Table]:
 
 def selection_table(selection: Selection) -> Table:
     """Cross-validated cost of every C tried; where gamma was chosen too, of the best C for each."""
-    frame = pd.DataFrame({"cost": selection.cost, "std. error": selection.error})
+    frame = pd.DataFrame({"cost": selection.cost, "std. error": selection.error}).dropna(axis=1)
     tried, best = selection.C, np.arange(selection.C.size)
-    title = f"Cost by {selection.folds}-fold cross-validation"
+    title = f"Cost by {selection.how}" if selection.folds else "Bound of the expected cost, at 95%"
     if selection.gamma is not None:
         tried, best = selection.gamma, selection.best_of_each_gamma()
         frame.insert(0, "C", [f"{C:g}" for C in selection.C])
