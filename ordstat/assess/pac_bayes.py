@@ -34,7 +34,7 @@ from .bounds import Bound
 MARGINS: FloatArray = np.arange(-0.5, 2.01, 0.25)
 # Sizes |s w| that are tried, in two sweeps, and bins of m for it: they cost nothing but time.
 _SIZES, _BINS = 24, 1000
-_SOURCE = "PAC-Bayes margin (Langford & Shawe-Taylor 2002)"
+_SOURCE = "PAC-Bayes, Langford & Shawe-Taylor 2002"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -17,6 +17,8 @@ from .bounds import Bound, MarginBounds, margin_bounds
 from .margins import Margins
 from .pac_bayes import Comparisons, pac_bayes_bound
 
+_VACUOUS = "No margin bound from these rows is below the largest error possible; .bounds(newdata) and .bounds(cv=5) are."
+
 
 def training_bounds(
     rows: Margins, geometry: Geometry, sample: Sample, costs: FloatArray | None = None, delta: float = 0.05
@@ -34,11 +36,18 @@ def training_bounds(
     MarginBounds
     """
     if not isinstance(geometry, BallGeometry) or not np.isfinite(geometry.total):
-        return margin_bounds(rows, geometry, sample, costs, delta)
+        return _noted(margin_bounds(rows, geometry, sample, costs, delta))
     found = margin_bounds(rows, geometry, sample, costs, delta / 2.0)
     pairs = [(bound, _pac_bayes(bound, rows, geometry, sample, costs)) for bound in found.bounds]
     smaller = (min(pair, key=lambda bound: bound.value) for pair in pairs)
-    return replace(found, bounds=tuple(replace(bound, delta=delta) for bound in smaller))
+    return _noted(replace(found, bounds=tuple(replace(bound, delta=delta) for bound in smaller)))
+
+
+def _noted(found: MarginBounds) -> MarginBounds:
+    """The bounds with a word where none of them says anything."""
+    if not found.bounds or not all(bound.vacuous for bound in found.bounds):
+        return found
+    return replace(found, notes=(*found.notes, _VACUOUS))
 
 
 def _pac_bayes(

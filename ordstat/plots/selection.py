@@ -39,10 +39,12 @@ def _selection(results: DrawnRanker) -> Selection:
 def selection(results: DrawnRanker, ax: Axes | None = None) -> Axes:
     """Cost of held-out rows against C or gamma, one standard error on either side; of both as a field of numbers.
 
+    Of C="bound" it is the bound at each C.
+
     Raises
     ------
     UnavailableError
-        Nothing was chosen by cross-validation.
+        Nothing was chosen, neither by cross-validation nor by a bound.
     """
     data = selection_data(results)
     if "gamma" not in data or data["gamma"].nunique() == 1:
@@ -52,7 +54,7 @@ def selection(results: DrawnRanker, ax: Axes | None = None) -> Axes:
     else:
         ax = _field(data, ax)
     ax.set_title(
-        f"{_selection(results).folds}-fold cross-validation", loc="left", color=style.INK, fontsize=style.SMALL + 1.5
+        _selection(results).how.capitalize(), loc="left", color=style.INK, fontsize=style.SMALL + 1.5
     )
     return ax
 
@@ -84,7 +86,8 @@ def _curve(data: pd.DataFrame, name: str, ax: Axes | None) -> Axes:
         fontsize=style.SMALL,
     )
     ax.margins(y=0.18)
-    return style.named(ax, name, "cost of held-out rows")
+    of_bound = data["std_error"].isna().all()
+    return style.named(ax, name, "bound of the expected cost" if of_bound else "cost of held-out rows")
 
 
 def _field(data: pd.DataFrame, ax: Axes | None) -> Axes:

@@ -56,6 +56,7 @@ def crossvalidate(
     rng: np.random.Generator,
     probabilities: Probabilities,
     progress: Progress | None = None,
+    stratified: bool = True,
 ) -> CrossValidation:
     """Refit the method on all folds but one, in turn; warns where a refit did not reach its tolerance."""
     missed = []
@@ -65,7 +66,7 @@ def crossvalidate(
         missed.append(not fit.certificate.reached)
         return evaluate(fit, test, method.cost, probabilities)
 
-    result = cross_validate(sample, folds, rng, fit_predict, progress)
+    result = cross_validate(sample, folds, rng, fit_predict, progress, stratified)
     if any(missed):
         warnings.warn(
             f"{sum(missed)} of the {folds} refits of the cross-validation did not reach the solver's tolerance; "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,25 +58,15 @@ def default_deltas(rho: FloatArray) -> FloatArray:
     return np.unique([0.0, *(float(f"{factor * middle:.0e}") for factor in (0.25, 0.5, 1.0, 2.0))])
 
 
-def bound_frame(found: MarginBounds, limits: Sequence[Limit]) -> pd.DataFrame:
-    """Margin bounds, then limits from unseen rows."""
-    rows = [
-        (b.name, b.value, b.trivial, b.vacuous, b.training, b.margin, 1.0 - b.delta, b.source) for b in found.bounds
-    ]
+def bound_frame(found: MarginBounds, limits: Mapping[str, Sequence[Limit]]) -> pd.DataFrame:
+    """Margin bounds, then limits from unseen rows, under the name of those."""
+    rows = [(b.name, b.value, b.trivial, b.vacuous, b.training, b.margin, b.delta, b.source) for b in found.bounds]
     rows += [
-        (
-            f"{limit.name} (new data)",
-            limit.value,
-            limit.trivial,
-            limit.vacuous,
-            limit.estimate,
-            np.nan,
-            1.0 - limit.delta,
-            limit.source,
-        )
-        for limit in limits
+        (f"{x.name} ({of})", x.value, x.trivial, x.vacuous, x.estimate, np.nan, x.delta, x.source)
+        for of, several in limits.items()
+        for x in several
     ]
-    columns = ["error", "value", "trivial", "vacuous", "observed", "margin", "confidence", "source"]
+    columns = ["error", "value", "trivial", "vacuous", "observed", "margin", "delta", "source"]
     frame = pd.DataFrame(rows, columns=columns).set_index("error")
     frame.attrs["notes"] = found.notes
     return frame

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..assess.intervals import holdout_limits
 from ..assess.margins import DeltaErrors, delta_errors
 from ..checks import fraction
 from ..exceptions import OptionError
 from . import frames
 from .fitted import FittedRanker
+from .limits import fold_limits, new_limits
 
 
 def row_margins(fit: FittedRanker) -> pd.DataFrame:
@@ -102,47 +102,62 @@ def _settled_deltas(deltas: Any) -> FloatArray:
     return found
 
 
-def error_bounds(fit: FittedRanker, delta: float = 0.05, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
-    """Upper bounds of expected errors that hold with probability >= 1 - delta each.
+def error_bounds(
+    fit: FittedRanker,
+    newdata: Any = None,
+    *,
+    delta: float = 0.05,
+    weights: Any = None,
+    cv: int | None = None,
+    seed: int | np.random.Generator = 0,
+) -> pd.DataFrame:
+    """Upper bounds of expected errors; each holds with probability 1 - delta over the draw of the rows.
 
-    Margin bounds from the training rows (`ordstat.assess.bounds`), of the threshold rule 1 + #{k : H > theta_k};
-    and, with `newdata`, limits from rows that the fit has not seen (`ordstat.assess.intervals`): those are
-    tighter by far, and of what `predict` gives.
+    From the training rows alone, of the threshold rule 1 + #{k : H > theta_k}: the smaller of the bound of the
+    method's paper (`ordstat.assess.bounds`) and the PAC-Bayes margin bound (`ordstat.assess.pac_bayes`). From rows that
+    a fit has not seen, of what `predict` gives, and tighter by far: `newdata`, or the folds of a cross-validation.
 
     Parameters
     ----------
-    delta : float in (0, 1)
     newdata : data frame, optional
         Independent rows not used in the fit, with the response.
+    delta : float in (0, 1)
+        Chance that a bound fails, each by itself.
     weights : str or (N,) array, optional
         Whole-number case weights of `newdata`.
+    cv : int, optional
+        Number of folds: bounds of the mean error of the fits to all rows but a fold, each of them judged by its own
+        fold at delta / cv. The fit to all rows is expected to be no worse, which is not proven.
+    seed : int or numpy.random.Generator
+        Seed of the folds.
 
     Returns
     -------
     pandas.DataFrame
-        Columns value, trivial (the largest value possible), vacuous (value not below trivial), observed (the
-        training error at that margin, or the error of the new data), margin (Delta), confidence, source.
-        `attrs["notes"]` says why a bound is missing.
+        Columns value, trivial (the largest value possible), vacuous (value not below trivial), observed (the error of
+        the new or held-out rows; of a margin bound the training error at that margin), margin (Delta, in normalised
+        units), delta, source. `attrs["notes"]` says why a bound is missing.
 
     Raises
     ------
     OptionError
-        `delta` outside (0, 1), or weights that are not whole numbers.
+        `delta` outside (0, 1), weights that are not whole numbers, or `cv` with rows that are not independent.
 
     Examples
     --------
     >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
-    >>> bounds = fit.bounds()
-    >>> bounds.loc["absolute error", ["value", "trivial"]].astype(float).round(1).tolist()
-    [8.3, 4.0]
+    >>> wine = datasets.load("wine")
+    >>> fit = ordfit("rating ~ temp + contact", wine[::2], method="redsvm", C="bound")
+    >>> fit.bounds().loc["absolute error", ["value", "trivial"]].astype(float).round(2).tolist()
+    [3.94, 4.0]
+    >>> fit.bounds(wine[1::2]).loc["absolute error (new data)", "value"].round(2)
+    1.16
     """
     fraction("delta", delta)
+    if isinstance(newdata, (int, float)):
+        raise OptionError(f"newdata must be a data frame; got {newdata!r}. For a chance of failure write delta=.")
     found = fit.margin_bounds if delta == 0.05 else fit.margin_bounds_at(delta)
-    if newdata is None:
-        return frames.bound_frame(found, ())
-    p = fit.new_predictions(newdata, weights)
-    if not np.array_equal(p.weights, np.rint(p.weights)):
-        raise OptionError("weights of newdata must be whole numbers of rows for a limit to hold.")
-    distance = np.abs(p.y - p.codes).astype(np.float64)
-    return frames.bound_frame(found, holdout_limits(distance, p.weights, p.n_levels, delta))
+    limits = {} if newdata is None else {"new data": new_limits(fit, newdata, weights, delta)}
+    if cv is not None:
+        limits[f"{cv}-fold cv"] = fold_limits(fit, cv, delta, seed)
+    return frames.bound_frame(found, limits)

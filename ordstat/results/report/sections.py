@@ -129,28 +129,14 @@ def delta_table(errors: DeltaErrors, normalised: bool) -> Table:
 
 
 def bound_table(found: MarginBounds) -> list[Table]:
-    """The margin bounds; nothing where there are none (the notes say why)."""
-    if not found.bounds:
+    """The margin bounds that say something; nothing where none does (the notes say why)."""
+    told = [b for b in found.bounds if not b.vacuous]
+    if not told:
         return []
-    frame = pd.DataFrame(
-        {
-            "bound": [b.value for b in found.bounds],
-            "trivial": [b.trivial for b in found.bounds],
-            "": ["vacuous" if b.vacuous else "" for b in found.bounds],
-            "at Delta": [b.margin for b in found.bounds],
-            "error there": [b.training for b in found.bounds],
-            "source": [b.source for b in found.bounds],
-        },
-        index=[b.name for b in found.bounds],
-    )
-    confidence = 100 * (1 - found.bounds[0].delta)
-    return [
-        Table(
-            title=f"Margin bounds of the expected error, each with probability {confidence:g}% over independent rows",
-            frame=frame,
-            formats={"trivial": "g", "at Delta": "g"},
-        )
-    ]
+    columns = {"bound": [b.value for b in told], "trivial": [b.trivial for b in told], "source": [b.source for b in told]}
+    title = f"Margin bounds of the expected error, each with probability {100 * (1 - told[0].delta):g}%"
+    frame = pd.DataFrame(columns, index=[b.name for b in told])
+    return [Table(title=title, frame=frame, formats={"trivial": "g"})]
 
 
 def shortened(table: Table, where: str) -> Table:
