@@ -6,16 +6,18 @@ Each of the two takes half of delta, the price of choosing between them.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..model.costs import split_weights
-from ..model.fit import BallGeometry, Geometry
+from ..model.fit import BallGeometry, Geometry, HullGeometry
 from ..model.sample import Sample
 from .bounds import Bound, MarginBounds, margin_bounds
 from .margins import Margins
 from .pac_bayes import Comparisons, pac_bayes_bound
+from .sampled_votes import vote_bound
 
 _VACUOUS = "No margin bound from these rows is below the largest error possible; .bounds(newdata) and .bounds(cv=5) are."
 
@@ -28,19 +30,25 @@ def training_bounds(
     Parameters
     ----------
     rows, geometry, sample, costs, delta
-        As in `ordstat.assess.bounds.margin_bounds`. Geometries that are no ball have the paper's bound alone, with
-        the whole of delta.
+        As in `ordstat.assess.bounds.margin_bounds`. Votes of other learners than stumps have the paper's bound alone,
+        with the whole of delta.
 
     Returns
     -------
     MarginBounds
     """
-    if not isinstance(geometry, BallGeometry) or not np.isfinite(geometry.total):
+    if not _has_pac_bayes(geometry):
         return _noted(margin_bounds(rows, geometry, sample, costs, delta))
     found = margin_bounds(rows, geometry, sample, costs, delta / 2.0)
     pairs = [(bound, _pac_bayes(bound, rows, geometry, sample, costs)) for bound in found.bounds]
     smaller = (min(pair, key=lambda bound: bound.value) for pair in pairs)
     return _noted(replace(found, bounds=tuple(replace(bound, delta=delta) for bound in smaller)))
+
+
+def _has_pac_bayes(geometry: Geometry) -> bool:
+    """Balls have it, and votes with a prior; infinite thresholds have no size."""
+    known = isinstance(geometry, BallGeometry) or (isinstance(geometry, HullGeometry) and np.isfinite(geometry.nats))
+    return bool(known and np.isfinite(geometry.total))
 
 
 def _noted(found: MarginBounds) -> MarginBounds:
@@ -50,12 +58,12 @@ def _noted(found: MarginBounds) -> MarginBounds:
     return replace(found, notes=(*found.notes, _VACUOUS))
 
 
-def _pac_bayes(
-    bound: Bound, rows: Margins, geometry: BallGeometry, sample: Sample, costs: FloatArray | None
-) -> Bound:
-    """The PAC-Bayes bound of the same error, at the same delta."""
-    counted = comparisons(bound.name, rows, sample, costs)
-    return pac_bayes_bound(replace(counted, trivial=bound.trivial), geometry, bound.delta)
+def _pac_bayes(bound: Bound, rows: Margins, geometry: Geometry, sample: Sample, costs: FloatArray | None) -> Bound:
+    """The PAC-Bayes bound of the same error at the same delta; where there are too few rows for it, the bound given."""
+    counted = replace(comparisons(bound.name, rows, sample, costs), trivial=bound.trivial)
+    if isinstance(geometry, HullGeometry):
+        return vote_bound(counted, geometry, bound.delta) or bound
+    return pac_bayes_bound(counted, cast(BallGeometry, geometry), bound.delta)
 
 
 def comparisons(name: str, rows: Margins, sample: Sample, costs: FloatArray | None = None) -> Comparisons:

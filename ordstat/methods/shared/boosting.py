@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -17,13 +17,14 @@ from ...learners.named_weak import parse_learner
 from ...learners.weak import WeakLearner
 from ...model.costs import CostField, CostMatrix, mean_excess, require_differences, require_v_shaped, sample_costs
 from ...model.distinct import DistinctRows, distinct_rows
-from ...model.ensembles.ensembles import Ensemble, Raised
+from ...model.ensembles.ensembles import Ensemble, Raised, StumpSum
 from ...model.ensembles.rounds import EnsembleFit, Rounds
 from ...model.fit import Certificate, Fit, HullGeometry, Trace
 from ...model.rules import Potential, ThresholdRule, count_above
 from ...model.sample import Rows, Sample
 from ...results.rankers.ensemble import EnsembleResults
 from ..base import Method, Needs
+from .stump_code import vote_divergence
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -254,7 +255,10 @@ class BoostingMethod(RoundsMethod):
         if lengths is not None:
             lengths = np.zeros(sample.n)
             lengths[used] = richness.squared_lengths
-        return hull(cast(Ensemble, rule.potential).round_weights, rule.theta, richness.log_size, lengths)
+        found = hull(cast(Ensemble, rule.potential).round_weights, rule.theta, richness.log_size, lengths)
+        if not isinstance(rule.potential, StumpSum):
+            return found
+        return replace(found, nats=vote_divergence(rule.potential, rule.theta, sample))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
