@@ -33,8 +33,8 @@ def kl_inverse(q: FloatArray, budget: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> kl_inverse(np.array(0.0), np.array(np.log(2))).round(6)  # 1 - exp(-budget)
-    array(0.5)
+    >>> float(kl_inverse(np.array(0.0), np.array(np.log(2.0))).round(6))  # 1 - exp(-budget)
+    0.5
     """
     q, budget = np.broadcast_arrays(np.asarray(q, dtype=np.float64), np.asarray(budget, dtype=np.float64))
     low, high = q.copy(), np.ones_like(q)

@@ -125,14 +125,14 @@ def _best(counted: Comparisons, m: FloatArray, price: float, delta: float) -> tu
         values = _value(q, sizes[:, None], MARGINS[None, :], counted.n, price, delta)
         i, j = np.unravel_index(np.argmin(values), values.shape)
         best = float(sizes[i]), float(MARGINS[j])
-        sizes = np.geomspace(sizes[max(i - 1, 0)], sizes[min(i + 1, _SIZES - 1)], _SIZES)
+        sizes = np.geomspace(sizes[max(int(i) - 1, 0)], sizes[min(int(i) + 1, _SIZES - 1)], _SIZES)
     return best
 
 
 def _binned(m: FloatArray, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Shares and mean values of m in each bin that has any."""
     place = np.clip(((m.ravel() + 1.0) * (_BINS / 2.0)).astype(np.intp), 0, _BINS - 1)
-    share = np.bincount(place, shares.ravel(), _BINS)
-    total = np.bincount(place, (shares * m).ravel(), _BINS)
+    sums = [np.bincount(place, weights=values.ravel(), minlength=_BINS) for values in (shares, shares * m)]
+    share, total = np.asarray(sums, dtype=np.float64)
     some = share > 0
     return share[some], total[some] / share[some]

@@ -10,8 +10,8 @@ F is exact. With weights w_k of the thresholds of sum B or less in every row,
 
 with probability 1 - delta, for all G pairs of n and g at once [Langford, Seeger & Megiddo 2001; Langford &
 Shawe-Taylor 2002; for stumps cut between two rows Laviolette & Marchand 2007]. D is the divergence of the vote from a
-prior over voters that is fixed but for the two rows between which a stump cuts: the 2 n rows of n voters are left out of
-the count, hence M'. Only the rows are random in the end: where the vote itself answers wrongly, rho_k <= 0, n voters
+prior over voters that is fixed but for the two rows between which a stump cuts: the 2 n rows of n voters are left out
+of the count, hence M'. Only the rows are random in the end: where the vote itself answers wrongly, rho_k <= 0, n voters
 have a mean of g or less with probability F_k(g | 0) or more.
 """
 
@@ -79,7 +79,8 @@ def vote_bound(counted: Comparisons, geometry: HullGeometry, delta: float) -> Bo
 def _binned(rho: FloatArray, share: FloatArray, active: float) -> FloatArray:
     """Share of each of the values -active, ..., active, rho (N,) being taken down to the next of them."""
     place = np.floor((rho + active) * (_BINS / (2.0 * active)) - _ROUNDING) if active > 0 else np.zeros(rho.size)
-    return np.bincount(np.clip(place, 0, _BINS).astype(np.intp), share, _BINS + 1)
+    place = np.clip(place, 0, _BINS).astype(np.intp)
+    return np.asarray(np.bincount(place, weights=share, minlength=_BINS + 1), dtype=np.float64)
 
 
 @lru_cache(maxsize=64)
@@ -97,7 +98,7 @@ def chances_below(active: float) -> FloatArray:
 
     Examples
     --------
-    >>> chances_below(1.0)[1, 50, 0].round(6)  # two fair coins, +1 or -1, have a mean of 0 or less
+    >>> float(chances_below(1.0)[1, 50, 0].round(6))  # two fair coins, +1 or -1, have a mean of 0 or less
     0.75
     """
     most = VOTERS[-1]

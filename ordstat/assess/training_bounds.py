@@ -19,7 +19,7 @@ from .margins import Margins
 from .pac_bayes import Comparisons, pac_bayes_bound
 from .sampled_votes import vote_bound
 
-_VACUOUS = "No margin bound from these rows is below the largest error possible; .bounds(newdata) and .bounds(cv=5) are."
+_VACUOUS = "No margin bound is below the largest possible error: see .bounds(newdata) and .bounds(cv=5)."
 
 
 def training_bounds(
@@ -95,4 +95,5 @@ def comparisons(name: str, rows: Margins, sample: Sample, costs: FloatArray | No
 def _own_ends(y: IntArray, n_cuts: int) -> FloatArray:
     """(N, K-1) 1 at the two ends of a row's own interval."""
     cuts = np.arange(n_cuts)
-    return ((cuts == y[:, None]) | (cuts == y[:, None] - 1)).astype(np.float64)
+    own: FloatArray = ((cuts == y[:, None]) | (cuts == y[:, None] - 1)).astype(np.float64)
+    return own

@@ -53,9 +53,7 @@ def selection(results: DrawnRanker, ax: Axes | None = None) -> Axes:
         ax = _curve(data, "gamma", ax)
     else:
         ax = _field(data, ax)
-    ax.set_title(
-        _selection(results).how.capitalize(), loc="left", color=style.INK, fontsize=style.SMALL + 1.5
-    )
+    ax.set_title(_selection(results).how.capitalize(), loc="left", color=style.INK, fontsize=style.SMALL + 1.5)
     return ax
 
 

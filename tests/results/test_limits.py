@@ -59,7 +59,7 @@ def test_doubtful_calls(fit):
     with pytest.raises(OptionError, match="number of folds"):
         fit.bounds(cv=1)
     weighted = ordfit("y ~ x", _draw(rng, 60).assign(w=2), weights="w")
-    with pytest.raises(OptionError, match="every row by itself.*repeat"):
+    with pytest.raises(OptionError, match=r"every row by itself.*repeat"):
         weighted.bounds(cv=3)
     clustered = ordfit("y ~ x", _draw(rng, 60).assign(c=np.arange(60) // 2), cluster="c")
     with pytest.raises(OptionError, match=r"bounds\(cv=\) needs independent rows"):

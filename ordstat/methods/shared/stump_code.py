@@ -2,8 +2,8 @@
 
 Half of the prior is the thresholds', each with either sign; half the stumps': a column or none at all (the constant),
 a sign, and two rows, between whose values the cut is. A vote is free to name its two rows at random among those that
-give the cut, so that n_low n_high of the N^2 pairs of rows count for a cut between two values of so many rows: columns of
-few values have cheap stumps.
+give the cut, so that n_low n_high of the N^2 pairs of rows count for a cut between two values of so many rows: columns
+of few values have cheap stumps.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def _merged(potential: StumpSum) -> tuple[FloatArray, FloatArray, FloatArray]:
         (np.where(constant, -1, potential.columns), potential.cuts, np.sign(potential.round_weights))
     )
     different, place = np.unique(keys, axis=0, return_inverse=True)
-    weights = np.bincount(place.ravel(), np.abs(potential.round_weights), len(different))
-    return different[:, 0], different[:, 1], weights
+    weights = np.bincount(place.ravel(), weights=np.abs(potential.round_weights), minlength=len(different))
+    return different[:, 0], different[:, 1], np.asarray(weights, dtype=np.float64)
 
 
 def _log_pairs(columns: FloatArray, cuts: FloatArray, sample: Sample) -> FloatArray:

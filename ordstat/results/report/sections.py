@@ -133,7 +133,11 @@ def bound_table(found: MarginBounds) -> list[Table]:
     told = [b for b in found.bounds if not b.vacuous]
     if not told:
         return []
-    columns = {"bound": [b.value for b in told], "trivial": [b.trivial for b in told], "source": [b.source for b in told]}
+    columns = {
+        "bound": [b.value for b in told],
+        "trivial": [b.trivial for b in told],
+        "source": [b.source for b in told],
+    }
     title = f"Margin bounds of the expected error, each with probability {100 * (1 - told[0].delta):g}%"
     frame = pd.DataFrame(columns, index=[b.name for b in told])
     return [Table(title=title, frame=frame, formats={"trivial": "g"})]
