@@ -46,14 +46,15 @@ def selection(results: DrawnRanker, ax: Axes | None = None) -> Axes:
     UnavailableError
         Nothing was chosen, neither by cross-validation nor by a bound.
     """
-    data = selection_data(results)
+    data, found = selection_data(results), _selection(results)
     if "gamma" not in data or data["gamma"].nunique() == 1:
         ax = _curve(data, "C", ax)
     elif data["C"].nunique() == 1:
         ax = _curve(data, "gamma", ax)
     else:
         ax = _field(data, ax)
-    ax.set_title(_selection(results).how.capitalize(), loc="left", color=style.INK, fontsize=style.SMALL + 1.5)
+    title = f"{found.folds}-fold cross-validation" if found.folds else "C by its bound"
+    ax.set_title(title, loc="left", color=style.INK, fontsize=style.SMALL + 1.5)
     return ax
 
 

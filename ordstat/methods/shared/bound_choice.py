@@ -25,8 +25,9 @@ from ..base import Method
 
 #: The confidence of summaries is 1 - 0.05, and half of that goes to the paper's bound.
 _DELTA = 0.025
-# So many values of C in a row that are worse than the best one end the search.
-_WORSE = 2
+# So many values of C in a row that are worse than the best one end the search. Below the first C that does more than
+# give every row one level, bounds are nearly alike and may rise a little.
+_WORSE = 4
 
 
 def choose_by_bound(
