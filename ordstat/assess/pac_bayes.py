@@ -15,7 +15,8 @@ wrongly, m_k <= 0 and W has a margin of g or less with probability Phi(g) or mor
 error, those of the two ends of a row's own interval the classification error, |c[k+1] - c[k]| a cost.
 
 Kernels that are minus a distance may count from any origin; each origin has a code length, in nats, which is added to
-|s w|^2 / 2 (`BallGeometry.price`).
+|s w|^2 / 2 (`BallGeometry.price`), and so has a kernel chosen among several. The scaling of the columns is taken as
+fixed before the rows are seen, as in `ordstat.assess.bounds`.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from ordstat.assess.pac_bayes import MARGINS, pac_bayes_bound
 from ordstat.assess.training_bounds import comparisons, training_bounds
 from ordstat.model.costs import CostMatrix
 from ordstat.model.fit import BallGeometry
+from ordstat.model.kernels.named import Gaussian
 from ordstat.model.rules import count_above
 from ordstat.model.sample import Rows, Sample
 
@@ -153,6 +154,14 @@ def test_other_origins_give_the_same_ranker(kernel):
     assert moved.norm == fit.geometry.norm
     # One of 5^2 points, and whether it is one of them.
     assert moved.price == pytest.approx(math.log(2 * 25)) and fit.geometry.price == pytest.approx(math.log(2))
+
+
+def test_a_gamma_chosen_by_the_rows_is_paid_for():
+    frame = _draw(np.random.default_rng(0), 60)
+    fit = ordfit("y ~ a + b", frame, "redsvm", kernel=Gaussian(gamma=[0.1, 1.0, 10.0]), C=1.0)
+    given = ordfit("y ~ a + b", frame, "redsvm", kernel=Gaussian(gamma=fit.fit.selection.best_gamma), C=1.0)
+    assert fit.geometry.price == pytest.approx(math.log(3)) and given.geometry.price == 0.0
+    assert fit.bounds().loc["absolute error", "value"] > given.bounds().loc["absolute error", "value"]
 
 
 def _draw(rng, n):

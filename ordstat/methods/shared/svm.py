@@ -278,7 +278,11 @@ class KernelMachine(CrossValidated):
         X, support = potential.scaling(sample.X), cast(MarginFit, fit).support
         half_width = 1.0 if self.scaling == "range" else np.inf
         origins = coded_origins(kernel, X, sample.case_weights, half_width)
-        here, *others = (_ball(rule, potential, kernel, X - at, support, half_width, price) for at, price in origins)
+        # A gamma chosen among several, by these rows, has its code too.
+        chosen = float(np.log(max(len(self.similarity.gammas), 1)))
+        here, *others = (
+            _ball(rule, potential, kernel, X - at, support, half_width, price + chosen) for at, price in origins
+        )
         return replace(here, moved=tuple(others))
 
 

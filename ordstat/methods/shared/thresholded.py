@@ -41,8 +41,8 @@ class ThresholdedSVM(KernelMachine):
         Solver of the hinge; the squared hinge has "auto" and "cvxpy".
     C : float, sequence of floats, "cv" or "bound"
         "bound" takes the value of 2^-17, 2^-15, ..., 2^3 with the smallest bound of the expected cost, from the rows of
-        the fit alone (`ordstat.assess.pac_bayes`); the choice has no price. Small values win: a bound asks for more
-        of a ranker than cross-validation does, and the error of new rows is a little larger.
+        the fit alone (`ordstat.assess.pac_bayes`); the choice has no price. Small values win, because a bound asks for
+        more of a ranker than cross-validation does: the error of new rows is often larger than after C="cv".
     kernel, cost, scaling, tol, folds, n_jobs, and C
         See `ordstat.methods.shared.selection.CrossValidated`.
 
