@@ -81,7 +81,7 @@ def run(quick: bool = False) -> list[dict[str, object]]:
 def _passes(X: np.ndarray, y: np.ndarray) -> list[Timed]:
     """The compiled pass over rows that are ready for it, going on from one call to the next."""
     examples = Examples.as_given(Sample(rows=Rows(X=X), y=y, n_levels=K), CostMatrix.absolute())
-    batch = Batch.for_passes(examples, fit_scaling(None, X, examples.weights), 0.0)
+    batch = Batch.of(examples, fit_scaling(None, X, examples.weights), 0.0)
     learners: dict[str, Learner] = {
         "prank": PRankState.start(P, K, False),
         "cusum": CuSumState.start(P, K, False),

@@ -11,157 +11,107 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import datasets
-from .api import ordfit
-from .exceptions import (
-    ConvergenceWarning,
-    DataError,
-    DataWarning,
-    FormulaError,
-    OptionError,
-    OrdstatError,
-    OrdstatWarning,
-    SeparationWarning,
-)
+from . import datasets as datasets
+from .api import ordfit as ordfit
+from .design.survey import SurveyDesign as SurveyDesign
+from .exceptions import ConvergenceWarning as ConvergenceWarning
+from .exceptions import DataError as DataError
+from .exceptions import DataWarning as DataWarning
+from .exceptions import FormulaError as FormulaError
+from .exceptions import OptionError as OptionError
+from .exceptions import OrdstatError as OrdstatError
+from .exceptions import OrdstatWarning as OrdstatWarning
+from .exceptions import SeparationWarning as SeparationWarning
+from .methods import METHODS
 
 if TYPE_CHECKING:
-    from .estimator import OrdinalClassifier
-    from .features import HiddenLayer
-    from .learners.c45 import C45
-    from .learners.perceptron import NormalisedSigmoid, RCDPerceptron
-    from .learners.stump import DecisionStump
-    from .learners.tree import DecisionTree
-    from .methods.acat import AdjacentCategory
-    from .methods.adaboost import AdaBoost
-    from .methods.adaboost_or import AdaBoostOR
-    from .methods.bagging import OrdinalBagging
-    from .methods.cart import OrdinalTree
-    from .methods.clm import CumulativeLink
-    from .methods.cost_transform import CostTransform
-    from .methods.cusum import CuSumRank
-    from .methods.fixed_split import FixedSplitBoosting
-    from .methods.kernel_cusum import KernelCuSumRank
-    from .methods.kernel_prank import KernelPRank
-    from .methods.nominal_adaboost import NominalAdaBoost
-    from .methods.one_versus_all import OneVersusAll
-    from .methods.one_versus_one import OneVersusOne
-    from .methods.orboost import ORBoost
-    from .methods.ordinal_adaboost import OrdinalAdaBoost
-    from .methods.orstump import ORStump
-    from .methods.prank import PRank
-    from .methods.rank_svm import RankBoundarySVM
-    from .methods.rankboost import RankBoost
-    from .methods.redsvm import REDSVM
-    from .methods.reduction import Reduction
-    from .methods.reduction_logistic import ThresholdLogisticRegression
-    from .methods.reduction_network import OrdinalNetwork
-    from .methods.reverse import reverse_reduction
-    from .methods.seedboost import SeedBoost
-    from .methods.svorexc import SVOREXC
-    from .methods.svorimc import SVORIMC
-    from .model.kernels.named import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Precomputed, Stump
-    from .model.reduction.encoding import OneHot, Ordinal, Separate
+    from .describe import describe_ordinal as describe_ordinal
+    from .estimator import OrdinalClassifier as OrdinalClassifier
+    from .features import HiddenLayer as HiddenLayer
+    from .imputation import ordfit_mi as ordfit_mi
+    from .learners.c45 import C45 as C45
+    from .learners.perceptron import NormalisedSigmoid as NormalisedSigmoid
+    from .learners.perceptron import RCDPerceptron as RCDPerceptron
+    from .learners.stump import DecisionStump as DecisionStump
+    from .learners.tree import DecisionTree as DecisionTree
+    from .methods.boosting import AdaBoost as AdaBoost
+    from .methods.boosting import ORBoost as ORBoost
+    from .methods.boosting import RankBoost as RankBoost
+    from .methods.boosting import SeedBoost as SeedBoost
+    from .methods.clm import AdjacentCategory as AdjacentCategory
+    from .methods.clm import CumulativeLink as CumulativeLink
+    from .methods.online import CuSumRank as CuSumRank
+    from .methods.online import KernelCuSumRank as KernelCuSumRank
+    from .methods.online import KernelPRank as KernelPRank
+    from .methods.online import PRank as PRank
+    from .methods.orstump import AdaBoostOR as AdaBoostOR
+    from .methods.orstump import ORStump as ORStump
+    from .methods.orstump import reverse_reduction as reverse_reduction
+    from .methods.redsvm import REDSVM as REDSVM
+    from .methods.redsvm import SVOREXC as SVOREXC
+    from .methods.redsvm import SVORIMC as SVORIMC
+    from .methods.redsvm import RankBoundarySVM as RankBoundarySVM
+    from .methods.reduction import Reduction as Reduction
+    from .methods.threshold_loss import OrdinalNetwork as OrdinalNetwork
+    from .methods.threshold_loss import ThresholdLogisticRegression as ThresholdLogisticRegression
+    from .methods.trees import FixedSplitBoosting as FixedSplitBoosting
+    from .methods.trees import NominalAdaBoost as NominalAdaBoost
+    from .methods.trees import OrdinalAdaBoost as OrdinalAdaBoost
+    from .methods.trees import OrdinalBagging as OrdinalBagging
+    from .methods.trees import OrdinalTree as OrdinalTree
+    from .methods.voting import CostTransform as CostTransform
+    from .methods.voting import OneVersusAll as OneVersusAll
+    from .methods.voting import OneVersusOne as OneVersusOne
+    from .model.kernels.named import Gaussian as Gaussian
+    from .model.kernels.named import Laplacian as Laplacian
+    from .model.kernels.named import Linear as Linear
+    from .model.kernels.named import Perceptron as Perceptron
+    from .model.kernels.named import Polynomial as Polynomial
+    from .model.kernels.named import Precomputed as Precomputed
+    from .model.kernels.named import Stump as Stump
+    from .model.reduction.encoding import OneHot as OneHot
+    from .model.reduction.encoding import Ordinal as Ordinal
+    from .model.reduction.encoding import Separate as Separate
+    from .planning import power_ordinal as power_ordinal
+    from .planning import sample_size_ordinal as sample_size_ordinal
+    from .results.likelihood.pooling.results import pool as pool
 
 #: Names imported when they are used: a script pays for the methods it fits, and for scikit-learn only with its adapter.
 _LATER = {
+    **{name: f"methods.{file}" for file, name in (entry.path.split(".") for entry in METHODS.values())},
+    "reverse_reduction": "methods.orstump",
     "OrdinalClassifier": "estimator",
     "HiddenLayer": "features",
-    "CostTransform": "methods.cost_transform",
-    "CuSumRank": "methods.cusum",
-    "AdjacentCategory": "methods.acat",
-    "CumulativeLink": "methods.clm",
-    "KernelCuSumRank": "methods.kernel_cusum",
-    "KernelPRank": "methods.kernel_prank",
-    "OneVersusAll": "methods.one_versus_all",
-    "OneVersusOne": "methods.one_versus_one",
-    "ORBoost": "methods.orboost",
-    "PRank": "methods.prank",
-    "RankBoost": "methods.rankboost",
-    "SeedBoost": "methods.seedboost",
-    "AdaBoost": "methods.adaboost",
-    "NormalisedSigmoid": "learners.perceptron",
-    "RCDPerceptron": "learners.perceptron",
-    "AdaBoostOR": "methods.adaboost_or",
-    "ORStump": "methods.orstump",
+    "describe_ordinal": "describe",
+    "ordfit_mi": "imputation",
+    **dict.fromkeys(("power_ordinal", "sample_size_ordinal"), "planning"),
+    "pool": "results.likelihood.pooling.results",
+    "C45": "learners.c45",
     "DecisionStump": "learners.stump",
     "DecisionTree": "learners.tree",
-    "OrdinalTree": "methods.cart",
-    "OrdinalBagging": "methods.bagging",
-    "NominalAdaBoost": "methods.nominal_adaboost",
-    "FixedSplitBoosting": "methods.fixed_split",
-    "OrdinalAdaBoost": "methods.ordinal_adaboost",
-    "REDSVM": "methods.redsvm",
-    "Reduction": "methods.reduction",
-    "reverse_reduction": "methods.reverse",
-    "ThresholdLogisticRegression": "methods.reduction_logistic",
-    "OrdinalNetwork": "methods.reduction_network",
-    "C45": "learners.c45",
+    **dict.fromkeys(("NormalisedSigmoid", "RCDPerceptron"), "learners.perceptron"),
     **dict.fromkeys(("OneHot", "Ordinal", "Separate"), "model.reduction.encoding"),
-    "RankBoundarySVM": "methods.rank_svm",
-    "SVOREXC": "methods.svorexc",
-    "SVORIMC": "methods.svorimc",
     **dict.fromkeys(
         ("Gaussian", "Laplacian", "Linear", "Perceptron", "Polynomial", "Precomputed", "Stump"), "model.kernels.named"
     ),
 }
 
-__all__ = [
-    "C45",
-    "REDSVM",
-    "SVOREXC",
-    "SVORIMC",
-    "AdaBoost",
-    "AdaBoostOR",
-    "AdjacentCategory",
+_PUBLIC = [
     "ConvergenceWarning",
-    "CostTransform",
-    "CuSumRank",
-    "CumulativeLink",
     "DataError",
     "DataWarning",
-    "DecisionStump",
-    "DecisionTree",
-    "FixedSplitBoosting",
     "FormulaError",
-    "Gaussian",
-    "HiddenLayer",
-    "KernelCuSumRank",
-    "KernelPRank",
-    "Laplacian",
-    "Linear",
-    "NominalAdaBoost",
-    "NormalisedSigmoid",
-    "ORBoost",
-    "ORStump",
-    "OneHot",
-    "OneVersusAll",
-    "OneVersusOne",
     "OptionError",
-    "Ordinal",
-    "OrdinalAdaBoost",
-    "OrdinalBagging",
-    "OrdinalClassifier",
-    "OrdinalNetwork",
-    "OrdinalTree",
     "OrdstatError",
     "OrdstatWarning",
-    "PRank",
-    "Perceptron",
-    "Polynomial",
-    "Precomputed",
-    "RCDPerceptron",
-    "RankBoost",
-    "RankBoundarySVM",
-    "Reduction",
-    "SeedBoost",
-    "Separate",
     "SeparationWarning",
-    "Stump",
-    "ThresholdLogisticRegression",
+    "SurveyDesign",
     "datasets",
     "ordfit",
-    "reverse_reduction",
+    *_LATER,
 ]
+if not TYPE_CHECKING:  # type checkers read the imports
+    __all__ = sorted(_PUBLIC)
 
 
 def __getattr__(name: str) -> Any:
@@ -175,4 +125,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*_PUBLIC, "__version__"]

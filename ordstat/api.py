@@ -13,10 +13,10 @@ import pandas as pd
 from ._typing import AnyArray, Progress
 from .checks import flag, generator
 from .design.build import build
-from .design.constraints import constrained
 from .design.design import Design
 from .design.inputs import check_cost_labels
-from .exceptions import OptionError
+from .design.survey import SurveyDesign
+from .exceptions import DataWarning, OptionError
 from .methods import Method
 from .methods.calibrated import Calibrated
 from .methods.shared.work import require_affordable
@@ -35,6 +35,7 @@ def ordfit(
     weights: Any = None,
     offset: Any = None,
     cluster: Any = None,
+    design: SurveyDesign | None = None,
     vcov: Any = None,
     cost: Any = None,
     constraints: Any = None,
@@ -66,9 +67,12 @@ def ordfit(
         One-sided formulas "~ terms" of effects that differ per threshold, and of effects on the log
         scale (likelihood methods).
     weights, offset, cluster : str or array of length N, optional
-        Case (frequency) weights >= 0, known part of the score, and groups of dependent rows; a string
-        names a column of `data`. Likelihood methods give cluster-robust standard errors; selection by
-        cross-validation keeps a cluster in one fold.
+        Case (frequency) weights >= 0 (a weight of 2 is two such rows; sampling weights belong into `design`), known
+        part of the score, and groups of dependent rows; a string names a column of `data`. Likelihood methods give
+        cluster-robust standard errors; selection by cross-validation keeps a cluster in one fold.
+    design : SurveyDesign, optional
+        How the rows of a survey were drawn, in place of `weights` and `cluster` (likelihood methods): sampling weights
+        with strata and primary sampling units, or replicate weights. Standard errors are those of the design.
     vcov : str or dict, optional
         Standard errors of likelihood methods: "model" (observed information), "HC0", "HC1" (sandwich), or
         {"cluster": "judge"}, the same as cluster="judge".
@@ -144,7 +148,7 @@ def ordfit(
             f"method {method!r} stands for the cost {fixed!r}, and rows' own costs would make it another: leave cost= "
             f"out, or name the method by its value, method={type(value).__name__}(...)."
         )
-    design = build(
+    built = build(
         formula,
         data,
         nominal=nominal,
@@ -152,20 +156,38 @@ def ordfit(
         weights=weights,
         offset=offset,
         cluster=cluster,
+        design=design,
         costs=row_costs,
         levels=levels,
         subset=subset,
         contrasts=contrasts,
+        constraints=constraints,
         na_action=na_action,
         safe=safe,
         context=context,
     )
     if isinstance(cost, pd.DataFrame):
-        check_cost_labels(cost, design.levels.values, design.levels.unused, by_row=row_costs is not None)
-    if constraints is not None:
-        design = constrained(design, constraints)
-    return fit_design(
-        design, value, vcov=covariance, calibrate=calibrate, force=force, seed=seed, callback=callback, stacklevel=3
+        check_cost_labels(cost, built.levels.values, built.levels.unused, by_row=row_costs is not None)
+    results = fit_design(
+        built, value, vcov=covariance, calibrate=calibrate, force=force, seed=seed, callback=callback, stacklevel=3
+    )
+    _warn_of_fractions(results)
+    return results
+
+
+def _warn_of_fractions(results: Any) -> None:
+    """DataWarning where weights that are no numbers of rows are behind standard errors that count rows."""
+    if not results.method.likelihood or results.covariance not in ("model", "HC0", "HC1"):
+        return
+    weights = results.design.sample.weights
+    if weights is None or np.array_equal(weights, np.rint(weights)):
+        return
+    warnings.warn(
+        "weights= are numbers of equal rows, and these are not whole: standard errors change with their scale. For "
+        "sampling weights give design=SurveyDesign(weights=...), with strata= and clusters= where there are some; for "
+        "other weights vcov={'cluster': ...} by rows or groups.",
+        DataWarning,
+        stacklevel=3,
     )
 
 
@@ -182,13 +204,19 @@ def fit_design(
 ) -> OrdinalResults:
     """Fit a method to a design that is already built, and issue what the fit has to warn of."""
     if vcov is not None and not method.likelihood:
-        raise OptionError(f"vcov goes with likelihood methods; {type(method).__name__} has no standard errors.")
+        raise OptionError(f"vcov must go with a likelihood method; {type(method).__name__} has no standard errors.")
+    if design.survey is not None and not method.likelihood:
+        raise OptionError(
+            f"design must go with a likelihood method; {type(method).__name__} has no standard errors: give the "
+            "sampling weights as weights=, and PSUs as cluster=."
+        )
     calibrated = Calibrated.of(method, calibrate)
     if not flag("force", force):
         fits = 1 if calibrated is None else calibrated.folds + 1
         require_affordable(method.work(design.sample), type(method).__name__, fits)
     fit = (method if calibrated is None else calibrated).fit(design.sample, generator(seed), reporter(callback))
-    call, again = _call(design, method, calibrated), partial(refit, force=force)
+    how = "" if calibrated is None else f", calibrate={calibrated.folds}"
+    call, again = f"ordfit({design.formula!r}, method={method!r}{how})", partial(refit, force=force)
     results: OrdinalResults = method.results_class(call, design, method, fit, fitter=again, calibrated=calibrated)
     for category, message in results.alerts():
         warnings.warn(message, category, stacklevel=stacklevel)
@@ -206,11 +234,6 @@ def refit(
 ) -> OrdinalResults:
     """Fit a method, by name or as a value, to a design; what results use to fit again."""
     return fit_design(design, resolve(method, options), vcov=vcov, calibrate=calibrate, force=force, stacklevel=4)
-
-
-def _call(design: Design, method: Method, calibrated: Calibrated | None) -> str:
-    how = "" if calibrated is None else f", calibrate={calibrated.folds}"
-    return f"ordfit({design.formula!r}, method={method!r}{how})"
 
 
 def _split_vcov(vcov: Any, cluster: Any) -> tuple[Any, Any]:

@@ -5,7 +5,7 @@ Every generator returns numeric columns x1..xD and an ordered categorical `rank`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -21,15 +21,34 @@ Seed = int | np.random.Generator | None
 #: Thresholds of Herbrich, Graepel & Obermayer (2000), below eq. 7.29.
 HERBRICH_THRESHOLDS = (-1.0, -0.1, 0.25, 1.0)
 
-_PARTIES = (
-    "Strong Democrat",
-    "Weak Democrat",
-    "Independent-Democrat",
-    "Independent",
-    "Independent-Republican",
-    "Weak Republican",
-    "Strong Republican",
-)
+#: Factors of the real sets and their levels, the response first.
+_LEVELS: dict[str, dict[str, Sequence[Any]]] = {
+    "wine": {
+        "rating": range(1, 6),
+        "temp": ["cold", "warm"],
+        "contact": ["no", "yes"],
+        "bottle": range(1, 9),
+        "judge": range(1, 10),
+    },
+    "housing": {
+        "Sat": ["Low", "Medium", "High"],
+        "Infl": ["Low", "Medium", "High"],
+        "Type": ["Tower", "Apartment", "Atrium", "Terrace"],
+        "Cont": ["Low", "High"],
+    },
+    "anes96": {
+        "PID": [
+            "Strong Democrat",
+            "Weak Democrat",
+            "Independent-Democrat",
+            "Independent",
+            "Independent-Republican",
+            "Weak Republican",
+            "Strong Republican",
+        ],
+        "vote": ["Clinton", "Dole"],
+    },
+}
 
 
 # Real data
@@ -65,10 +84,15 @@ def load(name: str) -> pd.DataFrame:
     >>> wine["rating"].cat.categories.tolist()
     [1, 2, 3, 4, 5]
     """
-    loader = _LOADERS.get(name)
-    if loader is None:
-        raise unknown("the name of a data set", name, _LOADERS)
-    return loader()
+    if name not in _LEVELS:
+        raise unknown("the name of a data set", name, _LEVELS)
+    raw = _anes96() if name == "anes96" else _read(f"{name}.csv")
+    response = next(iter(_LEVELS[name]))
+    factors = {
+        column: _categorical(raw[column], levels, ordered=column == response)
+        for column, levels in _LEVELS[name].items()
+    }
+    return raw.assign(**factors)
 
 
 def _read(file: str) -> pd.DataFrame:
@@ -80,40 +104,12 @@ def _categorical(values: Any, levels: Sequence[Any], *, ordered: bool = False) -
     return pd.Categorical(values, categories=list(levels), ordered=ordered)
 
 
-def _wine() -> pd.DataFrame:
-    raw = _read("wine.csv")
-    return raw.assign(
-        rating=_categorical(raw["rating"], range(1, 6), ordered=True),
-        temp=_categorical(raw["temp"], ["cold", "warm"]),
-        contact=_categorical(raw["contact"], ["no", "yes"]),
-        bottle=_categorical(raw["bottle"], range(1, 9)),
-        judge=_categorical(raw["judge"], range(1, 10)),
-    )
-
-
-def _housing() -> pd.DataFrame:
-    raw = _read("housing.csv")
-    return raw.assign(
-        Sat=_categorical(raw["Sat"], ["Low", "Medium", "High"], ordered=True),
-        Infl=_categorical(raw["Infl"], ["Low", "Medium", "High"]),
-        Type=_categorical(raw["Type"], ["Tower", "Apartment", "Atrium", "Terrace"]),
-        Cont=_categorical(raw["Cont"], ["Low", "High"]),
-    )
-
-
 def _anes96() -> pd.DataFrame:
     from statsmodels.datasets import anes96  # a second to import, and only this set needs it
 
     raw: pd.DataFrame = anes96.load_pandas().data
-    party = [_PARTIES[int(code)] for code in raw["PID"]]
-    vote = np.where(raw["vote"] == 1, "Dole", "Clinton")
-    return raw.assign(
-        PID=_categorical(party, _PARTIES, ordered=True),
-        vote=_categorical(vote, ["Clinton", "Dole"]),
-    )
-
-
-_LOADERS: dict[str, Callable[[], pd.DataFrame]] = {"wine": _wine, "housing": _housing, "anes96": _anes96}
+    party = [_LEVELS["anes96"]["PID"][int(code)] for code in raw["PID"]]
+    return raw.assign(PID=party, vote=np.where(raw["vote"] == 1, "Dole", "Clinton"))
 
 
 # Artificial data

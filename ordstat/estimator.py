@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import narwhals as nw
@@ -11,7 +12,6 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ._typing import AnyArray, FloatArray
@@ -20,21 +20,12 @@ from .checks import generator
 from .design.build import from_arrays
 from .design.constraints import constrained
 from .exceptions import DataError, OptionError
-from .labels import (
-    check_classes,
-    declared_order,
-    known_codes,
-    label_array,
-    listed,
-    mean_absolute_rank_error,
-    ranked,
-    sorted_order,
-)
+from .labels import check_classes, known_codes, label_array, mean_absolute_rank_error, ranked, validated
 from .methods import Method
 from .model.decision import decisions
 from .model.sample import Rows, Sample
-from .registry import class_of, defaults_of, hint, resolve
-from .results.rankers.online import Batch, Stream
+from .registry import check_names, class_of, defaults_of, resolve
+from .results.rankers.online import Stream
 
 if TYPE_CHECKING:
     from .methods.shared.online import OnlineMethod
@@ -157,7 +148,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         defaults = defaults_of(method)
         kept = self._options
         if defaults is not None:
-            _check_names(method, options, defaults)
+            check_names(options, [*_OWN, *defaults], f"OrdinalClassifier({method!r})", "parameter")
             kept = {name: value for name, value in kept.items() if name in defaults}
         for name, value in own.items():
             setattr(self, name, value)
@@ -171,15 +162,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return twin
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        own = {
-            "levels": (self.levels, None),
-            "random_state": (self.random_state, 0),
-            "calibrate": (self.calibrate, False),
-            "constraints": (self.constraints, None),
-            "force": (self.force, False),
-        }
-        changed = {name: value for name, (value, default) in own.items() if value is not default}
-        return f"OrdinalClassifier({', '.join([repr(self.method)] + _keywords(changed | self._options))})"
+        given = {name: value for name in _OWN[1:] if (value := getattr(self, name)) is not _DEFAULTS[name].default}
+        keywords = [f"{name}={value!r}" for name, value in (given | self._options).items()]
+        return f"OrdinalClassifier({', '.join([repr(self.method), *keywords])})"
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -221,11 +206,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, method: Method, X: Any, y: Any, sample_weight: Any) -> Self:
         _refuse_text(X)
-        order = declared_order(y) if self.levels is None else listed(self.levels)
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
-        if order is None:
-            check_classification_targets(y)
-            order = sorted_order(y, stacklevel=4)
+        X, y, order = validated(self, X, y, stacklevel=4, memory="C")
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         check_classes(y if weights is None else y[weights > 0], method)
         design = from_arrays(self._named(X), pd.Series(ranked(y, order)), weights=weights)
@@ -278,7 +259,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         sample = Sample(rows=Rows(X=X), y=codes, n_levels=self.levels_.size, weights=weights)
         stream = self._held if isinstance(self._held, Stream) else Stream(first=self._held)
-        self._held = stream.after(Batch(sample=sample, index=pd.RangeIndex(len(y)), n_given=len(y)))
+        self._held = stream.after(sample, pd.RangeIndex(len(y)), len(y))
         return self
 
     @property
@@ -308,12 +289,16 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise DataError(f"the first batch must have rows of every class; there are none of {sorted(missing)}.")
         return self._fit(method, X, y, sample_weight)
 
-    def _is_incremental(self) -> bool:
+    def _asked(self) -> Method | None:
+        """The method; None where it is not valid, which `fit` says."""
         try:
-            incremental = resolve(self.method, self._options).incremental
-        except OptionError:  # for `fit` to say
-            incremental = False
-        if not incremental:
+            return resolve(self.method, self._options)
+        except OptionError:
+            return None
+
+    def _is_incremental(self) -> bool:
+        method = self._asked()
+        if method is None or not method.incremental:
             raise AttributeError(f"method {self.method!r} needs all rows at once, so it has no partial_fit")
         if self.calibrate:
             raise AttributeError("calibrate needs all rows at once, so with it there is no partial_fit")
@@ -330,8 +315,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         [1, 3]
         """
         codes = self._predict(X, "class").cat.codes.to_numpy()
-        found: AnyArray = self.levels_[codes]
-        return found
+        return np.asarray(self.levels_[codes])
 
     @available_if(lambda self: self._has_probabilities())  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
@@ -407,35 +391,16 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise AttributeError(
                 f"method {self.method!r} is not a probability model, so it has predict_proba only with calibrate=True"
             )
-        if not self.calibrate and not self._is_modal():
+        method = self._asked()
+        if not self.calibrate and method is not None and not method.modal:
             raise AttributeError(
                 "scikit-learn takes the most probable label for the prediction, and counted answers need not give it: "
                 "set decision='mode' for predict_proba, or see results_.predict(X, type='prob')"
             )
         return True
 
-    def _is_modal(self) -> bool:
-        try:
-            return resolve(self.method, self._options).modal
-        except OptionError:  # for `fit` to say
-            return True
 
-
-# Parameters
-
-
-def _check_names(method: Any, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
-    for name in options:
-        if name not in defaults:
-            known = ", ".join([*_OWN, *defaults])
-            meant = hint(name, defaults, _OWN)
-            raise OptionError(
-                f"OrdinalClassifier({method!r}) has no parameter {name!r}.{meant} Its parameters are: {known}."
-            )
-
-
-def _keywords(values: Mapping[str, Any]) -> list[str]:
-    return [f"{name}={value!r}" for name, value in values.items()]
+_DEFAULTS = signature(OrdinalClassifier).parameters
 
 
 def _generator(random_state: Any) -> np.random.Generator:

@@ -9,13 +9,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.neural_network import MLPRegressor
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._typing import FloatArray
 from .checks import fraction, number, one_of, whole
 from .exceptions import DataError
-from .labels import declared_order, listed, ranked, sorted_order
+from .labels import ranked, validated
 from .model.scaling import SCALINGS, fit_scaling
 
 __all__ = ["HiddenLayer"]
@@ -130,11 +129,7 @@ class HiddenLayer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             Labels outside `levels`, or too few rows to hold any out.
         """
         self._check()
-        order = declared_order(y) if self.levels is None else listed(self.levels)
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        if order is None:
-            check_classification_targets(y)
-            order = sorted_order(y)
+        X, y, order = validated(self, X, y, stacklevel=3)
         ranks = np.asarray(ranked(y, order).codes, dtype=np.float64) + 1.0
         self.levels_ = order
         self.scaling_ = fit_scaling(self.scaling, X, np.ones(len(X)))
@@ -156,9 +151,7 @@ class HiddenLayer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
-        inner: FloatArray = self.scaling_(X) @ self.network_.coefs_[0] + self.network_.intercepts_[0]
-        outputs: FloatArray = _ACTIVATIONS[self.activation](inner)
-        return outputs
+        return _ACTIVATIONS[self.activation](self.scaling_(X) @ self.network_.coefs_[0] + self.network_.intercepts_[0])
 
     @property
     def _n_features_out(self) -> int:

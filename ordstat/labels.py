@@ -10,8 +10,10 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
 
-from ._typing import AnyArray, IntArray
+from ._typing import AnyArray, FloatArray, IntArray
 from .exceptions import DataError, DataWarning, OptionError
 from .methods import Method
 
@@ -66,6 +68,18 @@ def listed(levels: Any) -> list[Any]:
     if len(set(listed)) < len(listed):
         raise OptionError(f"levels names a label twice: {listed}.")
     return listed
+
+
+def validated(
+    model: Any, X: Any, y: Any, *, stacklevel: int, memory: str | None = None
+) -> tuple[FloatArray, AnyArray, list[Any]]:
+    """X and y as arrays, and the labels in order: by `levels` of the model, else their own order, else sorted."""
+    order = declared_order(y) if model.levels is None else listed(model.levels)
+    X, y = validate_data(model, X, y, dtype=np.float64, order=memory)
+    if order is None:
+        check_classification_targets(y)
+        order = sorted_order(y, stacklevel + 1)
+    return X, y, order
 
 
 def sorted_order(y: AnyArray, stacklevel: int = 3) -> list[Any]:

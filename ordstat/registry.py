@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -37,13 +37,17 @@ def resolve(method: str | Method, options: Mapping[str, Any] | None = None, argu
     """
     options = dict(options or {})
     if isinstance(method, Method):
-        return _check_value_alone(method, options)
-    entry = _find(method)
+        if options:
+            raise OptionError(
+                f"method={method!r} already carries its options: put {', '.join(options)} inside it, "
+                f"as in {type(method).__name__}({next(iter(options))}=...)."
+            )
+        return method
+    entry = _entry(method)
+    if entry is None:
+        raise unknown("method", method, METHODS, also=", or a method value such as REDSVM(C=10)")
     valid = option_names(entry)
-    for name in options:
-        if name not in valid:
-            meant = hint(name, valid, arguments)
-            raise OptionError(f"method {method!r} has no option {name!r}.{meant} Its options are: {', '.join(valid)}.")
+    check_names(options, valid, f"method {method!r}", "option", arguments)
     return entry.method(**entry.preset, **options)
 
 
@@ -82,28 +86,15 @@ def _entry(method: Any) -> Entry | None:
     return None if name is None else METHODS[name]
 
 
-def _check_value_alone(method: Method, options: Mapping[str, Any]) -> Method:
-    if options:
-        raise OptionError(
-            f"method={method!r} already carries its options: put {', '.join(options)} inside it, "
-            f"as in {type(method).__name__}({next(iter(options))}=...)."
-        )
-    return method
-
-
-def _find(method: Any) -> Entry:
-    entry = _entry(method)
-    if entry is None:
-        raise unknown("method", method, METHODS, also=", or a method value such as REDSVM(C=10)")
-    return entry
-
-
 # Numbers of a kernel, which are no options of a method.
 _OF_KERNELS = {"gamma": "Gaussian(gamma=0.5)", "degree": "Polynomial(degree=2)", "coef0": "Polynomial(coef0=1)"}
 
 
-def hint(name: str, valid: Iterable[str], arguments: Iterable[str] = ()) -> str:
-    """What may have been meant by an option that is none; empty where nothing is near."""
-    if name in _OF_KERNELS and "kernel" in valid:
-        return f" It goes with the kernel, as in kernel={_OF_KERNELS[name]}."
-    return did_you_mean(name, (*valid, *arguments))
+def check_names(names: Iterable[str], valid: Collection[str], owner: str, kind: str, also: Iterable[str] = ()) -> None:
+    """OptionError for a name that is none of the valid ones; `also` are others it may be a misspelling of."""
+    for name in names:
+        if name not in valid:
+            meant = did_you_mean(name, (*valid, *also))
+            if name in _OF_KERNELS and "kernel" in valid:
+                meant = f" It goes with the kernel, as in kernel={_OF_KERNELS[name]}."
+            raise OptionError(f"{owner} has no {kind} {name!r}.{meant} Its {kind}s are: {', '.join(valid)}.")

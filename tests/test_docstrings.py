@@ -10,12 +10,14 @@ import pytest
 
 import ordstat
 from ordstat import datasets, features
+from ordstat.describe import OrdinalDescription
 from ordstat.methods import METHODS
 from ordstat.results.conformal import ConformalIntervals
 from ordstat.results.likelihood.bootstrap import Bootstrap
-from ordstat.results.likelihood.convergence import Convergence
 from ordstat.results.likelihood.effects.emmeans import Emmeans
 from ordstat.results.likelihood.goodness import GoodnessOfFit
+from ordstat.results.likelihood.pooling.results import PooledResults
+from ordstat.results.likelihood.residuals import Convergence
 
 
 def _is_own(value: Any, module: Any) -> bool:
@@ -28,7 +30,7 @@ PUBLIC = {name: value for name, value in PUBLIC.items() if not name.rpartition("
 SHOWN = {n: v for n, v in PUBLIC.items() if not (inspect.isclass(v) and issubclass(v, (Exception, Warning)))}
 
 ANSWERING = {entry.method.results_class for entry in METHODS.values()}
-ANSWERING |= {Bootstrap, ConformalIntervals, Convergence, Emmeans, GoodnessOfFit}
+ANSWERING |= {Bootstrap, ConformalIntervals, Convergence, Emmeans, GoodnessOfFit, OrdinalDescription, PooledResults}
 ANSWERING |= {ordstat.OrdinalClassifier, features.HiddenLayer}
 
 
@@ -77,4 +79,4 @@ def test_errors_are_described(name):
 
 
 def test_the_error_reader_finds_errors():
-    assert _raised(ConformalIntervals.coverage) or _raised(Bootstrap.confint)
+    assert _raised(CALLED["FittedRanker.judged_sample"]) == {"DataError"}

@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.limit import within
 from benchmarks.timing import Timed
-from ordstat.methods.shared.thresholded import ThresholdedSVM
+from ordstat.methods.shared.svm import KernelMachine
 from ordstat.model.costs import CostMatrix
 from ordstat.model.kernels.named import Gaussian, Perceptron
 from ordstat.model.reduction.extended import extend
@@ -53,7 +53,7 @@ class OnProcessor(Timed):
 class Task:
     """One fit: a method without its C, rows, a kernel, and C."""
 
-    method: type[ThresholdedSVM]
+    method: type[KernelMachine]
     X: np.ndarray
     y: np.ndarray
     kernel: str

@@ -12,7 +12,7 @@ from ordstat import Gaussian, HiddenLayer
 from ordstat._typing import FloatArray, IntArray
 from ordstat.methods import Method
 from ordstat.model.costs import CostMatrix
-from ordstat.model.ensembles.rounds import EnsembleFit
+from ordstat.model.ensembles.ensembles import EnsembleFit
 from ordstat.model.fit import Fit
 from ordstat.model.folds import stratified_folds
 from ordstat.model.sample import Rows, Sample

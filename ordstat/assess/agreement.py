@@ -37,16 +37,14 @@ class PairCounts:
         return self.concordant + self.discordant + self.tied
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class _Pass:
-    """Rows arranged for one bit of the rank; positions point into the arranged rows."""
+    """Rows arranged for one bit of the rank, with the ends of each row's group and tie among them."""
 
     order: IntArray
     upper: BoolArray  # the rank's bit is 1
-    group_start: IntArray
-    group_end: IntArray
-    tie_start: IntArray
-    tie_end: IntArray
+    group: tuple[IntArray, IntArray]
+    tie: tuple[IntArray, IntArray]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -81,10 +79,10 @@ class PairOrder:
             w = weights[step.order]
             upper = np.where(step.upper, w, 0.0)
             lower = np.concatenate(([0.0], np.cumsum(np.where(step.upper, 0.0, w))))
-            under, upto = lower[step.tie_start], lower[step.tie_end]
-            concordant += float(upper @ (under - lower[step.group_start]))
+            start, under, upto, end = (lower[place] for place in (step.group[0], *step.tie, step.group[1]))
+            concordant += float(upper @ (under - start))
             tied += float(upper @ (upto - under))
-            discordant += float(upper @ (lower[step.group_end] - upto))
+            discordant += float(upper @ (end - upto))
         return PairCounts(concordant=concordant, discordant=discordant, tied=tied, weight=float(weights.sum()))
 
 
@@ -104,16 +102,8 @@ def _arrange(y: IntArray, ties: IntArray, rows: IntArray, bit: int) -> _Pass:
     new_group = np.concatenate(([True], group[1:] != group[:-1]))
     new_score = new_group.copy()
     new_score[1:] |= ties[1:] != ties[:-1]
-    group_start, group_end = _runs(new_group)
-    tie_start, tie_end = _runs(new_score)
-    return _Pass(
-        order=rows[inside],
-        upper=((y[inside] >> bit) & 1).astype(np.bool_),
-        group_start=group_start,
-        group_end=group_end,
-        tie_start=tie_start,
-        tie_end=tie_end,
-    )
+    upper = ((y[inside] >> bit) & 1).astype(np.bool_)
+    return _Pass(rows[inside], upper, _runs(new_group), _runs(new_score))
 
 
 def _runs(begins: BoolArray) -> tuple[IntArray, IntArray]:
@@ -173,8 +163,7 @@ def _mid_ranks(codes: IntArray, weights: FloatArray) -> FloatArray:
     """(N,) average place of every row among all, centred."""
     level = np.bincount(codes, weights=weights)
     places = (np.cumsum(level) - 0.5 * level)[codes]
-    centred: FloatArray = places - np.average(places, weights=weights)
-    return centred
+    return np.asarray(places - np.average(places, weights=weights))
 
 
 def spearman(y: IntArray, codes: IntArray, weights: FloatArray) -> float:

@@ -13,18 +13,30 @@ weighs threshold k by |c[k+1] - c[k]|.
 The rows must be independent and alike, and the feature map (kernel, scaling of the columns) and the radius r fixed
 before they are seen: a map scaled on the training rows themselves is taken as if it had been. A whole-number case
 weight w is w such rows, N their sum.
+
+For preferences the risk is bounded that two new rows of different rank are not ordered as their ranks.
+Theorem 7.2 of Herbrich, Graepel & Obermayer (2000): a potential that orders n pairs without an error, each with a
+margin of rho or more, has with probability 1 - delta
+
+    R_pref <= (2/n) (k log2(8 e n / k) log2(32 n) + log2(8 n / delta)),   k = afat(rho / 8) <= e n.
+
+The theorem takes the n = m - 1 neighbours in some order of the rows for independent. They are not: two neighbouring
+pairs share a row. The bound that holds takes disjoint pairs, the rows two by two as they stand; both are given. Pairs
+of equal rank have no order to be wrong about and do not count, and R_pref is at most the risk among the others.
+
+The potentials with |v| <= 1 on differences of rows no longer than 2 r have fat-shattering dimension (2 r / gamma)^2 at
+most (Bartlett & Shawe-Taylor 1999), so k = (16 r |v| / rho)^2 in units of the fitted potential.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..model.costs import is_convex, is_v_shaped, split_weights
-from ..model.fit import Geometry
+from ..model.fit import BallGeometry, Geometry
 from ..model.sample import Sample
 from .margins import Margins
 
@@ -35,24 +47,24 @@ _ROW_COSTS = "The bound of the cost takes the largest costs of the rows seen for
 
 @dataclass(frozen=True, kw_only=True)
 class Bound:
-    """An upper bound of an expected error.
+    """An upper bound of an expected error, by the margins of the training rows or by rows that the fit has not seen.
 
     Attributes
     ----------
     name : str
         The error bounded.
     source : str
-        Theorem.
+        Theorem, or how a limit from unseen rows was found.
     value : float
-        Holds with probability >= 1 - delta over the training rows.
+        Holds with probability >= 1 - delta over the rows.
     delta : float
         Chance of failure allowed.
     trivial : float
         The largest value the error can take.
     margin : float
-        Delta, the normalised margin at which the bound is smallest.
+        Delta, the normalised margin at which the bound is smallest; NaN for unseen rows.
     training : float
-        Training error at that margin; `value` is this plus the complexity terms.
+        Training error at that margin; `value` is this plus the complexity terms. The mean over unseen rows.
     """
 
     name: str
@@ -79,14 +91,11 @@ class Complexity:
         Complexity of x -> f(x, k), for any one k.
     left, right : float
         Complexities of the left and right margins as functions of (x, y).
-    name : str
-        How they were found.
     """
 
     threshold: float
     left: float
     right: float
-    name: str
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -104,7 +113,7 @@ class MarginBounds:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class _Setting:
     """What all bounds of one fit share; rows are weighted by their number of repetitions."""
 
@@ -133,12 +142,8 @@ def complexity(geometry: Geometry, y: IntArray, weights: FloatArray, n_levels: i
     weights : (N,) repetitions
     n_levels : int
     """
-    return Complexity(
-        threshold=geometry.complexity(weights),
-        left=geometry.complexity(weights, y > 0),
-        right=geometry.complexity(weights, y < n_levels - 1),
-        name=geometry.name,
-    )
+    left, right = (geometry.complexity(weights, counted) for counted in (y > 0, y < n_levels - 1))
+    return Complexity(threshold=geometry.complexity(weights), left=left, right=right)
 
 
 def margin_bounds(
@@ -165,16 +170,11 @@ def margin_bounds(
     if reason := dependence(sample) or unknown(geometry, sample.case_weights):
         return MarginBounds(bounds=(), notes=(reason,))
     weights = sample.case_weights
-    setting = _Setting(
-        rho=rows.normalised,
-        y=sample.y,
-        weights=weights,
-        complexity=complexity(geometry, sample.y, weights, sample.n_levels),
-        radius=geometry.radius,
-        delta=delta,
-    )
+    found = complexity(geometry, sample.y, weights, sample.n_levels)
+    setting = _Setting(rows.normalised, sample.y, weights, found, geometry.radius, delta)
     ordered = bool(np.all(np.diff(geometry.theta) >= 0))
-    missing = [_unordered(ordered), _unbounded_cost(setting, costs, ordered)]
+    unordered = "" if ordered else "No bound of the classification error: the thresholds are not in order."
+    missing = [unordered, _unbounded_cost(setting, costs, ordered)]
     bounds = [absolute_bound(setting)]
     if not missing[0]:
         bounds.insert(0, classification_bound(setting))
@@ -182,10 +182,6 @@ def margin_bounds(
         bounds.append(cost_bound(setting, costs))
     assumed = "" if costs is None or sample.costs is None else _ROW_COSTS
     return MarginBounds(bounds=tuple(bounds), notes=tuple(note for note in (*missing, assumed) if note))
-
-
-def _unordered(ordered: bool) -> str:
-    return "" if ordered else "No bound of the classification error: the thresholds are not in order."
 
 
 def _unbounded_cost(setting: _Setting, costs: FloatArray | None, ordered: bool) -> str:
@@ -216,29 +212,16 @@ def classification_bound(setting: _Setting) -> Bound:
     y = setting.y[:, None]
     nearest = np.where((inner == y) | (inner == y - 1), setting.rho, np.inf).min(axis=1)
     both = setting.complexity.left + setting.complexity.right
-    return _smallest(
-        setting,
-        nearest,
-        setting.weights,
-        lambda margin: _penalty(setting, margin, both, setting.delta),
-        name="classification error",
-        source="Lin & Li 2006, cor. 1",
-        trivial=1.0,
-    )
+    named = ("classification error", "Lin & Li 2006, cor. 1", 1.0)
+    return _smallest(setting, nearest, setting.weights, (1.0, both, setting.delta), named)
 
 
 def absolute_bound(setting: _Setting) -> Bound:
     """E_A, one binary bound per threshold at delta / (K-1) [Lin & Li 2006, th. 1]."""
     cuts = setting.rho.shape[1]
-    return _smallest(
-        setting,
-        setting.rho.ravel(),
-        np.repeat(setting.weights, cuts),
-        lambda margin: cuts * _penalty(setting, margin, setting.complexity.threshold, setting.delta / cuts),
-        name="absolute error",
-        source="Lin & Li 2006, th. 1",
-        trivial=float(cuts),
-    )
+    terms = (float(cuts), setting.complexity.threshold, setting.delta / cuts)
+    named = ("absolute error", "Lin & Li 2006, th. 1", float(cuts))
+    return _smallest(setting, setting.rho.ravel(), np.repeat(setting.weights, cuts), terms, named)
 
 
 def cost_bound(setting: _Setting, costs: FloatArray) -> Bound:
@@ -249,17 +232,10 @@ def cost_bound(setting: _Setting, costs: FloatArray) -> Bound:
     """
     steps = split_weights(costs)
     caps = steps.max(axis=0)
-    cuts = caps.size
     excess = costs - costs[np.arange(costs.shape[0]), setting.y][:, None]
-    return _smallest(
-        setting,
-        setting.rho.ravel(),
-        (setting.weights[:, None] * steps).ravel(),
-        lambda margin: caps.sum() * _penalty(setting, margin, setting.complexity.threshold, setting.delta / cuts),
-        name="cost",
-        source="Lin 2008, th. 4.8",
-        trivial=float(excess.max()),
-    )
+    weights, named = (setting.weights[:, None] * steps).ravel(), ("cost", "Lin 2008, th. 4.8", float(excess.max()))
+    terms = (float(caps.sum()), setting.complexity.threshold, setting.delta / caps.size)
+    return _smallest(setting, setting.rho.ravel(), weights, terms, named)
 
 
 def _penalty(setting: _Setting, margin: FloatArray, complexity: float, delta: float) -> FloatArray:
@@ -274,31 +250,33 @@ def _smallest(
     setting: _Setting,
     rho: FloatArray,
     weights: FloatArray,
-    penalty: Callable[[FloatArray], FloatArray],
-    *,
-    name: str,
-    source: str,
-    trivial: float,
+    terms: tuple[float, float, float],
+    named: tuple[str, str, float],
 ) -> Bound:
-    """The bound at its best margin; rho and weights (M,) are what the training error counts."""
-    if np.all(weights == 1.0):
-        rho, mass = np.sort(rho), np.arange(rho.size + 1) / setting.n
-    else:
-        order = np.argsort(rho)
-        rho, mass = rho[order], np.concatenate(([0.0], np.cumsum(weights[order]))) / setting.n
+    """The bound at its best margin; rho and weights (M,) are what the training error counts.
+
+    `terms` are the factor of the complexity terms, the complexity and the chance of failure in them; `named` the error,
+    the source and the trivial bound.
+    """
+    (factor, complexity, delta), (name, source, trivial) = terms, named
+    rho, mass = sorted_mass(rho, weights)
+    mass = np.append(0.0, mass) / setting.n
     candidates = _candidates(rho, setting.radius)
     training = mass[np.searchsorted(rho, candidates, side="right")]
-    values = training + penalty(candidates)
+    values = training + factor * _penalty(setting, candidates, complexity, delta)
     best = int(np.argmin(values))
+    value, margin, error = (float(found[best]) for found in (values, candidates, training))
     return Bound(
-        name=name,
-        source=source,
-        value=float(values[best]),
-        delta=setting.delta,
-        trivial=trivial,
-        margin=float(candidates[best]),
-        training=float(training[best]),
+        name=name, source=source, value=value, delta=setting.delta, trivial=trivial, margin=margin, training=error
     )
+
+
+def sorted_mass(values: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Values in order, and the weight of those up to each."""
+    if np.all(weights == 1.0):
+        return np.sort(values), np.arange(1.0, values.size + 1.0)
+    order = np.argsort(values)
+    return values[order], np.cumsum(weights[order])
 
 
 def _candidates(rho: FloatArray, radius: float) -> FloatArray:
@@ -312,3 +290,83 @@ def _candidates(rho: FloatArray, radius: float) -> FloatArray:
         inside = inside[np.linspace(0, inside.size - 1, _MOST_DELTAS).astype(np.intp)]
     below = np.nextafter(inside, 0.0)
     return np.append(below[below > 0], radius)
+
+
+# Differences of scores below this share of the largest are rounding.
+_ROUNDING = 1e-9
+# Rows that are listed one by one, at the most.
+_MOST = 1e7
+
+
+def preference_bounds(scores: FloatArray, geometry: BallGeometry, sample: Sample, delta: float = 0.05) -> MarginBounds:
+    """Theorem 7.2 on disjoint pairs and, as printed, on neighbours; or which of its conditions fails.
+
+    Parameters
+    ----------
+    scores : (N,) potential of the training rows
+    geometry : BallGeometry
+    sample : Sample
+    delta : float in (0, 1)
+        Chance that a bound fails.
+
+    Returns
+    -------
+    MarginBounds
+    """
+    if reason := dependence(sample):
+        return MarginBounds(bounds=(), notes=(reason.replace("margin bounds", "bound of R_pref"),))
+    if sample.case_weights.sum() > _MOST:
+        what = f"the weights stand for {sample.case_weights.sum():g} rows, and at most {_MOST:g} are paired"
+        return MarginBounds(bounds=(), notes=(f"No bound of R_pref: {what}.",))
+    repeats = sample.case_weights.astype(np.intp)
+    index = np.repeat(np.arange(sample.n), repeats)
+    even = index[: index.size - index.size % 2]
+    chains = {
+        "R_pref, disjoint pairs": (even[::2], even[1::2]),
+        "R_pref, neighbours as printed": (index[:-1], index[1:]),
+    }
+    bounds, notes = [], []
+    for name, (first, second) in chains.items():
+        margins = _margins(scores, sample.y, first, second)
+        if reason := _unmet(margins, geometry):
+            notes.append(f"No bound of {name}: {reason}.")
+        else:
+            bounds.append(_bound(name, margins, geometry, delta))
+    if any(bound.name.endswith("printed") for bound in bounds):
+        notes.append("Neighbouring pairs share a row and are not independent, as th. 7.2 takes them to be.")
+    return MarginBounds(bounds=tuple(bounds), notes=tuple(notes))
+
+
+def _margins(scores: FloatArray, y: IntArray, first: IntArray, second: IntArray) -> FloatArray:
+    """(n,) differences of score in the direction of the ranks, of the pairs of different rank."""
+    sign = np.sign(y[first] - y[second])
+    return np.asarray((sign * (scores[first] - scores[second]))[sign != 0])
+
+
+def _unmet(margins: FloatArray, geometry: BallGeometry) -> str:
+    """The condition of the theorem that fails; empty where all hold."""
+    if margins.size == 0:
+        return "no such pair has different ranks"
+    # Rows alike in all have scores that differ by rounding.
+    wrong = int(np.count_nonzero(margins <= _ROUNDING * np.abs(margins).max()))
+    if wrong:
+        return f"th. 7.2 needs every pair in order, and {wrong} of {margins.size} are not"
+    if _dimension(margins, geometry) > np.e * margins.size:
+        return (
+            f"th. 7.2 needs a dimension k <= e n, and (16 r |v| / rho)^2 is {_dimension(margins, geometry):.3g} for "
+            f"n = {margins.size} pairs"
+        )
+    return ""
+
+
+def _dimension(margins: FloatArray, geometry: BallGeometry) -> float:
+    """k = (16 r |v| / rho)^2, at least 1."""
+    length = np.sqrt(max(geometry.radius**2 - 1.0, 0.0))
+    return max(float((16.0 * length * geometry.norm / margins.min()) ** 2), 1.0)
+
+
+def _bound(name: str, margins: FloatArray, geometry: BallGeometry, delta: float) -> Bound:
+    n, k = margins.size, _dimension(margins, geometry)
+    value = 2.0 / n * (k * np.log2(8.0 * np.e * n / k) * np.log2(32.0 * n) + np.log2(8.0 * n / delta))
+    margin, source = float(margins.min() / geometry.norm), "Herbrich et al. 2000, th. 7.2"
+    return Bound(name=name, source=source, value=float(value), delta=delta, trivial=1.0, margin=margin, training=0.0)

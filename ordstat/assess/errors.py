@@ -5,14 +5,17 @@ A case weight w counts a row w times throughout.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray, Progress
 from ..checks import whole
 from .agreement import (
+    PairCounts,
     PairOrder,
     concordance,
     inversions,
@@ -23,27 +26,20 @@ from .agreement import (
     weighted_kappa,
 )
 
+_LOSSES = ("classification error", "absolute error", "squared error")
 #: Measures of predicted ranks, in the order of a table.
-RANK_MEASURES = (
-    "classification error",
-    "absolute error",
-    "squared error",
-    "macro classification error",
-    "macro absolute error",
-    "macro squared error",
-    "cost",
-)
-AGREEMENT_MEASURES = (
-    "R_pref",
-    "inversions",
-    "concordance",
-    "Somers' D",
-    "Kendall tau-b",
-    "Spearman",
-    "linear kappa",
-    "quadratic kappa",
-)
-PROBABILITY_MEASURES = ("log-loss", "ranked probability score", "Brier score")
+RANK_MEASURES = (*_LOSSES, *(f"macro {name}" for name in _LOSSES), "cost")
+#: Measures by the pairs of rows, ordered by predicted ranks and by scores, and by the case weights.
+_AGREEMENT: dict[str, Callable[[Predictions, PairCounts, PairCounts, FloatArray], float]] = {
+    "R_pref": lambda p, ranks, scores, weights: preference_risk(ranks),
+    "inversions": lambda p, ranks, scores, weights: inversions(ranks),
+    "concordance": lambda p, ranks, scores, weights: concordance(scores),
+    "Somers' D": lambda p, ranks, scores, weights: somers_d(scores),
+    "Kendall tau-b": lambda p, ranks, scores, weights: kendall_tau_b(ranks, p.codes, weights),
+    "Spearman": lambda p, ranks, scores, weights: spearman(p.y, p.codes, weights),
+    "linear kappa": lambda p, ranks, scores, weights: weighted_kappa(p.y, p.codes, weights, power=1),
+    "quadratic kappa": lambda p, ranks, scores, weights: weighted_kappa(p.y, p.codes, weights, power=2),
+}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -53,7 +49,7 @@ class Predictions:
     Attributes
     ----------
     y, codes : (N,) observed and predicted codes 0..K-1
-    scores : (N,) potential H; only its order is used
+    scores : (N,) potential H, or what else orders the rows; only its order is used
     n_levels : int
         K.
     weights : (N,) case weights
@@ -72,15 +68,9 @@ class Predictions:
 
     def take(self, index: AnyArray) -> Predictions:
         """The rows at `index`."""
-        return replace(
-            self,
-            y=self.y[index],
-            codes=self.codes[index],
-            scores=self.scores[index],
-            weights=self.weights[index],
-            paid=None if self.paid is None else self.paid[index],
-            probabilities=None if self.probabilities is None else self.probabilities[index],
-        )
+        parts: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        taken: dict[str, Any] = {n: part[index] for n, part in parts.items() if isinstance(part, np.ndarray)}
+        return replace(self, **taken)
 
     @cached_property
     def _rank_losses(self) -> FloatArray:
@@ -94,13 +84,7 @@ class Predictions:
         """(3, N) log-loss, ranked probability score and Brier score of every row; (0, N) without probabilities."""
         if self.probabilities is None:
             return np.empty((0, self.y.size))
-        return np.stack(
-            [
-                log_losses(self.probabilities, self.y),
-                ranked_probability_scores(self.probabilities, self.y),
-                brier_scores(self.probabilities, self.y),
-            ]
-        )
+        return np.stack([loss(self.probabilities, self.y) for loss in _PROBABILITY.values()])
 
     @cached_property
     def _rank_pairs(self) -> PairOrder:
@@ -146,15 +130,20 @@ def ranked_probability_scores(probabilities: FloatArray, y: IntArray) -> FloatAr
     """
     cumulative = np.cumsum(probabilities[:, :-1], axis=1)
     happened = y[:, None] <= np.arange(probabilities.shape[1] - 1)
-    scores: FloatArray = np.sum((cumulative - happened) ** 2, axis=1)
-    return scores
+    return np.asarray(np.sum((cumulative - happened) ** 2, axis=1))
 
 
 def brier_scores(probabilities: FloatArray, y: IntArray) -> FloatArray:
     """(N,) sum over all K ranks of (P(rank = k) - [y = k])^2, Brier's (1950) form: between 0 and 2."""
     of_observed = probabilities[np.arange(y.size), y]
-    scores: FloatArray = np.sum(probabilities**2, axis=1) - 2.0 * of_observed + 1.0
-    return scores
+    return np.asarray(np.sum(probabilities**2, axis=1) - 2.0 * of_observed + 1.0)
+
+
+_PROBABILITY = {
+    "log-loss": log_losses,
+    "ranked probability score": ranked_probability_scores,
+    "Brier score": brier_scores,
+}
 
 
 def confusion(y: IntArray, codes: IntArray, weights: FloatArray, n_levels: int) -> FloatArray:
@@ -189,8 +178,9 @@ def error_table(predictions: Predictions) -> ErrorTable:
 
     Classification error [y != code], absolute error |y - code| and squared error (y - code)^2; their macro averages,
     the mean over the ranks observed of the mean within a rank; the fit's own cost. R_pref, inversions, Kendall's
-    tau-b, Spearman and kappa compare observed with predicted ranks; concordance and Somers' D use the scores. Of
-    probabilities: log-loss, ranked probability score and Brier score.
+    tau-b, Spearman and kappa compare observed with predicted ranks; concordance and Somers' D use the scores, or
+    under nominal or scale effects, where scores of different rows do not compare, the expected ranks. Of probabilities:
+    log-loss, ranked probability score and Brier score (over all ranks, from 0 to 2).
 
     Parameters
     ----------
@@ -213,7 +203,7 @@ def error_table(predictions: Predictions) -> ErrorTable:
 
 def _names(p: Predictions) -> tuple[str, ...]:
     ranks = RANK_MEASURES if p.paid is not None else RANK_MEASURES[:-1]
-    return ranks + AGREEMENT_MEASURES + (PROBABILITY_MEASURES if p.probabilities is not None else ())
+    return (*ranks, *_AGREEMENT, *(_PROBABILITY if p.probabilities is not None else ()))
 
 
 def _values(p: Predictions, weights: FloatArray) -> FloatArray:
@@ -223,23 +213,9 @@ def _values(p: Predictions, weights: FloatArray) -> FloatArray:
     macro = np.nanmean(rank_means(p._rank_losses[:3], p.y, weights, p.n_levels), axis=1)
     # A row of weight zero may have an infinite log-loss: it must not turn the mean into NaN.
     probability = np.where(weights > 0, p._probability_losses, 0.0) @ weights / total
-    return np.concatenate((means[:3], macro, means[3:], _agreement(p, weights), probability))
-
-
-def _agreement(p: Predictions, weights: FloatArray) -> FloatArray:
-    by_rank, by_score = p._rank_pairs.counts(weights), p._score_pairs.counts(weights)
-    return np.array(
-        [
-            preference_risk(by_rank),
-            inversions(by_rank),
-            concordance(by_score),
-            somers_d(by_score),
-            kendall_tau_b(by_rank, p.codes, weights),
-            spearman(p.y, p.codes, weights),
-            weighted_kappa(p.y, p.codes, weights, power=1),
-            weighted_kappa(p.y, p.codes, weights, power=2),
-        ]
-    )
+    ranks, scores = p._rank_pairs.counts(weights), p._score_pairs.counts(weights)
+    agreement = [measure(p, ranks, scores, weights) for measure in _AGREEMENT.values()]
+    return np.concatenate((means[:3], macro, means[3:], agreement, probability))
 
 
 def bootstrap_table(

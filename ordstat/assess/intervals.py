@@ -1,50 +1,94 @@
-"""Confidence limits of an expected error from rows that the ranker has not seen: the tight companion of a bound."""
+"""Confidence limits of errors and probabilities from rows that the ranker has not seen, and reliability curves."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import betaincinv
+from scipy.special import betaincinv, ndtri
 
-from .._typing import FloatArray
+from .._typing import BoolArray, FloatArray, IntArray
 from .bounded_mean import betting_limit, kl_limit
+from .bounds import Bound
 
 # Rows that are bet on one by one at the most, and the seed of their order.
 _MOST_BETS, _ORDER = 1e6, 0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Limit:
-    """An upper limit of an expected error.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Reliability:
+    """A reliability curve, one entry a bin.
 
     Attributes
     ----------
-    name : str
-        The error.
-    source : str
-        How the limit was found.
-    estimate : float
-        Mean over the rows.
-    value : float
-        Holds with probability >= 1 - delta over the rows.
-    delta : float
-    trivial : float
-        The largest value the error can take.
+    predicted : (B,) mean predicted probability
+    observed : (B,) share of the rows for which the event happened
+    lower, upper : (B,) confidence limits of that share
+    weight : (B,) weight of the rows
     """
 
-    name: str
-    source: str
-    estimate: float
-    value: float
-    delta: float
-    trivial: float
+    predicted: FloatArray
+    observed: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    weight: FloatArray
 
-    @property
-    def vacuous(self) -> bool:
-        """Whether the limit says nothing."""
-        return not self.value < self.trivial
+
+def reliability(
+    probabilities: FloatArray, happened: BoolArray, weights: FloatArray, bins: int, level: float
+) -> Reliability:
+    """Mean prediction and observed share in bins of about equal weight, rows of the same prediction together.
+
+    Parameters
+    ----------
+    probabilities : (N,) of the event
+    happened : (N,)
+    weights : (N,) case weights, > 0
+    bins : int
+        At most so many; ties leave fewer.
+    level : float in (0, 1)
+        Confidence level of the limits (`wilson_limits`).
+
+    Examples
+    --------
+    >>> p = np.array([0.2, 0.2, 0.2, 0.2, 0.7, 0.7])
+    >>> curve = reliability(p, np.array([0, 0, 0, 1, 1, 1]) > 0, np.ones(6), 10, 0.95)
+    >>> curve.observed, curve.weight
+    (array([0.25, 1.  ]), array([4., 2.]))
+    """
+    bin_ = _bins(probabilities, weights, bins)
+    weight = np.bincount(bin_, weights=weights).astype(np.float64)
+    predicted = np.bincount(bin_, weights=weights * probabilities) / weight
+    observed = np.bincount(bin_, weights=weights * happened) / weight
+    lower, upper = wilson_limits(observed, weight, level)
+    return Reliability(predicted=predicted, observed=observed, lower=lower, upper=upper, weight=weight)
+
+
+def _bins(values: FloatArray, weights: FloatArray, bins: int) -> IntArray:
+    """(N,) bin 0..B-1 of each row: that of the middle of the rows with its value, by cumulated weight."""
+    _, group = np.unique(values, return_inverse=True)
+    sizes = np.bincount(group, weights=weights)
+    middle = (np.cumsum(sizes) - 0.5 * sizes) / sizes.sum()
+    _, kept = np.unique(np.floor(bins * middle), return_inverse=True)
+    return np.asarray(kept[group])
+
+
+def wilson_limits(share: FloatArray, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """Score limits of a probability from the share of n rows (Wilson 1927), two-sided.
+
+    Examples
+    --------
+    >>> [float(end.round(4)) for end in wilson_limits(np.array(0.5), np.array(10.0), 0.95)]
+    [0.2366, 0.7634]
+    """
+    z2 = float(ndtri(0.5 + 0.5 * level)) ** 2
+    centre = (share + z2 / (2.0 * n)) / (1.0 + z2 / n)
+    half = np.sqrt(z2 * (share * (1.0 - share) / n + z2 / (4.0 * n * n))) / (1.0 + z2 / n)
+    # Where the share is 0 or 1 so is that limit, exactly.
+    lower = np.where(share <= 0.0, 0.0, np.maximum(centre - half, 0.0))
+    return lower, np.where(share >= 1.0, 1.0, np.minimum(centre + half, 1.0))
 
 
 def clopper_pearson(errors: float, n: float, delta: float) -> float:
@@ -86,7 +130,7 @@ def holdout_limits(
     delta: float = 0.05,
     paid: FloatArray | None = None,
     dearest: float = 0.0,
-) -> tuple[Limit, ...]:
+) -> tuple[Bound, ...]:
     """Upper limits of expected errors from rows not used in the fit.
 
     Parameters
@@ -104,9 +148,11 @@ def holdout_limits(
     wrong = float(weights[distance > 0].sum())
     by_counts = clopper_pearson(wrong, n, delta), "Clopper-Pearson"
 
-    def limit(name: str, losses: FloatArray, trivial: float, found: tuple[float, str]) -> Limit:
+    def limit(name: str, losses: FloatArray, trivial: float, found: tuple[float, str]) -> Bound:
         mean = float(weights @ losses) / n
-        return Limit(name=name, source=found[1], estimate=mean, value=found[0], delta=delta, trivial=trivial)
+        return Bound(
+            name=name, source=found[1], value=found[0], delta=delta, trivial=trivial, margin=math.nan, training=mean
+        )
 
     largest = float(n_levels - 1)
     # Of two levels the two errors are one.
@@ -120,19 +166,19 @@ def holdout_limits(
     return tuple(limits)
 
 
-def averaged(parts: Sequence[tuple[Limit, ...]], delta: float) -> tuple[Limit, ...]:
+def averaged(parts: Sequence[tuple[Bound, ...]], delta: float) -> tuple[Bound, ...]:
     """Limits of the mean error of several rankers: the means of their own, which hold together at `delta`.
 
     Parameters
     ----------
-    parts : sequence of tuples of Limit
+    parts : sequence of tuples of Bound
         One for each ranker, each at delta / number of rankers.
     delta : float in (0, 1)
     """
     return tuple(
         replace(
             same[0],
-            estimate=float(np.mean([limit.estimate for limit in same])),
+            training=float(np.mean([limit.training for limit in same])),
             value=float(np.mean([limit.value for limit in same])),
             delta=delta,
         )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..model.fit import Geometry
 
 
@@ -35,12 +35,12 @@ class Margins:
     @property
     def left(self) -> FloatArray:
         """(N,) rho_{y-1}, the distance to the lower end of the row's own interval; infinite for the lowest rank."""
-        return _column(self.all, self.y - 1)
+        return _column(self.all, self.y - 1, np.inf)
 
     @property
     def right(self) -> FloatArray:
         """(N,) rho_y, the distance to the upper end of the row's own interval; infinite for the highest rank."""
-        return _column(self.all, self.y)
+        return _column(self.all, self.y, np.inf)
 
     @property
     def normalised(self) -> FloatArray:
@@ -67,14 +67,14 @@ def margins(gaps: FloatArray, y: IntArray, geometry: Geometry | None = None) -> 
     return Margins(all=np.where(above, gaps, 0.0 - gaps), y=y, norm=norm)
 
 
-def _column(rho: FloatArray, threshold: IntArray) -> FloatArray:
-    """(N,) the margin to one threshold of each row, infinite beyond the ends."""
-    inside = (threshold >= 0) & (threshold < rho.shape[1])
-    chosen = rho[np.arange(rho.shape[0]), np.clip(threshold, 0, rho.shape[1] - 1)]
-    return np.where(inside, chosen, np.inf)
+def _column(table: AnyArray, threshold: IntArray, beyond: float) -> AnyArray:
+    """(N,) the entry of each row (N, K-1) at one threshold; what stands beyond the ends."""
+    inside = (threshold >= 0) & (threshold < table.shape[1])
+    chosen = table[np.arange(table.shape[0]), np.clip(threshold, 0, table.shape[1] - 1)]
+    return np.where(inside, chosen, beyond)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class DeltaErrors:
     """Errors at margin Delta, as shares of the rows (classification, boundary) and mean counts (absolute).
 
@@ -102,25 +102,16 @@ def delta_errors(rho: FloatArray, y: IntArray, weights: FloatArray, deltas: Floa
     error of the threshold rule exactly, and E_C(0) its classification error where the thresholds are in order.
     """
     counts = np.array([_at(rho, y, weights, float(delta)) for delta in deltas]).reshape(-1, 3)
-    return DeltaErrors(
-        deltas=np.asarray(deltas, dtype=np.float64),
-        classification=counts[:, 0],
-        boundary=counts[:, 1],
-        absolute=counts[:, 2],
-    )
+    return DeltaErrors(np.asarray(deltas, dtype=np.float64), *counts.T)
 
 
-def _at(rho: FloatArray, y: IntArray, weights: FloatArray, delta: float) -> tuple[float, float, float]:
+def _at(rho: FloatArray, y: IntArray, weights: FloatArray, delta: float) -> FloatArray:
     within = _within(rho, y, delta)
-    left, right = _flag(within, y - 1), _flag(within, y)
+    left, right = _column(within, y - 1, False), _column(within, y, False)
     ends = (y == 0) | (y == rho.shape[1])
     boundary = (left.astype(np.float64) + right) / np.where(ends, 1.0, 2.0)
-    total = weights.sum()
-    return (
-        float(weights @ (left | right) / total),
-        float(weights @ boundary / total),
-        float(weights @ np.count_nonzero(within, axis=1) / total),
-    )
+    sums = (weights @ (left | right), weights @ boundary, weights @ np.count_nonzero(within, axis=1))
+    return np.asarray(np.array(sums) / weights.sum())
 
 
 def _within(rho: FloatArray, y: IntArray, delta: float) -> BoolArray:
@@ -130,10 +121,3 @@ def _within(rho: FloatArray, y: IntArray, delta: float) -> BoolArray:
         above = y[:, None] > np.arange(rho.shape[1])
         within &= above | (rho < 0)
     return within
-
-
-def _flag(within: BoolArray, threshold: IntArray) -> BoolArray:
-    """(N,) the entry of each row at one threshold, False beyond the ends."""
-    inside = (threshold >= 0) & (threshold < within.shape[1])
-    chosen: BoolArray = within[np.arange(within.shape[0]), np.clip(threshold, 0, within.shape[1] - 1)] & inside
-    return chosen

@@ -13,7 +13,7 @@ from functools import reduce
 from operator import or_
 
 from ..exceptions import FormulaError
-from .limits import MAX_STEPS, MAX_TERMS, shown, too_large
+from .expressions import MAX_STEPS, MAX_TERMS, shown, too_large
 
 Terms = dict[int, None]
 #: A set of terms, the digits of a number, an operator or a parenthesis.

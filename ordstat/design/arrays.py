@@ -11,14 +11,14 @@ import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
-from ..model.sample import Rows, Sample
+from ..model.sample import Rows
 from .columns import Column, read
-from .complete import kept_rows, levels_in_use, unused_note
+from .complete import Beside, kept_rows
 from .design import Design, NewRows
-from .frames import as_frame, find_column, row_name, shown_labels
-from .inputs import Given, check_costs, cluster_codes, weights_of
-from .marginality import Marginality, independent
-from .response import check_levels, known_codes, read_response, used_levels
+from .frames import as_frame, find_column, refuse, row_name, shown_labels
+from .inputs import Given, values_of
+from .response import check_levels, known_codes, read_response
+from .terms import Marginality, independent
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -27,8 +27,6 @@ class ArraySpec:
 
     Attributes
     ----------
-    width : int
-        Number of columns.
     columns : tuple or None
         Labels by which columns of a frame are found; None matches by position.
     response_name : str
@@ -37,7 +35,6 @@ class ArraySpec:
         What the columns are called.
     """
 
-    width: int
     columns: tuple[Any, ...] | None
     response_name: str
     levels: tuple[Any, ...]
@@ -49,7 +46,7 @@ class ArraySpec:
 
     def hypotheses(self, contrasts: str) -> dict[str, FloatArray]:
         """Each coefficient is its own: there are no factors."""
-        return {name: np.eye(self.width)[j : j + 1] for j, name in enumerate(self.names)}
+        return {name: np.eye(len(self.names))[j : j + 1] for j, name in enumerate(self.names)}
 
     def recoded(self, design: Design, terms: Iterable[str]) -> FloatArray:
         """(N, m) columns of these names."""
@@ -58,8 +55,8 @@ class ArraySpec:
     def rebuild(self, data: Any) -> NewRows:
         """Rows of new data; those with a NaN are flagged as incomplete."""
         X, index, _ = numeric_matrix(data, self.columns)
-        if X.shape[1] != self.width:
-            raise DataError(f"The fit had {self.width} columns; the new data have {X.shape[1]}.")
+        if X.shape[1] != len(self.names):
+            raise DataError(f"The fit had {len(self.names)} columns; the new data have {X.shape[1]}.")
         complete: BoolArray = np.asarray(np.isfinite(X).all(axis=1))
         return NewRows(rows=Rows(X=X if complete.all() else X[complete]), complete=complete, index=index)
 
@@ -92,7 +89,7 @@ def numeric_matrix(X: Any, columns: Sequence[Any] | None) -> tuple[FloatArray, p
         return _floats(frame[chosen].to_numpy(na_value=np.nan)), frame.index, tuple(chosen)
     matrix = _floats(X)
     if matrix.ndim != 2:
-        raise DataError(f"X has to have two dimensions (rows, columns); its shape is {matrix.shape}.")
+        raise DataError(f"X must have two dimensions (rows, columns); got shape {matrix.shape}.")
     return matrix, pd.RangeIndex(matrix.shape[0]), None
 
 
@@ -100,7 +97,7 @@ def _floats(X: Any) -> FloatArray:
     try:
         return np.ascontiguousarray(X, dtype=float)
     except (ValueError, TypeError) as error:
-        raise DataError(f"X has to hold numbers only: {error}.") from error
+        raise DataError(f"X must hold numbers only: {error}.") from error
 
 
 def from_arrays(
@@ -150,41 +147,28 @@ def from_arrays(
     matrix, index, found = numeric_matrix(X, None)
     n, width = matrix.shape
     if names is not None and len(names) != width:
-        raise DataError(f"names= has {len(names)} names for {width} columns.")
+        raise DataError(f"names= must have a name for each of the {width} columns; got {len(names)}.")
     _check_finite(matrix, index)
     labels = read_response(_labels(y), response, None if levels is None else check_levels(levels))
     if labels.codes.size != n:
-        raise DataError(f"y has {labels.codes.size} values for {n} rows of X.")
-    if (labels.codes < 0).any():
-        raise DataError(f"y is missing in {row_name(index, int(np.argmax(labels.codes < 0)))}.")
-    case_weights = None if weights is None else weights_of(_vector(weights, "weights", n), index)
-    kept = kept_rows({}, case_weights, index)
-    rows = np.ones(n, dtype=bool) if kept.rows is None else kept.rows
-    used = used_levels(labels.codes[rows], labels.declared, response)
-    price = None if costs is None else check_costs(np.asarray(costs, dtype=float), len(labels.declared), used, index)
-    groups = None if cluster is None else _vector(cluster, "cluster", n).column.value
+        raise DataError(f"y must have a value for each of the {n} rows of X; got {labels.codes.size}.")
+    refuse(labels.codes < 0, index, "y", "missing", ": leave them out.")
+    beside = Beside(
+        index=index,
+        response=labels,
+        weights=_given(weights, "weights", index),
+        cluster=_given(cluster, "cluster", index),
+        costs=None if costs is None else np.asarray(costs, dtype=float),
+    )
+    kept = kept_rows(beside, {})
     given = found if names is None else names
     chosen = tuple(f"x{j + 1}" for j in range(width)) if given is None else tuple(str(name) for name in given)
-    levels_found = levels_in_use(labels, used)
-    return Design(
-        sample=Sample(
-            rows=Rows(X=matrix if kept.rows is None else matrix[rows]),
-            y=np.searchsorted(used, labels.codes[rows]),
-            n_levels=used.size,
-            weights=None if case_weights is None else case_weights[rows],
-            costs=None if price is None else price[rows],
-            cluster=None if groups is None else cluster_codes(groups)[rows],
-        ),
+    return kept.design(
+        Rows(X=kept.take(matrix)),
         names=chosen,
         terms={name: slice(j, j + 1) for j, name in enumerate(chosen)},
-        levels=levels_found,
-        response=response,
         formula=f"{response} ~ {' + '.join(chosen) if width <= 10 else '.'}",
-        index=index if kept.rows is None else index[rows],
-        n_given=n,
-        dropped=kept.dropped,
-        notes=(*labels.notes, *unused_note(levels_found)),
-        spec=ArraySpec(width=width, columns=found, response_name=response, levels=levels_found.values, names=chosen),
+        spec=ArraySpec(columns=found, response_name=response, levels=kept.levels.values, names=chosen),
     )
 
 
@@ -194,12 +178,9 @@ def _check_finite(matrix: FloatArray, index: pd.Index) -> None:
             return
     row, column = (int(k) for k in np.argwhere(~np.isfinite(matrix))[0])
     raise DataError(
-        f"X is {matrix[row, column]:g} in {row_name(index, row)}, column {column}; all values have to be finite."
+        f"X is {matrix[row, column]:g} in {row_name(index, row)}, column {column}; all values must be finite."
     )
 
 
-def _vector(given: Any, role: str, n: int) -> Given:
-    values = np.asarray(given)
-    if values.shape != (n,):
-        raise DataError(f"{role}= takes {n} values, one per row; its shape is {values.shape}.")
-    return Given(read(pd.Series(values)), (role,))
+def _given(values: Any, role: str, index: pd.Index) -> Given | None:
+    return None if values is None else Given(read(values_of(np.asarray(values), role, index)), (role,))

@@ -16,9 +16,8 @@ from ..exceptions import DataError, FormulaError
 from ..model.table import stack
 from .columns import Factor, Value, factor_of, recode
 from .contrasts import Contrast
-from .expressions import Expression
+from .expressions import MAX_COLUMNS, Expression, shown
 from .frames import shown_labels
-from .limits import MAX_COLUMNS, shown
 from .parse import Part, Term
 
 #: Name and values of a column of a model matrix.
@@ -135,15 +134,9 @@ def term_columns(
     columns = []
     for combination in product(*reversed(blocks)):
         parts = combination[::-1]
-        columns.append((":".join(name for name, _ in parts), _multiply([array for _, array in parts])))
+        product_of_all = prod((array for _, array in parts), start=np.float64(1.0))
+        columns.append((":".join(name for name, _ in parts), np.asarray(product_of_all)))
     return columns
-
-
-def _multiply(arrays: list[AnyArray]) -> FloatArray:
-    total = arrays[0].astype(float)
-    for array in arrays[1:]:
-        total *= array
-    return total
 
 
 def _check_size(terms: Sequence[Term], fulls: Sequence[Sequence[bool]], codings: Mapping[str, Coding]) -> None:
@@ -168,6 +161,10 @@ class Assembled:
     names: tuple[str, ...]
     terms: dict[str, slice]
     squares: FloatArray
+
+
+#: The matrix of a part that is not there.
+NOTHING = Assembled(np.empty((0, 0)), (), {}, np.empty(0))
 
 
 def assemble(part: Part, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int) -> Assembled:

@@ -13,7 +13,7 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, FormulaError
 from ..model.row_blocks import CACHED, row_blocks
 from .contrasts import Contrast
-from .frames import find_column, has_column, plain, row_name, shown_labels
+from .frames import find_column, has_column, plain, refuse, shown_labels
 
 TEXT = ("string", "empty")
 #: Columns whose rows share a line of the cache.
@@ -83,7 +83,7 @@ def read(column: pd.Series, *, finite: bool = False) -> Column:
     if pd.api.types.is_bool_dtype(dtype):
         return _booleans(column)
     if pd.api.types.is_complex_dtype(dtype):
-        raise DataError(f"Column {column.name!r} holds complex numbers; a model takes real ones.")
+        raise DataError(f"Column {column.name!r} holds complex numbers; it must hold real ones.")
     if pd.api.types.is_numeric_dtype(dtype):
         return Column(column.to_numpy()) if finite else _numbers(column)
     return _objects(column)
@@ -96,9 +96,8 @@ def _factor(codes: IntArray, levels: tuple[Any, ...], ordered: bool = False) -> 
 
 def _booleans(column: pd.Series) -> Column:
     missing = column.isna().to_numpy()
-    if not missing.any():
-        return Column(column.to_numpy(dtype=bool))
-    return Column(column.astype("boolean").to_numpy(dtype=bool, na_value=False), missing)
+    values = column.astype("boolean").to_numpy(dtype=bool, na_value=False)
+    return Column(values, missing if missing.any() else None)
 
 
 def _numbers(column: pd.Series) -> Column:
@@ -114,13 +113,8 @@ def missing_numbers(values: FloatArray, name: str, index: pd.Index) -> BoolArray
     with np.errstate(invalid="ignore", over="ignore"):  # one sum tells whether anything is not finite
         if np.isfinite(np.add.reduce(values, dtype=float)):
             return None
-    infinite = np.isinf(values)
-    if infinite.any():
-        position = int(np.argmax(infinite))
-        raise DataError(
-            f"Column {name!r} is infinite in {row_name(index, position)} ({int(infinite.sum())} such rows): "
-            "make it finite, or missing (NaN) to leave the row out."
-        )
+    rest = ": make it finite, or missing (NaN) to leave the row out."
+    refuse(np.isinf(values), index, f"Column {name!r}", "infinite", rest)
     missing = np.isnan(values)
     return missing if missing.any() else None
 
@@ -137,8 +131,8 @@ def _objects(column: pd.Series) -> Column:
     if kind in NUMBERS:
         return _numbers(pd.to_numeric(column).astype(float))
     raise DataError(
-        f"Column {column.name!r} holds {kind} values; a model takes numbers, booleans, text or categoricals: "
-        "convert it (dates to a number of days, mixtures with .astype(str) or pd.to_numeric)."
+        f"Column {column.name!r} holds {kind} values; it must hold numbers, booleans, text or categoricals. Convert it "
+        "(dates to a number of days, mixtures with .astype(str) or pd.to_numeric)."
     )
 
 
@@ -147,40 +141,42 @@ def factor_of(value: Value, label: str) -> Factor:
     if isinstance(value, Factor):
         return value
     if value.ndim != 1:
-        raise FormulaError(f"{label!r} has several columns; a factor is made of one.")
+        raise FormulaError(f"{label!r} must have one column to be a factor; it has several.")
     if value.dtype == bool:
         return Factor(codes=value.astype(np.intp), levels=(False, True))
-    present = ~np.isnan(value)
-    labels, inverse = np.unique(value[present], return_inverse=True)
-    codes = np.full(value.shape, -1)
-    codes[present] = inverse
-    whole = np.all(labels == np.floor(labels))
-    return Factor(codes=codes, levels=tuple(labels.astype(int).tolist() if whole else labels.tolist()))
+    codes, levels = _sorted_codes(value)
+    return Factor(codes=codes, levels=levels)
+
+
+def _sorted_codes(values: AnyArray) -> tuple[IntArray, tuple[Any, ...]]:
+    """Places of numbers among the distinct ones, -1 where missing."""
+    codes, uniques = pd.factorize(values)  # hashing; only the distinct values are sorted
+    order = np.argsort(uniques)
+    rank = np.empty(order.size + 1, dtype=np.intp)
+    rank[order], rank[-1] = np.arange(order.size), -1
+    found = uniques[order]
+    whole = found.dtype.kind in "iu" or bool(np.all(np.isfinite(found) & (found == np.floor(found))))
+    return rank[codes], tuple(int(x) if whole else float(x) for x in found)
+
+
+def matched(factor: Factor, levels: tuple[Any, ...]) -> tuple[IntArray, list[Any]]:
+    """Codes of a factor by other levels, -1 where missing, and those of its labels that are not among them."""
+    if factor.levels == levels:
+        return factor.codes, []
+    position = {level: code for code, level in enumerate(levels)}
+    codes = np.array([position.get(level, -2) for level in factor.levels] + [-1], dtype=np.intp)[factor.codes]
+    return codes, [factor.levels[code] for code in np.unique(factor.codes[codes == -2])]
 
 
 def recode(value: Value, levels: tuple[Any, ...], name: str) -> IntArray:
     """(N,) codes by the levels of a fit, -1 where missing; DataError names levels the fit has not seen."""
-    factor = factor_of(value, name)
-    if factor.levels == levels:
-        return factor.codes
-    position = {level: code for code, level in enumerate(levels)}
-    order = np.array([position.get(level, -2) for level in factor.levels] + [-1])
-    codes = order[factor.codes]
-    if (codes == -2).any():
-        present = np.unique(factor.codes[codes == -2])
+    codes, unseen = matched(factor_of(value, name), levels)
+    if unseen:
         raise DataError(
-            f"{name!r} has {'a level' if present.size == 1 else 'levels'} the fit has not seen: "
-            f"{shown_labels(factor.levels[code] for code in present)}; known levels are {shown_labels(levels, 30)}."
+            f"{name!r} has {'a level' if len(unseen) == 1 else 'levels'} the fit has not seen: "
+            f"{shown_labels(unseen)}; known levels are {shown_labels(levels, 30)}."
         )
     return codes
-
-
-@dataclass(frozen=True)
-class Declared:
-    """Levels of a factor column at the fit; new data are read by them."""
-
-    levels: tuple[Any, ...]
-    ordered: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,12 +186,12 @@ class Columns:
     Attributes
     ----------
     frame : pandas.DataFrame
-    known : mapping of column name to Declared
-        Factor columns of a fit; their levels hold for this frame too.
+    known : mapping of column name to Factor
+        Factor columns of a fit, without rows; their levels hold for this frame too.
     """
 
     frame: pd.DataFrame
-    known: Mapping[str, Declared] = field(default_factory=dict)
+    known: Mapping[str, Factor] = field(default_factory=dict)
     _read: dict[str, Column] = field(default_factory=dict)
     _finite: set[str] = field(default_factory=set)
 
@@ -225,19 +221,22 @@ class Columns:
         return name in self._read or has_column(self.frame, name)
 
     def __getitem__(self, name: str) -> Column:
+        return self.column(name)
+
+    def column(self, name: str, role: str = "the model") -> Column:
+        """A column that has to be there; DataError says what needs it."""
         if name not in self._read:
-            column = read(find_column(self.frame, name, "the model"), finite=name in self._finite)
-            self._read[name] = self._as_known(name, column) if name in self.known else column
+            column = read(find_column(self.frame, name, role), finite=name in self._finite)
+            if (declared := self.known.get(name)) is not None:
+                codes = recode(column.value, declared.levels, name)
+                column = _factor(codes, declared.levels, declared.ordered)
+            self._read[name] = column
         return self._read[name]
 
-    def _as_known(self, name: str, column: Column) -> Column:
-        declared = self.known[name]
-        return _factor(recode(column.value, declared.levels, name), declared.levels, declared.ordered)
-
-    def declared(self) -> dict[str, Declared]:
-        """The factor columns read so far."""
+    def declared(self) -> dict[str, Factor]:
+        """The factor columns read so far, without their rows."""
         values = {name: column.value for name, column in self._read.items()}
-        return {name: Declared(v.levels, v.ordered) for name, v in values.items() if isinstance(v, Factor)}
+        return {name: replace(v, codes=v.codes[:0]) for name, v in values.items() if isinstance(v, Factor)}
 
     @property
     def n(self) -> int:

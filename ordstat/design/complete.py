@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,17 +14,18 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from ..model.sample import Rows, Sample
+from ..model.survey import Survey
 from .coding import Assembled, Coding, FactorCoding, fit_coding
-from .columns import Declared, Value, take
+from .columns import Value, take
 from .contrasts import Contrast
 from .design import Design, Levels
 from .frames import row_name, shown_labels
-from .inputs import Given, check_costs, cluster_codes, numbers, weights_of
+from .inputs import Given, check_costs, cluster_codes, cost_columns, numbers, weights_of
+from .interpreter import Interpreter
 from .parse import Part
-from .recipe import Context
+from .recipe import Recipe
 from .response import Response, used_levels
 from .spec import Evaluated, FormulaSpec, Parts, matrices
-from .transforms.named import Transform
 
 #: Sums of squares below this have lost digits.
 _LEAST = 1e-290
@@ -32,86 +34,183 @@ ZERO_WEIGHT = "(weight 0)"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Arguments:
-    """Everything a design is made of, evaluated on all rows of the subset."""
+class Beside:
+    """What a design has beside its columns, for all rows of the subset."""
 
-    formula: str
-    parts: Parts
+    index: pd.Index
     response: Response
-    found: Evaluated
-    states: Mapping[str, Transform]
-    declared: Mapping[str, Declared]
-    weights: Given | None
-    offset: Given | None
-    cluster: Given | None
-    costs: FloatArray | None
-    cost_names: tuple[str, ...] | None
-    contrasts: Mapping[str, Contrast]
-    context: Context | None
-    notes: tuple[str, ...]
+    weights: Given | None = None
+    offset: Given | None = None
+    cluster: Given | None = None
+    costs: FloatArray | None = None
+    survey: Survey | None = None
+
+    def missing(self, of_columns: Mapping[str, BoolArray]) -> dict[str, BoolArray]:
+        """Missing rows by variable: the response, the formula's columns, then the other arguments."""
+        masks: dict[str, BoolArray] = {self.response.name: np.asarray(self.response.codes < 0), **of_columns}
+        for given in (self.weights, self.offset, self.cluster):
+            if given is not None and given.column.missing is not None:
+                masks[" + ".join(given.names)] = given.column.missing
+        if self.costs is not None:
+            masks["costs"] = np.asarray(np.isnan(self.costs).any(axis=1))
+        return {name: mask for name, mask in masks.items() if mask.any()}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Kept:
-    """Rows that stay (None: all of them), and how many each reason left out."""
+    """The complete rows of positive weight: a mask (None: all of them), and how many each reason left out."""
 
+    beside: Beside
+    weights: FloatArray | None
     rows: BoolArray | None
     dropped: dict[str, int]
+    used: IntArray
     notes: tuple[str, ...]
 
+    def take(self, value: Any) -> Any:
+        """What stays of a value of all rows."""
+        return value if self.rows is None or value is None else take(value, self.rows)
 
-def complete(arguments: Arguments, index: pd.Index, na_action: str) -> Design:
-    """The design of the complete rows of positive weight."""
-    n = len(index)
-    weights = None if arguments.weights is None else weights_of(arguments.weights, index)
-    kept = kept_rows(_missing(arguments), weights, index, na_action)
-    rows = np.ones(n, dtype=bool) if kept.rows is None else kept.rows
-    values = arguments.found.values if kept.rows is None else arguments.found.take(kept.rows)
-    codes = arguments.response.codes[rows]
-    used = used_levels(codes, arguments.response.declared, arguments.response.name)
-    levels = levels_in_use(arguments.response, used)
-    codings, coding_notes = fit_codings(arguments, values)
-    built = matrices(arguments.parts, values, codings, int(rows.sum()))
+    def design(self, rows: Rows, notes: tuple[str, ...] = (), **described: Any) -> Design:
+        """The design of model matrices of these rows; `described` is what else is to be said of them."""
+        beside, response, used = self.beside, self.beside.response, self.used
+        survey = self._survey()
+        costs = None if beside.costs is None else check_costs(beside.costs, len(response.declared), used, beside.index)
+        sample = Sample(
+            rows=rows,
+            y=_places(used)[self.take(response.codes)],
+            n_levels=used.size,
+            weights=self.take(self.weights) if survey is None else _shares(self.take(self.weights)),
+            costs=self.take(costs),
+            cluster=self._cluster() if survey is None else survey.cluster,
+        )
+        return Design(
+            sample=sample,
+            levels=self.levels,
+            response=response.name,
+            index=self.take(beside.index),
+            n_given=len(beside.index),
+            dropped=self.dropped,
+            survey=survey,
+            notes=(*self.notes, *response.notes, *_unused(self.levels.unused, "the response"), *notes),
+            **described,
+        )
+
+    def _cluster(self) -> IntArray | None:
+        given = self.beside.cluster
+        return None if given is None else cluster_codes(self.take(given.column.value))
+
+    def _survey(self) -> Survey | None:
+        """How the rows that stay were drawn; DataError where they give no variance."""
+        survey = self.beside.survey
+        if survey is not None:
+            survey = survey if self.rows is None else survey.take(self.rows)
+            survey.check()
+        return survey
+
+    @property
+    def levels(self) -> Levels:
+        """The declared labels, those with rows and those without."""
+        declared = self.beside.response.declared
+        unused = sorted(set(range(len(declared))) - set(self.used.tolist()))
+        return Levels(
+            values=tuple(declared[code] for code in self.used), unused=tuple(declared[code] for code in unused)
+        )
+
+
+def complete(
+    parts: Parts,
+    found: Evaluated,
+    beside: Beside,
+    interpreter: Interpreter,
+    contrasts: Mapping[str, Contrast],
+    recipe: Recipe,
+) -> Design:
+    """The design of the complete rows of positive weight.
+
+    Parameters
+    ----------
+    parts : Parts
+    found : Evaluated
+        The factors and offsets of the parts.
+    beside : Beside
+    interpreter : Interpreter
+        That has evaluated them.
+    contrasts : mapping of factor key to Contrast
+    recipe : Recipe
+    """
+    kept = kept_rows(beside, found.missing, recipe.na_action)
+    values = found.values if kept.rows is None else found.take(kept.rows)
+    codings, notes = _fit_codings(parts, values, contrasts)
+    n = len(beside.index) if kept.rows is None else int(kept.rows.sum())
+    built = matrices(parts, values, codings, n)
     for part in (built.location, built.nominal, built.scale):
         _check_sizes(part)
-    costs = arguments.costs
-    sample = Sample(
-        rows=_add_offset(built.rows, arguments.offset, rows, index),
-        y=_places(used)[codes],
-        n_levels=used.size,
-        weights=None if weights is None else weights[rows],
-        costs=None if costs is None else check_costs(costs, len(arguments.response.declared), used, index)[rows],
-        cluster=None if arguments.cluster is None else cluster_codes(take(arguments.cluster.column.value, rows)),
+    spec = FormulaSpec(
+        parts=parts,
+        codings=codings,
+        states=dict(interpreter.states),
+        columns=found.columns,
+        declared=interpreter.columns.declared(),
+        response_name=beside.response.name,
+        levels=kept.levels.values,
+        context=interpreter.context,
+        cost_names=cost_columns(recipe.costs),
+        array_offset=beside.offset is not None,
     )
-    return Design(
-        sample=sample,
+    return kept.design(
+        _add_offset(built.rows, kept),
+        notes,
+        formula=recipe.formula,
         names=built.location.names,
-        nominal_names=() if built.nominal is None else built.nominal.names,
-        scale_names=() if built.scale is None else built.scale.names,
+        nominal_names=built.nominal.names,
+        scale_names=built.scale.names,
         terms=built.location.terms,
-        categorical=categorical_terms(arguments.parts.location, codings),
-        nominal_terms={} if built.nominal is None else built.nominal.terms,
-        scale_terms={} if built.scale is None else built.scale.terms,
-        levels=levels,
-        response=arguments.response.name,
-        formula=arguments.formula,
-        index=index if kept.rows is None else index[kept.rows],
-        n_given=n,
-        dropped=kept.dropped,
-        notes=(*arguments.notes, *kept.notes, *arguments.response.notes, *unused_note(levels), *coding_notes),
-        spec=FormulaSpec(
-            parts=arguments.parts,
-            codings=codings,
-            states=dict(arguments.states),
-            columns=arguments.found.columns,
-            declared=arguments.declared,
-            response_name=arguments.response.name,
-            levels=levels.values,
-            context=arguments.context,
-            cost_names=arguments.cost_names,
-            array_offset=arguments.offset is not None,
-        ),
+        nominal_terms=built.nominal.terms,
+        scale_terms=built.scale.terms,
+        categorical=_categorical_terms(parts.location, codings),
+        spec=spec,
     )
+
+
+def kept_rows(beside: Beside, of_columns: Mapping[str, BoolArray], na_action: str = "omit") -> Kept:
+    """Complete rows of positive weight; with "raise", DataError where a value is missing."""
+    index, response = beside.index, beside.response
+    weights = None if beside.weights is None else weights_of(beside.weights, index)
+    missing = beside.missing(of_columns)
+    notes = () if not missing else (_missing_note(missing, index, na_action),)
+    if weights is not None and (zero := weights == 0).any():
+        missing[ZERO_WEIGHT] = zero
+    rows = ~reduce(or_, missing.values()) if missing else None
+    if not len(index) or (rows is not None and not rows.any()):
+        why = f"; left out for {_counts(missing)}" if missing else ""
+        raise DataError(f"No row of the {len(index)} given can be used{why}.")
+    codes = response.codes if rows is None else response.codes[rows]
+    used = used_levels(codes, response.declared, response.name)
+    dropped = {name: int(mask.sum()) for name, mask in missing.items()}
+    return Kept(beside=beside, weights=weights, rows=rows, dropped=dropped, used=used, notes=notes)
+
+
+def _missing_note(missing: Mapping[str, BoolArray], index: pd.Index, na_action: str) -> str:
+    """What is missing; DataError if it must not be."""
+    gone = reduce(or_, missing.values())
+    count = f"{int(gone.sum())} of {len(index)} rows"
+    if na_action == "raise":
+        first = ", ".join(row_name(index, int(position)) for position in np.flatnonzero(gone)[:5])
+        raise DataError(
+            f"{count} have missing values: {_counts(missing)}; first {first}. "
+            "Fill or drop them, or use na_action='omit'."
+        )
+    return f"{count} left out for missing values: {_counts(missing)}."
+
+
+def _counts(masks: Mapping[str, BoolArray]) -> str:
+    return ", ".join(f"{name} ({int(mask.sum())})" for name, mask in masks.items())
+
+
+def _shares(weights: FloatArray) -> FloatArray:
+    """Sampling weights of mean 1: their scale says nothing, and the rows are as many as they are."""
+    return np.asarray(weights / weights.mean())
 
 
 def _places(used: IntArray) -> IntArray:
@@ -121,10 +220,8 @@ def _places(used: IntArray) -> IntArray:
     return places
 
 
-def _check_sizes(part: Assembled | None) -> None:
+def _check_sizes(part: Assembled) -> None:
     """DataError for a column whose squares overflow or vanish, by its name."""
-    if part is None or not part.matrix.size:
-        return
     squares = part.squares
     bad = [j for j in np.flatnonzero(~((squares > _LEAST) & (squares < np.inf))) if part.matrix[:, j].any()]
     if bad:
@@ -134,7 +231,7 @@ def _check_sizes(part: Assembled | None) -> None:
         )
 
 
-def categorical_terms(part: Part, codings: Mapping[str, Coding]) -> tuple[str, ...]:
+def _categorical_terms(part: Part, codings: Mapping[str, Coding]) -> tuple[str, ...]:
     """Labels of the terms made of categorical factors alone."""
     return tuple(
         term.label
@@ -143,79 +240,27 @@ def categorical_terms(part: Part, codings: Mapping[str, Coding]) -> tuple[str, .
     )
 
 
-def _missing(arguments: Arguments) -> dict[str, BoolArray]:
-    """Missing rows by variable: the response, the formula's columns, then the other arguments."""
-    absent: BoolArray = np.asarray(arguments.response.codes < 0)
-    masks: dict[str, BoolArray] = {}
-    if absent.any():
-        masks[arguments.response.name] = absent
-    masks |= arguments.found.missing
-    for given in (arguments.weights, arguments.offset, arguments.cluster):
-        if given is not None and given.column.missing is not None:
-            masks |= {" + ".join(given.names): given.column.missing}
-    if arguments.costs is not None:
-        unpriced: BoolArray = np.asarray(np.isnan(arguments.costs).any(axis=1))
-        masks |= {"costs": unpriced} if unpriced.any() else {}
-    return masks
+def _unused(labels: tuple[Any, ...], of: str) -> tuple[str, ...]:
+    """A note on levels without rows."""
+    return (f"Levels of {of} without rows were left out: {shown_labels(labels)}.",) if labels else ()
 
 
-def kept_rows(
-    missing: Mapping[str, BoolArray], weights: FloatArray | None, index: pd.Index, na_action: str = "omit"
-) -> Kept:
-    """Complete rows of positive weight; with "raise", DataError where a value is missing."""
-    dropped = {name: int(mask.sum()) for name, mask in missing.items()}
-    reasons = dict(missing)
-    notes = []
-    if missing:
-        gone = reduce(or_, missing.values())
-        counts = ", ".join(f"{name} ({count})" for name, count in dropped.items())
-        if na_action == "raise":
-            first = ", ".join(row_name(index, int(position)) for position in np.flatnonzero(gone)[:5])
-            raise DataError(
-                f"{int(gone.sum())} of {len(index)} rows have missing values: {counts}; first {first}. "
-                "Fill or drop them, or use na_action='omit'."
-            )
-        notes.append(f"{int(gone.sum())} of {len(index)} rows left out for missing values: {counts}.")
-    if weights is not None and (zero := weights == 0).any():
-        reasons[ZERO_WEIGHT] = zero
-        dropped[ZERO_WEIGHT] = int(zero.sum())
-    rows = ~reduce(or_, reasons.values()) if reasons else None
-    if not len(index) or (rows is not None and not rows.any()):
-        why = ", ".join(f"{name} ({count})" for name, count in dropped.items())
-        raise DataError(f"No row of the {len(index)} given can be used{'; left out for ' + why if why else ''}.")
-    return Kept(rows, dropped, tuple(notes))
-
-
-def levels_in_use(response: Response, used: IntArray) -> Levels:
-    """The declared labels split into those with rows and those without."""
-    chosen = set(used.tolist())
-    return Levels(
-        values=tuple(response.declared[code] for code in used),
-        unused=tuple(label for code, label in enumerate(response.declared) if code not in chosen),
-    )
-
-
-def unused_note(levels: Levels) -> tuple[str, ...]:
-    """A note on declared labels without rows."""
-    if not levels.unused:
-        return ()
-    return (f"Levels of the response without rows were left out: {shown_labels(levels.unused)}.",)
-
-
-def fit_codings(arguments: Arguments, values: Mapping[str, Value]) -> tuple[dict[str, Coding], list[str]]:
+def _fit_codings(
+    parts: Parts, values: Mapping[str, Value], contrasts: Mapping[str, Contrast]
+) -> tuple[dict[str, Coding], tuple[str, ...]]:
     """A coding for every factor of the formula, and notes on levels without rows."""
-    factors = arguments.parts.factors()
-    codings, notes = {}, []
-    for key, factor in factors.items():
-        codings[key], unused = fit_coding(factor, values[key], arguments.contrasts.get(key))
-        if unused:
-            notes.append(f"Levels of {factor.label} without rows were left out: {shown_labels(unused)}.")
-    return codings, notes
+    codings: dict[str, Coding] = {}
+    notes: list[str] = []
+    for key, factor in parts.factors().items():
+        codings[key], unused = fit_coding(factor, values[key], contrasts.get(key))
+        notes += _unused(unused, factor.label)
+    return codings, tuple(notes)
 
 
-def _add_offset(rows: Rows, offset: Given | None, kept: BoolArray, index: pd.Index) -> Rows:
+def _add_offset(rows: Rows, kept: Kept) -> Rows:
     """The offset given as an array, added to those of the formula."""
-    if offset is None:
+    beside = kept.beside
+    if beside.offset is None:
         return rows
-    extra = numbers(offset, "offset", index)[kept]
+    extra = kept.take(numbers(beside.offset, "offset", beside.index))
     return replace(rows, offset=extra if rows.offset is None else rows.offset + extra)

@@ -1,9 +1,12 @@
-"""Signs and orders of named coefficients, as rows of numbers for the columns of a design."""
+"""Signs and orders of named coefficients, as rows of numbers for the columns of a design.
+
+Once read, a constraint goes by the names of its columns, so that an update keeps it where they are still there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,21 @@ from .design import Design
 
 _SIGNS = {"+": ">=", "-": "<="}
 _HOW = "constraints must be such as {'x1': '+', 'x2': '-'}, or ['x1 >= 0', 'x1 <= 2 * x2']"
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """Sum of factor * effect <= 0, over columns by name."""
+
+    text: str
+    factors: tuple[tuple[str, float], ...]
+
+    def row(self, places: Mapping[str, int]) -> FloatArray:
+        """a with a'w <= 0 for the effects w of the columns at these places."""
+        row = np.zeros(len(places))
+        for name, factor in self.factors:
+            row[places[name]] = factor
+        return row
 
 
 def constrained(design: Design, constraints: Any) -> Design:
@@ -34,10 +52,31 @@ def constrained(design: Design, constraints: Any) -> Design:
     """
     places = {name: place for place, name in enumerate(design.names)}
     texts = _texts(constraints, design.names)
-    rows = [_row(one) for text in texts for one in read(text, places, len(places), ("<=", ">="))]
-    if not rows:
-        return design
-    return replace(design, sample=replace(design.sample, restrictions=np.array(rows)))
+    relations = [one for text in texts for one in read(text, places, len(places), ("<=", ">="))]
+    return _held(design, [_settled(one, places) for one in relations])
+
+
+def kept(design: Design, constraints: tuple[Constraint, ...]) -> Design:
+    """The design with constraints of another one, as far as their columns are here; a note names the others."""
+    here = set(design.names)
+    lost = [one for one in constraints if not here.issuperset(name for name, _ in one.factors)]
+    held = _held(design, [one for one in constraints if one not in lost])
+    if not lost:
+        return held
+    texts = ", ".join(repr(one.text) for one in lost)
+    gone = ", ".join(dict.fromkeys(repr(name) for one in lost for name, _ in one.factors if name not in here))
+    note = f"constraints= no longer hold {texts}: the model has no column {gone} any more. Give constraints= anew."
+    return replace(held, notes=(*held.notes, note))
+
+
+def _held(design: Design, constraints: list[Constraint]) -> Design:
+    """With these constraints in the sample, and in the recipe for updates."""
+    recipe = design.recipe and replace(design.recipe, constraints=tuple(constraints))
+    if not constraints:
+        return replace(design, recipe=recipe)
+    places = {name: place for place, name in enumerate(design.names)}
+    rows = np.array([one.row(places) for one in constraints])
+    return replace(design, recipe=recipe, sample=replace(design.sample, restrictions=rows))
 
 
 def _texts(constraints: Any, names: tuple[str, ...]) -> list[str]:
@@ -62,11 +101,12 @@ def _name(column: Any, names: tuple[str, ...]) -> str:
     return names[column]
 
 
-def _row(relation: Relation) -> FloatArray:
-    """a with a'w <= 0."""
+def _settled(relation: Relation, places: Mapping[str, int]) -> Constraint:
+    """A relation by the names of its columns."""
     if relation.value != 0.0:
         raise OptionError(
             f"constraint {relation.text!r} must compare coefficients with each other or with 0; got the constant "
             f"{relation.value:g}."
         )
-    return relation.row if relation.sign == "<=" else -relation.row
+    row = relation.row if relation.sign == "<=" else -relation.row
+    return Constraint(relation.text, tuple((name, float(row[place])) for name, place in places.items() if row[place]))

@@ -1,9 +1,10 @@
-"""Contrast matrices of factors, as R has them."""
+"""Contrast matrices of factors, as R has them; formulaic has those that are seldom asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,24 +18,15 @@ from .frames import shown_labels, suggest
 Coding = tuple[FloatArray, tuple[str, ...]]
 
 
-def _base(levels: tuple[Any, ...], base: Any, default: int) -> int:
-    if base is None:
-        return default
-    if base not in levels:
-        raise FormulaError(f"The base level {base!r} of a contrast is not among the levels {shown_labels(levels)}.")
-    return levels.index(base)
-
-
 def treatment(levels: tuple[Any, ...], base: Any = None) -> Coding:
     """Indicators of all levels but the base (the first) [R: contr.treatment]."""
-    left_out = _base(levels, base, 0)
+    if base is not None and base not in levels:
+        raise FormulaError(
+            f"The base level of a contrast must be one of {shown_labels(levels)}; got base level {base!r}."
+        )
+    left_out = 0 if base is None else levels.index(base)
     kept = [k for k in range(len(levels)) if k != left_out]
     return np.eye(len(levels))[:, kept], tuple(f"[T.{levels[k]}]" for k in kept)
-
-
-def sas(levels: tuple[Any, ...]) -> Coding:
-    """Indicators of all levels but the last [R: contr.SAS]."""
-    return treatment(levels, levels[-1])
 
 
 def deviation(levels: tuple[Any, ...]) -> Coding:
@@ -43,39 +35,32 @@ def deviation(levels: tuple[Any, ...]) -> Coding:
     return np.vstack([np.eye(k - 1), -np.ones(k - 1)]), tuple(f"[S.{level}]" for level in levels[:-1])
 
 
-def helmert(levels: tuple[Any, ...]) -> Coding:
-    """Level against the mean of those before it [R: contr.helmert]."""
-    k = len(levels)
-    matrix = -np.triu(np.ones((k, k - 1)))
-    matrix[np.arange(1, k), np.arange(k - 1)] = np.arange(1, k)
-    return matrix, tuple(f"[H.{level}]" for level in levels[1:])
-
-
-def difference(levels: tuple[Any, ...]) -> Coding:
-    """Level against the one before it [R: MASS::contr.sdif]."""
-    k = len(levels)
-    column = np.arange(1, k)
-    matrix = np.where(np.arange(k)[:, None] >= column, column, column - k) / k
-    return matrix, tuple(f"[D.{level}]" for level in levels[1:])
-
-
 def polynomial(levels: tuple[Any, ...]) -> Coding:
     """Orthonormal polynomials of the equally spaced levels [R: contr.poly]."""
     k = len(levels)
-    x = np.arange(k) - (k - 1) / 2
-    q, r = np.linalg.qr(np.vander(x, increasing=True))
+    q, r = np.linalg.qr(np.vander(np.arange(k) - (k - 1) / 2, increasing=True))
     names = [".L", ".Q", ".C", *(f"^{degree}" for degree in range(4, k))]
     return (q * np.sign(np.diag(r)))[:, 1:], tuple(names[: k - 1])
+
+
+def _of_formulaic(name: str, levels: tuple[Any, ...]) -> Coding:
+    from formulaic.transforms import contrasts
+
+    kind = getattr(contrasts, f"{name}Contrasts")()
+    suffix = kind.get_factor_format(levels, reduced_rank=True).removeprefix("{name}")
+    columns = kind.get_coding_column_names(levels, reduced_rank=True)
+    matrix = kind.get_coding_matrix(levels, reduced_rank=True)
+    return matrix.to_numpy(dtype=float), tuple(suffix.format(field=column) for column in columns)
 
 
 KINDS: dict[str, Callable[..., Coding]] = {
     "treatment": treatment,
     "sum": deviation,
-    "helmert": helmert,
+    "helmert": partial(_of_formulaic, "Helmert"),  # level against the mean of those before it
     "poly": polynomial,
-    "diff": difference,
-    "sdif": difference,
-    "sas": sas,
+    "diff": partial(_of_formulaic, "Diff"),  # level against the one before it [R: MASS::contr.sdif]
+    "sdif": partial(_of_formulaic, "Diff"),
+    "sas": partial(_of_formulaic, "SAS"),  # indicators of all levels but the last
 }
 
 
@@ -98,17 +83,13 @@ class Contrast:
 
     def coding(self, levels: tuple[Any, ...]) -> Coding:
         """The (K, m) matrix for these levels and the names of its columns."""
-        if self.matrix is not None:
-            return self._explicit(len(levels))
-        if self.base is not None:
-            return KINDS[self.kind](levels, self.base)
-        return KINDS[self.kind](levels)
-
-    def _explicit(self, k: int) -> Coding:
-        matrix = np.asarray(self.matrix, dtype=float)
+        if self.matrix is None:
+            options = {} if self.base is None else {"base": self.base}
+            return KINDS[self.kind](levels, **options)
+        k, matrix = len(levels), np.asarray(self.matrix, dtype=float)
         if matrix.ndim != 2 or matrix.shape[0] != k or not np.isfinite(matrix).all():
             raise FormulaError(
-                f"A contrast matrix needs one finite row per level, {k} here; it has shape {matrix.shape}."
+                f"A contrast matrix must have one finite row per level, {k} here; got shape {matrix.shape}."
             )
         return matrix, tuple(f"[{j + 1}]" for j in range(matrix.shape[1]))
 
@@ -124,5 +105,5 @@ def contrast(given: Any, base: Any = None) -> Contrast:
     if kind is None:
         raise FormulaError(f"{given!r} is no known contrast; {suggest(name, KINDS)}")
     if base is not None and kind != "treatment":
-        raise FormulaError(f"A base level goes with treatment contrasts, not with {given!r}.")
+        raise FormulaError(f"A base level must go with treatment contrasts; got {given!r}.")
     return Contrast(kind=kind, base=base)

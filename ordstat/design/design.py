@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -12,8 +12,9 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from ..model.sample import Rows, Sample
-from .marginality import Marginality
+from ..model.survey import Survey
 from .recipe import Recipe
+from .terms import Marginality
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -108,13 +109,17 @@ class Design:
     dropped : mapping of str to int
         Rows left out for a missing value, by variable (a row may count under several), and
         under "(weight 0)" for rows of zero weight.
+    survey : Survey or None
+        How the rows were drawn; the weights of the sample are then sampling weights of mean 1.
     notes : tuple of str
         What was left out or changed, in words, for warnings and the summary.
     spec : Spec
     data : the frame the design was made of, or None
         A reference, neither copied nor pickled.
     recipe : Recipe or None
-        How to make the design again; None where it was made from arrays.
+        How it was asked for; None where it was made from arrays.
+    make : callable or None
+        Makes a design of a recipe and data.
     """
 
     sample: Sample
@@ -132,9 +137,11 @@ class Design:
     nominal_terms: Mapping[str, slice] = field(default_factory=dict)
     scale_terms: Mapping[str, slice] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
+    survey: Survey | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
     data: Any = field(default=None, repr=False)
-    recipe: Recipe[Design] | None = field(default=None, repr=False)
+    recipe: Recipe | None = field(default=None, repr=False)
+    make: Callable[[Recipe, Any], Design] | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the data."""
@@ -156,24 +163,23 @@ class Design:
         DataError
             The data are not at hand, or not what they were.
         """
-        if self.recipe is None:
+        if self.recipe is None or self.make is None:
             raise DataError("The fit was made from arrays, without a formula: fit again with the arrays to use.")
         changed = self.recipe.updated(changes)
         if data is not None:
-            return changed.build(data)
+            return self.make(changed, data)
         if self.data is None:
             raise DataError(
                 "The data of the fit are not at hand (a fit is pickled without them): pass data= with the data."
             )
-        _check_unchanged(self, self.recipe.build(self.data))
-        return changed.build(self.data)
+        _check_unchanged(self, self.make(self.recipe, self.data))
+        return self.make(changed, self.data)
 
 
 def _check_unchanged(stored: Design, rebuilt: Design) -> None:
     """DataError where the data no longer give the design that was fitted."""
-    changed = _difference(stored.sample, rebuilt.sample)
-    if stored.levels.values != rebuilt.levels.values:
-        changed = "the levels of the response"
+    same_levels = stored.levels.values == rebuilt.levels.values
+    changed = _difference(stored.sample, rebuilt.sample) if same_levels else "the levels of the response"
     if changed is not None:
         raise DataError(
             f"The data have changed since the fit ({changed}): fit again, or pass data= with the data to use."

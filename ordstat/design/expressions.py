@@ -1,4 +1,7 @@
-"""The text of one factor of a formula, such as log(age) or I(x1^2 + x2): read into Python's syntax tree, not run."""
+"""The text of one factor of a formula, such as log(age) or I(x1^2 + x2): read into Python's syntax tree, not run.
+
+A formula may come from somebody else: the limits here keep it from taking all time or memory.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,16 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import FormulaError
-from .limits import shown
+
+MAX_CHARACTERS = 100_000
+MAX_TERMS = 10_000
+MAX_COLUMNS = 100_000
+#: Characters of all terms together.
+MAX_LABELS = 1_000_000
+#: Unions and products of terms formed on the way, equal ones too: well below a second of work.
+MAX_STEPS = 2_000_000
+#: Characters of a formula that an error repeats.
+_SHOWN = 200
 
 #: Names that stand for a value where the data have no such column.
 CONSTANTS = {"TRUE": True, "FALSE": False, "pi": float(np.pi)}
@@ -20,6 +32,29 @@ CONSTANTS = {"TRUE": True, "FALSE": False, "pi": float(np.pi)}
 _QUOTED = "quoted_name_"
 # A quote that is not closed reaches to the end, so that the search does not start over at every quote inside.
 _PIECES = re.compile(r"'(?:\\.|[^'\\])*(?:'|\\?\Z)|\"(?:\\.|[^\"\\])*(?:\"|\\?\Z)|`[^`]+`|\^", re.DOTALL)
+
+#: Names with blanks between them.
+_WORDS = re.compile(r"\b[^\W\d]\w*(?: [^\W\d]\w*)+")
+
+
+def shown(text: str) -> str:
+    """A formula in quotes for an error, cut short where it is long."""
+    return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}..."
+
+
+def too_large(text: str, what: str) -> FormulaError:
+    """The error for a formula that passes a limit; `what` says how."""
+    return FormulaError(
+        f"The formula {shown(text)} {what}. A formula may have at most {MAX_CHARACTERS:,} characters and give at most "
+        f"{MAX_TERMS:,} terms: write down the terms that you need. OrdinalClassifier takes any number of columns, "
+        "without a formula."
+    )
+
+
+def check_length(text: str) -> None:
+    """FormulaError for a text that is too long to be read."""
+    if len(text) > MAX_CHARACTERS:
+        raise too_large(text, f"has {len(text):,} characters")
 
 
 @dataclass(frozen=True)
@@ -77,8 +112,17 @@ def parse_expression(text: str) -> Expression:
     try:
         key = ast.unparse(_tree(_PIECES.sub(_encode, label)))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise FormulaError(f"Cannot read {shown(label)} in the formula: {error}.") from error
+        raise FormulaError(f"Cannot read {shown(label)} in the formula: {_why(error, label)}") from error
     return Expression(key, label)
+
+
+def _why(error: Exception, label: str) -> str:
+    """What is wrong with an expression, without Python's line numbers."""
+    why = error.msg.split(". ")[0] if isinstance(error, SyntaxError) else str(error)
+    words = _WORDS.search(label)
+    if isinstance(error, SyntaxError) and words is not None:
+        return f"{why}. Put backticks around a name with blanks: `{words.group()[:_SHOWN]}`."
+    return f"{why}."
 
 
 def column_expression(name: str) -> Expression:
@@ -108,7 +152,7 @@ def literal(node: ast.expr) -> Any:
         return tuple(literal(item) for item in node.args)
     if isinstance(node, ast.Name) and node.id in CONSTANTS:
         return CONSTANTS[node.id]
-    raise FormulaError(f"{source(node)!r} has to be a number, a text or a list of them.")
+    raise FormulaError(f"{source(node)!r} must be a number, a text or a list of them.")
 
 
 def options(node: ast.Call) -> dict[str, Any]:

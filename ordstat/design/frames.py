@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .._typing import AnyArray, BoolArray
 from ..checks import nearest
 from ..exceptions import DataError
 
@@ -27,14 +28,14 @@ def as_frame(data: Any) -> pd.DataFrame:
     if package == "polars" and hasattr(data, "get_columns"):
         return _from_polars(data)
     hint = "; call .collect() first" if hasattr(data, "collect") else ""
-    raise DataError(f"data= takes {ACCEPTED}, not {type(data).__module__}.{type(data).__qualname__}{hint}.")
+    raise DataError(f"data= must be {ACCEPTED}; got {type(data).__module__}.{type(data).__qualname__}{hint}.")
 
 
 def _from_mapping(data: Mapping[Any, Any]) -> pd.DataFrame:
     try:
         return pd.DataFrame(dict(data))
     except ValueError as error:
-        raise DataError(f"data= is a mapping whose values do not form columns of one length: {error}.") from error
+        raise DataError(f"data= must have values of one length in every column: {error}.") from error
 
 
 def _from_polars(data: Any) -> pd.DataFrame:
@@ -88,6 +89,15 @@ def row_name(index: pd.Index, position: int) -> str:
     label = index[position]
     same = isinstance(label, (int, np.integer)) and int(label) == position
     return f"row {position}" if same else f"row {label!r} (position {position})"
+
+
+def refuse(bad: BoolArray, index: pd.Index, name: str, value: AnyArray | str, rest: str, where: str = "") -> None:
+    """DataError that names the first of the bad rows, with its value or what is wrong with it, and counts them."""
+    if not bad.any():
+        return
+    place = int(np.argmax(bad))
+    found = value if isinstance(value, str) else f"{value[place]:g}"
+    raise DataError(f"{name} is {found} in {row_name(index, place)}{where} ({int(bad.sum())} such rows){rest}")
 
 
 def shown_labels(labels: Iterable[Any], limit: int = 10) -> str:

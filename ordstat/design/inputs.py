@@ -14,7 +14,7 @@ from ..exceptions import DataError, OptionError
 from ..model.sample import HEAVIEST, LIGHTEST, extreme
 from .columns import Column, Columns, Factor, read
 from .expressions import parse_expression
-from .frames import find_column, has_column, row_name, shown_labels
+from .frames import find_column, has_column, refuse, shown_labels
 from .interpreter import Interpreter
 
 
@@ -33,13 +33,6 @@ class Given:
     names: tuple[str, ...]
 
 
-def given_column(interpreter: Interpreter, name: str, role: str) -> Column:
-    """A column that has to be there; DataError says what for."""
-    if name not in interpreter.columns:
-        find_column(interpreter.columns.frame, name, role)
-    return interpreter.columns[name]
-
-
 def subset_mask(subset: Any, frame: pd.DataFrame, context: Mapping[str, Any] | None) -> BoolArray:
     """(N,) rows to use, from a mask or a condition such as "judge != '1'"; a missing condition leaves the row out."""
     if isinstance(subset, str):
@@ -47,18 +40,19 @@ def subset_mask(subset: Any, frame: pd.DataFrame, context: Mapping[str, Any] | N
         value, _, missing = interpreter.evaluate(parse_expression(subset))
         column = Column(value, missing)
     else:
-        column = read(_series(subset, "subset", frame.index))
+        column = read(values_of(subset, "subset", frame.index))
     if isinstance(column.value, Factor) or column.value.dtype != bool:
-        raise DataError("subset= takes a condition or a mask of booleans, one per row.")
+        raise DataError("subset= must be a condition or a mask of booleans, one per row.")
     return column.value if column.missing is None else column.value & ~column.missing
 
 
-def _series(given: Any, role: str, index: pd.Index) -> pd.Series:
+def values_of(given: Any, role: str, index: pd.Index) -> pd.Series:
+    """N values under the index of the data."""
     if isinstance(given, pd.Series):
         if not given.index.equals(index):
             raise DataError(
-                f"{role}= is a Series whose index is not that of the data: reindex it, or give {role}.to_numpy() "
-                "to match rows by position."
+                f"{role}= must have the index of the data, and its index is not that of the data: reindex it, or give "
+                f"{role}.to_numpy() to match rows by position."
             )
         return given
     if hasattr(given, "to_numpy"):
@@ -66,7 +60,7 @@ def _series(given: Any, role: str, index: pd.Index) -> pd.Series:
     values = given if hasattr(given, "dtype") else list(given)
     if np.ndim(values) != 1 or len(values) != len(index):
         raise DataError(
-            f"{role}= takes a column name or {len(index)} values, one per row; its shape is {np.shape(values)}."
+            f"{role}= must be a column name or {len(index)} values, one per row; got shape {np.shape(values)}."
         )
     return pd.Series(values, index=index, name=role)
 
@@ -78,49 +72,36 @@ def is_expression(text: str, frame: pd.DataFrame) -> bool:
 
 def vector(given: Any, role: str, interpreter: Interpreter, rows: BoolArray | None, index: pd.Index) -> Given:
     """An argument by column name, by expression over the columns, or as N values (`rows` is the subset's mask)."""
-    if isinstance(given, str):
-        if given in interpreter.columns:
-            return Given(interpreter.columns[given], (given,))
-        if role == "cluster" or not is_expression(given, interpreter.columns.frame):
-            given_column(interpreter, given, f"{role}=")  # raises, with the nearest names
-        value, names, missing = interpreter.evaluate(parse_expression(given))
-        return Given(Column(value, missing), names)
-    series = _series(given, role, index)
-    return Given(read(series if rows is None else series[rows]), (role,))
+    if not isinstance(given, str):
+        series = values_of(given, role, index)
+        return Given(read(series if rows is None else series[rows]), (role,))
+    if role == "cluster" or not is_expression(given, interpreter.columns.frame):
+        return Given(interpreter.columns.column(given, f"{role}="), (given,))
+    value, names, missing = interpreter.evaluate(parse_expression(given))
+    return Given(Column(value, missing), names)
 
 
 def numbers(given: Given, role: str, index: pd.Index) -> FloatArray:
     """The values of an argument that has to be numeric; where missing they mean nothing."""
     value = given.column.value
     if isinstance(value, Factor) or value.ndim != 1:
-        raise DataError(f"{role}= has to be one column of numbers.")
-    array = value.astype(float)
-    present = np.ones(array.size, dtype=bool) if given.column.missing is None else ~given.column.missing
-    bad = present & ~np.isfinite(array)
-    if bad.any():
-        raise DataError(f"{role}= is {array[bad][0]:g} in {row_name(index, int(np.argmax(bad)))}; it has to be finite.")
+        raise DataError(f"{role}= must be one column of numbers.")
+    array, missing = value.astype(float), given.column.missing
+    bad = ~np.isfinite(array) if missing is None else ~(np.isfinite(array) | missing)
+    refuse(bad, index, f"{role}=", array, "; it must be finite.")
     return array
 
 
 def weights_of(given: Given, index: pd.Index) -> FloatArray:
     """Case weights: finite, not negative, and of a size that a number of rows may have."""
     weights = numbers(given, "weights", index)
-    negative = weights < 0
-    if negative.any():
-        position = int(np.argmax(negative))
-        raise DataError(
-            f"weights= is {weights[position]:g} in {row_name(index, position)} ({int(negative.sum())} such rows): "
-            "weights have to be 0 or more."
-        )
-    beyond = extreme(weights)
-    if beyond.any():
-        position = int(np.argmax(beyond))
-        columns = "" if given.names == ("weights",) else f", column {shown_labels(given.names)}"
-        raise DataError(
-            f"weights= is {weights[position]:g} in {row_name(index, position)}{columns} ({int(beyond.sum())} such "
-            f"rows): a weight is a number of rows, 0 or from {LIGHTEST:g} to {HEAVIEST:g}. Divide all weights by their "
-            "mean, or set those that are not to count to 0."
-        )
+    column = "" if given.names == ("weights",) else f", column {shown_labels(given.names)}"
+    refuse(weights < 0, index, "weights=", weights, ": weights must be 0 or more.")
+    rest = (
+        f": a weight is a number of rows, 0 or from {LIGHTEST:g} to {HEAVIEST:g}. Divide all weights by their mean, or "
+        "set those that are not to count to 0."
+    )
+    refuse(extreme(weights), index, "weights=", weights, rest, column)
     return weights
 
 
@@ -129,7 +110,7 @@ def cluster_codes(values: AnyArray | Factor) -> IntArray:
     raw = values.codes if isinstance(values, Factor) else values
     found, codes = np.unique(raw, return_inverse=True)
     if found.size < 2:
-        raise DataError("cluster= has the same value in every row used: it has to hold at least 2 clusters.")
+        raise DataError("cluster= has the same value in every row used; it must hold at least 2 clusters.")
     return codes.astype(np.intp)
 
 
@@ -146,26 +127,24 @@ def cost_matrix(costs: Any, frame: pd.DataFrame, rows: BoolArray | None, index: 
     if names is not None:
         columns = [read(find_column(frame, name, "cost=")).value for name in names]
         if any(isinstance(column, Factor) for column in columns):
-            raise DataError("cost= has to name columns of numbers.")
+            raise DataError("cost= must name columns of numbers.")
         return np.column_stack([np.asarray(column, dtype=float) for column in columns])
     if isinstance(costs, str):
-        raise DataError(f"cost= takes a list of columns, one per level, not the single name {costs!r}.")
+        raise DataError(f"cost= must be a list of columns, one per level; got the single name {costs!r}.")
     if isinstance(costs, pd.DataFrame) and not costs.index.equals(index):
         raise DataError("cost= is a frame whose index is not that of the data: reindex it, or give cost.to_numpy().")
     matrix = np.asarray(costs, dtype=float)
     n_given = len(index)
     if matrix.ndim != 2 or matrix.shape[0] != n_given:
-        raise DataError(f"cost= takes {n_given} rows, one per row of the data; its shape is {matrix.shape}.")
+        raise DataError(f"cost= must have {n_given} rows, one per row of the data; got shape {matrix.shape}.")
     return matrix if rows is None else matrix[rows]
 
 
 def check_costs(costs: FloatArray, declared: int, used: IntArray, index: pd.Index) -> FloatArray:
     """Costs of the levels in use; one column per level, declared or used."""
     if costs.shape[1] not in (declared, used.size):
-        raise DataError(f"cost= needs one column per level of the response, {used.size}; it has {costs.shape[1]}.")
-    infinite = np.isinf(costs).any(axis=1)
-    if infinite.any():
-        raise DataError(f"cost= is infinite in {row_name(index, int(np.argmax(infinite)))}.")
+        raise DataError(f"cost= must have one column per level of the response, {used.size}; got {costs.shape[1]}.")
+    refuse(np.asarray(np.isinf(costs).any(axis=1)), index, "cost=", "infinite", ".")
     return costs if costs.shape[1] == used.size else costs[:, used]
 
 

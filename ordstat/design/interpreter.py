@@ -12,30 +12,20 @@ import builtins
 import inspect
 import operator
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
-from ..exceptions import DataError, FormulaError
-from .columns import Columns, Factor, Value
-from .expressions import CONSTANTS, Expression, dotted_name, literal, options, refusal, source, unquoted
+from ..exceptions import DataError, FormulaError, OptionError
+from .columns import Columns, Factor, Value, factor_of
+from .contrasts import Contrast, contrast
+from .expressions import CONSTANTS, Expression, dotted_name, literal, options, refusal, shown, source, unquoted
 from .frames import suggest
-from .limits import shown
-from .operands import as_factor, compare, condition, contrast_of, numeric
 from .transforms.named import ELEMENTWISE, FITTED, Transform
 
-_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-}
-_LOGIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {ast.BitAnd: operator.and_, ast.BitOr: operator.or_}
 _LARGEST = float(np.finfo(float).max)
 _CODED = ("C", "factor", "ordered")
 
@@ -138,14 +128,11 @@ class Interpreter:
         return -number if isinstance(node.op, ast.USub) else number
 
     def _binop(self, node: ast.BinOp) -> Any:
-        kind = type(node.op)
-        if kind in _ARITHMETIC:
-            left, right = numeric(self._value(node.left), node.left), numeric(self._value(node.right), node.right)
-            return _ARITHMETIC[kind](left, right)
-        if kind in _LOGIC:
-            left, right = self._value(node.left), self._value(node.right)
-            return _LOGIC[kind](condition(left, node.left), condition(right, node.right))
-        raise refusal(node)
+        if type(node.op) not in _OPERATORS:
+            raise refusal(node)
+        read, apply = _OPERATORS[type(node.op)]
+        left, right = read(self._value(node.left), node.left), read(self._value(node.right), node.right)
+        return apply(left, right)
 
     def _compare(self, node: ast.Compare) -> Any:
         values = [self._value(operand) for operand in (node.left, *node.comparators)]
@@ -163,6 +150,8 @@ class Interpreter:
             return self._value(node.args[0])
         if name == "Q" and len(node.args) == 1 and not node.keywords:
             return self._lookup(str(literal(node.args[0])))
+        if name in (*_CODED, *FITTED) and not node.args:
+            raise FormulaError(f"{source(node)!r} must have a variable in its parentheses.")
         if name in _CODED:
             return self._coded(node, str(name))
         if name in ELEMENTWISE:
@@ -185,11 +174,9 @@ class Interpreter:
         return self._open_name(str(name))
 
     def _fitted(self, fit: Callable[..., Transform], node: ast.Call) -> FloatArray:
-        if not node.args:
-            raise FormulaError(f"{source(node)!r} lacks its variable.")
         x = np.asarray(numeric(self._value(node.args[0]), node.args[0]), dtype=float)
         if x.ndim != 1:
-            raise FormulaError(f"{source(node)!r}: the first argument has to be one column of numbers.")
+            raise FormulaError(f"{source(node)!r}: the first argument must be one column of numbers.")
         key = source(node)
         if key not in self.states:
             seen = x[np.isfinite(x)]
@@ -199,20 +186,18 @@ class Interpreter:
         return self.states[key](x)
 
     def _coded(self, node: ast.Call, name: str) -> Factor:
-        if not node.args:
-            raise FormulaError(f"{source(node)!r} lacks its variable.")
         arguments = {str(keyword.arg): keyword.value for keyword in node.keywords}
         if len(node.args) > 1:
             arguments["contrast" if name == "C" else "levels"] = node.args[1]
         unknown = set(arguments) - {"contrast", "contrasts", "levels"}
         if unknown or len(node.args) > 2:
-            raise FormulaError(f"{source(node)!r}: {name}() takes a variable, contrast= and levels=.")
+            raise FormulaError(
+                f"{source(node)!r}: the arguments of {name}() must be a variable, contrast= and levels=."
+            )
         levels = literal(arguments["levels"]) if "levels" in arguments else None
         coding = arguments.get("contrast", arguments.get("contrasts"))
         value = as_factor(self._value(node.args[0]), levels, source(node))
-        if coding is None:
-            return value
-        return Factor(codes=value.codes, levels=value.levels, ordered=value.ordered, contrast=contrast_of(coding))
+        return value if coding is None else replace(value, contrast=contrast_of(coding))
 
     def _python(self, node: ast.expr) -> Any:
         """Any Python, over columns and context (safe=False only)."""
@@ -242,13 +227,107 @@ def unknown_function(node: ast.Call, name: str | None) -> FormulaError:
 
 def bound(function: Callable[..., Any], node: ast.Call, *arguments: Any, **keywords: Any) -> Any:
     """function(*arguments, **keywords), with a message that tells the arguments where they do not fit."""
-    if not isinstance(function, np.ufunc):
-        signature = inspect.signature(function)
-        try:
-            signature.bind(*arguments, **keywords)
-        except TypeError as error:
-            known = ", ".join(str(p.replace(annotation=p.empty)) for p in signature.parameters.values())
-            raise FormulaError(f"{source(node)!r}: {error}; the arguments are ({known}).") from error
-    elif len(arguments) != 1 or keywords:
-        raise FormulaError(f"{source(node)!r} takes one variable.")
-    return function(*arguments, **keywords)
+    signature = inspect.signature((lambda x: x) if isinstance(function, np.ufunc) else function)
+    try:
+        signature.bind(*arguments, **keywords)
+        return function(*arguments, **keywords)
+    except (DataError, FormulaError, OptionError) as error:
+        kind = DataError if isinstance(error, DataError) else FormulaError
+        raise kind(f"{source(node)!r}: {error}") from error
+    except (TypeError, ValueError) as error:
+        known = ", ".join(str(p.replace(annotation=p.empty)) for p in signature.parameters.values())
+        raise FormulaError(f"{source(node)!r}: {error}; the arguments are ({known}).") from error
+
+
+# What operators do with numbers, conditions and factors
+
+
+def numeric(value: Any, node: ast.AST) -> Any:
+    """Numbers for arithmetic: conditions count as 0 and 1, factors and text are refused."""
+    if isinstance(value, Factor):
+        raise FormulaError(
+            f"{source(node)!r} is not numeric (its levels are {value.levels[:6]!r}): use C() or convert it."
+        )
+    if isinstance(value, str):
+        raise FormulaError(f"Text {value!r} where a number is needed.")
+    return value.astype(float) if isinstance(value, np.ndarray) and value.dtype.kind in "biu" else value
+
+
+def condition(value: Any, node: ast.AST) -> Any:
+    """Booleans for & | ~."""
+    if isinstance(value, bool) or (isinstance(value, np.ndarray) and value.dtype == bool):
+        return value
+    raise FormulaError(f"{source(node)!r} is no condition; put comparisons in parentheses: (x > 0) & (z < 1).")
+
+
+def compare(left: Any, kind: ast.cmpop, right: Any, node: ast.Compare) -> Any:
+    """One comparison, where a factor compares by label (by rank if ordered)."""
+    if type(kind) not in _COMPARISONS:
+        raise refusal(node)
+    test, mirrored = _COMPARISONS[type(kind)]
+    if isinstance(left, Factor) and isinstance(right, Factor):
+        left, right = (np.array(f.levels, dtype=object)[f.codes] for f in (left, right))
+    elif isinstance(right, Factor):
+        return _against_label(right, mirrored, left, node)
+    elif isinstance(left, Factor):
+        return _against_label(left, test, right, node)
+    elif isinstance(left, str) or isinstance(right, str):
+        raise FormulaError(f"{source(node)!r} compares text with numbers.")
+    return np.asarray(test(left, right), dtype=bool)
+
+
+def _against_label(factor: Factor, test: Callable[[Any, Any], Any], label: Any, node: ast.Compare) -> BoolArray:
+    if isinstance(label, np.ndarray) or label not in factor.levels:
+        raise FormulaError(f"{source(node)!r}: compare the factor with one of its levels {factor.levels[:10]!r}.")
+    if test not in (operator.eq, operator.ne) and not factor.ordered:
+        raise FormulaError(f"{source(node)!r}: < and > need an ordered factor; use == or !=.")
+    return np.asarray(test(factor.codes, factor.levels.index(label)), dtype=bool)
+
+
+def contrast_of(node: ast.expr) -> Contrast:
+    """The contrast in C(f, Sum), C(f, contr.sum), C(f, "sum"), C(f, Treatment("b")), C(f, [[...]])."""
+    if isinstance(node, ast.Call):
+        values = [literal(argument) for argument in node.args] + list(options(node).values())
+        if len(values) > 1:
+            raise FormulaError(f"{source(node)!r}: a contrast must have a base level at most.")
+        return contrast(dotted_name(node.func) or source(node), *values)
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        return contrast(dotted_name(node) or source(node))
+    return contrast(literal(node))
+
+
+def as_factor(value: Any, levels: tuple[Any, ...] | None, label: str) -> Factor:
+    """A factor from numbers (sorted levels), conditions (False, True) or a factor; `levels` sets the order."""
+    if not isinstance(value, (Factor, np.ndarray)):
+        raise FormulaError(f"{label!r}: a factor is made of a column, not of {value!r}.")
+    factor = factor_of(value, label)
+    if levels is None:
+        return factor
+    missing = [known for known in factor.levels if known not in levels]
+    if missing:
+        raise DataError(f"{label!r}: the data have values outside levels=: {missing[:10]!r}.")
+    order = np.array([levels.index(known) for known in factor.levels] + [-1])
+    return Factor(codes=order[factor.codes], levels=tuple(levels), ordered=factor.ordered)
+
+
+#: What reads the operands of an operator, and the operator.
+_OPERATORS: dict[type[ast.operator], tuple[Callable[[Any, ast.AST], Any], Callable[[Any, Any], Any]]] = {
+    ast.Add: (numeric, operator.add),
+    ast.Sub: (numeric, operator.sub),
+    ast.Mult: (numeric, operator.mul),
+    ast.Div: (numeric, operator.truediv),
+    ast.FloorDiv: (numeric, operator.floordiv),
+    ast.Mod: (numeric, operator.mod),
+    ast.Pow: (numeric, operator.pow),
+    ast.BitAnd: (condition, operator.and_),
+    ast.BitOr: (condition, operator.or_),
+}
+#: A comparison, and the same with its sides exchanged.
+_COMPARISONS: dict[type[ast.cmpop], tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
+    ast.Eq: (operator.eq, operator.eq),
+    ast.NotEq: (operator.ne, operator.ne),
+    ast.Lt: (operator.lt, operator.gt),
+    ast.LtE: (operator.le, operator.ge),
+    ast.Gt: (operator.gt, operator.lt),
+    ast.GtE: (operator.ge, operator.le),
+}

@@ -14,8 +14,19 @@ from typing import Any
 
 from ..exceptions import FormulaError
 from .algebra import Expansion, Symbol, Terms, operators, positions
-from .expressions import Expression, column_expression, dotted_name, literal, parse_expression
-from .limits import MAX_CHARACTERS, MAX_LABELS, MAX_TERMS, check_length, shown, too_large
+from .expressions import (
+    MAX_CHARACTERS,
+    MAX_LABELS,
+    MAX_TERMS,
+    Expression,
+    check_length,
+    column_expression,
+    dotted_name,
+    literal,
+    parse_expression,
+    shown,
+    too_large,
+)
 
 _OFFSET = re.compile(r"\s*offset\s*\((?P<inside>.*)\)\s*", re.DOTALL)
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m|[⧛⧚]")
@@ -75,7 +86,7 @@ def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[ResponseName, Pa
     if not tilde or not left.strip():
         raise FormulaError(f"{shown(text)} has no response: a formula reads 'response ~ x1 + x2'.")
     response = parse_response(left)
-    return response, _parse_part(right, _right_pieces(text), tuple(name for name in columns if name != response.column))
+    return response, _parse_part(right, tuple(name for name in columns if name != response.column))
 
 
 @lru_cache(maxsize=256)
@@ -86,8 +97,8 @@ def parse_one_sided(text: str, columns: tuple[str, ...], argument: str) -> Part:
         return _sum_of(plain[1])
     left, tilde, right = split_formula(text)
     if tilde and left.strip():
-        raise FormulaError(f"{argument}= takes a one-sided formula such as '~ x1 + x2', not {shown(text)}.")
-    return _parse_part(right if tilde else left, _right_pieces(text), columns)
+        raise FormulaError(f"{argument}= must be a one-sided formula such as '~ x1 + x2'; got {shown(text)}.")
+    return _parse_part(right if tilde else left, columns)
 
 
 def uses_dot(text: str) -> bool:
@@ -117,26 +128,13 @@ def _sum_of(names: Iterable[str]) -> Part:
 
 def split_formula(text: str) -> tuple[str, str, str]:
     """Left, tilde and right, where a tilde in quotes or calls does not count."""
-    tildes = [token for token in _tokens(text) if _is_tilde(token)]
+    tildes = [token for token in _tokens(text) if token.kind.value == "operator" and "~" in token.token]
     if not tildes:
         return text, "", ""
     position = text.index("~", tildes[0].source_start)
     if sum(token.token.count("~") for token in tildes) > 1:
         raise FormulaError(f"{shown(text)} has more than one '~'.")
     return text[:position], "~", text[position + 1 :]
-
-
-def _is_tilde(token: Any) -> bool:
-    return token.kind.value == "operator" and "~" in token.token
-
-
-def _right_pieces(text: str) -> list[tuple[str, str]]:
-    """Kind and text of the pieces after the tilde, of all where there is none."""
-    tokens = _tokens(text)
-    place = next((place for place, token in enumerate(tokens) if _is_tilde(token)), None)
-    pieces = [(token.kind.value, token.token) for token in tokens[0 if place is None else place + 1 :]]
-    # Operators side by side are one token, such as "~ -".
-    return pieces if place is None else [("operator", tokens[place].token.partition("~")[2]), *pieces]
 
 
 def substitute_dot(text: str, replacement: str) -> str:
@@ -151,7 +149,7 @@ def substitute_dot(text: str, replacement: str) -> str:
 
 def _tokens(text: str) -> tuple[Any, ...]:
     if not isinstance(text, str):
-        raise FormulaError(f"A formula is a text such as 'rating ~ temp + contact', not {type(text).__name__}.")
+        raise FormulaError(f"A formula must be a text such as 'rating ~ temp + contact'; got {type(text).__name__}.")
     check_length(text)
     return _cut(text)
 
@@ -188,7 +186,7 @@ def parse_response(text: str) -> ResponseName:
         if inner is not None and set(given) <= {"levels", "ordered"}:
             return ResponseName(inner, given.get("levels"))
     raise FormulaError(
-        f"The response has to be one column, not {expression.label!r}: make it a column of the data first."
+        f"The response must be one column; got {expression.label!r}. Make it a column of the data first."
     )
 
 
@@ -210,8 +208,17 @@ class _Reader:
     factors: dict[str, Expression] = field(default_factory=dict)
     places: dict[str, int] = field(default_factory=dict)
 
-    def symbols(self, pieces: Iterable[tuple[str, str]]) -> Iterator[Symbol]:
-        for kind, text in pieces:
+    def symbols(self) -> Iterator[Symbol]:
+        before = ""  # the name just read
+        for token in _tokens(self.text):
+            kind, text = token.kind.value, token.token
+            named = kind in ("name", "python") and text != "."
+            if named and before:
+                raise FormulaError(
+                    f"Cannot read the formula {shown(self.text)}: no operator stands between {shown(before)} and "
+                    f"{shown(text)}. Put + between two terms, or backticks around one name with blanks, as in `a b`."
+                )
+            before = text if named else ""
             yield from self._read(kind, text)
 
     def _read(self, kind: str, text: str) -> Iterable[Symbol]:
@@ -251,13 +258,13 @@ class _Reader:
         return text
 
 
-def _parse_part(text: str, pieces: Iterable[tuple[str, str]], dot: tuple[str, ...]) -> Part:
-    """Terms and offsets of one right-hand side, and what it was cut into."""
+def _parse_part(text: str, dot: tuple[str, ...]) -> Part:
+    """Terms and offsets of one right-hand side."""
     text = text.strip()
     if not text:
         raise FormulaError("A side of the formula is empty; write 1 for no predictors.")
     reader = _Reader(text, dot)
-    found = Expansion(text).terms(reader.symbols(pieces))
+    found = Expansion(text).terms(reader.symbols())
     factors = list(reader.factors.values())
     terms, offsets = [], []
     for chosen in _products(found, factors, text):
@@ -293,5 +300,5 @@ def _offset(factor: Expression) -> Expression | None:
         return None
     match = _OFFSET.fullmatch(factor.label)
     if match is None or len(tree.args) != 1 or tree.keywords:
-        raise FormulaError(f"{factor.label!r}: offset() takes one variable.")
+        raise FormulaError(f"{factor.label!r}: offset() must have one variable.")
     return parse_expression(match["inside"])

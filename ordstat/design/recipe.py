@@ -3,41 +3,66 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from types import ModuleType
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from ..exceptions import OptionError
 from .parse import Part, parse_formula, parse_one_sided, split_formula, substitute_dot, uses_dot
-
-#: What a recipe makes: a `design.design.Design`.
-D = TypeVar("D")
+from .survey import SurveyDesign
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(dict[str, Any]):
     """Names that unsafe formulas may use; modules pickle by their name."""
 
-    names: Mapping[str, Any]
-
-    def __getstate__(self) -> dict[str, Any]:
-        modules = {k: v.__name__ for k, v in self.names.items() if isinstance(v, ModuleType)}
-        return {"modules": modules, "values": {k: v for k, v in self.names.items() if k not in modules}}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        modules = {name: importlib.import_module(module) for name, module in state["modules"].items()}
-        object.__setattr__(self, "names", {**state["values"], **modules})
+    def __reduce__(self) -> tuple[Any, ...]:
+        modules = {name: value.__name__ for name, value in self.items() if isinstance(value, ModuleType)}
+        return _context, ({name: value for name, value in self.items() if name not in modules}, modules)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Recipe(Generic[D]):
-    """The arguments of `design.build.build`, data apart, and `make`: that function itself.
+def _context(values: Mapping[str, Any], modules: Mapping[str, str]) -> Context:
+    return Context({**values, **{name: importlib.import_module(module) for name, module in modules.items()}})
 
-    `settled` names the contrasts that were given before: an update may take their factors out.
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """The arguments of `ordfit` that make a design, the data apart.
+
+    Attributes
+    ----------
+    formula : str
+        "y ~ x1 + temp * contact + offset(0.5 * x2) + ns(age, df=4) + I(x1^2)"; a dot stands for all columns not used
+        elsewhere. The intercept is always implied: the thresholds are the intercepts.
+    nominal, scale : str, optional
+        One-sided formulas of the effects that differ per threshold, and of the log scale.
+    weights, offset, cluster : column name or N values, optional
+        Case weights (rows of weight 0 are left out), a known part of the score, groups of dependent rows. Weights and
+        offset may also be an expression such as "w - 1". A Series must have the index of the data.
+    costs : list of K column names, or (N, K) values, optional
+        A row's own price of each predicted rank.
+    design : SurveyDesign, optional
+        How rows were drawn, in place of `weights` and `cluster`.
+    levels : sequence, optional
+        Labels of the response in order, lowest first.
+    subset : mask or condition, optional
+        Rows to use, such as "judge != '1'"; as if the others were not in the data, so that knots, means and levels
+        come from the subset (R takes knots from all rows).
+    contrasts : mapping of factor to contrast, optional
+        "treatment" (the default, for ordered factors too), "sum", "helmert", "poly", "diff", "sas", R's names, or a
+        (K, m) matrix. That of a column which no formula uses is kept for an update that brings it in, with a note.
+    settled : tuple of str
+        Names among the contrasts that need no such note, as an update may have taken them out.
+    constraints : mapping, list of str, or what is kept of them, optional
+        Signs and orders of coefficients; see `constraints.constrained`.
+    na_action : {"omit", "raise"}
+        What to do with rows where a value is missing.
+    safe : bool
+        False evaluates any Python in the formula.
+    context : mapping, optional
+        Names that an unsafe formula may use.
     """
 
-    make: Callable[..., D]
     formula: str
     nominal: str | None = None
     scale: str | None = None
@@ -45,21 +70,29 @@ class Recipe(Generic[D]):
     offset: Any = None
     cluster: Any = None
     costs: Any = None
+    design: SurveyDesign | None = None
     levels: Any = None
     subset: Any = None
     contrasts: Mapping[str, Any] | None = None
     settled: tuple[str, ...] = ()
+    constraints: Any = None
     na_action: str = "omit"
     safe: bool = True
-    context: Context | None = None
+    context: Mapping[str, Any] | None = None
 
-    def build(self, data: Any) -> D:
-        """The design of some data."""
-        arguments = {name: getattr(self, name) for name in self._arguments()}
-        names = None if self.context is None else self.context.names
-        return self.make(data=data, **{**arguments, "context": names})
+    def check(self) -> None:
+        """OptionError where a survey design meets what it stands for."""
+        if self.design is None:
+            return
+        if not isinstance(self.design, SurveyDesign):
+            raise OptionError(f"design must be a SurveyDesign(weights=..., ...); got {self.design!r}.")
+        for name, inside in (("weights", "weights"), ("cluster", "clusters")):
+            if getattr(self, name) is not None:
+                raise OptionError(
+                    f"{name}= must be left out where design= is given: SurveyDesign({inside}=...) has it."
+                )
 
-    def updated(self, changes: Mapping[str, Any]) -> Recipe[D]:
+    def updated(self, changes: Mapping[str, Any]) -> Recipe:
         """With some arguments changed; None leaves an argument as it is, and a dot stands for the old formula.
 
         Raises
@@ -67,10 +100,10 @@ class Recipe(Generic[D]):
         OptionError
             For a name that is no argument.
         """
-        known = [name for name in self._arguments() if name != "settled"]
+        known = {field.name for field in fields(self)} - {"settled"}
         unknown = [name for name in changes if name not in known]
         if unknown:
-            raise OptionError(f"update takes {', '.join(sorted(known))}; got {', '.join(unknown)}.")
+            raise OptionError(f"update must have arguments among {', '.join(sorted(known))}; got {', '.join(unknown)}.")
         given = {name: value for name, value in changes.items() if value is not None}
         if "contrasts" in given:
             given["settled"] = ()
@@ -82,9 +115,6 @@ class Recipe(Generic[D]):
                 given[role] = updated_side(old, given[role], role)
         return replace(self, **given)
 
-    def _arguments(self) -> tuple[str, ...]:
-        return tuple(field.name for field in fields(self) if field.name != "make")
-
 
 def updated_formula(old: str, new: str) -> str:
     """R's update of a formula: a dot on either side of `new` stands for that side of `old`.
@@ -95,11 +125,13 @@ def updated_formula(old: str, new: str) -> str:
     'rating ~ temp + contact'
     >>> updated_formula("rating ~ temp", ". ~ . + log(x3)")
     'rating ~ temp + log(x3)'
+    >>> updated_formula("rating ~ temp", "+ judge")
+    'rating ~ temp + judge'
     """
     old_left, _, old_right = split_formula(old)
     left, tilde, right = split_formula(new)
     if not tilde:
-        left, right = "", left
+        left, right = "", _after_sign(left)
     left = old_left if left.strip() in ("", ".") else left
     text = f"{left.strip()} ~ {substitute_dot(right, old_right)}"
     if uses_dot(text):
@@ -117,7 +149,12 @@ def updated_side(old: str, new: str, role: str) -> str:
 
 def _right(text: str) -> str:
     left, tilde, right = split_formula(text)
-    return right if tilde else left
+    return right if tilde else _after_sign(left)
+
+
+def _after_sign(text: str) -> str:
+    """What begins with a sign goes on from the old terms."""
+    return f". {text}" if text.lstrip().startswith(("+", "-")) else text
 
 
 def _side_text(part: Part) -> str:

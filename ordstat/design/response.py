@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from .._typing import AnyArray, IntArray
+from .._typing import IntArray
 from ..exceptions import DataError
-from .columns import Column, Factor, Value
+from .columns import Column, Factor, Value, factor_of, matched
+from .doubtful import doubtful_response
 from .frames import plain, shown_labels
 
 _FEW = 30  # distinct values that are not whole numbers beyond which a response is taken for continuous
@@ -45,37 +45,20 @@ def read_response(column: Column, name: str, levels: tuple[Any, ...] | None) -> 
     DataError
         For text or unordered categories without `levels`, values outside `levels`, a continuous response.
     """
-    codes, labels = _labels(column)
+    factor = _factor(column, name)
     if levels is not None:
-        return Response(name, _by_levels(codes, labels, levels, name), levels)
-    if isinstance(column.value, Factor) and not column.value.ordered and labels:
-        raise _unordered(name, labels)
-    note = _check_numbers(labels, name) if isinstance(column.value, np.ndarray) else ()
-    return Response(name, codes, labels, note)
+        return Response(name, _by_levels(factor, levels, name), levels)
+    if isinstance(column.value, Factor) and not factor.ordered and factor.levels:
+        raise _unordered(name, factor.levels)
+    note = _check_numbers(factor.levels, name) if isinstance(column.value, np.ndarray) else ()
+    return Response(name, factor.codes, factor.levels, (*note, *doubtful_response(factor.levels, name)))
 
 
-def _labels(column: Column) -> tuple[IntArray, tuple[Any, ...]]:
+def _factor(column: Column, name: str) -> Factor:
     """Codes and the sorted (or declared) labels, before `levels` are looked at."""
-    value = column.value
-    if isinstance(value, Factor):
-        return value.codes.astype(np.intp), value.levels
-    if value.dtype == bool:
-        codes, labels = value.astype(np.intp), (False, True)
-    else:
-        codes, labels = _sorted_codes(value)
-    if column.missing is not None:
-        codes = np.where(column.missing, -1, codes)
-    return codes, labels
-
-
-def _sorted_codes(values: AnyArray) -> tuple[IntArray, tuple[Any, ...]]:
-    codes, uniques = pd.factorize(values)  # hashing; only the distinct values are sorted
-    order = np.argsort(uniques)
-    rank = np.empty(order.size + 1, dtype=np.intp)
-    rank[order], rank[-1] = np.arange(order.size), -1
-    found = uniques[order]
-    whole = found.dtype.kind in "iu" or bool(np.all(found == np.floor(found)))
-    return rank[codes], tuple(int(x) if whole else float(x) for x in found)
+    factor = factor_of(column.value, name)
+    codes = factor.codes.astype(np.intp)
+    return replace(factor, codes=codes if column.missing is None else np.where(column.missing, -1, codes))
 
 
 def _check_numbers(labels: tuple[Any, ...], name: str) -> tuple[str, ...]:
@@ -103,34 +86,32 @@ def _unordered(name: str, labels: tuple[Any, ...]) -> DataError:
 def check_levels(levels: Any) -> tuple[Any, ...]:
     """The levels= argument as a tuple of different labels."""
     if isinstance(levels, (str, bytes)):
-        raise DataError(f"levels= takes a list of labels in order, lowest first, not the text {levels!r}.")
+        raise DataError(f"levels= must be a list of labels in order, lowest first; got the text {levels!r}.")
     if isinstance(levels, (set, frozenset)):
-        raise DataError("levels= takes a list of labels in order, lowest first; a set has no order.")
+        raise DataError("levels= must be a list of labels in order, lowest first; a set has no order.")
     labels = tuple(plain(label) for label in levels)
     if any(label is None or label != label for label in labels):
-        raise DataError("levels= names a missing value (None or NaN); rows without a response are left out anyway.")
+        raise DataError(
+            "levels= names a missing value (None or NaN). Drop it: rows without a response are left out anyway."
+        )
     if len(set(labels)) < len(labels):
-        raise DataError(f"levels= names a label twice: {shown_labels(labels, 30)}.")
+        raise DataError(f"levels= names a label twice: {shown_labels(labels, 30)}. Name each once.")
     return labels
 
 
-def _by_levels(codes: IntArray, labels: tuple[Any, ...], levels: tuple[Any, ...], name: str) -> IntArray:
-    position = {level: code for code, level in enumerate(levels)}
-    order = np.array([position.get(label, -2) for label in labels] + [-1], dtype=np.intp)
-    moved = order[codes]
-    if (moved == -2).any():
-        outside = np.unique(codes[moved == -2])
+def _by_levels(factor: Factor, levels: tuple[Any, ...], name: str) -> IntArray:
+    codes, outside = matched(factor, levels)
+    if outside:
         raise DataError(
-            f"The response {name!r} has values outside the levels {shown_labels(levels, 30)}: "
-            f"{shown_labels(labels[code] for code in outside)}."
+            f"The response {name!r} has values outside the levels {shown_labels(levels, 30)}: {shown_labels(outside)}."
         )
-    return moved
+    return codes
 
 
 def known_codes(column: Column, name: str, levels: tuple[Any, ...]) -> IntArray:
     """(N,) codes of new data by the levels of a fit, -1 where missing; an unknown label raises DataError."""
     counted = _counted(column.value, levels)
-    return _by_levels(*_labels(column), levels, name) if counted is None else counted
+    return _by_levels(_factor(column, name), levels, name) if counted is None else counted
 
 
 def _counted(value: Value, levels: tuple[Any, ...]) -> IntArray | None:

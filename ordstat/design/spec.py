@@ -11,24 +11,25 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from ..model.sample import Rows
-from .coding import Assembled, Coding, FactorCoding, assemble
-from .columns import Columns, Declared, Factor, Value, read, take
+from ..model.table import stack
+from .coding import NOTHING, Assembled, Coding, FactorCoding, NumberCoding, assemble
+from .columns import Columns, Factor, Value, read, take
 from .contrasts import KINDS
 from .design import Design, NewRows
-from .expressions import Expression
-from .frames import as_frame, find_column, has_column, row_name, shown_labels
+from .expressions import Expression, dotted_name
+from .frames import as_frame, find_column, has_column, refuse, shown_labels
 from .inputs import cost_matrix
 from .interpreter import Interpreter, coded_column
-from .marginality import Marginality, marginality
 from .parse import Part
-from .plain import plain_columns, plain_matrix
-from .recipe import Context
-from .recoding import Coded, hypotheses, recoded
 from .response import known_codes
+from .terms import Coded, Marginality, hypotheses, marginality, recoded
 from .transforms.named import Transform
+
+#: Up to so many entries a copy costs less than a look at each column.
+_SMALL = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -84,12 +85,8 @@ def _check_created(value: Value, label: str, missing: BoolArray | None, index: p
     bad = ~np.isfinite(value if value.ndim == 1 else value.sum(axis=1))
     if missing is not None:
         bad &= ~missing
-    if bad.any():
-        position = int(np.argmax(bad))
-        raise DataError(
-            f"{label!r} is not finite in {row_name(index, position)} ({int(bad.sum())} such rows) although its columns "
-            "are: change the term, or set those rows missing (NaN) to leave them out."
-        )
+    rest = " although its columns are: change the term, or set those rows missing (NaN) to leave them out."
+    refuse(bad, index, repr(label), "not finite", rest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,23 +95,23 @@ class Matrices:
 
     rows: Rows
     location: Assembled
-    nominal: Assembled | None
-    scale: Assembled | None
+    nominal: Assembled
+    scale: Assembled
 
 
 def matrices(parts: Parts, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int) -> Matrices:
     """Rows of all roles from complete values."""
 
-    def role(part: Part | None) -> Assembled | None:
-        return assemble(part, values, codings, n) if part is not None and part.terms else None
+    def role(part: Part | None) -> Assembled:
+        return assemble(part, values, codings, n) if part is not None and part.terms else NOTHING
 
     location = assemble(parts.location, values, codings, n)
     nominal, scale = role(parts.nominal), role(parts.scale)
     rows = Rows(
         X=location.matrix,
         offset=_total(parts.location, values),
-        nominal=None if nominal is None else nominal.matrix,
-        scale=None if scale is None else scale.matrix,
+        nominal=nominal.matrix if nominal.names else None,
+        scale=scale.matrix if scale.names else None,
         scale_offset=None if parts.scale is None else _total(parts.scale, values),
     )
     return Matrices(rows, location, nominal, scale)
@@ -127,7 +124,7 @@ def _total(part: Part, values: Mapping[str, Value]) -> FloatArray | None:
     found = [(offset, values[offset.key]) for offset in part.offsets]
     for offset, value in found:
         if isinstance(value, Factor) or value.ndim != 1:
-            raise DataError(f"offset({offset.label}) has to be one column of numbers.")
+            raise DataError(f"offset({offset.label}) must be one column of numbers.")
     return np.asarray(sum(np.asarray(value, dtype=float) for _, value in found))
 
 
@@ -142,12 +139,12 @@ class FormulaSpec:
     states : mapping of call to fitted transform
     columns : tuple of str
         What the right-hand sides need of new data.
-    declared : mapping of column to Declared
-        Levels of the factor columns.
+    declared : mapping of column to Factor
+        The factor columns, without rows.
     response_name : str
     levels : tuple
         Labels of the response, lowest first.
-    context : Context or None
+    context : mapping or None
         Names open to an unsafe formula.
     cost_names : tuple of str or None
     array_offset : bool
@@ -158,10 +155,10 @@ class FormulaSpec:
     codings: Mapping[str, Coding]
     states: Mapping[str, Transform]
     columns: tuple[str, ...]
-    declared: Mapping[str, Declared]
+    declared: Mapping[str, Factor]
     response_name: str
     levels: tuple[Any, ...]
-    context: Context | None = None
+    context: Mapping[str, Any] | None = None
     cost_names: tuple[str, ...] | None = None
     array_offset: bool = field(default=False)
 
@@ -188,22 +185,25 @@ class FormulaSpec:
                 "write offset(...) in the formula."
             )
         frame = as_frame(data)
-        X = None if self._plain is None else plain_matrix(frame, self._plain)
+        X = _plain_matrix(frame, self._plain) if self._plain else None
         if X is not None:
             return NewRows(rows=Rows(X=X), complete=np.ones(len(frame), dtype=bool), index=frame.index)
         return self._evaluated(frame)
 
     @cached_property
-    def _plain(self) -> tuple[str, ...] | None:
-        """The columns where there is nothing to evaluate."""
-        alone = self.parts.nominal is None and self.parts.scale is None
-        return plain_columns(self.parts.location, self.codings) if alone else None
+    def _plain(self) -> tuple[str, ...]:
+        """The columns of a model whose terms are each one column of numbers, in their order; empty for any other."""
+        part, names = self.parts.location, []
+        for term in part.terms:
+            name = dotted_name(term.factors[0].tree)
+            if len(term.factors) > 1 or name is None or not isinstance(self.codings[term.factors[0].key], NumberCoding):
+                return ()
+            names.append(name)
+        return () if part.offsets or self.parts.nominal or self.parts.scale else tuple(names)
 
     def _evaluated(self, frame: pd.DataFrame) -> NewRows:
         self._check_columns(frame)
-        interpreter = Interpreter(
-            Columns(frame, self.declared), dict(self.states), None if self.context is None else self.context.names
-        )
+        interpreter = Interpreter(Columns(frame, self.declared), dict(self.states), self.context)
         found = evaluate(self.parts.factors() | self.parts.offsets(), interpreter, frame.index)
         complete = np.ones(len(frame), dtype=bool)
         values: dict[str, Value] = found.values
@@ -253,13 +253,40 @@ class FormulaSpec:
 
     def recoded(self, design: Design, terms: Iterable[str]) -> FloatArray | None:
         """(N, m) columns of a formula of these terms alone, from those of the design; None where they do not tell."""
-        rows = design.sample.rows
-        coded = [Coded(self.parts.location, design.terms, rows.X)]
-        if self.parts.nominal is not None and rows.nominal is not None:
-            coded.append(Coded(self.parts.nominal, design.nominal_terms, rows.nominal))
-        if self.parts.scale is not None and rows.scale is not None:
-            coded.append(Coded(self.parts.scale, design.scale_terms, rows.scale))
+        rows, parts = design.sample.rows, self.parts
+        roles = (
+            (parts.location, design.terms, rows.X),
+            (parts.nominal, design.nominal_terms, rows.nominal),
+            (parts.scale, design.scale_terms, rows.scale),
+        )
+        coded = [Coded(part, slices, X) for part, slices, X in roles if part is not None and X is not None]
         return recoded(coded, self.codings, terms)
 
     def _location_codings(self) -> dict[str, Coding]:
         return {factor.key: self.codings[factor.key] for term in self.parts.location.terms for factor in term.factors}
+
+
+def _plain_matrix(frame: pd.DataFrame, names: tuple[str, ...]) -> FloatArray | None:
+    """(N, D) of columns of finite numbers; None where a column is missing, of another kind or not finite.
+
+    Looking up one column of a frame after another costs more than a batch of a thousand rows takes to learn. Here they
+    are taken together, and the sums of squares that come with their matrix tell whether every number is finite.
+    """
+    try:
+        places = [frame.columns.get_loc(name) for name in names]
+    except KeyError:
+        return None
+    if not all(isinstance(place, int) for place in places):  # several columns of one name
+        return None
+    positions = np.array(places, dtype=np.intp)
+    if not all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in frame.dtypes.to_numpy()[positions]):
+        return None
+    matrix, squares = stack(_taken(frame, positions), len(frame))
+    return matrix if np.isfinite(squares).all() else None  # numbers too large to square get the longer look
+
+
+def _taken(frame: pd.DataFrame, positions: IntArray) -> list[AnyArray]:
+    """The columns at these positions."""
+    if len(frame) * positions.size <= _SMALL:
+        return list(frame.take(positions, axis=1).to_numpy(dtype=float).T)
+    return [frame.iloc[:, position].to_numpy() for position in positions]

@@ -1,25 +1,28 @@
-"""What a binary learner is: weighted examples in, a real-valued score out."""
+"""What a binary learner is: weighted examples in, a real-valued score out; and a weak one, for boosting.
+
+A weak learner is given signed weights, again and again on the same rows, and answers with a hypothesis of values in
+[-1, 1]. A signed weight u_n says by its sign which answer row n should get, and by its size how much that matters; the
+learner looks for the hypothesis h that maximises sum_n u_n h(x_n).
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from .._typing import FloatArray
 from ..model.binary import Binary
+from ..model.ensembles.ensembles import InRounds
 from ..model.fit import Certificate
 from ..model.sample import Rows
 
-
-class Scorer(Protocol):
-    """Fitted binary classifiers: the answer is +1 where the score is above 0."""
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N, P) scores of P classifiers."""
+#: Fitted binary classifiers: from rows to (N, P) scores of P classifiers, which answer +1 above 0.
+Scorer = Callable[[Rows], FloatArray]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -68,3 +71,82 @@ class BinaryLearner(ABC):
         """One problem: labels z (N,) of +1 and -1 with weights w (N,) >= 0."""
         problem = Binary.of(np.arange(len(X)), z, w)
         return self.on(X, w).fit((problem,), rng)
+
+
+@dataclass(frozen=True, eq=False)
+class Weak:
+    """A weak hypothesis: what its trainer needs to know of it, and its values (N,) on the trainer's rows."""
+
+    member: Any
+    values: FloatArray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HypothesisClass:
+    """How rich a class of hypotheses is on the rows of a sample.
+
+    Attributes
+    ----------
+    log_size : float
+        Logarithm of (a bound of) the number of distinct label vectors; NaN where none is known, or values are real.
+    squared_lengths : (N,) or None
+        |phi(x_n)|^2 of real-valued hypotheses x -> <v, phi(x)>, |v| <= 1, inside a 1-Lipschitz function.
+    """
+
+    log_size: float
+    squared_lengths: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WeakTrainer(ABC):
+    """A weak learner at work on the rows X (N, D) of one sample: what the rounds share is done once."""
+
+    X: FloatArray
+
+    #: A hypothesis that is worse than chance (a sigmoid of a good perceptron may be) is used the other way round.
+    reversible: ClassVar[bool] = True
+
+    @abstractmethod
+    def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
+        """A hypothesis with a large sum_n u_n h(x_n), u (N,)."""
+
+    @abstractmethod
+    def combine(self, members: Sequence[Any], round_weights: FloatArray) -> InRounds:
+        """sum_t weight_t h_t as a potential."""
+
+    @abstractmethod
+    def richness(self) -> HypothesisClass:
+        """Richness of the class of all hypotheses that `best` may return."""
+
+    def fit(self, problems: Sequence[Binary], rng: np.random.Generator) -> Learned:
+        """One hypothesis for every binary problem."""
+        found = [self.best(self._signed(problem), rng) for problem in problems]
+        scorer = partial(_side_by_side, [self.combine([weak.member], np.ones(1)) for weak in found])
+        return Learned(
+            scorer=scorer,
+            scores=np.column_stack([np.zeros((self.n, 0)), *(weak.values for weak in found)]),
+            certificate=Certificate(name="weak hypotheses that were not found", value=0.0, tolerance=0.0),
+            iterations=len(problems),
+        )
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.X)
+
+    def _signed(self, problem: Binary) -> FloatArray:
+        signed = problem.labels * problem.weights
+        return np.bincount(problem.index, weights=signed, minlength=self.n).astype(np.float64)
+
+
+class WeakLearner(BinaryLearner):
+    """A binary learner that boosting can call every round, as a value of its settings."""
+
+    @abstractmethod
+    def on(self, X: FloatArray, case_weights: FloatArray) -> WeakTrainer:
+        """Ready for the rows of X (N, D)."""
+
+
+def _side_by_side(members: Sequence[InRounds], rows: Rows) -> FloatArray:
+    """(N, P) values of P hypotheses."""
+    return np.column_stack([np.zeros((rows.n, 0)), *(member(rows) for member in members)])

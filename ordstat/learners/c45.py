@@ -12,7 +12,7 @@ from ..checks import number
 from ..model.binary import Binary
 from ..model.fit import Certificate
 from ..model.sample import Rows
-from ..model.trees.binary_tree import BinaryTree, TreePanel
+from ..model.trees.tree import Tree, TreePanel
 from .base import BinaryLearner, Learned
 from .c45_pruning import Pruner
 
@@ -82,7 +82,7 @@ class C45Trainer:
             facts=(("Leaves", ", ".join(str(n) for n in leaves)),),
         )
 
-    def tree(self, problem: Binary) -> BinaryTree:
+    def tree(self, problem: Binary) -> Tree:
         """The pruned tree of one problem."""
         if problem.one_sided:
             return _constant(problem)
@@ -90,18 +90,12 @@ class C45Trainer:
         return _grown(X, label.astype(np.uint8), w, self.settings).pruned()
 
 
-def _constant(problem: Binary) -> BinaryTree:
+def _constant(problem: Binary) -> Tree:
     """The answer to a problem with one label, or with none."""
-    none = np.full(1, -1, dtype=np.intp)
-    weight = np.array([problem.weights.sum()])
-    return BinaryTree(
-        column=none,
-        cut=np.full(1, np.nan),
-        left=none,
-        right=none,
-        positive=weight * (problem.side > 0),
-        negative=weight * (problem.side < 0),
-    )
+    none = np.full(1, -1, dtype=np.int32)
+    values = np.zeros((1, 2))
+    values[0, int(problem.side > 0)] = problem.weights.sum()
+    return Tree(column=none, cut=np.zeros(1), child=none, parent=none, values=values, gains=np.zeros(1))
 
 
 def _grown(X: FloatArray, label: FloatArray, w: FloatArray, settings: C45) -> Pruner:

@@ -9,7 +9,7 @@ from math import exp, log, sqrt
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..model.trees.binary_tree import BinaryTree
+from ..model.trees.tree import Tree
 
 #: Points of the normal distribution by upper tail, between which C4.5 goes in straight lines.
 _TAILS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.00)
@@ -57,7 +57,9 @@ class Pruner:
     X : (N, D)
     label : (N,) 1 or 0
     w : (N,)
-    column, cut, left, right, positive, negative : of `BinaryTree`, parents before children
+    column, cut : (M,) as in `Tree`, parents before children
+    left, right : (M,) children for x[column] <= cut and above
+    positive, negative : (M,) weight of the rows of either label
     items : list of (n,) rows of every node
     confidence : float
     """
@@ -78,7 +80,7 @@ class Pruner:
     def __post_init__(self) -> None:
         self.promised = np.zeros(len(self.column))
 
-    def pruned(self) -> BinaryTree:
+    def pruned(self) -> Tree:
         """The tree that is left."""
         nodes = list(range(len(self.column) - 1, -1, -1))
         self._collapse(nodes)
@@ -160,23 +162,20 @@ class Pruner:
         self.promised[node] = self._leaf_errors(self.positive[node], self.negative[node])
         return self._inside(node)
 
-    def _compact(self) -> BinaryTree:
-        """The nodes that can still be reached, parents first."""
-        kept, pending = [], [0]
-        while pending:
-            node = pending.pop()
-            kept.append(node)
-            if self.column[node] >= 0:
-                pending += [int(self.right[node]), int(self.left[node])]
-        place = np.full(len(self.column), -1, dtype=np.intp)
-        place[kept] = np.arange(len(kept))
-        column = self.column[kept]
-        inner = column >= 0
-        return BinaryTree(
-            column=column.astype(np.intp),
-            cut=np.where(inner, self.cut[kept], np.nan),
-            left=np.where(inner, place[self.left[kept]], -1),
-            right=np.where(inner, place[self.right[kept]], -1),
-            positive=self.positive[kept],
-            negative=self.negative[kept],
+    def _compact(self) -> Tree:
+        """The nodes that can still be reached, parents first, the right child after the left."""
+        kept, parents, children = [0], [-1], []
+        for place, node in enumerate(kept):
+            inner = bool(self.column[node] >= 0)
+            children.append(len(kept) if inner else -1)
+            kept += [int(self.left[node]), int(self.right[node])] if inner else []
+            parents += [place, place] if inner else []
+        column = self.column[kept].astype(np.int32)
+        return Tree(
+            column=column,
+            cut=np.where(column >= 0, self.cut[kept], 0.0),
+            child=np.array(children, dtype=np.int32),
+            parent=np.array(parents, dtype=np.int32),
+            values=np.stack([self.negative[kept], self.positive[kept]], axis=1),
+            gains=np.zeros(len(kept)),
         )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,11 @@ from ..solvers.threads import one_openmp_thread
 from .base import BinaryLearner, Learned
 
 _LARGEST_SEED = 2**31 - 1
+
+
+def sklearn_model(module: str, name: str, **settings: Any) -> Any:
+    """An estimator of scikit-learn, imported when it is made."""
+    return getattr(import_module(f"sklearn.{module}"), name)(**settings)
 
 
 @contextmanager
@@ -85,11 +91,7 @@ class Panel:
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, P) scores."""
-        X = self.scaling(rows.X)
-        if rows.n == 0:
-            return np.zeros((0, len(self.members)))
-        with one_openmp_thread(rows.n):
-            return np.column_stack([member(X) for member in self.members])
+        return self._columns(rows, self.members)
 
     @property
     def probable(self) -> bool:
@@ -98,11 +100,14 @@ class Panel:
 
     def above(self, rows: Rows) -> FloatArray:
         """(N, P) P(+1)."""
-        X = self.scaling(rows.X)
+        return self._columns(rows, [member.above for member in self.members])
+
+    def _columns(self, rows: Rows, asked: Sequence[Callable[[FloatArray], FloatArray]]) -> FloatArray:
         if rows.n == 0:
-            return np.zeros((0, len(self.members)))
+            return np.zeros((0, len(asked)))
+        X = self.scaling(rows.X)
         with one_openmp_thread(rows.n):
-            return np.column_stack([member.above(X) for member in self.members])
+            return np.column_stack([ask(X) for ask in asked])
 
 
 @dataclass(frozen=True)

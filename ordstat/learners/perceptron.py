@@ -15,7 +15,7 @@ from ..compiled.rcd import climb
 from ..model.ensembles.ensembles import DirectionSum, hard_sign
 from ..model.sample import Rows
 from ..model.scaling import SCALINGS, Scaling, fit_scaling
-from .weak import HypothesisClass, Weak, WeakLearner, WeakTrainer
+from .base import HypothesisClass, Weak, WeakLearner, WeakTrainer
 
 # Steps whose values differ by less than this share of the weights are ties.
 _TIE = 1e-12
@@ -54,8 +54,7 @@ class RCDPerceptron(WeakLearner):
         _check_search(self)
 
     def on(self, X: FloatArray, case_weights: FloatArray) -> DirectionTrainer:
-        scaling = fit_scaling(self.scaling, X, case_weights)
-        return DirectionTrainer(X=X, scaled=scaling(X), scaling=scaling, updates=self.updates)
+        return DirectionTrainer.of(self, X, case_weights)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,10 +85,7 @@ class NormalisedSigmoid(WeakLearner):
         number("gamma", self.gamma, above=0.0, of=self)
 
     def on(self, X: FloatArray, case_weights: FloatArray) -> DirectionTrainer:
-        scaling = fit_scaling(self.scaling, X, case_weights)
-        return SigmoidTrainer(
-            X=X, scaled=scaling(X), scaling=scaling, updates=self.updates, shape=np.tanh, length=float(self.gamma)
-        )
+        return DirectionTrainer.of(self, X, case_weights, shape=np.tanh, length=float(self.gamma))
 
 
 def _check_search(learner: RCDPerceptron | NormalisedSigmoid) -> None:
@@ -100,29 +96,32 @@ def _check_search(learner: RCDPerceptron | NormalisedSigmoid) -> None:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DirectionTrainer(WeakTrainer):
-    """The trainer of a perceptron, for the rows X (N, D).
+    """The trainer of a perceptron, or of a sigmoid, for the rows X (N, D).
 
     Attributes
     ----------
-    X, scaled : (N, D)
+    scaled : (N, D)
     scaling : Scaling
     updates : int
     shape : callable
         From <v, (x, 1)> to the value.
     length : float or None
-        Length that v is given.
+        Length that v is given for a sigmoid.
     """
 
-    X: FloatArray
     scaled: FloatArray
     scaling: Scaling
     updates: int
     shape: Callable[[FloatArray], FloatArray] = hard_sign
     length: float | None = None
 
-    @property
-    def n(self) -> int:
-        return len(self.X)
+    @classmethod
+    def of(
+        cls, learner: RCDPerceptron | NormalisedSigmoid, X: FloatArray, case_weights: FloatArray, **more: Any
+    ) -> DirectionTrainer:
+        """The rows with their columns scaled once."""
+        scaling = fit_scaling(learner.scaling, X, case_weights)
+        return cls(X=X, scaled=scaling(X), scaling=scaling, updates=learner.updates, **more)
 
     def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
         member = self._placed(self.search(u, rng))
@@ -150,20 +149,16 @@ class DirectionTrainer(WeakTrainer):
         )
 
     def richness(self) -> HypothesisClass:
-        """Cover's count of the ways that hyperplanes divide N points."""
+        """Cover's count of the ways that hyperplanes divide N points.
+
+        Of sigmoids the lengths gamma (x, 1) of the scaled rows: tanh is 1-Lipschitz.
+        """
         n, width = self.n, self.scaled.shape[1]
+        if self.length is not None:
+            squares = self.length**2 * (1.0 + np.square(self.scaled).sum(axis=1))
+            return HypothesisClass(log_size=np.nan, squared_lengths=squares)
         count = 2 * sum(comb(n - 1, i) for i in range(min(width, n - 1) + 1))
         return HypothesisClass(log_size=_log_of(count))
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SigmoidTrainer(DirectionTrainer):
-    """The trainer of a normalised sigmoid, for the rows X (N, D)."""
-
-    def richness(self) -> HypothesisClass:
-        """Lengths gamma (x, 1) of the scaled rows: tanh is 1-Lipschitz."""
-        length = 1.0 if self.length is None else self.length
-        return HypothesisClass(log_size=np.nan, squared_lengths=length**2 * (1.0 + np.square(self.scaled).sum(axis=1)))
 
 
 def _log_of(count: int) -> float:

@@ -12,8 +12,8 @@ from .._typing import FloatArray, IntArray
 from ..compiled.rankstump import best_column
 from ..model.ensembles.rankers import RankStumpVotes
 from ..solvers.dynamic_program import best_cuts
+from .base import Weak
 from .stump import Presorted
-from .weak import Weak
 
 # Cuts whose costs differ by less than this share of all costs are ties, which the wider gap wins.
 _TIE = 1e-9
@@ -108,8 +108,7 @@ class RankStumpTrainer:
 
 def _shared_out(gains: FloatArray) -> FloatArray:
     """Gains as shares of all of them."""
-    shares: FloatArray = gains / (np.abs(gains).sum() or 1.0)
-    return shares
+    return gains / (np.abs(gains).sum() or 1.0)
 
 
 def _gap_shares(presorted: Presorted) -> FloatArray:
@@ -118,5 +117,4 @@ def _gap_shares(presorted: Presorted) -> FloatArray:
     mean = inner.sum(axis=1, keepdims=True) / np.maximum(presorted.distinct.sum(axis=1, keepdims=True), 1)
     gaps = np.hstack([mean, inner, mean])
     total = gaps.sum(axis=1, keepdims=True)
-    shares: FloatArray = np.divide(gaps, total, out=np.zeros_like(gaps), where=total > 0)
-    return shares
+    return np.asarray(np.divide(gaps, total, out=np.zeros_like(gaps), where=total > 0))

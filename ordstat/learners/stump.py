@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import AnyArray, BoolArray, FloatArray
 from ..compiled.stump import best_cut
 from ..model.ensembles.ensembles import StumpSum
-from .weak import HypothesisClass, Weak, WeakLearner, WeakTrainer
+from .base import HypothesisClass, Weak, WeakLearner, WeakTrainer
 
 # Cuts whose values differ by less than this share of the weights are ties, which go to the first.
 _TIE = 1e-12
@@ -80,12 +80,7 @@ class DecisionStump(WeakLearner):
 class StumpTrainer(WeakTrainer):
     """The trainer of a stump, for the rows X (N, D)."""
 
-    X: FloatArray
     presorted: Presorted
-
-    @property
-    def n(self) -> int:
-        return len(self.X)
 
     def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
         sorted_by = self.presorted

@@ -1,56 +1,33 @@
-"""Soft-margin support vector machines that share one kernel matrix.
+"""Soft-margin support vector machines that share one kernel matrix, and the C whose votes cost least on rows not seen.
 
 Each problem is the dual of RED-SVM with one threshold: with b free the threshold's penalty is zero at the optimum.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..model.binary import Binary
 from ..model.fit import Certificate
-from ..model.kernels.checks import require_definite, require_finite, require_symmetric
+from ..model.kernels.checks import checked_gram, require_definite
 from ..model.kernels.named import Kernel
-from ..model.row_blocks import row_blocks
+from ..model.potentials import KernelExpansion
+from ..model.rules import most_votes
 from ..model.sample import Rows
-from ..model.scaling import Scaling, about_mean, fit_scaling
+from ..model.scaling import Scaling, fit_scaling
+from ..model.ties import cleared
+from ..solvers.cross_validation import Held, Judge, Plan
 from ..solvers.gram import DenseGram, centred
 from ..solvers.svm.dual import DualRoute, DualSolution, ExtendedDual
 from ..solvers.svm.routes import SOLVERS
-from .base import BinaryLearner, Learned
+from .base import BinaryLearner, Learned, Scorer
 
 # Coefficients below this share of the largest are rounding.
 _NO_SUPPORT = 1e-12
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SharedExpansions:
-    """P scores sum_s coef_sp k(x_s, x) + offset_p over one set of support rows.
-
-    Attributes
-    ----------
-    kernel : Kernel
-    scaling : Scaling
-    anchors : (S, ...) rows that support any of them, as the kernel keeps them
-    coef : (S, P)
-    offset : (P,)
-    """
-
-    kernel: Kernel
-    scaling: Scaling
-    anchors: AnyArray
-    coef: FloatArray
-    offset: FloatArray
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N, P) scores."""
-        blocks = row_blocks(rows.n, len(self.coef))
-        parts = [self.kernel(self.scaling(rows.X[some]), self.anchors) @ self.coef for some in blocks]
-        return np.concatenate([np.zeros((0, self.offset.size)), *parts]) + self.offset
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -61,7 +38,6 @@ class Machine:
     offset: float
     gap: float
     iterations: int
-    n_support: int
 
 
 @dataclass(frozen=True)
@@ -95,12 +71,9 @@ class SVM(BinaryLearner):
             A kernel matrix that is not finite, symmetric and (conditionally) positive definite.
         """
         scaling, scaled = self._scaled(X, case_weights)
-        with np.errstate(over="ignore", invalid="ignore"):
-            gram = self.kernel.gram(scaled, np.arange(len(X)))
-        require_finite(gram)
+        gram = checked_gram(self.kernel, scaled, np.arange(len(X)))
         if not self.kernel.trusted:
             used = case_weights > 0
-            gram = require_symmetric(gram)
             require_definite(centred(gram[np.ix_(used, used)])[0])
         return SharedGram(learner=self, scaling=scaling, X=scaled, gram=gram)
 
@@ -112,9 +85,7 @@ class SVM(BinaryLearner):
 
     def _scaled(self, X: FloatArray, case_weights: FloatArray) -> tuple[Scaling, FloatArray]:
         used = case_weights > 0
-        scaling = fit_scaling(self.scaling, X[used], case_weights[used])
-        if self.kernel.linear:
-            scaling = about_mean(scaling, X[used], case_weights[used])
+        scaling = fit_scaling(self.scaling, X[used], case_weights[used], about_mean=self.kernel.linear)
         return scaling, scaling(X)
 
 
@@ -145,7 +116,7 @@ class SharedGram:
         machines = [self.path(p, (svm.C,), svm.tol, SOLVERS[svm.solver], rng)[0] for p in problems]
         coef, offset = np.column_stack([m.coef for m in machines]), np.array([m.offset for m in machines])
         support: IntArray = np.flatnonzero(coef.any(axis=1))
-        scorer = SharedExpansions(
+        scorer = KernelExpansion(
             kernel=svm.kernel,
             scaling=self.scaling,
             anchors=svm.kernel.anchors(self.X, support),
@@ -153,13 +124,13 @@ class SharedGram:
             offset=offset,
         )
         worst = max((m.gap for m in machines), default=0.0)
-        each = [m.n_support for m in machines]
+        each = np.count_nonzero(coef, axis=0)
         return Learned(
             scorer=scorer,
             scores=self.gram[:, support] @ coef[support] + offset,
             certificate=Certificate(name="largest relative duality gap", value=worst, tolerance=svm.tol),
             iterations=sum(m.iterations for m in machines),
-            facts=(("Support vectors", f"{min(each)} to {max(each)} a problem, {support.size} in all"),),
+            facts=(("Support vectors", f"{each.min()} to {each.max()} a problem, {support.size} in all"),),
         )
 
     def path(
@@ -167,7 +138,7 @@ class SharedGram:
     ) -> list[Machine]:
         """The machine at every value of C, growing, each solve starting where the last one ended."""
         if problem.one_sided:
-            constant = Machine(coef=np.zeros(len(self.gram)), offset=problem.side, gap=0.0, iterations=0, n_support=0)
+            constant = Machine(coef=np.zeros(len(self.gram)), offset=problem.side, gap=0.0, iterations=0)
             return [constant] * len(values)
         gram, means = centred(self.gram[np.ix_(problem.index, problem.index)])
         dual = ExtendedDual(
@@ -185,10 +156,61 @@ class SharedGram:
         np.add.at(coef, problem.index, beta)
         # Scores of the centred kernel differ from those of the raw one by means'beta.
         offset = (point.offset or 0.0) - float(means @ point.beta) - float(point.theta[0])
-        return Machine(
-            coef=coef,
-            offset=offset,
-            gap=point.gap,
-            iterations=iterations,
-            n_support=int(np.count_nonzero(coef)),
-        )
+        return Machine(coef=coef, offset=offset, gap=point.gap, iterations=iterations)
+
+
+#: From scores of the binary classifiers (N, P) to votes (N, K), given K.
+Tally = Callable[[FloatArray, int], FloatArray]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Tallied:
+    """Votes for K levels by P binary classifiers."""
+
+    scorer: Scorer
+    tally: Tally
+    n_levels: int
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N, K) votes."""
+        return self.tally(cleared(self.scorer(rows)), self.n_levels)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Priced:
+    """What votes cost.
+
+    Attributes
+    ----------
+    costs : (N, K) price of every prediction
+    weights : (N,) case weights
+    tally : Tally
+    """
+
+    costs: FloatArray
+    weights: FloatArray
+    tally: Tally
+
+    def mean_cost(self, scores: FloatArray, rows: BoolArray) -> float:
+        """Mean cost of the rows where `rows` (N,) is true, from the scores (n, P) of their classifiers."""
+        codes = most_votes(self.tally(cleared(scores), self.costs.shape[1]))
+        paid, weights = self.costs[rows][np.arange(len(codes)), codes], self.weights[rows]
+        return float(weights @ paid / weights.sum())
+
+
+def votes_judge(problems: Sequence[Binary], priced: Priced, route: DualRoute, plan: Plan) -> Judge[SharedGram]:
+    """Judges a kernel by the votes of machines that saw the other folds, a path of growing C for each problem."""
+
+    def judge(shared: SharedGram, test: BoolArray, rng: np.random.Generator, told: Callable[[str], None]) -> Held:
+        across, gap = shared.gram[test], 0.0
+        scores = np.empty((len(plan.C), across.shape[0], len(problems)))
+        for p, problem in enumerate(problems):
+            machines = shared.path(problem.among(~test), plan.C, plan.tol, route, rng)
+            scores[:, :, p] = np.stack([m.coef for m in machines]) @ across.T
+            scores[:, :, p] += np.array([m.offset for m in machines])[:, None]
+            gap = max(gap, *(m.gap for m in machines))
+            told(f"problem {p + 1} of {len(problems)}")
+        costs = np.array([priced.mean_cost(at_C, test) for at_C in scores])
+        return Held(costs=costs, size=float(priced.weights[test].sum()), gap=gap)
+
+    return judge

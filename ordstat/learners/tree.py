@@ -13,8 +13,8 @@ from ..checks import number, one_of, whole
 from ..compiled.tree import grow
 from ..model.trees.pruning import MEASURES, pruned
 from ..model.trees.tree import Tree, TreeSum
+from .base import HypothesisClass, Weak, WeakLearner, WeakTrainer
 from .stump import Presorted
-from .weak import HypothesisClass, Weak, WeakLearner, WeakTrainer
 
 # Cuts whose gains differ by less than this share of the weights are ties, which go to the first.
 _TIE = 1e-12
@@ -83,7 +83,6 @@ class TreeTrainer(WeakTrainer):
     """
 
     settings: DecisionTree
-    X: FloatArray
     order: AnyArray
     ranks: AnyArray
 
@@ -95,10 +94,6 @@ class TreeTrainer(WeakTrainer):
         ranks = np.zeros(presorted.order.shape, dtype=np.int32)
         np.put_along_axis(ranks, presorted.order[:, 1:].astype(np.intp), rising, axis=1)
         return cls(settings=settings, X=X, order=presorted.order, ranks=ranks)
-
-    @property
-    def n(self) -> int:
-        return len(self.X)
 
     def grow(self, classes: IntArray, weights: FloatArray, n_classes: int) -> Tree:
         """The tree of classes (N,) 0..C-1 under weights (N,) >= 0, not all of them 0; without Python's lock."""

@@ -139,19 +139,19 @@ class TreeRounds:
 
     def _grown(self, grown_on: FloatArray, apply: Mapper) -> list[Tree]:
         """The trees of a round; a problem that has ended repeats its last one, which has no vote."""
-        width = len(self.plan.classes)
-        tasks = [s for s in range(width) if self._active[min(s, len(self._active) - 1)]]
-        grown = dict(zip(tasks, apply(lambda s: self._grow(s, grown_on), tasks), strict=True))
-        return [grown[s] if s in grown else self.trees[s - width] for s in range(width)]
+        plan, width = self.plan, len(self.plan.classes)
 
-    def _grow(self, s: int, grown_on: FloatArray) -> Tree:
-        return self._trainer.grow(self.plan.classes[s], grown_on[min(s, len(grown_on) - 1)], self.plan.n_classes)
+        def grow(s: int) -> Tree:
+            return self._trainer.grow(plan.classes[s], grown_on[min(s, len(grown_on) - 1)], plan.n_classes)
+
+        tasks = [s for s in range(width) if self._active[min(s, len(self._active) - 1)]]
+        grown = dict(zip(tasks, apply(grow, tasks), strict=True))
+        return [grown[s] if s in grown else self.trees[s - width] for s in range(width)]
 
     def _sampled(self, rng: np.random.Generator) -> FloatArray:
         """(P, M) how often each row is drawn, or its weight, with as much weight as all rows have."""
         if self._bag is None:
-            weights: FloatArray = self._weights * self.rows.weights.sum()
-            return weights
+            return np.asarray(self._weights * self.rows.weights.sum())
         return self._bag.draw(self._weights, rng)
 
     def _settled(self, update: Update) -> FloatArray:
@@ -169,8 +169,7 @@ def drawn(weights: FloatArray, size: int, rng: np.random.Generator) -> IntArray:
     """(E,) how often each row is among `size` rows drawn with these chances, with replacement."""
     chances = np.cumsum(weights)
     places = np.searchsorted(chances, np.sort(rng.random(size)) * chances[-1], side="right")
-    counts: IntArray = np.bincount(np.minimum(places, weights.size - 1), minlength=weights.size).astype(np.intp)
-    return counts
+    return np.bincount(np.minimum(places, weights.size - 1), minlength=weights.size).astype(np.intp)
 
 
 @dataclass(eq=False, kw_only=True)

@@ -2,18 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._typing import Progress
+from .._typing import FloatArray, Progress
 from ..assess.bounds import MarginBounds
+from ..checks import jobs, one_of
 from ..exceptions import DataError, OptionError
-from ..model.costs import CostMatrix
+from ..model.costs import CostMatrix, require_v_shaped, sample_costs
 from ..model.fit import Fit, Geometry
 from ..model.sample import Sample
+from ..model.scaling import SCALINGS
 from .shared.work import Work
+
+
+def option(default: Any, check: Callable[..., Any], *bounds: Any, **settings: Any) -> Any:
+    """A field of a method: its default, and the function of `ordstat/checks.py` that says what it may be.
+
+    A value becomes what `check(name, value, *bounds, of=method, **settings)` returns, and stays where that is None.
+    """
+
+    def checked(name: str, value: Any, method: Any) -> Any:
+        return check(name, value, *bounds, of=method, **settings)
+
+    return field(default=default, metadata={"check": checked})
+
+
+def cost_option(default: str = "absolute") -> Any:
+    """The field of a cost by name, or a matrix of costs."""
+    return option(default, lambda name, value, of: CostMatrix.parse(value).value)
+
+
+def scaling_option() -> Any:
+    """The field that says how columns are scaled."""
+    return option("range", one_of, SCALINGS)
+
+
+def jobs_option() -> Any:
+    """The field of how many threads are at work."""
+    return option(1, lambda name, value, of: jobs(value, of=of))
 
 
 @dataclass(frozen=True)
@@ -22,6 +52,7 @@ class Needs:
 
     two_levels: bool = False
     row_costs: bool = False  # takes Sample.costs
+    v_shaped: bool = False  # takes costs that do not fall away from the true rank, and no others
     nominal: bool = False  # takes Rows.nominal
     scale: bool = False  # takes Rows.scale
     offset: bool = False  # takes Rows.offset
@@ -43,10 +74,20 @@ class Method:
     likelihood: ClassVar[bool] = False
     results_class: ClassVar[type[Any]]
 
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            value = f.metadata["check"](f.name, getattr(self, f.name), self) if "check" in f.metadata else None
+            if value is not None:
+                self._settle(**{f.name: value})
+
     @property
     def cost_matrix(self) -> CostMatrix:
         """What predictions cost where a row has no costs of its own."""
         return CostMatrix.parse(self.cost)  # type: ignore[attr-defined]  # every concrete class has the field
+
+    def costs(self, sample: Sample) -> FloatArray:
+        """(N, K) costs of every prediction: the rows' own, else those of `cost`."""
+        return sample_costs(self.cost_matrix, sample)
 
     @property
     def pairwise(self) -> bool:
@@ -85,6 +126,10 @@ class Method:
                 )
         if self.needs.two_levels and sample.n_levels != 2:
             raise DataError(f"{type(self).__name__} takes a response of 2 levels; this one has {sample.n_levels}.")
+        if not sample.case_weights.any():
+            raise DataError("weights are zero for every row: nothing is left to fit.")
+        if self.needs.v_shaped:
+            require_v_shaped(self.costs(sample), sample.y, type(self).__name__)
 
     def work(self, sample: Sample) -> Work | None:
         """About how much memory and time the fit takes; None where neither grows faster than the rows."""

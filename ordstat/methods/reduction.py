@@ -11,18 +11,19 @@ import numpy as np
 from .._typing import FloatArray, Progress
 from ..checks import one_of
 from ..exceptions import DataError
-from ..learners.extended import Answered, learn, parse_base
-from ..model.costs import CostField, CostMatrix, require_differences, require_v_shaped, sample_costs, split_weights
+from ..learners.base import BinaryLearner, Learned
+from ..learners.named import parse_base
+from ..model.binary import Binary
+from ..model.costs import CostField, require_differences, split_weights
 from ..model.distinct import DistinctRows, distinct_rows
 from ..model.fit import Trace
-from ..model.reduction.answers import Answers, CountingRule, ModalRule, out_of_order
-from ..model.reduction.bound import alike, binary_cost, training_bound
-from ..model.reduction.encoding import Encoding, parse_encoding
-from ..model.reduction.extended import ReductionFit, extend
+from ..model.reduction.answers import CountingRule, ModalRule, out_of_order
+from ..model.reduction.encoding import EncodedAnswers, Encoding, extended_rows, parse_encoding
+from ..model.reduction.extended import Extended, ReductionFit, alike, binary_cost, extend, training_bound
 from ..model.sample import Rows, Sample
-from ..model.scaling import SCALED, SCALINGS, fit_scaling
+from ..model.scaling import SCALED, Scaling, fit_scaling
 from ..results.rankers.reduction import ReductionResults
-from .base import Method, Needs
+from .base import Method, Needs, cost_option, option, scaling_option
 from .shared.work import Work
 
 # Rows of whole weights are given that often to a classifier that need not count them, up to this number.
@@ -33,7 +34,7 @@ _COPIES, _NUMBERS = 4.0, 14.0
 _NUMBER_SECONDS, _FIT_SECONDS, _ROW_SECONDS = 5e-7, 4e-3, 3e-5
 
 #: From answers to ranks.
-RULES: dict[str, Callable[[Answers, bool], CountingRule]] = {"count": CountingRule, "mode": ModalRule}
+RULES: dict[str, Callable[[EncodedAnswers, bool], CountingRule]] = {"count": CountingRule, "mode": ModalRule}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -80,17 +81,15 @@ class Reduction(Method):
 
     base: Any = "logistic"
     encoding: str | Encoding = "one-hot"
-    cost: CostField = "absolute"
-    decision: str = "count"
-    scaling: str | None = "range"
+    cost: CostField = cost_option()
+    decision: str = option("count", one_of, RULES)
+    scaling: str | None = scaling_option()
 
-    needs: ClassVar[Needs] = Needs(row_costs=True)
+    needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True)
     results_class: ClassVar[type[Any]] = ReductionResults
 
     def __post_init__(self) -> None:
-        self._settle(cost=CostMatrix.parse(self.cost).value)
-        one_of("decision", self.decision, RULES, of=self)
-        one_of("scaling", self.scaling, SCALINGS, of=self)
+        super().__post_init__()
         parse_encoding(self.encoding)
         if not isinstance(self.base, str) or self.base != "logistic":
             parse_base(self.base, type(self).__name__)
@@ -103,9 +102,7 @@ class Reduction(Method):
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method does not support."""
         super().check(sample)
-        costs = sample_costs(self.cost_matrix, sample)
-        require_v_shaped(costs, sample.y, type(self).__name__)
-        require_differences(costs, sample.case_weights)
+        require_differences(self.costs(sample), sample.case_weights)
 
     def work(self, sample: Sample) -> Work:
         """The extended examples, or a classifier for every question."""
@@ -151,43 +148,43 @@ class Reduction(Method):
         self.check(sample)
         base = parse_base(self.base, type(self).__name__)
         most = np.inf if base.counts_rows else _MOST_ROWS
-        train = distinct_rows(sample, sample_costs(self.cost_matrix, sample)).repeated(most)
+        train = distinct_rows(sample, self.costs(sample)).repeated(most)
         extended = extend(train.y, train.costs, train.weights)
         scaling = fit_scaling(self.scaling, train.X, train.weights)
-        answered = learn(base, parse_encoding(self.encoding), train.X, extended, scaling, rng)
-        rule = RULES[self.decision](answered.answers, alike(split_weights(train.costs)))
+        answers, learned = _learned(base, parse_encoding(self.encoding), train.X, extended, scaling, rng)
+        rule = RULES[self.decision](answers, alike(split_weights(train.costs)))
         if self.decision == "mode" and not rule.probable:
             raise DataError(
                 "decision='mode' needs probabilities: a base classifier with predict_proba, and costs that weigh the "
                 "examples of each question alike, such as the absolute cost."
             )
-        gaps = answered.answers(Rows(X=train.X))
+        gaps = answers(Rows(X=train.X))
         bound = training_bound(train, gaps, extended) if self.decision == "count" else None
         if progress is not None:
             progress(1, 1, "extended examples learned")
         return ReductionFit(
             rule=rule,
-            certificate=answered.learned.certificate,
+            certificate=learned.certificate,
             trace=Trace(
-                iterations=answered.learned.iterations,
+                iterations=learned.iterations,
                 objective=np.array([binary_cost(gaps, extended) / train.weights.sum()]),
                 message="extended examples learned",
             ),
             scores=rule.scores(sample.rows),
-            facts=self._facts(answered),
+            facts=self._facts(int(np.count_nonzero(extended.weights)), learned),
             bound=bound,
             crossed=crossed(rule, train, gaps),
         )
 
-    def _facts(self, answered: Answered) -> tuple[tuple[str, Any], ...]:
+    def _facts(self, n_examples: int, learned: Learned) -> tuple[tuple[str, Any], ...]:
         how = "most probable rank" if self.decision == "mode" else "1 + number of positive answers"
         return (
-            ("Extended examples", f"{answered.n_examples} of positive weight"),
+            ("Extended examples", f"{n_examples} of positive weight"),
             ("Base classifier", str(parse_base(self.base, type(self).__name__))),
             ("Encoding of k", repr(parse_encoding(self.encoding))),
             ("Rank", how),
             ("Columns scaled", SCALED[self.scaling]),
-            *answered.learned.facts,
+            *learned.facts,
         )
 
 
@@ -195,3 +192,31 @@ def crossed(rule: CountingRule, train: DistinctRows, gaps: FloatArray) -> float:
     """Weight of the training rows whose answers, or their probabilities where there are any, grow in k."""
     values = rule.answers.above(Rows(X=train.X)) if rule.probable else gaps
     return float(train.weights @ out_of_order(values))
+
+
+def _learned(
+    base: BinaryLearner,
+    encoding: Encoding,
+    X: FloatArray,
+    extended: Extended,
+    scaling: Scaling,
+    rng: np.random.Generator,
+) -> tuple[EncodedAnswers, Learned]:
+    """Fit a base learner to the extended examples of rows X (N, D), their columns scaled first; its answers.
+
+    Examples of weight 0 are left out. One classifier learns all of them, or one classifier each k, as the encoding has
+    it.
+    """
+    scaled, n_levels = scaling(X), extended.labels.shape[1] + 1
+    codes = encoding.codes(n_levels)
+    if codes is None:
+        rows = np.arange(len(X))
+        problems = [Binary.of(rows, z, w) for z, w in zip(extended.labels.T, extended.weights.T, strict=True)]
+        learned = base.on(scaled, extended.weights.sum(axis=1)).fit(problems, rng)
+    else:
+        weights = extended.weights.ravel()
+        inside = weights > 0
+        examples = extended_rows(scaled, codes)[inside]
+        learned = base.fit(examples, extended.labels.ravel()[inside], weights[inside], rng)
+    answers = EncodedAnswers(scorer=learned.scorer, n_levels=n_levels, codes=codes, encoding=encoding, scaling=scaling)
+    return answers, learned

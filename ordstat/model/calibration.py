@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import softmax
@@ -23,32 +23,6 @@ from .sample import Rows
 
 #: Thresholds shown in a line of text.
 _SHOWN = 12
-
-
-class ProbabilityMap(Protocol):
-    """From scores to probabilities.
-
-    Attributes
-    ----------
-    slope : float
-        b >= 0; 0 where the score told nothing of the rank.
-    """
-
-    name: ClassVar[str]
-    #: What the intercepts are called.
-    intercepts: ClassVar[str]
-
-    @property
-    def slope(self) -> float: ...
-    @property
-    def intercept(self) -> FloatArray:
-        """(K-1,) thresholds a_k of a potential, or (K,) a_k of votes."""
-
-    def probabilities(self, scores: FloatArray) -> FloatArray:
-        """(N, K), rows summing to 1."""
-
-    def cum_probabilities(self, scores: FloatArray) -> FloatArray:
-        """(N, K) P(y <= k); the last column is 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +45,7 @@ class ScoreMap:
     slope: float
 
     name: ClassVar[str] = "cumulative logit of the score"
+    #: What the intercepts are called.
     intercepts: ClassVar[str] = "thresholds"
 
     @cached_property
@@ -126,7 +101,7 @@ class Calibration:
 
     Attributes
     ----------
-    map : ProbabilityMap
+    map : ScoreMap or VoteMap
     folds : int
         Number of folds of the cross-fitting.
     scores : (M,) or (M, K) cross-fitted scores of rows of the fit, in the units of its own scores
@@ -136,7 +111,7 @@ class Calibration:
         The cross-fitted scores put all rows in the order of their ranks, so that likelihood alone has no maximum.
     """
 
-    map: ProbabilityMap
+    map: ScoreMap | VoteMap
     folds: int
     scores: FloatArray
     rows: IntArray

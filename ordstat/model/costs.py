@@ -139,8 +139,7 @@ class CostMatrix:
 
     def rows(self, y: IntArray, n_levels: int) -> FloatArray:
         """(N, K) costs of every prediction for rows of codes y (N,)."""
-        rows: FloatArray = self.matrix(n_levels)[y]
-        return rows
+        return self.matrix(n_levels)[y]
 
 
 def sample_costs(cost: CostMatrix, sample: Sample) -> FloatArray:
@@ -174,8 +173,7 @@ def split_weights(costs: FloatArray) -> FloatArray:
     array([[1., 3.],
            [3., 1.]])
     """
-    weights: FloatArray = np.abs(np.diff(costs, axis=1))
-    return weights
+    return np.abs(np.diff(costs, axis=1))
 
 
 @dataclass(frozen=True)
@@ -192,8 +190,7 @@ def _first(broken: BoolArray) -> Break | None:
 
 
 def _slack(costs: FloatArray) -> FloatArray:
-    slack: FloatArray = _ROUNDING * np.abs(costs).max(axis=1, keepdims=True)
-    return slack
+    return np.asarray(_ROUNDING * np.abs(costs).max(axis=1, keepdims=True))
 
 
 def v_break(costs: FloatArray, y: IntArray) -> Break | None:

@@ -83,7 +83,7 @@ class Present:
             scores = self.spread_votes(scores)
         else:
             intercept = self.spread_thresholds(found.intercept)
-        return replace(calibration, map=replace(cast(Any, found), intercept=intercept), scores=scores)
+        return replace(calibration, map=replace(found, intercept=intercept), scores=scores)
 
     def spread_votes(self, votes: FloatArray) -> FloatArray:
         """(N, K) votes (N, K'), the others having one less than the least voted level of the row."""
@@ -102,8 +102,7 @@ class Present:
         infinite = np.full((*theta.shape[:-1], 1), np.inf)
         ends = np.concatenate([-infinite, theta, infinite], axis=-1)
         # The threshold above level k is the lower end of the first level present above k.
-        spread: FloatArray = ends[..., np.searchsorted(self.codes, np.arange(1, self.n_levels))]
-        return spread
+        return ends[..., np.searchsorted(self.codes, np.arange(1, self.n_levels))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,5 +149,4 @@ class WideRule:
 
     def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
         narrow = scores if scores is None or scores.ndim == 1 else scores[:, self.present.codes]
-        codes: IntArray = self.present.codes[self.rule.codes(rows, narrow)]
-        return codes
+        return self.present.codes[self.rule.codes(rows, narrow)]

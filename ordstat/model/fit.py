@@ -47,6 +47,7 @@ class Trace:
     message: str
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Geometry(ABC):
     """What margins and their bounds need of a potential.
 
@@ -100,10 +101,7 @@ class BallGeometry(Geometry):
         The same ranker in the same space counted from other origins.
     """
 
-    norm: float
     squared_lengths: FloatArray
-    theta: FloatArray
-    radius: float
     price: float = 0.0
     moved: tuple[BallGeometry, ...] = ()
 
@@ -139,8 +137,6 @@ class HullGeometry(Geometry):
         Divergence of the vote from a prior over voters; NaN where none is known.
     """
 
-    norm: float
-    theta: FloatArray
     log_size: float
     log_size_own: float
     squared_lengths: FloatArray | None = None
@@ -201,6 +197,12 @@ class LikelihoodAtEstimates(Protocol):
 
     def score_products(self, cluster: IntArray | None) -> FloatArray:
         """(P', P') middle matrix of the sandwich: sum of outer products of scores, by row or by cluster."""
+
+    def score_totals(self, codes: IntArray, n_groups: int) -> FloatArray:
+        """(G, P') weighted scores summed over the rows of each code."""
+
+    def replicated(self, weights: FloatArray) -> FloatArray:
+        """(R, P') estimates with each column of weights (N, R)."""
 
     def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
         """U' J^-1 U of a wider model at estimates of this one."""

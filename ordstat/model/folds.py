@@ -56,5 +56,4 @@ def stratified_folds(
         crowding = held @ (counts[g] / total)
         chosen[g] = np.lexsort((held.sum(axis=1), crowding))[0]
         held[chosen[g]] += counts[g]
-    fold: IntArray = chosen[labels]
-    return fold
+    return chosen[labels]

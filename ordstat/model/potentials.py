@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,20 +25,20 @@ class KernelExpansion:
         Map of the columns, applied to new rows.
     anchors : (S, ...)
         Support rows as the kernel keeps them (already scaled).
-    coef : (S,)
+    coef : (S,), or (S, P) of P potentials
         beta_s, summing to zero over s.
-    offset : float
+    offset : float, or (P,)
         b.
     squared_norm : float
-        |v|^2 = coef' k(x_s, x_t) coef.
+        |v|^2 = coef' k(x_s, x_t) coef; NaN where nobody asks for it.
     """
 
     kernel: Kernel
     scaling: Scaling
     anchors: AnyArray
     coef: FloatArray
-    offset: float
-    squared_norm: float
+    offset: Any
+    squared_norm: float = float("nan")
 
     @property
     def slopes(self) -> FloatArray | None:
@@ -45,10 +46,10 @@ class KernelExpansion:
         return None
 
     def __call__(self, rows: Rows) -> FloatArray:
-        """(N,) scores."""
-        blocks = row_blocks(rows.n, self.coef.size)
+        """(N,) scores, or (N, P)."""
+        blocks = row_blocks(rows.n, len(self.coef))
         parts = [self.kernel(self.scaling(rows.X[some]), self.anchors) @ self.coef for some in blocks]
-        return np.concatenate([np.zeros(0), *parts]) + self.offset
+        return np.asarray(np.concatenate([np.zeros((0, *self.coef.shape[1:])), *parts]) + self.offset)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -83,13 +84,11 @@ class LinearPotential:
     @property
     def slopes(self) -> FloatArray:
         """(D,) effects of the columns on their own scale."""
-        effects: FloatArray = self.coef * self.scaling.factor
-        return effects
+        return self.coef * self.scaling.factor
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
-        scores: FloatArray = self.scaling(rows.X) @ self.coef + self.offset
-        return scores
+        return self.scaling(rows.X) @ self.coef + self.offset
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -111,5 +110,28 @@ class ColumnScore:
         """(N,) scores."""
         if self.column is None:
             return np.zeros(rows.n)
-        scores: FloatArray = self.sign * rows.X[:, self.column]
-        return scores
+        return self.sign * rows.X[:, self.column]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NetworkPotential:
+    """H(x) = sum_j v_j tanh(w_j'z + b_j), z the scaled columns of x.
+
+    Attributes
+    ----------
+    scaling : Scaling
+    inner : (J, D)
+        w_j.
+    bias : (J,)
+    outer : (J,)
+        v.
+    """
+
+    scaling: Scaling
+    inner: FloatArray
+    bias: FloatArray
+    outer: FloatArray
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
+        return np.tanh(self.scaling(rows.X) @ self.inner.T + self.bias) @ self.outer

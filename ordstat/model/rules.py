@@ -45,8 +45,7 @@ class GapRule(Rule, Protocol):
 
 def count_above(gaps: AnyArray) -> IntArray:
     """(N,) codes from (N, K-1) gaps H - theta_k: the number of thresholds strictly below H."""
-    codes: IntArray = np.count_nonzero(gaps > 0, axis=1).astype(np.intp)
-    return codes
+    return np.asarray(np.count_nonzero(gaps > 0, axis=1), dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +101,7 @@ def most_votes(votes: AnyArray) -> IntArray:
     if votes.dtype.kind == "f":
         most = votes.max(axis=1, keepdims=True)
         votes = votes >= most - ROUNDING * np.abs(most)
-    codes: IntArray = np.argmax(votes, axis=1).astype(np.intp)
-    return codes
+    return np.asarray(np.argmax(votes, axis=1), dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)

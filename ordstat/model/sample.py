@@ -16,8 +16,7 @@ LIGHTEST, HEAVIEST = 1e-15, 1e15
 
 def extreme(weights: FloatArray) -> BoolArray:
     """(N,) which of the weights, >= 0, are too small or too large for a number of rows."""
-    beyond: BoolArray = (weights != 0) & ((weights < LIGHTEST) | (weights > HEAVIEST))
-    return beyond
+    return np.asarray((weights != 0) & ((weights < LIGHTEST) | (weights > HEAVIEST)))
 
 
 def _take(value: AnyArray | None, index: AnyArray | slice) -> Any:
@@ -51,6 +50,11 @@ class Rows:
     @property
     def n(self) -> int:
         return int(self.X.shape[0])
+
+    @property
+    def one_scale(self) -> bool:
+        """Whether rows differ in their location alone, so that a larger score is a larger expected rank."""
+        return self.nominal is None and self.scale is None and self.scale_offset is None
 
     def take(self, index: AnyArray | slice) -> Rows:
         """The rows at `index` (integers, a mask or a slice), in that order."""

@@ -41,8 +41,7 @@ class Scaling:
 
 def _factor(spread: FloatArray, size: FloatArray) -> FloatArray:
     constant = spread <= _CONSTANT * size
-    factor: FloatArray = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, spread))
-    return factor
+    return np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, spread))
 
 
 def _identity(X: FloatArray, weights: FloatArray) -> Scaling:
@@ -72,12 +71,7 @@ SCALINGS: dict[str | None, Callable[[FloatArray, FloatArray], Scaling]] = {
 SCALED = {"range": "each to [-1, 1]", "standard": "each to mean 0, standard deviation 1", None: "no"}
 
 
-def about_mean(scaling: Scaling, X: FloatArray, weights: FloatArray) -> Scaling:
-    """A map that leaves the columns alone, from their means on: products of rows far from 0 would be all rounding."""
-    return scaling if scaling.changes else Scaling(np.average(X, axis=0, weights=weights), scaling.factor)
-
-
-def fit_scaling(kind: str | None, X: FloatArray, weights: FloatArray) -> Scaling:
+def fit_scaling(kind: str | None, X: FloatArray, weights: FloatArray, *, about_mean: bool = False) -> Scaling:
     """Learn the map of the columns of X (N, D).
 
     Parameters
@@ -86,6 +80,8 @@ def fit_scaling(kind: str | None, X: FloatArray, weights: FloatArray) -> Scaling
         Each column to [-1, 1] (the papers' setting), to weighted mean 0 and standard deviation 1, or unchanged.
     X : (N, D), N >= 1
     weights : (N,) positive case weights
+    about_mean : bool
+        Columns that are left alone count from their means: products of rows far from 0 would be all rounding.
 
     Examples
     --------
@@ -94,4 +90,7 @@ def fit_scaling(kind: str | None, X: FloatArray, weights: FloatArray) -> Scaling
     array([[-1.,  0.],
            [ 1.,  0.]])
     """
-    return SCALINGS[kind](X, weights)
+    scaling = SCALINGS[kind](X, weights)
+    if about_mean and not scaling.changes:
+        return Scaling(np.average(X, axis=0, weights=weights), scaling.factor)
+    return scaling

@@ -67,5 +67,4 @@ def cleared(values: FloatArray, within: float = ROUNDING) -> FloatArray:
     >>> cleared(np.array([-1e-13, 0.5])).tolist()
     [0.0, 0.5]
     """
-    kept: FloatArray = np.where(np.abs(values) > within, values, 0.0)
-    return kept
+    return np.where(np.abs(values) > within, values, 0.0)

@@ -1,22 +1,18 @@
-"""What `fit.plot` offers of every fit."""
+"""What `fit.plot` offers: of every fit, and of likelihood models, ensembles and trees."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .boundaries import boundaries as draw_boundaries
-from .boundaries import boundaries_data as boundaries_frame
-from .confusion import confusion as draw_confusion
-from .confusion import confusion_data as confusion_frame
-from .drawn import DrawnRanker, Picture
-from .latent import latent as draw_latent
-from .latent import latent_data as latent_frame
-from .margins import margins as draw_margins
-from .margins import margins_data as margins_frame
-from .reliability import reliability as draw_reliability
-from .reliability import reliability_data as reliability_frame
-from .selection import selection as draw_selection
-from .selection import selection_data as selection_frame
+from .coefficients import forest, forest_data, parallel, parallel_data, profiles, profiles_data
+from .confusion import confusion, confusion_data, reliability, reliability_data
+from .drawn import DrawnEnsemble, DrawnLikelihood, DrawnRanker, DrawnTrees, Picture
+from .latent import density, density_data, latent, latent_data, margins, margins_data
+from .rounds import rounds, rounds_data, selection, selection_data
+from .tree import rounds as tree_rounds
+from .tree import rounds_data as tree_rounds_data
+from .tree import tree, tree_data
+from .variables import boundaries, boundaries_data, effects, effects_data, stacked, stacked_data
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,15 +43,82 @@ class Plots:
         """Names of the plots available."""
         return sorted(name.removesuffix("_data") for name in dir(type(self)) if name.endswith("_data"))
 
-    latent = Picture(draw_latent)
-    latent_data = Picture(latent_frame)
-    margins = Picture(draw_margins)
-    margins_data = Picture(margins_frame)
-    confusion = Picture(draw_confusion)
-    confusion_data = Picture(confusion_frame)
-    reliability = Picture(draw_reliability)
-    reliability_data = Picture(reliability_frame)
-    selection = Picture(draw_selection)
-    selection_data = Picture(selection_frame)
-    boundaries = Picture(draw_boundaries)
-    boundaries_data = Picture(boundaries_frame)
+    latent = Picture(latent)
+    latent_data = Picture(latent_data)
+    margins = Picture(margins)
+    margins_data = Picture(margins_data)
+    confusion = Picture(confusion)
+    confusion_data = Picture(confusion_data)
+    reliability = Picture(reliability)
+    reliability_data = Picture(reliability_data)
+    selection = Picture(selection)
+    selection_data = Picture(selection_data)
+    boundaries = Picture(boundaries)
+    boundaries_data = Picture(boundaries_data)
+
+
+class LikelihoodPlots(Plots):
+    """Pictures of a likelihood fit: those of every fit, and of its probabilities and coefficients.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.plot.forest_data().round(2).to_numpy()[:, 1:4].tolist()
+    [[2.5, 1.47, 3.54], [1.53, 0.59, 2.46]]
+    """
+
+    results: DrawnLikelihood
+
+    density = Picture(density)
+    density_data = Picture(density_data)
+    forest = Picture(forest)
+    forest_data = Picture(forest_data)
+    effects = Picture(effects)
+    effects_data = Picture(effects_data)
+    stacked = Picture(stacked)
+    stacked_data = Picture(stacked_data)
+    parallel = Picture(parallel)
+    parallel_data = Picture(parallel_data)
+    profiles = Picture(profiles)
+    profiles_data = Picture(profiles_data)
+
+
+class EnsemblePlots(Plots):
+    """Pictures of an ensemble made in rounds: those of every fit, and of its rounds.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rank ~ x1 + x2", data=datasets.quadratic_bands(300, seed=1), method="orboost-all", rounds=100)
+    >>> fit.plot.rounds_data(newdata=datasets.quadratic_bands(1000, seed=2), every=50).round(3)
+       round             rows  value
+    0     50  rows of the fit  0.017
+    1    100  rows of the fit  0.000
+    2     50         new data  0.076
+    3    100         new data  0.056
+    """
+
+    results: DrawnEnsemble
+
+    rounds = Picture(rounds)
+    rounds_data = Picture(rounds_data)
+
+
+class TreePlots(Plots):
+    """Pictures of trees: those of every fit, and the trees themselves.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="cart", leaves=2)
+    >>> fit.plot.tree_data()[["node", "x", "depth", "level"]].to_numpy().tolist()
+    [[1, 0.5, 0, '3'], [2, 0.0, 1, '2'], [3, 1.0, 1, '3']]
+    """
+
+    results: DrawnTrees
+
+    rounds = Picture(tree_rounds)
+    rounds_data = Picture(tree_rounds_data)
+    tree = Picture(tree)
+    tree_data = Picture(tree_data)

@@ -1,4 +1,4 @@
-"""Observed against predicted levels."""
+"""Observed levels against what was predicted: the confusion matrix, and reliability curves of probabilities."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from .._typing import FloatArray
 from . import style
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from .drawn import Axes, DrawnRanker
 
-    from .drawn import DrawnRanker
 
 _MOST_NUMBERS = 20  # levels; the cells of more are too small for numbers
 
@@ -32,15 +31,10 @@ def confusion_data(results: DrawnRanker, *, newdata: Any = None, weights: Any = 
     total = values.sum(axis=1, keepdims=True)
     n = values.shape[0]
     place = np.arange(n)
-    return pd.DataFrame(
-        {
-            "observed": [level for level in cells.index for _ in range(n)],
-            "predicted": list(cells.columns) * n,
-            "distance": np.abs(place[:, None] - place).ravel(),
-            "weight": cells.to_numpy().ravel(),
-            "share": (values / np.where(total > 0, total, 1.0)).ravel(),
-        }
-    )
+    both = {"observed": [level for level in cells.index for _ in range(n)], "predicted": list(cells.columns) * n}
+    distance, share = np.abs(place[:, None] - place), values / np.where(total > 0, total, 1.0)
+    numbers = {"distance": distance.ravel(), "weight": cells.to_numpy().ravel(), "share": share.ravel()}
+    return pd.DataFrame(both | numbers)
 
 
 def confusion(results: DrawnRanker, ax: Axes | None = None, *, newdata: Any = None, weights: Any = None) -> Axes:
@@ -61,20 +55,13 @@ def confusion(results: DrawnRanker, ax: Axes | None = None, *, newdata: Any = No
     wordy = max(map(len, levels)) > 8 or n > 12
     ax = style.axes(ax, height=side + (0.8 if wordy else 0.3), width=side + (1.6 if wordy else 0.6))
     colours = _colours(data["distance"].to_numpy(), data["share"].to_numpy(), n)
-    ax.imshow(colours.reshape(n, n, 4), aspect="equal", interpolation="nearest")
+    style.field(ax, colours.reshape(n, n, 4), aspect="equal")
     if n <= _MOST_NUMBERS:
         _numbers(ax, data["weight"].to_numpy(), colours, n)
     places = np.arange(0, n, -(-n // 40))
-    ax.set_xticks(
-        places,
-        [levels[i] for i in places],
-        rotation=45 if wordy else 0,
-        ha="right" if wordy else "center",
-        rotation_mode="anchor" if wordy else "default",
-    )
+    turned: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if wordy else {}
+    ax.set_xticks(places, [levels[i] for i in places], **turned)
     ax.set_yticks(places, [levels[i] for i in places])
-    ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
     ax.set_xticks(np.arange(n + 1) - 0.5, minor=True)
     ax.set_yticks(np.arange(n + 1) - 0.5, minor=True)
     ax.grid(which="minor", color="white", linewidth=1.0)
@@ -104,5 +91,61 @@ def _numbers(ax: Axes, weight: Any, colours: FloatArray, n: int) -> None:
     for cell, value in enumerate(weight):
         if value > 0:
             i, j = divmod(cell, n)
-            ink = style.text_colour(colours[cell])
-            ax.text(j, i, f"{value:.4g}", ha="center", va="center", color=ink, fontsize=size)
+            style.text(ax, j, i, f"{value:.4g}", color=style.text_colour(colours[cell]), fontsize=size)
+
+
+def reliability_data(
+    results: DrawnRanker, *, newdata: Any = None, by: str = "split", bins: int = 10, level: float = 0.95
+) -> pd.DataFrame:
+    """Columns split (or level), bin, predicted, observed, lower, upper, weight."""
+    return results.reliability(newdata, by=by, bins=bins, level=level)
+
+
+def reliability(
+    results: DrawnRanker,
+    ax: Axes | None = None,
+    *,
+    newdata: Any = None,
+    by: str = "split",
+    bins: int = 10,
+    level: float = 0.95,
+) -> Axes:
+    """Observed shares against predicted probabilities, with Wilson limits: on the diagonal where these are right.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, optional
+    newdata : data frame, optional
+        With the response; the rows of the fit (cross-fitted, if it is calibrated) if not given.
+    by : {"split", "level"}
+        A curve a threshold, of P(response <= low), or a level, of P(response = level).
+    bins : int
+        Most bins, of about equal weight.
+    level : float in (0, 1)
+        Confidence level of the limits.
+
+    Raises
+    ------
+    OptionError
+        The fit has no probabilities.
+    """
+    data = reliability_data(results, newdata=newdata, by=by, bins=bins, level=level)
+    curves = list(data[by].cat.categories)
+    longest = max(len(str(name)) for name in curves)
+    ax = style.axes(ax, height=4.6, width=4.9 + 0.075 * min(longest, 60))
+    ax.plot([0.0, 1.0], [0.0, 1.0], color=style.MUTED, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+    colours = style.level_colours(len(curves))
+    for name, colour in zip(curves, colours, strict=True):
+        curve = data[data[by] == name]
+        x, y = curve["predicted"].to_numpy(), curve["observed"].to_numpy()
+        ends = np.vstack([y - curve["lower"].to_numpy(), curve["upper"].to_numpy() - y])
+        ax.errorbar(x, y, yerr=np.maximum(ends, 0.0), fmt="none", ecolor=colour, elinewidth=0.8, alpha=0.45, zorder=2)
+        ax.plot(x, y, color=colour, linewidth=1.3, marker="o", markersize=4.0, zorder=3)
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_ylim(-0.02, 1.02)
+    ax.set_aspect("equal", adjustable="box")
+    style.level_key(ax, curves, colours)
+    what = "at or below each threshold" if by == "split" else "of each level"
+    cross_fitted = newdata is None and results.fit.calibration is not None
+    title = f"{results.design.response}: {what}{', cross-fitted' if cross_fitted else ''}"
+    return style.named(ax, "predicted probability", "observed share", title)

@@ -6,15 +6,20 @@ from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
 
+import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..model.ensembles.rounds import EnsembleFit
+from ..exceptions import DataError
+from ..model.ensembles.ensembles import EnsembleFit
 from ..model.fit import Fit, Geometry
+from ..model.likelihood.rule import LikelihoodRule
 from ..model.sample import Rows
 from ..model.trees.fit import TreeFit
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Axes
+
     from ..assess.margins import Margins
     from ..design.design import Design
 
@@ -62,28 +67,22 @@ class DrawnRanker(Protocol):
     ) -> pd.DataFrame: ...
 
 
-class DrawnMeans(Protocol):
-    """Marginal means."""
-
-    @property
-    def frame(self) -> pd.DataFrame: ...
-
-
 class DrawnLikelihood(DrawnRanker, Protocol):
     """A likelihood fit."""
 
+    @property
+    def rule(self) -> LikelihoodRule: ...
     @property
     def params(self) -> pd.Series: ...
     @property
     def se(self) -> pd.Series: ...
     def tidy(self, conf_int: bool = True, exponentiate: bool = False, level: float = 0.95) -> pd.DataFrame: ...
-    def confint(self, level: float = 0.95, type: str = "wald", parm: Any = None) -> pd.DataFrame: ...
+    def confint(self, parm: Any = None, level: float = 0.95, type: str = "wald") -> pd.DataFrame: ...
     def profile(
         self, parm: str | int | Sequence[str | int] | None = None, *, level: float = 0.99, points: int = 21
     ) -> pd.DataFrame: ...
-    def emmeans(
-        self, variables: str, *, scale: str = "latent", at: Any = None, data: Any = None, level: float = 0.95
-    ) -> DrawnMeans: ...
+    @property
+    def emmeans(self) -> Callable[..., Any]: ...
 
 
 class DrawnRounds(DrawnRanker, Protocol):
@@ -110,3 +109,20 @@ class DrawnTrees(DrawnRounds, Protocol):
     def fit(self) -> TreeFit: ...
     def out_of_bag_errors(self) -> pd.DataFrame: ...
     def nodes(self, round: int = 1, split: int | None = None) -> pd.DataFrame: ...
+
+
+def data_of_fit(results: DrawnRanker, data: Any, also: str = "") -> Any:
+    """The data given, or those that came with the fit; `also` says what else would do."""
+    given = results.design.data if data is None else data
+    if given is None:
+        raise DataError(f"The data of the fit are not at hand: pass data= with the data that were fitted{also}.")
+    return given
+
+
+def fitted_columns(results: DrawnRanker, given: Any, names: Sequence[str]) -> pd.DataFrame:
+    """Columns of data, at the rows of the fit where the index tells which these are."""
+    frame = pd.DataFrame({name: np.asarray(given[name]) for name in names})
+    index = getattr(given, "index", None)
+    if isinstance(index, pd.Index) and index.is_unique and results.design.index.isin(index).all():
+        frame = frame.set_axis(index).loc[results.design.index]
+    return frame

@@ -1,20 +1,23 @@
-"""Scores of the rows by observed level, with the thresholds."""
+"""The latent scale: scores with the thresholds, margins, and the latent distribution of chosen rows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
 from ..checks import whole
+from ..exceptions import DataError, OptionError
+from ..model.likelihood.crossing import report_crossing
+from ..model.likelihood.rule import LikelihoodRule
+from ..model.sample import Rows
 from . import style
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from .drawn import DrawnRanker
+    from .drawn import Axes, DrawnLikelihood, DrawnRanker
 
 
 def latent_data(results: DrawnRanker, *, bins: int = 40) -> pd.DataFrame:
@@ -34,10 +37,9 @@ def latent_data(results: DrawnRanker, *, bins: int = 40) -> pd.DataFrame:
     tables = []
     for code, level in enumerate(results.levels):
         mine = sample.y == code
-        inside = np.histogram(scores[mine], edges, weights=weights[mine])[0]
-        share = inside / inside.sum() if inside.sum() > 0 else inside
-        tables.append({"level": level, "left": edges[:-1], "right": edges[1:], "weight": inside, "share": share})
-    return pd.concat([pd.DataFrame(table) for table in tables], ignore_index=True)
+        ends = {"level": level, "left": edges[:-1], "right": edges[1:]}
+        tables.append(pd.DataFrame(ends | style.histogram(scores[mine], edges, weights[mine])))
+    return pd.concat(tables, ignore_index=True)
 
 
 def row_thresholds(results: DrawnRanker) -> FloatArray:
@@ -111,13 +113,234 @@ def _ranges(ax: Axes, mean: FloatArray, least: FloatArray, most: FloatArray) -> 
     for place, (left, right) in enumerate(zip(least, most, strict=True)):
         if np.isfinite([left, right]).all() and right - left > 1e-9 * size:
             height = 0.98 - 0.025 * place
-            ax.plot(
-                [left, right],
-                [height, height],
-                "|-",
-                color=style.INK,
-                linewidth=1.0,
-                markersize=5,
-                zorder=5,
-                transform=ax.get_xaxis_transform(),
-            )
+            looks: dict[str, Any] = {"color": style.INK, "linewidth": 1.0, "markersize": 5, "zorder": 5}
+            ax.plot([left, right], [height, height], "|-", transform=ax.get_xaxis_transform(), **looks)
+
+
+_POINTS = 400
+_LEAST_HEIGHT = 0.01  # of the density's mode: tails below are left out
+_MOST_ROWS = 20
+
+
+def density_data(results: DrawnLikelihood, *, at: Any = None) -> pd.DataFrame:
+    """Density of Y* = H + e / s on a grid, piece by piece between the thresholds.
+
+    Parameters
+    ----------
+    at : data frame, optional
+        Rows with the variables of the formula; the rows of the fit of lowest, median and highest score if not given.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns row, level, latent (Y*, in units of the score), density, probability (of the level at that row; the
+        area under its piece, but for tails too thin to draw). A level between thresholds that are out of order has no
+        piece.
+    """
+    rule = results.rule
+    rule.family.require_latent("plot.density")
+    labels, rows = _chosen(results, at)
+    predictor = rule.predictor(rows)
+    H, s = predictor.H, predictor.s
+    report_crossing(rule, rows, labels, "rows drawn", refuse=results.method.refuses_crossing)
+    thresholds = np.broadcast_to(rule.thresholds(rows), (rows.n, rule.n_levels - 1))
+    probabilities = rule.probabilities(rows)
+    span = _span(rule)
+    tables = []
+    for i, label in enumerate(labels):
+        low, high = H[i] + span / s[i]
+        cuts = np.clip(np.concatenate([[low], thresholds[i], [high]]), low, high)
+        for k, level in enumerate(results.levels):
+            if cuts[k + 1] <= cuts[k]:
+                continue
+            count = max(2, int(np.ceil(_POINTS * (cuts[k + 1] - cuts[k]) / (high - low))))
+            t = np.linspace(cuts[k], cuts[k + 1], count)
+            piece = {"row": label, "level": level, "latent": t, "density": s[i] * rule.link.pdf(s[i] * (t - H[i]))}
+            tables.append(pd.DataFrame({**piece, "probability": probabilities[i, k]}))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _span(rule: LikelihoodRule) -> FloatArray:
+    """(2,) ends of the latent error's distribution, without thin tails."""
+    t = rule.link.ppf(np.linspace(0.0005, 0.9995, 2001))
+    height = rule.link.pdf(t)
+    return np.asarray(t[height >= _LEAST_HEIGHT * height.max()][[0, -1]])
+
+
+def _chosen(results: DrawnLikelihood, at: Any) -> tuple[list[str], Rows]:
+    if at is None:
+        order = np.argsort(results.fit.scores, kind="stable")
+        places = {"lowest score": order[0], "median score": order[order.size // 2], "highest score": order[-1]}
+        distinct = {float(results.fit.scores[place]): label for label, place in reversed(places.items())}
+        kept = [label for label in places if label in distinct.values()]
+        return kept, results.design.sample.rows.take(np.array([places[label] for label in kept]))
+    new = results.design.spec.rebuild(at)
+    if not new.complete.all():
+        raise DataError(f"at has a missing value at row {new.index[int(np.argmin(new.complete))]}.")
+    if not 1 <= new.rows.n <= _MOST_ROWS:
+        raise DataError(f"at must have 1 to {_MOST_ROWS} rows, one density each; got {new.rows.n}.")
+    return row_names(at, results.design.spec.columns, new.index), new.rows
+
+
+def row_names(at: Any, variables: Sequence[Any] | None, index: pd.Index) -> list[str]:
+    """ "temp = cold, contact = no" from the variables that differ between the rows, else the labels of the index."""
+    if variables is None:
+        return [str(label) for label in index]
+    columns = {name: list(at[name]) for name in variables}
+    differing = {name: values for name, values in columns.items() if len(set(values)) > 1} or columns
+    names = [
+        ", ".join(f"{name} = {_shown(value)}" for name, value in zip(differing, row, strict=True))
+        for row in zip(*differing.values(), strict=True)
+    ]
+    if len(set(names)) == len(names) and all(names):
+        return names
+    return [str(label) for label in index]
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
+
+
+def density(results: DrawnLikelihood, ax: Axes | None = None, *, at: Any = None) -> Axes:
+    """Latent distribution of chosen rows, cut by the thresholds: areas are the probabilities of the levels.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, optional
+    at : data frame, optional
+        Rows with the variables of the formula, one density each; the rows of the fit with the lowest, the median
+        and the highest score if not given.
+    """
+    data = density_data(results, at=at)
+    labels = list(dict.fromkeys(data["row"]))
+    ax = style.axes(ax, height=1.2 + 0.85 * len(labels))
+    colours = dict(zip(results.levels, style.level_colours(len(results.levels)), strict=True))
+    ax.set_xlim(data["latent"].min(), data["latent"].max())
+    scale = 0.82 / data["density"].max()
+    bottoms = {label: len(labels) - 1 - place for place, label in enumerate(labels)}
+    ax.set_ylim(-0.05, len(labels))
+    style.row_labels(ax, [bottoms[label] + 0.12 for label in labels], labels)
+    style.level_key(ax, results.levels, list(colours.values()))
+    style.named(ax, "latent response H + error")
+    per_unit = style.inches(ax)[0] / (data["latent"].max() - data["latent"].min())
+    for (label, level), piece in data.groupby(["row", "level"], sort=False, observed=True):
+        base, height = bottoms[label], scale * piece["density"]
+        ax.fill_between(piece["latent"], base, base + height, color=colours[level], linewidth=0, zorder=2)
+        _probability(ax, piece, base, height.to_numpy(), colours[level], per_unit)
+    _cuts(ax, results, data)
+    return ax
+
+
+def _probability(ax: Axes, piece: pd.DataFrame, base: float, height: FloatArray, colour: Any, per_unit: float) -> None:
+    """The probability inside its area, where there is room; `per_unit` are inches."""
+    t = piece["latent"].to_numpy()
+    middle = float(np.average(t, weights=height + 1e-12))
+    inside = float(np.interp(middle, t, height))
+    if (t[-1] - t[0]) * per_unit > 0.27 and inside > 0.26:
+        looks = {"va": "bottom", "fontsize": style.SMALL - 1.0, "color": style.text_colour(colour), "zorder": 4}
+        style.text(ax, middle, base + 0.09, f"{piece['probability'].iloc[0]:.2f}", **looks)
+
+
+def _cuts(ax: Axes, results: DrawnLikelihood, data: pd.DataFrame) -> None:
+    """Threshold lines through all rows where they are common to all."""
+    rule = results.rule
+    if rule.alpha.shape[1] > 1:
+        return
+    low, high = data["latent"].min(), data["latent"].max()
+    values = np.where((rule.alpha[:, 0] > low) & (rule.alpha[:, 0] < high), rule.alpha[:, 0], np.nan)
+    style.threshold_lines(ax, values, results.threshold_names)
+
+
+def margins_data(results: DrawnRanker, *, bins: int = 40, normalised: bool | None = None) -> pd.DataFrame:
+    """Histogram of the left and of the right margins.
+
+    Parameters
+    ----------
+    bins : int
+        Their common width is chosen so that 0 is an end of a bin.
+    normalised : bool, optional
+        Margins divided by the norm of potential and thresholds; True where there is a norm.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns side ("left", "right"), from, to (ends of the bin), weight, share (of all rows with that margin: rows of
+        the lowest level have no left margin, those of the highest no right one).
+    """
+    whole("bins", bins, 2)
+    m = results.training_margins
+    unit = m.unit if _normalise(results, normalised) else 1.0
+    sides = (m.left / unit, m.right / unit)
+    weights = results.design.sample.case_weights
+    values = np.concatenate([side[np.isfinite(side)] for side in sides])
+    if values.size == 0:
+        raise DataError("no row has a finite margin.")
+    edges = _edges(values, bins)
+    tables = []
+    for name, side in zip(("left", "right"), sides, strict=True):
+        finite = np.isfinite(side)
+        ends = {"side": name, "from": edges[:-1], "to": edges[1:]}
+        tables.append(pd.DataFrame(ends | style.histogram(side[finite], edges, weights[finite])))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _normalise(results: DrawnRanker, asked: bool | None) -> bool:
+    use = results.geometry is not None if asked is None else asked
+    if use and results.geometry is None:
+        raise OptionError(f"{results.method!r} has no norm for its margins: use normalised=False.")
+    return use
+
+
+def _edges(values: FloatArray, bins: int) -> FloatArray:
+    """Ends of bins of one width, 0 among them; one bin at the least."""
+    low, high = min(float(values.min()), 0.0), max(float(values.max()), 0.0)
+    width = (high - low) / bins or 1.0
+    first = np.floor(low / width)
+    return width * np.arange(first, max(np.ceil(high / width), first + 1) + 1)
+
+
+def margins(
+    results: DrawnRanker,
+    ax: Axes | None = None,
+    *,
+    delta: float | None = None,
+    bins: int = 40,
+    normalised: bool | None = None,
+) -> Axes:
+    """Left and right margins of the rows; wrong ones (<= 0) in another colour, and a line at Delta.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, optional
+    delta : float >= 0, optional
+        Half the median size of the margins, to one digit, if not given.
+    bins : int
+    normalised : bool, optional
+        Whether in units of the normalised margin; True where the potential has a norm.
+    """
+    data = margins_data(results, bins=bins, normalised=normalised)
+    use = _normalise(results, normalised)
+    errors = results.delta_errors(None if delta is None else [delta], normalised=use)
+    ax = style.axes(ax, height=2.6)
+    tallest = data["share"].max()
+    for place, side in ((1, "left"), (0, "right")):
+        mine = data[data["side"] == side]
+        wrong = (mine["to"] <= mine["to"].abs().max() * 1e-12).to_numpy()
+        heights, widths = 0.85 * mine["share"] / tallest, mine["to"] - mine["from"]
+        colours = np.where(wrong, style.WRONG, style.RIGHT)
+        ax.bar(mine["from"], heights, widths, bottom=place, align="edge", color=colours, linewidth=0, zorder=3)
+        ax.axhline(place, color=style.MUTED, linewidth=0.5, zorder=4)
+    ax.set_ylim(-0.02, 2.0)
+    ax.axvline(0.0, color=style.INK, linewidth=0.8, zorder=4)
+    _delta(ax, errors.iloc[[len(errors) // 2]])
+    style.row_labels(ax, [1.35, 0.35], ["left margin\nH - $\\theta_{y-1}$", "right margin\n$\\theta_y$ - H"])
+    return style.named(ax, "normalised margin" if use else "margin, units of the score")
+
+
+def _delta(ax: Axes, errors: pd.DataFrame) -> None:
+    """A line at Delta, with the share of rows whose margins are not larger."""
+    delta, share = float(errors.index[0]), float(errors["classification"].iloc[0])
+    ax.axvline(delta, color=style.INK, linewidth=0.8, linestyle=(0, (4, 3)), zorder=4)
+    text = f"$\\Delta$ = {delta:g}: {share:.0%} of the rows have a margin $\\leq \\Delta$"
+    side = "left" if delta < np.mean(ax.get_xlim()) else "right"
+    style.note(ax, text, (delta, 1.0), (0, 3), ax.get_xaxis_transform(), ha=side, va="bottom")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from .._typing import FloatArray
 from ..exceptions import OptionError
@@ -24,7 +25,6 @@ _WIDTH = 6.4  # inches
 _TALLEST = 14.0  # inches of a figure, however many rows it has
 _ROW = 0.13  # inches that a row's name needs
 _MOST_NAMES = 20  # of levels beside a plot
-_MISSING = "plots need matplotlib, which is not installed: pip install ordstat[plot]"
 
 
 def axes(ax: Axes | None, height: float = 4.0, width: float = _WIDTH) -> Axes:
@@ -48,17 +48,11 @@ def panels(given: Any, n: int, columns: int, height: float, width: float = _WIDT
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise ImportError(_MISSING) from error
+        raise ImportError("plots need matplotlib, which is not installed: pip install ordstat[plot]") from error
     columns = min(columns, n)
     rows = -(-n // columns)
-    figure, grid = pyplot.subplots(
-        rows,
-        columns,
-        figsize=(width, min(height * rows, _TALLEST)),
-        layout="constrained",
-        squeeze=False,
-        facecolor="white",
-    )
+    size = (width, min(height * rows, _TALLEST))
+    figure, grid = pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False, facecolor="white")
     for spare in grid.flat[n:]:
         figure.delaxes(spare)
     return [_quiet(ax) for ax in grid.flat[:n]]
@@ -76,9 +70,45 @@ def named(ax: Axes, x: str = "", y: str = "", title: str = "") -> Axes:
     """The axes with names, and a short title at the left."""
     ax.set_xlabel(x, color=INK, fontsize=SMALL + 0.5)
     ax.set_ylabel(y, color=INK, fontsize=SMALL + 0.5)
-    if title:
-        ax.set_title(title, loc="left", color=INK, fontsize=SMALL + 1.5)
+    return titled(ax, title) if title else ax
+
+
+def titled(ax: Axes, title: str) -> Axes:
+    """The axes with a short title at the left."""
+    ax.set_title(title, loc="left", color=INK, fontsize=SMALL + 1.5)
     return ax
+
+
+def text(ax: Axes, x: float, y: float, words: str, **looks: Any) -> None:
+    """Words around a point."""
+    chosen: dict[str, Any] = {"ha": "center", "va": "center", "color": INK, "fontsize": SMALL} | looks
+    ax.text(x, y, words, **chosen)
+
+
+def note(
+    ax: Axes, words: str, place: tuple[float, float], offset: tuple[float, float], within: Any = "data", **looks: Any
+) -> None:
+    """Words so many points off a place of the axes, right of it; `within` is what the place is measured in."""
+    chosen: dict[str, Any] = {"va": "center", "color": INK, "fontsize": SMALL} | looks
+    ax.annotate(words, place, xycoords=within, xytext=offset, textcoords="offset points", **chosen)
+
+
+def field(ax: Axes, colours: FloatArray, **how: Any) -> None:
+    """Cells of these colours, without the marks of axes."""
+    ax.imshow(colours, interpolation="nearest", **how)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+
+
+def histogram(values: FloatArray, edges: FloatArray, weights: FloatArray) -> dict[str, FloatArray]:
+    """Weight of the values in every bin, and its share of all."""
+    inside = np.histogram(values, edges, weights=weights)[0]
+    return {"weight": inside, "share": inside / inside.sum() if inside.sum() > 0 else inside}
+
+
+def long(wide: pd.DataFrame) -> pd.DataFrame:
+    """Columns round, rows, value of a frame with one column a set of rows, by round."""
+    return wide.reset_index().melt(id_vars="round", var_name="rows", value_name="value")
 
 
 def level_colours(n: int) -> list[tuple[float, float, float, float]]:
@@ -139,18 +169,16 @@ def end_labels(ax: Axes, heights: Sequence[float], texts: Sequence[str], colours
     size = min(SMALL, 72.0 * room / (1.25 * max(len(texts), 1)))
     gap = 1.25 * size / 72.0 / room * (high - low)
     places = keep_apart(heights, gap, low + 0.3 * gap, high - 0.3 * gap)
-    for place, text, colour in zip(places, texts, colours, strict=True):
-        ax.annotate(
-            text,
-            (1.0, place),
-            xycoords=ax.get_yaxis_transform(),
-            xytext=(5, 0),
-            textcoords="offset points",
-            va="center",
-            color=readable(colour),
-            fontsize=size,
-            annotation_clip=False,
-        )
+    for place, words, colour in zip(places, texts, colours, strict=True):
+        note(ax, words, (1.0, place), (5, 0), ax.get_yaxis_transform(), color=readable(colour), fontsize=size)
+
+
+def curve_labels(ax: Axes, curves: Mapping[str, pd.DataFrame], colours: Mapping[str, str]) -> None:
+    """Names of curves, frames with a column "value", right of the axes."""
+    from matplotlib.colors import to_rgb
+
+    last = [float(curve["value"].iloc[-1]) for curve in curves.values()]
+    end_labels(ax, last, list(curves), [to_rgb(colours[name]) for name in curves])
 
 
 def level_key(ax: Axes, levels: Sequence[Any], colours: Sequence[Any]) -> None:
@@ -160,16 +188,8 @@ def level_key(ax: Axes, levels: Sequence[Any], colours: Sequence[Any]) -> None:
     step = max(1, -(-len(levels) // _MOST_NAMES))
     levels, colours = levels[::step], colours[::step]
     handles = [Patch(color=colour, label=str(level)) for level, colour in zip(levels, colours, strict=True)]
-    ax.legend(
-        handles=handles[::-1],
-        loc="center left",
-        bbox_to_anchor=(1.0, 0.5),
-        frameon=False,
-        fontsize=SMALL,
-        handlelength=0.9,
-        handleheight=0.9,
-        labelcolor=INK,
-    )
+    looks: dict[str, Any] = {"fontsize": SMALL, "labelcolor": INK, "handlelength": 0.9, "handleheight": 0.9}
+    ax.legend(handles=handles[::-1], loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, **looks)
 
 
 def plain_log_ticks(ax: Axes) -> None:
@@ -203,14 +223,5 @@ def threshold_lines(ax: Axes, values: FloatArray, names: Sequence[str]) -> None:
         ax.axvline(value, color=INK, linewidth=width, zorder=3)
         half = 0.5 * per_inch * 0.62 * SMALL / 72.0 * (2.2 if symbol.startswith("$") else len(symbol) + 0.8)
         if value - half >= taken:
-            ax.text(
-                value,
-                1.01,
-                symbol,
-                transform=ax.get_xaxis_transform(),
-                ha="center",
-                va="bottom",
-                color=INK,
-                fontsize=SMALL - 0.5,
-            )
+            text(ax, value, 1.01, symbol, transform=ax.get_xaxis_transform(), va="bottom", fontsize=SMALL - 0.5)
             taken = value + half

@@ -1,4 +1,4 @@
-"""A classification tree."""
+"""A classification tree, and the errors of many of them by round."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
+from ..checks import one_of
 from . import style
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from .drawn import DrawnTrees
+    from .drawn import Axes, DrawnTrees
 
 _LEAF = 0.62  # inches between leaves
 _LEVEL = 0.95  # inches between depths
@@ -21,6 +20,8 @@ _BAR = 0.34  # height of the bar of a leaf, in depths
 _WIDEST = 24.0  # inches of a figure
 _BELOW = 0.08  # between an edge and its leaf, in depths
 _LONGEST = 26  # characters of a cut
+_ERRORS = ("absolute", "classification", "squared")
+_COLOURS = {"rows of the fit": style.MUTED, "out of bag": style.RIGHT, "new data": style.WRONG}
 
 
 def tree_data(results: DrawnTrees, *, round: int = 1, split: int | None = None) -> pd.DataFrame:
@@ -79,14 +80,9 @@ def _edges(ax: Axes, data: pd.DataFrame) -> None:
         if node == 1:
             continue
         above = at.loc[int(str(node)) // 2]
-        ax.plot(
-            [above["x"], row["x"], row["x"]],
-            [above["depth"], above["depth"], row["depth"]],
-            color=style.FAINT,
-            linewidth=1.0 + 5.0 * float(row["weight"]) / whole,
-            solid_capstyle="butt",
-            zorder=1,
-        )
+        xs, depths = [above["x"], row["x"], row["x"]], [above["depth"], above["depth"], row["depth"]]
+        width = 1.0 + 5.0 * float(row["weight"]) / whole
+        ax.plot(xs, depths, color=style.FAINT, linewidth=width, solid_capstyle="butt", zorder=1)
 
 
 def _leaf(ax: Axes, row: dict[Any, Any], shares: FloatArray, colours: list[Any], width: float) -> None:
@@ -96,7 +92,7 @@ def _leaf(ax: Axes, row: dict[Any, Any], shares: FloatArray, colours: list[Any],
         bottom = top + _BAR * (1.0 - low)
         ax.bar(row["x"], -_BAR * share, width=width, bottom=bottom, color=colour, zorder=2)
     label = f"{row['level']}\n({row['weight']:.4g})"
-    ax.text(row["x"], top + _BAR + 0.06, label, ha="center", va="top", color=style.INK, fontsize=style.SMALL)
+    style.text(ax, row["x"], top + _BAR + 0.06, label, va="top")
 
 
 def _cut(ax: Axes, data: pd.DataFrame, row: dict[Any, Any]) -> None:
@@ -104,14 +100,46 @@ def _cut(ax: Axes, data: pd.DataFrame, row: dict[Any, Any]) -> None:
     text = str(data.loc[data["node"] == 2 * row["node"], "cut"].iloc[0])
     shown = text if len(text) <= _LONGEST else "\u2026" + text[1 - _LONGEST :]
     box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.9}
-    ax.text(
-        row["x"],
-        row["depth"],
-        shown,
-        ha="center",
-        va="center",
-        color=style.INK,
-        fontsize=style.SMALL,
-        bbox=box,
-        zorder=3,
-    )
+    style.text(ax, row["x"], row["depth"], shown, bbox=box, zorder=3)
+
+
+def rounds_data(results: DrawnTrees, *, newdata: Any = None, error: str = "absolute", every: int = 1) -> pd.DataFrame:
+    """One row a round and kind of rows.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns round, rows ("rows of the fit", "out of bag", "new data"), value.
+    """
+    one_of("error", error, _ERRORS)
+    staged = results.staged_errors(newdata, every=every)
+    curves = {"rows of the fit": staged[error]}
+    if results.fit.out_of_bag is not None:
+        curves["out of bag"] = results.out_of_bag_errors().loc[staged.index, error]
+    if newdata is not None:
+        curves["new data"] = staged[f"new {error}"]
+    return style.long(pd.DataFrame(curves))
+
+
+def rounds(
+    results: DrawnTrees, ax: Axes | None = None, *, newdata: Any = None, error: str = "absolute", every: int = 1
+) -> Axes:
+    """Error after every round, on the rows of the fit, out of bag where rows are drawn, and on new data.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, optional
+    newdata : data frame, optional
+        With the response.
+    error : {"absolute", "classification", "squared"}
+    every : int
+        Only every so many rounds, and the last.
+    """
+    data = rounds_data(results, newdata=newdata, error=error, every=every)
+    ax = style.axes(ax, height=3.6)
+    curves = {str(name): curve for name, curve in data.groupby("rows", sort=False)}
+    for name, curve in curves.items():
+        ax.plot(curve["round"], curve["value"], color=_COLOURS[name], linewidth=1.5)
+    ax.set_ylim(bottom=0.0)
+    style.curve_labels(ax, curves, _COLOURS)
+    return style.named(ax, "round", f"mean {error} error")

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .calibration import reliability_curves
+from ..plots.accessor import Plots
 from .conformal import conformal_intervals
-from .errors import confusion_matrix, error_measures
+from .errors import (
+    confusion_matrix,
+    error_bounds,
+    error_measures,
+    errors_at_margin,
+    margin_errors,
+    reliability_curves,
+    row_margins,
+)
 from .fitted import FittedRanker
-from .margins import error_bounds, errors_at_margin, margin_errors, row_margins
 from .predictions import augmented, prediction
 from .refit import updated
 from .report.render import Summary
 from .report.sections import figures
-
-if TYPE_CHECKING:
-    from ..plots.accessor import Plots
 
 
 class OrdinalResults(FittedRanker):
@@ -37,8 +39,6 @@ class OrdinalResults(FittedRanker):
     @property
     def plot(self) -> Plots:
         """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
-        from ..plots.accessor import Plots
-
         return Plots(self)
 
     def summary(self) -> Summary:

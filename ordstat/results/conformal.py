@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..assess.calibration import wilson_limits
 from ..assess.conformal import (
     conformal_radius,
     coverage_range,
@@ -20,6 +19,7 @@ from ..assess.conformal import (
     interval_ends,
     smallest_sample,
 )
+from ..assess.intervals import wilson_limits
 from ..checks import fraction, generator
 from ..exceptions import ConvergenceWarning, DataError, DataWarning, OptionError
 from ..model.empty_levels import Present, fit_present
@@ -27,8 +27,7 @@ from ..model.rules import GapRule
 from ..model.sample import Rows, Sample
 from .fitted import FittedRanker
 from .report.cells import count
-from .report.render import Summary
-from .report.report import Report, Table
+from .report.render import Report, Reported, Table
 
 _BY = {
     "probability": "probability, from the predicted level to the likelier neighbour (ordinal adaptive sets)",
@@ -41,7 +40,7 @@ _MOST_ROWS = 10_000_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class ConformalIntervals:
+class ConformalIntervals(Reported):
     """Intervals of levels that hold the true one with a given probability, whatever the ranker is worth.
 
     If the calibration rows and a new row are exchangeable (as independent rows of one population are), the interval of
@@ -67,12 +66,6 @@ class ConformalIntervals:
     radius: float
     n: int
     grown: str
-
-    def __repr__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
 
     def predict(self, newdata: Any) -> pd.DataFrame:
         """Intervals of new rows.
@@ -132,9 +125,7 @@ class ConformalIntervals:
         >>> float(intervals.coverage(data[600:]).loc["all", "coverage"].round(2))
         0.84
         """
-        target, sample = self.results.new_sample(_some(newdata), weights)
-        if sample.n == 0:
-            raise DataError("newdata has no row with the response and all inputs present.")
+        target, sample = self.results.judged_sample(_some(newdata), weights)
         ends = interval_ends(entered(self.results, sample.rows, target.scores)[0], self.radius)
         held = (ends[0] <= sample.y) & (sample.y <= ends[1])
         levels = self.results.levels
@@ -146,6 +137,9 @@ class ConformalIntervals:
     def report(self) -> Report:
         """The summary as data."""
         low, high = coverage_range(self.n, self.level, 0.95)
+        ends = {"from": [self.level, low], "to": [min(self.level + 1.0 / (self.n + 1), 1.0), high]}
+        frame = pd.DataFrame(ends, index=["on average", "of these calibration rows, 95%"])
+        note = "For exchangeable rows; ties of the scores (few distinct rows, votes) can only raise it."
         return Report(
             title=f"Conformal intervals: {self.results.design.formula}",
             header=(
@@ -156,21 +150,8 @@ class ConformalIntervals:
                 ("Grown by", _BY[self.grown]),
                 ("Radius", f"{self.radius:.4g}"),
             ),
-            tables=(
-                Table(
-                    title="Guaranteed coverage",
-                    frame=pd.DataFrame(
-                        {"from": [self.level, low], "to": [min(self.level + 1.0 / (self.n + 1), 1.0), high]},
-                        index=["on average", "of these calibration rows, 95%"],
-                    ),
-                    note="For exchangeable rows; ties of the scores (few distinct rows, votes) can only raise it.",
-                ),
-            ),
+            tables=(Table(title="Guaranteed coverage", frame=frame, note=note),),
         )
-
-    def summary(self) -> Summary:
-        """The summary: its text is str(), its tables are in `.tables`."""
-        return Summary(self.report())
 
 
 def conformal_intervals(
@@ -234,9 +215,7 @@ def conformal_intervals(
     if data is None:
         ranker, sample, scores = _split(fit, share, generator(seed))
     else:
-        target, sample = fit.new_sample(_some(data), weights)
-        if sample.n == 0:
-            raise DataError("data has no row with the response and all inputs present.")
+        target, sample = fit.judged_sample(_some(data), weights, "data")
         _whole(sample.case_weights, "weights of data")
         ranker, scores = fit, target.scores
     table, grown = entered(ranker, sample.rows, scores)

@@ -1,22 +1,79 @@
-"""From a fitted rule and rows of known rank to predictions that can be judged, here and by cross-validation."""
+"""What results ask of a method, and from a rule and rows of known rank to predictions that can be judged."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from .._typing import FloatArray, Progress
+from ..assess.bounds import MarginBounds
 from ..assess.crossval import CrossValidation, cross_validate
 from ..assess.errors import Predictions
 from ..exceptions import ConvergenceWarning
 from ..model.costs import CostMatrix, sample_costs
-from ..model.fit import Fit
+from ..model.empty_levels import Learner
+from ..model.fit import Fit, Geometry, LikelihoodFit
+from ..model.rules import Rule
 from ..model.sample import Rows, Sample
-from .protocols import RankingMethod
+
+#: Fits a method, by name or as a value, to a design, by (design, method, options, vcov, calibrate=, force=); warns as
+#: `ordfit` does.
+Fitter = Callable[..., Any]
+
+
+class RankingMethod(Learner, Protocol):
+    """A method as results see it."""
+
+    @property
+    def cost_matrix(self) -> CostMatrix:
+        """What its predictions minimise, as a value."""
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether X is a matrix of similarities to the training rows."""
+
+    def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
+        """Norms of the fitted potential."""
+
+    def extra_bounds(self, sample: Sample, fit: Fit, geometry: Geometry, delta: float) -> MarginBounds:
+        """Bounds of the method alone."""
+
+
+class CalibratedMethod(RankingMethod, Protocol):
+    """A method whose fits have a calibration."""
+
+    @property
+    def folds(self) -> int:
+        """Number of folds of the cross-fitting."""
+
+
+class LikelihoodMethod(RankingMethod, Protocol):
+    """A likelihood method as results see it."""
+
+    @property
+    def penalty(self) -> Any:
+        """What the likelihood is penalised by, None where it is not."""
+
+    @property
+    def refuses_crossing(self) -> bool:
+        """Whether rows with thresholds out of order are an error."""
+
+    def fit(self, sample: Sample, rng: np.random.Generator) -> LikelihoodFit:
+        """Fit to other rows."""
+
+
+class ProbabilityRule(Rule, Protocol):
+    """A rule with a probability of every rank."""
+
+    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) probabilities."""
+
+    def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(rank <= k)."""
+
 
 #: (N, K) probabilities by a fit, or None where it has none.
 Probabilities = Callable[[Fit, Rows, FloatArray], FloatArray | None]
@@ -28,25 +85,23 @@ def evaluate(
     """What a fit says of a sample, beside what is true; `scores` of the rule saves computing them again."""
     scores = fit.rule.scores(sample.rows) if scores is None else scores
     codes = fit.rule.codes(sample.rows, scores)
-    return Predictions(
-        y=sample.y,
-        codes=codes,
-        # Votes have no order among rows: the predicted ranks give it.
-        scores=scores if scores.ndim == 1 else codes.astype(np.float64),
-        n_levels=sample.n_levels,
-        weights=sample.case_weights,
-        paid=_paid(cost, sample, codes),
-        probabilities=probabilities(fit, sample.rows, scores),
-    )
+    paid, known = _paid(cost, sample, codes), probabilities(fit, sample.rows, scores)
+    if scores.ndim > 1:  # votes have no order among rows: the predicted ranks give it
+        order = codes.astype(np.float64)
+    elif known is None or sample.rows.one_scale:
+        order = scores
+    else:  # scores under other thresholds, or on another scale, do not compare: expected ranks do
+        order = known @ np.arange(sample.n_levels, dtype=np.float64)
+    truth: dict[str, Any] = {"y": sample.y, "n_levels": sample.n_levels, "weights": sample.case_weights}
+    return Predictions(**truth, codes=codes, scores=order, paid=paid, probabilities=known)
 
 
 def _paid(cost: Any, sample: Sample, codes: Any) -> FloatArray:
     """(N,) price of every prediction."""
+    price = CostMatrix.parse(cost)
     if sample.costs is None:
-        paid: FloatArray = CostMatrix.parse(cost).matrix(sample.n_levels)[sample.y, codes]
-        return paid
-    own: FloatArray = sample_costs(CostMatrix.parse(cost), sample)[np.arange(sample.n), codes]
-    return own
+        return np.asarray(price.matrix(sample.n_levels)[sample.y, codes])
+    return np.asarray(sample_costs(price, sample)[np.arange(sample.n), codes])
 
 
 def crossvalidate(
@@ -75,8 +130,3 @@ def crossvalidate(
             stacklevel=3,
         )
     return result
-
-
-def without_paid(predictions: Predictions) -> Predictions:
-    """Predictions of new rows whose own costs are not known."""
-    return replace(predictions, paid=None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from inspect import isfunction
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -21,12 +21,10 @@ from ..model.costs import sample_costs
 from ..model.fit import Certificate, Fit, Geometry, Trace
 from ..model.rules import GapRule
 from ..model.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
-from . import frames
-from .evaluation import evaluate, without_paid
+from .evaluation import CalibratedMethod, Fitter, ProbabilityRule, RankingMethod, evaluate
 from .names import INTERNAL, who_has
-from .protocols import CalibratedMethod, Fitter, RankingMethod
 from .report.cells import count
-from .report.report import Report
+from .report.render import Report
 from .report.warnings import Alert, alerts
 from .target import Target
 
@@ -175,7 +173,7 @@ class FittedRanker:
 
     def alerts(self) -> list[Alert]:
         """Warnings about the fit: (category, message)."""
-        return alerts(self.design, self.fit)
+        return list(alerts(self.design, self.fit))
 
     def report(self) -> Report:
         """The summary as data."""
@@ -186,13 +184,9 @@ class FittedRanker:
     def target(self, newdata: Any) -> Target:
         """The rows of `newdata` with their scores; None gives those of the fit."""
         if newdata is None:
-            n = self.design.sample.n
-            return Target(
-                rows=self.design.sample.rows,
-                scores=self.fit.scores,
-                complete=np.ones(n, dtype=np.bool_),
-                index=self.design.index,
-            )
+            rows = self.design.sample.rows
+            complete = np.ones(rows.n, dtype=np.bool_)
+            return Target(rows=rows, scores=self.fit.scores, complete=complete, index=self.design.index)
         new = self.design.spec.rebuild(newdata)
         return Target(rows=new.rows, scores=self.fit.rule.scores(new.rows), complete=new.complete, index=new.index)
 
@@ -227,13 +221,28 @@ class FittedRanker:
         target = target.among(codes >= 0)
         given = None if weights is None else case_weights(newdata, weights, target.complete)
         costs = self.design.spec.costs(newdata, self.design.sample.n_levels)
-        return target, Sample(
-            rows=target.rows,
-            y=codes[target.complete],
-            n_levels=self.design.sample.n_levels,
-            weights=given,
-            costs=None if costs is None else costs[target.complete],
-        )
+        y, own = codes[target.complete], None if costs is None else costs[target.complete]
+        return target, Sample(rows=target.rows, y=y, n_levels=self.design.sample.n_levels, weights=given, costs=own)
+
+    def judged_sample(self, newdata: Any, weights: Any = None, name: str = "newdata") -> tuple[Target, Sample]:
+        """`new_sample`, which must have a row.
+
+        Parameters
+        ----------
+        newdata : data frame
+        weights : str or (N,) array, optional
+        name : str
+            What the user knows `newdata` by.
+
+        Raises
+        ------
+        DataError
+            No row has the response and all inputs.
+        """
+        target, sample = self.new_sample(newdata, weights)
+        if sample.n == 0:
+            raise DataError(f"{name} has no row with the response and all inputs present.")
+        return target, sample
 
     # Predictions
 
@@ -254,6 +263,12 @@ class FittedRanker:
 
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
         """Those of an uncalibrated fit."""
+        if type in ("prob", "cum_prob"):
+            rule = cast(ProbabilityRule, self.fit.rule)
+            found = rule.probabilities if type == "prob" else rule.cum_probabilities
+            return target.frame(found(target.rows, target.scores), self.levels)
+        if type == "votes":
+            return target.frame(target.scores, self.levels)
         if type == "score":
             return target.series(target.scores, "score")
         codes = self.fit.rule.codes(target.rows, target.scores)
@@ -285,12 +300,10 @@ class FittedRanker:
         DataError
             No row has the response and all inputs.
         """
-        target, sample = self.new_sample(newdata, weights)
-        if sample.n == 0:
-            raise DataError("newdata has no row with the response and all inputs present.")
+        target, sample = self.judged_sample(newdata, weights)
         predictions = evaluate(self.fit, sample, self.method.cost, self.probabilities_of, target.scores)
         known = self.design.sample.costs is None or sample.costs is not None
-        return predictions if known else without_paid(predictions)
+        return predictions if known else replace(predictions, paid=None)
 
     # Margins as arrays
 
@@ -325,10 +338,9 @@ class FittedRanker:
     def margin_frame(self, newdata: Any) -> pd.DataFrame:
         """Margins of the rows of `newdata` whose level is known; None gives those of the fit."""
         if newdata is None:
-            return frames.margin_frame(self.target(None), self.training_margins)
+            return self.target(None).margins(self.training_margins)
         target, sample = self.new_sample(newdata)
-        gaps = self.gaps(sample.rows, target.scores)
-        return frames.margin_frame(target, margins(gaps, sample.y, self.geometry))
+        return target.margins(margins(self.gaps(sample.rows, target.scores), sample.y, self.geometry))
 
     # Margin bounds as values
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ..assess.bounds import dependence
+from ..assess.bounds import Bound, dependence
 from ..assess.errors import Predictions
-from ..assess.intervals import Limit, averaged, holdout_limits
+from ..assess.intervals import averaged, holdout_limits
 from ..checks import generator
 from ..exceptions import OptionError
 from .evaluation import crossvalidate
 from .fitted import FittedRanker
 
 
-def new_limits(fit: FittedRanker, newdata: Any, weights: Any, delta: float) -> tuple[Limit, ...]:
+def new_limits(fit: FittedRanker, newdata: Any, weights: Any, delta: float) -> tuple[Bound, ...]:
     """Limits of the errors of the fit.
 
     Parameters
@@ -38,7 +38,7 @@ def new_limits(fit: FittedRanker, newdata: Any, weights: Any, delta: float) -> t
     return _limits(fit, p, delta)
 
 
-def fold_limits(fit: FittedRanker, folds: int, delta: float, seed: int | np.random.Generator) -> tuple[Limit, ...]:
+def fold_limits(fit: FittedRanker, folds: int, delta: float, seed: int | np.random.Generator) -> tuple[Bound, ...]:
     """Limits of the mean error of the fits to all rows but a fold, each by its own fold at delta / folds.
 
     The folds are plain draws: rows dealt out by their level would not be independent of those fitted to.
@@ -70,7 +70,7 @@ def fold_limits(fit: FittedRanker, folds: int, delta: float, seed: int | np.rand
     return averaged([_limits(fit, p, delta / folds) for p in result.predictions], delta)
 
 
-def _limits(fit: FittedRanker, p: Predictions, delta: float) -> tuple[Limit, ...]:
+def _limits(fit: FittedRanker, p: Predictions, delta: float) -> tuple[Bound, ...]:
     """Limits from predictions of unseen rows; the cost's where its largest value is known before they are."""
     distance = np.abs(p.y - p.codes).astype(np.float64)
     known = fit.own_cost and fit.design.sample.costs is None

@@ -8,9 +8,8 @@ import pandas as pd
 
 from ..checks import unknown
 from ..exceptions import OptionError
-from . import frames
 from .fitted import FittedRanker
-from .target import Target
+from .target import Target, copied
 
 #: Everything that some method predicts.
 PREDICTION_TYPES = ("class", "prob", "cum_prob", "score", "linear_predictor", "mean", "margin", "votes")
@@ -101,7 +100,7 @@ def augmented(fit: FittedRanker, data: Any = None) -> pd.DataFrame:
     if data is None:
         frame = fit.design.levels.categorical(fit.design.sample.y, target.index, fit.design.response).to_frame()
     else:
-        frame = frames.copied(data, target.index)
+        frame = copied(data, target.index)
     calibrated = () if fit.fit.calibration is None else ("prob",)
     pieces = [
         _columns(fit, target, data, type)

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from ..design.design import Design
 
 #: Arguments of `ordfit` that make a design.
-DESIGN_ARGUMENTS = ("weights", "offset", "cluster", "levels", "subset", "contrasts", "na_action", "safe", "context")
+DESIGN_ARGUMENTS = (
+    *("weights", "offset", "cluster", "design", "levels", "subset", "contrasts", "constraints", "na_action", "safe"),
+    "context",
+)
 #: Arguments of `ordfit` that are of the fit, whatever the design and the method.
 FIT_ARGUMENTS = ("vcov", "calibrate", "force")
 
@@ -34,7 +37,8 @@ def updated(
     Parameters
     ----------
     formula : str, optional
-        A dot stands for that side of the old formula: "~ . - contact", "~ . + x3", ". ~ x1".
+        A dot stands for that side of the old formula: "~ . - contact", "~ . + x3", ". ~ x1". A text that begins
+        with a sign is added to the old right side: "+ x3" is "~ . + x3".
     nominal, scale : str, optional
         A dot stands for the old one; "~ 1" takes the effects away.
     method : str or Method, optional
@@ -42,7 +46,8 @@ def updated(
         The data of the fit if not given; they must still be what they were.
     **changes
         Other arguments of `ordfit` (weights, cluster, vcov, subset, calibrate, ...) and options of the method
-        (link, cost, C, ...).
+        (link, cost, C, ...). Constraints stay where their columns are still in the model, and a DataWarning names the
+        others; `constraints=[]` takes all away.
 
     Returns
     -------
@@ -71,10 +76,8 @@ def updated(
     given = {name: value for name, value in design.items() if value is not None}
     given |= {name: changes[name] for name in DESIGN_ARGUMENTS if name in changes}
     options = {name: value for name, value in changes.items() if name not in (*DESIGN_ARGUMENTS, *FIT_ARGUMENTS)}
-    folds = False if fit.calibrated is None else fit.calibrated.folds
-    kept = {"calibrate": changes.get("calibrate", folds)} | {
-        name: changes[name] for name in ("force",) if name in changes
-    }
+    kept = {"calibrate": False if fit.calibrated is None else fit.calibrated.folds}
+    kept |= {name: changes[name] for name in ("calibrate", "force") if name in changes}
     new = fit.design if data is None and not given else fit.design.updated(data, **given)
     covariance = changes["vcov"] if "vcov" in changes else kept_covariance(fit, new)
     if method is not None:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
+from ..assess.margins import Margins
 from ..model.sample import Rows
 
 if TYPE_CHECKING:
@@ -44,6 +45,12 @@ class Target:
         """Values (n, M) on the index, NaN at incomplete rows."""
         return pd.DataFrame(self._placed(values), index=self.index, columns=list(columns), copy=True)
 
+    def margins(self, m: Margins) -> pd.DataFrame:
+        """Left and right margins of the rows, raw and normalised."""
+        both = np.column_stack((m.left, m.right))
+        columns = ["left", "right", "normalised_left", "normalised_right"]
+        return self.frame(np.column_stack((both, both / m.unit)), columns)
+
     def classes(self, codes: IntArray, levels: Levels, name: str | None = None) -> pd.Series:
         """Codes (n,) as an ordered categorical of the user's levels, NaN at incomplete rows."""
         placed = np.full(self.complete.size, -1, dtype=np.intp)
@@ -54,10 +61,7 @@ class Target:
         """The same places, with numbers only where `kept` (N,) says so too."""
         inside = kept[self.complete]
         return Target(
-            rows=self.rows.take(inside),
-            scores=self.scores[inside],
-            complete=self.complete & kept,
-            index=self.index,
+            rows=self.rows.take(inside), scores=self.scores[inside], complete=self.complete & kept, index=self.index
         )
 
     def _placed(self, values: FloatArray) -> FloatArray:
@@ -66,3 +70,14 @@ class Target:
         placed = np.full((self.complete.size, *values.shape[1:]), np.nan)
         placed[self.complete] = values
         return placed
+
+
+def copied(data: Any, index: pd.Index | None) -> pd.DataFrame:
+    """A pandas copy of the user's data on `index`; None numbers the rows of data that have no index."""
+    if isinstance(data, pd.DataFrame):
+        return data.copy()
+    if not isinstance(data, dict):
+        import narwhals as nw
+
+        data = nw.from_native(data, eager_only=True).to_dict(as_series=False)
+    return pd.DataFrame(data, index=index)

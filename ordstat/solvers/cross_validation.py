@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar, cast
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,8 +12,9 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..model.fit import Selection
 from ..model.rules import count_above
 from ..model.ties import cleared, tolerance
-from .gram import Gram, LinearGram, MeanRow, MeanScore
-from .jobs import in_threads
+from .gram import DenseGram, Gram
+from .solution import Candidate, Route, Solution
+from .threads import in_threads
 
 T = TypeVar("T")
 
@@ -22,88 +23,6 @@ GRID: FloatArray = np.exp2(np.arange(-17.0, 4.0, 2.0))
 
 # Mean costs closer than this share are ties.
 _TIE = 1e-12
-
-
-class Solution(Protocol):
-    """A solver's answer in terms of the rows.
-
-    Attributes
-    ----------
-    beta : (N,) coefficients, summing to zero
-    scores : (N,) of the centred kernel, without the offset
-    offset : float, None where the thresholds have taken it up
-    theta : (K-1,)
-    primal, dual, gap : float
-    sizes : (N,) what tells support rows: the sum of a row's dual variables in absolute value
-    w : (D,) coefficients of the columns where the solver knows them, else None
-    """
-
-    @property
-    def beta(self) -> FloatArray: ...
-    @property
-    def scores(self) -> FloatArray: ...
-    @property
-    def offset(self) -> float | None: ...
-    @property
-    def theta(self) -> FloatArray: ...
-    @property
-    def primal(self) -> float: ...
-    @property
-    def dual(self) -> float: ...
-    @property
-    def gap(self) -> float: ...
-    @property
-    def sizes(self) -> FloatArray: ...
-    @property
-    def w(self) -> FloatArray | None: ...
-
-
-class Outcome(Protocol):
-    """A solution, the route to it, iterations, and primal values on the way."""
-
-    @property
-    def solution(self) -> Solution: ...
-    @property
-    def solver(self) -> str: ...
-    @property
-    def iterations(self) -> int: ...
-    @property
-    def path(self) -> FloatArray: ...
-
-
-class Solver(Protocol):
-    """Solves one problem for growing values of C."""
-
-    def solve(self, C: float, tol: float) -> Outcome: ...
-
-
-#: Makes a solver from a problem and a generator.
-Route = Callable[[Any, np.random.Generator], Solver]
-
-
-class Candidate(Protocol):
-    """A problem to select C for.
-
-    Attributes
-    ----------
-    gram : Gram
-        Not centred.
-    costs : (N, K) price of every prediction
-    case_weights : (N,)
-    """
-
-    @property
-    def gram(self) -> Gram: ...
-    @property
-    def costs(self) -> FloatArray: ...
-    @property
-    def case_weights(self) -> FloatArray: ...
-
-    def part(self, rows: BoolArray) -> tuple[Any, MeanScore]:
-        """The centred problem of some rows, and the means taken from their kernel matrix."""
-
-    def whole(self) -> tuple[Any, MeanScore]:
-        """The centred problem of all rows; may centre `gram` itself, so ask for it last."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -233,14 +152,14 @@ def path_judge(route: Route, plan: Plan) -> Judge[Candidate]:
     return judge
 
 
-def mean_score(means: MeanScore, solution: Solution) -> float:
+def mean_score(means: FloatArray, solution: Solution) -> float:
     """What the scores of the centred kernel lack."""
-    return float(means @ solution.beta) if solution.w is None else cast(MeanRow, means).at(solution.w)
+    return float(means @ (solution.beta if solution.w is None else solution.w))
 
 
 def _scores(gram: Gram, test: BoolArray, solution: Solution) -> FloatArray:
     """Scores of the rows where `test` (N,) is true, by a fit to the others, of the kernel as it is."""
-    if solution.w is None:
-        return gram.across(test, ~test, solution.beta)
-    scores: FloatArray = cast(LinearGram, gram).X[test] @ solution.w
-    return scores
+    if isinstance(gram, DenseGram):
+        return np.asarray(gram.matrix[np.ix_(test, ~test)] @ solution.beta)
+    assert solution.w is not None
+    return np.asarray(gram.X[test] @ solution.w)

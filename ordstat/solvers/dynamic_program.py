@@ -50,8 +50,7 @@ def least_cost_thresholds(scores: FloatArray, costs: FloatArray, weights: FloatA
     gaps = np.diff(ends)
     bonus = _TIE * np.abs(gains).sum() * gaps / gaps.sum()
     cuts = best_cuts(totals - bonus[:, None])
-    thresholds: FloatArray = (ends[:-1] / 2.0 + ends[1:] / 2.0)[cuts]
-    return thresholds
+    return np.asarray((ends[:-1] / 2.0 + ends[1:] / 2.0)[cuts])
 
 
 def best_cuts(totals: FloatArray) -> IntArray:

@@ -1,14 +1,16 @@
-"""The kernel matrix of a problem as the solvers use it: N x N numbers, or X X' that is never formed.
+"""The kernel matrix G of a problem as the solvers use it: N x N numbers, or X X' that is never formed.
 
 Both know their products, one epoch of coordinate ascent, the solves of the interior point and the form for cvxpy.
+G is symmetric and positive semi-definite.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -20,8 +22,10 @@ from ..compiled.pairascent import sweep_linear as linear_pair_sweep
 from ..compiled.rowascent import sweep as row_sweep
 from ..compiled.rowascent import sweep_linear as linear_row_sweep
 
-# Eigenvalues below this share of the largest are rounding.
-_NULL = 1e-12
+# Clarabel's own tolerance; the outcome's certificate is what counts.
+_TOLERANCE = 1e-10
+# Eigenvalues, and coefficients of a projection, below these shares of the largest are rounding.
+_NULL, _ROUNDING = 1e-12, 1e-14
 
 
 def cvxpy() -> Any:
@@ -31,69 +35,25 @@ def cvxpy() -> Any:
     return module
 
 
-class MeanScore(Protocol):
-    """The mean of G beta over the rows, as a function of beta."""
+def solve_with_clarabel(model: Any, tol: float) -> int:
+    """Solve a cvxpy problem in place, and tell the iterations.
 
-    def __matmul__(self, beta: FloatArray) -> Any: ...
-
-
-class Gram(Protocol):
-    """A symmetric, positive semi-definite matrix G of training rows."""
-
-    @property
-    def n(self) -> int:
-        """N."""
-
-    @property
-    def diagonal(self) -> FloatArray:
-        """(N,) G_nn."""
-
-    @property
-    def rank_limit(self) -> int:
-        """Size of the matrix that `resolvent` factors."""
-
-    @property
-    def patience(self) -> int:
-        """Epochs of coordinate ascent over rows that cost about as much as an interior point."""
-
-    def __matmul__(self, v: FloatArray) -> FloatArray:
-        """(N,) or (N, J) product G v."""
-
-    def state(self, beta: FloatArray) -> FloatArray:
-        """What coordinate ascent keeps of beta: G beta, or X' beta."""
-
-    def row_sweep(self, *arguments: Any) -> tuple[float, int]:
-        """One epoch over rows."""
-
-    def pair_sweep(self, *arguments: Any) -> tuple[float, int]:
-        """One epoch over pairs of rows."""
-
-    def resolvent(self, L: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """v -> (I + L G L)^-1 v for a diagonal L (N,).
-
-        Raises
-        ------
-        numpy.linalg.LinAlgError
-            Rounding has made the matrix indefinite.
-        """
-
-    def half_square(self, beta: Any) -> tuple[Any, list[Any]]:
-        """1/2 beta' G beta of a cvxpy variable, and the constraints that go with it."""
-
-    def centred(self) -> tuple[Gram, MeanScore]:
-        """Without row and column means, and m with m @ beta the mean of G beta; may reuse the memory."""
-
-    def coefficients(self, beta: FloatArray) -> FloatArray | None:
-        """(D,) w with G beta = X w; None where the columns are not known."""
-
-    def part(self, rows: AnyArray) -> Gram:
-        """That of some rows, a copy."""
-
-    def block(self, rows: IntArray) -> FloatArray:
-        """(M, M) numbers of some rows, which may repeat."""
-
-    def across(self, new: AnyArray, rows: AnyArray, beta: FloatArray) -> FloatArray:
-        """Scores of the rows `new` by coefficients of `rows`."""
+    Where Clarabel ends without an iterate, as for a vast C, the variables are 0: the caller's certificate of that says
+    that the optimum was missed.
+    """
+    cp = cvxpy()
+    own, failed = min(tol, _TOLERANCE), False
+    try:
+        with warnings.catch_warnings():
+            # "Solution may be inaccurate": the certificate says by how much.
+            warnings.simplefilter("ignore", UserWarning)
+            model.solve(solver=cp.CLARABEL, tol_gap_abs=own, tol_gap_rel=own)
+    except cp.SolverError:
+        failed = True
+    for variable in model.variables():
+        if failed or variable.value is None:
+            variable.value = np.zeros(variable.shape)
+    return 0 if failed else int(model.solver_stats.num_iters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,36 +69,50 @@ class DenseGram:
 
     @property
     def n(self) -> int:
+        """N."""
         return len(self.matrix)
 
     @cached_property
     def diagonal(self) -> FloatArray:
+        """(N,) G_nn."""
         return np.ascontiguousarray(np.diagonal(self.matrix))
 
     @property
     def rank_limit(self) -> int:
+        """Size of the matrix that `resolvent` factors."""
         return self.n
 
     @property
     def patience(self) -> int:
+        """Epochs of coordinate ascent over rows that cost about as much as an interior point."""
         return max(800, self.n)
 
     def __matmul__(self, v: FloatArray) -> FloatArray:
-        product: FloatArray = self.matrix @ v if v.ndim > 1 else dsymv(1.0, self.matrix.T, v, lower=1)
-        return product
+        """(N,) or (N, J) product G v."""
+        return np.asarray(self.matrix @ v if v.ndim > 1 else dsymv(1.0, self.matrix.T, v, lower=1))
 
     def state(self, beta: FloatArray) -> FloatArray:
+        """What coordinate ascent keeps of beta: G beta, or X' beta."""
         return self @ beta
 
     def row_sweep(self, *arguments: Any) -> tuple[float, int]:
+        """One epoch over rows."""
         found: tuple[float, int] = row_sweep(self.matrix, self.diagonal, *arguments)
         return found
 
     def pair_sweep(self, *arguments: Any) -> tuple[float, int]:
+        """One epoch over pairs of rows."""
         found: tuple[float, int] = pair_sweep(self.matrix, *arguments)
         return found
 
     def resolvent(self, L: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        """v -> (I + L G L)^-1 v for a diagonal L (N,).
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            Rounding has made the matrix indefinite.
+        """
         S = self.matrix * L
         S *= L[:, None]
         S[np.diag_indices_from(S)] += 1.0
@@ -146,6 +120,7 @@ class DenseGram:
         return lambda v: cho_solve(factor, v, check_finite=False)
 
     def half_square(self, beta: Any) -> tuple[Any, list[Any]]:
+        """1/2 beta' G beta of a cvxpy variable, and the constraints that go with it."""
         cp = cvxpy()
         value, vectors = np.linalg.eigh(self.matrix)
         kept = value > _NULL * value[-1]
@@ -156,22 +131,25 @@ class DenseGram:
         # Few directions: a polynomial of few columns. The solver is better off without the others' rounding.
         return LinearGram(np.ascontiguousarray(vectors[:, kept] * np.sqrt(value[kept]))).half_square(beta)
 
-    def coefficients(self, beta: FloatArray) -> FloatArray | None:
-        return None
+    def scored(self, beta: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+        """(N,) G beta, and (D,) w with G beta = X w; None where the columns are not known."""
+        return self @ beta, None
 
-    def centred(self) -> tuple[Gram, MeanScore]:
+    def centred(self) -> tuple[Gram, FloatArray]:
+        """Without row and column means, and what was taken away; may reuse the memory.
+
+        The means m are of the columns where they are known, and m @ w is then the mean of G beta; else m @ beta is.
+        """
         matrix, means = centred(self.matrix)
         return DenseGram(matrix), means
 
     def part(self, rows: AnyArray) -> DenseGram:
+        """That of some rows, a copy."""
         return DenseGram(_square(self.matrix, np.arange(self.n)[rows]))
 
     def block(self, rows: IntArray) -> FloatArray:
+        """(M, M) numbers of some rows, which may repeat."""
         return _square(self.matrix, rows)
-
-    def across(self, new: AnyArray, rows: AnyArray, beta: FloatArray) -> FloatArray:
-        scores: FloatArray = self.matrix[np.ix_(new, rows)] @ beta
-        return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,8 +169,7 @@ class LinearGram:
 
     @cached_property
     def diagonal(self) -> FloatArray:
-        lengths: FloatArray = np.einsum("nd,nd->n", self.X, self.X)
-        return lengths
+        return np.asarray(np.einsum("nd,nd->n", self.X, self.X))
 
     @property
     def rank_limit(self) -> int:
@@ -203,12 +180,10 @@ class LinearGram:
         return 100
 
     def __matmul__(self, v: FloatArray) -> FloatArray:
-        product: FloatArray = self.X @ (self.X.T @ v)
-        return product
+        return np.asarray(self.X @ self.coefficients(v))
 
     def state(self, beta: FloatArray) -> FloatArray:
-        w: FloatArray = self.X.T @ beta
-        return w
+        return np.asarray(self.X.T @ beta)
 
     def row_sweep(self, *arguments: Any) -> tuple[float, int]:
         found: tuple[float, int] = linear_row_sweep(self.X, self.diagonal, *arguments)
@@ -232,7 +207,12 @@ class LinearGram:
         return 0.5 * cp.sum_squares(w), [w == self.X.T @ beta]
 
     def coefficients(self, beta: FloatArray) -> FloatArray:
+        """(D,) w with G beta = X w."""
         return self.state(beta)
+
+    def scored(self, beta: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+        w = self.coefficients(beta)
+        return np.asarray(self.X @ w), w
 
     def allowed(self, w: FloatArray) -> FloatArray:
         """The nearest coefficients that obey the restrictions: w itself, for there are none."""
@@ -242,37 +222,51 @@ class LinearGram:
         """Constraints of a cvxpy variable w: none."""
         return []
 
-    def centred(self) -> tuple[Gram, MeanScore]:
+    def centred(self) -> tuple[Gram, FloatArray]:
         mean = self.X.mean(axis=0)
-        gram = LinearGram(self.X - mean)
-        return gram, MeanRow(mean, gram)
+        return replace(self, X=self.X - mean), mean
 
-    def part(self, rows: AnyArray) -> Gram:
-        return LinearGram(np.ascontiguousarray(self.X[rows]))
+    def part(self, rows: AnyArray) -> LinearGram:
+        return replace(self, X=np.ascontiguousarray(self.X[rows]))
 
     def block(self, rows: IntArray) -> FloatArray:
         X = self.X[rows]
-        numbers: FloatArray = X @ X.T
-        return numbers
-
-    def across(self, new: AnyArray, rows: AnyArray, beta: FloatArray) -> FloatArray:
-        scores: FloatArray = self.X[new] @ (self.X[rows].T @ beta)
-        return scores
+        return np.asarray(X @ X.T)
 
 
 @dataclass(frozen=True, eq=False)
-class MeanRow:
-    """The mean score, of the mean row (D,) taken from the rows of a gram."""
+class RestrictedGram(LinearGram):
+    """A linear kernel whose coefficients obey linear restrictions A w <= 0.
 
-    mean: FloatArray
-    gram: LinearGram
+    With w = X' beta - A' lambda, lambda >= 0, the dual is that without restrictions but for 1/2 |w|^2 in the place of
+    1/2 |X' beta|^2, and the best lambda makes w the projection of X' beta onto the cone {w : A w <= 0}. By Moreau's
+    theorem beta' X w = |w|^2, so that certificates need nothing new. The map from beta to scores is no longer linear:
+    only cvxpy solves these problems.
 
-    def __matmul__(self, beta: FloatArray) -> float:
-        return self.at(self.gram.coefficients(beta))
+    Attributes
+    ----------
+    X : (N, D), C-contiguous, D > 0
+    A : (R, D)
+    """
 
-    def at(self, w: FloatArray) -> float:
-        """That of the coefficients w (D,)."""
-        return float(self.mean @ w)
+    A: FloatArray
+
+    def coefficients(self, beta: FloatArray) -> FloatArray:
+        return projected(self.A, self.X.T @ beta)
+
+    def allowed(self, w: FloatArray) -> FloatArray:
+        return projected(self.A, w)
+
+    def limits(self, w: Any) -> list[Any]:
+        return [self.A @ w <= 0]
+
+    def half_square(self, beta: Any) -> tuple[Any, list[Any]]:
+        cp = cvxpy()
+        w, pull = cp.Variable(self.X.shape[1]), cp.Variable(len(self.A), nonneg=True)
+        return 0.5 * cp.sum_squares(w), [w == self.X.T @ beta - self.A.T @ pull]
+
+
+Gram = DenseGram | LinearGram
 
 
 def _square(matrix: FloatArray, rows: IntArray) -> FloatArray:
@@ -298,3 +292,17 @@ def centred(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
     gram -= means
     gram -= (means - means.mean())[:, None]
     return gram, means
+
+
+def projected(A: FloatArray, v: FloatArray) -> FloatArray:
+    """(D,) the nearest w to v (D,) with A w <= 0.
+
+    Examples
+    --------
+    >>> projected(np.array([[-1.0, 0.0]]), np.array([-2.0, 3.0])).tolist()
+    [0.0, 3.0]
+    """
+    from scipy.optimize import nnls
+
+    w: FloatArray = v - A.T @ nnls(A.T, v)[0]
+    return np.where(np.abs(w) > _ROUNDING * np.abs(v).max(initial=0.0), w, 0.0)

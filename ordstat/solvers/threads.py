@@ -1,13 +1,16 @@
-"""Threads of libraries: what solvers ask of them at a time is too small to share among cores."""
+"""Threads: tasks side by side, and libraries whose work at a time is too small to share among cores."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from math import inf
-from typing import Any
+from typing import Any, TypeVar
 
 import scipy.linalg  # noqa: F401  (its BLAS is loaded before the libraries are looked for)
+
+Result = TypeVar("Result")
 
 #: Multiplications that are over before the libraries are found.
 _SMALL = 3e7
@@ -42,3 +45,20 @@ def one_openmp_thread(n_rows: int) -> AbstractContextManager[Any]:
 
     limits: AbstractContextManager[Any] = threadpool_limits(1, user_api="openmp")
     return limits
+
+
+def in_threads(task: Callable[..., Result], arguments: Sequence[tuple[Any, ...]], n_jobs: int) -> list[Result]:
+    """[task(*a) for a in arguments], up to `n_jobs` of them at once; -1 for one a processor.
+
+    The compiled sweeps and BLAS leave Python's lock, and memory is shared. BLAS has one thread in each, whatever
+    `n_jobs` is: sums by more threads round in another order.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        if n_jobs == 1:
+            return [task(*a) for a in arguments]
+        from joblib import Parallel, delayed
+
+        found: list[Result] = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(task)(*a) for a in arguments)
+        return found

@@ -8,7 +8,7 @@ import pytest
 from statsmodels.discrete.discrete_model import MNLogit
 
 from ordstat import ordfit
-from ordstat.methods.acat import AdjacentCategory
+from ordstat.methods.clm import AdjacentCategory
 from ordstat.model.empty_levels import fit_present
 from ordstat.model.likelihood.links import LINKS
 from ordstat.model.sample import Rows, Sample

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ordstat import DecisionStump, NormalisedSigmoid, OptionError, ORStump, RCDPerceptron
-from ordstat.learners.named_weak import WEAK, parse_learner
+from ordstat.learners.named import WEAK, parse_learner
 from ordstat.learners.rank_stump import RankStumpTrainer
 from ordstat.model.ensembles.ensembles import MemberSum, StumpSum
 from ordstat.model.ensembles.rankers import answers

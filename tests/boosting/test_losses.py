@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 
-from ordstat.learners.losses.answer_loss import AnswerLoss
-from ordstat.learners.losses.exponential import MarginLoss, Questions, ordered_thresholds
+from ordstat.learners.losses.exponential import AnswerLoss, MarginLoss, Questions, ordered_thresholds
 from ordstat.learners.losses.pairwise import PairLoss, misordered
 from ordstat.solvers.dynamic_program import least_cost_thresholds
 

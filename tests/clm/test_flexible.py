@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from functools import cache
 from itertools import product
 
 import mpmath as mp
@@ -37,6 +38,7 @@ def log_density(name: str, t: mp.mpf, lam: float) -> mp.mpf:
     return mp.log(abs(z)) + a * mp.log(a) - mp.loggamma(a) + a * (z * t - mp.exp(z * t))
 
 
+@cache
 def cdf(name: str, t: mp.mpf, lam: float) -> mp.mpf:
     if mp.isinf(t):
         return mp.mpf(0 if t < 0 else 1)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import ordfit
+from ordstat import SeparationWarning, ordfit
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.likelihood.cumulative import Cumulative
 from ordstat.model.likelihood.links import LINKS
@@ -151,3 +151,28 @@ def test_no_climb_above_a_maximum() -> None:
     point = problem.from_user(fit.coefficients)
     higher = climb(problem, point, fit.loglik)
     assert higher is None or stay(problem, higher).loglik == pytest.approx(fit.loglik, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", [1, 4, 6])
+def test_a_scale_that_vanishes_is_named_although_the_search_converges(seed: int) -> None:
+    """All rows of a group are of one level: without its scale effect, the limit is the likelihood of the others."""
+    rng, n = np.random.default_rng(seed), 60
+    data = pd.DataFrame({"y": rng.integers(1, 4, n), "x": rng.normal(size=n), "g": rng.choice(list("ab"), n)})
+    data.loc[data["g"] == "b", "y"] = 2
+    with pytest.warns(SeparationWarning, match="scale.g\\[T.b\\] to -infinity.*the other estimates .* hold"):
+        fit = ordfit("y ~ x", data, scale="~ g")
+    others = ordfit("y ~ x", data[data["g"] == "a"])
+    assert fit.loglik == pytest.approx(others.loglik, abs=1e-9)
+    assert np.isnan(fit.se["scale.g[T.b]"])
+    finite = fit.se.drop("scale.g[T.b]")
+    pd.testing.assert_series_equal(finite, others.se, rtol=1e-6, check_names=False)
+
+
+def test_no_standard_errors_where_the_others_depend_on_a_scale_that_vanishes() -> None:
+    """Scores of the group end between the thresholds: these are no maximum in the interior."""
+    rng, n = np.random.default_rng(0), 60
+    data = pd.DataFrame({"y": rng.integers(1, 4, n), "x": rng.normal(size=n), "g": rng.choice(list("ab"), n)})
+    data.loc[data["g"] == "b", "y"] = 2
+    with pytest.warns(SeparationWarning, match="nor have the others"):
+        fit = ordfit("y ~ x", data, scale="~ g")
+    assert fit.se.isna().all()

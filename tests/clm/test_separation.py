@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from ordstat import ordfit
+from ordstat.exceptions import SeparationWarning
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.fit import LikelihoodFit
 from ordstat.model.likelihood.cumulative import Cumulative
@@ -154,3 +157,14 @@ def test_the_programme_is_never_needed_where_it_is_not_run(seed: int) -> None:
         assert (found.separation is not None) == (expected is not None)
         if found.separation is not None and problem.present.all():
             assert brute_force(sample, found.separation, found.n_alpha)
+
+
+def test_a_warning_of_many_infinite_estimates_names_five_and_counts_the_rest():
+    levels = [f"g{i:03d}" for i in range(200)]
+    y = np.arange(200) % 3 + 1
+    data = pd.DataFrame({"g": np.repeat(levels, 2), "y": np.repeat(y, 2)})
+    with pytest.warns(
+        SeparationWarning, match=r"\(g\[T.g001\] to .infinity, (g\[.*?infinity, ){4}and 19[0-9] more\)"
+    ) as found:
+        ordfit("y ~ g", data)
+    assert len(str(found[0].message)) < 700

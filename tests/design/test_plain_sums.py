@@ -43,7 +43,7 @@ def test_other_formulas_are_read_as_before(text, terms):
 def test_one_sided_with_and_without_tilde():
     assert parse_one_sided("~ a + b", (), "nominal") == parse_one_sided("a + b", (), "nominal")
     assert [term.label for term in parse_one_sided("~a+b", (), "scale").terms] == ["a", "b"]
-    with pytest.raises(FormulaError, match=r"nominal= takes a one-sided formula"):
+    with pytest.raises(FormulaError, match=r"nominal= must be a one-sided formula"):
         parse_one_sided("y ~ a", (), "nominal")
     with pytest.raises(FormulaError, match="no response"):
         parse_formula("~ a + b", ())

@@ -72,7 +72,7 @@ def test_missing_rows_can_be_refused():
     with pytest.raises(DataError, match=r"2 of 10 rows.*y \(1\), x \(1\); first row 'B' \(position 1\), row 'J'"):
         build("y ~ x", frame(), na_action="raise")
     assert build("y ~ w", frame().iloc[:9], na_action="raise").sample.n == 9
-    with pytest.raises(OptionError, match="'omit' or 'raise', not 'drop'"):
+    with pytest.raises(OptionError, match="one of 'omit', 'raise'; got 'drop'"):
         build("y ~ x", frame(), na_action="drop")
 
 
@@ -125,7 +125,7 @@ def test_costs_of_unused_levels_go_with_them():
         ({"offset": "off"}, DataError, "no column 'off'"),
         ({"costs": ["c1", "c2"]}, DataError, "no column 'c1'"),
         ({"costs": "w"}, DataError, "list of columns"),
-        ({"costs": ["w", "w"]}, DataError, "one column per level of the response, 3; it has 2"),
+        ({"costs": ["w", "w"]}, DataError, "one column per level of the response, 3; got 2"),
         ({"costs": ["w", "f", "w"]}, DataError, "columns of numbers"),
         ({"costs": np.full((10, 3), np.inf)}, DataError, "cost= is infinite in row 'A'"),
         ({"costs": pd.DataFrame(np.ones((10, 3)))}, DataError, "index is not that of the data"),

@@ -164,10 +164,10 @@ def test_centred_columns_span_the_others_and_have_mean_zero(name):
 def test_what_regression_splines_refuse():
     for term, message in {
         "cr(x)": r"df=, the number of columns, or knots=",
-        "cr(x, df=2)": r"cr\(\) takes a whole number df from 3 to 25 here, not 2",
-        "cc(x, df=1)": r"from 2 to 24 here, not 1",
-        "cr(x, knots=[99])": r"have to lie inside",
-        "cr(x, df=4, constraints='none')": r"constraints='center' or none, not 'none'",
+        "cr(x, df=2)": r"'cr\(x, df=2\)': df must be a whole number from 3 to 25; got 2",
+        "cc(x, df=1)": r"from 2 to 24; got 1",
+        "cr(x, knots=[99])": r"must lie inside",
+        "cr(x, df=4, constraints='none')": r"constraints must be one of None, 'center'; got 'none'",
     }.items():
         with pytest.raises(FormulaError, match=message):
             build(f"y ~ {term}", data())
@@ -260,10 +260,11 @@ def test_contrasts_are_those_of_r(kind, matrix, suffixes):
         ("log(x - 1)", DataError, r"'log\(x - 1\)' is not finite in row 0 \(4 such rows\)"),
         ("scale(one)", DataError, "values that differ"),
         ("ns(one, df=2)", DataError, "values that differ"),
-        ("ns(x, df=0)", FormulaError, "whole number df from 1 to 26 here, not 0"),
+        ("ns(x, df=0)", FormulaError, "df must be a whole number from 1 to 26; got 0"),
         ("ns(x, dff=3)", FormulaError, "unexpected keyword argument 'dff'; the arguments are \\(x, df=None"),
-        ("ns(x, knots=99)", FormulaError, "have to lie inside"),
-        ("poly(x, 25)", FormulaError, "degree from 1 to 24"),
+        ("ns(x, knots=99)", FormulaError, "must lie inside"),
+        ("ns(x, knots='a')", FormulaError, "could not convert string to float"),
+        ("poly(x, 25)", FormulaError, "degree must be a whole number from 1 to 24; got 25"),
         ("bs(x, boundary_knots=c(1, 2))", DataError, "use ns"),
         ("C(g, Foo)", FormulaError, "'Foo' is no known contrast"),
         ("C(g, Treatment('zz'))", FormulaError, "base level 'zz'"),

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from diagnosis.samples import LATENT, fitted, frame
-from ordstat import ordfit
+from ordstat import datasets, ordfit
 
 MODELS = {
     "logit": {},
@@ -25,7 +25,8 @@ def test_by_brute_force(model: str) -> None:
     fit = fitted(**{"n": 120, **MODELS[model]})
     d, y, H = fit.discrimination(), fit.design.sample.y + 1, fit.predict(type="score").to_numpy()
     n, pairs = y.size, list(combinations(range(y.size), 2))
-    signs = np.array([np.sign(y[i] - y[j]) * np.sign(H[i] - H[j]) for i, j in pairs])
+    order = H if "nominal" not in model else fit.predict(type="mean").round(12).to_numpy()
+    signs = np.array([np.sign(y[i] - y[j]) * np.sign(order[i] - order[j]) for i, j in pairs])
     different = np.array([y[i] != y[j] for i, j in pairs])
     concordant, discordant = (signs > 0).sum(), (signs < 0).sum()
     prob = fit.predict(type="prob").to_numpy()
@@ -49,12 +50,12 @@ def test_by_brute_force(model: str) -> None:
         "gr": np.exp(np.mean([abs(H[i] - H[j]) for i, j in pairs])),
         "gp": np.mean([abs(above[i] - above[j]) for i, j in pairs]),
         "pdm": np.mean(np.abs(prob[:, median - 1 :].sum(axis=1) - 0.5)),
-        "rho": stats.spearmanr(H, y).statistic,
+        "rho": stats.spearmanr(order, y).statistic,
         "c_index": (concordant + 0.5 * (different.sum() - concordant - discordant)) / different.sum(),
         "somers_d": (concordant - discordant) / different.sum(),
         "gamma": (concordant - discordant) / (concordant + discordant),
         "tau_a": (concordant - discordant) / len(pairs),
-        "brier": np.mean((above - (y >= 3)) ** 2),
+        "brier_at_3": np.mean((above - (y >= 3)) ** 2),
         "rps": np.mean(((np.cumsum(prob, axis=1) - observed) ** 2).sum(axis=1)),
     }
     for name, value in expected.items():
@@ -90,6 +91,39 @@ def test_score_statistic_from_derivatives_of_the_likelihood(link: str) -> None:
     assert found["score_p_value"] == pytest.approx(stats.chi2.sf(found["score_chi2"], 3), rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
+@pytest.mark.parametrize("asked", [{"nominal": "~ temp"}, {"scale": "~ temp"}])
+def test_rows_are_ordered_by_expected_rank_where_scores_do_not_compare(asked: dict[str, str]) -> None:
+    wine = datasets.load("wine")
+    fit = ordfit("rating ~ contact", wine, **asked)
+    y, mean = wine["rating"].astype(int).to_numpy(), fit.predict(type="mean").round(12).to_numpy()
+    pairs = [(i, j) for i, j in combinations(range(72), 2) if y[i] != y[j]]
+    signs = [np.sign(y[i] - y[j]) * np.sign(mean[i] - mean[j]) for i, j in pairs]
+    found, errors = fit.discrimination(), fit.errors()["training"]
+    assert found["somers_d"] == errors["Somers' D"] == pytest.approx(np.mean(signs))
+    assert found["c_index"] == errors["concordance"] == pytest.approx((1 + np.mean(signs)) / 2)
+    assert fit.errors(wine)["new data"]["concordance"] == errors["concordance"]
+    assert np.isfinite(fit.errors(cv=3)["cv"]["concordance"])
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
+def test_partial_proportional_odds_order_as_well_as_proportional_ones() -> None:
+    wine = datasets.load("wine")
+    free, bound = ordfit("rating ~ contact", wine, nominal="~ temp"), ordfit("rating ~ temp + contact", wine)
+    assert free.loglik > bound.loglik
+    assert free.errors().loc["concordance", "training"] == bound.errors().loc["concordance", "training"]
+
+
+def test_the_brier_score_of_one_level_has_the_name_of_the_level() -> None:
+    fit = ordfit("rating ~ temp + contact", datasets.load("wine"))
+    found = fit.discrimination()
+    above = fit.predict(type="prob")[[3, 4, 5]].sum(axis=1)
+    expected = np.mean((above - (fit.design.sample.y >= 2)) ** 2)
+    assert "brier" not in found.index and found["brier_at_3"] == pytest.approx(expected)
+    assert found["brier"] == found["brier_at_3"] == found[["rps", "brier"]].iloc[1]
+    assert fit.errors().loc["Brier score", "training"] != found["brier"]
+
+
 def test_weights_are_repeated_rows() -> None:
     data = frame(n=150)
     weighted = ordfit("y ~ x + f", data, weights="w").discrimination()
@@ -110,7 +144,7 @@ def test_less_than_one_case() -> None:
     tiny = ordfit("y ~ x", data, weights=np.full(100, 0.01)).discrimination()
     plain = ordfit("y ~ x", data).discrimination()
     assert tiny[["g", "gr", "gp", "tau_a"]].isna().all()
-    same = ["c_index", "somers_d", "gamma", "rho", "brier", "rps", "pdm", "mcfadden", "nagelkerke"]
+    same = ["c_index", "somers_d", "gamma", "rho", "brier_at_3", "rps", "pdm", "mcfadden", "nagelkerke"]
     np.testing.assert_allclose(tiny[same], plain[same], rtol=1e-6)
 
 

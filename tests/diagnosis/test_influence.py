@@ -11,8 +11,7 @@ from clm.samples import PARTS, make
 
 from diagnosis.samples import fitted, frame
 from ordstat import ordfit
-from ordstat.assess.likelihood.influence import influence
-from ordstat.assess.likelihood.terms import jacobian_of, row_terms
+from ordstat.assess.likelihood.rows import influence, jacobian_of, row_terms
 from ordstat.exceptions import DataError, SeparationWarning
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.sample import Rows, Sample

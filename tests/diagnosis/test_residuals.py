@@ -11,7 +11,7 @@ from scipy import stats
 
 from diagnosis.samples import LATENT, THETA, ends, fitted, frame
 from ordstat import ordfit
-from ordstat.assess.likelihood.residuals import residuals
+from ordstat.assess.likelihood.rows import residuals
 from ordstat.exceptions import DataWarning, OptionError, SeparationWarning
 from ordstat.model.costs import CostMatrix
 from ordstat.model.likelihood.cumulative import Cumulative

@@ -9,13 +9,11 @@ import pytest
 from clm.samples import make
 from scipy import integrate, stats
 
-from ordstat.assess.likelihood.influence import influence
-from ordstat.assess.likelihood.residuals import residuals
-from ordstat.assess.likelihood.terms import jacobian_of, row_terms
+from ordstat.assess.likelihood.rows import influence, jacobian_of, residuals, row_terms
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.fit import LikelihoodFit
+from ordstat.model.likelihood.cumulative import drawn, latent_mean
 from ordstat.model.likelihood.flexible import FLEXIBLE
-from ordstat.model.likelihood.latent import drawn, latent_mean
 from ordstat.model.sample import Sample
 
 METHODS = {

@@ -168,7 +168,7 @@ def test_of_proportionality_with_interactions() -> None:
 def test_profile_intervals(name: str, field: str, level: float, rename: dict[str, str]) -> None:
     fit, expected = fitted(name), load_case(name).matrix(field)
     effects = [n for n, kind in zip(fit.parameters.names, fit.parameters.kinds, strict=True) if kind != "threshold"]
-    found = fit.confint(level, type="profile", parm=effects).to_numpy()
+    found = fit.confint(effects, level, type="profile").to_numpy()
     width = np.diff(expected.to_numpy(), axis=1)
     assert np.all(np.abs(found - expected.to_numpy()) <= SPLINE * width)
 

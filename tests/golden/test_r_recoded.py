@@ -137,6 +137,7 @@ def test_step_goes_where_its_models_lead(overlapping: LikelihoodResults) -> None
 
 
 @pytest.mark.filterwarnings("ignore:aliased:ordstat.exceptions.DataWarning")
+@pytest.mark.filterwarnings("ignore:nominal effects put the thresholds:ordstat.exceptions.DataWarning")
 def test_step_takes_out_terms_without_effect_first() -> None:
     """R: step(clm(y ~ f + x2 + x1 + g, nominal = ~ x2*f, data = sim500))$anova"""
     fit = ordfit("y ~ f + x2 + x1 + g", nominal="~ x2 * f", data=load_data("sim500"))

@@ -169,6 +169,14 @@ def test_profile_points():
     assert set(fit.profile(points=3)["parameter"]) == set(fit.parameters.names)
 
 
+def test_the_first_argument_names_parameters_as_in_r_and_a_fraction_is_a_level():
+    fit = wine_fit()
+    pd.testing.assert_frame_equal(fit.confint("temp"), fit.confint().loc[["temp[T.warm]"]])
+    pd.testing.assert_frame_equal(fit.confint(["temp", 0], 0.9), fit.confint(0.9).loc[["temp[T.warm]", "1|2"]])
+    pd.testing.assert_frame_equal(fit.confint(0.9), fit.confint(level=0.9))
+    pd.testing.assert_frame_equal(fit.confint(np.float64(0.9)), fit.confint(level=0.9))
+
+
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [

@@ -201,7 +201,7 @@ def test_models_that_are_not_nested_have_no_p_value(sim):
     [
         (lambda r: r.anova(type="IV"), r"'I', 'II', 'III', 'baseline'; got 'IV'"),
         (lambda r: r.drop1("x9"), "no term 'x9'"),
-        (lambda r: r.drop1(test="F"), "one of 'Chisq', None"),
+        (lambda r: r.drop1(test="F"), "one of 'auto', 'LR', 'Chisq', 'Wald'"),
         (lambda r: r.step(direction="forward"), "needs scope="),
         (lambda r: r.step(direction="up"), "one of 'both', 'backward', 'forward'"),
         (lambda r: r.step({"most": "~ x1"}), "'lower' and 'upper'"),

@@ -20,6 +20,9 @@ from ordstat.exceptions import DataError, DataWarning, FormulaError, OptionError
         ("y ~ a", "z ~ .", "z ~ a"),
         ("y ~ a", "~ b", "y ~ b"),
         ("y ~ a", "b", "y ~ b"),
+        ("y ~ a", "+ b", "y ~ a + b"),
+        ("y ~ a + b", " - b", "y ~ a"),
+        ("y ~ a", "~ + b", "y ~ b"),
         ("y ~ a", "~ . - a", "y ~ 1"),
         ("y ~ a + offset(w)", "~ . + b", "y ~ a + b + offset(w)"),
         ("y ~ `a b` + I(c^2)", "~ . - c + log(d)", "y ~ `a b` + I(c^2) + log(d)"),
@@ -121,3 +124,9 @@ def test_contrasts_that_no_formula_uses():
         fit.update(contrasts={"contact": "sum", "judge": "sum"})
     called = ordfit("rating ~ C(judge) + temp", data=wine, contrasts={"C(judge)": "sum"})
     assert called.update("~ . - C(judge)").design.names == ("temp[T.warm]",)
+
+
+def test_a_text_that_begins_with_a_sign_goes_on_from_the_old_terms():
+    fit = ordfit("y ~ x1", load_data("sim500"), nominal="~ x2")
+    assert fit.update("+ x2 + x3", nominal="~ 1").design.formula == "y ~ x1 + x2 + x3"
+    assert fit.update("- x1", nominal="+ x3").design.nominal_names == ("x2", "x3")

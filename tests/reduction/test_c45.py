@@ -6,6 +6,8 @@ from twins import gain_ratio_cut
 
 from ordstat import C45, OptionError
 from ordstat.learners.c45_pruning import Pruner, extra_errors
+from ordstat.model.sample import Rows
+from ordstat.model.trees.tree import TreePanel
 
 #: Golf or not (Quinlan 1993, sec. 2.2): outlook, temperature, humidity, windy, play.
 GOLF = [
@@ -183,9 +185,10 @@ class Plain:
 
 def text_of(found, node=0, indent=""):
     if found.column[node] < 0:
-        return [f"{indent}leaf {found.positive[node]:.6g} {found.negative[node]:.6g}"]
+        negative, positive = found.values[node]
+        return [f"{indent}leaf {positive:.6g} {negative:.6g}"]
     head = f"{indent}x{found.column[node]} <= {found.cut[node]:.6g}"
-    children = (int(found.left[node]), int(found.right[node]))
+    children = (int(found.child[node]), int(found.child[node]) + 1)
     return [head, *text_of(found, children[0], indent + " "), *text_of(found, children[1], indent + " ")]
 
 
@@ -220,7 +223,7 @@ def test_wrong_settings_are_named(settings):
 def test_one_label_makes_one_leaf(z):
     found = tree(np.arange(10.0).reshape(5, 2), z)
     assert found.n_leaves == 1
-    assert (np.sign(found.above(np.zeros((1, 2))) - 0.5) == z[0]).all()
+    assert (np.sign(TreePanel((found,))(Rows(X=np.zeros((1, 2))))) == z[0]).all()
 
 
 def test_rows_without_columns_make_one_leaf():

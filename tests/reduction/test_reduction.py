@@ -32,13 +32,11 @@ from ordstat.learners.svm import SVM
 from ordstat.model.costs import CostMatrix
 from ordstat.model.distinct import DistinctRows
 from ordstat.model.kernels.named import Linear
-from ordstat.model.reduction.bound import binary_cost, training_bound
 from ordstat.model.reduction.encoding import extended_rows
-from ordstat.model.reduction.extended import Extended, extend, reverse_reduce
+from ordstat.model.reduction.extended import Extended, binary_cost, extend, reverse_reduce, training_bound
 from ordstat.model.rules import count_above
 from ordstat.model.sample import Rows
-from ordstat.solvers.thresholds.logistic import ThresholdLogistic
-from ordstat.solvers.thresholds.network import ThresholdNetwork
+from ordstat.solvers.thresholds.logistic import ThresholdLogistic, ThresholdNetwork
 
 K = 4
 

@@ -34,7 +34,9 @@ class StandInMethod:
     cost: object = "classification"
     link: str = "logit"
 
+    penalty = None
     pairwise = False
+    refuses_crossing = False
 
     @property
     def cost_matrix(self):

@@ -185,7 +185,7 @@ def test_pickle_keeps_the_numbers(wine_logit):
 @pytest.mark.parametrize("level", [0.0, 1.0, 95])
 def test_levels_outside_the_range(wine_logit, level):
     with pytest.raises(OptionError, match="level"):
-        wine_logit.confint(level)
+        wine_logit.confint(level=level)
 
 
 def test_thresholds_alone(wine):

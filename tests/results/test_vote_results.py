@@ -12,7 +12,7 @@ from ordstat.design.build import build
 from ordstat.model.costs import CostMatrix
 from ordstat.model.fit import CostBound, VoteFit
 from ordstat.model.rules import ScoreRule
-from ordstat.results.rankers.votes import VoteResults
+from ordstat.results.rankers.margin import VoteResults
 
 VOTES = np.array([[2.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.5, 1.5], [0.0, 0.0, 3.0], [-1.0, -2.0, -3.0]])
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from ordstat.solvers.svm.dual import certify
-from ordstat.solvers.svm.feasible import balanced
+from ordstat.solvers.svm.dual import balanced, certify
 from ordstat.solvers.svm.quantiles import best_offset
 from ordstat.solvers.svm.routes import SOLVERS
 

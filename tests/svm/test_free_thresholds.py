@@ -7,13 +7,11 @@ import pytest
 from scipy.optimize import linprog
 
 from ordstat.exceptions import DataError
-from ordstat.methods.redsvm import REDSVM
-from ordstat.methods.svorexc import SVOREXC
-from ordstat.methods.svorimc import SVORIMC
+from ordstat.methods.redsvm import REDSVM, SVOREXC, SVORIMC
 from ordstat.model.costs import CostMatrix
 from ordstat.model.reduction.extended import extend
 from ordstat.solvers.svm.dual import certify
-from ordstat.solvers.svm.hard_margin import HardMargin
+from ordstat.solvers.svm.hard_margin import hard_margin
 from ordstat.solvers.svm.quantiles import best_thresholds
 from ordstat.solvers.svm.routes import SOLVERS
 
@@ -144,7 +142,7 @@ def test_an_order_that_binds():
 @pytest.mark.parametrize("form", ["imc", "exc"])
 def test_hard_margin(name, kernel, form):
     p = _free(kernel, form, n=40)
-    s = HardMargin(SOLVERS[name], p, np.random.default_rng(0)).solve(1e-6).solution
+    s = hard_margin(SOLVERS[name], p, np.random.default_rng(0), 1e-6).solution
     assert s.gap <= 1e-6
     assert s.primal == pytest.approx(_primal_by_cvxpy(p, None), rel=AGREE)
     margins = p.labels * (s.scores[:, None] - s.theta)
@@ -163,10 +161,10 @@ def test_hard_margins_of_all_and_of_neighbouring_thresholds_are_the_same():
 
 def test_levels_that_cannot_be_separated_are_refused():
     X, y = rows(40)
-    with pytest.raises(DataError, match=r"C = inf .* finite C"):
+    with pytest.raises(DataError, match=r"C=inf needs separable levels.*finite C"):
         SVOREXC(C=np.inf, kernel="linear").fit(sample(X, y), np.random.default_rng(0))
     twice = sample(np.vstack([X, X[:1]]), np.append(y, 3 - y[0]))
-    with pytest.raises(DataError, match=r"C = inf .* finite C"):
+    with pytest.raises(DataError, match=r"C=inf needs separable levels.*finite C"):
         SVOREXC(C=np.inf).fit(twice, np.random.default_rng(0))
 
 

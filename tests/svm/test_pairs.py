@@ -10,10 +10,10 @@ import twins
 from scipy.optimize import minimize
 
 from ordstat import datasets, ordfit
-from ordstat.assess.preference import preference_bounds
+from ordstat.assess.bounds import preference_bounds
 from ordstat.compiled import pairascent, paircount
 from ordstat.exceptions import ConvergenceWarning, DataError
-from ordstat.methods.rank_svm import RankBoundarySVM
+from ordstat.methods.redsvm import RankBoundarySVM
 from ordstat.model.costs import CostMatrix
 from ordstat.model.fit import BallGeometry
 from ordstat.model.kernels.named import Polynomial
@@ -22,10 +22,9 @@ from ordstat.solvers.gram import DenseGram, LinearGram
 from ordstat.solvers.pairs import ascent as pair_ascent
 from ordstat.solvers.pairs.ascent import PairAscent
 from ordstat.solvers.pairs.boundaries import boundaries
-from ordstat.solvers.pairs.cvx import CvxpyPairs
 from ordstat.solvers.pairs.newton import PairNewton
 from ordstat.solvers.pairs.problem import PAIR_LOSSES, PairProblem
-from ordstat.solvers.pairs.routes import AutomaticPairs
+from ordstat.solvers.pairs.routes import AutomaticPairs, CvxpyPairs
 
 from .problems import KERNELS, rows, sample
 
@@ -38,7 +37,7 @@ def _problem(kernel, loss, n=40, weighted=False, seed=0, linear=False):
     gram = LinearGram(X) if linear else DenseGram(KERNELS[kernel](X, X))
     weights = np.random.default_rng(4).integers(1, 4, n).astype(float) if weighted else np.ones(n)
     costs = CostMatrix.absolute().rows(y, 4)
-    return PairProblem(gram=gram.centred()[0], y=y, weights=weights, costs=costs, loss=PAIR_LOSSES[loss])
+    return PairProblem(gram=gram.centred()[0], y=y, weights=weights, costs=costs, loss=loss)
 
 
 def _matrix(p):
@@ -50,7 +49,7 @@ def _primal(p, C, beta):
     G = _matrix(p)
     f = G @ beta
     i, j = np.nonzero(p.y[:, None] > p.y)
-    slack = np.maximum(1.0 - (f[i] - f[j]), 0.0) ** (2 if p.loss.name == "squared_hinge" else 1)
+    slack = np.maximum(1.0 - (f[i] - f[j]), 0.0) ** (2 if p.squared else 1)
     return 0.5 * beta @ G @ beta + C * (p.weights[i] * p.weights[j] * slack).sum()
 
 
@@ -63,7 +62,7 @@ def _optimum(p, C):
     a = cp.Variable(len(F))
     i, j = np.nonzero(p.y[:, None] > p.y)
     slack = cp.pos(1 - (F[i] - F[j]) @ a)
-    losses = cp.square(slack) if p.loss.name == "squared_hinge" else slack
+    losses = cp.square(slack) if p.squared else slack
     model = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(a) + C * ((p.weights[i] * p.weights[j]) @ losses)))
     model.solve(solver=cp.CLARABEL)
     return model.value
@@ -114,6 +113,17 @@ def test_counting_newton_against_bfgs():
     assert solution.gap < 1e-12
 
 
+@pytest.mark.parametrize("C", [1e-6, 1.0, 1e3])
+def test_newton_ends_at_rounding_whatever_C_is(C):
+    """The w of the dual variables is far more sensitive than that of the steps, the more so the larger C."""
+    X = np.random.default_rng(1).standard_normal((400, 4))
+    y = np.digitize(X @ [1.0, -2.0, 0.5, 0.0] + np.random.default_rng(2).logistic(size=400), [-1.5, 0.0, 1.5])
+    gram = LinearGram(X).centred()[0]
+    costs = CostMatrix.absolute().rows(y, 4)
+    p = PairProblem(gram=gram, y=y, weights=np.ones(400), costs=costs, loss="squared_hinge")
+    assert PairNewton(p, np.random.default_rng(0)).solve(C, 1e-3).solution.gap < 1e-11
+
+
 def test_a_huge_C_on_ranks_out_of_order():
     """Herbrich et al.'s setting, C = 1e6 and a polynomial of degree 2, on noisy ranks."""
     X, y = rows(40)
@@ -153,7 +163,7 @@ def test_a_route_that_ends_with_nothing_says_so(kernel, loss, weight):
 def test_pair_sweeps_do_what_their_twin_does(loss, C):
     dense, linear = _problem("linear", loss, weighted=True), _problem("linear", loss, weighted=True, linear=True)
     upper, lower = dense.pairs()
-    price, ridge = dense.loss.price(C), dense.loss.ridge(C)
+    price, ridge = dense.price(C), dense.ridge(C)
     states = []
     for name in ("compiled", "twin", "linear"):
         rng = np.random.default_rng(1)

@@ -6,8 +6,7 @@ import pytest
 
 from ordstat import OptionError, ordfit
 from ordstat.methods import METHODS
-from ordstat.methods.redsvm import REDSVM
-from ordstat.methods.svorexc import SVOREXC
+from ordstat.methods.redsvm import REDSVM, SVOREXC
 from ordstat.model.costs import CostMatrix
 from ordstat.model.fit import Selection
 from ordstat.model.folds import stratified_folds

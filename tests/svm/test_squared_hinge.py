@@ -9,9 +9,7 @@ from scipy.optimize import minimize
 
 from ordstat.compiled import rowascent
 from ordstat.exceptions import OptionError
-from ordstat.methods.redsvm import REDSVM
-from ordstat.methods.svorexc import SVOREXC
-from ordstat.methods.svorimc import SVORIMC
+from ordstat.methods.redsvm import REDSVM, SVOREXC, SVORIMC
 from ordstat.solvers.gram import LinearGram
 from ordstat.solvers.svm.routes import LOSSES, SOLVERS
 

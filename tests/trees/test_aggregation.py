@@ -6,15 +6,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ordstat.model.reduction.splits import below, share_scores, split_scores
 from ordstat.model.trees.aggregation import (
-    DistanceRatios,
     LogRatios,
-    SplitLogRatios,
+    below,
     by_votes,
     inverse_log_ratios,
     plain,
+    share_scores,
     shares,
+    split_scores,
 )
 from ordstat.model.trees.tree import Forest
 
@@ -67,14 +67,13 @@ def test_shares_are_summed_over_splits():
 
 
 @pytest.mark.parametrize("K", [2, 3, 6])
-@pytest.mark.parametrize(
-    ("kind", "f"), [(SplitLogRatios, naive.f_misclassification), (DistanceRatios, naive.f_distance)]
-)
-def test_functions_of_real_adaboost(K, kind, f):
+@pytest.mark.parametrize(("by_distance", "f"), [(False, naive.f_misclassification), (True, naive.f_distance)])
+def test_functions_of_real_adaboost(K, by_distance, f):
     above = np.random.default_rng(2).random((20, K - 1))
     forest = _leaves(np.stack([1 - above.ravel(), above.ravel()], axis=1))
     leaves = np.arange(above.size).reshape(above.shape)
-    answers = kind(n_levels=K, smoothing=0.05).answers(forest, leaves)
+    kind = LogRatios(n_levels=K, smoothing=0.05, of_splits=True, by_distance=by_distance)
+    answers = kind.answers(forest, leaves)
     np.testing.assert_allclose(answers, [f([s + 0.05 for s in naive.equation_6(list(1 - row))]) for row in above])
 
 

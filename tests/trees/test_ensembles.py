@@ -84,12 +84,12 @@ def test_fixed_split_boosting(version, combination, seed):
 
 def test_the_weight_of_wrong_rows_is_one_half_in_the_next_round():
     """After discrete AdaBoost, without the 1/n: the weights of rows right and wrong have the same sum."""
-    from ordstat.learners.losses.reweighting import DiscreteSplits
+    from ordstat.learners.losses.reweighting import discrete_splits
 
     rng = np.random.default_rng(0)
     above, answers = rng.integers(0, 2, (3, 50)), rng.random((50, 2, 3))
     weights = rng.dirichlet(np.ones(50), size=3)
-    update = DiscreteSplits(above=above, smoothing=0.0)(answers, weights)
+    update = discrete_splits(above, 0.0, answers, weights)
     wrong = (above > 0) != (answers[:, 1] > answers[:, 0]).T
     np.testing.assert_allclose((update.weights * wrong).sum(axis=1), 0.5)
 

@@ -11,13 +11,13 @@ from ordstat.model.reduction.decomposition import (
     against_each_other,
     against_the_rest,
     all_pairs_potential,
+    drawn_labels,
     label_weights,
     labelled_pairs,
     level_pairs,
     pair_votes,
     support_weights,
 )
-from ordstat.model.reduction.relabel import drawn_labels
 from ordstat.model.rules import most_votes
 
 from .problems import any_costs

@@ -8,9 +8,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from ordstat import DataError, OptionError, ordfit
-from ordstat.methods.cost_transform import CostTransform
-from ordstat.methods.one_versus_all import OneVersusAll
-from ordstat.methods.one_versus_one import OneVersusOne
+from ordstat.methods.voting import CostTransform, OneVersusAll, OneVersusOne
 from ordstat.model.folds import stratified_folds
 from ordstat.model.kernels.named import Perceptron
 from ordstat.model.sample import Rows, Sample

@@ -1,154 +1,123 @@
 """How well a probability model tells ranks apart, in the terms of R's rms [Harrell 2015].
 
 A row of weight w counts as w cases throughout. n is the sum of the weights, p the number of effects (parameters beside
-the thresholds), LR the likelihood ratio statistic against thresholds only, H the score.
+the thresholds), LR the likelihood ratio statistic against thresholds only, H the score. Rows are ordered by H or, under
+nominal or scale effects, where H of different rows does not compare, by the expected rank.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
-from scipy.special import chdtrc
 
-from ..._typing import BoolArray, FloatArray, IntArray
+from ..._typing import BoolArray, FloatArray
 from ...model.fit import LikelihoodFit
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.row_blocks import row_blocks
 from ...model.sample import Sample
 from ...model.ties import merged
-from ..agreement import PairCounts, PairOrder, concordance, ratio, somers_d, spearman
+from ..agreement import PairOrder, concordance, ratio, somers_d, spearman
 from ..errors import ranked_probability_scores
+from .wald import chi2_tail
 
 #: exp() of more is infinite.
 _LARGEST_LOG = 709.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Discrimination:
-    """Indexes of a fit; NaN where one has no meaning.
+def discrimination(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> dict[str, float]:
+    """Indexes of a fit on its own rows.
 
-    Attributes
-    ----------
-    lr_chi2, lr_df, lr_p_value : float
-        Likelihood ratio test of all effects.
-    score_chi2, score_p_value : float
-        Score test of all effects; NaN with anything but location effects, flexible thresholds and a known link.
-    cox_snell, nagelkerke, mcfadden : float
-        1 - exp(-LR / n); the same over its largest value; 1 - loglik / null loglik.
-    r2_n_p, r2_effective, r2_effective_p : float
-        1 - exp(-(LR - p) / n), 0 where LR < p; `cox_snell` and this one with the effective sample size in place of n.
-    n_effective : float
-        n (1 - sum of p_k^3), p_k the shares of the levels [Whitehead 1993].
-    g, gr, gp : float
-        Gini's mean difference of H; exp(g); Gini's mean difference of P(Y >= middle level).
-    pdm : float
-        Mean of |P(Y >= median level) - 1/2|.
-    rho : float
-        Spearman's correlation of H and the ranks.
-    c_index, somers_d, gamma, tau_a : float
-        Measures of the pairs of cases of different ranks, by H: concordant plus half the ties; concordant less
-        discordant; the same among pairs without ties; the same among all pairs of cases.
-    brier, rps : float
-        Mean squared error of P(Y >= middle level); mean ranked probability score.
+    Returns
+    -------
+    dict of str to float, NaN where an index has no meaning
+        lr_chi2, lr_df, lr_p_value
+            Likelihood ratio test of all effects.
+        score_chi2, score_p_value
+            Score test of all effects; NaN with anything but location effects, flexible thresholds and a known link.
+        cox_snell, nagelkerke, mcfadden
+            1 - exp(-LR / n); the same over its largest value; 1 - loglik / null loglik.
+        r2_n_p, r2_effective, r2_effective_p
+            1 - exp(-(LR - p) / n), 0 where LR < p; `cox_snell` and this one with the effective sample size in place of
+            n.
+        n_effective
+            n (1 - sum of p_k^3), p_k the shares of the levels [Whitehead 1993].
+        g, gr, gp
+            Gini's mean difference of H; exp(g); Gini's mean difference of P(Y >= middle level).
+        pdm
+            Mean of |P(Y >= median level) - 1/2|.
+        rho
+            Spearman's correlation of that order and the ranks.
+        c_index, somers_d, gamma, tau_a
+            Measures of the pairs of cases of different ranks, by that order: concordant plus half the ties; concordant
+            less discordant; the same among pairs without ties; the same among all pairs of cases.
+        brier, rps
+            Mean squared error of P(Y >= middle level); mean ranked probability score.
     """
-
-    lr_chi2: float
-    lr_df: int
-    lr_p_value: float
-    score_chi2: float
-    score_p_value: float
-    cox_snell: float
-    nagelkerke: float
-    mcfadden: float
-    r2_n_p: float
-    n_effective: float
-    r2_effective: float
-    r2_effective_p: float
-    g: float
-    gr: float
-    gp: float
-    pdm: float
-    rho: float
-    c_index: float
-    somers_d: float
-    gamma: float
-    tau_a: float
-    brier: float
-    rps: float
-
-
-def discrimination(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> Discrimination:
-    """Indexes of a fit on its own rows."""
     weights, scores = sample.case_weights, fit.scores
     n, df = float(weights.sum()), int(np.count_nonzero(~fit.aliased)) - fit.null_edf
     lr = 2.0 * (fit.loglik - fit.null_loglik)
     shares = np.bincount(sample.y, weights, sample.n_levels) / n
     effective = n * (1.0 - float((shares**3).sum()))
-    middle, median = sample.n_levels // 2, int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12))
-    above, over_median, rps = _probability_figures(rule, fit, sample, (middle, median))
-    pairs = PairOrder.of(sample.y, scores).counts(weights)
+    middle, median = middle_code(sample.n_levels), int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12))
+    above, over_median, rps, mean = _probability_figures(rule, fit, sample, (middle, median))
+    order = scores if sample.rows.one_scale else mean
+    pairs = PairOrder.of(sample.y, order).counts(weights)
+    distinct = np.unique(merged(order), return_inverse=True)[1].astype(np.intp)  # as codes, in their order
     g = gini_mean_difference(scores, weights)
     score = score_chi2(fit, sample)
-    return Discrimination(
-        lr_chi2=lr,
-        lr_df=df,
-        lr_p_value=_tail(df, lr),
-        score_chi2=score,
-        score_p_value=_tail(df, score),
-        cox_snell=-float(np.expm1(-lr / n)),
-        nagelkerke=float(np.expm1(-lr / n) / np.expm1(2.0 * fit.null_loglik / n)),
-        mcfadden=1.0 - fit.loglik / fit.null_loglik,
-        r2_n_p=-float(np.expm1(-max(lr - df, 0.0) / n)),
-        n_effective=effective,
-        r2_effective=-float(np.expm1(-lr / effective)),
-        r2_effective_p=-float(np.expm1(-max(lr - df, 0.0) / effective)),
-        g=g,
-        gr=math.inf if g > _LARGEST_LOG else math.exp(g),
-        gp=gini_mean_difference(above, weights),
-        pdm=float(np.average(np.abs(over_median - 0.5), weights=weights)),
-        rho=spearman(sample.y, _codes(scores), weights),
-        c_index=concordance(pairs),
-        somers_d=somers_d(pairs),
-        gamma=_gamma(pairs),
-        tau_a=ratio(pairs.concordant - pairs.discordant, 0.5 * _pairs(n)),
-        brier=float(np.average((above - (sample.y >= middle)) ** 2, weights=weights)),
-        rps=float(np.average(rps, weights=weights)),
-    )
+    return {
+        "lr_chi2": lr,
+        "lr_df": df,
+        "lr_p_value": float(chi2_tail(lr, df)),
+        "score_chi2": score,
+        "score_p_value": float(chi2_tail(score, df)),
+        "cox_snell": -float(np.expm1(-lr / n)),
+        "nagelkerke": float(np.expm1(-lr / n) / np.expm1(2.0 * fit.null_loglik / n)),
+        "mcfadden": 1.0 - fit.loglik / fit.null_loglik,
+        "r2_n_p": -float(np.expm1(-max(lr - df, 0.0) / n)),
+        "n_effective": effective,
+        "r2_effective": -float(np.expm1(-lr / effective)),
+        "r2_effective_p": -float(np.expm1(-max(lr - df, 0.0) / effective)),
+        "g": g,
+        "gr": math.inf if g > _LARGEST_LOG else math.exp(g),
+        "gp": gini_mean_difference(above, weights),
+        "pdm": float(np.average(np.abs(over_median - 0.5), weights=weights)),
+        "rho": spearman(sample.y, distinct, weights),
+        "c_index": concordance(pairs),
+        "somers_d": somers_d(pairs),
+        "gamma": ratio(pairs.concordant - pairs.discordant, pairs.concordant + pairs.discordant),
+        "tau_a": ratio(pairs.concordant - pairs.discordant, 0.5 * _pairs(n)),
+        "brier": float(np.average((above - (sample.y >= middle)) ** 2, weights=weights)),
+        "rps": float(np.average(rps, weights=weights)),
+    }
 
 
 def _probability_figures(
     rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample, cuts: tuple[int, int]
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """(N,) P(rank code >= cut) at two cuts, and ranked probability scores, some rows at a time."""
-    parts = []
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """(N,) P(rank code >= cut) at two cuts, ranked probability scores and expected ranks, some rows at a time."""
+    parts, ranks = [], np.arange(sample.n_levels, dtype=np.float64)
     for rows in row_blocks(sample.n, sample.n_levels):
         probabilities = rule.probabilities(sample.rows.take(rows), fit.scores[rows])
         above = (probabilities[:, cut:].sum(axis=1) for cut in cuts)
-        parts.append(np.stack([*above, ranked_probability_scores(probabilities, sample.y[rows])]))
-    first, second, rps = np.concatenate(parts, axis=1)
-    return first, second, rps
+        parts.append(
+            np.stack([*above, ranked_probability_scores(probabilities, sample.y[rows]), probabilities @ ranks])
+        )
+    first, second, rps, mean = np.concatenate(parts, axis=1)
+    return first, second, rps, mean
 
 
-def _tail(df: int, chi2: float) -> float:
-    return float(chdtrc(df, max(chi2, 0.0))) if df > 0 else float("nan")
-
-
-def _gamma(pairs: PairCounts) -> float:
-    return ratio(pairs.concordant - pairs.discordant, pairs.concordant + pairs.discordant)
+def middle_code(n_levels: int) -> int:
+    """The code that P(Y >= middle level) asks for."""
+    return n_levels // 2
 
 
 def _pairs(total: float) -> float:
     """Ordered pairs of different cases, 0 where there is hardly more than one case."""
     return total * (total - 1.0) if total > 1.0 + 1e-9 else 0.0
-
-
-def _codes(scores: FloatArray) -> IntArray:
-    """(N,) codes of the distinct scores in their order."""
-    codes: IntArray = np.unique(merged(scores), return_inverse=True)[1].astype(np.intp)
-    return codes
 
 
 def gini_mean_difference(values: FloatArray, weights: FloatArray) -> float:

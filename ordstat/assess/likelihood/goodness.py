@@ -81,8 +81,7 @@ def score_groups(scores: FloatArray, weights: FloatArray, n_groups: int) -> IntA
             f"{n_groups} groups: {formed} can be formed. "
             + (f"Use groups={formed} or fewer." if formed > 2 else "No test by groups is possible.")
         )
-    codes: IntArray = groups[inverse].astype(np.intp)
-    return codes
+    return np.asarray(groups[inverse].astype(np.intp))
 
 
 def _rounded(scores: FloatArray) -> FloatArray:

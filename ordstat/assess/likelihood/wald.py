@@ -1,15 +1,27 @@
-"""Wald tests of linear hypotheses, and the contrasts behind type I and II tests."""
+"""Wald tests of linear hypotheses, the contrasts behind type I and II tests, and what Brant's test is made of."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy.special import chdtrc
 
 from ..._typing import FloatArray, IntArray
+from ...model.likelihood.links import Link
 
 #: Eigenvalues of a covariance below this share of the largest are zero: the hypotheses depend on each other.
 _RANK = 1e-10
 #: Pivots of a sum-of-squares matrix below this share of their diagonal are zero: the column adds nothing.
 _PIVOT = 1e-10
+
+
+def chi2_tail(statistic: Any, df: Any) -> FloatArray:
+    """P(chi2 with df degrees of freedom > statistic); NaN where df is 0 or anything is missing."""
+    statistic, df = np.asarray(statistic, dtype=np.float64), np.asarray(df, dtype=np.float64)
+    known = (df > 0.0) & ~np.isnan(statistic)
+    tail = chdtrc(np.where(known, df, 1.0), np.maximum(np.where(known, statistic, 0.0), 0.0))
+    return np.asarray(np.where(known, tail, np.nan))
 
 
 def wald_test(L: FloatArray, difference: FloatArray, covariance: FloatArray) -> tuple[float, int]:
@@ -33,11 +45,8 @@ def wald_test(L: FloatArray, difference: FloatArray, covariance: FloatArray) -> 
     (2.0, 2)
     """
     spread = quadratic_form(L, covariance)
-    if not L.size:
-        return float("nan"), 0
-    if not np.isfinite(spread).all() or not np.isfinite(difference).all():
-        return float("nan"), 0
-    if np.any(np.diag(spread) < 0.0):  # no covariance: one that was put together from several fits may not be
+    known = bool(L.size) and np.isfinite(spread).all() and np.isfinite(difference).all()
+    if not known or np.any(np.diag(spread) < 0.0):  # what was put together from several fits may be no covariance
         return float("nan"), 0
     size = np.sqrt(np.diag(spread))
     size = np.where(size > 0.0, size, 1.0)
@@ -84,3 +93,64 @@ def sequential_contrasts(gram: FloatArray, columns: IntArray, order: IntArray) -
         if int(column) in rows:
             found[place, order] = rows[int(column)]
     return found
+
+
+def stacked_covariance(link: Link, X: FloatArray, eta: FloatArray, weights: FloatArray) -> FloatArray:
+    """Joint covariance of the estimates of K-1 binary regressions of the same rows.
+
+    With F_k = F(eta_k) and f_k = F'(eta_k), rows (1, -x), A_k = sum v f_k^2 / (F_k (1 - F_k)) x x' and, for k <= l,
+    M_kl = sum v f_k f_l F_k (1 - F_l) / (F_k (1 - F_k) F_l (1 - F_l)) x x': blocks A_k^-1 M_kl A_l^-1
+    [Brant 1990, eq. for the logit link, where f = F (1 - F)].
+
+    Parameters
+    ----------
+    link : Link
+    X : (N, 1 + p)
+        Derivatives of eta_k by (theta_k, beta_k).
+    eta : (N, K-1)
+        theta_k - x'beta_k of each binary fit.
+    weights : (N,)
+
+    Returns
+    -------
+    ((K-1) (1+p), (K-1) (1+p)), regression by regression
+    """
+    n_cuts, width = eta.shape[1], X.shape[1]
+    below, above, density = link.cdf(eta), link.sf(eta), link.pdf(eta)
+    slope = _log_odds_slope(link, eta)
+    inverse = [np.linalg.inv(_gram(X, weights * slope[:, k] * density[:, k])) for k in range(n_cuts)]
+    full = np.empty((n_cuts, width, n_cuts, width))
+    for k in range(n_cuts):
+        for other in range(k, n_cuts):
+            middle = _gram(X, weights * slope[:, k] * slope[:, other] * below[:, k] * above[:, other])
+            block = inverse[k] @ middle @ inverse[other]
+            full[k, :, other], full[other, :, k] = block, block.T
+    return full.reshape(n_cuts * width, n_cuts * width)
+
+
+def _log_odds_slope(link: Link, eta: FloatArray) -> FloatArray:
+    """f / (F (1 - F)) = f / F + f / (1 - F), in the far tails too."""
+    flat = eta.reshape(-1)
+    infinite = np.full(flat.size, np.inf)
+    of_upper, of_lower = link.interval(infinite, flat, infinite), link.interval(flat, -infinite, infinite)
+    return np.asarray((of_upper.b + of_lower.a).reshape(eta.shape))
+
+
+def _gram(X: FloatArray, weights: FloatArray) -> FloatArray:
+    return np.asarray((X * weights[:, None]).T @ X)
+
+
+def equality_contrasts(n_cuts: int, width: int, columns: FloatArray) -> FloatArray:
+    """(h, n_cuts * width) differences between the first regression and each other one, for some columns.
+
+    Parameters
+    ----------
+    columns : integers
+        Places among the `width` coefficients of a regression.
+    """
+    chosen = np.asarray(columns, dtype=np.intp)
+    L = np.zeros((n_cuts - 1, chosen.size, n_cuts, width))
+    for k in range(1, n_cuts):
+        for j, column in enumerate(chosen):
+            L[k - 1, j, 0, column], L[k - 1, j, k, column] = 1.0, -1.0
+    return L.reshape(-1, n_cuts * width)

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ..._typing import FloatArray
-from ...exceptions import DataError, FormulaError
-from .regression_splines import RegressionSpline
-from .splines import BSpline, NaturalSpline
+from ...checks import whole
+from ...exceptions import DataError
+from .splines import BSpline, CyclicSpline, NaturalSpline, RegressionSpline
 
-
-class Transform(Protocol):
-    """A fitted transform: the same function of new values as of the old; pickles, prints, compares."""
-
-    def __call__(self, x: FloatArray) -> FloatArray:
-        """(N,) values to (N,) or (N, m)."""
+#: A fitted transform, the same function of new values as of the old: (N,) to (N,) or (N, m); pickles, prints, compares.
+Transform = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +36,7 @@ def fit_scale(x: FloatArray, center: bool = True, scale: bool = True) -> Affine:
     middle = float(x.mean()) if center else 0.0
     spread = float(np.sqrt(np.sum((x - middle) ** 2) / max(x.size - 1, 1))) if scale else 1.0
     if not spread > 0:
-        raise DataError(f"scale() needs values that differ; all are {x[0]:g}. Drop the term.")
+        raise DataError(f"the variable must have values that differ; got {x[0]:g} throughout. Drop the term.")
     return Affine(center=middle, scale=spread)
 
 
@@ -49,24 +45,17 @@ def fit_center(x: FloatArray) -> Affine:
     return Affine(center=float(x.mean()), scale=1.0)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Polynomial:
-    """poly(x, degree) of R: polynomials orthonormal over the rows of the fit, by their recurrence.
+    """poly(x, degree) of R: polynomials orthonormal over the rows of the fit, by their recurrence."""
 
-    p_0 = 1, p_{d+1} = (x - alpha_d) p_d - (norm_d / norm_{d-1}) p_{d-1}, column d is p_d / sqrt(norm_d).
-    """
-
-    alpha: tuple[float, ...]
-    norms: tuple[float, ...]
+    degree: int
+    recurrence: dict[str, Any]
 
     def __call__(self, x: FloatArray) -> FloatArray:
-        before, current, previous = np.zeros_like(x), np.ones_like(x), 1.0
-        columns = []
-        for alpha, norm, following in zip(self.alpha, self.norms, self.norms[1:], strict=False):
-            before, current = current, (x - alpha) * current - (norm / previous) * before
-            previous = norm
-            columns.append(current / np.sqrt(following))
-        return np.column_stack(columns)
+        from formulaic.transforms.poly import poly
+
+        return np.asarray(poly(x, self.degree, _state=self.recurrence))
 
 
 @dataclass(frozen=True)
@@ -80,21 +69,13 @@ class Powers:
 
 
 def fit_poly(x: FloatArray, degree: int = 1, raw: bool = False) -> Polynomial | Powers:
-    """poly(x, degree=1, raw=False)."""
-    distinct = np.unique(x).size
-    if not (isinstance(degree, int) and 1 <= degree < distinct):
-        raise FormulaError(
-            f"poly() takes a degree from 1 to {distinct - 1} (distinct values less one), not {degree!r}."
-        )
+    """poly(x, degree=1, raw=False); the degree is less than the number of distinct values."""
+    whole("degree", degree, 1, int(np.unique(x).size) - 1)
     if raw:
         return Powers(degree)
-    before, current, norms, alphas = np.zeros_like(x), np.ones_like(x), [float(x.size)], []
-    for d in range(degree):
-        alphas.append(float(np.sum(x * current**2) / norms[d]))
-        ratio = norms[d] / norms[d - 1] if d else 1.0
-        before, current = current, (x - alphas[d]) * current - ratio * before
-        norms.append(float(np.sum(current**2)))
-    return Polynomial(alpha=tuple(alphas), norms=tuple(norms))
+    polynomial = Polynomial(degree, {})
+    polynomial(x)  # writes the recurrence down
+    return polynomial
 
 
 def _logarithm(x: FloatArray, base: float | None = None) -> FloatArray:
@@ -131,7 +112,7 @@ FITTED: dict[str, Callable[..., Transform]] = {
     "poly": fit_poly,
     "bs": BSpline.fit,
     "ns": NaturalSpline.fit,
-    "cr": RegressionSpline.natural,
-    "cs": RegressionSpline.natural,
-    "cc": RegressionSpline.periodic,
+    "cr": RegressionSpline.fit,
+    "cs": RegressionSpline.fit,
+    "cc": CyclicSpline.fit,
 }

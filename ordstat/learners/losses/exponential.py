@@ -5,6 +5,8 @@
 W_nk = |c_n[k+1] - c_n[k]|: one everywhere is ORBoost-All, one at the two ends of a row's own interval ORBoost-LR. Rows
 whose rank and costs agree share their threshold terms, so that a round costs O(N + G K) for G such groups. Everything
 that grows is kept as a logarithm.
+
+Beside it stands AdaBoost's loss of answers to "rank above k?", every threshold with a score of its own.
 """
 
 from __future__ import annotations
@@ -71,6 +73,12 @@ class Step:
     factor: float
 
 
+def log_ratio(right: float, wrong: float) -> float:
+    """log(right / wrong) of the weights on either side of a step, kept finite."""
+    floor = _FLOOR * (right + wrong)
+    return float(np.log(max(right, floor) / max(wrong, floor)))
+
+
 @dataclass(eq=False, kw_only=True)
 class MarginLoss:
     """The loss at the present H and theta, for boosting to lower.
@@ -126,8 +134,7 @@ class MarginLoss:
         gain, loss = np.maximum(values, 0.0), np.maximum(-values, 0.0)
         right = float(gain @ self.up + loss @ self.down)
         wrong = float(gain @ self.down + loss @ self.up)
-        floor = _FLOOR * (right + wrong)
-        alpha = 0.5 * float(np.log(max(right, floor) / max(wrong, floor)))
+        alpha = 0.5 * log_ratio(right, wrong)
         total = float(self.up.sum() + self.down.sum())
         moved = right * np.exp(-alpha) + wrong * np.exp(alpha)
         self.scores += alpha * values
@@ -165,8 +172,7 @@ class MarginLoss:
 
 def _log_sum(terms: FloatArray, axis: int) -> FloatArray:
     """Logarithm of the sum of exp(terms) over an axis."""
-    sums: FloatArray = np.logaddexp.reduce(terms, axis=axis, initial=-np.inf)
-    return sums
+    return np.asarray(np.logaddexp.reduce(terms, axis=axis, initial=-np.inf))
 
 
 def _without(side: FloatArray, values: FloatArray) -> FloatArray:
@@ -210,3 +216,47 @@ def _pooled(log_yes: FloatArray, log_no: FloatArray) -> FloatArray:
             yes, no, size = float(np.logaddexp(last[0], yes)), float(np.logaddexp(last[1], no)), last[2] + size
         pools.append((yes, no, size))
     return np.repeat([0.5 * (no - yes) for yes, no, _ in pools], [size for *_, size in pools])
+
+
+@dataclass(eq=False, kw_only=True)
+class AnswerLoss:
+    """sum_nk |z_nk| exp(-sign(z_nk) g_k(x_n)) at the present g, for boosting to lower [Lin 2008, alg. 4.2].
+
+    Attributes
+    ----------
+    gains : (N, K-1) z_nk
+        c_n[k] - c_n[k+1] times the case weight: positive where the answer is yes.
+    total : float
+        Sum of the case weights.
+    """
+
+    gains: FloatArray
+    total: float
+    theta: None = None
+    scores: FloatArray = field(init=False)
+    signed: FloatArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.scores = np.zeros(self.gains.shape)
+        self.signed = self.gains
+        self._yes = np.sign(self.gains)
+
+    @property
+    def value(self) -> float:
+        """The loss, as a mean over rows."""
+        return float(np.abs(self.signed).sum()) / self.total
+
+    def direction(self) -> FloatArray:
+        """(N, K-1) z_nk exp(-sign(z_nk) g_k): a positive sum of these over its answers makes a ranker useful."""
+        return self.signed
+
+    def step(self, values: FloatArray) -> Step:
+        """Add a ranker with answers +1 and -1 (N, K-1) by v = 1/2 log((1 - eps)/eps), the exact minimum."""
+        size = float(np.abs(self.signed).sum())
+        right = 0.5 * (size + float((self.signed * values).sum()))
+        wrong = size - right
+        alpha = 0.5 * log_ratio(right, wrong)
+        factor = (right * np.exp(-alpha) + wrong * np.exp(alpha)) / size
+        self.scores += alpha * values
+        self.signed = self.gains * np.exp(-self._yes * self.scores)
+        return Step(alpha=alpha, factor=float(factor))

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
-from .exponential import Step
+from .exponential import Step, log_ratio
 
-# The lightest side of a step counts at least this share of the heaviest, which keeps it finite.
+# A mean nearer to 1 or -1 counts as this near, which keeps the step finite.
 _FLOOR = 1e-12
 
 
@@ -78,8 +78,7 @@ class PairLoss:
         exp(-a d) <= 1 - |d|/2 + |d|/2 exp(-2 a sign d) weighs a pair by |d|/2.
         """
         right, wrong = self._shares(values)
-        floor = _FLOOR * (right + wrong)
-        alpha = 0.25 * float(np.log(max(right, floor) / max(wrong, floor)))
+        alpha = 0.25 * log_ratio(right, wrong)
         after = right * np.exp(-2.0 * alpha) + wrong * np.exp(2.0 * alpha)
         return alpha, float((total - right - wrong + after) / total)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -26,116 +26,71 @@ class Update:
     weights: FloatArray
 
 
-class Reweighting(Protocol):
-    """Settings of an update."""
-
-    def __call__(self, answers: FloatArray, weights: FloatArray) -> Update:
-        """The update after a round with these answers, under weights (P, M) with the sum 1."""
+#: From the answers of a round, under weights (P, M) with the sum 1, to its update.
+Reweighting = Callable[[FloatArray, FloatArray], Update]
 
 
 def _normalised(weights: FloatArray) -> FloatArray:
-    scaled: FloatArray = weights / weights.sum(axis=1, keepdims=True)
-    return scaled
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 def _log_odds(error: FloatArray, smoothing: float) -> FloatArray:
     """(P,) log((1 - e) / (e + smoothing)), finite for e = 1 too."""
-    odds: FloatArray = np.log(np.maximum(1.0 - error, np.finfo(np.float64).tiny) / (error + smoothing))
-    return odds
+    return np.log(np.maximum(1.0 - error, np.finfo(np.float64).tiny) / (error + smoothing))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Unweighted:
+def unweighted(answers: FloatArray, weights: FloatArray) -> Update:
     """Every round counts the same, and the weights stay: bagging."""
-
-    def __call__(self, answers: FloatArray, weights: FloatArray) -> Update:
-        return Update(np.full(len(weights), np.nan), np.ones(len(weights)), weights)
+    return Update(np.full(len(weights), np.nan), np.ones(len(weights)), weights)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class DiscreteSplits:
+def discrete_splits(above: IntArray, smoothing: float, answers: FloatArray, weights: FloatArray) -> Update:
     """Discrete AdaBoost of every split: c = log((1 - e) / (e + 1/n)), w exp(c [wrong]).
 
-    Attributes
+    Parameters
     ----------
     above : (S, M) 1 where the rank of row m is above split s, else 0
     smoothing : float
         1/n.
     """
-
-    above: IntArray
-    smoothing: float
-
-    def __call__(self, answers: FloatArray, weights: FloatArray) -> Update:
-        wrong = (answers[:, 1].T > answers[:, 0].T) != (self.above > 0)
-        error = (weights * wrong).sum(axis=1)
-        vote = _log_odds(error, self.smoothing)
-        return Update(error, vote, _normalised(weights * np.exp(vote[:, None] * wrong)))
+    wrong = (answers[:, 1].T > answers[:, 0].T) != (above > 0)
+    error = (weights * wrong).sum(axis=1)
+    vote = _log_odds(error, smoothing)
+    return Update(error, vote, _normalised(weights * np.exp(vote[:, None] * wrong)))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RealSplits:
-    """Real AdaBoost of every split: w exp(-f) for rows below it, w exp(f) above; f is in the answers.
-
-    Attributes
-    ----------
-    above : (S, M)
-    """
-
-    above: IntArray
-
-    def __call__(self, answers: FloatArray, weights: FloatArray) -> Update:
-        f = (answers[:, 0] - answers[:, 1]).T
-        margin = np.where(self.above > 0, -f, f)
-        wrong = np.where(self.above > 0, f >= 0.0, f < 0.0)
-        error = (weights * wrong).sum(axis=1)
-        return Update(error, np.ones(len(weights)), _normalised(weights * np.exp(-margin)))
+def real_splits(above: IntArray, answers: FloatArray, weights: FloatArray) -> Update:
+    """Real AdaBoost of every split: w exp(-f) for rows below it, w exp(f) above (S, M); f is in the answers."""
+    f = (answers[:, 0] - answers[:, 1]).T
+    margin = np.where(above > 0, -f, f)
+    wrong = np.where(above > 0, f >= 0.0, f < 0.0)
+    return Update((weights * wrong).sum(axis=1), np.ones(len(weights)), _normalised(weights * np.exp(-margin)))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class DiscreteRanks:
+def discrete_ranks(
+    y: IntArray, errors: FloatArray, bonus: float, smoothing: float, answers: FloatArray, weights: FloatArray
+) -> Update:
     """Discrete AdaBoost of rankers with an error eps[true, predicted] of more or less.
 
-    e = sum_i w_i eps_i / `largest`, c = log((1 - e) / (e + smoothing)) + `bonus`, w exp(c eps).
+    e = sum_i w_i eps_i / max eps, c = log((1 - e) / (e + `smoothing`)) + `bonus`, w exp(c eps).
 
-    Attributes
+    Parameters
     ----------
     y : (M,) ranks
     errors : (K, K) eps
-    largest : float
-        What eps can be at most.
     bonus : float
         log(K - 1) for the error 0 or 1, which a constant answer keeps at or below (K-1)/K, not 1/2.
     smoothing : float
         1/(n (K-1)).
     """
-
-    y: IntArray
-    errors: FloatArray
-    largest: float
-    bonus: float
-    smoothing: float
-
-    def __call__(self, answers: FloatArray, weights: FloatArray) -> Update:
-        errors = self.errors[self.y, np.argmax(answers, axis=1)]
-        error = (weights * errors).sum(axis=1) / self.largest
-        vote = _log_odds(error, self.smoothing) + self.bonus
-        return Update(error, vote, _normalised(weights * np.exp(vote[:, None] * errors)))
+    paid = errors[y, np.argmax(answers, axis=1)]
+    error = (weights * paid).sum(axis=1) / errors.max()
+    vote = _log_odds(error, smoothing) + bonus
+    return Update(error, vote, _normalised(weights * np.exp(vote[:, None] * paid)))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RealRanks:
-    """Real AdaBoost of rankers: w exp(-f_y), f being the answers.
-
-    Attributes
-    ----------
-    y : (M,) ranks
-    """
-
-    y: IntArray
-
-    def __call__(self, answers: FloatArray, weights: FloatArray) -> Update:
-        wrong = np.argmax(answers, axis=1) != self.y
-        error = (weights * wrong).sum(axis=1)
-        own = answers[np.arange(self.y.size), self.y]
-        return Update(error, np.ones(len(weights)), _normalised(weights * np.exp(-own)))
+def real_ranks(y: IntArray, answers: FloatArray, weights: FloatArray) -> Update:
+    """Real AdaBoost of rankers: w exp(-f_y), f being the answers and y (M,) the ranks."""
+    error = (weights * (np.argmax(answers, axis=1) != y)).sum(axis=1)
+    own = answers[np.arange(y.size), y]
+    return Update(error, np.ones(len(weights)), _normalised(weights * np.exp(-own)))

@@ -10,29 +10,38 @@ import numpy as np
 
 from ..._typing import FloatArray, IntArray, Progress
 from ...checks import fraction, whole
-from ...learners.boosting import Hypotheses, Loss
-from ...learners.boosting_run import Run, continued, held_out, split
+from ...learners.base import WeakLearner
+from ...learners.boosting import Hypotheses, Loss, Run, continued, held_out, split
 from ...learners.losses.exponential import MarginLoss, Questions
-from ...learners.named_weak import parse_learner
-from ...learners.weak import WeakLearner
-from ...model.costs import CostField, CostMatrix, mean_excess, require_differences, require_v_shaped, sample_costs
+from ...learners.named import parse_learner
+from ...model.costs import CostField, mean_excess, require_differences
 from ...model.distinct import DistinctRows, distinct_rows
-from ...model.ensembles.ensembles import Ensemble, Raised, StumpSum
-from ...model.ensembles.rounds import EnsembleFit, Rounds
-from ...model.fit import Certificate, Fit, HullGeometry, Trace
+from ...model.ensembles.ensembles import EnsembleFit, InRounds, Raised, Rounds, StumpSum
+from ...model.fit import Certificate, Fit, Geometry, Trace
 from ...model.rules import Potential, ThresholdRule, count_above
 from ...model.sample import Rows, Sample
 from ...results.rankers.ensemble import EnsembleResults
-from ..base import Method, Needs
+from ..base import Method, Needs, cost_option, option
+from .geometry import hull
 from .stump_code import vote_divergence
+
+
+def _known_learner(name: str, value: Any, of: Any) -> None:
+    """OptionError where it is no weak learner."""
+    parse_learner(value, type(of).__name__)
+
+
+def _share(name: str, value: Any, of: Any) -> float | None:
+    """A share of the rows, or None."""
+    return None if value is None else fraction(name, value, also=", or None", of=of)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RoundsMethod(Method):
     """Base of the methods that add a hypothesis a round.
 
-    A concrete class says what the hypotheses are (`hypotheses`), which loss the rounds lower (`loss`), and how scores
-    become ranks (`gaps`, `rule`). Its options beside those of its own are
+    A concrete class names a weak learner (`WeakHypotheses`), or says what the hypotheses are, which loss the rounds
+    lower, and how scores become ranks. Its options beside those of its own are
 
     rounds : int
         T, at least 1.
@@ -45,62 +54,88 @@ class RoundsMethod(Method):
         Rounds without a smaller cost of the held-out rows after which boosting ends.
     """
 
-    rounds: int = 200
-    cost: CostField = "absolute"
-    validation: float | None = None
-    patience: int = 50
+    rounds: int = option(200, whole, 1)
+    cost: CostField = cost_option()
+    validation: float | None = option(None, _share)
+    patience: int = option(50, whole, 1)
 
-    needs: ClassVar[Needs] = Needs(row_costs=True)
+    #: Costs must be V-shaped, for the signs of their steps to say which answers are right.
+    needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True)
     results_class: ClassVar[type[Any]] = EnsembleResults
-    #: Whether costs must be V-shaped, for the signs of their steps to say which answers are right.
-    v_shaped: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        share = self.validation
-        self._settle(
-            rounds=whole("rounds", self.rounds, 1, of=self),
-            cost=CostMatrix.parse(self.cost).value,
-            validation=None if share is None else fraction("validation", share, also=", or None", of=self),
-            patience=whole("patience", self.patience, 1, of=self),
-        )
+    # What a concrete class says: `weak`, or other hypotheses with a loss, gaps and a rule of their own
 
-    def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method does not support, or costs that are not V-shaped."""
-        super().check(sample)
-        if self.v_shaped:
-            require_v_shaped(sample_costs(self.cost_matrix, sample), sample.y, type(self).__name__)
-
-    # What a concrete class says
-
-    def hypotheses(self, train: DistinctRows) -> Hypotheses:
-        """What the rounds choose from."""
-        raise TypeError(f"{type(self).__name__} defines no hypotheses")
+    def weak(self) -> WeakLearner:
+        """The weak learner behind hypotheses of a sum H(x) = sum_t alpha_t h_t(x)."""
+        raise TypeError(f"{type(self).__name__} defines no weak learner")
 
     def start(self, train: DistinctRows, rng: np.random.Generator) -> Potential | None:
         """The potential that the rounds add to; None for 0."""
         return None
 
+    def hypotheses(self, train: DistinctRows) -> Hypotheses:
+        """What the rounds choose from."""
+        return self.weak().on(train.X, train.weights)
+
     def loss(self, train: DistinctRows, scores: FloatArray) -> Loss:
-        """The loss before the first round, at the scores (N,) of `start`."""
-        raise TypeError(f"{type(self).__name__} defines no loss")
+        """The exponential loss of margins, with its best thresholds; of two levels with the threshold at 0.
+
+        Of two levels it is sum_n w_n exp(-z_n H(x_n)), z_n = +1 for the higher one, else -1, and
+        w_n = |c_n[1] - c_n[2]| times the case weight, so that every named cost is the same one.
+        """
+        theta = np.zeros(1) if self.needs.two_levels else None
+        return MarginLoss.start(Questions.of(train.y, train.costs, train.weights), scores, theta)
+
+    def thresholds(self, train: DistinctRows, scores: FloatArray) -> FloatArray:
+        """(K-1,) thresholds for training scores (N,), where the loss has none of its own."""
+        raise TypeError(f"{type(self).__name__} defines no thresholds")
 
     def gaps(
         self, train: DistinctRows, training: FloatArray, theta: FloatArray | None, scores: FloatArray
     ) -> FloatArray:
         """(n, K-1) gaps of scores to the thresholds: those of the loss, or those that the training scores give."""
-        raise TypeError(f"{type(self).__name__} defines no gaps")
+        return np.asarray(scores[:, None] - (self.thresholds(train, training) if theta is None else theta))
 
     def rule(self, train: DistinctRows, potential: Any, theta: FloatArray | None) -> Any:
         """The ranker of a sum of rounds."""
-        raise TypeError(f"{type(self).__name__} defines no rule")
-
-    def certificate(self, rows: DistinctRows, rule: Any, loss: float, limit: float) -> Certificate:
-        """The training cost against the bounds that the loss and the training-error theorem give it."""
-        return cost_certificate(rows, rule.codes(Rows(X=rows.X)), loss, limit)
+        found = self.thresholds(train, potential(Rows(X=train.X))) if theta is None else theta
+        return ThresholdRule(potential, found)
 
     def facts(self) -> tuple[tuple[str, Any], ...]:
         """Header lines of the summary."""
-        return ()
+        return (("Weak learner", repr(self.weak())),)
+
+    def certificate(self, rows: DistinctRows, rule: Any, loss: float, limit: float) -> Certificate:
+        """The mean training cost above the least possible, against the loss that bounds it.
+
+        Parameters
+        ----------
+        rows : DistinctRows
+        rule : Rule
+        loss : float
+            What bounds the cost.
+        limit : float
+            What bounds the loss, by the product over rounds.
+        """
+        cost = mean_excess(rows.costs, rule.codes(Rows(X=rows.X)), rows.weights)
+        details = (("cost above the least possible", cost), ("its bound", loss), ("bound by the rounds", limit))
+        # Rounding of the sums behind both.
+        value = 0.0 if cost == 0.0 else cost / loss
+        return Certificate(name="training cost / its bound", value=value, tolerance=1.0 + 1e-9, details=details)
+
+    def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
+        """Sum of the weights, and how rich the class of the weak learner is on the training rows."""
+        rule = cast(ThresholdRule, fit.rule)
+        used = sample.case_weights > 0
+        richness = self.weak().on(sample.X[used], sample.case_weights[used]).richness()
+        lengths = richness.squared_lengths
+        if lengths is not None:
+            lengths = np.zeros(sample.n)
+            lengths[used] = richness.squared_lengths
+        found = hull(cast(InRounds, rule.potential).round_weights, rule.theta, richness.log_size, lengths)
+        if not isinstance(rule.potential, StumpSum):
+            return found
+        return replace(found, nats=vote_divergence(rule.potential, rule.theta, sample))
 
     # Fits
 
@@ -157,7 +192,8 @@ class RoundsMethod(Method):
         train, _ = split(self._rows(sample), fit.rounds.held)
         trainer = self.hypotheses(train)
         every = [Rows(X=train.X), *targets]
-        sums = [_zeros(rows, self.loss(train, np.zeros(train.n)).scores.shape[1:], fit.rounds.start) for rows in every]
+        shape, start = self.loss(train, np.zeros(train.n)).scores.shape[1:], fit.rounds.start
+        sums = [np.zeros((rows.n, *shape)) + (0.0 if start is None else start(rows)) for rows in every]
         made = 0
         for stage in stages:
             if stage > made:
@@ -169,7 +205,7 @@ class RoundsMethod(Method):
             yield [count_above(self.gaps(train, sums[0], theta, total)) for total in sums[1:]]
 
     def _rows(self, sample: Sample) -> DistinctRows:
-        return distinct_rows(sample, sample_costs(self.cost_matrix, sample))
+        return distinct_rows(sample, self.costs(sample))
 
     def _run(self, rows: DistinctRows, held: IntArray | None, start: Potential | None) -> Run:
         train, test = split(rows, held)
@@ -206,115 +242,16 @@ class RoundsMethod(Method):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class BoostingMethod(RoundsMethod):
-    """Base of the threshold ensembles H(x) = sum_t alpha_t h_t(x) of weak binary hypotheses.
-
-    Its options beside those of `RoundsMethod` are
+class WeakHypotheses:
+    """The option of the threshold ensembles of weak binary hypotheses.
 
     learner : str, weak learner or scikit-learn classifier
         "stump", "perceptron", "sigmoid", "tree" (of 5 leaves), "logistic"; a value such as DecisionTree(leaves=8) or
         RCDPerceptron(updates=100); or a classifier that takes sample_weight.
     """
 
-    learner: Any = "stump"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.weak()
+    learner: Any = option("stump", _known_learner)
 
     def weak(self) -> WeakLearner:
         """The weak learner."""
         return parse_learner(self.learner, type(self).__name__)
-
-    def hypotheses(self, train: DistinctRows) -> Hypotheses:
-        return self.weak().on(train.X, train.weights)
-
-    def thresholds(self, train: DistinctRows, scores: FloatArray) -> FloatArray:
-        """(K-1,) thresholds for training scores (N,), where the loss has none of its own."""
-        raise TypeError(f"{type(self).__name__} defines no thresholds")
-
-    def gaps(
-        self, train: DistinctRows, training: FloatArray, theta: FloatArray | None, scores: FloatArray
-    ) -> FloatArray:
-        gaps: FloatArray = scores[:, None] - (self.thresholds(train, training) if theta is None else theta)
-        return gaps
-
-    def rule(self, train: DistinctRows, potential: Any, theta: FloatArray | None) -> ThresholdRule:
-        found = self.thresholds(train, potential(Rows(X=train.X))) if theta is None else theta
-        return ThresholdRule(potential, found)
-
-    def facts(self) -> tuple[tuple[str, Any], ...]:
-        return (("Weak learner", repr(self.weak())),)
-
-    def geometry(self, sample: Sample, fit: Fit) -> HullGeometry | None:
-        """Sum of the weights, and how rich the class of the weak learner is on the training rows."""
-        rule = cast(ThresholdRule, fit.rule)
-        used = sample.case_weights > 0
-        richness = self.weak().on(sample.X[used], sample.case_weights[used]).richness()
-        lengths = richness.squared_lengths
-        if lengths is not None:
-            lengths = np.zeros(sample.n)
-            lengths[used] = richness.squared_lengths
-        found = hull(cast(Ensemble, rule.potential).round_weights, rule.theta, richness.log_size, lengths)
-        if not isinstance(rule.potential, StumpSum):
-            return found
-        return replace(found, nats=vote_divergence(rule.potential, rule.theta, sample))
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class TwoLevelBoosting(BoostingMethod):
-    """Base of the ensembles for a response of two levels, with the threshold at 0.
-
-    z_n = +1 for the higher level, else -1; w_n = |c_n[1] - c_n[2]| times the case weight, so that every named cost is
-    the same one.
-    """
-
-    needs: ClassVar[Needs] = Needs(row_costs=True, two_levels=True)
-
-    def loss(self, train: DistinctRows, scores: FloatArray) -> MarginLoss:
-        """The exponential loss sum_n w_n exp(-z_n H(x_n))."""
-        return MarginLoss.start(Questions.of(train.y, train.costs, train.weights), scores, np.zeros(1))
-
-
-def _zeros(rows: Rows, shape: tuple[int, ...], start: Potential | None) -> FloatArray:
-    """Scores of rows before the first round."""
-    return np.zeros((rows.n, *shape)) if start is None else start(rows) + np.zeros((rows.n, *shape))
-
-
-def hull(
-    round_weights: FloatArray, theta: FloatArray, log_size: float, squared_lengths: FloatArray | None
-) -> HullGeometry:
-    """The hull of a class of `exp(log_size)` label vectors, or of real-valued hypotheses, with K-1 thresholds."""
-    constants = np.log([2.0, 2.0 * theta.size])
-    if squared_lengths is not None:
-        both = constants
-    elif np.isnan(log_size):
-        both = np.full(2, np.nan)
-    else:
-        both = np.logaddexp(log_size, constants)
-    return HullGeometry(
-        norm=float(np.abs(round_weights).sum()),
-        theta=theta,
-        log_size=float(both[0]),
-        log_size_own=float(both[1]),
-        squared_lengths=squared_lengths,
-    )
-
-
-def cost_certificate(rows: DistinctRows, codes: IntArray, loss: float, limit: float) -> Certificate:
-    """Mean training cost above the least possible, against a bound of it.
-
-    Parameters
-    ----------
-    rows : DistinctRows
-    codes : (N,) predicted
-    loss : float
-        What bounds the cost.
-    limit : float
-        What bounds the loss, by the product over rounds.
-    """
-    cost = mean_excess(rows.costs, codes, rows.weights)
-    details = (("cost above the least possible", cost), ("its bound", loss), ("bound by the rounds", limit))
-    # Rounding of the sums behind both.
-    value = 0.0 if cost == 0.0 else cost / loss
-    return Certificate(name="training cost / its bound", value=value, tolerance=1.0 + 1e-9, details=details)

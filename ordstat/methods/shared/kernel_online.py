@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ...exceptions import OptionError
-from ...model.kernels.checks import require_definite, require_finite, require_symmetric
-from ...model.kernels.named import Kernel
+from ...model.kernels.checks import checked_gram, require_definite
+from ...model.kernels.named import Kernel, parse_kernel
 from ...model.online.examples import Examples
 from ...model.online.weights import KernelSums, Learned, Update
-from ...model.sample import Rows, Sample
+from ...model.sample import Rows
 from ...model.scaling import Scaling
 from ...solvers.online.dual import DualBatch, DualState, Support
-from ...solvers.online.perceptron import mean_of
-from .online import OnlineMethod
-from .selection import KernelOption
-from .work import Work
+from ...solvers.online.perceptron import loop_arrays, mean_of
 
 # Eigenvalues below this share of the largest are rounding.
 _ROUNDING = 1e-12
@@ -54,8 +51,7 @@ class DualWork:
     def moved(self) -> BoolArray:
         """(N,) which of these rows had an update."""
         state = self.learner
-        moved: BoolArray = (state.beta != 0.0).any(axis=0) | (state.sums != 0.0).any(axis=0)
-        return moved
+        return np.asarray((state.beta != 0.0).any(axis=0) | (state.sums != 0.0).any(axis=0))
 
     def squared_norm(self, sums: KernelSums) -> float:
         """Squared length of the weights behind one sum of kernels, at the support rows of this work."""
@@ -66,7 +62,8 @@ class DualWork:
             gram = sums.kernel(sums.anchors, sums.anchors) - sums.origins[:, None] - sums.origins + sums.centre
         return max(float(coef @ gram @ coef), 0.0)
 
-    def support(self) -> Support:
+    @property
+    def state(self) -> Support:
         """Earlier rows and these, those without any update left out."""
         state, before = self.learner, self.earlier
         last, sums = np.hstack([before.last, state.beta]), np.hstack([before.sums, state.sums])
@@ -83,19 +80,27 @@ class DualWork:
         )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class KernelOnlineMethod(KernelOption, OnlineMethod):
-    """Base of the online rankers on sums of kernels.
+class OnKernel:
+    """What the online rankers on sums of kernels say to `OnlineMethod`.
 
     A kernel that is definite only on coefficients of sum zero ("perceptron", "stump") takes the form
     k(x, x') - k(x, 0) - k(0, x') + k(0, 0), which is positive definite.
     """
 
-    kernel: str | Kernel | Callable[[FloatArray, FloatArray], Any] = "perceptron"
+    kernel: str | Kernel | Callable[[FloatArray, FloatArray], Any]
+    keep: str
+    margin: float
+    constant: ClassVar[float]
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.check_scaling(self.scaling)
+    @property
+    def similarity(self) -> Kernel:
+        """The kernel meant."""
+        return parse_kernel(self.kernel)
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether the columns of X are values of the kernel at the training rows."""
+        return self.similarity.pairwise
 
     # What a concrete class says
 
@@ -134,13 +139,7 @@ class KernelOnlineMethod(KernelOption, OnlineMethod):
             norm=earlier.norm,
             seen=earlier.seen,
         )
-        batch = DualBatch(
-            gram=gram,
-            y=np.ascontiguousarray(examples.y, dtype=np.intp),
-            costs=np.ascontiguousarray(examples.costs, dtype=np.float64),
-            kinds=np.ascontiguousarray(examples.kinds, dtype=np.intp),
-            margin=self.margin,
-        )
+        batch = DualBatch(gram=gram, margin=self.margin, **loop_arrays(examples))
         return DualWork(
             learner=learner,
             batch=batch,
@@ -150,18 +149,6 @@ class KernelOnlineMethod(KernelOption, OnlineMethod):
             rows=examples.rows,
             earlier=earlier,
         )
-
-    def work(self, sample: Sample) -> Work:
-        """The kernel matrix of different rows, beside the examples presented."""
-        n = Examples.of(sample, self.cost_matrix).n if self.presentation != "order" else sample.n
-        matrices = 3.0 if self.similarity.conditionally_definite else 2.0
-        matrix = Work(
-            what=f"computes a kernel matrix of {n} x {n} rows",
-            memory=8.0 * matrices * n**2,
-            instead="Take fewer rows, or a method without a kernel, such as 'prank' or 'cusum'",
-        )
-        presented = super().work(sample)
-        return matrix if presented is None else presented.beside(matrix)
 
     def expansion(self, support: Support, coef: FloatArray, centre: float, scaling: Scaling) -> KernelSums:
         """Sums of kernels with coefficients (J, S) at the support rows."""
@@ -174,9 +161,6 @@ class KernelOnlineMethod(KernelOption, OnlineMethod):
             centre=centre,
             constant=self.constant,
         )
-
-    def state(self, work: DualWork) -> Support:
-        return work.support()
 
     def kept(self, update: Update) -> tuple[KernelSums, FloatArray]:
         """The sums and thresholds of the hypothesis to predict with."""
@@ -196,14 +180,12 @@ class KernelOnlineMethod(KernelOption, OnlineMethod):
         gram, _, _ = definite_gram(self.similarity, X, examples.rows)
         values, vectors = np.linalg.eigh(gram + self.constant)
         used = values > _ROUNDING * values[-1]
-        found: FloatArray = vectors[:, used] * np.sqrt(values[used])
-        return found
+        return np.asarray(vectors[:, used] * np.sqrt(values[used]))
 
-    def described(self, learned: Learned, shared: dict[str, Any]) -> dict[str, Any]:
-        """What all fits share, with the kernel among the facts."""
+    def own_facts(self, learned: Learned) -> tuple[tuple[str, Any], ...]:
+        """The kernel, and how many rows had an update."""
         kernel = self.similarity.settled(learned.scaling.factor.size)
-        own = (("Kernel", repr(kernel)), ("Support vectors", str(learned.state.origins.size)))
-        return {**shared, "facts": (*own, *shared["facts"])}
+        return ("Kernel", repr(kernel)), ("Support vectors", str(learned.state.origins.size))
 
 
 def definite_gram(kernel: Kernel, X: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray, float]:
@@ -216,11 +198,7 @@ def definite_gram(kernel: Kernel, X: FloatArray, rows: IntArray) -> tuple[FloatA
     DataError
         It is not finite, symmetric and positive definite.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        gram = kernel.gram(X, rows)
-    require_finite(gram)
-    if not kernel.trusted:
-        gram = require_symmetric(gram)
+    gram = checked_gram(kernel, X, rows)
     origins, centre = np.zeros(rows.size), 0.0
     if kernel.conditionally_definite:
         origins = kernel.origin(X)[rows]

@@ -11,7 +11,7 @@ import numpy as np
 from ..._typing import FloatArray, Progress
 from ...checks import number, one_spelled, whole
 from ...exceptions import OptionError
-from ...model.costs import CostField, CostMatrix
+from ...model.costs import CostField
 from ...model.fit import BallGeometry, Certificate, Geometry, Information, LikelihoodFit, Trace
 from ...model.likelihood.family import Family
 from ...model.likelihood.flexible import FlexibleLink, link_of
@@ -28,15 +28,26 @@ from ...solvers.likelihood.estimate import Estimate, Estimation
 from ...solvers.likelihood.identified import identified
 from ...solvers.likelihood.jeffreys import Jeffreys
 from ...solvers.likelihood.layout import Layout
-from ...solvers.likelihood.newton import Optimum
 from ...solvers.likelihood.penalty import Penalty, Ridge
 from ...solvers.likelihood.problem import Problem
 from ...solvers.likelihood.user_scale import in_order
 from ...solvers.threads import one_blas_thread
-from ..base import Method, Needs
+from ..base import Method, Needs, cost_option, option
 
 #: Penalties by name; a number is a ridge.
 PENALTIES: dict[str, Penalty] = {"jeffreys": Jeffreys()}
+
+
+def _checked_start(name: str, given: Any, of: Any) -> tuple[float, ...] | None:
+    if given is None:
+        return None
+    try:
+        values = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.array(np.nan)
+    if values.ndim != 1 or not np.all(np.isfinite(values)):
+        raise OptionError(f"start must be a sequence of finite numbers; got {given!r}.")
+    return tuple(values.tolist())
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -47,12 +58,12 @@ class OrdinalRegression(Method):
     """
 
     link: str | tuple[str, float] = "logit"
-    threshold: str = "flexible"
+    threshold: str = option("flexible", lambda name, value, of: one_spelled(name, value, THRESHOLDS))
     penalty: float | str | None = None
-    start: tuple[float, ...] | None = None
-    cost: CostField = "classification"
-    max_iter: int = 100
-    tol: float = 1e-6
+    start: tuple[float, ...] | None = option(None, _checked_start)
+    cost: CostField = cost_option("classification")
+    max_iter: int = option(100, whole, 1)
+    tol: float = option(1e-6, number, above=0.0)
 
     family: ClassVar[type[Family]]
     needs: ClassVar[Needs] = Needs(nominal=True, scale=True, offset=True, cluster=True, absent_levels=True)
@@ -60,21 +71,20 @@ class OrdinalRegression(Method):
     likelihood: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         latent = self._latent()
-        self._settle(
-            link=latent.name if isinstance(latent, FlexibleLink) or latent.lam is None else (latent.name, latent.lam),
-            threshold=one_spelled("threshold", self.threshold, THRESHOLDS),
-            penalty=self._checked_penalty(latent),
-            start=_checked_start(self.start),
-            cost=CostMatrix.parse(self.cost).value,
-            max_iter=whole("max_iter", self.max_iter, 1, of=self),
-            tol=number("tol", self.tol, above=0.0, of=self),
-        )
+        link = latent.name if isinstance(latent, FlexibleLink) or latent.lam is None else (latent.name, latent.lam)
+        self._settle(link=link, penalty=self._checked_penalty(latent))
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> LikelihoodFit:
         self.check(sample)
         with one_blas_thread(float(sample.n) * sample.X.shape[1] ** 2):
             return self._fit(sample)
+
+    @property
+    def refuses_crossing(self) -> bool:
+        """Whether rows with thresholds out of order are an error, rather than a warning."""
+        return False
 
     def _latent(self) -> Link | FlexibleLink:
         """The link, or the family of links whose parameter is estimated."""
@@ -108,10 +118,19 @@ class OrdinalRegression(Method):
         estimates = in_order(alpha, rest)
         return LikelihoodFit(
             rule=rule,
-            certificate=_certificate(optimum, digits),
+            certificate=Certificate(
+                name="max |gradient|",
+                value=optimum.at.largest_score,
+                tolerance=optimum.tolerance,
+                details=(
+                    ("condition number", condition_number(optimum.information, optimum.factor)),
+                    ("iterations", optimum.iterations),
+                    ("correct digits", int(digits.min())),
+                ),
+            ),
             trace=Trace(iterations=optimum.iterations, objective=optimum.logliks, message=found.message),
             scores=rule.scores(sample.rows),
-            facts=(*self._facts(), *_crossings(rule, sample)),
+            facts=self._facts(),
             coefficients=layout.spread(estimates),
             n_alpha=layout.n_alpha,
             n_beta=layout.n_beta,
@@ -207,37 +226,3 @@ def _digits(problem: Problem, found: Estimate, information: Information) -> Floa
         size = np.fmax(np.abs(estimate), np.sqrt(information.variances()))
         digits = np.floor(-np.log10(np.maximum(error / size, 1e-16)))
     return np.asarray(np.clip(np.nan_to_num(digits, nan=0.0), 0.0, 15.0))
-
-
-def _certificate(optimum: Optimum, digits: FloatArray) -> Certificate:
-    return Certificate(
-        name="max |gradient|",
-        value=optimum.at.largest_score,
-        tolerance=optimum.tolerance,
-        details=(
-            ("condition number", condition_number(optimum.information, optimum.factor)),
-            ("iterations", optimum.iterations),
-            ("correct digits", int(digits.min())),
-        ),
-    )
-
-
-def _checked_start(given: Any) -> tuple[float, ...] | None:
-    if given is None:
-        return None
-    try:
-        values = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.array(np.nan)
-    if values.ndim != 1 or not np.all(np.isfinite(values)):
-        raise OptionError(f"start must be a sequence of finite numbers; got {given!r}.")
-    return tuple(values.tolist())
-
-
-def _crossings(rule: LikelihoodRule, sample: Sample) -> tuple[tuple[str, Any], ...]:
-    """A fact where nominal effects put the thresholds of some rows out of order, so that a probability is negative."""
-    if sample.rows.nominal is None or not rule.family.ordered:
-        return ()
-    theta = rule.thresholds(sample.rows)
-    crossed = int(np.count_nonzero((theta[:, 1:] < theta[:, :-1]).any(axis=1)))
-    return (("rows with thresholds out of order", crossed),) if crossed else ()

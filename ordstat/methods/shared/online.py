@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
 from ..._typing import FloatArray, IntArray, Progress
 from ...checks import number, one_of, whole
 from ...exceptions import DataError, OptionError
-from ...model.costs import CostField, CostMatrix, require_differences, sample_costs
-from ...model.fit import Certificate, Fit, Trace
+from ...model.costs import CostField, require_differences
+from ...model.fit import Certificate, Fit, Geometry, Trace
+from ...model.kernels.named import Kernel, Linear
 from ...model.online.examples import Examples
-from ...model.online.weights import Learned, MistakeBound, Tally, Update
+from ...model.online.weights import Learned, MistakeBound, OnlineMarginFit, OnlineVoteFit, Tally, Update
+from ...model.rules import ScoreRule, ThresholdRule
 from ...model.sample import Sample
-from ...model.scaling import SCALED, SCALINGS, Scaling, fit_scaling
-from ...solvers.online.perceptron import Learner
+from ...model.scaling import SCALED, Scaling, fit_scaling
+from ...solvers.online.perceptron import Batch, Learner
 from ...solvers.online.rank_margin import LARGEST
-from ..base import Method, Needs
+from ..base import Method, Needs, cost_option, option, scaling_option
+from .geometry import ball
 from .work import Work, require_affordable
 
 #: Orders in which rows may be presented.
@@ -29,11 +33,24 @@ _SECONDS, _BYTES = 8e-8, 32.0
 _KEPT = {"mean": "mean of all", "last": "last", "pocket": "pocket, with ratchet"}
 
 
+@dataclass(frozen=True, eq=False)
+class AtColumns:
+    """A learner at the columns of some rows."""
+
+    learner: Any
+    batch: Batch
+
+    @property
+    def state(self) -> Any:
+        """What is kept for further examples."""
+        return self.learner
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OnlineMethod(Method):
     """Base of the rankers that learn one example after another, from zero weights.
 
-    A concrete class says how a learner starts on examples (`start`), goes on (`resume`) and becomes a fit (`fitted`).
+    A concrete class says how a learner begins (`begun`), and what ranks rows after an update (`ruled`).
     Its options beside those of its own are
 
     epochs : int
@@ -55,28 +72,19 @@ class OnlineMethod(Method):
         Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
     """
 
-    epochs: int = 20
-    keep: str = "mean"
-    margin: float = 0.0
-    presentation: str = "shuffled"
-    cost: CostField = "absolute"
-    scaling: str | None = "range"
+    epochs: int = option(20, whole, 1)
+    keep: str = option("mean", lambda name, value, of: one_of(name, value, of.keeps, of=of))
+    margin: float = option(0.0, number, least=0.0)
+    presentation: str = option("shuffled", one_of, PRESENTATIONS)
+    cost: CostField = cost_option()
+    scaling: str | None = scaling_option()
 
     needs: ClassVar[Needs] = Needs(row_costs=True)
+    fit_class: ClassVar[type[OnlineMarginFit | OnlineVoteFit]]
     #: Squared value of the constant that is one of the columns; 0 where none is.
     constant: ClassVar[float] = 0.0
     #: What `keep` may be.
     keeps: ClassVar[tuple[str, ...]] = ("mean", "last")
-
-    def __post_init__(self) -> None:
-        self._settle(
-            epochs=whole("epochs", self.epochs, 1, of=self),
-            margin=number("margin", self.margin, least=0.0, of=self),
-            cost=CostMatrix.parse(self.cost).value,
-        )
-        one_of("keep", self.keep, self.keeps, of=self)
-        one_of("presentation", self.presentation, PRESENTATIONS, of=self)
-        one_of("scaling", self.scaling, SCALINGS, of=self)
 
     @property
     def draws(self) -> bool:
@@ -99,17 +107,23 @@ class OnlineMethod(Method):
 
     # What a concrete class says
 
+    @property
+    def similarity(self) -> Kernel | None:
+        """The kernel whose sums are learned; None where weights of the columns are."""
+        return None
+
+    def begun(self, n_columns: int, n_levels: int) -> Any:
+        """The learner with zero weights."""
+        raise TypeError(f"{type(self).__name__} defines no learner")
+
     def start(self, examples: Examples, scaling: Scaling) -> Any:
         """A learner with zero weights at the examples."""
-        raise TypeError(f"{type(self).__name__} defines no start")
+        learner = self.begun(examples.X.shape[1], examples.n_levels)
+        return AtColumns(learner, Batch.of(examples, scaling, self.margin))
 
     def resume(self, learned: Learned, examples: Examples) -> Any:
         """A learner with what was learned, at other examples."""
-        raise TypeError(f"{type(self).__name__} defines no resume")
-
-    def state(self, work: Any) -> Any:
-        """What a learner keeps for further examples."""
-        raise TypeError(f"{type(self).__name__} defines no state")
+        return AtColumns(learned.state.copy(), Batch.of(examples, learned.scaling, self.margin, passes=False))
 
     def squared_radius(self, largest: float, n_levels: int) -> float:
         """R^2 with |Phi(x, y) - Phi(x, yhat)|^2 <= R^2 |y - yhat| for rows of squared length up to `largest`."""
@@ -128,40 +142,48 @@ class OnlineMethod(Method):
         """The largest delta by which weights of norm 1 separate the ranks y (N,) of features Z (N, J), if any do."""
         raise TypeError(f"{type(self).__name__} defines no best_margin")
 
-    def fitted(self, update: Update, shared: dict[str, Any]) -> Fit:
-        """The fit after a update, to the rows of its sample; `shared` holds certificate, trace and facts."""
-        raise TypeError(f"{type(self).__name__} defines no fit")
+    def ruled(self, update: Update) -> tuple[ThresholdRule | ScoreRule, dict[str, Any]]:
+        """The ranker after an update, and what else its fit tells."""
+        raise TypeError(f"{type(self).__name__} defines no rule")
+
+    def own_facts(self, learned: Learned) -> tuple[tuple[str, Any], ...]:
+        """Header lines of the summary that only this method has."""
+        return ()
 
     # Fits
 
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method does not support, or weights that are no counts."""
         super().check(sample)
-        cost = self.cost_matrix
-        self.check_costs(cost.matrix(sample.n_levels) if sample.costs is None else sample_costs(cost, sample))
-        if sample.weights is None:
+        self.check_costs(self.cost_matrix.matrix(sample.n_levels) if sample.costs is None else self.costs(sample))
+        if (weights := sample.weights) is None:
             return
-        weights = sample.weights
         if self.presentation != "cost" and (parts := weights != np.rint(weights)).any():
             row = int(np.argmax(parts))
             raise DataError(
                 f"{type(self).__name__} presents a row as often as its weight says, so weights must be whole numbers; "
                 f"row {row} has {weights[row]:g}. With presentation='cost' weights may be any number."
             )
-        if not (weights > 0).any():
-            raise DataError("weights are zero for every row: nothing is left to learn.")
 
     def work(self, sample: Sample) -> Work | None:
-        """The examples presented, as many as the weights add up to in every pass."""
-        if sample.weights is None:
-            return None
-        total = float(sample.case_weights.sum())
-        return Work(
-            what=f"presents {total:.6g} examples (the sum of the weights) in each of {self.epochs} passes",
-            memory=_BYTES * total,
-            seconds=_SECONDS * total * self.epochs,
-            instead="Divide the weights by what they have in common, or set fewer epochs=",
+        """The examples presented, as many as the weights add up to in every pass, and the kernel matrix of the rows."""
+        total, work = float(sample.case_weights.sum()), None
+        if sample.weights is not None:
+            work = Work(
+                what=f"presents {total:.6g} examples (the sum of the weights) in each of {self.epochs} passes",
+                memory=_BYTES * total,
+                seconds=_SECONDS * total * self.epochs,
+                instead="Divide the weights by what they have in common, or set fewer epochs=",
+            )
+        if self.similarity is None:
+            return work
+        n = sample.n if self.presentation == "order" else Examples.of(sample, self.cost_matrix).n
+        matrix = Work(
+            what=f"computes a kernel matrix of {n} x {n} rows",
+            memory=8.0 * (3.0 if self.similarity.conditionally_definite else 2.0) * n**2,
+            instead="Take fewer rows, or a method without a kernel, such as 'prank' or 'cusum'",
         )
+        return matrix if work is None else work.beside(matrix)
 
     def check_costs(self, costs: FloatArray) -> None:
         """Raise where costs (M, K), of rows or of ranks, are not for this method."""
@@ -183,15 +205,10 @@ class OnlineMethod(Method):
         require_differences(examples.own_costs, examples.weights)
         scaling = fit_scaling(self.scaling, examples.X, examples.weights)
         work = self.start(examples, scaling)
-        tally, path = Tally(batches=1), []
-        for epoch in range(self.epochs):
-            before = tally
-            tally = _learn(work, self.presented(examples, rng), tally)
-            path.append((tally.cost - before.cost) / (tally.examples - before.examples))
-            if progress is not None:
-                progress(epoch + 1, self.epochs, f"pass {epoch + 1}")
-        learned = Learned(state=self.state(work), scaling=scaling, tally=tally)
-        return self.concluded(Update(work=work, learned=learned, sample=sample, path=tuple(path)))
+        orders = (self.presented(examples, rng) for _ in range(self.epochs))
+        tally, path = _learn(work, orders, Tally(batches=1), self.epochs, progress)
+        learned = Learned(state=work.state, scaling=scaling, tally=tally)
+        return self.concluded(Update(work=work, learned=learned, sample=sample, path=path))
 
     def continued(self, sample: Sample, learned: Learned) -> Update:
         """One more pass after what was learned, over the rows of another sample in their order.
@@ -209,14 +226,10 @@ class OnlineMethod(Method):
             )
         require_affordable(self.one_pass().work(sample), "partial_fit")
         examples = Examples.as_given(sample, self.cost_matrix)
-        work = self.resume(learned, examples)
-        before = learned.tally
-        tally = _learn(work, examples.in_turn(), before)
-        path = (tally.cost - before.cost) / (tally.examples - before.examples)
-        after = Learned(
-            state=self.state(work), scaling=learned.scaling, tally=replace(tally, batches=before.batches + 1)
-        )
-        return Update(work=work, learned=after, sample=sample, path=(path,))
+        work, before = self.resume(learned, examples), learned.tally
+        tally, path = _learn(work, [examples.in_turn()], replace(before, batches=before.batches + 1), 1, None)
+        after = Learned(state=work.state, scaling=learned.scaling, tally=tally)
+        return Update(work=work, learned=after, sample=sample, path=path)
 
     def presented(self, examples: Examples, rng: np.random.Generator) -> IntArray:
         """(M,) examples of one pass in the order of their presentation."""
@@ -225,31 +238,45 @@ class OnlineMethod(Method):
         order = examples.in_turn()
         return rng.permutation(order) if self.presentation == "shuffled" else order
 
-    def concluded(self, update: Update) -> Fit:
-        """The fit after a update."""
+    def concluded(self, update: Update) -> OnlineMarginFit | OnlineVoteFit:
+        """The fit after an update, to the rows of its sample."""
         t = update.learned.tally
-        what = "answers under the margin" if self.margin > 0.0 else "answers"
-        facts = (
-            ("Columns scaled", SCALED[self.scaling]),
-            ("Hypothesis", _KEPT[self.keep]),
-            (
-                "Online",
-                f"{t.examples} examples in {t.batches} batch{'es' if t.batches > 1 else ''}; {what} wrong "
-                f"{t.mistakes} times, sum |y - yhat| = {t.distance:g}",
-            ),
-        )
         norm = update.work.learner.squared_norm()
-        shared = {
-            "certificate": Certificate(
+        rule, more = self.ruled(update)
+        what = "answers under the margin" if self.margin > 0.0 else "answers"
+        online = (
+            f"{t.examples} examples in {t.batches} batch{'es' if t.batches > 1 else ''}; {what} wrong {t.mistakes} "
+            f"times, sum |y - yhat| = {t.distance:g}"
+        )
+        return self.fit_class(
+            rule=rule,
+            certificate=Certificate(
                 name="|w|^2 / its limit by the mistakes",
                 value=0.0 if norm == 0.0 else norm / t.growth,
                 tolerance=1.0 + 1e-6,
                 details=(("mistakes", t.mistakes), ("sum |y - yhat|", t.distance)),
             ),
-            "trace": Trace(iterations=len(update.path), objective=np.array(update.path), message="passes"),
-            "facts": facts,
-        }
-        return self.fitted(update, shared)
+            trace=Trace(iterations=len(update.path), objective=np.array(update.path), message="passes"),
+            scores=rule.scores(update.sample.rows),
+            facts=(
+                *self.own_facts(update.learned),
+                ("Columns scaled", SCALED[self.scaling]),
+                ("Hypothesis", _KEPT[self.keep]),
+                ("Online", online),
+            ),
+            learned=update.learned,
+            **more,
+        )
+
+    def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
+        """Norms in the feature space of the scaled columns; None where nothing was learned, and for votes."""
+        if not isinstance(fit, OnlineMarginFit):
+            return None
+        rule: Any = fit.rule
+        if rule.potential.squared_norm == 0.0:
+            return None
+        Z = fit.learned.scaling(sample.X)
+        return ball(self.similarity or Linear(), Z, self.scaling, rule.potential.squared_norm, rule.theta)
 
     # Mistake bound
 
@@ -268,24 +295,20 @@ class OnlineMethod(Method):
         fit : OnlineMarginFit or OnlineVoteFit
         """
         tally: Tally = fit.learned.tally
-        nan = float("nan")
         if tally.batches > 1:
-            why = "none, for the rows of earlier batches are not at hand"
-            return MistakeBound(value=tally.distance, limit=nan, radius=nan, margin=nan, source=why)
-        examples = Examples.of(sample, self.cost_matrix)
-        n_levels = sample.n_levels
+            return MistakeBound(value=tally.distance, source="none, for the rows of earlier batches are not at hand")
+        examples, n_levels = Examples.of(sample, self.cost_matrix), sample.n_levels
         if examples.n * (self.width(examples) + n_levels) * (n_levels - 1) > LARGEST:
-            why = "none sought, for the rows are many"
-            return MistakeBound(value=tally.distance, limit=nan, radius=nan, margin=nan, source=why)
+            return MistakeBound(value=tally.distance, source="none sought, for the rows are many")
         Z = self.features(examples, fit)
         square = self.squared_radius(float(np.einsum("nd,nd->n", Z, Z).max()), n_levels)
         delta = self.best_margin(Z, examples.y, n_levels)
         if delta is None:
             why = "none, for the training rows are not rank separable"
-            return MistakeBound(value=tally.distance, limit=nan, radius=square**0.5, margin=nan, source=why)
+            return MistakeBound(value=tally.distance, source=why, radius=square**0.5)
         limit = self._limit(square, examples) / delta**2
         source = "R^2 / delta^2, Milidiú & Rocha, cor. 3" if self.margin == 0.0 else "their cor. 3, with the margin"
-        return MistakeBound(value=tally.distance, limit=limit, radius=square**0.5, margin=delta, source=source)
+        return MistakeBound(value=tally.distance, source=source, limit=limit, radius=square**0.5, margin=delta)
 
     def _limit(self, square: float, examples: Examples) -> float:
         """sum |y - yhat| times delta^2 at most."""
@@ -300,15 +323,22 @@ class OnlineMethod(Method):
         return square * (most / (least * (1.0 - self.margin))) ** 2
 
 
-def _learn(work: Any, order: IntArray, tally: Tally) -> Tally:
-    """One pass over the examples in `order`; the tally with its mistakes added."""
-    learner: Learner = work.learner
-    mistakes, distance, cost, growth = learner.learn(work.batch, order).tolist()
-    return replace(
-        tally,
-        examples=tally.examples + order.size,
-        mistakes=tally.mistakes + int(mistakes),
-        distance=tally.distance + distance,
-        cost=tally.cost + cost,
-        growth=tally.growth + growth,
-    )
+def _learn(
+    work: Any, orders: Iterable[IntArray], tally: Tally, passes: int, progress: Progress | None
+) -> tuple[Tally, tuple[float, ...]]:
+    """Passes over the examples, each in an order; the tally with their mistakes added, and the mean cost of each."""
+    learner, path = cast(Learner, work.learner), []
+    for order in orders:
+        mistakes, distance, cost, growth = learner.learn(work.batch, order).tolist()
+        tally = replace(
+            tally,
+            examples=tally.examples + order.size,
+            mistakes=tally.mistakes + int(mistakes),
+            distance=tally.distance + distance,
+            cost=tally.cost + cost,
+            growth=tally.growth + growth,
+        )
+        path.append(cost / order.size)
+        if progress is not None:
+            progress(len(path), passes, f"pass {len(path)}")
+    return tally, tuple(path)

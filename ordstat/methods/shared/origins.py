@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..._typing import FloatArray
-from ...model.kernels.base import Kernel
+from ...model.kernels.named import Kernel
 
 _STEP = 0.5
 

@@ -10,16 +10,16 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from ..._typing import FloatArray, Progress
-from ...checks import fraction, jobs, number, one_of, whole
+from ...checks import fraction, number, one_of, whole
 from ...exceptions import OptionError
-from ...model.costs import CostField, CostMatrix
+from ...model.costs import CostField
 from ...model.fit import Selection
 from ...model.folds import stratified_folds
 from ...model.kernels.named import Kernel, parse_kernel
 from ...model.sample import Sample
 from ...model.scaling import SCALED, SCALINGS
 from ...solvers.cross_validation import GRID, Judge, Plan, select
-from ..base import Method
+from ..base import cost_option, jobs_option, option
 
 T = TypeVar("T")
 
@@ -27,33 +27,30 @@ T = TypeVar("T")
 _SELECTION_TOL = 1e-3
 
 
-class KernelOption:
-    """A method with a field `kernel`, as a user gives it."""
+def scaling_of_kernel(name: str, value: Any, of: Any) -> None:
+    """OptionError where columns cannot be scaled as asked: there is no such scaling, or the kernel has no columns."""
+    one_of(name, value, SCALINGS, of=of)
+    if value is not None and of.pairwise:
+        raise OptionError(
+            f"scaling must be None with kernel={of.similarity.name!r}, whose columns are no coordinates; got {value!r}."
+        )
 
-    kernel: str | Kernel | Callable[[FloatArray, FloatArray], Any]
 
-    @property
-    def similarity(self) -> Kernel:
-        """The kernel meant."""
-        return parse_kernel(self.kernel)
-
-    @property
-    def pairwise(self) -> bool:
-        """Whether the columns of X are values of the kernel at the training rows."""
-        return self.similarity.pairwise
-
-    def check_scaling(self, scaling: str | None) -> None:
-        """OptionError where the columns cannot be scaled as asked."""
-        if scaling is not None and self.pairwise:
-            raise OptionError(
-                f"scaling must be None with kernel={self.similarity.name!r}, whose columns are no coordinates; got "
-                f"{scaling!r}."
-            )
+def _checked_C(name: str, C: Any, of: Any) -> float | str | tuple[float, ...]:
+    """C as one number, "cv", or growing values to choose from."""
+    if isinstance(C, str) and C in ("cv", *(("bound",) if of.bounded else ())):
+        return C
+    if of.hard and isinstance(C, (float, np.floating)) and np.isposinf(C):
+        return float("inf")
+    if isinstance(C, (tuple, list, np.ndarray)) and np.size(C) > 0:
+        return tuple(sorted({number("each C", value, above=0.0, of=of) for value in C}))
+    more = (", inf" if of.hard else "") + (", 'bound'" if of.bounded else "")
+    return number(name, C, above=0.0, of=of, also=f", several of them{more} or 'cv'")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class CrossValidated(KernelOption, Method):
-    """Base of the methods that solve support vector machines, one kernel matrix serving all of them.
+class CrossValidated:
+    """Options of the methods that solve support vector machines, one kernel matrix serving all of them.
 
     Parameters
     ----------
@@ -83,45 +80,28 @@ class CrossValidated(KernelOption, Method):
         A value outside these.
     """
 
-    C: float | str | Sequence[float] = 1.0
+    C: float | str | Sequence[float] = option(1.0, _checked_C)
     kernel: str | Kernel | Callable[[FloatArray, FloatArray], Any] = "perceptron"
-    cost: CostField = "absolute"
-    scaling: str | None = "range"
-    tol: float = 1e-3
-    folds: int = 5
-    n_jobs: int = 1
+    cost: CostField = cost_option()
+    scaling: str | None = option("range", scaling_of_kernel)
+    tol: float = option(1e-3, fraction)
+    folds: int = option(5, whole, 2)
+    n_jobs: int = jobs_option()
 
     #: Whether C = inf is allowed.
     hard: ClassVar[bool] = False
     #: Whether C = "bound" is allowed.
     bounded: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        self._settle(
-            C=self._settled_C(),
-            tol=fraction("tol", self.tol, of=self),
-            cost=CostMatrix.parse(self.cost).value,
-            folds=whole("folds", self.folds, 2, of=self),
-            n_jobs=jobs(self.n_jobs, of=self),
-        )
-        one_of("scaling", self.scaling, SCALINGS, of=self)
-        self.check_scaling(self.scaling)
+    @property
+    def similarity(self) -> Kernel:
+        """The kernel meant."""
+        return parse_kernel(self.kernel)
 
-    def _settled_C(self) -> float | str | tuple[float, ...]:
-        """C as one number, "cv", or growing values to choose from."""
-        C: Any = self.C
-        if isinstance(C, str) and C in ("cv", *(("bound",) if self.bounded else ())):
-            return C
-        if self.hard and isinstance(C, (float, np.floating)) and np.isposinf(C):
-            return float("inf")
-        if isinstance(C, (tuple, list, np.ndarray)) and np.size(C) > 0:
-            return tuple(sorted({number("each C", value, above=0.0, of=self) for value in C}))
-        return number("C", C, above=0.0, of=self, also=self._other_C())
-
-    def _other_C(self) -> str:
-        """Words for what C may be beside one number."""
-        more = (", inf" if self.hard else "") + (", 'bound'" if self.bounded else "")
-        return f", several of them{more} or 'cv'"
+    @property
+    def pairwise(self) -> bool:
+        """Whether the columns of X are values of the kernel at the training rows."""
+        return self.similarity.pairwise
 
     @property
     def selects(self) -> bool:
@@ -140,9 +120,8 @@ class CrossValidated(KernelOption, Method):
             return tuple(GRID.tolist())
         return (float(self.C),) if isinstance(self.C, (int, float)) else tuple(self.C)
 
-    def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method does not support."""
-        super().check(sample)
+    def check_cluster(self, sample: Sample) -> None:
+        """OptionError where there are clusters, and nothing to choose by cross-validation."""
         if sample.cluster is not None and not self.selects:
             raise OptionError(
                 f"{type(self).__name__} uses cluster= only to keep the rows of a cluster in one fold of C='cv'; remove "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, cast
@@ -10,22 +10,28 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from ..._typing import FloatArray, IntArray, Progress
-from ...exceptions import DataError, OptionError
-from ...model.costs import require_differences, sample_costs
-from ...model.fit import BallGeometry, Certificate, Fit, Geometry, MarginFit, Selection, Trace
-from ...model.kernels.checks import require_definite, require_finite, require_finite_lengths, require_symmetric
+from ...checks import one_of
+from ...exceptions import OptionError
+from ...model.costs import is_convex, require_differences
+from ...model.fit import BallGeometry, Certificate, Fit, MarginFit, Selection, Trace
+from ...model.kernels.checks import checked_gram, require_definite, require_finite_lengths
 from ...model.kernels.named import Kernel
 from ...model.potentials import KernelExpansion, LinearPotential
+from ...model.reduction.extended import extend
 from ...model.rules import ThresholdRule
 from ...model.sample import Sample
-from ...model.scaling import Scaling, about_mean, fit_scaling
+from ...model.scaling import Scaling, fit_scaling
 from ...model.ties import tolerance
 from ...results.rankers.margin import MarginResults
-from ...solvers.cross_validation import Candidate, Outcome, Route, mean_score, path_judge
-from ...solvers.gram import DenseGram, Gram, LinearGram, MeanScore, centred
-from ...solvers.svm.restricted import RestrictedGram
-from ..base import Needs
+from ...solvers.cross_validation import mean_score, path_judge
+from ...solvers.gram import DenseGram, Gram, LinearGram, RestrictedGram, centred
+from ...solvers.solution import Candidate, Outcome, Route, Solution
+from ...solvers.svm.dual import ThresholdedCandidate
+from ...solvers.svm.hard_margin import hard_margin
+from ...solvers.svm.routes import LOSSES
+from ..base import Method, Needs
 from .bound_choice import choose_by_bound
+from .geometry import ball
 from .origins import coded_origins
 from .selection import CrossValidated
 from .work import Work
@@ -54,19 +60,30 @@ class _Setting:
     scaling: Scaling
     X: FloatArray
     problem: Any
-    means: MeanScore
+    means: FloatArray
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KernelMachine(CrossValidated):
-    """Base of the methods that fit a potential <v, phi(x)> with |v|^2 as its penalty and C as the price of losses.
+class KernelMachine(CrossValidated, Method):
+    """Base of the machines that minimise
 
-    A concrete class makes the problem and names the route to its optimum. A linear kernel counts from the means of the
+    1/2 |v|^2 + |theta|^2 / (2 gamma^2) + C sum_nk W_nk [1 - Y_nk (<v, phi(x_n)> + b - theta_k)]_+ .
+
+    A concrete class says what gamma is (inf: theta free) and when the order of theta is a constraint; or it makes
+    another problem of <v, phi(x)>, with losses and routes of its own. A linear kernel counts from the means of the
     scaled columns, which changes its margins' norm and bounds alone.
 
     Parameters
     ----------
-    C, kernel, cost, scaling, tol, folds, n_jobs
+    loss : {"hinge", "squared_hinge"}
+        The squared hinge takes a linear kernel: Newton's method, a million rows in seconds.
+    solver : {"auto", "coordinate", "interior-point", "cvxpy"}
+        Solver of the hinge; the squared hinge has "auto" and "cvxpy".
+    C : float, sequence of floats, "cv" or "bound"
+        "bound" takes the value of 2^-17, 2^-15, ..., 2^3 with the smallest bound of the expected cost, from the rows of
+        the fit alone (`ordstat.assess.pac_bayes`); the choice has no price. Small values win, because a bound asks for
+        more of a ranker than cross-validation does: the error of new rows is often larger than after C="cv".
+    kernel, cost, scaling, tol, folds, n_jobs, and C
         See `ordstat.methods.shared.selection.CrossValidated`.
 
     Raises
@@ -75,44 +92,88 @@ class KernelMachine(CrossValidated):
         A value outside these.
     """
 
-    needs: ClassVar[Needs] = Needs(row_costs=True, cluster=True, restrictions=True)
+    loss: str = "hinge"
+    solver: str = "auto"
+
+    needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True, cluster=True, restrictions=True)
     results_class: ClassVar[type[Any]] = MarginResults
+    #: Solvers of each loss.
+    routes: ClassVar[Mapping[str, Mapping[str, Route]]] = LOSSES
+    #: Whether theta_1 <= ... <= theta_{K-1} is a constraint under convex costs too, which order them by themselves.
+    explicit: ClassVar[bool] = False
+    bounded: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.similarity.gammas and isinstance(self.C, float) and np.isinf(self.C):
+        one_of("loss", self.loss, self.routes, of=self)
+        one_of("solver", self.solver, self.routes["hinge"], of=self)
+        hard = isinstance(self.C, float) and np.isinf(self.C)
+        if self.similarity.gammas and hard:
             raise OptionError(f"C must be finite where cross-validation chooses gamma of {self.kernel!r}; got C=inf.")
         if self.similarity.gammas and self.by_bound:
             raise OptionError(
                 f"C='bound' needs a kernel whose gamma is a number; got kernel={self.kernel!r}. Set gamma, or C='cv'."
             )
+        if self.factored and not self.similarity.linear:
+            raise OptionError(f"loss={self.loss!r} needs kernel='linear'; got kernel={self.kernel!r}.")
+        if self.solver not in self.routes[self.loss]:
+            names = ", ".join(map(repr, self.routes[self.loss]))
+            raise OptionError(f"loss={self.loss!r} has the solvers {names}; got solver={self.solver!r}.")
+        if self.loss != "hinge" and hard:
+            raise OptionError(f"loss={self.loss!r} needs a finite C: a hard margin has no loss.")
+
+    # What a concrete class may say
 
     @property
     def factored(self) -> bool:
         """Whether the route needs the columns of a linear kernel, however many."""
-        return False
+        return self.loss != "hinge"
+
+    def penalty_scale(self) -> float:
+        """gamma; inf leaves the thresholds free."""
+        return np.inf
+
+    def constrains_order(self, costs: FloatArray) -> bool:
+        """Whether theta_1 <= ... <= theta_{K-1} has to be a constraint under these costs (N, K)."""
+        return self.explicit or not is_convex(costs)
 
     def candidate(self, used: Sample, gram: Gram, costs: FloatArray) -> Candidate:
         """The problem of the rows of positive weight, with their raw kernel matrix and costs (N, K)."""
-        raise TypeError(f"{type(self).__name__} defines no problem")
-
-    def route(self, gram: Gram) -> Route:
-        """Makes a solver of the problem."""
-        raise TypeError(f"{type(self).__name__} defines no route")
-
-    def solved(self, problem: Any, gram: Gram, C: float, rng: np.random.Generator) -> Outcome:
-        """The optimum at one C."""
-        return self.route(gram)(problem, rng).solve(C, self.tol)
+        return ThresholdedCandidate(
+            gram=gram,
+            extended=extend(used.y, costs, used.case_weights),
+            costs=costs,
+            case_weights=used.case_weights,
+            gamma=self.penalty_scale(),
+            ordered=self.constrains_order(costs),
+        )
 
     def own_facts(self, problem: Any, outcome: Any) -> tuple[tuple[str, Any], ...]:
         """Header lines of the summary that only this method has."""
-        return ()
+        return (
+            ("Loss", self.loss.replace("_", " ")),
+            ("Thresholds", "free" if problem.free else f"penalised, threshold_gamma = {problem.gamma:g}"),
+            ("Threshold order", "constrained" if problem.ordered else "implied by the convex cost"),
+        )
+
+    def matrices(self, usual: float) -> float:
+        """Arrays of N x N numbers held at once, in place of the `usual` number."""
+        return usual
+
+    # Fits
 
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method does not support."""
         super().check(sample)
-        if sample.restrictions is not None:
-            self._check_restrictions()
+        self.check_cluster(sample)
+        if sample.restrictions is None:
+            return
+        if not self.similarity.linear:
+            raise OptionError(f"constraints= need coefficients: set kernel='linear' (got kernel={self.kernel!r}).")
+        if self.solver not in ("auto", "cvxpy"):
+            raise OptionError(
+                f"constraints= are solved by solver='cvxpy' ('auto' takes it); got solver={self.solver!r}."
+            )
 
     def work(self, sample: Sample) -> Work:
         """The kernel matrix, unless a linear kernel takes the columns in its place."""
@@ -127,17 +188,6 @@ class KernelMachine(CrossValidated):
             memory=8.0 * matrices * n**2 + cells,
             instead="Take fewer rows, or kernel='linear' with loss='squared_hinge', which needs no matrix",
         )
-
-    def matrices(self, usual: float) -> float:
-        """Arrays of N x N numbers held at once, in place of the `usual` number."""
-        return usual
-
-    def _check_restrictions(self) -> None:
-        if not self.similarity.linear:
-            raise OptionError(f"constraints= need coefficients: set kernel='linear' (got kernel={self.kernel!r}).")
-        solver = getattr(self, "solver", "auto")
-        if solver not in ("auto", "cvxpy"):
-            raise OptionError(f"constraints= are solved by solver='cvxpy' ('auto' takes it); got solver={solver!r}.")
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> MarginFit:
         """Fit to arrays.
@@ -157,34 +207,29 @@ class KernelMachine(CrossValidated):
             (conditionally) positive definite.
         """
         self.check(sample)
-        kernel = self.similarity
         rows = np.flatnonzero(sample.case_weights > 0)
-        if rows.size == 0:
-            raise DataError("weights are zero for every row: nothing is left to fit.")
         used = sample.take(rows)
-        scaling = fit_scaling(self.scaling, used.X, used.case_weights)
-        if kernel.linear:
-            scaling = about_mean(scaling, used.X, used.case_weights)
+        scaling = fit_scaling(self.scaling, used.X, used.case_weights, about_mean=self.similarity.linear)
         X = scaling(sample.X)
-        kernel, candidate, selection = self._settled(kernel, X, rows, used, scaling, rng, progress)
+        kernel, candidate, selection = self._settled(X, rows, used, scaling, rng, progress)
         problem, means = candidate.whole()
         setting = _Setting(sample, used, rows, kernel, scaling, X, problem, means)
         if self.by_bound:
             return choose_by_bound(self, sample, self._machines(setting, rng, progress))
         C = cast(float, self.C) if selection is None else selection.best_C
-        return self._machine(setting, self.solved(problem, problem.gram, C, rng), selection)
+        return self._machine(setting, self._solved(problem, C, rng), selection)
 
     def _machines(
         self, setting: _Setting, rng: np.random.Generator, progress: Progress | None
     ) -> Iterator[tuple[float, Callable[[Selection | None], MarginFit]]]:
         """For growing C, what makes the fit when it is told how C was chosen."""
-        solver = self.route(setting.problem.gram)(setting.problem, rng)
+        solver = self._route(setting.problem.gram)(setting.problem, rng)
         for step, C in enumerate(self.grid):
             yield C, partial(self._machine, setting, solver.solve(C, self.tol))
             if progress is not None:
                 progress(step + 1, len(self.grid), f"bound at C = {C:.3g}")
 
-    def _machine(self, setting: _Setting, outcome: Outcome, selection: Selection | None) -> MarginFit:
+    def _machine(self, setting: _Setting, outcome: Outcome[Solution], selection: Selection | None) -> MarginFit:
         """The fit of an optimum."""
         sample, used, rows, kernel = setting.sample, setting.used, setting.rows, setting.kernel
         scaling, X, problem = setting.scaling, setting.X, setting.problem
@@ -193,9 +238,8 @@ class KernelMachine(CrossValidated):
         # Scores of the centred kernel differ from those of the raw one by means'beta. The offset takes it up; where
         # there is none, the thresholds do.
         shift = mean_score(setting.means, point)
-        w = problem.gram.coefficients(point.beta) if point.w is None else point.w
         b, theta = (0.0, point.theta + shift) if point.offset is None else (point.offset - shift, point.theta)
-        potential = _potential(kernel, scaling, X, rows, support, point, w, b)
+        potential = _potential(kernel, scaling, X, rows, support, point, b)
         # A linear potential has an offset of its own choice; the thresholds move with it.
         scores = np.empty(sample.n)
         scores[rows] = point.scores + shift + potential.offset
@@ -204,7 +248,12 @@ class KernelMachine(CrossValidated):
         scores[absent] = rule.scores(sample.rows.take(absent))
         return MarginFit(
             rule=rule,
-            certificate=self._certificate(point),
+            certificate=Certificate(
+                name="relative duality gap",
+                value=point.gap,
+                tolerance=self.tol,
+                details=(("primal value", point.primal), ("dual value", point.dual)),
+            ),
             trace=Trace(iterations=outcome.iterations, objective=outcome.path, message=f"solver {outcome.solver}"),
             scores=scores,
             facts=(
@@ -220,14 +269,8 @@ class KernelMachine(CrossValidated):
             rounding=_rounding(rule, sample, scores),
         )
 
-    def _costs(self, used: Sample) -> FloatArray:
-        costs = sample_costs(self.cost_matrix, used)
-        require_differences(costs, used.case_weights)
-        return costs
-
     def _settled(
         self,
-        kernel: Kernel,
         X: FloatArray,
         rows: IntArray,
         used: Sample,
@@ -236,80 +279,57 @@ class KernelMachine(CrossValidated):
         progress: Progress | None,
     ) -> tuple[Kernel, Candidate, Selection | None]:
         """The kernel with its gamma, the problem, and the choice of C and gamma where there is one."""
-        costs = self._costs(used)
+        costs, kernel = self.costs(used), self.similarity
+        require_differences(costs, used.case_weights)
+
+        def chosen(candidates: Iterable[tuple[float | None, Candidate]]) -> Selection:
+            judge = partial(path_judge, lambda problem, own: self._route(problem.gram)(problem, own))
+            return self.choose(candidates, judge, len(self.grid), used, rng, progress)
+
         if kernel.gammas:
             tried = ((gamma, self.candidate(used, DenseGram(gram), costs)) for gamma, gram in kernel.grams(X, rows))
-            selection = self._selection(tried, used, rng, progress)
+            selection = chosen(tried)
             kernel = kernel.at(selection.best_gamma)
             return kernel, self.candidate(used, _gram(kernel, X, rows, self.factored), costs), selection
         gram = _gram(kernel, X, rows, self.factored)
         if used.restrictions is not None:
             gram = RestrictedGram(np.ascontiguousarray(X[rows]), used.restrictions * scaling.factor)
         candidate = self.candidate(used, gram, costs)
-        return kernel, candidate, self._selection([(None, candidate)], used, rng, progress) if self.selects else None
+        return kernel, candidate, chosen([(None, candidate)]) if self.selects else None
 
-    def _selection(
-        self,
-        candidates: Iterable[tuple[float | None, Candidate]],
-        used: Sample,
-        rng: np.random.Generator,
-        progress: Progress | None,
-    ) -> Selection:
-        def route(problem: Any, own: np.random.Generator) -> Any:
-            return self.route(problem.gram)(problem, own)
+    def _route(self, gram: Gram) -> Route:
+        # Coefficients under restrictions are no linear function of the dual variables: cvxpy alone takes them.
+        return self.routes[self.loss]["cvxpy" if isinstance(gram, RestrictedGram) else self.solver]
 
-        return self.choose(candidates, partial(path_judge, route), len(self.grid), used, rng, progress)
+    def _solved(self, problem: Any, C: float, rng: np.random.Generator) -> Outcome[Solution]:
+        """The optimum at one C."""
+        route: Any = self._route(problem.gram)
+        return hard_margin(route, problem, rng, self.tol) if np.isinf(C) else route(problem, rng).solve(C, self.tol)
 
-    def _certificate(self, point: Any) -> Certificate:
-        details = (("primal value", point.primal), ("dual value", point.dual))
-        return Certificate(name="relative duality gap", value=point.gap, tolerance=self.tol, details=details)
-
-    def geometry(self, sample: Sample, fit: Fit) -> Geometry:
+    def geometry(self, sample: Sample, fit: Fit) -> BallGeometry:
         """Norms in the feature space of the scaled columns.
 
         Kernels that are only conditionally positive definite count from the origin of the scaled columns:
-        k(x, x') - k(x, 0) - k(0, x') + k(0, 0). The radius is that of the box [-1, 1]^D where scaling="range", or
-        of a kernel that is bounded everywhere; otherwise it is the largest length among the training rows, which is
-        not fixed before seeing data, and bounds that use it hold only for rows no longer than that.
+        k(x, x') - k(x, 0) - k(0, x') + k(0, 0).
         """
         rule = cast(ThresholdRule, fit.rule)
         potential = cast(KernelExpansion | LinearPotential, rule.potential)
         kernel = potential.kernel if isinstance(potential, KernelExpansion) else self.similarity
         X, support = potential.scaling(sample.X), cast(MarginFit, fit).support
-        half_width = 1.0 if self.scaling == "range" else np.inf
-        origins = coded_origins(kernel, X, sample.case_weights, half_width)
         # A gamma chosen among several, by these rows, has its code too.
         chosen = float(np.log(max(len(self.similarity.gammas), 1)))
-        here, *others = (
-            _ball(rule, potential, kernel, X - at, support, half_width, price + chosen) for at, price in origins
-        )
+
+        def counted_from(origin: FloatArray, price: float) -> BallGeometry:
+            Z, shift = X - origin, potential.offset
+            if kernel.conditionally_definite:
+                shift += float(potential.coef @ kernel.origin(Z)[support])
+            found = ball(kernel, Z, self.scaling, potential.squared_norm, rule.theta - shift)
+            return replace(found, price=price + chosen)
+
+        half_width = 1.0 if self.scaling == "range" else np.inf
+        origins = coded_origins(kernel, X, sample.case_weights, half_width)
+        here, *others = (counted_from(origin, price) for origin, price in origins)
         return replace(here, moved=tuple(others))
-
-
-def _ball(
-    rule: ThresholdRule,
-    potential: KernelExpansion | LinearPotential,
-    kernel: Kernel,
-    X: FloatArray,
-    support: IntArray | None,
-    half_width: float,
-    price: float,
-) -> BallGeometry:
-    """Norms in feature space from the origin of the columns X (N, D)."""
-    lengths = kernel.diagonal(X)
-    largest = kernel.radius(X.shape[1], half_width)
-    if not np.isfinite(largest):
-        largest = float(lengths.max())
-    shift = potential.offset
-    if kernel.conditionally_definite:
-        shift += float(potential.coef @ kernel.origin(X)[support])
-    return BallGeometry(
-        norm=float(np.sqrt(potential.squared_norm)),
-        squared_lengths=lengths,
-        theta=rule.theta - shift,
-        radius=float(np.sqrt(largest + 1.0)),
-        price=price,
-    )
 
 
 def _gram(kernel: Kernel, X: FloatArray, rows: IntArray, factored: bool) -> Gram:
@@ -320,11 +340,8 @@ def _gram(kernel: Kernel, X: FloatArray, rows: IntArray, factored: bool) -> Gram
         with np.errstate(over="ignore"):
             require_finite_lengths(linear.diagonal)
         return linear
-    with np.errstate(over="ignore", invalid="ignore"):
-        gram = kernel.gram(X, rows)
-    require_finite(gram)
+    gram = checked_gram(kernel, X, rows)
     if not kernel.trusted:
-        gram = require_symmetric(gram)
         require_definite(centred(gram.copy())[0])
     return DenseGram(gram)
 
@@ -359,13 +376,12 @@ def _potential(
     rows: IntArray,
     support: IntArray,
     point: Any,
-    w: FloatArray | None,
     b: float,
 ) -> KernelExpansion | LinearPotential:
     """The fitted potential in terms of the raw kernel, with the offset b where it is not linear."""
     factor = kernel.factor(X)
     if factor is not None:
-        return LinearPotential.plain(scaling, point.beta @ factor[rows] if w is None else w)
+        return LinearPotential.plain(scaling, point.beta @ factor[rows] if point.w is None else point.w)
     return KernelExpansion(
         kernel=kernel,
         scaling=scaling,

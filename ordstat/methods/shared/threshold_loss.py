@@ -8,18 +8,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._typing import FloatArray, Progress
-from ...checks import number, one_of
+from ...checks import number
 from ...exceptions import DataError
-from ...model.costs import CostField, CostMatrix, require_v_shaped, sample_costs, split_weights
+from ...model.costs import CostField, split_weights
 from ...model.distinct import DistinctRows, distinct_rows
 from ...model.fit import Certificate, Trace
-from ...model.reduction.bound import alike, training_bound
-from ...model.reduction.extended import Extended, ReductionFit, extend
-from ...model.reduction.logistic_rule import LogisticRule
+from ...model.reduction.answers import LogisticRule
+from ...model.reduction.extended import Extended, ReductionFit, alike, extend, training_bound
 from ...model.sample import Rows, Sample
-from ...model.scaling import SCALED, SCALINGS, Scaling, fit_scaling
+from ...model.scaling import SCALED, Scaling, fit_scaling
 from ...results.rankers.reduction import ThresholdLossResults
-from ..base import Method, Needs
+from ..base import Method, Needs, cost_option, option, scaling_option
 from .work import Work
 
 # Numbers held at once for each example.
@@ -56,20 +55,14 @@ class ThresholdLossMethod(Method):
     A concrete class says what H is (`solve`).
     """
 
-    penalty: float = 1.0
-    cost: CostField = "absolute"
-    scaling: str | None = "range"
+    penalty: float = option(1.0, number, above=0.0)
+    cost: CostField = cost_option()
+    scaling: str | None = scaling_option()
 
-    needs: ClassVar[Needs] = Needs(row_costs=True)
+    needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True)
     results_class: ClassVar[type[Any]] = ThresholdLossResults
     #: Largest gradient that counts as none, as a share of the total weight.
     tolerance: ClassVar[float] = 1e-7
-
-    def __post_init__(self) -> None:
-        self._settle(
-            cost=CostMatrix.parse(self.cost).value, penalty=number("penalty", self.penalty, above=0.0, of=self)
-        )
-        one_of("scaling", self.scaling, SCALINGS, of=self)
 
     @property
     def modal(self) -> bool:
@@ -79,11 +72,6 @@ class ThresholdLossMethod(Method):
     def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solved:
         """The optimum on rows X (M, D), not scaled yet."""
         raise TypeError(f"{type(self).__name__} defines no potential")
-
-    def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method does not support."""
-        super().check(sample)
-        require_v_shaped(sample_costs(self.cost_matrix, sample), sample.y, type(self).__name__)
 
     def work(self, sample: Sample) -> Work:
         """The extended examples."""
@@ -110,7 +98,7 @@ class ThresholdLossMethod(Method):
             Costs that are not V-shaped, or that put a price on one answer alone to some question.
         """
         self.check(sample)
-        train = distinct_rows(sample, sample_costs(self.cost_matrix, sample))
+        train = distinct_rows(sample, self.costs(sample))
         extended = extend(train.y, train.costs, train.weights)
         _require_both_answers(extended)
         scaling = fit_scaling(self.scaling, train.X, train.weights)

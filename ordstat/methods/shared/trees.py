@@ -9,23 +9,22 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._typing import Progress
-from ...checks import jobs, one_of, whole
+from ...checks import number, one_of, whole
 from ...exceptions import OptionError
-from ...learners.boosting_run import continued
-from ...learners.losses.reweighting import Unweighted
+from ...learners.boosting import continued
+from ...learners.losses.reweighting import Reweighting, unweighted
 from ...learners.tree import DecisionTree
 from ...learners.tree_rounds import Plan, TreeRounds
 from ...model.costs import CostField, CostMatrix
 from ...model.distinct import DistinctRows, distinct_rows
 from ...model.fit import Certificate, Trace
-from ...model.reduction.splits import below
 from ...model.rules import ScoreRule
 from ...model.sample import Sample
-from ...model.trees.aggregation import Aggregation, SplitVotes
+from ...model.trees.aggregation import Aggregation, below
 from ...model.trees.fit import TreeFit
 from ...model.trees.tree import Tree, entropies
 from ...results.rankers.trees import TreeResults
-from ..base import Method, Needs
+from ..base import Method, Needs, jobs_option, option
 from .work import Work
 
 #: What trees may be grown for.
@@ -42,11 +41,19 @@ _SECONDS, _BYTES = 1.5e-7, 40.0
 _ROUNDING = 1e-9
 
 
+def _only_classification(name: str, value: Any, of: Any) -> None:
+    if value != "classification":
+        raise OptionError(
+            f"cost of {type(of).__name__} must be 'classification', for the rank with the most votes wins; got "
+            f"{value!r}. Methods such as 'redsvm' and 'adaboost-or' minimise other costs."
+        )
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TreeMethod(Method):
     """Base of the methods that add up rounds of trees.
 
-    A concrete class says what the rounds do (`plan`) and what its trees are grown for (`kind`).
+    A concrete class says what its trees are grown for (`kind`), and what the rounds do with them.
 
     Parameters
     ----------
@@ -74,9 +81,9 @@ class TreeMethod(Method):
     leaves: int | None = None
     prune: str | None = None
     max_depth: int | None = None
-    min_weight: float = 0.0
-    n_jobs: int = 1
-    cost: CostField = "classification"
+    min_weight: float = option(0.0, number, least=0.0)
+    n_jobs: int = jobs_option()
+    cost: CostField = option("classification", _only_classification)
 
     needs: ClassVar[Needs] = Needs()
     results_class: ClassVar[type[Any]] = TreeResults
@@ -84,20 +91,13 @@ class TreeMethod(Method):
     in_rounds: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if self.cost != "classification":
-            raise OptionError(
-                f"cost of {type(self).__name__} must be 'classification', for the rank with the most votes wins; got "
-                f"{self.cost!r}. Methods such as 'redsvm' and 'adaboost-or' minimise other costs."
-            )
-        tree = self.tree()
-        self._settle(min_weight=tree.min_weight, n_jobs=jobs(self.n_jobs, of=self))
+        super().__post_init__()
+        self.tree()
 
     def tree(self) -> DecisionTree:
         """The settings of every tree."""
         leaves = _LEAVES[self.kind] if self.leaves is None else self.leaves
-        return DecisionTree(
-            leaves=leaves, prune=self.prune, max_depth=self.max_depth, min_weight=float_of(self.min_weight)
-        )
+        return DecisionTree(leaves, self.prune, self.max_depth, self.min_weight)
 
     @property
     def kind(self) -> str:
@@ -109,9 +109,18 @@ class TreeMethod(Method):
         """Number of rounds."""
         return 1
 
-    def plan(self, rows: DistinctRows, n_levels: int) -> Plan:
-        """What the rounds do on some rows."""
-        raise TypeError(f"{type(self).__name__} defines no plan")
+    @property
+    def apart(self) -> bool:
+        """Whether the trees of splits have weights, and votes, of their own."""
+        return self.kind == "ordinal"
+
+    def aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
+        """How the trees of a round become votes."""
+        raise TypeError(f"{type(self).__name__} defines no aggregation")
+
+    def reweighting(self, rows: DistinctRows, n_levels: int) -> Reweighting:
+        """How the weights of the rows go on."""
+        return unweighted
 
     def work(self, sample: Sample) -> Work | None:
         """The rows that the weights stand for, where samples of them are drawn."""
@@ -126,17 +135,17 @@ class TreeMethod(Method):
             instead="Divide the weights by what they have in common, or use sampling='weight' where the method has it",
         )
 
-    def _even_plan(self, rows: DistinctRows, of_ranks: Aggregation, *, draw: bool) -> Plan:
-        """The plan of trees that count the same: of all ranks, under their aggregation, or of every split."""
-        n_levels, nominal = of_ranks.n_levels, self.kind == "nominal"
+    def _plan(self, rows: DistinctRows, n_levels: int) -> Plan:
+        """What the rounds do on some rows."""
+        nominal = self.kind == "nominal"
         return Plan(
             tree=self.tree(),
             classes=rows.y[None] if nominal else below(rows.y, n_levels),
             n_classes=n_levels if nominal else 2,
-            apart=not nominal,
-            aggregation=of_ranks if nominal else SplitVotes(n_levels=n_levels),
-            reweighting=Unweighted(),
-            draw=draw,
+            apart=self.apart,
+            aggregation=self.aggregation(rows, n_levels),
+            reweighting=self.reweighting(rows, n_levels),
+            draw=self.draws,
         )
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> TreeFit:
@@ -171,17 +180,18 @@ class TreeMethod(Method):
     ) -> TreeFit:
         """So many rounds, the first of them by trees that are known."""
         rows = _by_columns(distinct_rows(sample, CostMatrix.classification().rows(sample.y, sample.n_levels)))
-        rounds = TreeRounds(rows=rows, plan=self.plan(rows, sample.n_levels), known=known)
+        rounds = TreeRounds(rows=rows, plan=self._plan(rows, sample.n_levels), known=known)
         state = deepcopy(dict(rng.bit_generator.state))
         rounds.run(made, rng, self.n_jobs, progress)
         votes = rounds.votes
         rule = ScoreRule(votes)
+        deviances = np.array([tree.deviances[tree.column < 0].sum() / tree.values[0].sum() for tree in rounds.trees])
         return TreeFit(
             rule=rule,
             certificate=_accounted(rounds.trees),
             trace=Trace(
                 iterations=votes.rounds,
-                objective=_deviances(rounds.trees).reshape(votes.rounds, -1).mean(axis=1),
+                objective=deviances.reshape(votes.rounds, -1).mean(axis=1),
                 message=rounds.message,
             ),
             scores=rule.scores(sample.rows),
@@ -221,19 +231,9 @@ def _by_columns(rows: DistinctRows) -> DistinctRows:
     return rows.take(np.lexsort(rows.X.T[::-1]) if rows.X.shape[1] else np.arange(rows.n))
 
 
-def float_of(value: Any) -> float:
-    """A whole number as a float, anything else as it is, for the tree to judge."""
-    return float(value) if isinstance(value, (int, np.integer)) and not isinstance(value, bool) else value
-
-
 def smoothing(rows: DistinctRows) -> float:
     """1/n, n counting case weights."""
     return 1.0 / float(rows.weights.sum())
-
-
-def _deviances(trees: list[Tree]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """(T S,) deviance of every tree's leaves for each unit of weight."""
-    return np.array([2.0 * entropies(t.values[t.column < 0]).sum() / t.values[0].sum() for t in trees])
 
 
 def _accounted(trees: list[Tree]) -> Certificate:
@@ -247,20 +247,14 @@ def _accounted(trees: list[Tree]) -> Certificate:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class BoostedTrees(TreeMethod):
-    """Base of the kinds of AdaBoost."""
+class Boosted:
+    """Options of the kinds of AdaBoost."""
 
-    rounds: int = 50
-    version: str = "discrete"
-    sampling: str = "resample"
+    rounds: int = option(50, whole, 1)
+    version: str = option("discrete", one_of, VERSIONS)
+    sampling: str = option("resample", one_of, SAMPLINGS)
 
     in_rounds: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._settle(rounds=whole("rounds", self.rounds, 1, of=self))
-        one_of("version", self.version, VERSIONS, of=self)
-        one_of("sampling", self.sampling, SAMPLINGS, of=self)
 
     @property
     def made(self) -> int:

@@ -11,23 +11,22 @@ import numpy as np
 
 from ..._typing import FloatArray, Progress
 from ...checks import one_of, unknown
-from ...exceptions import DataError, OptionError
+from ...exceptions import OptionError
 from ...learners.base import Trainer
 from ...learners.classifier import Classifier
 from ...learners.named import CLASSIFIERS
-from ...learners.svm import SVM, SharedGram
-from ...learners.voting import Priced, Tallied, votes_judge
+from ...learners.svm import SVM, Priced, SharedGram, Tallied, votes_judge
 from ...model.binary import Binary
-from ...model.costs import mean_excess, require_differences, sample_costs
+from ...model.costs import mean_excess, require_differences
 from ...model.fit import CostBound, Selection, Trace, VoteFit
 from ...model.kernels.named import Kernel
 from ...model.rules import ScoreRule
 from ...model.sample import Sample
 from ...model.scaling import SCALED
 from ...model.ties import cleared
-from ...results.rankers.votes import VoteResults
+from ...results.rankers.margin import VoteResults
 from ...solvers.svm.routes import ROUGH, SOLVERS
-from ..base import Needs
+from ..base import Method, Needs, option
 from .selection import CrossValidated
 from .work import Work
 
@@ -40,7 +39,7 @@ _OF_SVM = ("C", "kernel", "solver", "tol", "folds", "n_jobs")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class VotingMethod(CrossValidated):
+class VotingMethod(CrossValidated, Method):
     """Base of the methods that ask weighted binary classifiers and count their votes.
 
     A concrete class says which problems they solve (`problems`) and how they vote (`tally`). Costs may be of any shape.
@@ -66,14 +65,13 @@ class VotingMethod(CrossValidated):
     """
 
     base: Any = "svm"
-    solver: str = "auto"
+    solver: str = option("auto", one_of, SOLVERS)
 
     needs: ClassVar[Needs] = Needs(row_costs=True, cluster=True)
     results_class: ClassVar[type[Any]] = VoteResults
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of("solver", self.solver, SOLVERS, of=self)
         if self.base != "svm":
             self.classifier()
             self._refuse_svm_options()
@@ -120,7 +118,8 @@ class VotingMethod(CrossValidated):
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method does not support."""
         super().check(sample)
-        sample_costs(self.cost_matrix, sample)
+        self.check_cluster(sample)
+        self.costs(sample)
 
     def size(self, n: int, n_levels: int) -> tuple[int, float]:
         """How many problems N rows make, and of how many examples each has about."""
@@ -160,10 +159,7 @@ class VotingMethod(CrossValidated):
             definite.
         """
         self.check(sample)
-        weights = sample.case_weights
-        if not (weights > 0).any():
-            raise DataError("weights are zero for every row: nothing is left to fit.")
-        costs = sample_costs(self.cost_matrix, sample)
+        weights, costs = sample.case_weights, self.costs(sample)
         require_differences(costs, weights)
         problems = self.problems(sample, costs, rng)
         trainer, selection = self._trainer(problems, sample, costs, rng, progress)
@@ -191,33 +187,26 @@ class VotingMethod(CrossValidated):
         progress: Progress | None,
     ) -> tuple[Trainer, Selection | None]:
         """The base learner at work on the sample, at the chosen C where there is a choice."""
-        if self.base != "svm":
-            return self.classifier().on(sample.X, sample.case_weights), None
         X, weights, kernel = sample.X, sample.case_weights, self.similarity
+        if self.base != "svm":
+            return self.classifier().on(X, weights), None
+
+        def chosen(grams: Iterable[tuple[float | None, SharedGram]]) -> Selection:
+            priced = Priced(costs=costs, weights=weights, tally=self.tally)
+            route = ROUGH if self.solver == "auto" else SOLVERS[self.solver]
+            judge = partial(votes_judge, problems, priced, route)
+            return self.choose(grams, judge, len(problems), sample, rng, progress)
+
         # Where C is left open, the machine is asked for every value of it.
         machine = self.machine(self.grid[0], kernel)
         if kernel.gammas:
-            selection = self._selection(machine.each(X, weights), problems, sample, costs, rng, progress)
+            selection = chosen(machine.each(X, weights))
             return self.machine(selection.best_C, kernel.at(selection.best_gamma)).on(X, weights), selection
         shared = machine.on(X, weights)
         if not self.selects:
             return shared, None
-        selection = self._selection([(None, shared)], problems, sample, costs, rng, progress)
+        selection = chosen([(None, shared)])
         return shared.at(selection.best_C), selection
-
-    def _selection(
-        self,
-        grams: Iterable[tuple[float | None, SharedGram]],
-        problems: Sequence[Binary],
-        sample: Sample,
-        costs: FloatArray,
-        rng: np.random.Generator,
-        progress: Progress | None,
-    ) -> Selection:
-        priced = Priced(costs=costs, weights=sample.case_weights, tally=self.tally)
-        route = ROUGH if self.solver == "auto" else SOLVERS[self.solver]
-        judge = partial(votes_judge, problems, priced, route)
-        return self.choose(grams, judge, len(problems), sample, rng, progress)
 
     def _facts(self, n_problems: int, selection: Selection | None, n_columns: int) -> tuple[tuple[str, Any], ...]:
         if self.base != "svm":

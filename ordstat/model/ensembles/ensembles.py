@@ -1,16 +1,19 @@
-"""Weighted sums of weak hypotheses as potentials H(x) = sum_t weight_t h_t(x)."""
+"""Weighted sums of weak hypotheses as potentials H(x) = sum_t weight_t h_t(x), and the rounds that made them."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
+from ..fit import MarginFit
 from ..row_blocks import CACHED, row_blocks
+from ..rules import Potential
 from ..sample import Rows, Sample
 from ..scaling import Scaling
 
@@ -18,18 +21,30 @@ from ..scaling import Scaling
 _WIDTH = 4
 
 
-class Ensemble(Protocol):
-    """A potential that is a sum over rounds."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class InRounds(ABC):
+    """A sum over rounds, some of whose fields have an entry for each.
 
-    @property
-    def round_weights(self) -> FloatArray:
-        """(T,) weight of every round."""
+    Attributes
+    ----------
+    round_weights : (T,) weight of every round
+    """
+
+    round_weights: FloatArray
+
+    #: The other fields with an entry a round.
+    by_round: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores, or (N, K-1) or (N, K) votes."""
 
     def upto(self, rounds: int) -> Self:
         """The sum of the first rounds alone."""
+        return replace(self, **{name: getattr(self, name)[:rounds] for name in ("round_weights", *self.by_round)})
 
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N,) scores."""
+    def __getstate__(self) -> dict[str, object]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # without what is cached
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +57,11 @@ class _Steps:
 
     def __call__(self, X: FloatArray) -> FloatArray:
         below = np.searchsorted(self.cuts, np.ascontiguousarray(X[:, self.column]), side="left")
-        found: FloatArray = self.values[below]
-        return found
+        return self.values[below]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class StumpSum:
+class StumpSum(InRounds):
     """H(x) = sum_t weight_t sign(x[column_t] - cut_t), a tie x = cut counting as -1.
 
     Attributes
@@ -55,12 +69,12 @@ class StumpSum:
     columns : (T,)
     cuts : (T,)
         -inf makes a constant.
-    round_weights : (T,)
     """
 
     columns: IntArray
     cuts: FloatArray
-    round_weights: FloatArray
+
+    by_round = ("columns", "cuts")
 
     @cached_property
     def steps(self) -> tuple[_Steps, ...]:
@@ -96,15 +110,6 @@ class StumpSum:
             sizes[step.column] = np.sqrt(weights @ (values - weights @ values) ** 2)
         return sizes
 
-    def upto(self, rounds: int) -> StumpSum:
-        """The first rounds alone."""
-        return StumpSum(
-            columns=self.columns[:rounds], cuts=self.cuts[:rounds], round_weights=self.round_weights[:rounds]
-        )
-
-    def __getstate__(self) -> dict[str, object]:
-        return {"columns": self.columns, "cuts": self.cuts, "round_weights": self.round_weights}
-
 
 def hard_sign(values: FloatArray) -> FloatArray:
     """+1 where values >= 0, else -1."""
@@ -112,22 +117,22 @@ def hard_sign(values: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class DirectionSum:
+class DirectionSum(InRounds):
     """H(x) = sum_t weight_t shape(<directions_t, (x, 1)>), x in scaled columns.
 
     Attributes
     ----------
     scaling : Scaling
     directions : (T, D + 1)
-    round_weights : (T,)
     shape : callable
         `hard_sign` for perceptrons, numpy.tanh for sigmoids.
     """
 
     scaling: Scaling
     directions: FloatArray
-    round_weights: FloatArray
     shape: Callable[[FloatArray], FloatArray]
+
+    by_round = ("directions",)
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
@@ -145,35 +150,34 @@ class DirectionSum:
         shares = np.divide(sizes, total, out=np.zeros_like(sizes), where=total > 0.0)
         return np.asarray(np.abs(self.round_weights) @ shares)
 
-    def upto(self, rounds: int) -> DirectionSum:
-        """The first rounds alone."""
-        return replace(self, directions=self.directions[:rounds], round_weights=self.round_weights[:rounds])
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class MemberSum:
-    """H(x) = sum_t weight_t h_t(x) of any hypotheses.
+class MemberSum(InRounds):
+    """H(x) = sum_t weight_t h_t(x) of any hypotheses, or g_k(x) of answers to "rank above k?".
 
     Attributes
     ----------
     members : tuple of callables
-        Rows to (N,) values in [-1, 1].
-    round_weights : (T,)
+        Rows to (N,) values in [-1, 1], or to (N, K-1) answers.
+    shape : tuple
+        (), or (K-1,).
     """
 
     members: tuple[Callable[[Rows], FloatArray], ...]
-    round_weights: FloatArray
+    shape: tuple[int, ...] = ()
+
+    by_round = ("members",)
+
+    @property
+    def n_levels(self) -> int:
+        """K."""
+        return self.shape[0] + 1
 
     def __call__(self, rows: Rows) -> FloatArray:
-        """(N,) scores."""
-        scores = np.zeros(rows.n)
+        scores = np.zeros((rows.n, *self.shape))
         for member, round_weight in zip(self.members, self.round_weights, strict=True):
             scores += round_weight * member(rows)
         return scores
-
-    def upto(self, rounds: int) -> MemberSum:
-        """The first rounds alone."""
-        return replace(self, members=self.members[:rounds], round_weights=self.round_weights[:rounds])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -181,7 +185,7 @@ class Raised:
     """H(x) = first(x) + added(x), the rounds being those of `added`."""
 
     first: Callable[[Rows], FloatArray]
-    added: Ensemble
+    added: InRounds
 
     @property
     def round_weights(self) -> FloatArray:
@@ -195,3 +199,61 @@ class Raised:
     def upto(self, rounds: int) -> Raised:
         """The first rounds alone."""
         return replace(self, added=self.added.upto(rounds))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rounds:
+    """T rounds of boosting.
+
+    Attributes
+    ----------
+    members : tuple of length T
+        The hypothesis of every round, as its learner knows it.
+    alphas : (T,)
+        Its weight.
+    losses, limits : (T+1,)
+        Mean training loss before the first and after every round, and what the training-error theorem allows it.
+    thetas : (T+1, K-1) or None
+        Thresholds after every round; None where they are found at the end alone.
+    validation : (T+1,) or None
+        Mean cost of the held-out rows.
+    start : callable or None
+        The potential that the rounds add to.
+    held : (M,) positions of the held-out rows among the distinct rows, or None
+    message : str
+        Why the rounds ended.
+    state : dict
+        State of the random generator after the last round, for more of them.
+    """
+
+    members: tuple[Any, ...]
+    alphas: FloatArray
+    losses: FloatArray
+    limits: FloatArray
+    thetas: FloatArray | None
+    validation: FloatArray | None
+    start: Potential | None
+    held: IntArray | None
+    message: str
+    state: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EnsembleFit(MarginFit):
+    """A fit made in rounds.
+
+    Attributes
+    ----------
+    rounds : Rounds
+        All that were made.
+    kept : int
+        How many of them, from the first, the rule uses.
+    """
+
+    rounds: Rounds
+    kept: int
+
+    @property
+    def stages(self) -> range:
+        """After how many rounds the fit can be asked; 0 is the start."""
+        return range(self.rounds.losses.size)

@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, Self
 
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
 from ..rules import count_above
 from ..sample import Rows, Sample
-from .ensembles import StumpSum
-
-
-class RankVotes(Protocol):
-    """g_k(x) = sum_t vote_t (+1 where ranker t puts x above k, else -1)."""
-
-    @property
-    def round_weights(self) -> FloatArray:
-        """(T,) votes."""
-
-    @property
-    def n_levels(self) -> int:
-        """K."""
-
-    def upto(self, rounds: int) -> Self:
-        """The votes of the first rankers alone."""
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N, K-1), not growing in k."""
+from .ensembles import InRounds, MemberSum, StumpSum
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RankStumpVotes:
+class RankStumpVotes(InRounds):
     """Votes of ranking stumps: ranker t puts x above k where sign_t (x[column_t] - cut_tk) > 0, a tie being -sign_t.
 
     Attributes
@@ -43,13 +23,13 @@ class RankStumpVotes:
     signs : (T,)
     cuts : (T, K-1)
         -inf below all rows, inf above.
-    round_weights : (T,) votes
     """
 
     columns: IntArray
     signs: FloatArray
     cuts: FloatArray
-    round_weights: FloatArray
+
+    by_round = ("columns", "signs", "cuts")
 
     @property
     def n_levels(self) -> int:
@@ -71,52 +51,9 @@ class RankStumpVotes:
         """(D,) standard deviations, over the rows, of what each column adds to the votes; the sum over k."""
         return np.asarray(np.sum([one.importance(sample) for one in self.sums], axis=0), dtype=np.float64)
 
-    def upto(self, rounds: int) -> RankStumpVotes:
-        """The votes of the first rankers alone."""
-        kept = slice(rounds)
-        return RankStumpVotes(
-            columns=self.columns[kept],
-            signs=self.signs[kept],
-            cuts=self.cuts[kept],
-            round_weights=self.round_weights[kept],
-        )
-
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K-1)."""
         return np.column_stack([one(rows) for one in self.sums])
-
-    def __getstate__(self) -> dict[str, object]:
-        return {"columns": self.columns, "signs": self.signs, "cuts": self.cuts, "round_weights": self.round_weights}
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RankerVotes:
-    """Votes of any rankers.
-
-    Attributes
-    ----------
-    members : tuple of callables
-        Rows to (N,) codes.
-    round_weights : (T,) votes
-    n_levels : int
-    """
-
-    members: tuple[Callable[[Rows], IntArray], ...]
-    round_weights: FloatArray
-    n_levels: int
-
-    def upto(self, rounds: int) -> RankerVotes:
-        """The votes of the first rankers alone."""
-        return RankerVotes(
-            members=self.members[:rounds], round_weights=self.round_weights[:rounds], n_levels=self.n_levels
-        )
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N, K-1)."""
-        votes = np.zeros((rows.n, self.n_levels - 1))
-        for member, round_weight in zip(self.members, self.round_weights, strict=True):
-            votes += round_weight * answers(member(rows), self.n_levels)
-        return votes
 
 
 def answers(codes: IntArray, n_levels: int) -> FloatArray:
@@ -147,8 +84,7 @@ def interpolated_median(votes: FloatArray, total: float) -> FloatArray:
     rows = np.arange(len(votes))
     above, below = padded[rows, code], padded[rows, code + 1]
     crossing = code + above / (above - below)
-    score: FloatArray = np.maximum(crossing, np.nextafter(code.astype(np.float64), np.inf))
-    return score
+    return np.asarray(np.maximum(crossing, np.nextafter(code.astype(np.float64), np.inf)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,10 +95,11 @@ class MedianRule:
 
     Attributes
     ----------
-    potential : RankVotes
+    potential : RankStumpVotes or MemberSum
+        g_k(x) = sum_t vote_t (+1 where ranker t puts x above k, else -1).
     """
 
-    potential: RankVotes
+    potential: RankStumpVotes | MemberSum
 
     @property
     def n_levels(self) -> int:

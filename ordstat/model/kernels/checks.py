@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._typing import FloatArray
+from ..._typing import FloatArray, IntArray
 from ...exceptions import DataError
+from .named import Kernel
 
 # Asymmetry beyond this share of the largest entry, or an eigenvalue below minus this share of the trace, is no
 # rounding: a matrix computed in single precision still passes.
@@ -70,3 +71,17 @@ def require_definite(gram: FloatArray) -> None:
             f"training rows has the eigenvalue {smallest:g} (its trace is {trace:g}). Use another kernel, or remove "
             "the negative eigenvalues of a precomputed matrix."
         ) from None
+
+
+def checked_gram(kernel: Kernel, X: FloatArray, rows: IntArray) -> FloatArray:
+    """Kernel matrix (M, M) of `rows` (M,) of X (N, D), a new array that is finite and symmetric.
+
+    Raises
+    ------
+    DataError
+        It overflows, or is not symmetric.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram = kernel.gram(X, rows)
+    require_finite(gram)
+    return gram if kernel.trusted else require_symmetric(gram)

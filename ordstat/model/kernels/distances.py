@@ -50,5 +50,4 @@ def manhattan(X: FloatArray, Z: FloatArray) -> FloatArray:
         return np.zeros((len(X), len(Z)))
     from scipy.spatial.distance import cdist
 
-    distance: FloatArray = cdist(X, Z, "cityblock")
-    return distance
+    return cdist(X, Z, "cityblock")

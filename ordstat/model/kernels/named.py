@@ -6,36 +6,125 @@ definite one, such as -|x - x'|, serves as well as a positive definite one [Lin 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray, IntArray
-from ...checks import unknown
+from ...checks import number, unknown, whole
 from ...exceptions import DataError, OptionError
-from .base import Kernel, squared_length
 from .distances import manhattan, squared_euclidean
-from .scaled import Gaussian, Laplacian, Polynomial
 
-__all__ = [
-    "KERNELS",
-    "Custom",
-    "Gaussian",
-    "Kernel",
-    "Laplacian",
-    "Linear",
-    "Perceptron",
-    "Polynomial",
-    "Precomputed",
-    "Stump",
-    "parse_kernel",
-]
+#: gamma="cv": 2^-15, 2^-13, ..., 2^3 [Hsu, Chang & Lin 2003]; with the 55 fits of the choice of C these are the 550
+#: problems of a Gaussian kernel in Lin [2008, sec. 5.3].
+GAMMAS: tuple[float, ...] = tuple(2.0**exponent for exponent in range(-15, 4, 2))
+
+
+class Kernel(ABC):
+    """A similarity k(x, x') of rows, positive definite at least on coefficients that sum to zero.
+
+    Every kernel is a frozen dataclass; calling it with X (n, D) and Z (m, D) gives the (n, m) matrix k(x_i, z_j).
+
+    Attributes
+    ----------
+    name : str
+    conditionally_definite : bool
+        Whether k is positive definite only on coefficients that sum to zero. Margins then use the form
+        k(x, x') - k(x, 0) - k(0, x') + k(0, 0), the same function of the rows up to a constant.
+    linear : bool
+        Whether k is x'x'. A shift of all rows then changes nothing on coefficients that sum to zero.
+    trusted : bool
+        Whether (conditional) positive definiteness is a theorem; otherwise each Gram matrix is checked.
+    pairwise : bool
+        Whether the columns of X are values of the kernel at the training rows, and no coordinates.
+    """
+
+    name: ClassVar[str]
+    conditionally_definite: ClassVar[bool] = False
+    linear: ClassVar[bool] = False
+    trusted: ClassVar[bool] = True
+    pairwise: ClassVar[bool] = False
+
+    @abstractmethod
+    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
+        """(n, m) values k(x_i, z_j) of X (n, D) and Z (m, D)."""
+
+    @abstractmethod
+    def diagonal(self, X: FloatArray) -> FloatArray:
+        """(N,) k(x, x) of the positive definite form, the squared length of x in feature space."""
+
+    def radius(self, n_columns: int, half_width: float = 1.0) -> float:
+        """The largest `diagonal` over the box [-half_width, half_width]^D; infinite where that is not known."""
+        return np.inf
+
+    def gram(self, X: FloatArray, rows: IntArray) -> FloatArray:
+        """(M, M) kernel matrix of the training rows at `rows`, a new array."""
+        chosen = X[rows]
+        return self(chosen, chosen)
+
+    @property
+    def gammas(self) -> tuple[float, ...]:
+        """The values of gamma that are left to cross-validation; none where the kernel is settled."""
+        return ()
+
+    def at(self, gamma: float | None) -> Kernel:
+        """The kernel with one of `gammas` for gamma."""
+        return self
+
+    def settled(self, n_columns: int) -> Kernel:
+        """The kernel with all its parameters as numbers, for rows of so many columns."""
+        return self
+
+    def grams(self, X: FloatArray, rows: IntArray) -> Iterator[tuple[float, FloatArray]]:
+        """Each of `gammas` with the `gram` of that kernel."""
+        return iter(())
+
+    def factor(self, X: FloatArray) -> FloatArray | None:
+        """(N, J) rows z_n with k(x_n, x_m) = z_n'z_m where they are at hand, else None."""
+        return None
+
+    def origin(self, X: FloatArray) -> FloatArray:
+        """(N,) k(x, 0) where `diagonal` is of the form moved to the origin, else zeros."""
+        return np.zeros(X.shape[0])
+
+    def anchors(self, X: FloatArray, support: IntArray) -> AnyArray:
+        """What a fitted expansion keeps of the training rows X: the rows at `support`."""
+        return X[support]
+
+
+def squared_length(X: FloatArray) -> FloatArray:
+    return np.asarray(np.einsum("nd,nd->n", X, X))
 
 
 @dataclass(frozen=True)
-class Perceptron(Kernel):
+class Distance(Kernel):
+    """Minus a distance of two rows, which counts from the origin of the columns."""
+
+    conditionally_definite = True
+    #: 1 for the sum of the differences of the columns, 2 for their Euclidean length.
+    order: ClassVar[int]
+
+    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
+        distance = manhattan(X, Z) if self.order == 1 else squared_euclidean(X, Z)
+        if self.order == 2:
+            np.sqrt(distance, out=distance)
+        return np.negative(distance, out=distance)
+
+    def diagonal(self, X: FloatArray) -> FloatArray:
+        return -2.0 * self.origin(X)
+
+    def origin(self, X: FloatArray) -> FloatArray:
+        return np.asarray(-(np.abs(X).sum(axis=1) if self.order == 1 else np.sqrt(squared_length(X))))
+
+    def radius(self, n_columns: int, half_width: float = 1.0) -> float:
+        return 2.0 * half_width * float(n_columns ** (1.0 / self.order))
+
+
+@dataclass(frozen=True)
+class Perceptron(Distance):
     """-|x - x'|_2, an ensemble of infinitely many perceptrons [Lin 2008, sec. 5.1]; it has no scale to choose.
 
     Examples
@@ -45,26 +134,11 @@ class Perceptron(Kernel):
     """
 
     name = "perceptron"
-    conditionally_definite = True
-
-    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        distance = squared_euclidean(X, Z)
-        np.sqrt(distance, out=distance)
-        return np.negative(distance, out=distance)
-
-    def diagonal(self, X: FloatArray) -> FloatArray:
-        return -2.0 * self.origin(X)
-
-    def origin(self, X: FloatArray) -> FloatArray:
-        length: FloatArray = np.sqrt(squared_length(X))
-        return -length
-
-    def radius(self, n_columns: int, half_width: float = 1.0) -> float:
-        return 2.0 * half_width * float(np.sqrt(n_columns))
+    order = 2
 
 
 @dataclass(frozen=True)
-class Stump(Kernel):
+class Stump(Distance):
     """-|x - x'|_1, an ensemble of infinitely many decision stumps [Lin 2008, sec. 5.1].
 
     Examples
@@ -74,21 +148,152 @@ class Stump(Kernel):
     """
 
     name = "stump"
-    conditionally_definite = True
+    order = 1
+
+
+@dataclass(frozen=True)
+class Scaled(Kernel):
+    """A function of gamma times a measure of two rows: gamma None stands for 1 / D.
+
+    "cv", or a sequence of values to choose from, leaves gamma to the cross-validation of the method.
+    """
+
+    gamma: float | str | Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.gamma is None or (isinstance(self.gamma, str) and self.gamma == "cv"):
+            return
+        if isinstance(self.gamma, (tuple, list, np.ndarray)):
+            object.__setattr__(self, "gamma", self._choices(self.gamma))
+        else:
+            self._positive(self.gamma)
+
+    def _choices(self, values: Any) -> tuple[float, ...]:
+        if not len(values):
+            raise OptionError(f"gamma of the {self.name} kernel must have a value to choose from; got {values!r}.")
+        return tuple(sorted({self._positive(value) for value in values}))
+
+    def _positive(self, value: Any) -> float:
+        return number("gamma", value, above=0.0, of=f"the {self.name} kernel")
+
+    @property
+    def gammas(self) -> tuple[float, ...]:
+        if isinstance(self.gamma, str):
+            return GAMMAS
+        return self.gamma if isinstance(self.gamma, tuple) else ()
+
+    def gamma_for(self, n_columns: int) -> float:
+        """gamma, or 1 / D.
+
+        Raises
+        ------
+        OptionError
+            It is still to be chosen.
+        """
+        if self.gammas:
+            raise OptionError(
+                f"gamma={self.gamma!r} of the {self.name} kernel is chosen by the methods with C='cv' alone: give one "
+                "positive number here."
+            )
+        return 1.0 / max(n_columns, 1) if self.gamma is None else float(self.gamma)  # type: ignore[arg-type]
+
+    @abstractmethod
+    def measure(self, X: FloatArray, Z: FloatArray) -> FloatArray:
+        """(n, m) what gamma multiplies, a new array."""
+
+    def of(self, scaled: FloatArray) -> FloatArray:
+        """The kernel from gamma times the measure, in place."""
+        return np.exp(np.negative(scaled, out=scaled), out=scaled)
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        distance = manhattan(X, Z)
-        return np.negative(distance, out=distance)
+        scaled = self.measure(X, Z)
+        scaled *= self.gamma_for(X.shape[1])
+        return self.of(scaled)
+
+    def at(self, gamma: float | None) -> Kernel:
+        return replace(self, gamma=gamma)
+
+    def settled(self, n_columns: int) -> Kernel:
+        return replace(self, gamma=self.gamma_for(n_columns))
+
+    def grams(self, X: FloatArray, rows: IntArray) -> Iterator[tuple[float, FloatArray]]:
+        chosen = X[rows]
+        measure = self.measure(chosen, chosen)
+        for gamma in self.gammas:
+            yield gamma, self.of(gamma * measure)
 
     def diagonal(self, X: FloatArray) -> FloatArray:
-        return -2.0 * self.origin(X)
-
-    def origin(self, X: FloatArray) -> FloatArray:
-        length: FloatArray = np.abs(X).sum(axis=1)
-        return -length
+        return np.ones(X.shape[0])
 
     def radius(self, n_columns: int, half_width: float = 1.0) -> float:
-        return 2.0 * half_width * n_columns
+        return 1.0
+
+
+@dataclass(frozen=True)
+class Gaussian(Scaled):
+    """exp(-gamma |x - x'|_2^2); gamma None is 1 / D, "cv" or several values a choice by cross-validation.
+
+    Examples
+    --------
+    >>> Gaussian(gamma=0.5)(np.array([[0.0, 0.0]]), np.array([[1.0, 1.0]])).round(4)
+    array([[0.3679]])
+    >>> len(Gaussian(gamma="cv").gammas)
+    10
+    """
+
+    name = "gaussian"
+
+    def measure(self, X: FloatArray, Z: FloatArray) -> FloatArray:
+        return squared_euclidean(X, Z)
+
+
+@dataclass(frozen=True)
+class Laplacian(Scaled):
+    """exp(-gamma |x - x'|_1); gamma None is 1 / D, "cv" or several values a choice by cross-validation.
+
+    Examples
+    --------
+    >>> Laplacian(gamma=0.5)(np.array([[0.0, 0.0]]), np.array([[1.0, 1.0]])).round(4)
+    array([[0.3679]])
+    """
+
+    name = "laplacian"
+
+    def measure(self, X: FloatArray, Z: FloatArray) -> FloatArray:
+        return manhattan(X, Z)
+
+
+@dataclass(frozen=True)
+class Polynomial(Scaled):
+    """(gamma x'x' + coef0)^degree; gamma None is 1 / D, "cv" or several values a choice by cross-validation.
+
+    Examples
+    --------
+    >>> Polynomial(gamma=1.0, degree=2)(np.array([[1.0, 2.0]]), np.array([[1.0, 1.0]]))
+    array([[16.]])
+    """
+
+    name = "polynomial"
+    degree: int = 3
+    coef0: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole("degree", self.degree, 1, of="the polynomial kernel")
+        number("coef0", self.coef0, least=0.0, of="the polynomial kernel")
+
+    def measure(self, X: FloatArray, Z: FloatArray) -> FloatArray:
+        return X @ Z.T
+
+    def of(self, scaled: FloatArray) -> FloatArray:
+        scaled += self.coef0
+        return np.power(scaled, self.degree, out=scaled)
+
+    def diagonal(self, X: FloatArray) -> FloatArray:
+        return self.of(self.gamma_for(X.shape[1]) * squared_length(X))
+
+    def radius(self, n_columns: int, half_width: float = 1.0) -> float:
+        return float((self.gamma_for(n_columns) * n_columns * half_width**2 + self.coef0) ** self.degree)
 
 
 @dataclass(frozen=True)
@@ -105,8 +310,7 @@ class Linear(Kernel):
     linear = True
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        product: FloatArray = X @ Z.T
-        return product
+        return X @ Z.T
 
     def diagonal(self, X: FloatArray) -> FloatArray:
         return squared_length(X)
@@ -146,14 +350,10 @@ class Custom(Kernel):
     def diagonal(self, X: FloatArray) -> FloatArray:
         zero = np.zeros((1, X.shape[1]))
         own = np.array([self(row[None], row[None])[0, 0] for row in X])
-        lengths: FloatArray = own - 2.0 * self(X, zero)[:, 0] + self(zero, zero)[0, 0]
-        return lengths
+        return np.asarray(own - 2.0 * self(X, zero)[:, 0] + self(zero, zero)[0, 0])
 
     def origin(self, X: FloatArray) -> FloatArray:
         return self(X, np.zeros((1, X.shape[1])))[:, 0]
-
-    def radius(self, n_columns: int, half_width: float = 1.0) -> float:
-        return np.inf
 
 
 @dataclass(frozen=True)
@@ -190,14 +390,10 @@ class Precomputed(Kernel):
         return X[np.ix_(rows, rows)]
 
     def diagonal(self, X: FloatArray) -> FloatArray:
-        lengths: FloatArray = np.diagonal(X) - 2.0 * self.origin(X) + X[0, 0]
-        return lengths
+        return np.asarray(np.diagonal(X) - 2.0 * self.origin(X) + X[0, 0])
 
     def origin(self, X: FloatArray) -> FloatArray:
         return X[:, 0].copy()
-
-    def radius(self, n_columns: int, half_width: float = 1.0) -> float:
-        return np.inf
 
     def anchors(self, X: FloatArray, support: IntArray) -> AnyArray:
         return support

@@ -19,7 +19,8 @@ from scipy.special import logsumexp
 from ..._typing import FloatArray, IntArray
 from .cumulative import both_tails, log_odds_above
 from .family import Family, RowTerms, chained
-from .links import Link, mirrored
+from .flexible import mirrored
+from .links import Link
 from .predictor import Predictor
 
 
@@ -48,6 +49,11 @@ class Adjacent(Family):
         scores = np.hstack([np.zeros((len(eta), 1)), np.cumsum(steps, axis=1)])
         return np.asarray(scores - logsumexp(scores, axis=1, keepdims=True))
 
+    def _log_sums(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(n, K-1) log P(y <= k) and log P(y > k)."""
+        log_p, add = self._log_p(eta), np.logaddexp.accumulate
+        return np.asarray(add(log_p, axis=1)[:, :-1]), np.asarray(add(log_p[:, ::-1], axis=1)[:, -2::-1])
+
     def _ratio_slopes(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """r' and r'', of the shape of eta."""
         above, below = both_tails(self._mirror, eta)
@@ -65,10 +71,9 @@ class Adjacent(Family):
         by_ratio = np.where(y > np.arange(len(first))[:, None], below.T, -above.T)
         A = None
         if second:
-            count = len(first)
-            low, high = np.minimum.outer(range(count), range(count)), np.maximum.outer(range(count), range(count))
+            low, high, diagonal = _pairs(len(first))
             A = below.T[low] * above.T[high] * first[:, None] * first[None, :]
-            A[range(count), range(count)] -= by_ratio * curve
+            A[diagonal] -= by_ratio * curve
         return chained(log_p[np.arange(y.size), y], by_ratio * first, A, predictor, eta.T)
 
     def probabilities(self, predictor: Predictor) -> FloatArray:
@@ -83,23 +88,17 @@ class Adjacent(Family):
     def below_slope(self, eta: FloatArray) -> FloatArray:
         """dC_k / dr_j = -C_min(j,k) S_max(j,k)."""
         below, above = _sums(np.exp(self._log_p(eta)))
-        count = eta.shape[1]
-        low, high = np.minimum.outer(range(count), range(count)), np.maximum.outer(range(count), range(count))
+        low, high, _ = _pairs(eta.shape[1])
         return np.asarray(-below[:, low] * above[:, high] * self._ratio_slopes(eta)[0][:, None, :])
 
     def log_odds_above(self, eta: FloatArray) -> FloatArray:
-        log_p = self._log_p(eta)
-        below = np.logaddexp.accumulate(log_p, axis=1)[:, :-1]
-        above = np.logaddexp.accumulate(log_p[:, ::-1], axis=1)[:, -2::-1]
+        below, above = self._log_sums(eta)
         return np.asarray(above - below)
 
     def log_odds_above_slope(self, eta: FloatArray) -> FloatArray:
         """-dC_k / (C_k S_k): C_min S_max / (C_k S_k) is at most 1 / max(C_k, S_k)."""
-        log_p = self._log_p(eta)
-        below = np.logaddexp.accumulate(log_p, axis=1)[:, :-1]
-        above = np.logaddexp.accumulate(log_p[:, ::-1], axis=1)[:, -2::-1]
-        count = eta.shape[1]
-        low, high = np.minimum.outer(range(count), range(count)), np.maximum.outer(range(count), range(count))
+        below, above = self._log_sums(eta)
+        low, high, _ = _pairs(eta.shape[1])
         share = below[:, low] + above[:, high] - (below + above)[:, :, None]
         return np.asarray(np.exp(share) * self._ratio_slopes(eta)[0][:, None, :])
 
@@ -132,3 +131,9 @@ class Adjacent(Family):
 def _sums(p: FloatArray) -> tuple[FloatArray, FloatArray]:
     """(n, K-1) P(y <= k) and P(y > k), each a sum of its own."""
     return np.cumsum(p, axis=1)[:, :-1], np.cumsum(p[:, ::-1], axis=1)[:, -2::-1]
+
+
+def _pairs(count: int) -> tuple[IntArray, IntArray, tuple[IntArray, ...]]:
+    """(K-1, K-1) the lower and the higher of two places, and the places where they are one."""
+    places = np.arange(count)
+    return np.minimum.outer(places, places), np.maximum.outer(places, places), (places, places)

@@ -15,14 +15,18 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import digamma
 
 from ..._typing import FloatArray, IntArray
 from ...compiled.terms import interval_terms
 from .family import Family, RowTerms
+from .flexible import mirrored
 from .interval_probability import Interval
-from .latent import drawn, latent_mean
 from .links import Link
 from .predictor import Predictor
+
+_EULER = 0.5772156649015329
+_MEANS = {"logit": 0.0, "probit": 0.0, "cloglog": -_EULER, "loglog": _EULER, "cauchit": 0.0}
 
 
 @dataclass(frozen=True)
@@ -93,11 +97,7 @@ class Cumulative(Family):
         above, below = both_tails(self.link, eta)
         return np.asarray(-(above.b + below.a).reshape(eta.shape))
 
-    def cut(self, eta: FloatArray) -> FloatArray:
-        return self.below(eta)
-
-    def cut_slope(self, eta: FloatArray) -> FloatArray:
-        return self.below_slope(eta)
+    cut, cut_slope = below, below_slope
 
     def start(self, shares: FloatArray) -> FloatArray:
         return np.asarray(self.link.ppf(np.cumsum(shares)[:-1]))
@@ -146,3 +146,28 @@ def log_odds_above(link: Link, eta: FloatArray) -> FloatArray:
     infinite = np.full(flat.size, np.inf)
     above, below = link.log_interval(infinite, flat, infinite), link.log_interval(flat, -infinite, infinite)
     return np.asarray((above - below).reshape(eta.shape))
+
+
+def latent_mean(link: Link) -> float:
+    """Mean of the latent distribution; of cauchit, which has none, the median.
+
+    Aranda-Ordaz: lambda e^t is Lomax of shape 1 / lambda. Log-gamma: a e^(lambda t) is gamma of shape a = lambda^-2.
+    """
+    lam = link.lam
+    if lam is None:
+        return _MEANS[link.name]
+    if link.name == "aranda-ordaz":
+        return float(digamma(1.0) - digamma(1.0 / lam) - np.log(lam))
+    if abs(lam) < 1e-3:
+        return -0.5 * lam
+    return float((digamma(lam**-2.0) + 2.0 * np.log(abs(lam))) / lam)
+
+
+def drawn(link: Link, upper: FloatArray, lower: FloatArray, shares: FloatArray) -> FloatArray:
+    """(N,) points of the intervals that have the share `shares` of their probability below; in the nearer tail."""
+    low, high = link.cdf(lower), link.cdf(upper)
+    below = link.ppf(low + shares * (high - low))
+    over_low, over_high = link.sf(lower), link.sf(upper)
+    above = -mirrored(link).ppf(over_low - shares * (over_low - over_high))
+    points = np.where(over_low < 0.5, above, below)
+    return np.asarray(np.clip(points, lower, upper))

@@ -11,8 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import factorial
+from typing import Any
 
 import numpy as np
+from numpy.polynomial.hermite_e import hermeval, poly2herme
+from numpy.polynomial.polynomial import polyadd, polymul, polyval
 from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammaln, ndtr, ndtri
 
 from ..._typing import FloatArray
@@ -20,7 +23,7 @@ from ...checks import number, one_spelled
 from ...compiled.intervals import aranda_ordaz_interval, aranda_ordaz_log
 from ...exceptions import OptionError
 from .interval_probability import NODE_WEIGHTS, NODES, Interval, assemble, with_series
-from .links import LINKS, Link
+from .links import LINKS, Link, Reflected
 
 _HALF_LOG_2PI = 0.5 * float(np.log(2.0 * np.pi))
 
@@ -66,11 +69,6 @@ class FlexibleLink:
         """-1 or 1 at or beyond the lower or upper end of the grid, else 0."""
         return int(lam >= self.grid[-1]) - int(lam <= self.grid[0])
 
-    def check(self, lam: float) -> None:
-        """Raise OptionError outside the range."""
-        if not self.lower < lam < self.upper:
-            raise OptionError(f"lam must lie between {self.lower:g} and {self.upper:g} with {self.name}; got {lam!r}.")
-
 
 # --------------------------------------------------------------------------------------- Aranda-Ordaz
 
@@ -105,6 +103,12 @@ def ao_ppf(p: FloatArray, lam: float) -> FloatArray:
         return np.where(np.isposinf(rise), np.inf, rise + np.log(-np.expm1(-rise)) - np.log(lam))
 
 
+def _ao_mirrored_ppf(p: FloatArray, lam: float) -> FloatArray:
+    """Of the mirror image: 1 - F(-t) = p."""
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.asarray(-np.log(np.expm1(-lam * np.log(p)) / lam))
+
+
 def _flat(*parts: FloatArray) -> list[FloatArray]:
     return [np.ascontiguousarray(part, dtype=np.float64) for part in parts]
 
@@ -137,20 +141,16 @@ def _ao_phi(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
 _NEAR_PROBIT, _ORDER = 4e-3, 12
 
 
+#: psi(x) = sum_j x^j / (j + 2)!, to rounding for |x| < 0.5.
+_PSI = np.array([1.0 / factorial(j + 2) for j in range(15)])
+
+
 def _log_density(t: FloatArray, lam: float) -> FloatArray:
     """log f, analytic in lambda: -t^2 psi(lambda t) plus a constant, psi(x) = (e^x - 1 - x) / x^2."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         x = lam * np.asarray(t)
-        psi = np.where(np.abs(x) < 0.5, _psi_series(x), (np.expm1(x) - x) / (x * x))
+        psi = np.where(np.abs(x) < 0.5, polyval(x, _PSI), (np.expm1(x) - x) / (x * x))
         return np.where(np.isinf(t), -np.inf, -t * t * psi + _log_constant(lam))
-
-
-def _psi_series(x: FloatArray) -> FloatArray:
-    """sum_j x^j / (j + 2)!, exact to rounding for |x| < 0.5."""
-    total = np.zeros_like(x)
-    for j in range(14, -1, -1):
-        total = total * x + 1.0 / factorial(j + 2)
-    return total
 
 
 def _log_constant(lam: float) -> float:
@@ -164,8 +164,7 @@ def _log_constant(lam: float) -> float:
 
 
 def _expansion() -> list[FloatArray]:
-    """F = Phi + phi sum_j lambda^j P_j for j = 1.._ORDER: coefficients (ascending) of the P_j."""
-    poly = np.polynomial.polynomial
+    """F = Phi + phi sum_j lambda^j P_j for j = 1.._ORDER: coefficients of the P_j for Hermite's polynomials He_n."""
     # log(f / phi) = sum_j lambda^j E_j, from -t^2 psi(lambda t) and Stirling's series of the constant
     E = [-np.eye(j + 3)[j + 2] / factorial(j + 2) for j in range(_ORDER + 1)]
     for j, constant in ((2, -1.0 / 12.0), (6, 1.0 / 360.0), (10, -1.0 / 1260.0)):
@@ -174,20 +173,10 @@ def _expansion() -> list[FloatArray]:
     for j in range(1, _ORDER + 1):
         total = np.zeros(1)
         for i in range(1, j + 1):
-            total = poly.polyadd(total, i * poly.polymul(E[i], D[j - i]))
+            total = polyadd(total, i * polymul(E[i], D[j - i]))
         D.append(total / j)
-    return [_antiderivative(d) for d in D[1:]]
-
-
-def _antiderivative(coefficients: FloatArray) -> FloatArray:
-    """P with (P phi)' = D phi, for a polynomial D whose normal mean is 0: P' - t P = D."""
-    left = np.array(coefficients, dtype=np.float64)
-    out = np.zeros(max(left.size - 1, 1))
-    for n in range(left.size - 1, 0, -1):
-        out[n - 1] = -left[n]
-        if n >= 2:
-            left[n - 2] += (n - 1) * left[n]
-    return out
+    # (He_n phi)' = -He_{n+1} phi, and the normal mean of D_j, its coefficient for He_0, is 0
+    return [-poly2herme(d)[1:] for d in D[1:]]
 
 
 _SERIES = _expansion()
@@ -196,28 +185,28 @@ _SERIES = _expansion()
 def _near_probit(t: FloatArray, lam: float) -> FloatArray:
     """F - Phi for small |lambda|."""
     t = np.clip(np.asarray(t, dtype=np.float64), -40.0, 40.0)
-    total = sum(lam ** (j + 1) * np.polynomial.polynomial.polyval(t, P) for j, P in enumerate(_SERIES))
+    total = sum(lam ** (j + 1) * hermeval(t, P) for j, P in enumerate(_SERIES))
     return np.asarray(total * np.exp(-0.5 * t * t - _HALF_LOG_2PI))
 
 
 def lg_cdf(t: FloatArray, lam: float) -> FloatArray:
+    t = np.asarray(t)
     if abs(lam) < _NEAR_PROBIT:
         return np.asarray(ndtr(t) + _near_probit(t, lam))
-    if lam < 0.0:
-        return lg_sf(-np.asarray(t), -lam)
-    a = lam**-2.0
-    with np.errstate(over="ignore"):
-        return np.asarray(gammainc(a, a * np.exp(lam * np.asarray(t))))
+    return _lg_tail(gammainc, t, lam) if lam > 0.0 else _lg_tail(gammaincc, t, lam)
 
 
 def lg_sf(t: FloatArray, lam: float) -> FloatArray:
+    t = np.asarray(t)
     if abs(lam) < _NEAR_PROBIT:
-        return np.asarray(ndtr(-np.asarray(t)) - _near_probit(t, lam))
-    if lam < 0.0:
-        return lg_cdf(-np.asarray(t), -lam)
+        return np.asarray(ndtr(-t) - _near_probit(t, lam))
+    return _lg_tail(gammaincc, t, lam) if lam > 0.0 else _lg_tail(gammainc, t, lam)
+
+
+def _lg_tail(mass: np.ufunc, t: FloatArray, lam: float) -> FloatArray:
     a = lam**-2.0
     with np.errstate(over="ignore"):
-        return np.asarray(gammaincc(a, a * np.exp(lam * np.asarray(t))))
+        return np.asarray(mass(a, a * np.exp(lam * t)))
 
 
 def lg_pdf(t: FloatArray, lam: float) -> FloatArray:
@@ -290,32 +279,37 @@ def _lg_phi(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
 
 def aranda_ordaz(lam: float) -> Link:
     """The Aranda-Ordaz link at lambda > 0."""
-    return Link(
-        name="aranda-ordaz",
-        cdf=partial(ao_cdf, lam=lam),
-        sf=partial(ao_sf, lam=lam),
-        pdf=partial(ao_pdf, lam=lam),
-        ppf=partial(ao_ppf, lam=lam),
-        log_interval=partial(ao_log, lam=lam),
-        interval=partial(ao_interval, lam=lam),
-        mirror="",
-        lam=lam,
-    )
+    return _link("aranda-ordaz", "", lam, ao_cdf, ao_sf, ao_pdf, ao_ppf, ao_log, ao_interval)
 
 
 def log_gamma(lam: float) -> Link:
     """The log-gamma link at any lambda; its mirror is that at -lambda."""
+    return _link("log-gamma", "log-gamma", lam, lg_cdf, lg_sf, lg_pdf, lg_ppf, lg_log, lg_interval)
+
+
+def mirrored(link: Link) -> Link:
+    """The link of the latent variable with its sign changed."""
+    if link.lam is None:
+        return LINKS[link.mirror]
+    if link.name == "log-gamma":
+        return log_gamma(-link.lam)
     return Link(
-        name="log-gamma",
-        cdf=partial(lg_cdf, lam=lam),
-        sf=partial(lg_sf, lam=lam),
-        pdf=partial(lg_pdf, lam=lam),
-        ppf=partial(lg_ppf, lam=lam),
-        log_interval=partial(lg_log, lam=lam),
-        interval=partial(lg_interval, lam=lam),
-        mirror="log-gamma",
-        lam=lam,
+        name=link.name,
+        cdf=Reflected(link.sf),
+        sf=Reflected(link.cdf),
+        pdf=Reflected(link.pdf),
+        ppf=partial(_ao_mirrored_ppf, lam=link.lam),
+        log_interval=lambda u, lo, d: link.log_interval(-lo, -u, d),
+        interval=lambda u, lo, d: link.interval(-lo, -u, d).mirrored(),
+        mirror=link.name,
+        lam=link.lam,
     )
+
+
+def _link(name: str, mirror: str, lam: float, *functions: Callable[..., Any]) -> Link:
+    """The functions at one lambda, in their order in `Link`."""
+    cdf, sf, pdf, ppf, log_interval, interval = (partial(function, lam=lam) for function in functions)
+    return Link(name, cdf, sf, pdf, ppf, log_interval, interval, mirror, lam)
 
 
 FLEXIBLE: dict[str, FlexibleLink] = {
@@ -355,5 +349,6 @@ def link_of(name: str, lam: float | None) -> Link | FlexibleLink:
     if lam is None:
         return family
     value = number("lam", lam, also=", or None to estimate it")
-    family.check(value)
+    if not family.lower < value < family.upper:
+        raise OptionError(f"lam must lie between {family.lower:g} and {family.upper:g} with {known}; got {value!r}.")
     return family.at(value)

@@ -24,8 +24,6 @@ _SQRT_HALF_PI = float(np.sqrt(0.5 * np.pi))
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(8)
 #: Below this d (1 + |S|) the series in d replaces the direct forms, which lose digits as 1 / d^2.
 _NARROW = 1e-3
-#: Probabilities below this are formed by logarithms.
-_TINY = 1e-250
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,16 +95,8 @@ def _narrow_series(log_p: FloatArray, d: FloatArray, phi: tuple[FloatArray, ...]
     q_d = 1.0 / d + d * curvature / 12.0
     q_md = d / 12.0 * tilt
     q_dd = -1.0 / (d * d) + curvature / 12.0
-    return Interval(
-        log_p,
-        q_d + 0.5 * q_m,
-        q_d - 0.5 * q_m,
-        q_m,
-        -q_mm,
-        0.5 * q_mm + q_md,
-        0.5 * q_mm - q_md,
-        0.25 * q_mm - q_dd,
-    )
+    half, h_ul = 0.5 * q_mm, 0.25 * q_mm - q_dd
+    return Interval(log_p, q_d + 0.5 * q_m, q_d - 0.5 * q_m, q_m, -q_mm, half + q_md, half - q_md, h_ul)
 
 
 def with_series(
@@ -173,9 +163,7 @@ def _to_left(u: FloatArray, lo: FloatArray) -> tuple[BoolArray, FloatArray, Floa
     return flip, np.where(flip, -lo, u), np.where(flip, -u, lo)
 
 
-def _probit_parts(
-    u: FloatArray, lo: FloatArray, d: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+def _probit_parts(u: FloatArray, lo: FloatArray, d: FloatArray) -> tuple[FloatArray, ...]:
     """log p, Q, log(phi(lo) / phi(u)) and 1 - p for u + lo <= 0; Q stands for u = 0, lo = -1 where u > 5."""
     wide = u > 5.0  # then lo <= -5: p is near 1, and its complement is what is known well
     inner = np.where(wide, 0.0, u)
@@ -213,17 +201,11 @@ def _probit_phi(m: FloatArray) -> tuple[FloatArray, ...]:
 # --------------------------------------------------------------------------------- cloglog and loglog
 
 
-def _gumbel_mass(u: FloatArray, lo: FloatArray, d: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """D = exp(u) - exp(lo) and log D."""
-    with np.errstate(over="ignore"):
-        log_mass = np.where(np.isposinf(u), np.inf, u + log1mexp(d))
-        return np.exp(log_mass), log_mass
-
-
 def cloglog_log(u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
     """log p for F(t) = 1 - exp(-exp(t))."""
-    mass, log_mass = _gumbel_mass(u, lo, d)
     with np.errstate(over="ignore", divide="ignore"):
+        log_mass = np.where(np.isposinf(u), np.inf, u + log1mexp(d))
+        mass = np.exp(log_mass)  # exp(u) - exp(lo)
         inner = np.where(mass < 1e-8, log_mass - 0.5 * np.minimum(mass, 1.0), log1mexp(np.clip(mass, 1e-300, 1e300)))
         return inner - np.exp(lo)
 
@@ -284,9 +266,5 @@ def cauchit(u: FloatArray, lo: FloatArray, d: FloatArray) -> Interval:
 
 def _cauchit_phi(m: FloatArray) -> tuple[FloatArray, ...]:
     q = 1.0 + m * m
-    return (
-        -2.0 * m / q,
-        -2.0 * (1.0 - m * m) / q**2,
-        4.0 * m * (3.0 - m * m) / q**3,
-        12.0 * (1.0 - 6.0 * m * m + m**4) / q**4,
-    )
+    third, fourth = 4.0 * m * (3.0 - m * m) / q**3, 12.0 * (1.0 - 6.0 * m * m + m**4) / q**4
+    return -2.0 * m / q, -2.0 * (1.0 - m * m) / q**2, third, fourth

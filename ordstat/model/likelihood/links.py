@@ -10,8 +10,20 @@ from scipy.special import expit, ndtr, ndtri
 from scipy.special import logit as log_odds
 
 from ..._typing import FloatArray
-from . import interval_probability as intervals
-from .interval_probability import Interval
+from .interval_probability import (
+    Interval,
+    cauchit,
+    cauchit_log,
+    cloglog,
+    cloglog_log,
+    logit,
+    logit_log,
+    logit_product,
+    loglog,
+    loglog_log,
+    probit,
+    probit_log,
+)
 
 Curve = Callable[[FloatArray], FloatArray]
 
@@ -62,33 +74,18 @@ class Link:
         return f"LINKS[{self.name!r}]" if self.lam is None else f"FLEXIBLE[{self.name!r}].at({self.lam!r})"
 
 
-def mirrored(link: Link) -> Link:
-    """The link of the latent variable with its sign changed."""
-    if link.mirror in LINKS:
-        return LINKS[link.mirror]
-    return Link(
-        name=link.name,
-        cdf=lambda t: link.sf(-t),
-        sf=lambda t: link.cdf(-t),
-        pdf=lambda t: link.pdf(-t),
-        ppf=lambda p: -link.ppf(1.0 - p),
-        log_interval=lambda u, lo, d: link.log_interval(-lo, -u, d),
-        interval=lambda u, lo, d: link.interval(-lo, -u, d).mirrored(),
-        mirror=link.name,
-        lam=link.lam,
-    )
+@dataclass(frozen=True)
+class Reflected:
+    """t -> curve(-t)."""
 
+    curve: Curve
 
-def _logit_sf(t: FloatArray) -> FloatArray:
-    return np.asarray(expit(-t))
+    def __call__(self, t: FloatArray) -> FloatArray:
+        return np.asarray(self.curve(-np.asarray(t)))
 
 
 def _logit_pdf(t: FloatArray) -> FloatArray:
     return np.asarray(expit(t) * expit(-t))
-
-
-def _probit_sf(t: FloatArray) -> FloatArray:
-    return np.asarray(ndtr(-t))
 
 
 def _probit_pdf(t: FloatArray) -> FloatArray:
@@ -115,16 +112,7 @@ def _cloglog_ppf(p: FloatArray) -> FloatArray:
         return np.log(-np.log1p(-p))
 
 
-def _loglog_cdf(t: FloatArray) -> FloatArray:
-    return _cloglog_sf(-t)
-
-
-def _loglog_sf(t: FloatArray) -> FloatArray:
-    return _cloglog_cdf(-t)
-
-
-def _loglog_pdf(t: FloatArray) -> FloatArray:
-    return _cloglog_pdf(-t)
+_loglog_cdf, _loglog_sf, _loglog_pdf = (Reflected(curve) for curve in (_cloglog_sf, _cloglog_cdf, _cloglog_pdf))
 
 
 def _loglog_ppf(p: FloatArray) -> FloatArray:
@@ -137,8 +125,7 @@ def _cauchit_cdf(t: FloatArray) -> FloatArray:
     return np.arctan2(1.0, -np.asarray(t)) / np.pi
 
 
-def _cauchit_sf(t: FloatArray) -> FloatArray:
-    return _cauchit_cdf(-np.asarray(t))
+_cauchit_sf = Reflected(_cauchit_cdf)
 
 
 def _cauchit_pdf(t: FloatArray) -> FloatArray:
@@ -153,47 +140,10 @@ def _cauchit_ppf(p: FloatArray) -> FloatArray:
 LINKS: dict[str, Link] = {
     link.name: link
     for link in (
-        Link(
-            "logit",
-            expit,
-            _logit_sf,
-            _logit_pdf,
-            log_odds,
-            intervals.logit_log,
-            intervals.logit,
-            "logit",
-            product=intervals.logit_product,
-        ),
-        Link("probit", ndtr, _probit_sf, _probit_pdf, ndtri, intervals.probit_log, intervals.probit, "probit"),
-        Link(
-            "cloglog",
-            _cloglog_cdf,
-            _cloglog_sf,
-            _cloglog_pdf,
-            _cloglog_ppf,
-            intervals.cloglog_log,
-            intervals.cloglog,
-            "loglog",
-        ),
-        Link(
-            "loglog",
-            _loglog_cdf,
-            _loglog_sf,
-            _loglog_pdf,
-            _loglog_ppf,
-            intervals.loglog_log,
-            intervals.loglog,
-            "cloglog",
-        ),
-        Link(
-            "cauchit",
-            _cauchit_cdf,
-            _cauchit_sf,
-            _cauchit_pdf,
-            _cauchit_ppf,
-            intervals.cauchit_log,
-            intervals.cauchit,
-            "cauchit",
-        ),
+        Link("logit", expit, Reflected(expit), _logit_pdf, log_odds, logit_log, logit, "logit", product=logit_product),
+        Link("probit", ndtr, Reflected(ndtr), _probit_pdf, ndtri, probit_log, probit, "probit"),
+        Link("cloglog", _cloglog_cdf, _cloglog_sf, _cloglog_pdf, _cloglog_ppf, cloglog_log, cloglog, "loglog"),
+        Link("loglog", _loglog_cdf, _loglog_sf, _loglog_pdf, _loglog_ppf, loglog_log, loglog, "cloglog"),
+        Link("cauchit", _cauchit_cdf, _cauchit_sf, _cauchit_pdf, _cauchit_ppf, cauchit_log, cauchit, "cauchit"),
     )
 }

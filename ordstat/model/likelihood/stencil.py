@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 
 from ..._typing import FloatArray
@@ -16,24 +14,19 @@ _LEAST = 1e-3
 _PLACES = 4096
 
 
-def _derivative_weights(at: int) -> list[float]:
-    """Weights of f(0), ..., f(4) in the derivative at point `at` of the polynomial through them."""
-    weights = []
-    for j in range(5):
-        others = [k for k in range(5) if k != j]
-        scale, total = Fraction(1), Fraction(0)
-        for k in others:
-            scale *= j - k
-        for left_out in others:
-            product = Fraction(1)
-            for k in others:
-                product *= 1 if k == left_out else at - k
-            total += product
-        weights.append(float(total / scale))
-    return weights
-
-
-_WEIGHTS = np.array([_derivative_weights(at) for at in range(5)])
+#: Row i: weights of f(0), ..., f(4) in the derivative at i of the polynomial through them.
+_WEIGHTS = (
+    np.array(
+        [
+            [-25.0, 48.0, -36.0, 16.0, -3.0],
+            [-3.0, -10.0, 18.0, -6.0, 1.0],
+            [1.0, -8.0, 0.0, 8.0, -1.0],
+            [-1.0, 6.0, -18.0, 10.0, 3.0],
+            [3.0, -16.0, 36.0, -48.0, 25.0],
+        ]
+    )
+    / 12.0
+)
 
 
 def stencil(x: FloatArray, among: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:

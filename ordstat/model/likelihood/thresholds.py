@@ -48,16 +48,14 @@ def _numbered(name: str, count: int) -> tuple[str, ...]:
 
 def _symmetric(n: int) -> ThresholdMap:
     """The middle threshold (or both middle ones), and equal distances from it on either side."""
-    spacing = _mirrored(n)
-    if n % 2:
-        central = np.ones((n, 1))
-        return ThresholdMap(names=("central", *_numbered("spacing", n // 2)), jacobian=np.hstack([central, spacing]))
-    lower = np.arange(n) < n // 2
-    central = np.column_stack([lower, ~lower]).astype(np.float64)
-    outer = _mirrored(n)[:, 1:]
-    return ThresholdMap(
-        names=("central.1", "central.2", *_numbered("spacing", n // 2 - 1)), jacobian=np.hstack([central, outer])
-    )
+    spacing, names = _mirrored(n), ["central"]
+    central = np.ones((n, 1))
+    if n % 2 == 0:
+        lower = np.arange(n) < n // 2
+        spacing, names = spacing[:, 1:], ["central.1", "central.2"]
+        central = np.column_stack([lower, ~lower]).astype(np.float64)
+    names += _numbered("spacing", spacing.shape[1])
+    return ThresholdMap(names=tuple(names), jacobian=np.hstack([central, spacing]))
 
 
 def _symmetric2(n: int) -> ThresholdMap:

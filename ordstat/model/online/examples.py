@@ -93,5 +93,4 @@ class Examples:
         """
         share = np.cumsum(self.weights * self.costs.max(axis=1)[self.kinds])
         drawn = rng.random(max(int(np.rint(self.weights.sum())), 1)) * share[-1]
-        chosen: IntArray = np.minimum(np.searchsorted(share, drawn, side="right"), self.n - 1).astype(np.intp)
-        return chosen
+        return np.asarray(np.minimum(np.searchsorted(share, drawn, side="right"), self.n - 1), dtype=np.intp)

@@ -100,21 +100,21 @@ class MistakeBound:
     ----------
     value : float
         sum |y - yhat| of the answers given while learning.
+    source : str
+        The theorem, or why there is no limit.
     limit : float
         NaN where there is none.
     radius : float
         R: |Phi(x, y) - Phi(x, y')|^2 <= R^2 |y - y'|.
     margin : float
         delta of the separation found, by weights of norm 1; NaN where none was found.
-    source : str
-        The theorem, or why there is no limit.
     """
 
     value: float
-    limit: float
-    radius: float
-    margin: float
     source: str
+    limit: float = float("nan")
+    radius: float = float("nan")
+    margin: float = float("nan")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -176,8 +176,7 @@ class KernelSums:
         Z = self.scaling(X)
         total = self.coef.sum(axis=0)
         own = self.constant + self.centre - self.kernel.origin(Z)
-        sums: FloatArray = self.kernel(Z, self.anchors) @ self.coef + own[:, None] * total - self.origins @ self.coef
-        return sums
+        return np.asarray(self.kernel(Z, self.anchors) @ self.coef + own[:, None] * total - self.origins @ self.coef)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

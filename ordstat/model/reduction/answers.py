@@ -1,34 +1,18 @@
-"""Rankers that answer K-1 questions "rank above k?" one by one, whose answers may contradict each other."""
+"""Rankers that answer K-1 questions "rank above k?": one by one, so that answers may clash, or by log odds."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
+from scipy.special import expit
 
 from ..._typing import FloatArray, IntArray
 from ..ensembles.rankers import interpolated_median
-from ..rules import count_above, most_votes
+from ..rules import ThresholdRule, count_above, most_votes
 from ..sample import Rows
-
-
-class Answers(Protocol):
-    """Fitted answers g(x, k)."""
-
-    @property
-    def n_levels(self) -> int:
-        """K."""
-
-    @property
-    def probable(self) -> bool:
-        """Whether `above` gives probabilities."""
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N, K-1) scores: the rank is above k where the k-th is above 0."""
-
-    def above(self, rows: Rows) -> FloatArray:
-        """(N, K-1) probabilities of "above k"."""
+from .encoding import EncodedAnswers
 
 
 def in_order(answers: FloatArray) -> FloatArray:
@@ -42,8 +26,7 @@ def in_order(answers: FloatArray) -> FloatArray:
     >>> in_order(np.array([[0.4, 0.9, 0.1]])).tolist()
     [[0.9, 0.4, 0.1]]
     """
-    ordered: FloatArray = -np.sort(-answers, axis=1)
-    return ordered
+    return -np.sort(-answers, axis=1)
 
 
 def out_of_order(answers: FloatArray) -> IntArray:
@@ -51,8 +34,20 @@ def out_of_order(answers: FloatArray) -> IntArray:
     return np.asarray((np.diff(answers, axis=1) > 0).any(axis=1), dtype=np.intp)
 
 
+class CumulativeProbabilities(ABC):
+    """Probabilities of ranks by those of "rank at most k"."""
+
+    @abstractmethod
+    def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(rank <= k)."""
+
+    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(rank = k)."""
+        return np.diff(self.cum_probabilities(rows, scores), axis=1, prepend=0.0)
+
+
 @dataclass(frozen=True, eq=False)
-class CountingRule:
+class CountingRule(CumulativeProbabilities):
     """rank(x) = 1 + #{k : g(x, k) > 0} [Lin 2008, eq. 4.1].
 
     Its score is the interpolated median of the answers g / (1 + |g|) put in order, on which the thresholds are
@@ -60,13 +55,13 @@ class CountingRule:
 
     Attributes
     ----------
-    answers : Answers
+    answers : EncodedAnswers
     unbiased : bool
         Whether the examples of each question were weighted alike, so that probabilities of its answers are those of
         the ranks.
     """
 
-    answers: Answers
+    answers: EncodedAnswers
     unbiased: bool
 
     @property
@@ -97,10 +92,6 @@ class CountingRule:
         """(N, K) P(rank <= k)."""
         return np.hstack([1.0 - in_order(self.answers.above(rows)), np.ones((rows.n, 1))])
 
-    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
-        """(N, K) P(rank = k)."""
-        return np.diff(self.cum_probabilities(rows), axis=1, prepend=0.0)
-
 
 @dataclass(frozen=True, eq=False)
 class ModalRule(CountingRule):
@@ -116,3 +107,27 @@ def position(answers: FloatArray) -> FloatArray:
     finite = np.clip(answers, -1e150, 1e150)
     squashed = finite / (1.0 + np.abs(finite))
     return interpolated_median(in_order(squashed), 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticRule(CumulativeProbabilities, ThresholdRule):
+    """rank(x) = 1 + #{k : H(x) > theta_k}, with P(rank > k) = 1 / (1 + exp(theta_k - H(x))).
+
+    Attributes
+    ----------
+    potential : Potential
+    theta : (K-1,) not falling
+    unbiased : bool
+        Whether the examples of each question were weighted alike, so that there are probabilities.
+    """
+
+    unbiased: bool
+
+    @property
+    def probable(self) -> bool:
+        """Whether there are probabilities of ranks."""
+        return self.unbiased
+
+    def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(rank <= k)."""
+        return np.hstack([expit(-self.gaps(rows, scores)), np.ones((rows.n, 1))])

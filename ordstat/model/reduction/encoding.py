@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -15,22 +15,18 @@ from ..sample import Rows
 from ..scaling import Scaling
 
 
-class Encoding(Protocol):
-    """How k is told to the classifier."""
+@dataclass(frozen=True)
+class Sized:
+    """A code of some height."""
 
-    def codes(self, n_levels: int) -> FloatArray | None:
-        """(K-1, E) columns of k = 1, ..., K-1; None where every k has a classifier of its own."""
+    size: float = 1.0
 
-    def names(self, thresholds: Sequence[str]) -> tuple[str, ...] | None:
-        """(E,) names of those columns, from the names of the K-1 thresholds."""
-
-
-def _checked(encoding: OneHot | Ordinal) -> None:
-    object.__setattr__(encoding, "size", number("size", encoding.size, above=0.0, of=encoding))
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", number("size", self.size, above=0.0, of=self))
 
 
 @dataclass(frozen=True)
-class OneHot:
+class OneHot(Sized):
     """(x, size 1_k): a column for each k, so that a linear classifier has one score and K-1 thresholds.
 
     Attributes
@@ -45,11 +41,6 @@ class OneHot:
            [0., 2.]])
     """
 
-    size: float = 1.0
-
-    def __post_init__(self) -> None:
-        _checked(self)
-
     def codes(self, n_levels: int) -> FloatArray:
         """(K-1, K-1)."""
         return self.size * np.eye(n_levels - 1)
@@ -60,7 +51,7 @@ class OneHot:
 
 
 @dataclass(frozen=True)
-class Ordinal:
+class Ordinal(Sized):
     """(x, size [k > 1], ..., size [k > K-2]): neighbouring questions look alike, and a tree cuts k as a number.
 
     Attributes
@@ -76,16 +67,10 @@ class Ordinal:
            [1., 1.]])
     """
 
-    size: float = 1.0
-
-    def __post_init__(self) -> None:
-        _checked(self)
-
     def codes(self, n_levels: int) -> FloatArray:
         """(K-1, K-2)."""
         k = np.arange(n_levels - 1)
-        steps: FloatArray = np.where(k[:, None] > k[:-1], self.size, 0.0)
-        return steps
+        return np.where(k[:, None] > k[:-1], self.size, 0.0)
 
     def names(self, thresholds: Sequence[str]) -> tuple[str, ...]:
         """(K-2,) "k > low|high"."""
@@ -113,6 +98,9 @@ class Separate:
         return None
 
 
+#: How k is told to the classifier: (K-1, E) columns and their names, or none where every k has a classifier of its own.
+Encoding = OneHot | Ordinal | Separate
+
 #: Encodings by name.
 ENCODINGS: dict[str, Encoding] = {"one-hot": OneHot(), "ordinal": Ordinal(), "separate": Separate()}
 
@@ -127,7 +115,7 @@ def parse_encoding(value: object) -> Encoding:
     """
     if isinstance(value, str) and value in ENCODINGS:
         return ENCODINGS[value]
-    if isinstance(value, (OneHot, Ordinal, Separate)):
+    if isinstance(value, Encoding):
         return value
     raise unknown("encoding", value, ENCODINGS, also=", or a value such as OneHot(10)")
 
@@ -144,14 +132,17 @@ def extended_rows(X: FloatArray, codes: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SharedAnswers:
-    """g(x, k) by one classifier of extended rows.
+class EncodedAnswers:
+    """g(x, k) by one classifier of extended rows, or by a classifier for every k.
 
     Attributes
     ----------
-    scorer : callable(rows) to (N, 1) scores
+    scorer : callable(rows) to (N, 1) scores of extended rows, or (N, K-1) scores
         Where its `probable` is true, `above` gives probabilities of yes.
-    codes : (K-1, E)
+    n_levels : int
+        K.
+    codes : (K-1, E) or None
+        None where every k has a classifier of its own.
     encoding : Encoding
         That they come from.
     scaling : Scaling
@@ -159,55 +150,8 @@ class SharedAnswers:
     """
 
     scorer: Any
-    codes: FloatArray
-    encoding: Encoding
-    scaling: Scaling
-
-    @property
-    def n_levels(self) -> int:
-        """K."""
-        return len(self.codes) + 1
-
-    @property
-    def probable(self) -> bool:
-        """Whether there are probabilities."""
-        return bool(getattr(self.scorer, "probable", False))
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N, K-1) scores g(x, k)."""
-        parts = (self._shaped(self.scorer(e)) for e in self._parts(rows))
-        return np.concatenate([np.zeros((0, len(self.codes))), *parts])
-
-    def above(self, rows: Rows) -> FloatArray:
-        """(N, K-1) probabilities of "above k"."""
-        parts = (self._shaped(self.scorer.above(e)) for e in self._parts(rows))
-        return np.concatenate([np.zeros((0, len(self.codes))), *parts])
-
-    def _parts(self, rows: Rows) -> Iterator[Rows]:
-        """Extended rows, a block of rows of x at a time."""
-        width = len(self.codes) * (rows.X.shape[1] + self.codes.shape[1])
-        X = self.scaling(rows.X)
-        return (Rows(X=extended_rows(X[some], self.codes)) for some in row_blocks(rows.n, width))
-
-    def _shaped(self, values: FloatArray) -> FloatArray:
-        return values.reshape(-1, len(self.codes))
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SeparateAnswers:
-    """g(x, k) by a classifier for every k.
-
-    Attributes
-    ----------
-    scorer : callable(rows) to (N, K-1) scores
-        Where its `probable` is true, `above` gives probabilities of yes.
-    n_levels : int
-    encoding : Encoding
-    scaling : Scaling
-    """
-
-    scorer: Any
     n_levels: int
+    codes: FloatArray | None
     encoding: Encoding
     scaling: Scaling
 
@@ -218,10 +162,17 @@ class SeparateAnswers:
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K-1) scores g(x, k)."""
-        scores: FloatArray = self.scorer(Rows(X=self.scaling(rows.X)))
-        return scores
+        return self._asked(self.scorer, rows)
 
     def above(self, rows: Rows) -> FloatArray:
         """(N, K-1) probabilities of "above k"."""
-        probabilities: FloatArray = self.scorer.above(Rows(X=self.scaling(rows.X)))
-        return probabilities
+        return self._asked(self.scorer.above, rows)
+
+    def _asked(self, ask: Callable[[Rows], FloatArray], rows: Rows) -> FloatArray:
+        """Of extended rows a block of rows of x at a time."""
+        X, codes = self.scaling(rows.X), self.codes
+        if codes is None:
+            return ask(Rows(X=X))
+        blocks = row_blocks(rows.n, len(codes) * (X.shape[1] + codes.shape[1]))
+        parts = (ask(Rows(X=extended_rows(X[some], codes))).reshape(-1, len(codes)) for some in blocks)
+        return np.concatenate([np.zeros((0, len(codes))), *parts])

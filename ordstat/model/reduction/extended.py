@@ -11,8 +11,15 @@ import numpy as np
 
 from ..._typing import FloatArray, IntArray
 from ...exceptions import DataError
-from ..costs import split_weights
+from ..costs import is_convex, split_weights
+from ..distinct import DistinctRows
+from ..ensembles.rankers import answers
 from ..fit import CostBound, MarginFit
+from ..rules import count_above
+from .answers import out_of_order
+
+# Steps of costs that differ by less than this share are alike.
+_ALIKE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +36,6 @@ class Extended:
 
     labels: FloatArray
     weights: FloatArray
-
-
-def labels_above(y: IntArray, n_levels: int) -> FloatArray:
-    """(N, K-1) answers to "rank above k?": +1.0 or -1.0 for codes y (N,)."""
-    return np.where(np.asarray(y)[:, None] > np.arange(n_levels - 1), 1.0, -1.0)
 
 
 def extend(y: IntArray, costs: FloatArray, case_weights: FloatArray) -> Extended:
@@ -55,7 +57,7 @@ def extend(y: IntArray, costs: FloatArray, case_weights: FloatArray) -> Extended
            [ 1.,  1.]]), weights=array([[1., 1.],
            [2., 2.]]))
     """
-    return Extended(labels_above(y, costs.shape[1]), split_weights(costs) * case_weights[:, None])
+    return Extended(answers(y, costs.shape[1]), split_weights(costs) * case_weights[:, None])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -113,3 +115,27 @@ def reverse_reduce(extended: Extended) -> tuple[IntArray, FloatArray]:
     costs -= np.take_along_axis(costs, y[:, None], axis=1)
     # Sums of rounding must not make the true rank dearer than its neighbours.
     return y, np.maximum(costs, 0.0)
+
+
+def alike(steps: FloatArray) -> bool:
+    """Whether the weights of every question, the columns of (N, K-1), are the same for all rows."""
+    return bool((np.ptp(steps, axis=0) <= _ALIKE * steps.max()).all())
+
+
+def binary_cost(gaps: FloatArray, extended: Extended) -> float:
+    """Weight of the wrong answers among g(x_n, k) (N, K-1); an answer of 0 is no."""
+    return float(extended.weights[np.where(gaps > 0, 1.0, -1.0) != extended.labels].sum())
+
+
+def training_bound(train: DistinctRows, gaps: FloatArray, extended: Extended) -> CostBound | None:
+    """Cost of the training rows by the weight of wrong answers [th. 4.1]; None where the theorem is silent."""
+    if not is_convex(train.costs) and out_of_order(np.sign(gaps)).any():
+        return None
+    codes = count_above(gaps)
+    above = train.costs[np.arange(train.n), codes] - train.costs[np.arange(train.n), train.y]
+    total = float(train.weights.sum())
+    return CostBound(
+        value=float(train.weights @ above) / total,
+        limit=binary_cost(gaps, extended) / total,
+        source="Lin 2008, th. 4.1",
+    )

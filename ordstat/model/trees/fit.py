@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
+from ..ensembles.ensembles import InRounds
 from ..fit import VoteFit
 from ..row_blocks import row_blocks
 from ..rules import ScoreRule, most_votes
@@ -19,7 +20,7 @@ from .tree import Forest, Tree
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TreeVotes:
+class TreeVotes(InRounds):
     """Votes for K ranks by rounds of S trees each.
 
     Attributes
@@ -34,7 +35,6 @@ class TreeVotes:
     """
 
     trees: tuple[Tree, ...] = field(repr=False)
-    round_weights: FloatArray
     aggregation: Aggregation
     n_classes: int
 
@@ -57,14 +57,8 @@ class TreeVotes:
         """All trees end to end."""
         return Forest.of(self.trees, self.n_classes)
 
-    def upto(self, rounds: int) -> TreeVotes:
-        """The votes of the first rounds alone."""
-        return TreeVotes(
-            trees=self.trees[: rounds * self.per_round],
-            round_weights=self.round_weights[:rounds],
-            aggregation=self.aggregation,
-            n_classes=self.n_classes,
-        )
+    def upto(self, rounds: int) -> Self:
+        return replace(self, trees=self.trees[: rounds * self.per_round], round_weights=self.round_weights[:rounds])
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K)."""
@@ -89,9 +83,6 @@ class TreeVotes:
             total = total + round_weight * self.aggregation.answers(self.forest, leaves[:, t * width : (t + 1) * width])
             if t + 1 in wanted:
                 yield self.aggregation.tally(total)
-
-    def __getstate__(self) -> dict[str, object]:
-        return {name: getattr(self, name) for name in ("trees", "round_weights", "aggregation", "n_classes")}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -15,8 +15,7 @@ _TIE = 1e-12
 
 def misclassified(tree: Tree) -> FloatArray:
     """(M,) weight of the rows of a node that are of another class than the largest."""
-    wrong: FloatArray = tree.values.sum(axis=1) - tree.values.max(axis=1)
-    return wrong
+    return np.asarray(tree.values.sum(axis=1) - tree.values.max(axis=1))
 
 
 def deviance(tree: Tree) -> FloatArray:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray, IntArray
 from ...compiled.tree import find_leaves
+from ..ensembles.ensembles import InRounds
 from ..row_blocks import row_blocks
 from ..sample import Rows, Sample
 
@@ -76,6 +78,28 @@ class Tree:
         inner = self.column >= 0
         return np.bincount(self.column[inner], weights=2.0 * self.gains[inner], minlength=n_columns).astype(np.float64)
 
+    def leaves(self, X: FloatArray) -> IntArray:
+        """(N,) leaf of every row of X (N, D)."""
+        return _leaves(X, np.zeros(1, dtype=np.int32), self.column, self.cut, self.child)[:, 0]
+
+    def text(self, names: tuple[str, ...]) -> str:
+        """A tree of the labels -1 and +1 in indented lines: each leaf's answer, its weight, that of the other label."""
+        lines: list[str] = []
+        pending = [(0, "", "")]
+        while pending:
+            node, indent, test = pending.pop()
+            if self.column[node] < 0:
+                n, p = self.values[node].tolist()
+                lines.append(f"{indent}{test}{'+' if p > n else '-'} ({p + n:g}/{min(p, n):g})".lstrip(" "))
+                continue
+            if test:
+                lines.append(f"{indent}{test.rstrip(': ')}")
+                indent += "|   "
+            name, cut, left = names[self.column[node]], f"{self.cut[node]:g}", int(self.child[node])
+            pending.append((left + 1, indent, f"{name} > {cut}: "))
+            pending.append((left, indent, f"{name} <= {cut}: "))
+        return "\n".join(lines)
+
     def kept(self, leaf: AnyArray) -> Tree:
         """The tree in which the nodes where `leaf` (M,) is true are leaves, and those below them gone."""
         gone = np.zeros(self.column.size, dtype=np.bool_)
@@ -98,8 +122,7 @@ def entropies(values: FloatArray) -> FloatArray:
     """(M,) sum_c w_c log(w / w_c) of class weights (M, C)."""
     total = values.sum(axis=1, keepdims=True)
     share = np.divide(values, total, out=np.ones_like(values), where=values > 0.0)
-    found: FloatArray = -(values * np.log(share)).sum(axis=1) + 0.0
-    return found
+    return np.asarray(-(values * np.log(share)).sum(axis=1) + 0.0)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -142,11 +165,13 @@ class Forest:
 
     def leaves(self, X: FloatArray, trees: slice = slice(None)) -> IntArray:
         """(N, T') leaf of every row of X (N, D) in some of the trees."""
-        roots = np.ascontiguousarray(self.roots[trees])
-        found = np.empty((len(X), roots.size), dtype=np.int32)
-        find_leaves(np.ascontiguousarray(X), roots, self.column, self.cut, self.child, found)
-        leaves: IntArray = found.astype(np.intp)
-        return leaves
+        return _leaves(X, np.ascontiguousarray(self.roots[trees]), self.column, self.cut, self.child)
+
+
+def _leaves(X: FloatArray, roots: AnyArray, column: AnyArray, cut: FloatArray, child: AnyArray) -> IntArray:
+    found = np.empty((len(X), roots.size), dtype=np.int32)
+    find_leaves(np.ascontiguousarray(X), roots, column, cut, child, found)
+    return found.astype(np.intp)
 
 
 def _joined(parts: Sequence[AnyArray]) -> AnyArray:
@@ -154,18 +179,18 @@ def _joined(parts: Sequence[AnyArray]) -> AnyArray:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TreeSum:
+class TreeSum(InRounds):
     """H(x) = sum_t weight_t (+1 where tree t says class 1, else -1).
 
     Attributes
     ----------
     trees : tuple of Tree
         Trees of two classes.
-    round_weights : (T,)
     """
 
     trees: tuple[Tree, ...]
-    round_weights: FloatArray
+
+    by_round = ("trees",)
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
@@ -190,6 +215,25 @@ class TreeSum:
             sizes += round_weight * fall / (fall.sum() or 1.0)
         return sizes
 
-    def upto(self, rounds: int) -> TreeSum:
-        """The first rounds alone."""
-        return replace(self, trees=self.trees[:rounds], round_weights=self.round_weights[:rounds])
+
+@dataclass(frozen=True, eq=False)
+class TreePanel:
+    """P trees of the labels -1 and +1 side by side.
+
+    Attributes
+    ----------
+    trees : tuple of Tree
+    """
+
+    trees: tuple[Tree, ...]
+    probable: ClassVar[bool] = True
+
+    def above(self, rows: Rows) -> FloatArray:
+        """(N, P) share of the label +1 in the leaf of every row, one case of either label added (Laplace)."""
+        shares = ((tree.values[:, 1] + 1.0) / (tree.values.sum(axis=1) + 2.0) for tree in self.trees)
+        found = (share[tree.leaves(rows.X)] for share, tree in zip(shares, self.trees, strict=True))
+        return np.column_stack([np.zeros((rows.n, 0)), *found])
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N, P) scores."""
+        return self.above(rows) - 0.5

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
 
 from ..._typing import FloatArray, IntArray, Progress
 from ...assess.errors import deviations, drawn_weights
@@ -16,11 +16,14 @@ from ...checks import fraction, generator, jobs, one_of, whole
 from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
 from ..report.warnings import infinite_estimates
-from .covariance import cluster_codes
 from .fitted import FittedLikelihood
+from .parameters import cluster_codes
+from .standard_errors import symmetric_limits
 
 #: What became of a replicate.
 FINE, FAILED, SEPARATED, INCOMPLETE = "", "failed", "separated", "incomplete"
+#: Status and values of a replicate.
+_Replicate = tuple[str, FloatArray | None]
 _WORDS = {
     FAILED: "could not be fitted (a single level left, or no convergence) and are left out",
     SEPARATED: "have infinite estimates (separation): these count as infinite in percentile limits and are left out of "
@@ -90,9 +93,7 @@ class Bootstrap:
         one_of("type", type, ("percentile", "basic", "normal"))
         estimate = self.estimate.to_numpy(dtype=np.float64)
         if type == "normal":
-            half = float(ndtri(0.5 + level / 2.0)) * self.se.to_numpy()
-            centre = estimate - self.bias.to_numpy()
-            values = np.column_stack([centre - half, centre + half])
+            values = np.column_stack(symmetric_limits(estimate - self.bias.to_numpy(), self.se.to_numpy(), level))
         else:
             tails = np.array([0.5 - level / 2.0, 0.5 + level / 2.0])
             values = np.array([_quantiles(column, tails) for column in self.replicates.to_numpy().T])
@@ -132,30 +133,25 @@ def _quantiles(values: FloatArray, tails: FloatArray) -> FloatArray:
     return np.asarray(np.where((low == high) | (share == 0.0), low, between))
 
 
-@dataclass(frozen=True, eq=False)
-class _Replication:
-    """One draw and its fit; sent to the workers."""
-
-    results: FittedLikelihood
-    cluster: IntArray | None
-    statistic: Callable[[FittedLikelihood], Any] | None
-
-    def __call__(self, rng: np.random.Generator) -> tuple[str, FloatArray | None]:
-        """(status, values); None for the values where there are none."""
-        r = self.results
-        weights = drawn_weights(r.design.sample.case_weights, self.cluster, rng)
-        sample = replace(r.design.sample, weights=weights)
-        try:
-            fit = r.method.fit(sample, rng)
-        except DataError:
-            return FAILED, None
-        status = _status(r.fit, fit)
-        if status == FAILED:
-            return FAILED, None
-        if self.statistic is None:
-            return status, with_infinities(fit)
-        drawn = replace(r, design=replace(r.design, sample=sample, data=None), fit=fit)
-        return status, _statistic(self.statistic, drawn).to_numpy(dtype=np.float64)
+def _replicate(
+    r: FittedLikelihood,
+    cluster: IntArray | None,
+    statistic: Callable[[FittedLikelihood], Any] | None,
+    rng: np.random.Generator,
+) -> tuple[str, FloatArray | None]:
+    """(status, values) of one draw and its fit, sent to the workers; None for the values where there are none."""
+    sample = replace(r.design.sample, weights=drawn_weights(r.design.sample.case_weights, cluster, rng))
+    try:
+        fit = r.method.fit(sample, rng)
+    except DataError:
+        return FAILED, None
+    status = _status(r.fit, fit)
+    if status == FAILED:
+        return FAILED, None
+    if statistic is None:
+        return status, with_infinities(fit)
+    drawn = replace(r, design=replace(r.design, sample=sample, data=None), fit=fit)
+    return status, _statistic(statistic, drawn).to_numpy(dtype=np.float64)
 
 
 def _status(original: LikelihoodFit, fit: LikelihoodFit) -> str:
@@ -248,8 +244,8 @@ def bootstrapped(
     else:
         estimate = _statistic(statistic, r).rename("estimate")
     generators = generator(seed).spawn(int(n))
-    replication = _Replication(replace(r, design=replace(r.design, data=None), fitter=None), groups, statistic)
-    found = list(_heard(_run(replication, generators, int(n_jobs)), int(n), callback))
+    replication = partial(_replicate, replace(r, design=replace(r.design, data=None), fitter=None), groups, statistic)
+    found = list(_run(replication, generators, int(n_jobs), callback))
     nothing = np.full(estimate.size, np.nan)
     values = np.array([nothing if drawn is None else drawn for _, drawn in found])
     return Bootstrap(
@@ -261,21 +257,18 @@ def bootstrapped(
 
 
 def _run(
-    replication: _Replication, generators: list[np.random.Generator], n_jobs: int
-) -> Iterable[tuple[str, FloatArray | None]]:
+    replication: Callable[[np.random.Generator], _Replicate],
+    generators: list[np.random.Generator],
+    n_jobs: int,
+    callback: Progress | None,
+) -> Iterator[_Replicate]:
     """The replicates in their order; every one has its own generator, so the number of jobs does not matter."""
-    if n_jobs == 1:
-        return map(replication, generators)
-    from joblib import Parallel, delayed
+    found: Iterable[_Replicate] = map(replication, generators)
+    if n_jobs != 1:
+        from joblib import Parallel, delayed
 
-    found: Iterable[tuple[str, FloatArray | None]] = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(replication)(rng) for rng in generators
-    )
-    return found
-
-
-def _heard(found: Iterable[Any], n: int, callback: Progress | None) -> Iterator[Any]:
+        found = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(replication)(rng) for rng in generators)
     for step, one in enumerate(found):
         if callback is not None:
-            callback(step + 1, n, "bootstrap")
+            callback(step + 1, len(generators), "bootstrap")
         yield one

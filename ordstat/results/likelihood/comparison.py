@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtrc
 
 from ..._typing import BoolArray, FloatArray
+from ...assess.likelihood.wald import chi2_tail
 from ...exceptions import DataError, OptionError
 from .fitted import FittedLikelihood
 
@@ -18,12 +17,10 @@ from .fitted import FittedLikelihood
 _ROUNDING = 1e-8
 
 
-def chi2_tail(statistic: Any, df: Any) -> FloatArray:
-    """P(chi2 with df degrees of freedom > statistic); NaN where df is 0 or anything is missing."""
-    statistic, df = np.asarray(statistic, dtype=np.float64), np.asarray(df, dtype=np.float64)
-    known = (df > 0.0) & ~np.isnan(statistic)
-    tail = chdtrc(np.where(known, df, 1.0), np.maximum(np.where(known, statistic, 0.0), 0.0))
-    return np.asarray(np.where(known, tail, np.nan))
+def chi2_frame(names: Iterable[str], tests: Collection[tuple[float, int]]) -> pd.DataFrame:
+    """Statistics and their degrees of freedom, as a frame with p-values."""
+    chisq, df = (np.array([test[place] for test in tests], kind) for place, kind in ((0, float), (1, int)))
+    return pd.DataFrame({"df": df, "chisq": chisq, "p_value": chi2_tail(chisq, df)}, index=list(names))
 
 
 def without_rounding(statistic: FloatArray, df: FloatArray, loglik: FloatArray) -> FloatArray:
@@ -34,8 +31,6 @@ def without_rounding(statistic: FloatArray, df: FloatArray, loglik: FloatArray) 
 
 def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
     """R's anova() of several fits, the smallest first; see `LikelihoodResults.anova`."""
-    for other in fits[1:]:
-        _check_same_rows(fits[0], other)
     check_unpenalised(fits, "anova")
     ordered = sorted(fits, key=lambda fit: fit.edf)
     n_par = np.array([fit.edf for fit in ordered])
@@ -44,17 +39,9 @@ def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
     statistic = without_rounding(np.append(np.nan, 2.0 * np.diff(loglik)), df, loglik)
     within = np.append(True, [nested_in(small, large) for small, large in pairwise(ordered)])
     nested = within & ~(statistic < 0.0)
-    table = pd.DataFrame(
-        {
-            "no_par": n_par,
-            "aic": 2.0 * n_par - 2.0 * loglik,
-            "loglik": loglik,
-            "lr_stat": statistic,
-            "df": df,
-            "p_value": np.where(nested, chi2_tail(statistic, df), np.nan),
-        },
-        index=[described(fit) for fit in ordered],
-    )
+    models = {"no_par": n_par, "aic": 2.0 * n_par - 2.0 * loglik, "loglik": loglik}
+    tests = {"lr_stat": statistic, "df": df, "p_value": np.where(nested, chi2_tail(statistic, df), np.nan)}
+    table = pd.DataFrame(models | tests, index=[described(fit) for fit in ordered])
     table.attrs["notes"] = _notes(ordered, within, nested)
     return table
 
@@ -96,9 +83,9 @@ def nested_in(small: FittedLikelihood, large: FittedLikelihood) -> bool:
     return (
         _link_within(small, large)
         and _thresholds_within(small, large)
-        and _spanned(_joined(a.nominal), _joined(b.nominal))
-        and _spanned(_joined(a.X, _difference(a.offset, b.offset)), _joined(b.X, b.nominal))
-        and _spanned(_joined(a.scale, _difference(a.scale_offset, b.scale_offset)), _joined(b.scale))
+        and _spanned(joined(a.nominal), joined(b.nominal))
+        and _spanned(joined(a.X, _difference(a.offset, b.offset)), joined(b.X, b.nominal))
+        and _spanned(joined(a.scale, _difference(a.scale_offset, b.scale_offset)), joined(b.scale))
     )
 
 
@@ -122,9 +109,10 @@ def _difference(one: FloatArray | None, other: FloatArray | None) -> FloatArray 
     return np.reshape((0.0 if one is None else one) - (0.0 if other is None else other), (-1, 1))
 
 
-def _joined(*blocks: FloatArray | None) -> FloatArray | None:
+def joined(*blocks: FloatArray | None) -> FloatArray | None:
+    """Columns side by side; None where there are none."""
     given = [block for block in blocks if block is not None]
-    return np.hstack(given) if given else None
+    return np.ascontiguousarray(np.hstack(given)) if given else None
 
 
 def _spanned(columns: FloatArray | None, others: FloatArray | None) -> bool:
@@ -152,6 +140,13 @@ def described(fit: FittedLikelihood) -> str:
         parts += [f"{role} = {text}" for role, text in (("nominal", recipe.nominal), ("scale", recipe.scale)) if text]
     method = repr(fit.method)
     return ", ".join(parts if method.endswith("()") else [*parts, method])
+
+
+def comparable(fits: Sequence[FittedLikelihood]) -> Sequence[FittedLikelihood]:
+    """The fits, if they are of the same rows."""
+    for other in fits[1:]:
+        _check_same_rows(fits[0], other)
+    return fits
 
 
 def _check_same_rows(one: FittedLikelihood, other: FittedLikelihood) -> None:

@@ -8,20 +8,31 @@ from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtrc, ndtr
 
 from ..._typing import FloatArray
+from ...assess.likelihood.wald import chi2_tail
+from ...exceptions import DataError, DataWarning
 from ...model.fit import Fit, LikelihoodFit
+from ...model.likelihood.crossing import crossed_rows, crossing_text, report_crossing
 from ...model.likelihood.family import Family
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows
+from ..evaluation import LikelihoodMethod, ProbabilityRule
 from ..fitted import FittedRanker
-from ..protocols import LikelihoodMethod, ProbabilityRule
 from ..report.warnings import Alert, infinite_estimates, likelihood_alerts
 from ..target import Target
-from .covariance import Covariance, chosen_covariance, covariance_matrix, own_covariance
-from .parameters import Parameters, parameters, spread, threshold_errors, threshold_values
-from .standard_errors import predicted
+from .parameters import (
+    Covariance,
+    Parameters,
+    chosen_covariance,
+    covariance_matrix,
+    own_covariance,
+    parameters,
+    spread,
+    threshold_errors,
+    threshold_values,
+)
+from .standard_errors import predicted, two_sided_p
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,38 +43,38 @@ class FittedLikelihood(FittedRanker):
     fit: LikelihoodFit
     robust: Covariance | None = field(default=None, kw_only=True)
 
-    predicts: ClassVar[tuple[str, ...]] = (
-        "class",
-        "prob",
-        "cum_prob",
-        "score",
-        "linear_predictor",
-        "mean",
-        "margin",
-    )
+    predicts: ClassVar[tuple[str, ...]] = ("class", "prob", "cum_prob", "score", "linear_predictor", "mean", "margin")
 
     augments: ClassVar[tuple[str, ...]] = ("class", "score", "margin", "prob")
 
     # Predictions
 
+    def target(self, newdata: Any) -> Target:
+        """The rows of `newdata`, or of the fit, with their scores; says which have thresholds out of order."""
+        target = super().target(newdata)
+        what = "rows of the fit" if newdata is None else "rows of newdata"
+        labels = target.index[target.complete]
+        report_crossing(self.rule, target.rows, labels, what, refuse=self.method.refuses_crossing)
+        return target
+
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
-        rule = cast(ProbabilityRule, self.fit.rule)
         if type in ("linear_predictor", "mean"):
-            values = predicted(cast(LikelihoodRule, rule), target.rows, type)
+            values = predicted(self.rule, target.rows, type)
             return target.series(values[:, 0], type) if type == "mean" else target.frame(values, self.threshold_names)
-        if type == "prob":
-            return target.frame(rule.probabilities(target.rows, target.scores), self.levels)
-        if type == "cum_prob":
-            return target.frame(rule.cum_probabilities(target.rows, target.scores), self.levels)
         return super()._predicted(target, type)
 
     def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray:
         return cast(ProbabilityRule, fit.rule).probabilities(rows, scores)
 
     @property
+    def rule(self) -> LikelihoodRule:
+        """What the fit predicts by."""
+        return cast(LikelihoodRule, self.fit.rule)
+
+    @property
     def family(self) -> Family:
         """The likelihood family at its link."""
-        return cast(LikelihoodRule, self.fit.rule).family
+        return self.rule.family
 
     @property
     def no_margins(self) -> str | None:
@@ -123,8 +134,13 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def covariance(self) -> str:
-        """Its name: "model", "HC0", "HC1" or "cluster"."""
+        """Its name: "model", "HC0", "HC1", "cluster" or "survey"."""
         return self.own_covariance.name
+
+    @property
+    def design_df(self) -> float:
+        """Degrees of freedom of a survey design, of t-values and Wald F tests; infinite without one."""
+        return self.own_covariance.df
 
     def vcov(self, type: Any = None) -> pd.DataFrame:
         """Covariance of the estimated (not aliased) parameters; NaN for infinite estimates.
@@ -152,8 +168,13 @@ class FittedLikelihood(FittedRanker):
         return pd.DataFrame(self._covariance(type), index=list(names), columns=list(names))
 
     def _covariance(self, choice: Any) -> FloatArray:
-        chosen = self.own_covariance if choice is None else chosen_covariance(choice, self.design)
-        return covariance_matrix(self.fit, chosen)
+        if choice is None:
+            return self._own_matrix
+        return covariance_matrix(self.fit, chosen_covariance(choice, self.design))
+
+    @cached_property
+    def _own_matrix(self) -> FloatArray:
+        return covariance_matrix(self.fit, self.own_covariance)
 
     @property
     def z_values(self) -> pd.Series:
@@ -162,8 +183,8 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def p_values(self) -> pd.Series:
-        """(P,) two-sided p-values of the z-values; of no interest for thresholds."""
-        return self._series(2.0 * ndtr(-np.abs(self.z_values.to_numpy())), "p_value")
+        """(P,) two-sided p-values of the z-values (t-values of a survey design); of no interest for thresholds."""
+        return self._series(two_sided_p(self.z_values.to_numpy(), self.design_df), "p_value")
 
     def _series(self, values: FloatArray, name: str) -> pd.Series:
         return pd.Series(np.array(values), index=self.parameters.names, name=name)
@@ -207,8 +228,8 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def lr_chi2(self) -> float:
-        """Likelihood ratio statistic against thresholds only."""
-        return 2.0 * (self.loglik - self.null_loglik)
+        """Likelihood ratio statistic against thresholds only; NaN of a penalised fit, which is no maximum."""
+        return float("nan") if self.method.penalty is not None else 2.0 * (self.loglik - self.null_loglik)
 
     @property
     def lr_df(self) -> int:
@@ -218,7 +239,7 @@ class FittedLikelihood(FittedRanker):
     @property
     def lr_p_value(self) -> float:
         """P-value of `lr_chi2`; NaN for a model of thresholds only."""
-        return float(chdtrc(self.lr_df, max(self.lr_chi2, 0.0))) if self.lr_df > 0 else float("nan")
+        return float(chi2_tail(self.lr_chi2, self.lr_df))
 
     @property
     def mcfadden(self) -> float:
@@ -227,8 +248,9 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def nagelkerke(self) -> float:
-        """Nagelkerke's R2, (1 - exp(-lr_chi2 / n)) / (1 - exp(2 null_loglik / n))."""
-        return float(np.expm1(-self.lr_chi2 / self.nobs) / np.expm1(2.0 * self.null_loglik / self.nobs))
+        """Nagelkerke's R2, (1 - exp(2 (null_loglik - loglik) / n)) / (1 - exp(2 null_loglik / n))."""
+        gain = 2.0 * (self.null_loglik - self.loglik)
+        return float(np.expm1(gain / self.nobs) / np.expm1(2.0 * self.null_loglik / self.nobs))
 
     @property
     def deviance(self) -> float:
@@ -237,7 +259,18 @@ class FittedLikelihood(FittedRanker):
 
     def alerts(self) -> list[Alert]:
         """Warnings about the fit: (category, message)."""
-        return [*super().alerts(), *likelihood_alerts(self.fit, self.parameters)]
+        return [*super().alerts(), *likelihood_alerts(self.fit, self.parameters), *self._crossing_alerts()]
+
+    def _crossing_alerts(self) -> list[Alert]:
+        """Rows of the fit with negative probabilities; a DataError where the method refuses them."""
+        rows = self.design.sample.rows
+        crossed = crossed_rows(self.rule, rows)
+        if crossed.size == 0:
+            return []
+        text = crossing_text(crossed, rows.n, self.design.index, "rows of the fit")
+        if self.method.refuses_crossing:
+            raise DataError(text)
+        return [(DataWarning, text)]
 
 
 L = TypeVar("L", bound=FittedLikelihood)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtrc
 
 from ..._typing import BoolArray, FloatArray, IntArray
 from ...assess.likelihood.goodness import (
@@ -20,12 +18,11 @@ from ...assess.likelihood.goodness import (
     pulkstenis_robinson_df,
     score_groups,
 )
+from ...assess.likelihood.wald import chi2_tail
 from ...checks import one_of, whole
 from ...exceptions import ConvergenceWarning, DataError, OptionError
 from ...model.sample import Sample
-from ..protocols import ProbabilityRule
-from ..report.render import Summary
-from ..report.report import Report, Table
+from ..report.render import Report, Reported, Table
 from ..report.warnings import not_reached
 from .fitted import FittedLikelihood
 from .residuals import finite_only, penalised
@@ -35,7 +32,7 @@ _GROUPS = 10
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class GoodnessOfFit:
+class GoodnessOfFit(Reported):
     """A test of fit, with the counts behind it.
 
     Attributes
@@ -60,20 +57,14 @@ class GoodnessOfFit:
         """p-value of the first statistic."""
         return float(self.table["p_value"].iloc[0])
 
-    def __repr__(self) -> str:
-        return repr(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
-
-    def summary(self) -> Summary:
-        """All tables."""
+    def report(self) -> Report:
+        """All tables, as data."""
         tables = (
             Table(title="Test", frame=self.table, formats={"df": "int", "p_value": "p"}),
             Table(title="Observed counts", frame=self.observed, formats=dict.fromkeys(self.observed, "g")),
             Table(title="Expected counts", frame=self.expected, formats=dict.fromkeys(self.expected, ".1f")),
         )
-        return Summary(Report(title=f"Goodness of fit: {self.name}", header=(), tables=tables, notes=self.notes))
+        return Report(title=f"Goodness of fit: {self.name}", header=(), tables=tables, notes=self.notes)
 
 
 def goodness_of_fit(r: FittedLikelihood, test: str = "lipsitz", groups: int | None = None) -> GoodnessOfFit:
@@ -119,7 +110,7 @@ def goodness_of_fit(r: FittedLikelihood, test: str = "lipsitz", groups: int | No
 
 def _lipsitz(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:
     sample, n_groups = r.design.sample, groups or _GROUPS
-    codes = _score_groups(r, n_groups)
+    codes = score_groups(_scores(r), r.design.sample.case_weights, n_groups)
     indicators = (codes[:, None] == np.arange(1, n_groups)).astype(np.float64)
     wider = replace(sample, rows=replace(sample.rows, X=np.ascontiguousarray(np.hstack([sample.X, indicators]))))
     fit = r.method.fit(wider, np.random.default_rng(0))
@@ -133,8 +124,7 @@ def _lipsitz(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:
         )
     found = [("likelihood ratio", 2.0 * (fit.loglik - r.loglik), df)]
     notes = _many_groups(n_groups, sample)
-    names = [f"group {g + 1}" for g in range(n_groups)]
-    return _result(r, "Lipsitz, Fitzmaurice and Molenberghs", codes, found, names, notes)
+    return _result(r, "Lipsitz, Fitzmaurice and Molenberghs", _counts(r, codes), found, _groups(n_groups), notes)
 
 
 def _many_groups(n_groups: int, sample: Sample) -> tuple[str, ...]:
@@ -148,11 +138,9 @@ def _many_groups(n_groups: int, sample: Sample) -> tuple[str, ...]:
 def _hosmer_lemeshow(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:
     _location_only(r, "hosmer-lemeshow")
     n_groups = groups or _GROUPS
-    codes = _score_groups(r, n_groups)
-    counts = _counts(r, codes)
+    counts = _counts(r, score_groups(_scores(r), r.design.sample.case_weights, n_groups))
     found = [("Pearson chi2", counts.pearson, hosmer_lemeshow_df(n_groups, r.design.sample.n_levels))]
-    names = [f"group {g + 1}" for g in range(n_groups)]
-    return _result(r, "ordinal Hosmer-Lemeshow", codes, found, names, _small(counts))
+    return _result(r, "ordinal Hosmer-Lemeshow", counts, found, _groups(n_groups), _small(counts))
 
 
 def _pulkstenis_robinson(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:
@@ -169,7 +157,7 @@ def _pulkstenis_robinson(r: FittedLikelihood, groups: int | None) -> GoodnessOfF
     df = pulkstenis_robinson_df(n_patterns, sample.n_levels, int(np.count_nonzero(columns & estimated)))
     found = [("Pearson chi2", counts.pearson, df), ("deviance chi2", counts.deviance, df)]
     names = [f"pattern {p + 1}, {half} score" for p in range(n_patterns) for half in ("lower", "upper")]
-    return _result(r, "Pulkstenis-Robinson", codes, found, names, _small(counts))
+    return _result(r, "Pulkstenis-Robinson", counts, found, names, _small(counts))
 
 
 def _categorical_columns(r: FittedLikelihood) -> BoolArray:
@@ -208,20 +196,20 @@ _TESTS: dict[str, Callable[[FittedLikelihood, int | None], GoodnessOfFit]] = {
 
 
 def _probabilities(r: FittedLikelihood) -> FloatArray:
-    return cast(ProbabilityRule, r.fit.rule).probabilities(r.design.sample.rows, r.fit.scores)
+    return r.rule.probabilities(r.design.sample.rows, r.fit.scores)
 
 
 def _scores(r: FittedLikelihood) -> FloatArray:
     return ordinal_scores(_probabilities(r))
 
 
-def _score_groups(r: FittedLikelihood, n_groups: int) -> IntArray:
-    return score_groups(_scores(r), r.design.sample.case_weights, n_groups)
-
-
 def _counts(r: FittedLikelihood, codes: IntArray) -> Counts:
     sample = r.design.sample
     return Counts.of(codes, sample.y, sample.case_weights, _probabilities(r))
+
+
+def _groups(n_groups: int) -> list[str]:
+    return [f"group {g + 1}" for g in range(n_groups)]
 
 
 def _small(counts: Counts) -> tuple[str, ...]:
@@ -233,19 +221,13 @@ def _small(counts: Counts) -> tuple[str, ...]:
 def _result(
     r: FittedLikelihood,
     name: str,
-    codes: IntArray,
+    counts: Counts,
     found: list[tuple[str, float, int]],
     groups: list[str],
     notes: tuple[str, ...],
 ) -> GoodnessOfFit:
-    counts = _counts(r, codes)
-    rows = [(value, df, float(chdtrc(df, max(value, 0.0)))) for _, value, df in found]
+    rows = [(value, df, float(chi2_tail(value, df))) for _, value, df in found]
     table = pd.DataFrame(rows, index=[label for label, _, _ in found], columns=["statistic", "df", "p_value"])
-    levels = list(r.levels)
-    return GoodnessOfFit(
-        name=name,
-        table=table,
-        observed=pd.DataFrame(counts.observed, index=groups, columns=levels),
-        expected=pd.DataFrame(counts.expected, index=groups, columns=levels),
-        notes=notes,
-    )
+    both = (pd.DataFrame(cells, index=groups, columns=list(r.levels)) for cells in (counts.observed, counts.expected))
+    observed, expected = both
+    return GoodnessOfFit(name=name, table=table, observed=observed, expected=expected, notes=notes)

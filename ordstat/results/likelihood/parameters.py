@@ -1,17 +1,20 @@
-"""Names, places and covariances of the parameters of a likelihood fit."""
+"""Names, places and covariances of the parameters of a likelihood fit: from the information, or a sandwich over rows or
+clusters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import pandas as pd
 
 from ..._typing import FloatArray, IntArray
-from ...exceptions import OptionError
+from ...exceptions import DataError, OptionError
 from ...model.fit import Confounded, LikelihoodFit
 from ...model.likelihood.rule import LikelihoodRule
+from ...model.survey import Survey
 
 if TYPE_CHECKING:
     from ...design.design import Design
@@ -78,6 +81,20 @@ def spread(values: FloatArray, fit: LikelihoodFit) -> FloatArray:
     return full
 
 
+def listed(names: Any) -> list[Any]:
+    """One name, several or none as a list."""
+    return [] if names is None else [names] if isinstance(names, str) else list(names)
+
+
+def terms_of(scope: Any, terms: Iterable[str]) -> list[str]:
+    """The terms of a scope; OptionError for one that is not among those of the model."""
+    asked, known = listed(scope), list(terms)
+    for term in asked:
+        if term not in known:
+            raise OptionError(f"scope has no term {term!r} of the model; its terms are {', '.join(known)}.")
+    return asked
+
+
 #: Names in a message.
 _SHOWN = 4
 
@@ -103,3 +120,157 @@ def check_determined(places: IntArray, fit: LikelihoodFit, parameters: Parameter
     for one in fit.confounded:
         if one.place in places:
             raise OptionError(f"{ask} has no answer: {why_confounded(one, fit, parameters)}")
+
+
+COVARIANCES = ("model", "HC0", "HC1", "cluster")
+#: Corrections of a residual by its leverage, as linear models have them [MacKinnon & White 1985].
+_BY_LEVERAGE = ("HC2", "HC3", "HC4", "HC4m", "HC5", "CR2", "CR3")
+
+
+@dataclass(frozen=True, eq=False)
+class Covariance:
+    """A choice of covariance.
+
+    Attributes
+    ----------
+    name : str
+        One of `COVARIANCES`, or "survey".
+    cluster : (N,) codes or None
+    survey : Survey or None
+    """
+
+    name: str
+    cluster: IntArray | None = None
+    survey: Survey | None = None
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of t-values and Wald F tests; infinite where they are normal and chi-squared."""
+        return float("inf") if self.survey is None else float(self.survey.df)
+
+    @property
+    def words(self) -> str:
+        """For the summary."""
+        if self.survey is not None:
+            return self.survey.errors
+        if self.cluster is not None:
+            return f"cluster-robust, {np.unique(self.cluster).size} clusters"
+        return "observed information" if self.name == "model" else f"{self.name} sandwich over rows"
+
+    @property
+    def most_at_once(self) -> float:
+        """How many hypotheses have a joint test: G - 1 of G clusters, whose score sums add up to 0."""
+        return float("inf") if self.cluster is None else np.unique(self.cluster).size - 1.0
+
+    def factor(self, n_obs: float, n_parameters: int) -> float:
+        """Finite-sample factor of the sandwich: n/(n-p) for HC1, G/(G-1) for G clusters, 1 for HC0."""
+        if self.cluster is not None:
+            groups = np.unique(self.cluster).size
+            if groups < 2:
+                raise DataError("cluster-robust standard errors need at least 2 clusters; got 1.")
+            return groups / (groups - 1)
+        if self.name == "HC1":
+            return n_obs / (n_obs - n_parameters) if n_obs > n_parameters else float("nan")
+        return 1.0
+
+
+def own_covariance(design: Design) -> Covariance:
+    """That of the survey design; cluster-robust where the fit has clusters; else from the information."""
+    if design.survey is not None:
+        return Covariance("survey", survey=design.survey)
+    cluster = design.sample.cluster
+    return Covariance("model") if cluster is None else Covariance("cluster", cluster)
+
+
+def chosen_covariance(choice: Any, design: Design) -> Covariance:
+    """What a user's `vcov` stands for.
+
+    Raises
+    ------
+    OptionError
+        An unknown name, or clusters that were not given.
+    DataError
+        Clusters that do not match the rows.
+    """
+    if design.survey is not None:
+        if choice == "survey":
+            return own_covariance(design)
+        raise OptionError(
+            f"vcov must be left out, or be 'survey', where the fit has a survey design; got {choice!r}. For other "
+            "errors fit with weights= and cluster= in place of design=."
+        )
+    if isinstance(choice, Mapping) and set(choice) == {"cluster"}:
+        return Covariance("cluster", cluster_codes(choice["cluster"], design))
+    if not isinstance(choice, str) or choice not in COVARIANCES:
+        names = ", ".join(repr(name) for name in COVARIANCES)
+        why = ""
+        if choice in _BY_LEVERAGE:
+            why = (
+                f" {choice} divides the one residual of a row by its leverage, which linear models have; an ordered "
+                "response has none, and no definition for it is agreed. HC1 corrects for the number of parameters, "
+                "and .bootstrap() assumes less than either."
+            )
+        raise OptionError(f"vcov must be one of {names}, or {{'cluster': column or values}}; got {choice!r}.{why}")
+    if choice != "cluster":
+        return Covariance(choice)
+    if design.sample.cluster is None:
+        raise OptionError("vcov='cluster' needs ordfit(..., cluster=...), or the clusters: {'cluster': 'column'}.")
+    return own_covariance(design)
+
+
+def cluster_codes(given: Any, design: Design) -> IntArray:
+    """(N,) codes of the clusters that the user gives beside the fit: a column of the data, or values."""
+    if isinstance(given, str):
+        return _column_codes(given, design)
+    if isinstance(given, pd.Series) and not given.index.equals(design.index):
+        if not (given.index.is_unique and design.index.isin(given.index).all()):
+            raise DataError(
+                "cluster is a Series without the index of the rows of the fit: reindex it, or give cluster.to_numpy() "
+                "to match rows by position."
+            )
+        given = given.loc[design.index]
+    if len(given) != design.sample.n:
+        raise DataError(
+            f"cluster must have one value for each of the {design.sample.n} rows of the fit, or be a Series with "
+            f"their index; got {len(given)} values."
+        )
+    codes, _ = pd.factorize(np.asarray(given))
+    if (codes < 0).any():
+        raise DataError(f"cluster has a missing value at row {design.index[int(np.argmin(codes))]}.")
+    return codes.astype(np.intp)
+
+
+def _column_codes(name: str, design: Design) -> IntArray:
+    """(N,) codes of a column of the data of the fit."""
+    if design.data is None:
+        raise DataError(
+            f"The data of the fit are not at hand, so the column {name!r} cannot be read: pass its values, as in "
+            f"{{'cluster': data[{name!r}]}}."
+        )
+    found = design.updated(cluster=name).sample
+    if found.cluster is None or found.n != design.sample.n:
+        raise DataError(
+            f"cluster column {name!r} is missing in {design.sample.n - found.n} of the {design.sample.n} rows of the "
+            f"fit: fit with ordfit(..., cluster={name!r}), which leaves them out."
+        )
+    return found.cluster
+
+
+def covariance_matrix(fit: LikelihoodFit, chosen: Covariance) -> FloatArray:
+    """(P', P') covariance of the estimated parameters; NaN for infinite estimates."""
+    bread = fit.information.covariance()
+    if chosen.name == "model":
+        return bread
+    unknown = np.isnan(np.diagonal(bread))
+    known = np.where(unknown[:, None] | unknown, 0.0, bread)
+    sandwich = _sandwich(fit, chosen, known)
+    sandwich[unknown] = sandwich[:, unknown] = np.nan
+    return sandwich
+
+
+def _sandwich(fit: LikelihoodFit, chosen: Covariance, bread: FloatArray) -> FloatArray:
+    if chosen.survey is not None:
+        return chosen.survey.covariance(fit.likelihood, bread)
+    meat = fit.likelihood.score_products(chosen.cluster)
+    factor = chosen.factor(fit.n_obs, int(np.count_nonzero(~fit.aliased)))
+    return np.asarray(factor * (bread @ meat @ bread))

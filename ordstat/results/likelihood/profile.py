@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtri, ndtri
+from scipy.special import chdtri
 
 from ..._typing import FloatArray, IntArray
 from ...checks import fraction, one_of, unknown, whole
@@ -15,25 +15,24 @@ from ...exceptions import OptionError
 from ...model.fit import Profile
 from .fitted import FittedLikelihood
 from .parameters import check_determined
-
-#: Parameters: names, terms or positions, one or several; None for all.
-Parm = str | int | Sequence[str | int] | None
+from .standard_errors import symmetric_limits
 
 #: Limits of a profile without an end, in standard errors (or in units of the parameter where it has none).
 _OPEN = 5.0
 
 
-def confidence_limits(r: FittedLikelihood, level: float = 0.95, type: str = "wald", parm: Any = None) -> pd.DataFrame:
+def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95, type: str = "wald") -> pd.DataFrame:
     """Confidence limits of `params`, columns lower and upper.
 
     Parameters
     ----------
+    parm : str, int or a sequence of them, optional
+        Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given. A
+        fraction in this place is taken for the level: confint(0.9).
     level : float in (0, 1)
     type : {"wald", "profile"}
         Estimate plus and minus the normal quantile times the standard error; or the values at which the
         likelihood, maximised over all other parameters, has fallen by half the chi-squared quantile.
-    parm : str, int or a sequence of them, optional
-        Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given.
 
     Returns
     -------
@@ -50,14 +49,17 @@ def confidence_limits(r: FittedLikelihood, level: float = 0.95, type: str = "wal
     --------
     >>> from ordstat import datasets, ordfit
     >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.confint(type="profile", parm="temp").round(3).to_numpy().tolist()
+    >>> fit.confint("temp", type="profile").round(3).to_numpy().tolist()
     [[1.51, 3.595]]
     """
+    if isinstance(parm, float) and 0.0 < parm < 1.0:
+        parm, level = None, parm
     one_of("type", type, ("wald", "profile"))
     fraction("level", level)
     chosen = places(r, parm)
     if type == "wald":
-        return _frame(r, chosen, _wald(r, level)[chosen])
+        limits = symmetric_limits(r.fit.coefficients, r.se.to_numpy(), level, r.design_df)
+        return _frame(r, chosen, np.column_stack(limits)[chosen])
     if r.covariance != "model":
         raise OptionError(
             f"type='profile' knows no {r.covariance} covariance, as it rests on the likelihood alone: use type='wald', "
@@ -92,12 +94,6 @@ def _places_of(one: Any, names: Sequence[str], terms: Mapping[str, list[int]]) -
     return [whole("each parm", one, 0, len(names) - 1, also=", or a name")]
 
 
-def _wald(r: FittedLikelihood, level: float) -> FloatArray:
-    """(P, 2) estimate plus and minus the normal quantile times the standard error."""
-    half = float(ndtri(0.5 + level / 2.0)) * r.se.to_numpy()
-    return np.column_stack((r.fit.coefficients - half, r.fit.coefficients + half))
-
-
 def _frame(r: FittedLikelihood, chosen: IntArray, values: FloatArray) -> pd.DataFrame:
     return pd.DataFrame(values, index=[r.parameters.names[i] for i in chosen], columns=["lower", "upper"])
 
@@ -106,7 +102,7 @@ def _profile_limits(
     r: FittedLikelihood, level: float, chosen: IntArray
 ) -> tuple[FloatArray, dict[tuple[str, str], str]]:
     """Limits (n, 2), NaN where aliased, and the reason of each infinite one."""
-    profiler, drop = _profiler(r), float(chdtri(1.0, 1.0 - level))
+    profiler, drop = r.fit.likelihood.profile(), float(chdtri(1.0, 1.0 - level))
     estimated = np.cumsum(~r.fit.aliased) - 1
     values = np.full((chosen.size, 2), np.nan)
     reasons: dict[tuple[str, str], str] = {}
@@ -118,10 +114,6 @@ def _profile_limits(
             if reason:
                 reasons[r.parameters.names[place], side] = reason
     return values, reasons
-
-
-def _profiler(r: FittedLikelihood) -> Profile:
-    return r.fit.likelihood.profile()
 
 
 def profiles(
@@ -160,12 +152,11 @@ def profiles(
     if parm is not None:
         check_determined(places(r, parm), r.fit, r.parameters, "profile")
     chosen = [place for place in places(r, parm) if not r.fit.aliased[place]]
-    profiler, drop = _profiler(r), float(chdtri(1.0, 1.0 - level))
+    profiler, drop = r.fit.likelihood.profile(), float(chdtri(1.0, 1.0 - level))
     estimated = np.cumsum(~r.fit.aliased) - 1
     frames = [_profile(r, profiler, int(place), int(estimated[place]), drop, points) for place in chosen]
-    return (
-        pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["parameter", "value", "z", "loglik"])
-    )
+    nothing = pd.DataFrame(columns=["parameter", "value", "z", "loglik"])
+    return pd.concat(frames, ignore_index=True) if frames else nothing
 
 
 def _profile(r: FittedLikelihood, profiler: Profile, place: int, among: int, drop: float, points: int) -> pd.DataFrame:

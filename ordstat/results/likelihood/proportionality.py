@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import BoolArray, FloatArray
-from ...assess.likelihood.proportional_odds import equality_contrasts, stacked_covariance
-from ...assess.likelihood.wald import wald_test
+from ...assess.likelihood.wald import equality_contrasts, stacked_covariance, wald_test
 from ...exceptions import OptionError
 from ...model.fit import LikelihoodFit
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows, Sample
-from .comparison import check_unpenalised, chi2_tail
+from .comparison import check_unpenalised, chi2_frame, joined
 from .fitted import FittedLikelihood
-from .single_terms import Refit, coded_anew, extension_table, fitted, unstarted
+from .parameters import terms_of
+from .single_terms import coded_anew, fitted, refit_table, unstarted
 
 OMNIBUS = "omnibus"
 
@@ -46,7 +46,7 @@ def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None)
     """
     check_unpenalised([r], "nominal_test")
     terms = _scope([*r.design.terms, *r.design.scale_terms], r.design.nominal_terms, scope)
-    return extension_table(r, _extended(r, "nominal", r.design.nominal_terms, terms))
+    return _extended(r, "nominal", r.design.nominal_terms, terms)
 
 
 def scale_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
@@ -66,23 +66,19 @@ def scale_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -
     """
     check_unpenalised([r], "scale_test")
     terms = _scope(r.design.terms, r.design.scale_terms, scope)
-    return extension_table(r, _extended(r, "scale", r.design.scale_terms, terms))
+    return _extended(r, "scale", r.design.scale_terms, terms)
 
 
-def _extended(r: FittedLikelihood, role: str, old: Iterable[str], terms: Iterable[str]) -> dict[str, Refit]:
-    """The model with each term in the nominal or scale formula too."""
-    return {term: fitted(r, coded_anew(r, role, [*old, term], term)) for term in terms}
+def _extended(r: FittedLikelihood, role: str, old: Iterable[str], terms: Iterable[str]) -> pd.DataFrame:
+    """Tests of the model against those with each term in the nominal or scale formula too."""
+    fits = {term: fitted(r, coded_anew(r, role, [*old, term], term)) for term in terms}
+    return refit_table(r, fits, 1.0, "Chisq", 2.0, loglik=True)
 
 
 def _scope(terms: Iterable[str], taken: Iterable[str], scope: Any) -> list[str]:
     """Terms to test: all that are not there already, or the ones asked for."""
     known, taken = list(dict.fromkeys(terms)), set(taken)
-    if scope is None:
-        return [term for term in known if term not in taken]
-    asked = [scope] if isinstance(scope, str) else list(scope)
-    for term in asked:
-        if term not in known:
-            raise OptionError(f"scope has no term {term!r} of the model; its terms are {', '.join(known)}.")
+    asked = known if scope is None else terms_of(scope, known)
     return [term for term in asked if term not in taken]
 
 
@@ -94,10 +90,6 @@ def _with_margins(r: FittedLikelihood, terms: Iterable[str]) -> BoolArray:
         for name in margins.margins_of(term):
             chosen[r.design.terms[name]] = True
     return chosen
-
-
-def _joined(old: FloatArray | None, new: FloatArray) -> FloatArray:
-    return np.ascontiguousarray(new if old is None else np.hstack([old, new]))
 
 
 # Score test
@@ -138,7 +130,7 @@ def score_tests(r: FittedLikelihood) -> pd.DataFrame:
     chosen = {term: _with_margins(r, [term]) for term in r.design.terms}
     chosen[OMNIBUS] = np.ones(len(r.design.names), dtype=bool)
     rows = {name: _score_row(r, columns) for name, columns in chosen.items()}
-    return _chi2_frame(rows)
+    return chi2_frame(rows, rows.values())
 
 
 def _score_row(r: FittedLikelihood, columns: BoolArray) -> tuple[float, int]:
@@ -147,36 +139,24 @@ def _score_row(r: FittedLikelihood, columns: BoolArray) -> tuple[float, int]:
     freed, kept = columns & estimated, ~columns & estimated
     rows, K = r.design.sample.rows, r.design.sample.n_levels
     wider = replace(
-        rows, X=np.ascontiguousarray(rows.X[:, kept]), nominal=_joined(_estimated_nominal(r), rows.X[:, freed])
+        rows, X=np.ascontiguousarray(rows.X[:, kept]), nominal=joined(_estimated(r, "nominal"), rows.X[:, freed])
     )
     coefficients = r.fit.coefficients
     beta = coefficients[r.parameters.of("location")]
     zeta = coefficients[r.parameters.of("scale")]
     alpha = coefficients[r.parameters.of("threshold", "nominal")]
     point = np.concatenate([alpha[~np.isnan(alpha)], np.repeat(-beta[freed], K - 1), beta[kept], zeta[~np.isnan(zeta)]])
-    sample = replace(r.design.sample, rows=replace(wider, scale=_estimated_scale(r)))
+    sample = replace(r.design.sample, rows=replace(wider, scale=_estimated(r, "scale")))
     return r.fit.likelihood.score_statistic(sample, point), int(freed.sum()) * (K - 2)
 
 
-def _estimated_nominal(r: FittedLikelihood) -> FloatArray | None:
-    """Nominal columns that are not aliased."""
-    rows = r.design.sample.rows
-    if rows.nominal is None:
+def _estimated(r: FittedLikelihood, part: str) -> FloatArray | None:
+    """Columns of the nominal or scale effects that are not aliased."""
+    columns = getattr(r.design.sample.rows, part)
+    if columns is None:
         return None
-    aliased = r.fit.aliased[r.parameters.of("nominal")].reshape(rows.nominal.shape[1], -1)[:, 0]
-    return rows.nominal[:, ~aliased]
-
-
-def _estimated_scale(r: FittedLikelihood) -> FloatArray | None:
-    rows = r.design.sample.rows
-    if rows.scale is None:
-        return None
-    return np.ascontiguousarray(rows.scale[:, ~r.fit.aliased[r.parameters.of("scale")]])
-
-
-def _chi2_frame(rows: dict[str, tuple[float, int]]) -> pd.DataFrame:
-    chisq, df = np.array([row[0] for row in rows.values()]), np.array([row[1] for row in rows.values()])
-    return pd.DataFrame({"df": df, "chisq": chisq, "p_value": chi2_tail(chisq, df)}, index=list(rows))
+    aliased = r.fit.aliased[r.parameters.of(part)].reshape(columns.shape[1], -1)[:, 0]
+    return np.ascontiguousarray(columns[:, ~aliased])
 
 
 def _check_proportional(r: FittedLikelihood, name: str) -> None:
@@ -236,7 +216,7 @@ def brant_tests(r: FittedLikelihood) -> pd.DataFrame:
     columns = {term: place[found][estimated[found]] for term, found in r.design.terms.items()}
     columns[OMNIBUS] = np.arange(X.shape[1])
     untested = dict.fromkeys(columns, (np.nan, 0))
-    table = _chi2_frame(untested) if notes else _brant_frame(r, X, fits, columns)
+    table = chi2_frame(untested, untested.values()) if notes else _brant_frame(r, X, fits, columns)
     lacking = [str(name) for name, chisq in table["chisq"].items() if np.isnan(chisq)]
     if lacking and not notes:
         notes = [
@@ -272,7 +252,7 @@ def _brant_frame(
     for name, chosen in columns.items():
         L = equality_contrasts(len(fits), 1 + X.shape[1], 1 + chosen)
         rows[name] = wald_test(L, L @ estimates, covariance)
-    table = _chi2_frame(rows)
+    table = chi2_frame(rows, rows.values())
     slopes = {f"at {name}": fit.coefficients[1:] for name, fit in zip(r.threshold_names, fits, strict=True)}
     table.attrs["coefficients"] = slopes
     return table

@@ -1,22 +1,20 @@
-"""Residuals, influence and discrimination of a likelihood fit, as pandas.
-
-Each imports its numerics when it is asked: a first summary need not wait for them.
-"""
+"""Residuals, influence and convergence of a likelihood fit, as pandas."""
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
-from typing import cast
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from ..._typing import FloatArray
+from ...assess.likelihood.rows import RESIDUAL_TYPES, influence, jacobian_of, residuals, row_terms
 from ...checks import generator, one_of
 from ...exceptions import DataError
-from ...model.likelihood.rule import LikelihoodRule
-from ..report.render import Summary
-from ..report.report import Report, Table
+from ..report.render import Report, Reported, Table
+from ..report.sections import certificate_text, shortened
 from .fitted import FittedLikelihood
+from .parameters import spread
 
 
 def residual_series(r: FittedLikelihood, type: str = "surrogate", seed: int | np.random.Generator = 0) -> pd.Series:
@@ -52,22 +50,16 @@ def residual_series(r: FittedLikelihood, type: str = "surrogate", seed: int | np
     >>> fit.residuals("probability-scale").head(3).round(3).tolist()
     [-0.016, 0.747, 0.305]
     """
-    from ...assess.likelihood.residuals import RESIDUAL_TYPES, residuals
-
     one_of("type", type, RESIDUAL_TYPES)
-    values = residuals(_rule(r), r.design.sample, type, generator(seed))
+    values = residuals(r.rule, r.design.sample, type, generator(seed))
     return pd.Series(values, index=r.design.index, name=type)
-
-
-def _rule(r: FittedLikelihood) -> LikelihoodRule:
-    return cast(LikelihoodRule, r.fit.rule)
 
 
 # Influence
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Influence:
+class Influence(Reported):
     """What every row does to the estimates; shown as a table of the rows of largest Cook's distance.
 
     Attributes
@@ -94,18 +86,12 @@ class Influence:
         order = np.argsort(-self.cooks.to_numpy(), kind="stable")[:n]
         return pd.concat([self.cooks, self.hat, self.dfbetas], axis=1).iloc[order]
 
-    def __repr__(self) -> str:
-        return repr(self._summary)
-
-    def _repr_html_(self) -> str:
-        return self._summary._repr_html_()
-
-    @property
-    def _summary(self) -> Summary:
+    def report(self) -> Report:
+        """The rows of largest Cook's distance, as data."""
         frame = self.largest()
         header = (("Rows", len(self.hat)), ("Sum of leverages", float(self.hat.sum())))
         table = Table(title="Largest Cook's distances, with leverage and dfbetas", frame=frame.iloc[:, :8])
-        return Summary(Report(title="Influence of single rows on the estimates", header=header, tables=(table,)))
+        return Report(title="Influence of single rows on the estimates", header=header, tables=(table,))
 
 
 def influence_of(r: FittedLikelihood) -> Influence:
@@ -133,13 +119,10 @@ def influence_of(r: FittedLikelihood) -> Influence:
     >>> round(float(fit.influence().hat.sum()), 6)
     6.0
     """
-    from ...assess.likelihood.influence import influence
-
     finite_only(r, "influence()")
-    found = influence(_rule(r), r.fit, r.design.sample)
+    found = influence(r.rule, r.fit, r.design.sample)
     index, names = r.design.index, r.parameters.names
-    errors = np.full(r.fit.aliased.size, np.nan)
-    errors[~r.fit.aliased] = np.sqrt(r.fit.information.variances())
+    errors = spread(np.sqrt(r.fit.information.variances()), r.fit)
     return Influence(
         hat=pd.Series(found.leverage, index=index, name="hat"),
         dfbeta=pd.DataFrame(found.dfbeta, index=index, columns=names),
@@ -162,27 +145,83 @@ def penalised(r: FittedLikelihood) -> bool:
     return any(label == "penalty" for label, _ in r.fit.facts)
 
 
-# Discrimination
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Convergence(Reported):
+    """The table of `LikelihoodResults.convergence`.
+
+    Attributes
+    ----------
+    table : frame
+        One row a parameter: estimate, std_error, gradient (derivative of the log-likelihood on the user's scale),
+        error (of the estimate: the Newton step that gradient leaves), decimals (correct ones of the estimate),
+        digits (significant ones, rounding taken in; at most 15). NaN where aliased or without standard errors; of a
+        penalised fit, where the gradient of the likelihood does not vanish, only the digits are known.
+    eigenvalues : (P',) array
+        Eigenvalues of the observed information on the user's scale, largest first; they depend on the units of the
+        columns.
+    condition : float
+        Condition number of the information on columns centred and divided by their deviation: this one tells
+        whether the columns are nearly redundant.
+    message : str
+        The solver's final message, with its certificate.
+    warnings : tuple of str
+        Everything the fit has to warn of.
+    """
+
+    table: pd.DataFrame
+    eigenvalues: FloatArray
+    condition: float
+    message: str
+    warnings: tuple[str, ...]
+
+    def report(self) -> Report:
+        """The tables as data."""
+        formats = {"gradient": ".1e", "error": ".1e", "decimals": "int", "digits": "int"}
+        values = pd.DataFrame({"eigenvalue": self.eigenvalues}, index=np.arange(1, self.eigenvalues.size + 1))
+        header = (("Solver", self.message), ("Condition number, scaled columns", self.condition))
+        first = Table(title="Coefficients", frame=self.table, formats=formats)
+        second = Table(title="Eigenvalues of the information", frame=values, formats={"eigenvalue": ".4g"}, fold=3)
+        tables = (shortened(first, ".table"), shortened(second, ".eigenvalues"))
+        return Report(title="Convergence of the fit", header=header, tables=tables, notes=self.warnings)
 
 
-def discrimination_series(r: FittedLikelihood) -> pd.Series:
-    """The statistics that R's rms reports: tests of all effects, R2s, g, rank correlations, Brier score.
+def convergence_of(r: FittedLikelihood) -> Convergence:
+    """How exactly every estimate is known: gradient, error left, correct decimals and digits, eigenvalues.
 
     Returns
     -------
-    pandas.Series
-        lr_chi2, lr_df, lr_p_value; score_chi2, score_p_value; cox_snell, nagelkerke, mcfadden; r2_n_p,
-        n_effective, r2_effective, r2_effective_p; g, gr, gp; pdm; rho; c_index, somers_d, gamma, tau_a; brier, rps.
-        `ordstat.assess.likelihood.discrimination.Discrimination` says what each is.
+    Convergence
+        With `table`, `eigenvalues`, `condition`, `message` and `warnings`.
 
     Examples
     --------
     >>> from ordstat import datasets, ordfit
     >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.discrimination()[["nagelkerke", "c_index", "rps"]].round(3).tolist()
-    [0.403, 0.774, 0.44]
+    >>> bool((fit.convergence().table["decimals"] >= 8).all())
+    True
     """
-    from ...assess.likelihood.discrimination import discrimination
-
-    found = discrimination(_rule(r), r.fit, r.design.sample)
-    return pd.Series(astuple(found), index=[field.name for field in fields(found)], name="value", dtype=np.float64)
+    fit, sample = r.fit, r.design.sample
+    terms = row_terms(r.rule, sample, fit.n_lambda)
+    gradient = jacobian_of(fit, sample, terms).total(sample.case_weights * terms.score)
+    kept = ~fit.aliased
+    covariance = fit.information.covariance()
+    error = spread(np.abs(covariance @ gradient[kept]), fit)
+    gradient[~kept] = np.nan
+    if penalised(r):
+        gradient[:] = error[:] = np.nan
+    with np.errstate(divide="ignore"):
+        decimals = np.clip(np.floor(-np.log10(2.0 * error)), 0.0, 16.0)
+    known = {"estimate": fit.coefficients, "std_error": spread(np.sqrt(fit.information.variances()), fit)}
+    exact = {"gradient": gradient, "error": error, "decimals": decimals, "digits": fit.digits}
+    table = pd.DataFrame(known | exact, index=r.parameters.names)
+    details = dict(fit.certificate.details)
+    eigenvalues = np.full(int(kept.sum()), np.nan)
+    if np.isfinite(covariance).all():
+        eigenvalues = np.asarray(1.0 / np.linalg.eigvalsh(covariance))
+    return Convergence(
+        table=table,
+        eigenvalues=eigenvalues,
+        condition=float(details.get("condition number", np.nan)),
+        message=certificate_text(fit.certificate, fit.trace),
+        warnings=tuple(message for _, message in r.alerts()),
+    )

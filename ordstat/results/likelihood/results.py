@@ -5,36 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from operator import attrgetter
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
+from ...plots.accessor import LikelihoodPlots
 from ..base import OrdinalResults
 from .bootstrap import bootstrapped
-from .convergence import convergence_of
+from .discrimination import discrimination_series
 from .effects.average import average_effects
 from .effects.emmeans import marginal_means
 from .fitted import FittedLikelihood, with_covariance
 from .goodness import goodness_of_fit
-from .hypotheses import hypothesis_tests
+from .power import simulated_power
 from .profile import confidence_limits, profiles
 from .proportionality import brant_tests, nominal_tests, scale_tests, score_tests
-from .residuals import discrimination_series, influence_of, residual_series
-from .simulate import simulated
-from .single_terms import added_terms, dropped_terms
-from .stepwise import stepwise
-from .summary import likelihood_report, likelihood_summary
-from .tidy import likelihood_figures, tidy_parameters
-from .uncertainty import prediction_with_errors
-from .wald_anova import analysis_of_variance
-
-if TYPE_CHECKING:
-    from ...plots.likelihood import LikelihoodPlots
+from .residuals import convergence_of, influence_of, residual_series
+from .single_terms import added_terms, dropped_terms, stepwise
+from .summary import likelihood_figures, likelihood_report, likelihood_summary, tidy_parameters
+from .uncertainty import prediction_with_errors, simulated
+from .wald_tests import analysis_of_variance, hypothesis_tests
 
 
 def conf_int(r: FittedLikelihood, alpha: float = 0.05) -> pd.DataFrame:
     """statsmodels' name of confint(1 - alpha)."""
-    return confidence_limits(r, 1.0 - alpha)
+    return confidence_limits(r, level=1.0 - alpha)
 
 
 def cov_params(r: FittedLikelihood) -> pd.DataFrame:
@@ -87,6 +82,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     effects = average_effects
     emmeans = marginal_means
     simulate = simulated
+    power = simulated_power
 
     test = hypothesis_tests
     anova = analysis_of_variance
@@ -109,6 +105,4 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     @property
     def plot(self) -> LikelihoodPlots:
         """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
-        from ...plots.likelihood import LikelihoodPlots
-
         return LikelihoodPlots(self)

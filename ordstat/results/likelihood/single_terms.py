@@ -1,4 +1,4 @@
-"""Single terms dropped from a fit or added to it: likelihood-ratio tests and AIC."""
+"""Single terms dropped from a fit or added to it: likelihood-ratio tests, AIC, and stepwise selection by it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,35 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
+from ...assess.likelihood.wald import chi2_tail
 from ...checks import one_of
 from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
 from ...model.sample import Sample
-from .comparison import check_unpenalised, chi2_tail, without_rounding
+from ..refit import updated
+from .comparison import check_unpenalised, without_rounding
 from .fitted import FittedLikelihood
+from .nested_wald import added_by_wald, check_likelihood, dropped_by_wald, is_wald
+from .parameters import terms_of
 
 if TYPE_CHECKING:
     from ...design.design import Design
-    from ...design.marginality import Marginality
+    from ...design.terms import Marginality
+
 
 NONE = "<none>"
+
+# Notes below a table, of the models in some of its rows.
+_SEPARATED = (
+    "infinite estimates in the model of {}: the likelihood is its limit, and the chi-squared distribution of the "
+    "statistic is in doubt."
+)
+_WITHOUT_MAXIMUM = "no maximum of the likelihood was reached in the model of {}."
+_LOWERED = "the larger model has the lower likelihood, a local maximum, in the row of {}: no p-value."
+_NOT_NESTED = (
+    "the model in the row of {} has another likelihood by no more parameters, as terms are coded otherwise there: this "
+    "model is not nested in it, nor it in this one, and there is no p-value."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +53,7 @@ class Refit:
         """A fit that reached its maximum, or the limit of the likelihood under separation."""
         separated = fit.separation is not None
         if not separated and not fit.certificate.reached:
-            return cls(np.nan, np.nan, False)
+            return NO_FIT
         return cls(float(np.count_nonzero(~fit.aliased)), float(fit.loglik), separated)
 
     def criterion(self, k: float) -> float:
@@ -85,7 +102,7 @@ def coded_anew(r: FittedLikelihood, role: str, terms: Sequence[str], changed: st
 
 
 def dropped_terms(
-    r: FittedLikelihood, scope: str | Sequence[str] | None = None, *, test: str | None = "Chisq", k: float = 2.0
+    r: FittedLikelihood, scope: str | Sequence[str] | None = None, *, test: str | None = "auto", k: float = 2.0
 ) -> pd.DataFrame:
     """Each term taken out on its own, as R's drop1().
 
@@ -94,15 +111,17 @@ def dropped_terms(
     scope : str or sequence of str, optional
         Location terms; all that are part of no other term if not given. What is left is coded as its formula asks:
         without a factor that is part of an interaction, the interaction takes over its effect, and df is 0.
-    test : {"Chisq", None}
-        Likelihood-ratio tests, or the criterion alone.
+    test : {"auto", "LR", "Chisq", "Wald", None}
+        Likelihood-ratio tests ("LR", "Chisq"), Wald tests by the covariance of the fit, or the criterion alone.
+        "auto": Wald tests beside robust or cluster-robust errors, else likelihood ratios.
     k : float
         Penalty of a parameter in the criterion (2: AIC, log(n): BIC).
 
     Returns
     -------
     pandas.DataFrame
-        Rows "<none>" and the terms; columns df, aic, lrt, p_value. NaN where a model has no maximum.
+        Rows "<none>" and the terms; columns df, aic, lrt, p_value. NaN where a model has no maximum. Wald tests: a row
+        a term; columns df, chisq, p_value.
 
     Examples
     --------
@@ -111,33 +130,21 @@ def dropped_terms(
     >>> fit.drop1()["lrt"].round(3).to_dict()
     {'<none>': nan, 'temp': 26.928, 'contact': 11.043}
     """
-    one_of("test", test, ("Chisq", None))
+    terms = r.design.spec.marginality().droppable() if scope is None else terms_of(scope, r.design.terms)
+    if test is not None and is_wald(test, [r]):
+        return dropped_by_wald(r, terms)
     check_unpenalised([r], "drop1")
-    fits = drop_fits(r, _drop_scope(r, scope))
-    return _table(r, fits, -1.0, test, k)
+    return refit_table(r, drop_fits(r, terms), -1.0, test, k)
 
 
 def drop_fits(r: FittedLikelihood, terms: Iterable[str]) -> dict[str, Refit]:
     """The model without each term."""
-    fits = {}
-    for term in terms:
-        kept = [other for other in r.design.terms if other != term]
-        fits[term] = fitted(r, coded_anew(r, "formula", kept, term))
-    return fits
-
-
-def _drop_scope(r: FittedLikelihood, scope: Any) -> list[str]:
-    if scope is None:
-        return r.design.spec.marginality().droppable()
-    terms = [scope] if isinstance(scope, str) else list(scope)
-    unknown = [term for term in terms if term not in r.design.terms]
-    if unknown:
-        raise OptionError(f"scope has no term {unknown[0]!r} of the model; its terms are {', '.join(r.design.terms)}.")
-    return terms
+    kept = {term: [other for other in r.design.terms if other != term] for term in terms}
+    return {term: fitted(r, coded_anew(r, "formula", others, term)) for term, others in kept.items()}
 
 
 def added_terms(
-    r: FittedLikelihood, scope: str | Sequence[str], *, test: str | None = "Chisq", k: float = 2.0, data: Any = None
+    r: FittedLikelihood, scope: str | Sequence[str], *, test: str | None = "auto", k: float = 2.0, data: Any = None
 ) -> pd.DataFrame:
     """Each term of a scope put in on its own, as R's add1().
 
@@ -168,10 +175,18 @@ def added_terms(
     <none>   NaN  194.027     NaN      NaN
     contact  1.0  184.984  11.043    0.001
     """
-    one_of("test", test, ("Chisq", None))
+    texts = enterable(r, widest(r, scope, data))
+    if test is not None and is_wald(test, [r]):
+        return added_by_wald(r, {term: _wider(r, text, term, data) for term, text in texts.items()})
     check_unpenalised([r], "add1")
-    fits = add_fits(r, enterable(r, widest(r, scope, data)), data)
-    return _table(r, fits, 1.0, test, k)
+    return refit_table(r, add_fits(r, texts, data), 1.0, test, k)
+
+
+def _wider(r: FittedLikelihood, text: str, term: str, data: Any) -> FittedLikelihood:
+    """The fit with a further term, and the covariance of this one."""
+    wider: FittedLikelihood = updated(r, f"~ . + {text}", data=data, start=None)
+    check_rows(r.design, wider.design, term)
+    return wider
 
 
 def add_fits(r: FittedLikelihood, texts: dict[str, str], data: Any) -> dict[str, Refit]:
@@ -209,7 +224,7 @@ def check_rows(old: Design, new: Design, term: str) -> None:
         )
 
 
-def _table(
+def refit_table(
     r: FittedLikelihood, fits: dict[str, Refit], sign: float, test: str | None, k: float, loglik: bool = False
 ) -> pd.DataFrame:
     """One row a model; `sign` is +1 where terms were added and -1 where they were dropped."""
@@ -227,51 +242,133 @@ def _table(
     if test is not None:
         columns |= {"lrt": lrt, "p_value": np.where(worse, np.nan, chi2_tail(lrt, df))}
     table = pd.DataFrame(columns, index=[NONE, *fits])
-    named = {NONE: base, **fits}
-    notes = (
-        _separated(named),
-        _without_maximum(r, fits),
-        _lowered(table.index[worse]),
-        _not_nested(table.index[other]),
-    )
-    table.attrs["notes"] = [note for some in notes for note in some]
+    unfinished = [] if r.certificate.reached or base.separated else [NONE]
+    notes = {
+        _SEPARATED: [name for name, fit in {NONE: base, **fits}.items() if fit.separated],
+        _WITHOUT_MAXIMUM: unfinished + [name for name, fit in fits.items() if np.isnan(fit.loglik)],
+        _LOWERED: list(table.index[worse]),
+        _NOT_NESTED: list(table.index[other]),
+    }
+    table.attrs["notes"] = [text.format(", ".join(names)) for text, names in notes.items() if names]
     return table
 
 
-def extension_table(r: FittedLikelihood, fits: dict[str, Refit]) -> pd.DataFrame:
-    """The table of nominal_test and scale_test."""
-    return _table(r, fits, 1.0, "Chisq", 2.0, loglik=True)
+#: Criteria as near to each other as this are equal.
+_ROUNDING = 1e-7
 
 
-def _without_maximum(r: FittedLikelihood, fits: dict[str, Refit]) -> list[str]:
-    names = [name for name, fit in fits.items() if np.isnan(fit.loglik)]
-    if not (r.certificate.reached or r.fit.separation is not None):
-        names.insert(0, NONE)
-    return [f"no maximum of the likelihood was reached in the model of {', '.join(names)}."] if names else []
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What `step` found.
+
+    Attributes
+    ----------
+    fit : LikelihoodResults
+        The model at which no single term improves the criterion.
+    trace : pandas.DataFrame
+        One row a step: change ("+ term", "- term"), df, loglik, edf, aic (with the penalty k).
+    """
+
+    fit: FittedLikelihood
+    trace: pd.DataFrame
+
+    def __repr__(self) -> str:
+        return f"{self.trace.to_string()}\n{self.fit!r}"
 
 
-def _lowered(names: Iterable[str]) -> list[str]:
-    words = ", ".join(names)
-    if not words:
-        return []
-    return [f"the larger model has the lower likelihood, a local maximum, in the row of {words}: no p-value."]
+def stepwise(
+    r: FittedLikelihood, scope: Any = None, *, direction: str | None = None, k: float = 2.0, max_steps: int = 1000
+) -> Selection:
+    """Location terms dropped and added one by one while AIC falls, as R's step(); first those of no effect, df 0.
+
+    Parameters
+    ----------
+    scope : str or {"lower": str, "upper": str}, optional
+        Formula of the largest model, and of the terms that must stay.
+    direction : {"both", "backward", "forward"}, optional
+        "both" with a largest model, else "backward".
+    k : float
+        Penalty of a parameter (2: AIC, log(n): BIC).
+    max_steps : int
+
+    Returns
+    -------
+    Selection
+        The chosen `fit` and the `trace` of steps. Its p-values and intervals do not know of the selection.
+
+    Raises
+    ------
+    OptionError
+        Another direction, "forward" without a largest model, a penalised fit, or one with robust errors: AIC takes
+        its rows for independent.
+    DataError
+        A term that comes or goes is missing in some rows: models are compared on the same rows.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp * contact", data=datasets.load("wine"))
+    >>> fit.step().trace["change"].tolist()
+    ['', '- temp:contact']
+    """
+    lower, upper = _limits(r, scope)
+    check_unpenalised([r], "step")
+    check_likelihood(r, "step", "test terms by drop1() and add1(), which are Wald tests then")
+    chosen = direction or ("backward" if upper is None else "both")
+    one_of("direction", chosen, ("both", "backward", "forward"))
+    if upper is None and chosen == "forward":
+        raise OptionError("direction='forward' needs scope=, the formula of the largest model.")
+    rows = [("", r)]
+    for _ in range(max_steps):
+        best = _best_change(r, lower, upper if chosen != "backward" else None, chosen != "forward", k)
+        if best is None:
+            break
+        change, formula = best
+        changed = updated(r, formula, start=None)
+        check_rows(r.design, changed.design, change[2:])
+        r = changed
+        rows.append((change, r))
+    return Selection(r, _trace(rows, k))
 
 
-def _not_nested(names: Iterable[str]) -> list[str]:
-    words = ", ".join(names)
-    if not words:
-        return []
-    return [
-        f"the model in the row of {words} has another likelihood by no more parameters, as terms are coded otherwise "
-        "there: this model is not nested in it, nor it in this one, and there is no p-value."
-    ]
+def _limits(r: FittedLikelihood, scope: Any) -> tuple[set[frozenset[str]], Marginality | None]:
+    """Factors of the terms that must stay, and the terms of the largest model; dots stand for the first one."""
+    if isinstance(scope, dict):
+        unknown = set(scope) - {"lower", "upper"}
+        if unknown:
+            raise OptionError(f"scope takes the keys 'lower' and 'upper'; got {', '.join(map(repr, unknown))}.")
+        lower, upper = scope.get("lower"), scope.get("upper")
+    else:
+        lower, upper = None, scope
+    must = set() if lower is None else set(r.design.updated(formula=lower).spec.marginality().factors.values())
+    return must, None if upper is None else widest(r, upper, None)
 
 
-def _separated(fits: dict[str, Refit]) -> list[str]:
-    names = [name for name, fit in fits.items() if fit.separated]
-    if not names:
-        return []
-    return [
-        f"infinite estimates in the model of {', '.join(names)}: the likelihood is its limit, and the chi-squared "
-        "distribution of the statistic is in doubt."
-    ]
+def _best_change(
+    r: FittedLikelihood, lower: set[frozenset[str]], upper: Marginality | None, drop: bool, k: float
+) -> tuple[str, str] | None:
+    """The single term whose coming or going lowers the criterion most, and the formula that does it.
+
+    Terms without a parameter of their own go first, the last of them, unless the criterion rises.
+    """
+    marginality = r.design.spec.marginality()
+    terms = [term for term in marginality.droppable() if drop and marginality.factors[term] not in lower]
+    found = {(f"- {term}", f"~ . - {marginality.texts[term]}"): fit for term, fit in drop_fits(r, terms).items()}
+    now = k * r.edf - 2.0 * r.loglik
+    idle = [change for change, fit in found.items() if fit.edf == r.edf and fit.criterion(k) < now + _ROUNDING]
+    if idle:
+        return idle[-1]
+    if upper is not None:
+        texts = enterable(r, upper)
+        found |= {(f"+ {term}", f"~ . + {texts[term]}"): fit for term, fit in add_fits(r, texts, None).items()}
+    finite = {change: fit.criterion(k) for change, fit in found.items() if np.isfinite(fit.loglik)}
+    best = min(finite, key=finite.__getitem__, default=None)
+    return best if best is not None and finite[best] < now - _ROUNDING else None
+
+
+def _trace(rows: list[tuple[str, FittedLikelihood]], k: float) -> pd.DataFrame:
+    fits = [fit for _, fit in rows]
+    edf = np.array([fit.edf for fit in fits])
+    loglik = np.array([fit.loglik for fit in fits])
+    steps = {"change": [change for change, _ in rows], "df": np.append(np.nan, np.diff(edf))}
+    return pd.DataFrame(steps | {"loglik": loglik, "edf": edf, "aic": k * edf - 2.0 * loglik})

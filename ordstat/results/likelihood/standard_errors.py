@@ -5,21 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
-from scipy.special import expit, ndtri
+from scipy.special import expit, ndtr, ndtri, stdtr, stdtrit
 
-from ..._typing import BoolArray, FloatArray, IntArray
+from ..._typing import BoolArray, FloatArray
 from ...checks import fraction
-from ...model.costs import CostMatrix
 from ...model.fit import LikelihoodFit
 from ...model.likelihood.flexible import FLEXIBLE
 from ...model.likelihood.links import Link
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows
 from ..report.warnings import infinite_estimates
-from ..target import Target
 
 
 def places(fit: LikelihoodFit, rule: LikelihoodRule) -> FloatArray:
@@ -63,19 +61,27 @@ def infinite_parameters(fit: LikelihoodFit) -> BoolArray | None:
     return infinite if structured is None else np.asarray(np.abs(structured) @ infinite > 0.0)
 
 
-def normal_quantile(level: float) -> float:
-    """z with P(|N(0, 1)| < z) = level."""
-    return float(ndtri(0.5 + fraction("level", level) / 2.0))
+def normal_quantile(level: float, df: float = math.inf) -> float:
+    """z with P(|N(0, 1)| < z) = level; of Student's t where the degrees of freedom are finite."""
+    share = 0.5 + fraction("level", level) / 2.0
+    return float(ndtri(share) if math.isinf(df) else stdtrit(df, share))
 
 
-def symmetric_limits(value: FloatArray, std_error: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+def two_sided_p(statistic: FloatArray, df: float = math.inf) -> FloatArray:
+    """Two-sided p-values of estimates divided by their standard errors."""
+    return np.asarray(2.0 * (ndtr(-np.abs(statistic)) if math.isinf(df) else stdtr(df, -np.abs(statistic))))
+
+
+def symmetric_limits(
+    value: FloatArray, std_error: FloatArray, level: float, df: float = math.inf
+) -> tuple[FloatArray, FloatArray]:
     """value -+ z std_error."""
-    half = normal_quantile(level) * std_error
+    half = normal_quantile(level, df) * std_error
     return value - half, value + half
 
 
 def logit_limits(
-    share: FloatArray, complement: FloatArray, std_error: FloatArray, level: float
+    share: FloatArray, complement: FloatArray, std_error: FloatArray, level: float, df: float = math.inf
 ) -> tuple[FloatArray, FloatArray]:
     """Limits of p in [0, 1], formed on the logit scale and taken back [R: ordinal, predict.clm].
 
@@ -86,14 +92,26 @@ def logit_limits(
     std_error : array
         Standard error of p.
     level : float in (0, 1)
+    df : float
+        Of Student's t.
     """
-    z = normal_quantile(level)
+    z = normal_quantile(level, df)
     with np.errstate(divide="ignore", invalid="ignore"):
         centre = np.log(share) - np.log(complement)
         half = z * (std_error / share / complement)
         lower, upper = expit(centre - half), expit(centre + half)
     certain = std_error == 0.0
     return np.where(certain, share, lower), np.where(certain, share, upper)
+
+
+def limits_between(
+    low: float, high: float, value: FloatArray, std_error: FloatArray, level: float, df: float = math.inf
+) -> tuple[FloatArray, FloatArray]:
+    """Limits of a value in [low, high], by the logit of its place between the ends."""
+    width = high - low
+    share = (value - low) / width
+    lower, upper = logit_limits(share, 1.0 - share, std_error / width, level, df)
+    return low + width * lower, low + width * upper
 
 
 def drawn_rules(
@@ -161,11 +179,3 @@ _VALUES: dict[str, Callable[[LikelihoodRule, Rows], FloatArray]] = {
     "linear_predictor": lambda rule, rows: rule.eta(rows),
     "mean": _mean,
 }
-
-
-def classes_under(fit: LikelihoodFit, target: Target, cost: Any) -> IntArray:
-    """(n,) codes of least expected cost under another cost than that of the fit."""
-    rule = cast(LikelihoodRule, fit.rule)
-    chosen = CostMatrix.parse(cost)
-    chosen.matrix(rule.n_levels)  # raises where its size is not K x K
-    return replace(rule, cost=chosen).codes(target.rows, target.scores)

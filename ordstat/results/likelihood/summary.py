@@ -1,4 +1,4 @@
-"""The summary of a cumulative link model."""
+"""A likelihood fit as data frames, one row a parameter or one row in all, and its summary."""
 
 from __future__ import annotations
 
@@ -8,13 +8,76 @@ import numpy as np
 import pandas as pd
 
 from ...model.rules import count_above
-from ..report.cells import p_value
-from ..report.render import Summary
-from ..report.report import Report, Table
-from ..report.sections import alert_notes, certificate_text, data_header, error_tables, shared_tables, shortened
+from ..report.render import Report, Summary, Table
+from ..report.sections import (
+    alert_notes,
+    certificate_text,
+    data_header,
+    error_figures,
+    error_tables,
+    shared_tables,
+    shortened,
+)
 from .fitted import FittedLikelihood
+from .nested_wald import test_figures, test_of_effects
 from .profile import confidence_limits
-from .tidy import tidy_parameters
+
+#: What a fit tells of its likelihood, in the order of a table.
+_FIGURES = ("nobs", "edf", "df_residual", "loglik", "null_loglik", "aic", "bic")
+_SHARES = ("mcfadden", "nagelkerke")
+
+
+def tidy_parameters(
+    r: FittedLikelihood, conf_int: bool = True, exponentiate: bool = False, level: float = 0.95
+) -> pd.DataFrame:
+    """One row per parameter: term, estimate, std_error, statistic, p_value, conf_low, conf_high, coef_type.
+
+    Parameters
+    ----------
+    conf_int : bool
+        Whether to give the limits.
+    exponentiate : bool
+        exp() of estimate and limits of all terms but thresholds; std_error, statistic and p_value stay those of
+        the coefficient.
+    level : float
+        Confidence level of the limits.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.tidy(exponentiate=True).round(2).loc[4:, ["term", "estimate", "conf_low", "conf_high"]]
+                 term  estimate  conf_low  conf_high
+    4    temp[T.warm]     12.22      4.34      34.44
+    5  contact[T.yes]      4.61      1.81      11.73
+    """
+    limits = confidence_limits(r, level=level).to_numpy()
+    numbers = np.column_stack((r.fit.coefficients, limits))
+    if exponentiate:
+        effects = r.parameters.of("nominal", "location", "scale")
+        with np.errstate(over="ignore"):  # infinite, of a large coefficient
+            numbers[effects] = np.exp(numbers[effects])
+    estimate, low, high = numbers.T
+    tests = {"std_error": r._standard_errors, "statistic": r.z_values.to_numpy(), "p_value": r.p_values.to_numpy()}
+    ends = {"conf_low": low, "conf_high": high} if conf_int else {}
+    named = {"term": r.parameters.names, "estimate": estimate}
+    return pd.DataFrame(named | tests | ends | {"coef_type": r.parameters.kinds})
+
+
+def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
+    """One row of figures of the whole fit; with robust errors wald_chi2, wald_df, wald_p_value in place of lr_chi2 ....
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.glance()[["nobs", "loglik", "aic", "mcfadden"]].round(3)
+       nobs  loglik      aic  mcfadden
+    0  72.0 -86.492  184.984     0.166
+    """
+    own, shares = ({name: getattr(r, name) for name in names} for names in (_FIGURES, _SHARES))
+    return pd.DataFrame([own | test_figures(r) | shares | error_figures(r) | {"converged": r.certificate.reached}])
+
 
 #: Name of the ratio, sign of the coefficient in it, title of its table, where the family has none.
 _EXPONENT = ("exp(estimate)", 1.0, "Exponents of the location effects; no odds or hazards under this link")
@@ -53,14 +116,11 @@ def likelihood_report(r: FittedLikelihood, exponentiate: bool = False, level: fl
 
 
 def _fit_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
-    test = (
-        f"{r.lr_chi2:.4g} on {r.lr_df} df, p {_equals(p_value(r.lr_p_value))}" if r.lr_df else "none: thresholds only"
-    )
     return (
         ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"),
         ("Log-likelihood", f"{r.loglik:.4f}"),
         ("AIC, BIC", f"{r.aic:.2f}, {r.bic:.2f}"),
-        ("LR test", test),
+        test_of_effects(r),
         ("McFadden R2", f"{r.mcfadden:.4f}"),
         ("Nagelkerke R2", f"{r.nagelkerke:.4f}"),
         ("Std. errors", r.own_covariance.words),
@@ -77,10 +137,6 @@ def _threshold_rule(r: FittedLikelihood) -> str:
         "Margins, errors at a margin and bounds belong to the threshold rule (the level is the number of thresholds "
         f"below the score); it gives the level of predict() for {agreement} training rows."
     )
-
-
-def _equals(p: str) -> str:
-    return p.replace("<", "< ") if p.startswith("<") else f"= {p}"
 
 
 def _effect_tables(r: FittedLikelihood, exponentiate: bool, level: float) -> list[Table]:
@@ -107,12 +163,9 @@ def _limit_names(level: float) -> tuple[str, str]:
 
 
 def _effects(r: FittedLikelihood, rows: Any, title: str, level: float) -> Table:
-    tidy = tidy_parameters(r, level=level).iloc[rows].set_index("term").rename_axis(None)
-    low, high = _limit_names(level)
-    frame = tidy.rename(
-        columns={"std_error": "std. error", "statistic": "z", "p_value": "p", "conf_low": low, "conf_high": high}
-    )
-    return Table(title=title, frame=frame.drop(columns="coef_type"), formats={"z": ".2f", "p": "p"})
+    tidy = tidy_parameters(r, level=level).iloc[rows].set_index("term").rename_axis(None).drop(columns="coef_type")
+    frame = tidy.set_axis(["estimate", "std. error", "z", "p", *_limit_names(level)], axis=1)
+    return Table(title=title, frame=frame, formats={"z": ".2f", "p": "p"})
 
 
 def _ratios(r: FittedLikelihood, level: float) -> Table:
@@ -120,11 +173,12 @@ def _ratios(r: FittedLikelihood, level: float) -> Table:
     rows = r.parameters.of("location")
     scaled = r.design.sample.rows.scale is not None or r.design.sample.rows.scale_offset is not None
     name, sign, title = _SCALED if scaled else r.family.ratios.get(r.family.link.name, _EXPONENT)
-    limits = np.sort(np.exp(sign * confidence_limits(r, level).to_numpy()[rows]), axis=1)
-    ratios = np.exp(sign * r.fit.coefficients[rows])
+    with np.errstate(over="ignore"):  # infinite, of a large coefficient
+        limits = np.sort(np.exp(sign * confidence_limits(r, level=level).to_numpy()[rows]), axis=1)
+        ratios = np.exp(sign * r.fit.coefficients[rows])
     low, high = _limit_names(level)
     frame = pd.DataFrame({name: ratios, low: limits[:, 0], high: limits[:, 1]}, index=list(r.design.names))
-    return Table(title=title, frame=frame)
+    return Table(title=title, frame=frame, formats=dict.fromkeys(frame, "ratio"))
 
 
 def _threshold_table(r: FittedLikelihood) -> Table:

@@ -1,83 +1,34 @@
-"""Predictions of a likelihood fit with their standard errors and limits."""
+"""Predictions of a likelihood fit with their standard errors and limits, and responses drawn from it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..._typing import FloatArray
+from ..._typing import BoolArray, FloatArray, IntArray
 from ...checks import fraction, generator, one_of, whole
-from ...exceptions import OptionError
+from ...exceptions import DataError, OptionError
+from ...model.costs import CostMatrix
 from ...model.likelihood.derivatives import involved, score_errors, score_involved, standard_errors
 from ...model.likelihood.quantities import QUANTITIES
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.row_blocks import row_blocks
 from ...model.sample import Rows
 from ..predictions import prediction, unknown_type
-from ..target import Target
 from .fitted import FittedLikelihood
 from .standard_errors import (
     UNCERTAIN,
-    classes_under,
     drawn_rules,
     infinite_parameters,
+    limits_between,
     logit_limits,
     predicted,
     rule_covariance,
     symmetric_limits,
 )
-
-METHODS = ("delta", "simulation")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Uncertainty:
-    """How uncertain a prediction is to be told.
-
-    Attributes
-    ----------
-    se : bool
-        Whether to give standard errors.
-    interval : "confidence" or None
-    level : float in (0, 1)
-    method : {"delta", "simulation"}
-    draws : int
-        Draws of the parameters, for the simulation.
-    seed : int or numpy.random.Generator
-    vcov : str or dict, optional
-        Covariance of the parameters, as `LikelihoodResults.vcov` takes it.
-    """
-
-    se: bool = False
-    interval: str | None = None
-    level: float = 0.95
-    method: str = "delta"
-    draws: int = 1000
-    seed: int | np.random.Generator = 0
-    vcov: Any = None
-
-    def __post_init__(self) -> None:
-        one_of("interval", self.interval, ("confidence", None))
-        one_of("method", self.method, METHODS)
-        whole("draws", self.draws, 2)
-        fraction("level", self.level)
-
-    @property
-    def asked(self) -> bool:
-        return self.se or self.interval is not None
-
-
-@dataclass(frozen=True, eq=False)
-class Predicted:
-    """Predictions of n rows with errors and limits, (n, M) each."""
-
-    estimate: FloatArray
-    std_error: FloatArray
-    lower: FloatArray
-    upper: FloatArray
 
 
 def prediction_with_errors(
@@ -150,39 +101,47 @@ def prediction_with_errors(
     >>> fit.predict(wine.head(3), cost="absolute").tolist()
     [2, 2, 3]
     """
-    how = Uncertainty(se=se, interval=interval, level=level, method=method, draws=draws, seed=seed, vcov=vcov)
+    one_of("interval", interval, ("confidence", None))
+    one_of("method", method, ("delta", "simulation"))
+    whole("draws", draws, 2)
+    fraction("level", level)
     if cost is not None:
         return _prediction_under(r, newdata, type, cost)
-    if not how.asked:
+    if not se and interval is None:
         return prediction(r, newdata, type)
     if type not in r.predicts:
         raise unknown_type(r, type)
-    return with_uncertainty(r, r.target(newdata), type, how)
-
-
-def _prediction_under(r: FittedLikelihood, newdata: Any, type: str, cost: Any) -> pd.Series:
-    if type != "class":
-        raise OptionError(f"cost goes with type='class'; got type={type!r}.")
     target = r.target(newdata)
-    return target.classes(classes_under(r.fit, target, cost), r.design.levels, r.design.response)
-
-
-def with_uncertainty(results: FittedLikelihood, target: Target, type: str, how: Uncertainty) -> pd.DataFrame:
-    """The frame of `LikelihoodResults.predict` with standard errors or limits."""
     if type not in UNCERTAIN:
         have = ", ".join(repr(t) for t in UNCERTAIN)
         raise OptionError(f"type={type!r} has no standard error or interval; {have} have.")
-    rule = cast(LikelihoodRule, results.fit.rule)
-    covariance = rule_covariance(results.fit, rule, results.vcov(how.vcov).to_numpy())
-    method = _delta if how.method == "delta" else _simulated
-    found = _unknown_removed(method(rule, target.rows, type, covariance, how), results, rule, target.rows, type)
-    tables = {"estimate": found.estimate}
-    if how.se:
-        tables["std_error"] = found.std_error
-    if how.interval is not None:
-        tables |= {"lower": found.lower, "upper": found.upper}
-    columns = _columns(results, type, list(tables))
+    rule, rows = r.rule, target.rows
+    covariance, estimate = rule_covariance(r.fit, rule, r.vcov(vcov).to_numpy()), predicted(rule, rows, type)
+    if method == "delta":
+        errors = _delta_errors(rule, rows, type, covariance)
+        found = [errors, *_limits(rule, rows, type, estimate, errors, level, r.design_df)]
+    else:
+        drawn = list(drawn_rules(rule, covariance, draws, generator(seed)))
+        found = list(_simulated(drawn, rows, type, estimate, level))
+    unknown = _depends_on_infinite(r, rule, rows, type)
+    std_error, lower, upper = found if unknown is None else [np.where(unknown, np.nan, table) for table in found]
+    tables = {"estimate": estimate}
+    if se:
+        tables["std_error"] = std_error
+    if interval is not None:
+        tables |= {"lower": lower, "upper": upper}
+    columns = _columns(r, type, list(tables))
     return target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
+
+
+def _prediction_under(r: FittedLikelihood, newdata: Any, type: str, cost: Any) -> pd.Series:
+    """Classes of least expected cost under another cost than that of the fit."""
+    if type != "class":
+        raise OptionError(f"cost goes with type='class'; got type={type!r}.")
+    target, chosen = r.target(newdata), CostMatrix.parse(cost)
+    chosen.matrix(len(r.levels))  # raises where its size is not K x K
+    codes = replace(r.rule, cost=chosen).codes(target.rows, target.scores)
+    return target.classes(codes, r.design.levels, r.design.response)
 
 
 def _columns(results: FittedLikelihood, type: str, statistics: list[str]) -> pd.Index:
@@ -193,73 +152,102 @@ def _columns(results: FittedLikelihood, type: str, statistics: list[str]) -> pd.
     return pd.MultiIndex.from_product([statistics, labels], names=["statistic", None])
 
 
-def _delta(rule: LikelihoodRule, rows: Rows, type: str, covariance: FloatArray, how: Uncertainty) -> Predicted:
-    estimate = predicted(rule, rows, type)
+def _delta_errors(rule: LikelihoodRule, rows: Rows, type: str, covariance: FloatArray) -> FloatArray:
+    """(n, M) standard errors by the delta method."""
     if type == "score":
-        errors = score_errors(rule, rows, covariance)[:, None]
-    else:
-        errors = standard_errors(rule, rows, QUANTITIES[type], covariance)
-    return Predicted(estimate, errors, *_LIMITS[type](rule, rows, estimate, errors, how.level))
+        return score_errors(rule, rows, covariance)[:, None]
+    return standard_errors(rule, rows, QUANTITIES[type], covariance)
 
 
-_Limits = tuple[FloatArray, FloatArray]
+def _limits(
+    rule: LikelihoodRule, rows: Rows, type: str, value: FloatArray, error: FloatArray, level: float, df: float
+) -> tuple[FloatArray, FloatArray]:
+    """(n, M) limits, on the logit scale for probabilities, and for the mean between the ranks 1 and K."""
+    if type == "prob":
+        return logit_limits(value, rule.family.complements(rule.eta(rows)), error, level, df)
+    if type == "cum_prob":
+        above = np.hstack([rule.family.above(rule.eta(rows)), np.zeros((rows.n, 1))])
+        return logit_limits(value, above, error, level, df)
+    if type == "mean":
+        return limits_between(1.0, float(rule.n_levels), value, error, level, df)
+    return symmetric_limits(value, error, level, df)
 
 
-def _plain_limits(rule: LikelihoodRule, rows: Rows, value: FloatArray, error: FloatArray, level: float) -> _Limits:
-    return symmetric_limits(value, error, level)
-
-
-def _prob_limits(rule: LikelihoodRule, rows: Rows, value: FloatArray, error: FloatArray, level: float) -> _Limits:
-    return logit_limits(value, rule.family.complements(rule.eta(rows)), error, level)
-
-
-def _cum_prob_limits(rule: LikelihoodRule, rows: Rows, value: FloatArray, error: FloatArray, level: float) -> _Limits:
-    above = np.hstack([rule.family.above(rule.eta(rows)), np.zeros((rows.n, 1))])
-    return logit_limits(value, above, error, level)
-
-
-def _mean_limits(rule: LikelihoodRule, rows: Rows, value: FloatArray, error: FloatArray, level: float) -> _Limits:
-    """On the logit of the place between the lowest rank 1 and the highest K."""
-    width = rule.n_levels - 1.0
-    share = (value - 1.0) / width
-    lower, upper = logit_limits(share, 1.0 - share, error / width, level)
-    return 1.0 + width * lower, 1.0 + width * upper
-
-
-_LIMITS = {
-    "prob": _prob_limits,
-    "cum_prob": _cum_prob_limits,
-    "score": _plain_limits,
-    "linear_predictor": _plain_limits,
-    "mean": _mean_limits,
-}
-
-
-def _simulated(rule: LikelihoodRule, rows: Rows, type: str, covariance: FloatArray, how: Uncertainty) -> Predicted:
-    """Deviation and quantiles of the predictions at drawn parameters; the estimate is the fit's own."""
-    estimate = predicted(rule, rows, type)
-    rng = generator(how.seed)
-    drawn = list(drawn_rules(rule, covariance, how.draws, rng))
-    tail = 0.5 - how.level / 2.0
+def _simulated(drawn: list[LikelihoodRule], rows: Rows, type: str, estimate: FloatArray, level: float) -> FloatArray:
+    """(3, n, M) deviation and quantiles of the predictions at drawn parameters."""
+    tail = 0.5 - level / 2.0
     tables = np.empty((3, *estimate.shape))
-    for part in row_blocks(rows.n, how.draws * estimate.shape[1]):
+    for part in row_blocks(rows.n, len(drawn) * estimate.shape[1]):
         values = np.stack([predicted(one, rows.take(part), type) for one in drawn])
         tables[0, part] = values.std(axis=0, ddof=1)
         tables[1:, part] = np.quantile(values, [tail, 1.0 - tail], axis=0)
-    return Predicted(estimate, *tables)
+    return tables
 
 
-def _unknown_removed(
-    found: Predicted, results: FittedLikelihood, rule: LikelihoodRule, rows: Rows, type: str
-) -> Predicted:
-    """No errors where a prediction depends on an infinite estimate."""
-    infinite = infinite_parameters(results.fit)
+def _depends_on_infinite(r: FittedLikelihood, rule: LikelihoodRule, rows: Rows, type: str) -> BoolArray | None:
+    """(n, M) which predictions depend on an infinite estimate; None where there is none."""
+    infinite = infinite_parameters(r.fit)
     if infinite is None:
-        return found
+        return None
     if type == "score":
-        moving = score_involved(rule, rows, infinite)[:, None]
-    else:
-        moving = involved(rule, rows, QUANTITIES[type], infinite)
-    return Predicted(
-        found.estimate, *(np.where(moving, np.nan, table) for table in (found.std_error, found.lower, found.upper))
-    )
+        return score_involved(rule, rows, infinite)[:, None]
+    return involved(rule, rows, QUANTITIES[type], infinite)
+
+
+def simulated(
+    r: FittedLikelihood, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None
+) -> pd.DataFrame:
+    """Responses drawn from the fitted probabilities.
+
+    Parameters
+    ----------
+    n : int
+        Number of responses for every row.
+    seed : int or numpy.random.Generator
+    newdata : data frame, optional
+        Rows to simulate; the rows of the fit if not given.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns sim_1, ..., sim_n: ordered categoricals of the levels of the response, on the index of the rows;
+        NaN where an input is missing.
+
+    Raises
+    ------
+    OptionError
+        `n` below 1.
+    DataError
+        Nominal effects put thresholds out of order, so that some probabilities are negative.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.simulate(n=2, seed=1).shape
+    (72, 2)
+    """
+    whole("n", n, 1)
+    target = r.target(newdata)
+    rule, rng = r.rule, generator(seed)
+    shares = rng.random((int(n), target.rows.n))
+    codes = np.empty(shares.shape, dtype=np.intp)
+    for rows in row_blocks(target.rows.n, len(r.levels)):
+        probabilities = rule.probabilities(target.rows.take(rows), target.scores[rows])
+        codes[:, rows] = drawn_codes(probabilities, shares[:, rows])
+    columns = {f"sim_{i + 1}": target.classes(row, r.design.levels) for i, row in enumerate(codes)}
+    return pd.DataFrame(columns, index=target.index)
+
+
+def drawn_codes(probabilities: FloatArray, shares: FloatArray) -> IntArray:
+    """(S, n) codes: how many cumulative probabilities of a row (n, K) lie at or below each share (S, n) in [0, 1)."""
+    if (probabilities < 0.0).any():
+        raise DataError(
+            "simulate() needs probabilities: nominal effects put the thresholds of "
+            f"{int((probabilities < 0.0).any(axis=1).sum())} rows out of order, so that some are negative."
+        )
+    ends = np.cumsum(probabilities, axis=1)[:, :-1]
+    codes = np.zeros(shares.shape, dtype=np.intp)
+    for k in range(ends.shape[1]):
+        codes += shares >= ends[:, k]
+    return codes

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 import pandas as pd
 
-from ..._typing import FloatArray, IntArray
+from ..._typing import IntArray
 from ...exceptions import UnavailableError
 from ...model.costs import sample_costs
-from ...model.ensembles.rounds import EnsembleFit
+from ...model.ensembles.ensembles import EnsembleFit
 from ...model.sample import Rows, Sample
+from ...plots.accessor import EnsemblePlots
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
-from ..report.report import Report, Table
-from ..report.sections import alert_notes, certificate_text, data_header, figures, shared_tables, shortened
+from ..report.render import Report, Table
+from ..report.sections import figures, ranker_report, shared_tables, shortened
 from .margin import FittedThresholds, tidy_thresholds
 from .staged import after_rounds, staged_predictions, stages, with_more_rounds
-
-if TYPE_CHECKING:
-    from ...plots.ensemble import EnsemblePlots
-
 
 # Rows of the table of rounds in a summary.
 _SHOWN = 6
@@ -38,7 +34,6 @@ class BoostingMethod(Protocol):
         """Predicted codes of several sets of rows after some of the rounds."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class FittedEnsemble(FittedRanker):
     """A fitted ranker whose score rounds have added to."""
 
@@ -142,19 +137,14 @@ def ensemble_importance(fit: FittedEnsemble) -> pd.DataFrame:
     >>> fit.importance().index.tolist()
     ['temp[T.warm]', 'contact[T.yes]']
     """
-    found = _sizes(fit)
-    frame = pd.DataFrame({"importance": found / (found.sum() or 1.0)}, pd.Index(fit.design.names, name="column"))
-    return frame.sort_values("importance", ascending=False, kind="stable")
-
-
-def _sizes(fit: FittedEnsemble) -> FloatArray:
     rule: Any = fit.fit.rule
     potential = getattr(rule, "rule", rule).potential  # of the levels that had rows
     potential = getattr(potential, "added", potential)
     if not hasattr(potential, "importance"):
         raise UnavailableError(f"{fit.method!r} adds up hypotheses that do not tell which columns they look at.")
-    sizes: FloatArray = potential.importance(fit.design.sample)
-    return sizes
+    found = potential.importance(fit.design.sample)
+    frame = pd.DataFrame({"importance": found / (found.sum() or 1.0)}, pd.Index(fit.design.names, name="column"))
+    return frame.sort_values("importance", ascending=False, kind="stable")
 
 
 def ensemble_figures(fit: FittedEnsemble) -> pd.DataFrame:
@@ -167,12 +157,9 @@ def _round_table(fit: FittedEnsemble) -> Table:
     frame = fit.rounds.iloc[shown].drop(columns=fit.threshold_names, errors="ignore")
     frame.insert(1, "cost", ensemble_errors(fit, rounds=shown.tolist())["cost"])
     of = "all rows of the fit, those held out too" if "validation" in frame else "the rows of the fit"
-    return Table(
-        title="After some of the rounds: mean cost, loss, and the loss's bound by the training-error theorem",
-        frame=frame,
-        formats={"alpha": "g", "cost": "g", "loss": "g", "bound": "g"},
-        note=f"The cost is that of {of}. All rounds are in .rounds, their errors in .staged_errors().",
-    )
+    title = "After some of the rounds: mean cost, loss, and the loss's bound by the training-error theorem"
+    note = f"The cost is that of {of}. All rounds are in .rounds, their errors in .staged_errors()."
+    return Table(title=title, frame=frame, formats=dict.fromkeys(("alpha", "cost", "loss", "bound"), "g"), note=note)
 
 
 class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
@@ -201,19 +188,9 @@ class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
     @property
     def plot(self) -> EnsemblePlots:
         """Pictures of the fit, by matplotlib: `fit.plot.rounds()`."""
-        from ...plots.ensemble import EnsemblePlots
-
         return EnsemblePlots(self)
 
     def report(self) -> Report:
         """The summary as data."""
-        return Report(
-            title=f"Threshold ensemble: {self.design.formula}",
-            header=(*data_header(self), ("Certificate", certificate_text(self.certificate, self.trace))),
-            tables=(
-                shortened(Table(title="Thresholds", frame=self.thresholds.to_frame()), ".thresholds"),
-                _round_table(self),
-                *shared_tables(self),
-            ),
-            notes=(*alert_notes(self), *self.margin_bounds.notes),
-        )
+        thresholds = shortened(Table(title="Thresholds", frame=self.thresholds.to_frame()), ".thresholds")
+        return ranker_report(self, "Threshold ensemble", [thresholds, _round_table(self), *shared_tables(self)])

@@ -1,31 +1,30 @@
-"""Large-margin rankers: thresholds and coefficients, which other rankers with thresholds share, and their results."""
+"""Large-margin rankers and rankers that vote: what others with thresholds or votes share, and their results."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import cast
+from collections.abc import Sequence
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
 
 from ...exceptions import UnavailableError
-from ...model.fit import MarginFit
+from ...model.fit import CostBound, MarginFit, VoteFit
 from ...model.rules import ThresholdRule
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
-from ..report.report import Report, Table
+from ..report.render import Report, Table
 from ..report.sections import (
-    alert_notes,
-    certificate_text,
-    data_header,
+    bound_header,
+    error_tables,
     figures,
+    ranker_report,
     selection_table,
     shared_tables,
     shortened,
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class FittedThresholds(FittedRanker):
     """A fitted ranker, rank(x) = 1 + #{k : H(x) > threshold_k}."""
 
@@ -83,14 +82,8 @@ def tidy_thresholds(fit: FittedThresholds) -> pd.DataFrame:
     5  contact[T.yes]       2.0   location
     """
     params = fit.params
-    effects = len(params) - len(fit.threshold_names)
-    return pd.DataFrame(
-        {
-            "term": params.index,
-            "estimate": params.to_numpy(),
-            "coef_type": ["threshold"] * len(fit.threshold_names) + ["location"] * effects,
-        }
-    )
+    kinds = ["threshold"] * len(fit.threshold_names) + ["location"] * (len(params) - len(fit.threshold_names))
+    return pd.DataFrame({"term": params.index, "estimate": params.to_numpy(), "coef_type": kinds})
 
 
 def threshold_figures(fit: FittedThresholds) -> pd.DataFrame:
@@ -102,18 +95,18 @@ def threshold_figures(fit: FittedThresholds) -> pd.DataFrame:
 
 def threshold_report(r: FittedThresholds) -> Report:
     """The summary as data."""
+    return report_with(r, [])
+
+
+def report_with(r: FittedThresholds, header: Sequence[tuple[str, Any]]) -> Report:
+    """The summary with more pairs in its header."""
     tables = [shortened(Table(title="Thresholds", frame=r.thresholds.to_frame()), ".thresholds")]
     if r.fit.coefficients is not None:
         title = "Coefficients of the score (positive = higher response)"
         tables.insert(0, Table(title=title, frame=r.coef.to_frame()))
     if r.fit.selection is not None:
         tables.append(selection_table(r.fit.selection))
-    return Report(
-        title=f"Large-margin ranker: {r.design.formula}",
-        header=(*data_header(r), ("Certificate", certificate_text(r.certificate, r.trace))),
-        tables=(*tables, *shared_tables(r)),
-        notes=(*alert_notes(r), *r.margin_bounds.notes),
-    )
+    return ranker_report(r, "Large-margin ranker", [*tables, *shared_tables(r)], header)
 
 
 class MarginResults(FittedThresholds, OrdinalResults):
@@ -130,3 +123,43 @@ class MarginResults(FittedThresholds, OrdinalResults):
     tidy = tidy_thresholds
     glance = threshold_figures
     report = threshold_report
+
+
+class FittedVotes(FittedRanker):
+    """A fitted ranker that chooses the level with the most votes."""
+
+    fit: VoteFit
+
+    predicts: ClassVar[tuple[str, ...]] = ("class", "votes")
+    augments: ClassVar[tuple[str, ...]] = ("class", "votes")
+    no_bounds: ClassVar[str] = "No margin bounds: a rule that votes has no margins."
+
+    @property
+    def bound(self) -> CostBound | None:
+        """The bound on the training cost by the costs of the binary classifiers; None where there is no theorem."""
+        return self.fit.bound
+
+
+def vote_report(fit: FittedVotes) -> Report:
+    """The summary as data."""
+    header = [] if fit.bound is None else [bound_header(fit.bound)]
+    chosen = [] if fit.fit.selection is None else [selection_table(fit.fit.selection)]
+    return ranker_report(fit, "Voting ranker", [*chosen, *error_tables(fit)], header)
+
+
+class VoteResults(FittedVotes, OrdinalResults):
+    """A fitted ranker that chooses the level with the most votes, ties to the lower one.
+
+    It has no thresholds and no margins: `predict` gives "class" and "votes", one column a level.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="csovo")
+    >>> fit.predict(type="votes").head(2)
+         1    2    3    4    5
+    0  2.0  4.0  3.0  1.0  0.0
+    1  2.0  4.0  3.0  1.0  0.0
+    """
+
+    report = vote_report

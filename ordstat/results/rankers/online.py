@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import pandas as pd
 
@@ -15,9 +15,11 @@ from ...model.online.weights import Learned, MistakeBound, OnlineMarginFit, Onli
 from ...model.sample import Sample
 from ..base import OrdinalResults
 from ..fitted import FittedRanker, case_weights
-from ..report.report import Report
-from .margin import FittedThresholds, threshold_figures, threshold_report, tidy_thresholds
-from .votes import FittedVotes, vote_report
+from ..report.render import Report
+from .margin import FittedThresholds, FittedVotes, threshold_figures, threshold_report, tidy_thresholds, vote_report
+
+if TYPE_CHECKING:
+    from ...design.design import Design
 
 
 class OnlineRanker(Protocol):
@@ -33,7 +35,6 @@ class OnlineRanker(Protocol):
         """The limit of the mistakes on separable rows."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class FittedOnline(FittedRanker):
     """A ranker learned online."""
 
@@ -55,23 +56,6 @@ class FittedOnline(FittedRanker):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Batch:
-    """Further rows, with the columns and levels of a fit.
-
-    Attributes
-    ----------
-    sample : Sample
-    index : (N,) labels of the rows
-    n_given : int
-        Rows before any were left out.
-    """
-
-    sample: Sample
-    index: pd.Index
-    n_given: int
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Stream:
     """Batches learned one after another; what follows for the last one is worked out when it is asked for.
 
@@ -79,36 +63,31 @@ class Stream:
     ----------
     first : FittedOnline
         What was learned before.
-    last : Batch, optional
+    last : Design, optional
+        That of the fit with the rows of the last batch.
     update : Update, optional
     """
 
     first: FittedOnline
-    last: Batch | None = None
+    last: Design | None = None
     update: Update | None = None
 
-    def after(self, batch: Batch) -> Stream:
-        """The stream with one more batch."""
+    def after(self, sample: Sample, index: pd.Index, n_given: int) -> Stream:
+        """The stream with one more batch: rows with the columns and levels of the fit, their labels (N,), and how
+        many they were before any was left out."""
         before = self.first.fit.learned if self.update is None else self.update.learned
-        update = cast(OnlineRanker, self.first.method).continued(batch.sample, before)
-        return Stream(first=self.first, last=batch, update=update)
+        update = cast(OnlineRanker, self.first.method).continued(sample, before)
+        parts: dict[str, Any] = {"sample": sample, "index": index, "n_given": n_given}
+        design = replace(self.first.design, **parts, dropped={}, notes=(), data=None)
+        return Stream(first=self.first, last=design, update=update)
 
     @cached_property
     def results(self) -> FittedOnline:
         """The results at the last batch."""
         if self.last is None or self.update is None:
             return self.first
-        design = replace(
-            self.first.design,
-            sample=self.last.sample,
-            index=self.last.index,
-            n_given=self.last.n_given,
-            dropped={},
-            notes=(),
-            data=None,
-        )
         fit: Any = cast(OnlineRanker, self.first.method).concluded(self.update)
-        return replace(self.first, design=design, fit=fit)
+        return replace(self.first, design=self.last, fit=fit)
 
     def __getstate__(self) -> dict[str, Any]:
         """What to pickle: the results, in place of all that they were made from."""
@@ -149,11 +128,12 @@ def further_rows(fit: S, data: Any, *, weights: str | None = None) -> S:
     """
     stream = Stream(first=fit)
     for frame in data if isinstance(data, (list, tuple, Iterator)) else (data,):
-        stream = stream.after(_batch(fit, frame, weights))
+        stream = stream.after(*_batch(fit, frame, weights))
     return cast(S, stream.results)
 
 
-def _batch(fit: FittedOnline, frame: Any, weights: str | None) -> Batch:
+def _batch(fit: FittedOnline, frame: Any, weights: str | None) -> tuple[Sample, pd.Index, int]:
+    """Sample of a further frame, labels of its rows, and how many there were before any was left out."""
     if fit.design.sample.costs is not None:
         raise OptionError("partial_fit has no costs of new rows: fit with a cost of all rows, such as cost='absolute'.")
     new, codes = fit.design.spec.rebuild(frame), fit.design.spec.response(frame)
@@ -167,7 +147,7 @@ def _batch(fit: FittedOnline, frame: Any, weights: str | None) -> Batch:
         n_levels=fit.design.sample.n_levels,
         weights=None if weights is None else case_weights(frame, weights, kept),
     )
-    return Batch(sample=sample, index=new.index if whole else new.index[kept], n_given=int(kept.size))
+    return sample, new.index if whole else new.index[kept], int(kept.size)
 
 
 def with_mistakes(fit: FittedOnline, report: Report) -> Report:

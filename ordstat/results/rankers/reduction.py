@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 import pandas as pd
@@ -14,18 +13,16 @@ from ...model.reduction.answers import CountingRule
 from ...model.reduction.encoding import Encoding
 from ...model.reduction.extended import ReductionFit
 from ...model.sample import Rows
-from ...model.trees.binary_tree import TreePanel
+from ...model.trees.tree import TreePanel
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
 from ..report.cells import count
-from ..report.report import Report
-from ..report.sections import alert_notes, certificate_text, data_header, error_tables
+from ..report.render import Report
+from ..report.sections import bound_header, error_tables, ranker_report
 from ..target import Target
-from .margin import FittedThresholds, threshold_figures, threshold_report, tidy_thresholds
-from .votes import bound_text
+from .margin import FittedThresholds, report_with, threshold_figures, tidy_thresholds
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class FittedReduction(FittedRanker):
     """A fitted ranker that asks K-1 questions "is the rank above k?"."""
 
@@ -40,22 +37,15 @@ class FittedReduction(FittedRanker):
         return self.fit.bound
 
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
-        if type == "prob":
-            return target.frame(self._probable().probabilities(target.rows), self.levels)
-        if type == "cum_prob":
-            return target.frame(self._probable().cum_probabilities(target.rows), self.levels)
-        return super()._predicted(target, type)
-
-    def _probable(self) -> CountingRule:
         rule = cast(CountingRule, self.fit.rule)
-        if rule.probable:
-            return rule
-        why = (
-            "its base classifier has no predict_proba"
-            if rule.unbiased
-            else "the costs weigh a question's examples by their ranks, so that its answers are not P(rank above k)"
-        )
-        raise UnavailableError(f"{self.method!r} has no probabilities: {why}.")
+        if type in ("prob", "cum_prob") and not rule.probable:
+            why = (
+                "its base classifier has no predict_proba"
+                if rule.unbiased
+                else "the costs weigh a question's examples by their ranks, so that its answers are not P(rank above k)"
+            )
+            raise UnavailableError(f"{self.method!r} has no probabilities: {why}.")
+        return super()._predicted(target, type)
 
     def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
         rule = cast(CountingRule, fit.rule)
@@ -105,14 +95,8 @@ def classifier_trees(fit: FittedReduction) -> str:
 
 def reduction_report(fit: FittedReduction) -> Report:
     """The summary as data."""
-    header = [*data_header(fit), ("Certificate", certificate_text(fit.certificate, fit.trace))]
-    header.append(("Training bound", "none" if fit.bound is None else bound_text(fit.bound)))
-    return Report(
-        title=f"Ranker by binary classification: {fit.design.formula}",
-        header=tuple(header),
-        tables=tuple(error_tables(fit)),
-        notes=(*alert_notes(fit), *_notes(fit), *fit.margin_bounds.notes),
-    )
+    kind = "Ranker by binary classification"
+    return ranker_report(fit, kind, error_tables(fit), [bound_header(fit.bound)], _notes(fit))
 
 
 def _notes(fit: FittedReduction) -> list[str]:
@@ -178,6 +162,4 @@ class ThresholdLossResults(FittedReduction, FittedThresholds, OrdinalResults):
 
     def report(self) -> Report:
         """The summary as data."""
-        report = threshold_report(self)
-        text = "none" if self.bound is None else bound_text(self.bound)
-        return replace(report, header=(*report.header, ("Training bound", text)))
+        return report_with(self, [bound_header(self.bound)])

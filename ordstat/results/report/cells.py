@@ -19,7 +19,7 @@ def column_cells(values: pd.Series, spec: str | None) -> list[str]:
     """The cells of one column under a format of `Table.formats`; None follows the dtype."""
     if spec is None:
         spec = _by_dtype(values)
-    if spec == "estimate":
+    if spec == "estimate" or (spec == "ratio" and not _hidden(values)):
         spec = _decimals(values)
     write = _WRITERS.get(spec, lambda x: format(x, spec))
     return [_cell(value, write) for value in values]
@@ -86,6 +86,26 @@ def _decimals(values: pd.Series) -> str:
     return ".4f"
 
 
+def _hidden(values: pd.Series) -> bool:
+    """Whether four decimals do not show how far a ratio is from 1."""
+    away = np.abs(values.to_numpy(dtype=np.float64) - 1.0)
+    return bool(((away > 0.0) & (away < 5e-4)).any())
+
+
+def ratio(x: float) -> str:
+    """A ratio with four significant digits or, near 1, as many as show its difference from 1 to three digits.
+
+    Examples
+    --------
+    >>> ratio(12.2225), ratio(1.00001234), ratio(0.99995)
+    ('12.22', '1.0000123', '0.9999500')
+    """
+    away = abs(x - 1.0)
+    if not 0.0 < away < 0.1:
+        return f"{x:.4g}"
+    return f"{x:.{min(2 - math.floor(math.log10(away)), 15)}f}"
+
+
 def _cell(value: Any, write: Callable[[Any], str]) -> str:
     if value is None or (isinstance(value, (float, np.floating)) and math.isnan(value)):
         return MISSING
@@ -96,6 +116,7 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
     "p": p_value,
     "int": count,
     "percent": lambda x: f"{100 * x:.1f}%",
+    "ratio": ratio,
     "g": lambda x: f"{x:.4g}",
     "bool": lambda x: "yes" if x else "no",
     "text": str,

@@ -1,9 +1,10 @@
-"""The one renderer: a Report as text of at most 100 columns, or as HTML for notebooks."""
+"""A summary as data, and its one renderer: text of at most 100 columns, or HTML for notebooks."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from itertools import zip_longest
 from typing import Any
@@ -11,7 +12,50 @@ from typing import Any
 import pandas as pd
 
 from .cells import column_cells, number
-from .report import Report, Table
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Table:
+    """One table of a report.
+
+    Attributes
+    ----------
+    title : str
+    frame : pandas.DataFrame
+        Numbers unrounded; the index holds the row labels.
+    formats : mapping of column to format
+        "estimate" (4 decimals), "p" (p-values), "int", "percent", "g" or a format spec;
+        columns not named follow their dtype.
+    note : str
+        One line under the table.
+    fold : int
+        Text only: how many pieces of a long narrow table stand side by side.
+    """
+
+    title: str
+    frame: pd.DataFrame
+    formats: Mapping[Any, str] = field(default_factory=dict)
+    note: str = ""
+    fold: int = 1
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Report:
+    """Pure data of one summary.
+
+    Attributes
+    ----------
+    title : str
+    header : tuple of (label, value)
+    tables : tuple of Table
+    notes : tuple of str
+    """
+
+    title: str
+    header: tuple[tuple[str, Any], ...]
+    tables: tuple[Table, ...]
+    notes: tuple[str, ...] = ()
+
 
 WIDTH = 100
 _GAP = "  "
@@ -41,6 +85,24 @@ class Summary:
         return {table.title: table.frame for table in self.report.tables}
 
 
+class Reported:
+    """What is shown by its report, in a terminal and in a notebook."""
+
+    def report(self) -> Report:
+        """The summary as data."""
+        raise TypeError(f"{type(self).__name__} defines no report")
+
+    def summary(self) -> Summary:
+        """The summary: its text is str(), its tables are in `.tables`."""
+        return Summary(self.report())
+
+    def __repr__(self) -> str:
+        return as_text(self.report())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.report())
+
+
 # Text
 
 
@@ -50,7 +112,7 @@ def as_text(report: Report, width: int = WIDTH) -> str:
     for table in report.tables:
         lines += ["", *_table_lines(table, width)]
     if report.notes:
-        lines += ["", *_note_lines(report.notes, width)]
+        lines += ["", *(line for note in report.notes for line in _hanging("* ", note, width))]
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -79,11 +141,6 @@ def _header_lines(pairs: Sequence[tuple[str, Any]], width: int) -> Iterator[str]
 
 def _hanging(head: str, text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width, initial_indent=head, subsequent_indent=" " * len(head)) or [head]
-
-
-def _note_lines(notes: Sequence[str], width: int) -> Iterator[str]:
-    for note in notes:
-        yield from _hanging("* ", note, width)
 
 
 def _table_lines(table: Table, width: int) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import AnyArray, FloatArray
-from ...assess.bounds import MarginBounds
+from ...assess.bounds import MarginBounds, sorted_mass
 from ...assess.errors import ErrorTable, Predictions, confusion, per_rank_errors
 from ...assess.margins import DeltaErrors, Margins
-from ...model.fit import Certificate, Selection, Trace
+from ...model.fit import Certificate, CostBound, Selection, Trace
+from ..errors import margin_errors
 from ..fitted import FittedRanker
-from ..margins import margin_errors
 from .cells import count, counted
-from .report import Table
+from .render import Report, Table
 
 # A confusion matrix of more levels than this is left to `.confusion()`.
 _MOST_LEVELS = 12
@@ -57,13 +57,10 @@ def confusion_table(p: Predictions, levels: Sequence[Any]) -> Table:
     formats = dict.fromkeys([*frame.columns, "all"], "int")
     frame["all"] = cells.sum(axis=1)
     frame["error"], frame["abs. error"] = errors[0], errors[1]
-    table = Table(
-        title="Observed levels (rows) by predicted levels (columns), training rows",
-        frame=frame,
-        formats={**formats, "error": ".3f", "abs. error": ".3f"},
-        note="" if len(levels) <= _MOST_LEVELS else "The full matrix is in .confusion().",
-    )
-    return shortened(table, ".confusion()")
+    title = "Observed levels (rows) by predicted levels (columns), training rows"
+    note = "" if len(levels) <= _MOST_LEVELS else "The full matrix is in .confusion()."
+    formats |= {"error": ".3f", "abs. error": ".3f"}
+    return shortened(Table(title=title, frame=frame, formats=formats, note=note), ".confusion()")
 
 
 def error_table_of(table: ErrorTable, own_cost: bool) -> Table:
@@ -81,12 +78,9 @@ def margin_table(m: Margins, weights: FloatArray) -> Table:
     heads = ["min", "10%", "25%", "median", "75%", "90%", "max"]
     frame = pd.DataFrame({name: _quantiles(values, weights) for name, values in rows.items()}, index=heads).T
     frame["<= 0"] = [_share(values <= 0, values, weights) for values in rows.values()]
-    return Table(
-        title="Margins of the rows to the ends of their own interval",
-        frame=frame,
-        formats={"<= 0": "percent"},
-        note="The lowest level has no left end and the highest no right end; the others are counted.",
-    )
+    title = "Margins of the rows to the ends of their own interval"
+    note = "The lowest level has no left end and the highest no right end; the others are counted."
+    return Table(title=title, frame=frame, formats={"<= 0": "percent"}, note=note)
 
 
 def _quantiles(values: FloatArray, weights: FloatArray) -> FloatArray:
@@ -94,18 +88,9 @@ def _quantiles(values: FloatArray, weights: FloatArray) -> FloatArray:
     finite = np.isfinite(values)
     if not finite.any():
         return np.full(len(_QUANTILES), np.nan)
-    ordered, mass = _sorted_mass(values[finite], weights[finite])
+    ordered, mass = sorted_mass(values[finite], weights[finite])
     places = np.searchsorted(mass, np.array(_QUANTILES) * mass[-1] * (1 - 1e-12))
-    quantiles: FloatArray = ordered[np.minimum(places, ordered.size - 1)]
-    return quantiles
-
-
-def _sorted_mass(values: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Values in order, and the weight of those up to each."""
-    if np.all(weights == 1.0):
-        return np.sort(values), np.arange(1.0, values.size + 1.0)
-    order = np.argsort(values)
-    return values[order], np.cumsum(weights[order])
+    return np.asarray(ordered[np.minimum(places, ordered.size - 1)])
 
 
 def _share(flags: Any, values: FloatArray, weights: FloatArray) -> float:
@@ -116,16 +101,10 @@ def _share(flags: Any, values: FloatArray, weights: FloatArray) -> float:
 
 def delta_table(errors: DeltaErrors, normalised: bool) -> Table:
     """E_C, E_B and E_A at a few margins."""
-    frame = pd.DataFrame(
-        {
-            "classification E_C": errors.classification,
-            "boundary E_B": errors.boundary,
-            "absolute E_A": errors.absolute,
-        },
-        index=pd.Index([f"{delta:g}" for delta in errors.deltas], name="Delta"),
-    )
+    names = {"classification": "classification E_C", "boundary": "boundary E_B", "absolute": "absolute E_A"}
+    frame = pd.DataFrame(vars(errors)).rename(columns=names).set_index("deltas").rename(index="{:g}".format)
     title = "Training errors at normalised margin Delta" if normalised else "Training errors at margin Delta"
-    return Table(title=title, frame=frame)
+    return Table(title=title, frame=frame.rename_axis("Delta"))
 
 
 def bound_table(found: MarginBounds) -> list[Table]:
@@ -172,6 +151,31 @@ def data_header(r: FittedRanker) -> tuple[tuple[str, Any], ...]:
     )
 
 
+def ranker_report(
+    r: FittedRanker,
+    kind: str,
+    tables: Iterable[Table],
+    header: Sequence[tuple[str, Any]] = (),
+    notes: Sequence[str] = (),
+) -> Report:
+    """The summary of a ranker of some kind: what all have, with its own tables, pairs of the header and notes."""
+    return Report(
+        title=f"{kind}: {r.design.formula}",
+        header=(*data_header(r), ("Certificate", certificate_text(r.certificate, r.trace)), *header),
+        tables=tuple(tables),
+        notes=(*alert_notes(r), *notes, *r.margin_bounds.notes),
+    )
+
+
+def bound_header(bound: CostBound | None) -> tuple[str, str]:
+    """Both sides of the inequality between the training cost and binary costs, and its source."""
+    if bound is None:
+        return "Training bound", "none"
+    holds = "<=" if bound.value <= bound.limit else "> (VIOLATED)"
+    text = f"cost above the least possible {bound.value:.4g} {holds} {bound.limit:.4g} ({bound.source})"
+    return "Training bound", text
+
+
 def error_tables(r: FittedRanker) -> list[Table]:
     """Confusion and errors: the same for every ranker."""
     return [confusion_table(r.training, r.levels), error_table_of(r.training_errors, r.own_cost)]
@@ -201,9 +205,7 @@ def _at_the_end(selection: Selection) -> str:
         for end, of in ends.items()
         if np.unique(tried).size > 1 and tried[selection.chosen] == of(tried)
     ]
-    if not found:
-        return ""
-    return f"Chosen is {' and '.join(found)}: values beyond it, given as a list, may cost less."
+    return f"Chosen is {' and '.join(found)}: values beyond it, given as a list, may cost less." if found else ""
 
 
 def _power(value: float) -> str:
@@ -215,13 +217,9 @@ def _power(value: float) -> str:
 def shared_tables(r: FittedRanker) -> list[Table]:
     """Errors, margins and bounds: the same for every threshold ranker."""
     normalised = r.geometry is not None
-    weights = r.design.sample.case_weights
-    return [
-        *error_tables(r),
-        margin_table(r.training_margins, weights),
-        delta_table(margin_errors(r, None, normalised), normalised),
-        *bound_table(r.margin_bounds),
-    ]
+    margins = margin_table(r.training_margins, r.design.sample.case_weights)
+    at_margin = delta_table(margin_errors(r, None, normalised), normalised)
+    return [*error_tables(r), margins, at_margin, *bound_table(r.margin_bounds)]
 
 
 def figures(fit: FittedRanker) -> pd.DataFrame:
@@ -234,15 +232,11 @@ def figures(fit: FittedRanker) -> pd.DataFrame:
     >>> fit.glance()[["nobs", "n_levels", "absolute_error", "converged"]].to_numpy().tolist()
     [[72.0, 5, 0.6111111111111112, True]]
     """
-    return pd.DataFrame(
-        {
-            "nobs": [fit.nobs],
-            "n_levels": [len(fit.levels)],
-            "classification_error": [fit.training_errors.value("classification error")],
-            "absolute_error": [fit.training_errors.value("absolute error")],
-            "certificate": [fit.certificate.name],
-            "certificate_value": [fit.certificate.value],
-            "iterations": [fit.trace.iterations],
-            "converged": [fit.certificate.reached],
-        }
-    )
+    certified = {"certificate": fit.certificate.name, "certificate_value": fit.certificate.value}
+    solved = certified | {"iterations": fit.trace.iterations, "converged": fit.certificate.reached}
+    return pd.DataFrame([{"nobs": fit.nobs, "n_levels": len(fit.levels)} | error_figures(fit) | solved])
+
+
+def error_figures(fit: FittedRanker) -> dict[str, float]:
+    """Mean errors of the rows of the fit, by their names in a table of figures."""
+    return {f"{kind}_error": fit.training_errors.value(f"{kind} error") for kind in ("classification", "absolute")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,27 +25,27 @@ _FAR = 50.0
 # Rounding of a score that may change ranks, a margin being 1.
 _VISIBLE = 1e-6
 
+# Estimates that a warning names; it counts the others.
+_NAMED = 5
+
 #: A warning category and its message.
 Alert = tuple[type[OrdstatWarning], str]
 
 
-def alerts(design: Design, fit: Fit) -> list[Alert]:
+def alerts(design: Design, fit: Fit) -> Iterator[Alert]:
     """Rows and levels left out, a certificate not reached, and scores that are rounding."""
-    found: list[Alert] = [(DataWarning, note) for note in design.notes]
+    yield from ((DataWarning, note) for note in design.notes)
     if not fit.certificate.reached and not _runs_off(fit):
-        found.append((ConvergenceWarning, not_reached(fit) + _off_centre(design)))
+        yield ConvergenceWarning, not_reached(fit) + _off_centre(design)
     if isinstance(fit, MarginFit) and fit.rounding > _VISIBLE:
-        found.append(
-            (
-                DataWarning,
-                f"scores of new rows carry rounding of {fit.rounding:.2g}, where a margin is 1, so ranks near a "
-                "threshold are not to be relied on: the columns are too large, or too far from 0, for this kernel. Set "
-                "scaling='range' or 'standard', or centre and scale them.",
-            )
+        yield (
+            DataWarning,
+            f"scores of new rows carry rounding of {fit.rounding:.2g}, where a margin is 1, so ranks near a threshold "
+            "are not to be relied on: the columns are too large, or too far from 0, for this kernel. Set "
+            "scaling='range' or 'standard', or centre and scale them.",
         )
     if fit.calibration is not None:
-        found += calibration_alerts(fit.calibration)
-    return found
+        yield from calibration_alerts(fit.calibration)
 
 
 def _runs_off(fit: Fit) -> bool:
@@ -55,27 +56,21 @@ def _runs_off(fit: Fit) -> bool:
     return bool(infinite_estimates(fit.separation)[first : first + fit.n_zeta].any())
 
 
-def calibration_alerts(calibration: Calibration) -> list[Alert]:
+def calibration_alerts(calibration: Calibration) -> Iterator[Alert]:
     """Scores that tell nothing of the rank, or all."""
-    found: list[Alert] = []
     if calibration.map.slope == 0.0:
-        found.append(
-            (
-                DataWarning,
-                "the score of rows left out does not rise with their level, so the calibrated probabilities are the "
-                "shares of the levels for every row: the held-out scores carry no information about the level.",
-            )
+        yield (
+            DataWarning,
+            "the score of rows left out does not rise with their level, so the calibrated probabilities are the shares "
+            "of the levels for every row: the held-out scores carry no information about the level.",
         )
     if calibration.separated:
-        found.append(
-            (
-                SeparationWarning,
-                "the score puts the rows left out in the order of their levels without a mistake, so the likelihood of "
-                "the calibration has no maximum: the probabilities near 0 and 1 come from one observation's worth of "
-                "smoothing, and should not be trusted.",
-            )
+        yield (
+            SeparationWarning,
+            "the score puts the rows left out in the order of their levels without a mistake, so the likelihood of the "
+            "calibration has no maximum: the probabilities near 0 and 1 come from one observation's worth of "
+            "smoothing, and should not be trusted.",
         )
-    return found
 
 
 def not_reached(fit: Fit) -> str:
@@ -108,29 +103,26 @@ def _off_centre(design: Design) -> str:
     )
 
 
-def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters) -> list[Alert]:
+def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters) -> Iterator[Alert]:
     """Aliased columns, infinite estimates, and maxima that are local."""
-    found: list[Alert] = []
     confounded = [one.place for one in fit.confounded]
     names = [parameters.names[i] for i in np.flatnonzero(fit.aliased) if i not in confounded]
     if names:
-        found.append((DataWarning, f"aliased with earlier columns, so not estimated (NA): {', '.join(names)}."))
-    found += [(DataWarning, why_confounded(one, fit, parameters)) for one in fit.confounded]
+        yield DataWarning, f"aliased with earlier columns, so not estimated (NA): {', '.join(names)}."
+    yield from ((DataWarning, why_confounded(one, fit, parameters)) for one in fit.confounded)
     if fit.lambda_end:
-        found.append((ConvergenceWarning, _lambda_at_end(fit)))
+        yield ConvergenceWarning, _lambda_at_end(fit)
     if fit.separation is not None and infinite_estimates(fit.separation)[: fit.separation.size - fit.n_lambda].any():
-        found.append((SeparationWarning, _separated(fit.separation, parameters)))
+        unknown = bool(np.isnan(fit.information.variances()).all())
+        yield SeparationWarning, _separated(fit.separation, parameters, unknown)
     if fit.beyond is not None:
-        found.append(
-            (
-                ConvergenceWarning,
-                f"the estimates are a local maximum, of log-likelihood {fit.loglik:.6g}: far from it the likelihood "
-                f"rises further (to {fit.beyond:.6g} where the search was given up) as the scale effects run off, as "
-                "it does where few levels must tell scale effects from location effects. These estimates are those to "
-                "use; penalty=1.0 keeps all of the likelihood from running off.",
-            )
+        yield (
+            ConvergenceWarning,
+            f"the estimates are a local maximum, of log-likelihood {fit.loglik:.6g}: far from it the likelihood rises "
+            f"further (to {fit.beyond:.6g} where the search was given up) as the scale effects run off, as it does "
+            "where few levels must tell scale effects from location effects. These estimates are those to use; "
+            "penalty=1.0 keeps all of the likelihood from running off.",
         )
-    return found
 
 
 def _lambda_at_end(fit: LikelihoodFit) -> str:
@@ -151,19 +143,22 @@ def _lambda_at_end(fit: LikelihoodFit) -> str:
 def infinite_estimates(direction: FloatArray) -> BoolArray:
     """(P,) which parameters move along a separating direction."""
     size = np.abs(direction)
-    moving: BoolArray = size > _STILL * size.max()
-    return moving
+    return np.asarray(size > _STILL * size.max())
 
 
-def _separated(direction: FloatArray, parameters: Parameters) -> str:
+def _separated(direction: FloatArray, parameters: Parameters, unknown: bool) -> str:
     moving = np.flatnonzero(infinite_estimates(direction))
     effects = [i for i in moving if parameters.kinds[i] != "threshold"] or moving
-    ends = ", ".join(f"{parameters.names[i]} to {'+' if direction[i] > 0 else '-'}infinity" for i in effects)
+    ends = ", ".join(f"{parameters.names[i]} to {'+' if direction[i] > 0 else '-'}infinity" for i in effects[:_NAMED])
+    if len(effects) > _NAMED:
+        ends += f", and {len(effects) - _NAMED} more"
     nominal = "nominal" in parameters.kinds or "lambda" in parameters.kinds  # Jeffreys' penalty takes neither
+    held = "the other estimates and their standard errors hold"
+    others = "nor have the others, which depend on them" if unknown else held
     firth = "" if nominal else "penalty='jeffreys' (Firth's bias reduction) or "
     return (
         f"the response is separated: no finite maximum likelihood estimate exists, and the likelihood keeps rising as "
         f"estimates move ({ends}). The numbers shown for them are where the solver stopped, and they have no standard "
-        f"errors; the other estimates and their standard errors hold. For finite estimates fit with {firth}"
+        f"errors; {others}. For finite estimates fit with {firth}"
         "a ridge penalty such as penalty=1.0, merge levels, or drop the column."
     )

@@ -13,7 +13,8 @@ from .flexible_profile import FlexibleProfile
 from .identified import identified
 from .problem import Problem
 from .profile import ProfileLikelihood
-from .sandwich import score_products
+from .replicates import replicated_estimates
+from .sandwich import score_products, score_totals
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -52,6 +53,27 @@ class LikelihoodAtEstimates:
         """
         return score_products(self.problem, self.estimates, cluster)
 
+    def score_totals(self, codes: IntArray, n_groups: int) -> FloatArray:
+        """(G, P') weighted scores summed over the rows of each code 0..G-1.
+
+        Parameters
+        ----------
+        codes : (N,)
+            For all rows of the fit.
+        n_groups : int
+        """
+        return score_totals(self.problem, self.estimates, codes, n_groups)
+
+    def replicated(self, weights: FloatArray) -> FloatArray:
+        """(R, P') estimates with other weights.
+
+        Parameters
+        ----------
+        weights : (N, R)
+            One column a replicate, for all rows of the fit.
+        """
+        return replicated_estimates(self.estimation, self.problem, self.estimates, weights)
+
     def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
         """Rao's statistic U' J^-1 U of a wider model; NaN where its observed information J is not positive definite.
 
@@ -79,4 +101,4 @@ class LikelihoodAtEstimates:
 
     def _profile(self, start: tuple[FloatArray, FloatArray]) -> ProfileLikelihood:
         objective = self.estimation.objective(self.problem)
-        return ProfileLikelihood.of(objective.evaluate, self.problem.user_scale(), start, self.separation)
+        return ProfileLikelihood(objective.evaluate, self.problem.user_scale(), start, self.separation)

@@ -7,21 +7,26 @@ over all rows and levels by their shares. The maximum then is finite whatever th
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
-from scipy.special import softmax
+from scipy.special import log_softmax
 
 from ..._typing import FloatArray, IntArray
 from ...model.calibration import ScoreMap, VoteMap
 from ...model.likelihood.cumulative import Cumulative
 from ...model.likelihood.links import LINKS
 from ...model.sample import Rows, Sample
-from .newton import maximise
+from ..ordered_newton import Evaluation, minimum
+from .explore import maximised
 from .problem import Problem
 from .start import starting_values
 
 #: Largest absolute score, on columns of unit deviation.
 _TOL = 1e-8
 _MAX_ITER = 100
+#: Newton's decrement of votes, as a share of the log-likelihood, that is rounding.
+_ROUNDING = 1e-24
 
 
 def smoothed(y: IntArray, n_levels: int, weights: FloatArray) -> FloatArray:
@@ -76,14 +81,7 @@ def fit_score_map(scores: FloatArray, y: IntArray, n_levels: int, weights: Float
     problem = Problem.of(sample, Cumulative(LINKS["logit"]))
     if problem.sample.X.shape[1] == 1:
         start = starting_values(problem, _MAX_ITER)
-        optimum = maximise(
-            problem.objective().evaluate,
-            start.alpha,
-            start.rest,
-            tol=_TOL,
-            max_iter=_MAX_ITER,
-            total_weight=float(spread.sum()),
-        )
+        optimum = maximised(problem, (start.alpha, start.rest), _TOL, _MAX_ITER)
         theta, slope = problem.user_scale().coefficients(optimum.alpha, optimum.rest)
         if slope[0] > 0.0:
             return ScoreMap(theta[:, 0], float(slope[0]))
@@ -96,51 +94,25 @@ def fit_vote_map(votes: FloatArray, y: IntArray, n_levels: int, weights: FloatAr
     targets = smoothed(y, n_levels, weights)
     centred = votes - votes.mean(axis=1, keepdims=True)
     unit = float(np.sqrt(weights @ np.square(centred).mean(axis=1) / weights.sum()))
-    start = np.append(np.log(targets.sum(axis=0)), 0.0)
-    point = start if unit == 0.0 else _newton(centred / unit, targets, start)
+    levels = np.log(targets.sum(axis=0))
+    start = np.append((levels - levels[0])[1:], 0.0)
+    point = start
+    if unit > 0.0:
+        point = minimum(partial(_evaluated, centred / unit, targets), start, rounding=_ROUNDING).coef
     if point[-1] <= 0.0:
         point, unit = start, 1.0
-    intercept = point[:-1] - point[:-1].mean()
-    return VoteMap(intercept, float(point[-1] / (unit or 1.0)))
+    intercept = np.append(0.0, point[:-1])
+    return VoteMap(intercept - intercept.mean(), float(point[-1] / unit))
 
 
-def _newton(v: FloatArray, targets: FloatArray, point: FloatArray) -> FloatArray:
-    """Maximise sum targets log softmax(a + b v) over (a, b), a_1 being kept, by Newton steps, halved where needed."""
-    totals = targets.sum(axis=1)
-    value, p = _loglik(v, targets, point)
-    for _ in range(_MAX_ITER):
-        residual = targets - totals[:, None] * p
-        gradient = np.append(residual.sum(axis=0), np.sum(residual * v))[1:]
-        step = np.linalg.solve(_information(v, totals, p)[1:, 1:], gradient)
-        decrement = float(step @ gradient)
-        length = 1.0
-        while True:
-            trial = point + length * np.concatenate([[0.0], step])
-            found, q = _loglik(v, targets, trial)
-            if found >= value or length < 1e-10:
-                break
-            length *= 0.5
-        point, value, p = trial, found, q
-        if decrement <= 1e-18 * totals.sum():
-            break
-    return point
-
-
-def _loglik(v: FloatArray, targets: FloatArray, point: FloatArray) -> tuple[float, FloatArray]:
-    """The log-likelihood and the probabilities (N, K)."""
-    logits = point[:-1] + point[-1] * v
-    top = logits.max(axis=1, keepdims=True)
-    logs = logits - top - np.log(np.exp(logits - top).sum(axis=1, keepdims=True))
-    return float(np.sum(targets * logs)), softmax(logits, axis=1)
-
-
-def _information(v: FloatArray, totals: FloatArray, p: FloatArray) -> FloatArray:
-    """(K+1, K+1) negative Hessian by (a, b)."""
-    weighted = totals[:, None] * p
+def _evaluated(v: FloatArray, targets: FloatArray, point: FloatArray) -> Evaluation:
+    """Minus sum targets log softmax(a + b v) at (a, b), with its derivatives; a_1 = 0 is left out."""
+    logs = log_softmax(np.append(0.0, point[:-1]) + point[-1] * v, axis=1)
+    totals, p = targets.sum(axis=1, keepdims=True), np.exp(logs)
+    residual, weighted = totals * p - targets, totals * p
     away = v - np.sum(p * v, axis=1, keepdims=True)
-    n = p.shape[1]
-    out = np.empty((n + 1, n + 1))
-    out[:n, :n] = np.diag(weighted.sum(axis=0)) - weighted.T @ p
-    out[:n, n] = out[n, :n] = np.sum(weighted * away, axis=0)
-    out[n, n] = np.sum(weighted * np.square(away))
-    return out
+    mixed = np.sum(weighted * away, axis=0)[:, None]
+    by_a = np.diag(weighted.sum(axis=0)) - weighted.T @ p
+    hessian = np.block([[by_a, mixed], [mixed.T, np.sum(weighted * np.square(away))]])
+    gradient = np.append(residual.sum(axis=0), np.sum(residual * v))
+    return Evaluation(-float(np.sum(targets * logs)), gradient[1:], hessian[1:, 1:])

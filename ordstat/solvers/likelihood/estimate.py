@@ -12,7 +12,7 @@ from ...model.fit import Information
 from ...model.likelihood.family import Family
 from .explore import Point, stay
 from .far.climb import climb
-from .far.runaway import Runaway, moving, runaway
+from .far.runaway import Runaway, flat, moving, runaway
 from .newton import Optimum, maximise
 from .penalty import Likelihood, Penalty
 from .problem import Problem
@@ -73,6 +73,7 @@ class Estimation:
             gone = further if gone is None else gone
         if not problem.family.concave and gone is None:
             optimum = self._further(problem, start, optimum)
+        gone = flat(problem, optimum, self.max_iter) if gone is None else gone
         return Estimate(self, problem, start, optimum, gone=gone)
 
     def null_loglik(self, problem: Problem) -> float:
@@ -247,7 +248,7 @@ class Estimate:
 
     def _information(self, direction: FloatArray | None) -> Information:
         optimum, user = self.optimum, self.problem.user_scale()
-        if self.gone is not None:
+        if self.gone is not None and optimum.lost:
             return Unknown(optimum.alpha.size + optimum.rest.size)
         shape = user.c.size, user.G.shape[0]
         if direction is not None:

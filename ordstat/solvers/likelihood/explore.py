@@ -45,8 +45,8 @@ class Reached:
     """
 
     point: Point
-    loglik: float
-    ends: bool
+    loglik: float = -np.inf
+    ends: bool = False
     settled: bool = False
     optimum: Optimum | None = None
 
@@ -62,31 +62,26 @@ def evaluated(problem: Problem, point: Point) -> Evaluation | None:
 def stay(problem: Problem, point: Point) -> Reached:
     """A point as it is."""
     found = evaluated(problem, point)
-    return Reached(point, -np.inf if found is None else found.loglik, False)
+    return Reached(point) if found is None else Reached(point, found.loglik)
+
+
+def maximised(problem: Problem, point: Point, tol: float, max_iter: int) -> Optimum:
+    """The maximum that Newton's method reaches from a point, without a penalty."""
+    evaluate, total_weight = problem.objective().evaluate, float(problem.counts.sum())
+    return maximise(evaluate, *point, tol=tol, max_iter=max_iter, total_weight=total_weight)
 
 
 def follow(problem: Problem, point: Point, max_iter: int, steps: int = _STEPS) -> Reached:
     """Close to the maximum that Newton's method reaches from a point."""
     if evaluated(problem, point) is None:
-        return Reached(point, -np.inf, False)
+        return Reached(point)
     try:
-        found = maximise(
-            problem.objective().evaluate,
-            *point,
-            tol=_NEAR,
-            max_iter=min(steps, max_iter),
-            total_weight=float(problem.counts.sum()),
-        )
+        found = maximised(problem, point, _NEAR, min(steps, max_iter))
     except DataError:  # it leads to where the information overflows
-        return Reached(point, -np.inf, False)
+        return Reached(point)
     converged = found.message.startswith("converged")
-    return Reached(
-        (found.alpha, found.rest),
-        found.at.loglik,
-        ends=converged and found.damping == 0.0,
-        settled=converged and not found.indefinite,
-        optimum=found,
-    )
+    ends, settled = converged and found.damping == 0.0, converged and not found.indefinite
+    return Reached((found.alpha, found.rest), found.at.loglik, ends, settled)
 
 
 def follow_all(problem: Problem, points: Sequence[Point], max_iter: int) -> list[Reached]:
@@ -105,14 +100,10 @@ def distinct(found: Iterable[Reached]) -> list[Reached]:
     inside = sorted((one for one in found if np.isfinite(one.loglik)), key=lambda one: -one.loglik)
     kept: list[Reached] = []
     for one in inside:
-        if not any(_same(one, other) for other in kept):
+        # By their log-likelihoods: a maximum may be a curve in the parameters.
+        if not any(one.ends == other.ends and abs(one.loglik - other.loglik) <= _SAME for other in kept):
             kept.append(one)
     return kept
-
-
-def _same(one: Reached, other: Reached) -> bool:
-    """Whether two ends are one: by their log-likelihoods, as a maximum may be a curve in the parameters."""
-    return one.ends == other.ends and abs(one.loglik - other.loglik) <= _SAME
 
 
 def thinned(problem: Problem) -> Problem:

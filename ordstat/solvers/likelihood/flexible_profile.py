@@ -13,13 +13,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from ..._typing import FloatArray
-from .explore import Point, stay
+from ...model.likelihood.flexible import FlexibleLink
+from .explore import Point, maximised, stay
 from .lambda_search import carried, held_at
-from .newton import maximise
 from .problem import Problem
 from .profile import RANGE, SEPARATED, ProfileLikelihood
 
@@ -60,6 +61,12 @@ class FlexibleProfile:
     def lam(self) -> float:
         return float(self.point[1][-1])
 
+    @property
+    def family(self) -> FlexibleLink:
+        """The family of the links."""
+        assert self.problem.flexible is not None
+        return self.problem.flexible
+
     def end(self, place: int, direction: int, drop: float) -> tuple[float, str]:
         """Where the deviance has risen by `drop`; see `ProfileLikelihood.end`."""
         if place == self.problem.n_parameters - 1:
@@ -87,32 +94,27 @@ class FlexibleProfile:
             found = float(self._at(lam).curve(place, np.array([value]))[0])
             return -math.inf if math.isnan(found) else found
 
-        return self._refined(at, grid, np.nan_to_num(logliks, nan=-math.inf), 1)[0]
+        return self._refined(at, grid, np.nan_to_num(logliks, nan=-math.inf), 1)
 
     def _end_of_lambda(self, direction: int, drop: float) -> tuple[float, str]:
         """An end of the interval of lambda itself."""
         if direction == self.lambda_end:
             return direction * math.inf, SEPARATED
         lam, inside = self._range(direction, drop)
-        assert self.problem.flexible is not None
-        family = self.problem.flexible
-        return (lam, "") if inside else ((family.lower, family.upper)[(direction + 1) // 2], RANGE)
+        return (lam, "") if inside else ((self.family.lower, self.family.upper)[(direction + 1) // 2], RANGE)
 
     def _end_over_lambda(self, place: int, direction: int, drop: float) -> tuple[float, str]:
         """The outermost of the ends at all lambdas whose maximum is above the target."""
         (low, _), (high, _) = self._range(-1, drop), self._range(1, drop)
         grid = self._between(low, high)
-        ends = np.array([self._end_at(lam, place, direction, drop) for lam in grid])
+        at = partial(self._end_at, place=place, direction=direction, drop=drop)
+        ends = np.array([at(lam) for lam in grid])
         if np.isinf(ends).any():
             return direction * math.inf, RANGE
         best = int(np.argmax(direction * ends))
         if best in (0, grid.size - 1) and self._still_moves(grid, ends, best, place):
             return direction * math.inf, RANGE
-
-        def at(lam: float) -> float:
-            return self._end_at(lam, place, direction, drop)
-
-        return self._refined(at, grid, ends, direction)[0], ""
+        return self._refined(at, grid, ends, direction), ""
 
     def _end_at(self, lam: float, place: int, direction: int, drop: float) -> float:
         """The end at one lambda; the estimate there where its maximum is no more than the target."""
@@ -124,36 +126,31 @@ class FlexibleProfile:
 
     def _still_moves(self, grid: FloatArray, ends: FloatArray, best: int, place: int) -> bool:
         """Whether the outermost end is at an end of the range of lambda, and not near a limit there."""
-        assert self.problem.flexible is not None
-        if self.problem.flexible.end_of(float(grid[best])) == 0:
+        if self.family.end_of(float(grid[best])) == 0:
             return False
         inner = ends[1] if best == 0 else ends[-2]
         return bool(abs(ends[best] - inner) > _MOVES * abs(ends[best] - self._at(self.lam).estimate(place)))
 
-    def _refined(
-        self, at: Callable[[float], float], grid: FloatArray, values: FloatArray, sign: int
-    ) -> tuple[float, float]:
-        """The largest value of sign * at, and where, about the best of a grid, by Brent's method."""
-        best = int(np.argmax(sign * values))
-        low, high = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, grid.size - 1)])
+    def _refined(self, at: Callable[[float], float], grid: FloatArray, values: FloatArray, sign: int) -> float:
+        """The value of `at` for which sign * at is largest, about the best of a grid, by Brent's method."""
         from scipy.optimize import minimize_scalar
 
+        best = int(np.argmax(sign * values))
+        ends = grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)]
+        low, high = (self._coordinate(float(lam)) for lam in ends)
         found = minimize_scalar(
             lambda c: -sign * at(self._lambda(c)),
-            bounds=(self._coordinate(low), self._coordinate(high)),
+            bounds=(low, high),
             method="bounded",
-            options={"xatol": 1e-6 * (self._coordinate(high) - self._coordinate(low)), "maxiter": _REFINED},
+            options={"xatol": 1e-6 * (high - low), "maxiter": _REFINED},
         )
-        inside = at(self._lambda(float(found.x)))
-        return max(
-            (inside, self._lambda(float(found.x))), (float(values[best]), float(grid[best])), key=lambda v: sign * v[0]
-        )
+        return max(at(self._lambda(float(found.x))), float(values[best]), key=lambda value: sign * value)
 
     def _range(self, direction: int, drop: float) -> tuple[float, bool]:
         """How far lambda can go until its own deviance has risen by `drop`; False where its range ends first."""
-        assert self.problem.flexible is not None
-        family = self.problem.flexible
-        limit = family.grid[-1] if direction > 0 else family.grid[0]
+        from scipy.optimize import brentq
+
+        limit = self.family.grid[-1 if direction > 0 else 0]
         last = self._coordinate(limit)
         inner = self._coordinate(self.lam)
         if (last - inner) * direction <= 0.0:
@@ -164,23 +161,17 @@ class FlexibleProfile:
             if (outer - last) * direction >= 0.0:
                 outer = last
             if self._deviance(outer) > drop:
-                return self._lambda(self._root(inner, outer, drop)), True
+                return self._lambda(brentq(lambda c: self._deviance(c) - drop, inner, outer, xtol=_EXACT)), True
             if outer == last:
                 return limit, False
             inner, step = outer, 2.0 * step
 
     def _first_step(self, drop: float) -> float:
         """A guess of how far lambda goes, in its coordinate."""
-        assert self.problem.flexible is not None
-        wald = self.error / self.lam if self.problem.flexible.relative else self.error
+        wald = self.error / self.lam if self.family.relative else self.error
         if not math.isfinite(wald):
             return _STEP
         return min(max(1e-3, wald * math.sqrt(min(drop, 4.0))), 4.0 * _STEP)
-
-    def _root(self, inner: float, outer: float, drop: float) -> float:
-        from scipy.optimize import brentq
-
-        return float(brentq(lambda c: self._deviance(c) - drop, inner, outer, xtol=_EXACT))
 
     def _deviance(self, coordinate: float) -> float:
         return 2.0 * (self._top - self._at(self._lambda(coordinate)).top.at.loglik)
@@ -191,12 +182,10 @@ class FlexibleProfile:
 
     def _coordinate(self, lam: float) -> float:
         """What lambda is even in: its logarithm where the family is."""
-        assert self.problem.flexible is not None
-        return math.log(lam) if self.problem.flexible.relative else lam
+        return math.log(lam) if self.family.relative else lam
 
     def _lambda(self, coordinate: float) -> float:
-        assert self.problem.flexible is not None
-        return math.exp(coordinate) if self.problem.flexible.relative else coordinate
+        return math.exp(coordinate) if self.family.relative else coordinate
 
     def _between(self, low: float, high: float) -> FloatArray:
         """Lambdas from low to high, that of the estimates among them."""
@@ -211,16 +200,12 @@ class FlexibleProfile:
         return self._fits[lam]
 
     def _fitted(self, lam: float) -> ProfileLikelihood:
-        problem, fixed = self.problem, held_at(self.problem, lam)
-        assert problem.flexible is not None
+        fixed = held_at(self.problem, lam)
         points = [(self.point[0], self.point[1][:-1])]
         if self._fits:
             near = min(self._fits, key=lambda other: abs(self._coordinate(other) - self._coordinate(lam)))
             points = [self._fits[near].point]
-            points.append(carried(problem, points[0], problem.flexible.at(near), fixed.link))
+            points.append(carried(self.problem, points[0], self.family.at(near), fixed.link))
         start = max((stay(fixed, point) for point in points), key=lambda one: one.loglik)
-        found = maximise(
-            fixed.objective().evaluate, *start.point, tol=1e-8, max_iter=100, total_weight=float(fixed.counts.sum())
-        )
-        point = found.alpha, found.rest
-        return ProfileLikelihood.of(fixed.objective().evaluate, fixed.user_scale(), point, None)
+        found = maximised(fixed, start.point, tol=1e-8, max_iter=100)
+        return ProfileLikelihood(fixed.objective().evaluate, fixed.user_scale(), (found.alpha, found.rest), None)

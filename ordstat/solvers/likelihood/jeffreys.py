@@ -25,10 +25,13 @@ from .penalty import Likelihood, Penalty
 from .problem import Problem
 from .rows import TermRows
 from .structured import Structured
+from .user_scale import joined, parted
 
 #: Doubles held at once for the derivatives of the ends of some rows.
 _BUFFER = 1 << 18
 _STEP = 1e-5  # on columns of unit deviation
+#: Probabilities up to this have vanished.
+_TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -45,16 +48,17 @@ class Jeffreys(Penalty):
                 "penalty='jeffreys' has no maximum with nominal effects (it grows without end as two thresholds of "
                 "a row meet at a level that the row is not in): use a ridge, such as penalty=1.0."
             )
-        likelihood = problem.objective()
-        structured = likelihood if isinstance(likelihood, Structured) else None
-        return _Expected(likelihood=likelihood, rows=problem.term_rows, structured=structured)
+        likelihood, shape = problem.objective(), problem.user_scale().A.shape
+        free = Structured.free(likelihood.evaluate, problem.counts.size - 1, shape)
+        structured = likelihood if isinstance(likelihood, Structured) else free
+        return _Expected(likelihood, problem.term_rows, structured)
 
     def factor(self, problem: Problem, optimum: Optimum) -> Factor | None:
         expected = self.on(problem).information(optimum.alpha, optimum.rest)
         return Blocks.of_dense(expected, optimum.alpha.size).factor()
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class _Expected:
     """A penalised log-likelihood.
 
@@ -63,13 +67,13 @@ class _Expected:
     likelihood : Likelihood
         In the parameters that are estimated.
     rows : TermRows
-    structured : Structured or None
-        Where the thresholds have a structure.
+    structured : Structured
+        From those parameters to all thresholds.
     """
 
     likelihood: Likelihood
     rows: TermRows
-    structured: Structured | None
+    structured: Structured
 
     def evaluate(self, alpha: FloatArray, rest: FloatArray) -> Evaluation | None:
         found = self.likelihood.evaluate(alpha, rest)
@@ -77,38 +81,35 @@ class _Expected:
         if found is None or penalty is None:
             return None
         value, gradient = penalty
-        size, hessian = alpha.size, self._hessian(alpha, rest)
+        hessian = self._hessian(alpha, rest)
         if hessian is None:
             return None
         values, vectors = np.linalg.eigh(found.information.dense() - hessian)
         # Directions of the wrong curvature are climbed, not descended: the sum need not be concave.
         dense = (vectors * np.maximum(np.abs(values), 1e-8 * np.abs(values).max())) @ vectors.T
+        by_alpha, by_rest = parted(gradient, alpha.shape)
         return Evaluation(
             loglik=found.loglik + value,
-            score_alpha=found.score_alpha + gradient[:size].reshape(alpha.shape),
-            score_rest=found.score_rest + gradient[size:],
-            information=Blocks.of_dense(dense, size),
+            score_alpha=found.score_alpha + by_alpha,
+            score_rest=found.score_rest + by_rest,
+            information=Blocks.of_dense(dense, alpha.size),
         )
 
     def _hessian(self, alpha: FloatArray, rest: FloatArray) -> FloatArray | None:
         """(P', P') of the penalty."""
-        point = np.concatenate([alpha.reshape(-1), rest])
-        out = np.empty((point.size, point.size))
-        for j in range(point.size):
-            ends = []
-            for sign in (1.0, -1.0):
-                moved = point.copy()
-                moved[j] += sign * _STEP
-                there = self.penalty(moved[: alpha.size].reshape(alpha.shape), moved[alpha.size :])
-                if there is None:
-                    return None
-                ends.append(there[1])
-            out[j] = (ends[0] - ends[1]) / (2.0 * _STEP)
-        return 0.5 * (out + out.T)
+        point = joined(alpha, rest)
+        rows = []
+        for step in _STEP * np.eye(point.size):
+            above, below = (self.penalty(*parted(moved, alpha.shape)) for moved in (point + step, point - step))
+            if above is None or below is None:
+                return None
+            rows.append((above[1] - below[1]) / (2.0 * _STEP))
+        out = np.array(rows)
+        return np.asarray(0.5 * (out + out.T))
 
     def information(self, alpha: FloatArray, rest: FloatArray) -> FloatArray:
         """(P', P') expected information of the estimated parameters."""
-        basis, (full, rest) = self._basis(alpha, rest), self._flexible(alpha, rest)
+        basis, full = self._basis(), self.structured.expand(alpha, rest)
         total = np.zeros((basis.shape[0], basis.shape[0]))
         for piece in self._pieces(full, rest):
             total += np.tensordot(piece.D * piece.v[:, None, None], piece.weighted(piece.D), axes=([0, 1], [0, 1]))
@@ -122,21 +123,15 @@ class _Expected:
         sign, logdet = np.linalg.slogdet(information)
         if sign <= 0:
             return None
-        basis, (full, rest) = self._basis(alpha, rest), self._flexible(alpha, rest)
+        basis, full = self._basis(), self.structured.expand(alpha, rest)
         Q = basis @ np.linalg.inv(information) @ basis.T
         gradient = np.zeros(basis.shape[0])
         for piece in self._pieces(full, rest):
             gradient += piece.gradient(Q)
         return 0.5 * float(logdet), basis.T @ gradient
 
-    def _flexible(self, alpha: FloatArray, rest: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """All thresholds (K-1, m), and rest."""
-        return (alpha if self.structured is None else self.structured.expand(alpha, rest)), rest
-
-    def _basis(self, alpha: FloatArray, rest: FloatArray) -> FloatArray:
+    def _basis(self) -> FloatArray:
         """(F, P') derivatives of (all thresholds, rest) by the estimated parameters."""
-        if self.structured is None:
-            return np.eye(alpha.size + rest.size)
         of_alpha, of_rest = self.structured.basis()
         return np.hstack([of_alpha.reshape(of_alpha.shape[0], -1), of_rest]).T
 
@@ -147,14 +142,14 @@ class _Expected:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Piece:
-    """Some rows: D (n, K-1, F), z (n, r), v (n,), f, slope f'/f (n, K-1), p (n, K)."""
+    """Some rows: D (n, K-1, F), z (n, r), v (n,), f, slope f'/f (n, K-1), inverse 1/p (n, K), 0 where p vanished."""
 
     D: FloatArray
     z: FloatArray
     v: FloatArray
     f: FloatArray
     slope: FloatArray
-    p: FloatArray
+    inverse: FloatArray
 
     @classmethod
     def of(cls, rows: TermRows, some: slice, alpha: FloatArray, rest: FloatArray) -> _Piece:
@@ -169,34 +164,28 @@ class _Piece:
         D[:, :, alpha.size : alpha.size + p] = -(s * x)[:, None, :]
         D[:, :, alpha.size + p :] = -t[:, :, None] * z[:, None, :]
         infinite = np.full((n, 1), np.inf)
-        ends, widths = (
-            np.hstack([-infinite, t, infinite]),
-            np.hstack([infinite, np.broadcast_to(predictor.widths(), (n, count - 1)), infinite]),
-        )
+        ends = np.hstack([-infinite, t, infinite])
+        widths = np.hstack([infinite, np.broadcast_to(predictor.widths(), (n, count - 1)), infinite])
         log_p = link.log_interval(ends[:, 1:].ravel(), ends[:, :-1].ravel(), widths.ravel())
-        return cls(
-            D=D, z=z, v=rows.weights[some], f=link.pdf(t), slope=density_slope(link, t),
-            p=np.exp(log_p).reshape(n, count + 1),
-        )  # fmt: skip
+        level = np.exp(log_p).reshape(n, count + 1)
+        inverse = np.where(level > _TINY, 1.0 / np.maximum(level, _TINY), 0.0)
+        return cls(D=D, z=z, v=rows.weights[some], f=link.pdf(t), slope=density_slope(link, t), inverse=inverse)
 
     def weighted(self, D: FloatArray) -> FloatArray:
         """(n, K-1, F) W D; a level whose probability vanished adds nothing."""
-        f, inverse = self.f[:, :, None], self._inverse()[:, :, None]
+        f, inverse = self.f[:, :, None], self.inverse[:, :, None]
         out = f * f * (inverse[:, :-1] + inverse[:, 1:]) * D
         inner = f[:, :-1] * f[:, 1:] * inverse[:, 1:-1]
         out[:, :-1] -= inner * D[:, 1:]
         out[:, 1:] -= inner * D[:, :-1]
         return np.asarray(out)
 
-    def _inverse(self) -> FloatArray:
-        return np.where(self.p > 1e-300, 1.0 / np.maximum(self.p, 1e-300), 0.0)
-
     def gradient(self, Q: FloatArray) -> FloatArray:
         """(F,) of half tr(Q I) at fixed Q."""
         DQ = self.D @ Q
         own = np.einsum("nkf,nkf->nk", DQ, self.D)  # M_kk
         pair = np.einsum("nkf,nkf->nk", DQ[:, :-1], self.D[:, 1:])  # M_k,k+1
-        inverse, f = self._inverse(), self.f
+        inverse, f = self.inverse, self.f
         zero = np.zeros((f.shape[0], 1))
         cross = np.hstack([zero, f[:, :-1] * f[:, 1:] * pair, zero])
         square = np.hstack([zero, f * f * own, zero])

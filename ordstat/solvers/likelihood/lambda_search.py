@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...model.likelihood.flexible import FlexibleLink
 from ...model.likelihood.links import Link
 from .explore import Point, Reached, follow, stay, thinned
 from .problem import Problem
@@ -38,52 +39,38 @@ class LambdaSearch:
     tried: int
 
 
-@dataclass(frozen=True, eq=False)
-class _Profile:
-    """Fits at values of lambda in increasing order."""
-
-    lams: list[float]
-    found: list[Reached]
-
-    @property
-    def best(self) -> int:
-        return int(np.argmax([one.loglik for one in self.found]))
-
-    @property
-    def maxima(self) -> int:
-        logliks = np.array([-np.inf, *(one.loglik for one in self.found), -np.inf])
-        return int(np.count_nonzero((logliks[1:-1] > logliks[:-2]) & (logliks[1:-1] >= logliks[2:])))
-
-
 def search_lambda(problem: Problem, start: Point, max_iter: int) -> LambdaSearch:
     """The best lambda on a grid, from the estimates `start` at the first lambda of the family."""
     assert problem.flexible is not None
     family, part = problem.flexible, thinned(problem)
-    first = follow(held_at(part, family.start), start, max_iter, _STEPS)
-    profile = _Profile([family.start], [first])
-    for side in (-1, 1):
-        _walk(part, profile, [lam for lam in family.grid if (lam - family.start) * side > 0.0], side, max_iter)
-    best = profile.best
-    alpha, rest = profile.found[best].point
-    return LambdaSearch((alpha, np.append(rest, profile.lams[best])), profile.maxima, len(profile.lams))
+    first = family.start, follow(held_at(part, family.start), start, max_iter, _STEPS)
+    below, above = (_walk(part, family, first, side, max_iter) for side in (-1, 1))
+    profile = [*reversed(below), first, *above]
+    logliks = np.array([-np.inf, *(found.loglik for _, found in profile), -np.inf])
+    lam, found = profile[int(np.argmax(logliks[1:-1]))]
+    maxima = (logliks[1:-1] > logliks[:-2]) & (logliks[1:-1] >= logliks[2:])
+    alpha, rest = found.point
+    return LambdaSearch((alpha, np.append(rest, lam)), int(np.count_nonzero(maxima)), len(profile))
 
 
-def _walk(problem: Problem, profile: _Profile, lams: list[float], side: int, max_iter: int) -> None:
-    """Add the lambdas on one side, the nearest first; those far from the usual ones while the likelihood rises."""
-    assert problem.flexible is not None
-    end, inner = (-1, -2) if side > 0 else (0, 1)
+def _walk(
+    problem: Problem, family: FlexibleLink, first: tuple[float, Reached], side: int, max_iter: int
+) -> list[tuple[float, Reached]]:
+    """The lambdas on one side, the nearest first; those far from the usual ones while the likelihood rises."""
+    path = [first]
+    lams = [lam for lam in family.grid if (lam - family.start) * side > 0.0]
     for lam in sorted(lams, key=lambda lam: side * lam):
-        if not problem.flexible.usual(lam) and profile.found[end].loglik <= profile.found[inner].loglik:
-            return
-        near, fixed = profile.found[end], held_at(problem, lam)
-        moved = carried(problem, near.point, problem.flexible.at(profile.lams[end]), fixed.link)
-        start = max((stay(fixed, point) for point in (moved, near.point)), key=lambda one: one.loglik)
-        found = follow(fixed, start.point, max_iter, _STEPS)
+        last, near = path[-1]
+        if not family.usual(lam) and near.loglik <= path[-2][1].loglik:
+            break
+        fixed = held_at(problem, lam)
+        moved = carried(problem, near.point, family.at(last), fixed.link)
+        begin = max((stay(fixed, point) for point in (moved, near.point)), key=lambda one: one.loglik)
+        found = follow(fixed, begin.point, max_iter, _STEPS)
         if not np.isfinite(found.loglik):
-            return
-        where = len(profile.lams) if side > 0 else 0
-        profile.lams.insert(where, lam)
-        profile.found.insert(where, found)
+            break
+        path.append((lam, found))
+    return path[1:]
 
 
 def held_at(problem: Problem, lam: float) -> Problem:

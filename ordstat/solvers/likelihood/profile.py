@@ -20,7 +20,7 @@ from ..._typing import FloatArray
 from ...exceptions import DataError
 from .blocks import Factor
 from .newton import Evaluation, Objective, positive_factor
-from .user_scale import UserScale
+from .user_scale import UserScale, joined, parted
 
 #: Squared length of a joint step, in standard errors, after which the next one would be rounding.
 _SHORT = 1e-9
@@ -54,14 +54,11 @@ class Point:
 
     @property
     def score(self) -> FloatArray:
-        return np.concatenate([self.at.score_alpha.reshape(-1), self.at.score_rest])
+        return joined(self.at.score_alpha, self.at.score_rest)
 
     def solve(self, vector: FloatArray) -> FloatArray:
         """J^-1 vector."""
-        shape = self.at.score_alpha.shape
-        size = shape[0] * shape[1]
-        alpha, rest = self.factor.solve(vector[:size].reshape(shape), vector[size:])
-        return np.concatenate([alpha.reshape(-1), rest])
+        return joined(*self.factor.solve(*parted(vector, self.at.score_alpha.shape)))
 
     def step_along(self, a: FloatArray, gap: float) -> FloatArray:
         """The Newton step to the maximum among the points with psi larger by `gap`."""
@@ -82,7 +79,7 @@ class Point:
         return np.asarray(start + plane @ (vectors @ (ascent / size)))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class ProfileLikelihood:
     """Profiles of a fit.
 
@@ -92,7 +89,7 @@ class ProfileLikelihood:
         Log-likelihood, score and information in the solver's coordinates.
     user : UserScale
         Parameters of the user as linear functionals of the coordinates.
-    top : Point
+    point : (alpha, rest)
         The maximum.
     separation : (P',) or None
         Direction of infinite estimates, of the user's parameters.
@@ -100,30 +97,22 @@ class ProfileLikelihood:
 
     objective: Objective
     user: UserScale
-    top: Point
+    point: tuple[FloatArray, FloatArray]
     separation: FloatArray | None
 
-    @classmethod
-    def of(
-        cls,
-        objective: Objective,
-        user: UserScale,
-        start: tuple[FloatArray, FloatArray],
-        separation: FloatArray | None,
-    ) -> ProfileLikelihood:
-        """From the solver's coordinates (alpha, rest) of the estimates.
+    @cached_property
+    def top(self) -> Point:
+        """The maximum.
 
         Raises
         ------
         DataError
             The likelihood cannot be computed there.
         """
-        at = objective(*start)
-        if at is None:
+        found = self._at(joined(*self.point))
+        if found is None:
             raise DataError("The likelihood must be finite at the estimates for a profile; it is not.")
-        _, factor, damping = positive_factor(at.information)
-        top = Point(np.concatenate([start[0].reshape(-1), start[1]]), at, factor, damping)
-        return cls(objective=objective, user=user, top=top, separation=separation)
+        return found
 
     def end(self, place: int, direction: int, drop: float) -> tuple[float, str]:
         """Where the deviance has risen by `drop`.
@@ -154,18 +143,31 @@ class ProfileLikelihood:
 
     def quick_end(self, place: int, direction: int, drop: float) -> float | None:
         """The end by the joint iteration; None where that does not settle."""
-        return self._joint(self._functional(place), direction, drop) if self.separation is None else None
+        if self.separation is not None:
+            return None
+        a, target, point = self._functional(place), self.top.at.loglik - 0.5 * drop, self.top
+        for _ in range(_JOINT_STEPS):
+            if point.damping > 0.0:
+                return None
+            u, v = point.solve(point.score), point.solve(a)
+            room = 2.0 * (point.at.loglik - target) + float(point.score @ u)
+            if room <= 0.0:
+                return None
+            lam = -direction * math.sqrt(room / float(a @ v))
+            step = u - lam * v
+            squared = float(step @ point.score) - lam * float(step @ a)
+            if squared <= _SHORT:
+                value = float(a @ (point.x + step))
+                return value if (value - float(a @ self.top.x)) * direction > 0.0 else None
+            following = self._shortened(point, step, target - 2.0 * drop)
+            if following is None:
+                return None
+            point = following
+        return None
 
     def estimate(self, place: int) -> float:
         """The parameter of the user at the maximum."""
         return float(self._functional(place) @ self.top.x)
-
-    @property
-    def point(self) -> tuple[FloatArray, FloatArray]:
-        """The maximum as (alpha, rest)."""
-        shape = self.top.at.score_alpha.shape
-        size = shape[0] * shape[1]
-        return self.top.x[:size].reshape(shape), self.top.x[size:]
 
     def curve(self, place: int, values: FloatArray) -> FloatArray:
         """(n,) maximised log-likelihood with the parameter held at each value; NaN where none is found."""
@@ -189,12 +191,10 @@ class ProfileLikelihood:
             alpha[k], rest = user.G[column], user.c[k] * user.A[column]
         else:
             rest[place - t * m] = 1.0 / user.scale[place - t * m]
-        return np.concatenate([alpha.reshape(-1), rest])
+        return joined(alpha, rest)
 
-    def _point(self, x: FloatArray) -> Point | None:
-        shape = self.top.at.score_alpha.shape
-        size = shape[0] * shape[1]
-        at = self.objective(x[:size].reshape(shape), x[size:])
+    def _at(self, x: FloatArray) -> Point | None:
+        at = self.objective(*parted(x, self.point[0].shape))
         if at is None:
             return None
         try:
@@ -210,43 +210,20 @@ class ProfileLikelihood:
             return self.top
         t, m = self.user.c.size, self.user.G.shape[0]
         alpha, rest = self.user.scaled(self.separation[: t * m].reshape(m, t).T, self.separation[t * m :])
-        direction = np.concatenate([alpha.reshape(-1), rest])
-        direction = direction / np.linalg.norm(direction)
+        direction = joined(alpha, rest)
+        direction /= np.linalg.norm(direction)
         found, length = self.top, 1.0
         for _ in range(_MAX_DOUBLINGS):
-            trial = self._point(self.top.x - length * direction)
+            trial = self._at(self.top.x - length * direction)
             if trial is None or trial.at.loglik < self.top.at.loglik - _HARDLY:
                 break
             found, length = trial, 1.25 * length
         return found
 
-    def _joint(self, a: FloatArray, direction: int, drop: float) -> float | None:
-        """The end by the joint iteration, None where that does not settle."""
-        target = self.top.at.loglik - 0.5 * drop
-        point = self.top
-        for _ in range(_JOINT_STEPS):
-            if point.damping > 0.0:
-                return None
-            u, v = point.solve(point.score), point.solve(a)
-            room = 2.0 * (point.at.loglik - target) + float(point.score @ u)
-            if room <= 0.0:
-                return None
-            lam = -direction * math.sqrt(room / float(a @ v))
-            step = u - lam * v
-            squared = float(step @ point.score) - lam * float(step @ a)
-            if squared <= _SHORT:
-                value = float(a @ (point.x + step))
-                return value if (value - float(a @ self.top.x)) * direction > 0.0 else None
-            following = self._shortened(point, step, target - 2.0 * drop)
-            if following is None:
-                return None
-            point = following
-        return None
-
     def _shortened(self, point: Point, step: FloatArray, least: float) -> Point | None:
         """The longest of the steps 1, 1/2, ... inside the domain that ends with a log-likelihood of `least` or more."""
         for _ in range(_HALVINGS):
-            trial = self._point(point.x + step)
+            trial = self._at(point.x + step)
             if trial is not None and trial.at.loglik >= least:
                 return trial
             step = 0.5 * step
@@ -264,7 +241,7 @@ class ProfileLikelihood:
             slack = 1e-12 * (1.0 + abs(point.at.loglik))
             trial = self._shortened(point, step, point.at.loglik - slack if reached else -math.inf)
             if trial is None or (reached and trial.at.loglik <= point.at.loglik):
-                return point if reached and float(step @ point.score) <= _ROUGHLY else None
+                break
             point = trial
         return point if reached and float(step @ point.score) <= _ROUGHLY else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -10,6 +10,7 @@ from scipy.linalg import block_diag
 from ..._typing import FloatArray, IntArray
 from ...model.likelihood.predictor import Jacobian, ModelRows
 from ...model.row_blocks import row_blocks
+from ...model.survey import sums_by
 from .problem import Problem
 from .rows import ObservedRows
 
@@ -29,65 +30,68 @@ def score_products(problem: Problem, estimates: FloatArray, cluster: IntArray | 
     """
     sample = problem.sample
     codes = None if cluster is None else cluster if problem.used is None else cluster[problem.used]
-    terms_of = _ScoreRows.of(problem, estimates)
+    scores_of = _score_rows(problem, estimates)
     order = np.arange(sample.n) if codes is None else np.argsort(codes, kind="stable")
     total = np.zeros((estimates.size, estimates.size))
-    pending = _Pending(np.zeros(estimates.size), -1)
+    # The score so far and the code of the cluster that the end of a chunk has cut.
+    pending, last = np.zeros(estimates.size), -1
     for some in row_blocks(sample.n, estimates.size, _BUFFER):
         index = order[some]
-        scores, weights = terms_of.scores(index), sample.case_weights[index]
+        scores, weights = scores_of(index), sample.case_weights[index]
         if codes is None:
             total += (scores * weights[:, None]).T @ scores
+            continue
+        own = codes[index]
+        starts = np.flatnonzero(np.diff(own, prepend=-1))
+        sums = np.add.reduceat(scores * weights[:, None], starts, axis=0)
+        if own[0] == last:
+            sums[0] += pending
         else:
-            pending = _add_clusters(total, scores * weights[:, None], codes[index], pending)
-    return total + np.outer(pending.score, pending.score)
+            total += np.outer(pending, pending)
+        total += sums[:-1].T @ sums[:-1]
+        pending, last = sums[-1], int(own[-1])
+    return total + np.outer(pending, pending)
 
 
-class _Pending:
-    """The cluster cut by the end of a chunk: its score so far and its code."""
+def score_totals(problem: Problem, estimates: FloatArray, codes: IntArray, n_groups: int) -> FloatArray:
+    """(G, P') weighted scores summed over the rows of each code 0..G-1; 0 where a code has no row.
 
-    def __init__(self, score: FloatArray, code: int) -> None:
-        self.score, self.code = score, code
+    Parameters
+    ----------
+    problem : Problem
+    estimates : (P',)
+        As in `score_products`.
+    codes : (N,)
+        For all rows of the fit, those of weight 0 among them.
+    n_groups : int
+        G.
+    """
+    sample = problem.sample
+    codes = codes if problem.used is None else codes[problem.used]
+    scores_of, weights = _score_rows(problem, estimates), sample.case_weights
+    total = np.zeros((n_groups, estimates.size))
+    for some in row_blocks(sample.n, estimates.size, _BUFFER):
+        index = np.arange(sample.n)[some]
+        total += sums_by(codes[some], scores_of(index) * weights[some, None], n_groups)
+    return total
 
 
-def _add_clusters(total: FloatArray, scores: FloatArray, codes: IntArray, pending: _Pending) -> _Pending:
-    """Add the clusters that end in this chunk to `total`; the last one is handed on."""
-    starts = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
-    groups = np.add.reduceat(scores, starts, axis=0)
-    if codes[0] == pending.code:
-        groups[0] += pending.score
-    else:
-        total += np.outer(pending.score, pending.score)
-    total += groups[:-1].T @ groups[:-1]
-    return _Pending(groups[-1], int(codes[-1]))
-
-
-@dataclass(frozen=True, eq=False)
-class _ScoreRows:
-    """The rows on the user's own columns, in their own order, at estimates."""
-
-    rows: ObservedRows
-    alpha: FloatArray
-    rest: FloatArray
-    structure: FloatArray | None
-
-    @classmethod
-    def of(cls, problem: Problem, estimates: FloatArray) -> _ScoreRows:
-        sample = problem.sample
-        own = ModelRows.of(sample.rows)
-        rows = ObservedRows(rows=own, y=sample.y, family=problem.family, flexible=problem.flexible)
-        m, jacobian = rows.rows.w.shape[1], None if problem.structure is None else problem.structure.jacobian
-        t = sample.n_levels - 1 if jacobian is None else jacobian.shape[1]
-        alpha, rest = estimates[: t * m].reshape(m, t).T, estimates[t * m :]
-        if jacobian is None:
-            return cls(rows, alpha, rest, None)
+def _score_rows(problem: Problem, estimates: FloatArray) -> Callable[[IntArray], FloatArray]:
+    """From places (n,) to derivatives (n, P') of the rows' log-probabilities on the user's own columns."""
+    sample, n_lambda = problem.sample, int(problem.flexible is not None)
+    columns, n_levels = ModelRows.of(sample.rows), sample.n_levels
+    rows = ObservedRows(rows=columns, y=sample.y, family=problem.family, flexible=problem.flexible)
+    m, structure = columns.w.shape[1], None
+    jacobian = np.eye(n_levels - 1) if problem.structure is None else problem.structure.jacobian
+    t = jacobian.shape[1]
+    alpha, rest = jacobian @ estimates[: t * m].reshape(m, t).T, estimates[t * m :]
+    if problem.structure is not None:
         structure = block_diag(np.kron(np.eye(m), jacobian), np.eye(rest.size))
-        return cls(rows, jacobian @ alpha, rest, structure)
 
-    def scores(self, index: IntArray) -> FloatArray:
-        """(n, P') derivatives of the rows' log-probabilities, weights not multiplied in."""
-        part = self.rows.take(index)
-        terms = part.terms(self.alpha, self.rest, second=False)
+    def scores(index: IntArray) -> FloatArray:
+        part = rows.take(index)
+        terms = part.terms(alpha, rest, second=False)
         assert terms is not None
-        n_lambda = int(part.flexible is not None)
-        return Jacobian(part.rows, terms.places, len(self.alpha), self.structure, n_lambda).transposed(terms.score)
+        return Jacobian(part.rows, terms.places, len(alpha), structure, n_lambda).transposed(terms.score)
+
+    return scores

@@ -16,7 +16,7 @@ import numpy as np
 from ..._typing import FloatArray, IntArray
 from .newton import Optimum
 from .problem import Problem
-from .user_scale import in_order
+from .user_scale import in_order, joined
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -140,14 +140,14 @@ def infinite_direction(problem: Problem, optimum: Optimum) -> FloatArray | None:
     X, w, z = problem.scaled()
     p, r = X.shape[1], z.shape[1]
     lines = problem.family.recession(problem.sample.n_levels)
-    guess = np.concatenate([optimum.alpha.reshape(-1), optimum.rest[:p]])
+    guess = joined(optimum.alpha, optimum.rest[:p])
     found = separating_direction(X, w, problem.sample.y, lines, _basis(problem, p), guess)
     if found is not None:
         return _on_user_scale(problem, found[0], np.concatenate([found[1], np.zeros(optimum.rest.size - p)]))
-    if r and _rises_for_ever(problem, optimum, slice(p, p + r)):
-        rest = np.zeros_like(optimum.rest)
-        rest[p : p + r] = optimum.step_rest[p : p + r]
-        return _on_user_scale(problem, np.zeros_like(optimum.alpha), rest)
+    step = np.zeros_like(optimum.rest)
+    step[p : p + r] = optimum.step_rest[p : p + r]
+    if np.any(step) and _rises_for_ever(problem, optimum, step):
+        return _on_user_scale(problem, np.zeros_like(optimum.alpha), step)
     return None
 
 
@@ -169,12 +169,8 @@ def _on_user_scale(problem: Problem, alpha: FloatArray, rest: FloatArray) -> Flo
     return np.asarray(direction / np.abs(direction).max())
 
 
-def _rises_for_ever(problem: Problem, optimum: Optimum, log_scale: slice) -> bool:
-    """Whether the log-likelihood does not fall far along the log-scale part of the last step."""
-    step = np.zeros_like(optimum.rest)
-    step[log_scale] = optimum.step_rest[log_scale]
-    if not np.any(step):
-        return False
+def _rises_for_ever(problem: Problem, optimum: Optimum, step: FloatArray) -> bool:
+    """Whether the log-likelihood does not fall far along a step of the log-scale effects."""
     objective, previous = problem.objective(), optimum.at.loglik
     for length in (1.0, 3.0, 9.0):
         point = objective.evaluate(optimum.alpha, optimum.rest + length * step / np.abs(step).max())

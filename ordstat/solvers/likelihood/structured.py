@@ -32,6 +32,11 @@ class Structured:
     jacobian: FloatArray
     shift: FloatArray
 
+    @classmethod
+    def free(cls, objective: Objective, n_thresholds: int, shape: tuple[int, ...]) -> Structured:
+        """Without a structure, m and q being the shape: the parameters are all thresholds."""
+        return cls(objective=objective, jacobian=np.eye(n_thresholds), shift=np.zeros(shape))
+
     def expand(self, a: FloatArray, rest: FloatArray) -> FloatArray:
         """(K-1, m) alpha~."""
         m = self.shift.shape[0]

@@ -7,6 +7,7 @@ theta = J a the last term enters through c, J c = 1, or not at all (see `structu
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,9 @@ import numpy as np
 from ..._typing import BoolArray, FloatArray
 from ...model.fit import Information
 from .blocks import Blocks, Factor
+
+#: Means and deviations of columns.
+Moments = tuple[FloatArray, FloatArray]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -35,13 +39,7 @@ class UserScale:
     c: FloatArray
 
     @classmethod
-    def of(
-        cls,
-        location: tuple[FloatArray, FloatArray],
-        nominal: tuple[FloatArray, FloatArray],
-        scale: FloatArray,
-        c: FloatArray,
-    ) -> UserScale:
+    def of(cls, location: Moments, nominal: Moments, scale: FloatArray, c: FloatArray) -> UserScale:
         """From (mean, deviation) of the location and nominal columns, the deviation of the scale columns, and c."""
         (mx, dx), (mw, dw) = location, nominal
         m, p, r = 1 + mw.size, mx.size, scale.size
@@ -71,6 +69,17 @@ class UserScale:
 def in_order(alpha: FloatArray, rest: FloatArray) -> FloatArray:
     """(t, m) and (q,) as one vector: intercepts of the thresholds, then column by column, then the rest."""
     return np.concatenate([alpha.T.reshape(-1), rest])
+
+
+def joined(alpha: FloatArray, rest: FloatArray) -> FloatArray:
+    """(P',) solver's coordinates alpha, row by row, and rest as one vector."""
+    return np.concatenate([alpha.reshape(-1), rest])
+
+
+def parted(point: FloatArray, shape: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
+    """The inverse of `joined`, from the shape of alpha."""
+    size = math.prod(shape)
+    return point[:size].reshape(shape), point[size:]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -109,15 +118,10 @@ class InverseInformation:
         order = np.arange(count * m).reshape(count, m).T.reshape(-1)
         coupling = self._coupling().reshape(count * m, q)[order]
         spread = np.kron(np.eye(count), self.user.G)[order]
-        full = np.empty((count * m + q, count * m + q))
+        own = spread @ self.factor.threshold_inverse() @ spread.T + coupling @ schur @ coupling.T
         mixed = -coupling @ schur / self.user.scale
-        full[: count * m, : count * m] = (
-            spread @ self.factor.threshold_inverse() @ spread.T + coupling @ schur @ coupling.T
-        )
-        full[: count * m, count * m :] = mixed
-        full[count * m :, : count * m] = mixed.T
-        full[count * m :, count * m :] = schur / np.outer(self.user.scale, self.user.scale)
-        return 0.5 * (full + full.T)
+        full = np.block([[own, mixed], [mixed.T, schur / np.outer(self.user.scale, self.user.scale)]])
+        return np.asarray(0.5 * (full + full.T))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,9 +181,8 @@ class RestrictedInformation:
     def covariance(self) -> FloatArray:
         values, vectors = np.linalg.eigh(self.blocks.dense())
         steep = values > _FLAT * values[-1]
-        size = self.shape[0] * self.shape[1]
         root = (vectors[:, steep] / np.sqrt(values[steep])).T
-        rows = [in_order(*self.user.coefficients(row[:size].reshape(self.shape), row[size:])) for row in root]
+        rows = [in_order(*self.user.coefficients(*parted(row, self.shape))) for row in root]
         full = np.array(rows).T @ np.array(rows)
         full[self.infinite], full[:, self.infinite] = np.nan, np.nan
         return np.asarray(full)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._typing import AnyArray, FloatArray, IntArray
 from ...compiled.online import kernel_cusum_pass, kernel_prank_pass
+from .perceptron import Learner
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -58,18 +59,12 @@ class Support:
     @classmethod
     def none(cls, anchors: AnyArray, n_sums: int, n_thresholds: int) -> Support:
         """Before the first row; `anchors` (0, ...)."""
-        return cls(
-            anchors=anchors,
-            origins=np.zeros(0),
-            last=np.zeros((n_sums, 0)),
-            sums=np.zeros((n_sums, 0)),
-            b=np.zeros(n_thresholds),
-            b_sums=np.zeros(n_thresholds),
-        )
+        coef, b = np.zeros((n_sums, 0)), np.zeros(n_thresholds)
+        return cls(anchors=anchors, origins=np.zeros(0), last=coef, sums=coef, b=b, b_sums=b)
 
 
 @dataclass(eq=False, kw_only=True)
-class DualState:
+class DualState(Learner):
     """Coefficients beta_n = the sum of the steps at row n.
 
     Attributes
@@ -79,7 +74,6 @@ class DualState:
     before, scores : (J, N) sums of kernels at every row before the first update, and now
     norm : float
         Squared length of the weights before the first update.
-    seen : int
     """
 
     beta: FloatArray
@@ -89,18 +83,12 @@ class DualState:
     before: FloatArray
     scores: FloatArray
     norm: float
-    seen: int
-
-    def learn(self, batch: DualBatch, order: IntArray) -> FloatArray:
-        """Learn the rows in `order` (M,); (4,) mistakes, their |y - yhat|, cost, limit of the growth of |w|^2."""
-        raise TypeError(f"{type(self).__name__} defines no learn")
 
     def dual_norm(self) -> float:
         """Squared length of the weights now, thresholds apart."""
         return max(self.norm + float((self.beta * (self.before + self.scores)).sum()), 0.0)
 
     def squared_norm(self) -> float:
-        """Squared length of the weights and thresholds after the last update."""
         return self.dual_norm() + float(self.b @ self.b)
 
 
@@ -108,13 +96,10 @@ class DualState:
 class DualPRank(DualState):
     """PRank, one sum of kernels: a mistake adds y - yhat to the row's coefficient."""
 
-    def learn(self, batch: DualBatch, order: IntArray) -> FloatArray:
-        tally = np.zeros(4)
-        rows = (batch.gram, batch.y, batch.costs, batch.kinds, order)
+    def _pass(self, batch: DualBatch, order: IntArray, tally: FloatArray) -> None:
+        rows = (batch.gram, batch.y, batch.costs, batch.kinds, order, batch.margin)
         state = (self.beta[0], self.sums[0], self.b, self.b_sums, self.scores[0], np.empty(self.b.size), self.seen)
-        kernel_prank_pass(*rows, batch.margin, *state, tally)
-        self.seen += order.size
-        return tally
+        kernel_prank_pass(*rows, *state, tally)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -123,10 +108,7 @@ class DualCuSum(DualState):
 
     aggressive: bool
 
-    def learn(self, batch: DualBatch, order: IntArray) -> FloatArray:
-        tally = np.zeros(4)
-        rows = (batch.gram, batch.y, batch.costs, batch.kinds, order)
+    def _pass(self, batch: DualBatch, order: IntArray, tally: FloatArray) -> None:
+        rows = (batch.gram, batch.y, batch.costs, batch.kinds, order, batch.margin)
         state = (self.beta, self.sums, self.scores, np.empty(len(self.beta)), self.seen)
-        kernel_cusum_pass(*rows, batch.margin, self.aggressive, *state, tally)
-        self.seen += order.size
-        return tally
+        kernel_cusum_pass(*rows, self.aggressive, *state, tally)

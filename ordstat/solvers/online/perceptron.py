@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -40,81 +40,99 @@ class Batch:
     margin: float
 
     @classmethod
-    def for_passes(cls, examples: Examples, scaling: Scaling, margin: float) -> Batch:
-        """Rows scaled once, for many passes."""
-        return cls._of(examples, scaling(examples.X), np.zeros(0), np.zeros(0), examples.weights, margin)
+    def of(cls, examples: Examples, scaling: Scaling, margin: float, *, passes: bool = True) -> Batch:
+        """Rows scaled once, for many `passes`.
 
-    @classmethod
-    def for_one_pass(cls, examples: Examples, scaling: Scaling, margin: float) -> Batch:
-        """Rows that the pass scales one by one, which spares a copy; without the weights of a pocket."""
-        if not scaling.changes:
-            return cls._of(examples, examples.X, np.zeros(0), np.zeros(0), np.zeros(0), margin)
-        return cls._of(examples, examples.X, scaling.centre, scaling.factor, np.zeros(0), margin)
-
-    @classmethod
-    def _of(
-        cls,
-        examples: Examples,
-        X: FloatArray,
-        centre: FloatArray,
-        factor: FloatArray,
-        weights: FloatArray,
-        margin: float,
-    ) -> Batch:
+        For one pass it scales them one by one, which spares a copy; without the weights of a pocket.
+        """
+        none = np.zeros(0)
+        own = scaling.changes and not passes
         return cls(
-            X=np.ascontiguousarray(X, dtype=np.float64),
-            centre=centre,
-            factor=factor,
-            y=np.ascontiguousarray(examples.y, dtype=np.intp),
-            costs=np.ascontiguousarray(examples.costs, dtype=np.float64),
-            kinds=np.ascontiguousarray(examples.kinds, dtype=np.intp),
-            weights=weights,
+            X=np.ascontiguousarray(scaling(examples.X) if passes else examples.X, dtype=np.float64),
+            centre=scaling.centre if own else none,
+            factor=scaling.factor if own else none,
+            weights=examples.weights if passes else none,
             margin=margin,
+            **loop_arrays(examples),
         )
 
-    @property
-    def n(self) -> int:
-        return self.y.size
+
+def loop_arrays(examples: Examples) -> dict[str, Any]:
+    """y, costs and kinds as the compiled loops take them."""
+    return {
+        "y": np.ascontiguousarray(examples.y, dtype=np.intp),
+        "costs": np.ascontiguousarray(examples.costs, dtype=np.float64),
+        "kinds": np.ascontiguousarray(examples.kinds, dtype=np.intp),
+    }
 
 
-class Learner(Protocol):
-    """A ranker that learns one example after another."""
+@dataclass(eq=False, kw_only=True)
+class Learner:
+    """A ranker that learns one example after another.
 
-    def copy(self) -> Self:
-        """The same state in arrays of its own."""
+    Attributes
+    ----------
+    seen : int
+        Examples so far.
+    """
 
-    def learn(self, batch: Batch, order: IntArray) -> FloatArray:
+    seen: int = 0
+
+    def learn(self, batch: Any, order: IntArray) -> FloatArray:
         """Learn the rows in `order` (M,); (4,) mistakes, their |y - yhat|, cost, limit of the growth of |w|^2."""
+        tally = np.zeros(4)
+        self._pass(batch, order, tally)
+        self.seen += order.size
+        return tally
+
+    def _pass(self, batch: Any, order: IntArray, tally: FloatArray) -> None:
+        raise TypeError(f"{type(self).__name__} defines no pass")
 
     def squared_norm(self) -> float:
         """Squared length of the weights after the last update."""
+        raise TypeError(f"{type(self).__name__} defines no squared_norm")
 
 
 def mean_of(last: FloatArray, sums: FloatArray, seen: int) -> FloatArray:
     """Mean of the weights after each of `seen` examples; `sums` holds the updates times the number of the example."""
-    mean: FloatArray = ((seen + 1) * last - sums) / max(seen, 1)
-    return mean
+    return np.asarray(((seen + 1) * last - sums) / max(seen, 1))
 
 
 @dataclass(eq=False, kw_only=True)
-class PRankState:
+class PrimalState(Learner):
+    """Weights that a learner has, and the sums of their updates, each times the number of its example."""
+
+    weights: FloatArray
+    sums: FloatArray
+
+    def copy(self) -> Self:
+        """The same state in arrays of its own."""
+        arrays: dict[str, Any] = {n: value.copy() for n, value in vars(self).items() if isinstance(value, np.ndarray)}
+        return replace(self, **arrays)
+
+    def squared_norm(self) -> float:
+        return float(np.square(self.weights).sum())
+
+    def kept(self, keep: str) -> FloatArray:
+        """The hypothesis to predict with: "last", "mean", or what else the learner keeps."""
+        return self.weights if keep == "last" else mean_of(self.weights, self.sums, self.seen)
+
+
+@dataclass(eq=False, kw_only=True)
+class PRankState(PrimalState):
     """PRank [Crammer & Singer 2005; Milidiú & Rocha, eq. 13-14].
 
     Attributes
     ----------
-    weights, sums : (D + K-1,) u, then the thresholds b; the updates times the number of the example
+    weights, sums : (D + K-1,) of u, then of the thresholds b
     pocket : (D + K-1,) or (0,)
         The weights of least cost among those with ever longer runs of exact hits and those after each pass, where they
         are kept.
     record : (4,) see `ordstat.compiled.online.prank_pass`
-    seen : int
     """
 
-    weights: FloatArray
-    sums: FloatArray
     pocket: FloatArray
     record: FloatArray
-    seen: int = 0
 
     @classmethod
     def start(cls, n_columns: int, n_levels: int, pocket: bool) -> PRankState:
@@ -123,19 +141,12 @@ class PRankState:
         record = np.array([0.0, 0.0, np.inf, 0.0])
         return cls(weights=np.zeros(size), sums=np.zeros(size), pocket=np.zeros(size if pocket else 0), record=record)
 
-    def copy(self) -> PRankState:
-        arrays = {name: getattr(self, name).copy() for name in ("weights", "sums", "pocket", "record")}
-        return replace(self, **arrays)
-
-    def learn(self, batch: Batch, order: IntArray) -> FloatArray:
-        tally, work = np.zeros(4), np.empty(self.weights.size)
+    def _pass(self, batch: Batch, order: IntArray, tally: FloatArray) -> None:
         rows = (batch.X, batch.centre, batch.factor, batch.y, batch.costs, batch.kinds, batch.weights, order)
-        state = (self.weights, self.sums, work, self.pocket, self.record, self.seen)
+        state = (self.weights, self.sums, np.empty(self.weights.size), self.pocket, self.record, self.seen)
         prank_pass(*rows, batch.margin, *state, tally)
-        self.seen += order.size
         if self.pocket.size:
             self._compare(batch)
-        return tally
 
     def _compare(self, batch: Batch) -> None:
         """Put the weights after a pass in the pocket, if they cost less."""
@@ -146,18 +157,12 @@ class PRankState:
             self.record[2] = cost
             self.pocket[:] = self.weights
 
-    def squared_norm(self) -> float:
-        return float(self.weights @ self.weights)
-
     def kept(self, keep: str) -> FloatArray:
-        """(D + K-1,) the hypothesis to predict with: "last", "mean" or "pocket"."""
-        if keep == "pocket":
-            return self.pocket
-        return self.weights if keep == "last" else mean_of(self.weights, self.sums, self.seen)
+        return self.pocket if keep == "pocket" else super().kept(keep)
 
 
 @dataclass(eq=False, kw_only=True)
-class CuSumState:
+class CuSumState(PrimalState):
     """CuSum Rank [Milidiú & Rocha, fig. 1 and 2].
 
     Attributes
@@ -165,13 +170,9 @@ class CuSumState:
     weights, sums : (K-1, D + 1)
         The last column is of the constant -1.
     aggressive : bool
-    seen : int
     """
 
-    weights: FloatArray
-    sums: FloatArray
     aggressive: bool
-    seen: int = 0
 
     @classmethod
     def start(cls, n_columns: int, n_levels: int, aggressive: bool) -> CuSumState:
@@ -179,19 +180,7 @@ class CuSumState:
         shape = (n_levels - 1, n_columns + 1)
         return cls(weights=np.zeros(shape), sums=np.zeros(shape), aggressive=aggressive)
 
-    def copy(self) -> CuSumState:
-        return replace(self, weights=self.weights.copy(), sums=self.sums.copy())
-
-    def learn(self, batch: Batch, order: IntArray) -> FloatArray:
-        tally, work = np.zeros(4), np.empty(sum(self.weights.shape))
+    def _pass(self, batch: Batch, order: IntArray, tally: FloatArray) -> None:
         rows = (batch.X, batch.centre, batch.factor, batch.y, batch.costs, batch.kinds, order)
-        cusum_pass(*rows, batch.margin, self.aggressive, self.weights, self.sums, work, self.seen, tally)
-        self.seen += order.size
-        return tally
-
-    def squared_norm(self) -> float:
-        return float(np.square(self.weights).sum())
-
-    def kept(self, keep: str) -> FloatArray:
-        """(K-1, D + 1) the hypothesis to predict with: "last" or "mean"."""
-        return self.weights if keep == "last" else mean_of(self.weights, self.sums, self.seen)
+        state = (self.weights, self.sums, np.empty(sum(self.weights.shape)), self.seen)
+        cusum_pass(*rows, batch.margin, self.aggressive, *state, tally)

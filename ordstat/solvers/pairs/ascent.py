@@ -10,7 +10,8 @@ import numpy as np
 
 from ..._typing import FloatArray, IntArray
 from ...exceptions import DataError
-from .problem import PairOutcome, PairProblem, Point, evaluated, solved
+from ..solution import Certified, Outcome
+from .problem import PairProblem, PairSolution, evaluated, solved
 
 # Steps over all pairs that one solve may take.
 _MOST_STEPS = 4_000_000_000
@@ -59,17 +60,17 @@ class PairAscent:
         self.alpha = np.zeros(self.upper.size)
         self.max_epochs = max_epochs or min(max(_LEAST_EPOCHS, _MOST_STEPS // max(self.alpha.size, 1)), _MOST_EPOCHS)
 
-    def solve(self, C: float, tol: float) -> PairOutcome:
+    def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
         """Ascend until the relative duality gap is at most `tol`, or for `max_epochs` epochs."""
         wanted, stalled = tol, 0
         if self.alpha.size <= _SMALL:
             tol = min(tol, _ROUNDING)
-        problem, loss = self.problem, self.problem.loss
-        price, ridge = loss.price(C), loss.ridge(C)
+        problem = self.problem
+        price, ridge = problem.price(C), problem.ridge(C)
         np.minimum(self.alpha, price * self.weights, out=self.alpha)
         state = problem.gram.state(self._beta())
         order, shrink, inner, check = self._shuffled(), np.inf, 1.0, 3
-        best: Point | None = None
+        best: Certified | None = None
         path: list[float] = []
         epoch = 0
         while best is None or (best.gap > tol and epoch < self.max_epochs):
@@ -92,9 +93,9 @@ class PairAscent:
                 if best.gap <= wanted and stalled >= _PATIENCE:
                     break
                 state = problem.gram.state(point.beta)
-        return PairOutcome(solution=solved(problem, best), solver=self.name, iterations=epoch, path=np.array(path))
+        return Outcome(solution=solved(problem, best), solver=self.name, iterations=epoch, path=np.array(path))
 
-    def _certified(self, C: float) -> Point:
+    def _certified(self, C: float) -> Certified:
         square = float(self.alpha @ (self.alpha / self.weights))
         return evaluated(self.problem, C, self._beta(), float(self.alpha.sum()), square)
 

@@ -81,8 +81,7 @@ def _middles(lower: FloatArray, upper: FloatArray, tolerance: float) -> FloatArr
     near = ordered[np.minimum(np.stack([right - 1, right]), ordered.size - 1)]
     partner = np.where(np.abs(upper - 1.0 - near[0]) <= np.abs(upper - 1.0 - near[1]), near[0], near[1])
     on_margin = np.abs(upper - partner - 1.0) <= tolerance
-    middles: FloatArray = 0.5 * (upper + partner)[on_margin]
-    return middles
+    return np.asarray(0.5 * (upper + partner)[on_margin])
 
 
 def _onto(ordered: FloatArray, middles: FloatArray) -> FloatArray:

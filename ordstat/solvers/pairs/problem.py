@@ -14,77 +14,17 @@ the constraint (a . t) = 0 of (7.23), which belongs to a bias of pairs, is dropp
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from ..._typing import BoolArray, FloatArray, IntArray
 from ...compiled.paircount import below
-from ..gram import Gram, MeanScore
-from .boundaries import Boundaries, boundaries
+from ..gram import Gram
+from ..solution import Candidate, Certified, Solution
+from .boundaries import boundaries
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PairSums:
-    """Sums over the violating pairs (i, j), f_i - f_j < 1.
-
-    Attributes
-    ----------
-    linear, squared : float
-        Sums of w_p (1 - (f_i - f_j)), and of its square.
-    """
-
-    linear: float
-    squared: float
-
-
-class PairLoss(Protocol):
-    """The price of a pair's margin below 1."""
-
-    name: str
-
-    def price(self, C: float) -> float:
-        """Largest dual variable of a pair of weight 1."""
-
-    def ridge(self, C: float) -> float:
-        """r of the dual's penalty r/2 sum a_p^2 / w_p."""
-
-    def of(self, sums: PairSums) -> float:
-        """The loss for C = 1."""
-
-
-class Hinge:
-    """[1 - m]_+ ."""
-
-    name = "hinge"
-
-    def price(self, C: float) -> float:
-        return C
-
-    def ridge(self, C: float) -> float:
-        return 0.0
-
-    def of(self, sums: PairSums) -> float:
-        return sums.linear
-
-
-class SquaredHinge:
-    """[1 - m]_+ squared."""
-
-    name = "squared_hinge"
-
-    def price(self, C: float) -> float:
-        return float("inf")
-
-    def ridge(self, C: float) -> float:
-        return 0.5 / C
-
-    def of(self, sums: PairSums) -> float:
-        return sums.squared
-
-
-#: Losses by the name a user gives.
-PAIR_LOSSES: dict[str, PairLoss] = {loss.name: loss for loss in (Hinge(), SquaredHinge())}
+#: Losses by the name a user gives, of a pair's margin m below 1: [1 - m]_+, or its square.
+PAIR_LOSSES = ("hinge", "squared_hinge")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -99,14 +39,27 @@ class PairProblem:
     weights : (N,) case weights, > 0
     costs : (N, K)
         Price of every rank, for the rank boundaries alone.
-    loss : PairLoss
+    loss : str
     """
 
     gram: Gram
     y: IntArray
     weights: FloatArray
     costs: FloatArray
-    loss: PairLoss
+    loss: str
+
+    @property
+    def squared(self) -> bool:
+        """Whether violations count by their square."""
+        return self.loss == "squared_hinge"
+
+    def price(self, C: float) -> float:
+        """Largest dual variable of a pair of weight 1."""
+        return float("inf") if self.squared else C
+
+    def ridge(self, C: float) -> float:
+        """r of the dual's penalty r/2 sum a_p^2 / w_p."""
+        return 0.5 / C if self.squared else 0.0
 
     @property
     def n_levels(self) -> int:
@@ -128,76 +81,26 @@ class PairProblem:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PairSolution:
-    """A dual point with the primal point that goes with it.
+class PairSolution(Solution):
+    """A certified point; the pairs themselves are not kept.
 
     Attributes
     ----------
-    beta : (N,) coefficients of the rows, summing to 0
-    scores : (N,) f = gram @ beta
-    primal, dual : float
-        P >= optimum >= D.
-    boundaries : Boundaries
-        Thresholds, and how they were found.
+    boundaries : str
+        How the thresholds were found.
     """
 
-    beta: FloatArray
-    scores: FloatArray
-    primal: float
-    dual: float
-    boundaries: Boundaries
-
-    offset = None
-    w = None
-
-    @property
-    def sizes(self) -> FloatArray:
-        """(N,) |beta_n|: the pairs themselves are not kept."""
-        return np.abs(self.beta)
-
-    @property
-    def theta(self) -> FloatArray:
-        """(K-1,)"""
-        return self.boundaries.theta
-
-    @property
-    def gap(self) -> float:
-        """(P - D) / |P|, the relative duality gap; 0 where rounding makes D the larger."""
-        return max(self.primal - self.dual, 0.0) / max(abs(self.primal), float(np.finfo(float).tiny))
+    boundaries: str
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PairOutcome:
-    """What a solver hands back: the best point seen, the route, iterations, and primal values on the way."""
-
-    solution: PairSolution
-    solver: str
-    iterations: int
-    path: FloatArray
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Point:
-    """A certified point before its boundaries are found."""
-
-    beta: FloatArray
-    scores: FloatArray
-    primal: float
-    dual: float
-
-    @property
-    def gap(self) -> float:
-        return max(self.primal - self.dual, 0.0) / max(abs(self.primal), float(np.finfo(float).tiny))
-
-
-def violations(problem: PairProblem, scores: FloatArray) -> PairSums:
-    """The sums that P needs, from one pass through the sorted scores."""
+def violations(problem: PairProblem, scores: FloatArray) -> float:
+    """The loss for C = 1, from one pass through the sorted scores."""
     s = scores - scores.mean()
     count, total, square = counted(problem, s, np.empty((s.size, 0))).T
     room = 1.0 - s
-    linear = problem.weights @ (count * room + total)
-    squared = problem.weights @ (count * room**2 + 2.0 * room * total + square)
-    return PairSums(linear=float(linear), squared=max(float(squared), 0.0))
+    if not problem.squared:
+        return float(problem.weights @ (count * room + total))
+    return max(float(problem.weights @ (count * room**2 + 2.0 * room * total + square)), 0.0)
 
 
 def counted(problem: PairProblem, scores: FloatArray, X: FloatArray, order: IntArray | None = None) -> FloatArray:
@@ -216,16 +119,16 @@ def counted(problem: PairProblem, scores: FloatArray, X: FloatArray, order: IntA
     return back
 
 
-def evaluated(problem: PairProblem, C: float, beta: FloatArray, dual_linear: float, dual_square: float) -> Point:
+def evaluated(problem: PairProblem, C: float, beta: FloatArray, dual_linear: float, dual_square: float) -> Certified:
     """P at v = sum_n beta_n phi(x_n), and D from sum a_p and sum a_p^2 / w_p of the a behind beta."""
-    scores = problem.gram @ beta
+    scores, w = problem.gram.scored(beta)
     norm = max(float(beta @ scores), 0.0)
-    primal = 0.5 * norm + C * problem.loss.of(violations(problem, scores))
-    dual = dual_linear - 0.5 * norm - 0.5 * problem.loss.ridge(C) * dual_square
-    return Point(beta=beta, scores=scores, primal=primal, dual=dual)
+    primal = 0.5 * norm + C * violations(problem, scores)
+    dual = dual_linear - 0.5 * norm - 0.5 * problem.ridge(C) * dual_square
+    return Certified(beta=beta, scores=scores, primal=primal, dual=dual, w=w)
 
 
-def solved(problem: PairProblem, point: Point) -> PairSolution:
+def solved(problem: PairProblem, point: Certified) -> PairSolution:
     """The point with its rank boundaries."""
     found = boundaries(
         point.scores,
@@ -233,41 +136,24 @@ def solved(problem: PairProblem, point: Point) -> PairSolution:
         problem.costs,
         problem.weights,
         slack=np.sqrt(2.0 * point.gap * abs(point.primal) * float(problem.gram.diagonal.mean())),
-        free_pairs=np.isfinite(problem.loss.price(1.0)),
+        free_pairs=not problem.squared,
     )
-    return PairSolution(beta=point.beta, scores=point.scores, primal=point.primal, dual=point.dual, boundaries=found)
+    return PairSolution(**vars(point), theta=found.theta, boundaries=found.how)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PairCandidate:
+class PairCandidate(Candidate):
     """A pairwise problem to select C for.
 
     Attributes
     ----------
-    gram : Gram
-        Not centred.
     y : (N,) codes
-    costs : (N, K)
-    case_weights : (N,)
-    loss : PairLoss
+    loss : str
     """
 
-    gram: Gram
     y: IntArray
-    costs: FloatArray
-    case_weights: FloatArray
-    loss: PairLoss
+    loss: str
 
-    def part(self, rows: BoolArray) -> tuple[PairProblem, MeanScore]:
-        """The centred problem of some rows, and the means taken from their kernel matrix."""
-        return self._problem(self.gram.part(rows), self.y[rows], self.costs[rows], self.case_weights[rows])
-
-    def whole(self) -> tuple[PairProblem, MeanScore]:
-        """The centred problem of all rows; may centre `gram` itself, so ask for it last."""
-        return self._problem(self.gram, self.y, self.costs, self.case_weights)
-
-    def _problem(
-        self, gram: Gram, y: IntArray, costs: FloatArray, weights: FloatArray
-    ) -> tuple[PairProblem, MeanScore]:
-        gram, means = gram.centred()
-        return PairProblem(gram=gram, y=y, costs=costs, weights=weights, loss=self.loss), means
+    def problem(self, gram: Gram, rows: BoolArray | slice) -> PairProblem:
+        y, costs, weights = self.y[rows], self.costs[rows], self.case_weights[rows]
+        return PairProblem(gram=gram, y=y, costs=costs, weights=weights, loss=self.loss)

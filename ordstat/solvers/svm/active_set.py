@@ -6,7 +6,8 @@ Once the right variables are at their bounds, the others F solve the stationarit
 
 with theta_k = -gamma^2 s_k, or theta free and the change of s given, and sum beta = 0. A variable that would leave its
 box is held on the bound, and the rest is solved anew. The answer is exact where coordinate ascent or an interior
-point would need many further steps; whether it is better than the start, its certificate says.
+point would need many further steps; whether it is better than the start, its certificate says. `Finish` says when an
+ascent tries to end so, and when it is hopeless.
 """
 
 from __future__ import annotations
@@ -30,6 +31,19 @@ _UNSETTLED = 0.1
 _REGULAR = 1e-10
 # Solves of one system, the later ones for what the regularisation left.
 _REFINED = 3
+# What an update of a score costs, in multiplications of a factorisation; the factorisations of an attempt to finish by
+# the free variables, and what goes with them, in epochs.
+_UPDATE, _SOLVES, _AROUND = 2.0, 1.5, 20.0
+# Relative gap of the first attempt, at most, and the share by which the number of free variables may then change from
+# one certificate to the next: they are mostly the right ones. The share of the gap of a failed attempt at which the
+# next one is made.
+_POLISH, _STEADY, _AGAIN = 0.3, 0.05, 0.4
+# An attempt whose gain in the dual value is this share of the gap, or which leaves at most that share of the gap, is
+# followed by another: that frees what the first wrongly put onto a bound.
+_GAIN, _LEFT = 0.05, 0.5
+# From this gap on the free variables will finish; an ascent is hopeless where its pace asks for so many times the
+# epochs left to get there.
+_END, _HOPELESS = 1e-3, 2.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -96,17 +110,14 @@ class _System:
 
     def _product(self, d: FloatArray) -> FloatArray:
         """M d."""
-        product: FloatArray = dsymv(1.0, self.factor, d, lower=0) + self.lost * d
-        return product
+        return np.asarray(dsymv(1.0, self.factor, d, lower=0) + self.lost * d)
 
     def _solved(self, right: FloatArray) -> FloatArray:
-        solution: FloatArray = dpotrs(self.factor, right, lower=1)[0]
-        return solution
+        return np.asarray(dpotrs(self.factor, right, lower=1)[0])
 
     def totals(self, u: FloatArray) -> FloatArray:
         """(R,) sums of u (N, Q) over the thresholds of a group."""
-        sums: FloatArray = np.bincount(self.group, weights=u.sum(axis=0), minlength=self.n_groups).astype(np.float64)
-        return sums
+        return np.asarray(np.bincount(self.group, weights=u.sum(axis=0), minlength=self.n_groups).astype(np.float64))
 
     def hold(self, places: IntArray, changes: FloatArray) -> None:
         """From now on some variables change by so much."""
@@ -171,3 +182,67 @@ def polished(problem: ExtendedDual, C: float, point: DualSolution) -> Polished |
     theta = system.thresholds(u, multipliers)
     b = 0.0 if problem.free else float(multipliers[0])
     return Polished(solution=certify(problem, C, u, theta), b=b, theta=theta)
+
+
+class Finish:
+    """Follows the certificates of one ascent and makes its attempts.
+
+    Parameters
+    ----------
+    problem : ExtendedDual
+    C, tol : float
+        The relative duality gap `tol` is the ascent's aim.
+
+    Attributes
+    ----------
+    again : bool
+        Whether the last attempt gained so much that the next certificate is followed by another one.
+    """
+
+    def __init__(self, problem: ExtendedDual, C: float, tol: float) -> None:
+        self.problem, self.C, self.tol = problem, C, tol
+        self.again = False
+        self._below = _POLISH
+        self._free, self._steady = 0, False
+        self._epoch, self._gap, self._falls = 0, np.inf, np.inf
+
+    def note(self, epoch: int, point: DualSolution) -> None:
+        """Take down the certified point after an epoch."""
+        fell = 0.0 < point.gap < self._gap
+        self._falls = float(np.log(self._gap / point.gap)) / (epoch - self._epoch) if fell else 0.0
+        self._epoch, self._gap = epoch, point.gap
+        before, self._free = self._free, free_variables(self.problem, self.C, point)
+        self._steady = abs(self._free - before) <= _STEADY * before
+
+    def hopeless(self, left: int) -> bool:
+        """Whether so many further epochs will not do, at the pace between the last two certificates."""
+        return self._epochs_to(max(self.tol, _END)) > _HOPELESS * left
+
+    def due(self) -> bool:
+        """Whether to try now: the free variables are about the right ones, and epochs would take longer."""
+        return self.tol < self._gap < self._below and (self.again or (self._steady and self._slow()))
+
+    def attempt(self, point: DualSolution) -> tuple[DualSolution, Polished | None]:
+        """The better of the point and its polished form, and the latter if its dual value is the higher."""
+        found = polished(self.problem, self.C, point)
+        better, self.again = point, False
+        if found is not None and found.solution.dual > point.dual:
+            better = min(point, found.solution, key=lambda p: p.gap)
+            gain = found.solution.dual - point.dual
+            self.again = gain > _GAIN * (point.primal - point.dual) or better.gap <= _LEFT * point.gap
+        else:
+            found = None
+        self._gap = better.gap
+        self._below = np.inf if self.again else _AGAIN * better.gap
+        return better, found
+
+    def _epochs_to(self, target: float) -> float:
+        """Epochs to a gap from here; infinite where the gap did not fall."""
+        if self._gap <= target:
+            return 0.0
+        return float(np.log(self._gap / target)) / self._falls if self._falls > 0.0 else np.inf
+
+    def _slow(self) -> bool:
+        """Whether the epochs left take longer than a linear system of the free variables."""
+        epoch = _UPDATE * self.problem.gram.n * self.problem.gram.rank_limit
+        return self._epochs_to(self.tol) * epoch > _SOLVES * self._free**3 / 3.0 + _AROUND * epoch

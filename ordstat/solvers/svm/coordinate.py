@@ -23,10 +23,10 @@ import numpy as np
 
 from ..._typing import FloatArray, IntArray
 from ..gram import Gram
+from ..solution import Outcome
 from ..threads import one_blas_thread
-from .dual import DualSolution, ExtendedDual, Outcome, certify
-from .feasible import boxed
-from .polish import Finish
+from .active_set import Finish
+from .dual import DualSolution, ExtendedDual, boxed, certify
 
 # The multiplier b0 and the centre theta_0 move at the latest after so many epochs.
 _EPOCHS_A_STEP = 5
@@ -46,11 +46,6 @@ _DRIFT = 100
 # From this epoch on rows are worked on alone, where no more than this share of all is inside its boxes or nearer to
 # leaving a bound than so many times the last violation.
 _SETTLED, _FEW, _NEAR = 30, 0.8, 0.5
-
-
-def _next_check(epoch: int) -> int:
-    """A certificate costs about as much as several epochs: 4, 7, 12, 19, 30, ..."""
-    return int(1.5 * epoch) + 1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -84,21 +79,9 @@ class _Work:
 
     def part(self, rows: IntArray) -> _Work:
         """Some of all rows, not of a linear kernel."""
-        return _Work(
-            gram=self.gram.part(rows),
-            labels=self.labels[rows],
-            caps=self.caps[rows],
-            u=self.u[rows],
-            beta=self.beta[rows],
-            f=self.f[rows],
-            rest=float(self.beta.sum() - self.beta[rows].sum()),
-            rows=rows,
-        )
-
-    def put_back(self, u: FloatArray) -> None:
-        """Put what epochs made of the rows into u (N, Q) of all."""
-        if self.rows is not None:
-            u[self.rows] = self.u
+        arrays = {name: getattr(self, name)[rows] for name in ("labels", "caps", "u", "beta", "f")}
+        rest = float(self.beta.sum() - arrays["beta"].sum())
+        return _Work(gram=self.gram.part(rows), rest=rest, rows=rows, **arrays)
 
 
 class CoordinateAscent:
@@ -122,13 +105,12 @@ class CoordinateAscent:
         self.gives_up = max_epochs is not None
         self.max_epochs = 10_000 + _STEPS // max(len(problem.labels) ** 2, _LEAST) if max_epochs is None else max_epochs
         self.u = np.zeros_like(problem.labels)
-        n_thresholds = self.u.shape[1]
+        Q = self.u.shape[1]
         self.scale = float(problem.gram.diagonal.mean()) or 1.0
         self.b = 0.0
         self._soften(np.zeros_like(self.u))
         # theta_0.
-        self.centre = np.zeros(n_thresholds)
-        self.mu = np.zeros(n_thresholds - 1 if problem.ordered else 0)
+        self.centre, self.mu = np.zeros(Q), np.zeros(Q - 1 if problem.ordered else 0)
 
     def _soften(self, caps: FloatArray) -> None:
         """Settle tau for the boxes (N, Q) of a value of C: with it omega, and the penalty of S^2 / 2."""
@@ -182,21 +164,9 @@ class CoordinateAscent:
     def _epoch(self, epoch: int) -> None:
         """Go over the rows at work once, and move b0 and theta_0 where it is time."""
         work = self.work
-        self.violation, kept = work.gram.row_sweep(
-            work.labels,
-            work.caps,
-            work.u,
-            work.beta,
-            work.f,
-            self.theta,
-            self.mu,
-            self.order,
-            self.omega,
-            self.b + self.penalty * work.rest,
-            self.penalty,
-            _SKIP * self.inner,
-            self.shrink,
-        )
+        rows = (work.labels, work.caps, work.u, work.beta, work.f, self.theta, self.mu, self.order)
+        prices = (self.omega, self.b + self.penalty * work.rest, self.penalty)
+        self.violation, kept = work.gram.row_sweep(*rows, *prices, _SKIP * self.inner, self.shrink)
         self.shrink = max(1.0, 2.0 * self.violation)
         if self.violation < self.inner or kept == 0 or epoch % _EPOCHS_A_STEP == 0:
             self._step(work.total, self.theta)
@@ -206,18 +176,12 @@ class CoordinateAscent:
             self.order = self.rng.permutation(self.order[:kept])
 
     def _certified(self, C: float) -> DualSolution:
-        self.work.put_back(self.u)
+        if self.work.rows is not None:
+            self.u[self.work.rows] = self.work.u
         # A copy: the epochs go on in theta itself.
         return certify(self.problem, C, self.u, self.theta.copy())
 
-    def _ended(self, finish: Finish, point: DualSolution) -> DualSolution:
-        """The better of the point and what the free variables make of it, from which the ascent then goes on."""
-        better, found = finish.attempt(point)
-        if found is not None:
-            self.u, self.b, self.centre = found.solution.u.copy(), found.b, found.theta.copy()
-        return better
-
-    def solve(self, C: float, tol: float) -> Outcome:
+    def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         """Ascend until the relative duality gap is at most `tol`, or for `max_epochs` epochs.
 
         Parameters
@@ -229,7 +193,7 @@ class CoordinateAscent:
         with one_blas_thread():
             return self._solve(C, tol)
 
-    def _solve(self, C: float, tol: float) -> Outcome:
+    def _solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         caps, finish = C * self.problem.weights, Finish(self.problem, C, tol)
         self._start(caps)
         best: DualSolution | None = None
@@ -240,13 +204,16 @@ class CoordinateAscent:
             self._epoch(epoch)
             if epoch < min(check, last):
                 continue
-            check = _next_check(epoch)
+            # A certificate costs about as much as several epochs: 4, 7, 12, 19, 30, ...
+            check = int(1.5 * epoch) + 1
             point = self._certified(C)
             path.append(point.primal)
             finish.note(epoch, point)
             hopeless, trying = finish.hopeless(last - epoch), finish.due()
             if trying:
-                point = self._ended(finish, point)
+                point, found = finish.attempt(point)
+                if found is not None:  # the ascent goes on from there
+                    self.u, self.b, self.centre = found.solution.u.copy(), found.b, found.theta.copy()
                 check = epoch + _RELEASE if finish.again else check
             if self.gives_up and hopeless and not finish.again and epoch >= _PATIENT * last:
                 last = epoch

@@ -16,19 +16,19 @@ theta_j <= theta_{j+1}) [Chu & Keerthi 2007].
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
-from ..._typing import FloatArray
+from ..._typing import BoolArray, FloatArray
+from ...model.reduction.extended import Extended
 from ..gram import Gram
-from .feasible import balanced, boxed
+from ..solution import Candidate, Solution, Solver
 from .quantiles import best_offset, best_thresholds
 
 # Below this share of the margin's distance to 1 the distance to a bound is rounding.
 _CLEAR = 1e-2
-_TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -67,61 +67,93 @@ class ExtendedDual:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class DualSolution:
+class DualSolution(Solution):
     """A dual feasible point with the primal point that goes with it.
 
     Attributes
     ----------
-    u : (N, Q) signed dual variables, within their boxes, summing to 0
-    beta : (N,) row sums of u
-    scores : (N,) f = gram @ beta, without b
-    offset : float or None
-        b for the centred kernel; None where theta is free.
-    theta : (Q,)
-    primal, dual : float
-        P >= optimum >= D.
-    w : (D,) or None
-        Coefficients of a linear kernel that the scores are of, where they are not those of beta.
+    u : (N, Q) signed dual variables, within their boxes, summing to 0; beta holds their row sums
     """
 
     u: FloatArray
-    beta: FloatArray
-    scores: FloatArray
-    offset: float | None
-    theta: FloatArray
-    primal: float
-    dual: float
-    w: FloatArray | None = None
 
     @property
     def sizes(self) -> FloatArray:
         """(N,) sums of a row's |u|: positive for the rows that hold the optimum, even where they sum to beta = 0."""
-        sizes: FloatArray = np.abs(self.u).sum(axis=1)
-        return sizes
-
-    @property
-    def gap(self) -> float:
-        """(P - D) / |P|, the relative duality gap; 0 where rounding makes D the larger."""
-        return max(self.primal - self.dual, 0.0) / max(abs(self.primal), _TINY)
+        return np.asarray(np.abs(self.u).sum(axis=1))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Outcome:
-    """What a solver hands back.
+class ThresholdedCandidate(Candidate):
+    """A thresholded SVM to select C for.
 
     Attributes
     ----------
-    solution : DualSolution
-        The certified point with the smallest gap seen.
-    solver : str
-    iterations : int
-    path : (I,) primal values at the points that were certified on the way
+    extended : Extended
+    gamma : float
+    ordered : bool
     """
 
-    solution: DualSolution
-    solver: str
-    iterations: int
-    path: FloatArray
+    extended: Extended
+    gamma: float
+    ordered: bool
+
+    def problem(self, gram: Gram, rows: BoolArray | slice) -> ExtendedDual:
+        labels, weights = self.extended.labels[rows], self.extended.weights[rows]
+        return ExtendedDual(gram=gram, labels=labels, weights=weights, gamma=self.gamma, ordered=self.ordered)
+
+
+#: Makes a solver of such a problem from it and a generator.
+DualRoute = Callable[[ExtendedDual, np.random.Generator], Solver[DualSolution]]
+
+
+def boxed(labels: FloatArray, caps: FloatArray, u: FloatArray) -> FloatArray:
+    """u moved into its boxes, [0, C_nk] under a positive label and [-C_nk, 0] under a negative one."""
+    positive = labels > 0
+    return np.clip(u, np.where(positive, 0.0, -caps), np.where(positive, caps, 0.0))
+
+
+def balanced(
+    labels: FloatArray, caps: FloatArray, u: FloatArray, *, by_column: bool = False, ordered: bool = False
+) -> FloatArray:
+    """u (N, Q), inside its boxes, moved so that it sums to zero.
+
+    What is too much is taken from the variables strictly inside their boxes, in proportion to their room, so that
+    those at a bound stay there; only where that is not enough, from all of one sign.
+
+    Parameters
+    ----------
+    labels, caps, u : (N, Q)
+    by_column : bool
+        Every column sums to zero, as free thresholds ask.
+    ordered : bool
+        With by_column: the columns together sum to zero and no partial sum is above 0, as free thresholds in order ask.
+    """
+    if not by_column:
+        column = (-1, 1)
+        flat = _drained(labels.reshape(column), caps.reshape(column), u.reshape(column), np.array([u.sum()]))
+        return flat.reshape(u.shape)
+    totals = u.sum(axis=0)
+    return _drained(labels, caps, u, totals - (falling(totals) if ordered else 0.0))
+
+
+def falling(totals: FloatArray) -> FloatArray:
+    """Column sums that add up to zero with no partial sum above 0, each between 0 and the one given."""
+    if totals.sum() >= 0.0:
+        return np.diff(np.minimum(np.cumsum(totals), 0.0), prepend=0.0)
+    return -np.diff(np.maximum(np.cumsum(totals[::-1])[::-1], 0.0), append=0.0)
+
+
+def _drained(labels: FloatArray, caps: FloatArray, u: FloatArray, excess: FloatArray) -> FloatArray:
+    """u (M, J) with the total of column j lowered by excess (J,), which lies between 0 and that total."""
+    if not excess.any():
+        return u
+    floor, ceiling = np.where(labels > 0, 0.0, -caps), np.where(labels > 0, caps, 0.0)
+    room = np.where((u > floor) & (u < ceiling), np.where(excess > 0, u - floor, ceiling - u), 0.0)
+    # Towards zero room is never short: the other sign's total is what is left of this one's.
+    room = np.where(room.sum(axis=0) < np.abs(excess), np.maximum(np.sign(excess) * u, 0.0), room)
+    total = room.sum(axis=0)
+    return boxed(labels, caps, u - room * np.divide(excess, total, out=np.zeros_like(total), where=total > 0))
 
 
 def thresholds(problem: ExtendedDual, totals: FloatArray) -> FloatArray:
@@ -161,7 +193,7 @@ def certify(problem: ExtendedDual, C: float, u: FloatArray, own_theta: FloatArra
     u = boxed(problem.labels, caps, u)
     u = balanced(problem.labels, caps, u, by_column=problem.free, ordered=problem.ordered)
     beta = u.sum(axis=1)
-    scores = problem.gram @ beta
+    scores, w = problem.gram.scored(beta)
     norm = max(float(beta @ scores), 0.0)
     dual = float(np.abs(u).sum()) - 0.5 * norm
     if problem.free:
@@ -173,7 +205,7 @@ def certify(problem: ExtendedDual, C: float, u: FloatArray, own_theta: FloatArra
     points = [_primal(problem, C, scores, norm, theta) for theta in _candidates(problem, guess)]
     primal, b, theta = min(points, key=lambda point: point[0])
     offset = None if problem.free else b
-    return DualSolution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual)
+    return DualSolution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual, w=w)
 
 
 def _candidates(problem: ExtendedDual, theta: FloatArray) -> list[FloatArray]:
@@ -205,16 +237,3 @@ def snapped(problem: ExtendedDual, C: float, point: DualSolution) -> DualSolutio
     u = np.where(share < slack, 0.0, point.u)
     u = np.where(1.0 - share < -slack, problem.labels * caps, u)
     return certify(problem, C, u, point.theta)
-
-
-class DualSolver(Protocol):
-    """A route to the optimum of one problem: made from (problem, rng), then asked for growing values of C."""
-
-    def solve(self, C: float, tol: float) -> Outcome:
-        """The best certified point found, its relative duality gap at most `tol` where that was reached."""
-
-
-class DualRoute(Protocol):
-    """Makes a solver."""
-
-    def __call__(self, problem: ExtendedDual, rng: np.random.Generator) -> DualSolver: ...

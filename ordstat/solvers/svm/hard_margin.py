@@ -11,7 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from ...exceptions import DataError
-from .dual import DualRoute, DualSolution, ExtendedDual, Outcome
+from ..solution import Outcome
+from .dual import DualRoute, DualSolution, ExtendedDual
 
 # First C, in units of one over the mean of the kernel's diagonal, its growth, and the steps tried at most.
 _FIRST, _GROWTH, _STEPS = 16.0, 32.0, 12
@@ -21,52 +22,37 @@ _SHARE = 0.1
 _STEEPEST = 1e12
 
 
-class HardMargin:
-    """Solves one problem without slack by any route.
+def hard_margin(route: DualRoute, problem: ExtendedDual, rng: np.random.Generator, tol: float) -> Outcome[DualSolution]:
+    """One problem without slack by any route, to the relative duality gap `tol` of the hard margin.
 
-    Parameters
-    ----------
-    route : DualRoute
-    problem : ExtendedDual
-    rng : numpy.random.Generator
+    Raises
+    ------
+    DataError
+        No thresholds separate the levels, or none with a margin that could be computed.
     """
-
-    def __init__(self, route: DualRoute, problem: ExtendedDual, rng: np.random.Generator) -> None:
-        self.problem = problem
-        self.soft = route(problem, rng)
-        self.scale = float(problem.gram.diagonal.mean()) or 1.0
-
-    def solve(self, tol: float) -> Outcome:
-        """Grow C until the relative duality gap of the hard margin is at most `tol`.
-
-        Raises
-        ------
-        DataError
-            No thresholds separate the levels, or none with a margin that could be computed.
-        """
-        best: Outcome | None = None
-        path: list[float] = []
-        iterations = 0
-        for step in range(_STEPS):
-            outcome = self.soft.solve(_FIRST / self.scale * _GROWTH**step, _SHARE * tol)
-            iterations += outcome.iterations
-            if outcome.solution.dual * self.scale > _STEEPEST:
-                break
-            point = hardened(self.problem, outcome.solution)
-            if point is None:
-                continue
-            path.append(point.primal)
-            if best is None or point.gap < best.solution.gap:
-                best = replace(outcome, solution=point)
-            if best.solution.gap <= tol:
-                break
-        if best is None:
-            raise DataError(
-                "C = inf asks for thresholds on a potential that separate the levels without an error, and there are "
-                "none with a margin above a millionth of the rows' spread: give a finite C, another kernel, or fewer "
-                "constraints=."
-            )
-        return replace(best, iterations=iterations, path=np.array(path))
+    soft, scale = route(problem, rng), float(problem.gram.diagonal.mean()) or 1.0
+    best: Outcome[DualSolution] | None = None
+    path: list[float] = []
+    iterations = 0
+    for step in range(_STEPS):
+        outcome = soft.solve(_FIRST / scale * _GROWTH**step, _SHARE * tol)
+        iterations += outcome.iterations
+        if outcome.solution.dual * scale > _STEEPEST:
+            break
+        point = hardened(problem, outcome.solution)
+        if point is None:
+            continue
+        path.append(point.primal)
+        if best is None or point.gap < best.solution.gap:
+            best = replace(outcome, solution=point)
+        if best.solution.gap <= tol:
+            break
+    if best is None:
+        raise DataError(
+            "C=inf needs separable levels; no separating potential was found (its margin must be above a millionth "
+            "of the rows' spread). Give a finite C, another kernel, or fewer constraints=."
+        )
+    return replace(best, iterations=iterations, path=np.array(path))
 
 
 def hardened(problem: ExtendedDual, point: DualSolution) -> DualSolution | None:
@@ -75,17 +61,10 @@ def hardened(problem: ExtendedDual, point: DualSolution) -> DualSolution | None:
     smallest = float(margins[problem.weights > 0].min(initial=1.0))
     if smallest <= 0.0:
         return None
-    u, beta, scores, theta = (part / smallest for part in (point.u, point.beta, point.scores, point.theta))
-    norm = max(float(beta @ scores), 0.0)
-    penalty = float(theta @ theta) * problem.ridge
-    dual = float(np.abs(u).sum()) - 0.5 * norm - 0.5 * penalty
-    return replace(
-        point,
-        u=u,
-        beta=beta,
-        scores=scores,
-        offset=None if point.offset is None else point.offset / smallest,
-        theta=theta,
-        primal=0.5 * (norm + penalty),
-        dual=max(dual, point.dual),
-    )
+    scaled = {name: getattr(point, name) / smallest for name in ("u", "beta", "scores", "theta")}
+    offset = None if point.offset is None else point.offset / smallest
+    w = None if point.w is None else point.w / smallest
+    norm = max(float(scaled["beta"] @ scaled["scores"]), 0.0)
+    primal = 0.5 * (norm + float(scaled["theta"] @ scaled["theta"]) * problem.ridge)
+    dual = max(float(np.abs(scaled["u"]).sum()) - primal, point.dual)
+    return replace(point, **scaled, offset=offset, w=w, primal=primal, dual=dual)

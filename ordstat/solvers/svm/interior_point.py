@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._typing import FloatArray
+from ..solution import Outcome
 from ..threads import one_blas_thread
-from .dual import DualSolution, ExtendedDual, Outcome, certify, snapped
+from .dual import DualSolution, ExtendedDual, certify, snapped
 
 # Share of the way to the boundary that one step may take.
 _TO_BOUNDARY = 0.995
@@ -49,16 +50,7 @@ class _Point:
 
     def moved(self, d: _Point, step: float) -> _Point:
         """This point plus step times the direction d."""
-        return _Point(
-            alpha=self.alpha + step * d.alpha,
-            room=self.room + step * d.room,
-            z=self.z + step * d.z,
-            w=self.w + step * d.w,
-            b=self.b + step * d.b,
-            theta=self.theta + step * d.theta,
-            sigma=self.sigma + step * d.sigma,
-            mu=self.mu + step * d.mu,
-        )
+        return _Point(**{name: value + step * getattr(d, name) for name, value in vars(self).items()})
 
 
 def _longest(x: FloatArray, dx: FloatArray) -> float:
@@ -141,8 +133,8 @@ class _Newton:
     def step(self, d: _Point) -> float:
         """The longest step along d that stays inside every bound."""
         x = self.point
-        pairs = ((x.alpha, d.alpha), (x.room, d.room), (x.z, d.z), (x.w, d.w), (x.sigma, d.sigma), (x.mu, d.mu))
-        return min(_longest(value, change) for value, change in pairs)
+        positive = ("alpha", "room", "z", "w", "sigma", "mu")
+        return min(_longest(getattr(x, name), getattr(d, name)) for name in positive)
 
     def complementarity(self, x: _Point) -> float:
         """Mean product of the slacks and their multipliers at x."""
@@ -165,13 +157,13 @@ class InteriorPoint:
     def __init__(self, problem: ExtendedDual, rng: np.random.Generator) -> None:
         self.problem = problem
 
-    def solve(self, C: float, tol: float) -> Outcome:
+    def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         """Iterate until the relative duality gap is at most `tol`, or no further progress is made."""
         # Several threads on a small factorisation, or on a narrow factor, cost more than they bring.
         with one_blas_thread() if self.problem.gram.rank_limit < _SMALL else nullcontext():
             return self._solve(C, tol)
 
-    def _solve(self, C: float, tol: float) -> Outcome:
+    def _solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         x = _start(self.problem, C)
         best = self._certified(C, x)
         sparse: DualSolution | None = None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._typing import FloatArray
+from ..._typing import BoolArray, FloatArray
 
 # Sums of weights that differ by less than this share are equal.
 _TIE = 1e-12
@@ -25,11 +25,8 @@ class _Loss:
     target: float
 
     def __add__(self, other: _Loss) -> _Loss:
-        return _Loss(
-            np.concatenate([self.knots, other.knots]),
-            np.concatenate([self.weights, other.weights]),
-            self.target + other.target,
-        )
+        knots, weights = np.append(self.knots, other.knots), np.append(self.weights, other.weights)
+        return _Loss(knots, weights, self.target + other.target)
 
     def minimisers(self) -> tuple[float, float]:
         """Both ends of the interval of minimisers; the finite end twice where the interval is unbounded."""
@@ -52,11 +49,8 @@ def best_offset(labels: FloatArray, weights: FloatArray, scores: FloatArray, the
     scores : (N,)
     theta : (Q,)
     """
-    used = weights > 0
-    if not used.any():
-        return 0.0
-    loss = _Loss((labels - scores[:, None] + theta)[used], weights[used], float(weights[used & (labels > 0)].sum()))
-    return 0.5 * sum(loss.minimisers())
+    loss = _loss(labels - scores[:, None] + theta, weights, labels > 0)
+    return 0.0 if loss is None else 0.5 * sum(loss.minimisers())
 
 
 def best_thresholds(labels: FloatArray, weights: FloatArray, scores: FloatArray, *, ordered: bool) -> FloatArray:
@@ -74,7 +68,7 @@ def best_thresholds(labels: FloatArray, weights: FloatArray, scores: FloatArray,
     A threshold whose rows all lie on one side takes the nearest place without loss; one without any row that of the
     threshold before it (after it at the lower end); all are 0 where nothing has weight.
     """
-    columns = [_column(labels[:, k], weights[:, k], scores) for k in range(labels.shape[1])]
+    columns = [_loss(scores - Y, W, Y < 0) for Y, W in zip(labels.T, weights.T, strict=True)]
     losses = [loss for loss in columns if loss is not None]
     if not losses:
         return np.zeros(len(columns))
@@ -84,16 +78,13 @@ def best_thresholds(labels: FloatArray, weights: FloatArray, scores: FloatArray,
     else:
         found = np.array([0.5 * sum(loss.minimisers()) for loss in losses])
     place = np.cumsum([loss is not None for loss in columns]) - 1
-    theta: FloatArray = found[np.maximum(place, 0)]
-    return theta
+    return np.asarray(found[np.maximum(place, 0)])
 
 
-def _column(labels: FloatArray, weights: FloatArray, scores: FloatArray) -> _Loss | None:
+def _loss(knots: FloatArray, weights: FloatArray, falling: BoolArray) -> _Loss | None:
+    """The loss of the cells with weight, those of `falling` beginning with a slope; None where there are none."""
     used = weights > 0
-    if not used.any():
-        return None
-    target = float(weights[used & (labels < 0)].sum())
-    return _Loss((scores - labels)[used], weights[used], target)
+    return _Loss(knots[used], weights[used], float(weights[used & falling].sum())) if used.any() else None
 
 
 def _pooled(losses: list[_Loss], end: int) -> FloatArray:

@@ -1,55 +1,27 @@
-"""Logistic loss of every threshold at once: Newton's method with ordered thresholds.
+"""Logistic loss of every threshold at once: of a linear score by Newton's method, of a network by L-BFGS.
 
-Minimises  alpha/2 |w|^2 + sum_nk W_nk log(1 + exp(-Y_nk (x_n'w + o_n - theta_k)))  over w and theta_1 <= ... <=
-theta_{K-1}. Convex; thresholds that would be out of order are tied, and untied where the multipliers of their order
-have the wrong sign.
+The first minimises  alpha/2 |w|^2 + sum_nk W_nk log(1 + exp(-Y_nk (x_n'w + o_n - theta_k)))  over w and
+theta_1 <= ... <= theta_{K-1}.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
-from ..._typing import FloatArray, IntArray
+from ..._typing import FloatArray
 from ...model.reduction.extended import Extended
+from ..ordered_newton import Evaluation, Minimum, minimum, summed
 
-_MOST_STEPS = 200
 _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ThresholdSolution:
-    """The optimum.
-
-    Attributes
-    ----------
-    coef : (D,)
-    theta : (K-1,) not falling
-    objective : (T,) after every step
-    gradient : float
-        Largest gradient of free parameters, as a share of the total weight.
-    """
-
-    coef: FloatArray
-    theta: FloatArray
-    objective: FloatArray
-    gradient: float
-
-
-@dataclass(frozen=True, eq=False)
-class _Value:
-    objective: float
-    gradient: FloatArray
-    signal: FloatArray  # (N, K-1) W Y expit(-Y m)
-    curvature: FloatArray  # (N, K-1)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
 class ThresholdLogistic:
-    """The problem.
+    """The loss of a linear score, with ordered thresholds.
 
     Attributes
     ----------
@@ -65,121 +37,126 @@ class ThresholdLogistic:
     alpha: float
     offset: FloatArray
 
-    def solve(self) -> ThresholdSolution:
-        """The optimum by active sets of ties."""
-        questions, d = self.extended.labels.shape[1], self.X.shape[1]
-        group = np.arange(questions)
-        v = np.concatenate([np.zeros(d), self._start()])
-        objective: list[float] = []
-        while True:
-            v, value = self._newton(v, group, objective)
-            theta = v[d:]
-            if (np.diff(theta[group]) < 0).any():
-                pooled = _pooled(theta[group], group)
-                v = np.concatenate([v[:d], _means(theta[group], pooled)])
-                group = pooled
-                continue
-            split = _released(value.signal.sum(axis=0), group, _TOLERANCE * self.total)
-            if split is None or len(objective) > _MOST_STEPS:
-                break
-            v = np.concatenate([v[:d], _means(theta[group], split)])
-            group = split
-        return ThresholdSolution(
-            coef=v[:d],
-            theta=v[d:][group],
-            objective=np.array(objective),
-            gradient=float(np.abs(value.gradient).max(initial=0.0) / self.total),
-        )
+    def solve(self) -> Minimum:
+        """The optimum; its gradient as a share of the total weight."""
+        weights = self.extended.weights
+        total = float(weights.sum())
+        centre = float(np.average(self.offset, weights=weights.sum(axis=1)))
+        theta = np.maximum.accumulate(log_odds(self.extended)) + centre
+        least = _TOLERANCE * total
+        start = np.concatenate([np.zeros(self.X.shape[1]), theta])
+        found = minimum(self._at, start, theta.size, ordered=True, slack=least, flat=least)
+        return replace(found, gradient=found.gradient / total)
 
-    @property
-    def total(self) -> float:
-        """Sum of the weights."""
-        return float(self.extended.weights.sum())
-
-    def _start(self) -> FloatArray:
-        """Thresholds at the log odds of the labels, w being 0."""
-        w = self.extended.weights
-        yes = (w * (self.extended.labels > 0)).sum(axis=0)
-        centre = float(np.average(self.offset, weights=w.sum(axis=1)))
-        return np.maximum.accumulate(np.log((w.sum(axis=0) - yes) / yes)) + centre
-
-    def _newton(self, v: FloatArray, group: IntArray, objective: list[float]) -> tuple[FloatArray, _Value]:
-        """Steps until the gradient vanishes, thresholds of one group being one parameter."""
-        value = self._at(v, group)
-        objective.append(value.objective)
-        for _ in range(_MOST_STEPS):
-            if np.abs(value.gradient).max(initial=0.0) <= _TOLERANCE * self.total:
-                break
-            step = self._step(value, group)
-            slope, size = float(value.gradient @ step), 1.0
-            ahead = self._at(v + step, group)
-            while ahead.objective > value.objective + 1e-4 * size * slope and size > 1e-12:
-                size /= 2.0
-                ahead = self._at(v + size * step, group)
-            if not ahead.objective <= value.objective:
-                break
-            v, value = v + size * step, ahead
-            objective.append(value.objective)
-        return v, value
-
-    def _at(self, v: FloatArray, group: IntArray) -> _Value:
+    def _at(self, v: FloatArray) -> Evaluation:
+        found = summed(_cells, self.X, self.extended.labels, self.extended.weights, self.offset, v)
         d = self.X.shape[1]
-        w, theta = v[:d], v[d:][group]
-        z, weights = self.extended.labels, self.extended.weights
-        m = z * ((self.X @ w + self.offset)[:, None] - theta)
-        wrong = expit(-m)
-        signal = weights * z * wrong
-        gradient = np.concatenate([self.alpha * w - self.X.T @ signal.sum(axis=1), _sums(signal.sum(axis=0), group)])
-        objective = float((weights * np.logaddexp(0.0, -m)).sum() + 0.5 * self.alpha * (w @ w))
-        return _Value(objective, gradient, signal, weights * wrong * expit(m))
-
-    def _step(self, value: _Value, group: IntArray) -> FloatArray:
-        d, s = self.X.shape[1], value.curvature
-        ties = (group[:, None] == np.arange(group[-1] + 1)).astype(np.float64)
-        cross = -(self.X.T @ s) @ ties
-        hessian = np.block(
-            [
-                [(self.X * s.sum(axis=1)[:, None]).T @ self.X + self.alpha * np.eye(d), cross],
-                [cross.T, np.diag(s.sum(axis=0) @ ties)],
-            ]
-        )
-        # A ridge of rounding keeps the factor where curvature has died out.
-        hessian[np.diag_indices_from(hessian)] += (
-            1e-12 * max(float(np.trace(hessian)), 0.01 * self.total) / len(hessian)
-        )
-        step: FloatArray = -cho_solve(cho_factor(hessian), value.gradient)
-        return step
+        found.gradient[:d] += self.alpha * v[:d]
+        found.hessian[:d, :d] += self.alpha * np.eye(d)
+        return replace(found, value=found.value + 0.5 * self.alpha * float(v[:d] @ v[:d]))
 
 
-def _sums(values: FloatArray, group: IntArray) -> FloatArray:
-    return np.bincount(group, weights=values).astype(np.float64)
+def log_odds(extended: Extended) -> FloatArray:
+    """(K-1,) those of the labels -1, the best thresholds without a score."""
+    weights = extended.weights
+    yes = (weights * (extended.labels > 0)).sum(axis=0)
+    return np.asarray(np.log((weights.sum(axis=0) - yes) / yes))
 
 
-def _means(values: FloatArray, group: IntArray) -> FloatArray:
-    means: FloatArray = np.bincount(group, weights=values) / np.bincount(group)
-    return means
+def _cells(margins: FloatArray, weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    signal = weights * expit(-margins)
+    return float(np.vdot(weights, np.logaddexp(0.0, -margins))), signal, signal * expit(margins)
 
 
-def _pooled(theta: FloatArray, group: IntArray) -> IntArray:
-    """Groups joined where the next threshold lies below."""
-    apart = (np.diff(group) > 0) & (np.diff(theta) >= 0)
-    joined: IntArray = np.concatenate([[0], np.cumsum(apart)]).astype(np.intp)
-    return joined
+@dataclass(frozen=True, eq=False)
+class NetworkSolution:
+    """A local minimum.
 
-
-def _released(gradient: FloatArray, group: IntArray, slack: float) -> IntArray | None:
-    """Groups with the tie cut whose multiplier is most negative; None where none is.
-
-    gradient (K-1,) is that of every threshold. The multiplier of theta_k <= theta_{k+1} is minus the sum of the
-    gradients of its group up to k.
+    Attributes
+    ----------
+    inner : (J, D)
+    bias : (J,)
+    outer : (J,)
+    theta : (K-1,)
+    objective : (T,) after every step
+    gradient : float
+        Largest entry, as a share of the total weight.
     """
-    sums = np.cumsum(gradient)
-    starts = np.searchsorted(group, group)
-    before = np.concatenate([[0.0], sums])[starts]
-    tied = np.flatnonzero(np.diff(group) == 0)
-    multipliers = -(sums - before)[tied]
-    if not tied.size or multipliers.min() >= -slack:
-        return None
-    cut = tied[int(np.argmin(multipliers))]
-    released: IntArray = group + (np.arange(group.size) > cut)
-    return released
+
+    inner: FloatArray
+    bias: FloatArray
+    outer: FloatArray
+    theta: FloatArray
+    objective: FloatArray
+    gradient: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ThresholdNetwork:
+    """The loss under a network of one hidden layer, see `OrdinalNetwork`; by L-BFGS.
+
+    Attributes
+    ----------
+    X : (N, D)
+    extended : Extended
+        Both labels under every threshold.
+    penalty : float
+    hidden : int
+    """
+
+    X: FloatArray
+    extended: Extended
+    penalty: float
+    hidden: int
+
+    def solve(self, rng: np.random.Generator, max_iter: int, tolerance: float) -> NetworkSolution:
+        """From a random start until the largest gradient is `tolerance` of the total weight."""
+        from scipy.optimize import minimize
+
+        total = float(self.extended.weights.sum())
+        objective: list[float] = []
+
+        def scaled(v: FloatArray) -> tuple[float, FloatArray]:
+            value, gradient = self.evaluate(v)
+            return value / total, gradient / total
+
+        def note(intermediate_result: Any) -> None:
+            objective.append(float(intermediate_result.fun) * total)
+
+        start = self._start(rng)
+        objective.append(self.evaluate(start)[0])
+        options = {"maxiter": max_iter, "maxfun": 4 * max_iter, "gtol": 0.1 * tolerance, "ftol": 0.0, "maxcor": 30}
+        found = cast(Any, minimize)(scaled, start, jac=True, method="L-BFGS-B", callback=note, options=options)
+        return NetworkSolution(*self._parts(found.x), np.array(objective), float(np.abs(found.jac).max()))
+
+    def evaluate(self, v: FloatArray) -> tuple[float, FloatArray]:
+        """Objective and gradient at all parameters v: inner, bias, outer, theta."""
+        inner, bias, outer, theta = self._parts(v)
+        hidden = np.tanh(self.X @ inner.T + bias)
+        z, w = self.extended.labels, self.extended.weights
+        m = z * ((hidden @ outer)[:, None] - theta)
+        signal = w * z * expit(-m)
+        above = signal.sum(axis=1)
+        back = -above[:, None] * outer * (1.0 - np.square(hidden))
+        value = float((w * np.logaddexp(0.0, -m)).sum())
+        value += 0.5 * self.penalty * float(np.square(inner).sum() + np.square(outer).sum())
+        parts = (
+            (back.T @ self.X + self.penalty * inner).ravel(),
+            back.sum(axis=0),
+            self.penalty * outer - above @ hidden,
+            signal.sum(axis=0),
+        )
+        return value, np.concatenate(parts)
+
+    def _parts(self, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        d, j = self.X.shape[1], self.hidden
+        inner, bias, outer, theta = np.split(v, [j * d, j * d + j, j * d + 2 * j])
+        return inner.reshape(j, d), bias, outer, theta
+
+    def _start(self, rng: np.random.Generator) -> FloatArray:
+        """Random hidden units that the score does not use yet; thresholds at the log odds of the labels.
+
+        From outer weights of 0 the mirrored ranks go the mirrored way.
+        """
+        d, j = self.X.shape[1], self.hidden
+        return np.concatenate([rng.standard_normal(j * d + j), np.zeros(j), log_odds(self.extended)])

@@ -1,4 +1,5 @@
-"""Average effects of a variable: what changes in the response when it changes and all else stays."""
+"""Average effects of a variable: what changes in the response when it changes and all else stays; and whether a fit
+with aliased columns can speak about it."""
 
 from __future__ import annotations
 
@@ -8,24 +9,24 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
 from operator import add
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
 
 from ...._typing import BoolArray, FloatArray
 from ....checks import one_of
 from ....exceptions import DataWarning, OptionError
+from ....model.fit import LikelihoodFit
+from ....model.likelihood.crossing import report_crossing
 from ....model.likelihood.derivatives import averages, involved
 from ....model.likelihood.quantities import QUANTITIES, Quantity
-from ....model.likelihood.rule import LikelihoodRule
 from ....model.likelihood.stencil import stencil
 from ....model.sample import Rows
 from ..fitted import FittedLikelihood
-from ..standard_errors import infinite_parameters, rule_covariance, symmetric_limits
+from ..parameters import listed
+from ..standard_errors import infinite_parameters, rule_covariance, symmetric_limits, two_sided_p
 from .counterfactual import Population, population
-from .estimable import estimable, estimable_slopes
 
 #: Scale -> the quantity behind it.
 SCALES = {
@@ -99,8 +100,7 @@ class Averager:
     @classmethod
     def of(cls, results: FittedLikelihood, scale: str, vcov: Any) -> Averager:
         one_of("scale", scale, SCALES)
-        rule = cast(LikelihoodRule, results.fit.rule)
-        return cls(results, scale, rule_covariance(results.fit, rule, results.vcov(vcov).to_numpy()))
+        return cls(results, scale, rule_covariance(results.fit, results.rule, results.vcov(vcov).to_numpy()))
 
     @property
     def quantity(self) -> Quantity:
@@ -112,51 +112,56 @@ class Averager:
         return " / " if self.scale == "odds" else " - "
 
     @property
-    def labels(self) -> tuple[str, list[Any]] | None:
-        """Name and labels of the outputs; None where there is one."""
-        levels = list(self.results.levels)
-        return {
-            "level": ("level", levels),
-            "lower level": ("level", levels[:-1]),
-            "threshold": ("threshold", self.results.threshold_names),
-        }.get(self.quantity.per)
+    def labels(self) -> dict[str, list[Any]]:
+        """Labels of the outputs by what they are; nothing where there is one."""
+        per, levels = self.quantity.per, list(self.results.levels)
+        if per == "threshold":
+            return {"threshold": self.results.threshold_names}
+        if per == "level":
+            return {"level": levels}
+        return {"level": levels[:-1]} if per == "lower level" else {}
 
     def rows(self, frame: pd.DataFrame) -> Rows:
         """The design of a frame."""
-        return self.results.design.spec.rebuild(frame).rows
+        r, rows = self.results, self.results.design.spec.rebuild(frame).rows
+        if self.scale != "latent":
+            report_crossing(r.rule, rows, None, "rows averaged over", refuse=r.method.refuses_crossing)
+        return rows
 
     def over(self, rows: Rows, weights: FloatArray) -> Average:
         """The weighted sum over rows."""
-        fit, used = self.results.fit, weights != 0.0
-        rule = cast(LikelihoodRule, fit.rule)
+        fit, rule, used = self.results.fit, self.results.rule, weights != 0.0
         values, jacobian = averages(self.quantity, rule, rows, weights)
         infinite = infinite_parameters(fit)
         known = ~np.isnan(values)
         if infinite is not None:
             known &= ~involved(rule, rows.take(used), self.quantity, infinite).any(axis=0)
         found = Average(values, jacobian, known)
-        if fit.aliased.any() and not estimable(fit, self.results.design.sample.rows, rows)[used].all():
-            return found.untold()
-        return found
+        told = estimable(fit, self.results.design.sample.rows, rows)[used].all()
+        return found if told else found.untold()
 
     def slope(self, frames: Sequence[pd.DataFrame], weights: FloatArray, coefficients: FloatArray) -> Average:
         """The weighted sum of derivatives, from frames at several points with their coefficients (n, len(frames))."""
-        fit, points = self.results.fit, [self.rows(frame) for frame in frames]
-        parts = [self.over(rows, weights * coefficients[:, j]) for j, rows in enumerate(points)]
-        total = reduce(add, parts)
-        trained, used = self.results.design.sample.rows, weights != 0.0
-        if fit.aliased.any() and not estimable_slopes(fit, trained, points, coefficients)[used].all():
-            return total.untold()
-        return total
+        points = [self.rows(frame) for frame in frames]
+        total = reduce(add, [self.over(rows, weights * coefficients[:, j]) for j, rows in enumerate(points)])
+        told = estimable_slopes(self.results.fit, self.results.design.sample.rows, points, coefficients)
+        return total if told[weights != 0.0].all() else total.untold()
 
     def table(self, found: Average, level: float) -> pd.DataFrame:
         """Estimates with errors, tests and limits, one row per output; odds are the exponents of log odds."""
         variances = ((found.jacobian @ self.covariance) * found.jacobian).sum(axis=1)
         errors = np.where(found.known, np.sqrt(np.maximum(variances, 0.0)), np.nan)
-        return estimates(found.values, errors, level, self.scale == "odds")
+        return estimates(found.values, errors, level, self.scale == "odds", self.results.design_df)
+
+    def labelled(self, front: Mapping[str, Any], found: Average, level: float) -> pd.DataFrame:
+        """The table with columns before it: what is estimated, and the level or threshold."""
+        table = self.table(found, level)
+        return pd.concat([pd.DataFrame({**front, **self.labels}, index=table.index), table], axis=1)
 
 
-def estimates(values: FloatArray, errors: FloatArray, level: float, exponentiate: bool) -> pd.DataFrame:
+def estimates(
+    values: FloatArray, errors: FloatArray, level: float, exponentiate: bool, df: float = np.inf
+) -> pd.DataFrame:
     """Columns STATISTICS; exponents have the errors of the delta method, and the test and limits of the logs.
 
     What has no error, such as the slope of an offset, is not tested.
@@ -164,22 +169,13 @@ def estimates(values: FloatArray, errors: FloatArray, level: float, exponentiate
     certain = errors <= _CERTAIN * np.abs(values)
     errors = np.where(certain, 0.0, errors)
     values = np.where(certain & (np.abs(values) < _ROUNDING), 0.0, values)
-    lower, upper = symmetric_limits(values, errors, level)
+    lower, upper = symmetric_limits(values, errors, level, df)
     z = values / np.where(certain, np.nan, errors)
-    p = 2.0 * ndtr(-np.abs(z))
+    p = two_sided_p(z, df)
     if exponentiate:
         values, lower, upper = np.exp(values), np.exp(lower), np.exp(upper)
         errors = errors * values
     return pd.DataFrame(dict(zip(STATISTICS, (values, errors, z, p, lower, upper), strict=True)))
-
-
-@dataclass(frozen=True, eq=False)
-class Change:
-    """One change of a variable, and what it does on average."""
-
-    variable: str
-    contrast: str
-    average: Average
 
 
 def average_effects(
@@ -254,9 +250,7 @@ def average_effects(
     one_of("contrast", contrast, PAIRS)
     averager = Averager.of(r, scale, vcov)
     everyone = population(r, newdata, weights, data)
-    names = (
-        list(everyone.variables) if variable is None else [variable] if isinstance(variable, str) else list(variable)
-    )
+    names = list(everyone.variables) if variable is None else listed(variable)
     if not names:
         raise OptionError("the formula has no variable that could have an effect.")
     if values is not None and len(names) != 1:
@@ -265,16 +259,12 @@ def average_effects(
     for labels, rows in _groups(everyone, by):
         fixed = rows.at(at or {})
         for name in names:
-            for change in _changes(averager, fixed, name, contrast, values):
-                tables.append(_labelled(averager, change, labels, level))
+            for change, average in _changes(averager, fixed, name, contrast, values):
+                front = {"term": name, "contrast": change, **labels}
+                tables.append(averager.labelled(front, average, level))
     out = pd.concat(tables, ignore_index=True)
     warn_of_unknown(out, stacklevel=2)
     return out
-
-
-def listed(names: Any) -> list[str]:
-    """One name, several or none as a list."""
-    return [] if names is None else [names] if isinstance(names, str) else list(names)
 
 
 def warn_of_unknown(table: pd.DataFrame, stacklevel: int) -> None:
@@ -305,36 +295,105 @@ def _groups(everyone: Population, by: Any) -> Iterator[tuple[dict[str, Any], Pop
             yield dict(zip(columns, key if isinstance(key, tuple) else (key,), strict=True)), everyone.among(group)
 
 
-def _labelled(averager: Averager, change: Change, labels: Mapping[str, Any], level: float) -> pd.DataFrame:
-    """One row per output: the variable, the contrast, the group, the level or threshold, the statistics."""
-    table = averager.table(change.average, level)
-    front: dict[str, Any] = {"term": change.variable, "contrast": change.contrast, **labels}
-    if averager.labels is not None:
-        front[averager.labels[0]] = averager.labels[1]
-    return pd.concat([pd.DataFrame(front, index=table.index), table], axis=1)
-
-
 def _changes(
     averager: Averager, rows: Population, name: str, contrast: str, values: Sequence[Any] | None
-) -> list[Change]:
+) -> list[tuple[str, Average]]:
+    """What is compared, and what it does on average."""
     rows.check(name)
     compared = rows.categories.get(name) if values is None else tuple(values)
     if compared is None:
-        return [_slope(averager, rows, name)]
+        return [("dY/dX", _slope(averager, rows, name))]
     if len(compared) < 2:
         raise OptionError(f"{name!r} needs two values to compare; got {compared!r}.")
     for value in compared:
         rows.check_level(name, value)
     averages = [averager.over(averager.rows(rows.setting(name, value)), rows.weights) for value in compared]
     return [
-        Change(name, f"{compared[high]}{averager.sign}{compared[low]}", averages[high] - averages[low])
+        (f"{compared[high]}{averager.sign}{compared[low]}", averages[high] - averages[low])
         for low, high in PAIRS[contrast](len(compared))
     ]
 
 
-def _slope(averager: Averager, rows: Population, name: str) -> Change:
+def _slope(averager: Averager, rows: Population, name: str) -> Average:
     """The derivative with respect to a number, averaged: differences of five points of every row's own design."""
     x = rows.frame[name].to_numpy(dtype=np.float64)
     points, coefficients = stencil(x, rows.known_values(name))
     frames = [rows.setting(name, column) for column in points.T]
-    return Change(name, "dY/dX", averager.slope(frames, rows.weights, coefficients))
+    return averager.slope(frames, rows.weights, coefficients)
+
+
+#: A new value of an aliased column may differ by this share of its size from what the other columns say.
+_SAME = 1e-6
+
+
+def estimable(fit: LikelihoodFit, trained: Rows, rows: Rows) -> BoolArray:
+    """(n,) whether every aliased column of new rows is what the columns kept say it is, as in the rows of the fit.
+
+    Where it is not, the data have nothing to say about the row, and a prediction that takes the effect of the aliased
+    column as 0 would depend on the coding.
+    """
+    told = np.ones(rows.n, dtype=np.bool_)
+    for matrix, gone in _parts(fit, trained):
+        found, expected = _gone(matrix(trained), matrix(rows), gone)
+        told &= (np.abs(found - expected) <= _SAME * (1.0 + np.abs(found))).all(axis=1)
+    return told
+
+
+def estimable_slopes(fit: LikelihoodFit, trained: Rows, points: Sequence[Rows], weights: FloatArray) -> BoolArray:
+    """(n,) whether the aliased columns change as the columns kept say, where one variable does.
+
+    Parameters
+    ----------
+    fit : LikelihoodFit
+    trained : Rows
+        Rows of the fit.
+    points : sequence of Rows
+        The n rows with the variable at each of several values.
+    weights : (n, len(points))
+        Weights of the points, for the derivative of each row.
+    """
+    told = np.ones(len(weights), dtype=np.bool_)
+    for matrix, gone in _parts(fit, trained):
+        first, *others = map(matrix, points)  # differences: columns that do not change give exact zeros
+        slopes = sum((weights[:, [j + 1]] * (other - first) for j, other in enumerate(others)), np.zeros_like(first))
+        found, expected = _gone(matrix(trained), slopes, gone)
+        largest = np.abs(slopes / _sizes(matrix(trained))).max(axis=1, keepdims=True)
+        told &= (np.abs(found - expected) <= _SAME * largest).all(axis=1)
+    return told
+
+
+def _parts(fit: LikelihoodFit, trained: Rows) -> Iterator[tuple[Callable[[Rows], FloatArray], BoolArray]]:
+    """What gives the columns of the nominal and location effects, and of the scale, with which of them are aliased.
+
+    A column of ones comes first.
+    """
+    if not fit.aliased.any():
+        return
+    q = 0 if trained.nominal is None else trained.nominal.shape[1]
+    ends = np.cumsum([fit.n_alpha, fit.n_beta, fit.n_zeta])
+    thresholds, location, scale, _ = np.split(fit.aliased, ends)
+    nominal = thresholds.reshape(1 + q, -1)[1:].all(axis=1)
+    matrices = (lambda rows: _with_ones(rows.nominal, rows.X), lambda rows: _with_ones(rows.scale))
+    for matrix, gone in zip(matrices, (np.concatenate([nominal, location]), scale), strict=True):
+        if gone.any():
+            yield matrix, np.append(False, gone)
+
+
+def _with_ones(*blocks: FloatArray | None) -> FloatArray:
+    """Columns side by side, those that there are, after one of ones (the thresholds, or the unit of the scale)."""
+    given = [block for block in blocks if block is not None]
+    return np.hstack([np.ones((len(given[0]), 1)), *given])
+
+
+def _sizes(trained: FloatArray) -> FloatArray:
+    return np.asarray(np.maximum(np.abs(trained).max(axis=0), 1e-300))
+
+
+def _gone(trained: FloatArray, new: FloatArray, gone: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """The columns `gone` of new rows, and what they are if the others make them up as in the rows of the fit.
+
+    Both in units of the size of each column.
+    """
+    unit = _sizes(trained)
+    relation = np.linalg.lstsq(trained[:, ~gone] / unit[~gone], trained[:, gone] / unit[gone], rcond=None)[0]
+    return new[:, gone] / unit[gone], new[:, ~gone] / unit[~gone] @ relation

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,12 @@ import pandas as pd
 from ...._typing import FloatArray, IntArray
 from ....exceptions import DataError, OptionError
 from ....model.sample import Rows
-from ... import frames
+from ...fitted import case_weights
+from ...target import copied
 from ..fitted import FittedLikelihood
+
+if TYPE_CHECKING:
+    from ....design.design import Design
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +62,9 @@ class Population:
 
     def setting(self, name: str, value: Any) -> pd.DataFrame:
         """The frame with one variable set: to one value, or to (n,) numbers."""
-        return self.frame.assign(**{name: _column(self.frame[name], value)})
+        old = self.frame[name]
+        new = value if isinstance(value, np.ndarray) else _like(old, [value] * len(old))
+        return self.frame.assign(**{name: new})
 
     def at(self, values: Mapping[str, Any]) -> Population:
         """With variables set for all rows."""
@@ -95,12 +101,6 @@ class Population:
         return template.assign(**{name: _like(template[name], column) for name, column in columns.items()})
 
 
-def _column(old: pd.Series, value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value
-    return _like(old, [value] * len(old))
-
-
 def _like(old: pd.Series, values: list[Any]) -> Any:
     """Values as a column of the kind of another."""
     if isinstance(old.dtype, pd.CategoricalDtype):
@@ -121,11 +121,12 @@ def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any)
         others = []
     else:
         rebuilt = design.spec.rebuild(newdata)
-        frame = frames.copied(newdata, rebuilt.index)[rebuilt.complete]
-        w = np.ones(len(frame)) if weights is None else _given_weights(weights, newdata, rebuilt.complete)
-        others = _rows_of_fit(results)
-    if not len(frame) or not w.sum() > 0:
-        raise DataError("newdata has no complete row of positive weight.")
+        frame = copied(newdata, rebuilt.index)[rebuilt.complete]
+        w = np.ones(len(frame)) if weights is None else case_weights(newdata, weights, rebuilt.complete)
+        own = [] if design.data is None else [_rows_told(design, design.data)]
+        others = [rows for rows, told in own if told]
+    if not len(frame):
+        raise DataError("newdata has no complete row.")
     known = [_named(one, variables) for one in (frame, *others)]
     return Population(known[0], w / w.sum(), tuple(variables), _categories(results, known[0], variables), tuple(known))
 
@@ -136,26 +137,14 @@ def _named(frame: pd.DataFrame, variables: Sequence[str]) -> pd.DataFrame:
     return frame.rename(columns=texts) if texts else frame
 
 
-def _given_weights(weights: Any, newdata: Any, complete: Any) -> FloatArray:
-    values = np.asarray(newdata[weights] if isinstance(weights, str) else weights, dtype=np.float64)
-    if values.shape != complete.shape:
-        raise DataError(f"weights must have one entry per row of newdata ({complete.size}); got shape {values.shape}.")
-    kept: FloatArray = values[complete]
-    if not (np.isfinite(kept).all() and (kept >= 0).all()):
-        raise DataError("weights of newdata must be finite and not negative.")
-    return kept
-
-
 def _training_frame(results: FittedLikelihood, data: Any) -> pd.DataFrame:
     """The rows of the fit, in its order, checked against what was fitted."""
     design = results.design
     given = design.data if data is None else data
     if given is None:
         raise DataError("The data of the fit are not at hand: pass data= with the data that were fitted.")
-    frame = frames.copied(given, None)
-    if frame.index.is_unique and design.index.isin(frame.index).all():
-        frame = frame.loc[design.index]
-    elif len(frame) != design.sample.n:
+    frame, told = _rows_told(design, given)
+    if not told and len(frame) != design.sample.n:
         frame = frame[design.spec.rebuild(frame).complete & (design.spec.response(frame) >= 0)]
     if len(frame) != design.sample.n:
         raise DataError(
@@ -166,14 +155,11 @@ def _training_frame(results: FittedLikelihood, data: Any) -> pd.DataFrame:
     return frame
 
 
-def _rows_of_fit(results: FittedLikelihood) -> list[pd.DataFrame]:
-    """The rows of the fit, if its data are at hand and their index tells which they are."""
-    design = results.design
-    if design.data is None:
-        return []
-    frame = frames.copied(design.data, None)
-    told = frame.index.is_unique and design.index.isin(frame.index).all()
-    return [frame.loc[design.index]] if told else []
+def _rows_told(design: Design, data: Any) -> tuple[pd.DataFrame, bool]:
+    """The rows of the fit among its data where the index tells which they are, else all rows; and whether it does."""
+    frame = copied(data, None)
+    told = bool(frame.index.is_unique and design.index.isin(frame.index).all())
+    return (frame.loc[design.index] if told else frame), told
 
 
 def _check_unchanged(fitted: Rows, rebuilt: Any) -> None:

@@ -2,21 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ...._typing import FloatArray
-from ....checks import one_of
+from ....checks import one_of, whole
 from ....exceptions import OptionError
+from ....model.sample import Rows
 from ..fitted import FittedLikelihood
-from ..standard_errors import logit_limits, normal_quantile
-from .average import PAIRS, Average, Averager, listed, warn_of_unknown
-from .counterfactual import population
-from .grid import Numbers, check_size, grid_values, on_one_scale
+from ..parameters import listed
+from ..standard_errors import limits_between, normal_quantile
+from .average import PAIRS, Average, Averager, warn_of_unknown
+from .counterfactual import Population, population
+
+#: What a number can be held at.
+REDUCE = ("weighted_mean", "mean")
+#: Rows of a grid, at most.
+_LARGEST = 1_000_000
+
+
+def grid_values(
+    rows: Population, names: Sequence[str], at: Mapping[str, Any], cov_keep: Any, cov_reduce: str
+) -> dict[str, list[Any]]:
+    """Values of every variable: those of `at`, all levels of factors, and of numbers the mean or the distinct values.
+
+    A number keeps all its values if `cov_keep` names it, or holds a count that is not below how many they are.
+    """
+    one_of("cov_reduce", cov_reduce, REDUCE)
+    keep = listed(cov_keep) if cov_keep is None or isinstance(cov_keep, Iterable) else [cov_keep]
+    kept = [one for one in keep if isinstance(one, str)]
+    counts = [
+        whole("cov_keep", n, 0, also=", names of variables, or both in a list") for n in keep if not isinstance(n, str)
+    ]
+    for name in (*names, *at, *kept):
+        rows.check(name)
+    values: dict[str, list[Any]] = {}
+    for name in (*names, *(other for other in rows.variables if other not in names)):
+        if name in at:
+            values[name] = _given(rows, name, at[name])
+        elif name in rows.categories:
+            values[name] = list(rows.categories[name])
+        else:
+            distinct = rows.distinct(name)
+            whole_set = name in kept or len(distinct) <= max(counts, default=0)
+            values[name] = distinct if whole_set else [rows.mean(name, weighted=cov_reduce == "weighted_mean")]
+    return values
+
+
+def _given(rows: Population, name: str, given: Any) -> list[Any]:
+    """The values that `at` has for a variable."""
+    values = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    if not values:
+        raise OptionError(f"at= gives no value of {name!r}.")
+    for value in values:
+        rows.check_level(name, value)
+    return values
+
+
+def check_size(values: Mapping[str, Sequence[Any]]) -> None:
+    """OptionError for a grid that is too large to be formed."""
+    size = math.prod(len(column) for column in values.values())
+    if size > _LARGEST:
+        widest = sorted(values, key=lambda name: -len(values[name]))[:3]
+        raise OptionError(
+            f"the grid of all levels has {size:,} rows, and at most {_LARGEST:,} are averaged: hold variables at a "
+            f"value with at=, such as {', '.join(map(repr, widest))}."
+        )
+
+
+def on_one_scale(rows: Rows) -> Rows:
+    """Rows with the mean of their log scales in each, so that their latent variables have one unit."""
+    columns = None if rows.scale is None else np.tile(rows.scale.mean(axis=0), (rows.n, 1))
+    offset = None if rows.scale_offset is None else np.full(rows.n, rows.scale_offset.mean())
+    return replace(rows, scale=columns, scale_offset=offset)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,8 +108,7 @@ class Emmeans:
         return self.frame.to_string(index=False)
 
     def _repr_html_(self) -> str:
-        html: str = self.frame.to_html(index=False)
-        return html
+        return str(self.frame.to_html(index=False))
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -57,24 +119,15 @@ class Emmeans:
         """
         tables = []
         for place, average in enumerate(self.averages):
-            table = self.averager.table(average, self.level).drop(columns=["statistic", "p_value"])
-            table[["lower", "upper"]] = np.column_stack(self._limits(table))
             cell = {name: self.cells[name].iloc[place] for name in self.cells.columns}
-            tables.append(_beside(self._labels(cell), table))
-        return pd.concat(tables, ignore_index=True)
-
-    def _limits(self, table: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
+            tables.append(self.averager.labelled(cell, average, self.level).drop(columns=["statistic", "p_value"]))
+        table = pd.concat(tables, ignore_index=True)
         ends = {"prob": (0.0, 1.0), "cum_prob": (0.0, 1.0), "mean": (1.0, float(len(self.averager.results.levels)))}
-        if self.averager.scale not in ends:
-            return table["lower"].to_numpy(), table["upper"].to_numpy()
-        low, high = ends[self.averager.scale]
-        share = (table["estimate"].to_numpy() - low) / (high - low)
-        lower, upper = logit_limits(share, 1.0 - share, table["std_error"].to_numpy() / (high - low), self.level)
-        return low + (high - low) * lower, low + (high - low) * upper
-
-    def _labels(self, front: Mapping[str, Any]) -> dict[str, Any]:
-        labels = self.averager.labels
-        return dict(front) if labels is None else {**front, labels[0]: labels[1]}
+        if self.averager.scale in ends:
+            between, errors = ends[self.averager.scale], table["std_error"].to_numpy()
+            limits = limits_between(*between, table["estimate"].to_numpy(), errors, self.level)
+            table[["lower", "upper"]] = np.column_stack(limits)
+        return table
 
     def contrasts(self, method: str = "pairwise", adjust: str = "none") -> pd.DataFrame:
         """Differences of the means, within the groups of `by`; on the scale "odds" their ratios.
@@ -128,18 +181,9 @@ class Emmeans:
         for low, high in pairs:
             change = self.averages[members[high]] - self.averages[members[low]]
             names = [" ".join(str(self.cells[name].iloc[members[k]]) for name in main) for k in (high, low)]
-            found.append(
-                _beside(
-                    self._labels({"contrast": self.averager.sign.join(names), **front}),
-                    self.averager.table(change, level),
-                )
-            )
+            found.append(self.averager.labelled({"contrast": self.averager.sign.join(names), **front}, change, level))
         adjusted = ADJUST[adjust](np.stack([table["p_value"].to_numpy() for table in found]))
         return [table.assign(p_value=p) for table, p in zip(found, adjusted, strict=True)]
-
-
-def _beside(front: Mapping[str, Any], table: pd.DataFrame) -> pd.DataFrame:
-    return pd.concat([pd.DataFrame(dict(front), index=table.index), table], axis=1)
 
 
 def _holm(p: FloatArray) -> FloatArray:
@@ -232,7 +276,7 @@ def marginal_means(
     names = [*(name for name in listed(variables) if name not in groups), *groups]
     if not listed(variables) or all(name in groups for name in names):
         raise OptionError("emmeans needs a variable of the formula that is not in by=.")
-    values = grid_values(rows, names, at or {}, Numbers(cov_keep, cov_reduce))
+    values = grid_values(rows, names, at or {}, cov_keep, cov_reduce)
     check_size(values)
     cells = rows.grid({name: values[name] for name in names})[names]
     grid = averager.rows(rows.grid(values))  # the variables of the cells come first: each cell is so many rows on end

@@ -88,27 +88,25 @@ class DenseRows:
     def of(cls, problem: Problem) -> DenseRows:
         """In the parameters of a problem: alpha, then beta."""
         rows = problem.term_rows
-        x, w, z = rows.rows.x, rows.rows.w, rows.rows.z
+        y, x, w, z = rows.observed.y, rows.rows.x, rows.rows.w, rows.rows.z
         last, m, p = problem.sample.n_levels - 1, w.shape[1], x.shape[1]
-        free = Structured(objective=rows.evaluate, jacobian=np.eye(last), shift=np.zeros((m, p + z.shape[1])))
+        free = Structured.free(rows.evaluate, last, (m, p + z.shape[1]))
         alpha, rest = (free if problem.structure is None else problem.structured(rows.evaluate)).basis()
         size = alpha.shape[0] - z.shape[1]
-        alpha, beta = alpha[:size], rest[:size, :p]
-        top, bottom = rows.observed.y == last, rows.observed.y == 0
-        inner = ~(top | bottom)
-        y = rows.observed.y[inner]
-        width = np.zeros((rows.observed.y.size, size))
-        width[inner] = _thresholds(alpha, w[inner], y) - _thresholds(alpha, w[inner], y - 1)
+        # Both are one threshold in the outer levels.
+        ends = np.minimum(y, last - 1), np.maximum(y - 1, 0)
+        upper, lower = (np.einsum("jnm,nm->nj", alpha[:size, k, :], w) for k in ends)
+        top, bottom = y == last, y == 0
         return cls(
-            main=_thresholds(alpha, w, np.where(top, last - 1, rows.observed.y)) - x @ beta.T,
-            width=width,
+            main=upper - x @ rest[:size, :p].T,
+            width=upper - lower,
             z=z,
             offset=rows.rows.offset,
             scale_offset=rows.rows.scale_offset,
             weights=rows.weights,
             top=top,
             bottom=bottom,
-            inner=inner,
+            inner=~(top | bottom),
             link=problem.link,
         )
 
@@ -199,11 +197,6 @@ class DenseRows:
         u = np.where(self.top, np.inf, ends.main)
         lo = np.where(self.bottom, -np.inf, ends.main - ends.width)
         return self.link.interval(u, lo, np.where(self.inner, ends.width, np.inf))
-
-
-def _thresholds(alpha: FloatArray, nominal: FloatArray, level: IntArray) -> FloatArray:
-    """(N, P) changes of the thresholds at these levels by the parameters, given those of all alpha (P, K-1, m)."""
-    return np.asarray(np.einsum("jnm,nm->nj", alpha[:, level, :], nominal))
 
 
 def _largest_first(rows: FloatArray) -> IntArray:

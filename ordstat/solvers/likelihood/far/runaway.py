@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...._typing import FloatArray
-from ..explore import Point, follow
+from ..explore import Point, Reached, follow
 from ..newton import Optimum
 from ..problem import Problem
 
@@ -22,6 +22,8 @@ _STEPS, _GAIN = (0.5, 0.5, 1.0, 1.0, 2.0, 2.0, 4.0, 4.0, 8.0), 1e-10
 _MOVING, _PART = 1e-4, 1e-2
 #: Nor do those that move by less than this on a long way outwards.
 _VISIBLE = 0.1
+#: Standard errors of log-scale effects, per deviation, beyond which a maximum is doubted, and the moves that prove it.
+_UNKNOWN, _FURTHER = 10.0, (4.0, 8.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +55,25 @@ def runaway(problem: Problem, optimum: Optimum, max_iter: int) -> Runaway | None
     return None if found is None else Runaway(direction, found)
 
 
+def flat(problem: Problem, optimum: Optimum, max_iter: int) -> Runaway | None:
+    """The log-scale effects that a search has left where the likelihood is at its limit for all larger ones.
+
+    It may converge there; their standard errors tell then that they are not known.
+    """
+    n_scale = int(problem.scale.kept.sum())
+    if n_scale == 0 or problem.flexible is not None or not optimum.message.startswith("converged"):
+        return None
+    with np.errstate(invalid="ignore"):
+        errors = np.sqrt(np.diagonal(optimum.factor.schur_inverse())[-n_scale:])
+    zeta = optimum.rest[-n_scale:]
+    direction = _direction(np.where(errors > _UNKNOWN, zeta, 0.0), _VISIBLE)
+    if direction is None:
+        return None
+    point, least = (optimum.alpha, optimum.rest), optimum.at.loglik - 10.0 * _GAIN * (1.0 + abs(optimum.at.loglik))
+    ends = (_moved(problem, point, step * direction, max_iter) for step in _FURTHER)
+    return Runaway(direction, point) if all(end.loglik >= least for end in ends) else None
+
+
 def moving(problem: Problem, move: FloatArray, point: Point) -> Runaway | None:
     """The log-scale effects that have moved visibly on the way to a point, where `move` is that of all effects."""
     n_scale = int(problem.scale.kept.sum())
@@ -70,17 +91,21 @@ def _outwards(problem: Problem, point: Point, direction: FloatArray, loglik: flo
     """The end of the way outwards, where the log-likelihood rises no more; None where it falls at once."""
     effects, risen = point[1].size - direction.size, False
     for step in _STEPS:
-        alpha, rest = point
-        zeta = rest[effects:] + step * direction
-        reached = follow(_held(problem, zeta), (alpha, rest[:effects]), max_iter)
+        reached = _moved(problem, point, step * direction, max_iter)
         gain = reached.loglik - loglik
         if gain <= 0.0:
             break
         risen, loglik = True, reached.loglik
-        point = reached.point[0], np.append(reached.point[1], zeta)
+        point = reached.point[0], np.append(reached.point[1], point[1][effects:] + step * direction)
         if gain <= _GAIN * (1.0 + abs(loglik)):
             break
     return point if risen else None
+
+
+def _moved(problem: Problem, point: Point, move: FloatArray, max_iter: int) -> Reached:
+    """Where the other parameters go as the log-scale effects move."""
+    effects = point[1].size - move.size
+    return follow(_held(problem, point[1][effects:] + move), (point[0], point[1][:effects]), max_iter)
 
 
 def _held(problem: Problem, zeta: FloatArray) -> Problem:

@@ -1,0 +1,137 @@
+"""Data that are probably not what they seem: codes of missing answers among the levels, numbers and dates read as text.
+
+Nothing is changed: every finding is a note that says what to do if it is right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import Any
+
+from .columns import Factor
+from .frames import shown_labels
+
+#: Levels of a response of whole numbers, levels of a factor, and levels of text that reads as numbers: more are named.
+_MANY_NUMBERS, _MANY_LEVELS, _MANY_TEXTS = 30, 50, 5
+#: At most so many codes stand beside each other.
+_FEW_CODES = 4
+_CODES = {7, 8, 9, 66, 77, 88, *range(96, 100), 777, 888, *range(996, 1000), 7777, 8888, *range(9996, 10000)}
+#: Answers that are no place on a scale.
+_NO_ANSWER = re.compile(
+    r"(do(n'?t| ?not|n’t)[ _]*know|\bdk\b|refus(ed|al)|no[ _]answer|not[ _](applicable|stated|asked|available)"
+    r"|prefer not|missing|unknown|inapplicable|^n\.?/?a\.?$|^nan$|^null$|^none given$)",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"^\s*[-+]?(\d[\d ,]*\.?\d*|\.\d+)([eE][-+]?\d+)?\s*%?\s*$")
+_LEADING = re.compile(r"^\s*[<>≤≥$€£]*\s*([-+]?\d+(\.\d+)?)")
+_DATE = re.compile(r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ].*)?$")
+
+
+def doubtful_response(labels: tuple[Any, ...], name: str) -> tuple[str, ...]:
+    """Notes on the labels of a response, in their order, whose levels were not given by `levels=`."""
+    if all(isinstance(label, int) and not isinstance(label, bool) for label in labels):
+        return _whole_numbers(labels, name)
+    texts = [label for label in labels if isinstance(label, str)]
+    silent = [text for text in texts if _NO_ANSWER.search(text)]
+    found = []
+    if silent:
+        found.append(
+            f"Response {name} has the level{'s' * (len(silent) > 1)} {shown_labels(silent)}, which may be no place on "
+            "the scale: leave such rows out with subset=, or set them to missing, if so."
+        )
+    if len(texts) == len(labels) and _disordered(texts):
+        found.append(
+            f"Response {name} has levels whose numbers are not in order: {shown_labels(texts, 12)}. "
+            "Put the categories in order, or give levels=[...], lowest first."
+        )
+    return tuple(found)
+
+
+def _whole_numbers(labels: tuple[int, ...], name: str) -> tuple[str, ...]:
+    if len(labels) > _MANY_NUMBERS:
+        return (
+            f"Response {name} has {len(labels)} different whole numbers, each of them a level: cut them into classes "
+            "with pd.cut, unless that is meant.",
+        )
+    steps = [after - before for before, after in pairwise(labels)]
+    if not steps or min(steps) == max(steps):
+        return ()
+    apart = _apart(labels)
+    if apart:
+        rest = [label for label in labels if label not in apart]
+        return (
+            f"Response {name} has the level{'s' * (len(apart) > 1)} {shown_labels(apart)}, away from {rest[0]} to "
+            f"{rest[-1]}: if that is a code for a missing answer, leave it out with subset=, or set it to missing; if "
+            "not, levels=[...] with all levels in order says so.",
+        )
+    gaps = [str(value) for before, after in pairwise(labels) for value in range(before + 1, after)]
+    if len(gaps) > len(labels):
+        return ()
+    return (
+        f"Response {name} has no rows of level {', '.join(gaps)}: its neighbours count as adjacent, which is what "
+        "levels=[...] with all levels in order does too.",
+    )
+
+
+def _apart(labels: tuple[int, ...]) -> list[int]:
+    """Labels at the ends, few and beyond a gap, that usually stand for missing answers or are far from the rest."""
+    runs = [[labels[0]]]
+    for before, after in pairwise(labels):
+        if after - before > 1:
+            runs.append([])
+        runs[-1].append(after)
+    core = max(runs, key=len)
+    place = runs.index(core)
+    return sorted(_codes_beyond(runs[place::-1]) + _codes_beyond(runs[place:])) if len(core) > 1 else []
+
+
+def _codes_beyond(runs: list[list[int]]) -> list[int]:
+    """The labels of runs after the first, up to one that may be part of the scale."""
+    found: list[int] = []
+    for near, run in pairwise(runs):
+        gap = min(abs(one - other) for one in near for other in run)
+        if len(run) > _FEW_CODES or not (all(map(_usual_code, run)) or gap > max(3, len(runs[0]))):
+            break
+        found += run
+    return found
+
+
+def _usual_code(value: int) -> bool:
+    """Whether surveys use the number for a missing answer: negative, 8, 9, 88, 99, 97, 98, 998, ..."""
+    return value < 0 or value in _CODES
+
+
+def _disordered(texts: list[str]) -> bool:
+    """Whether every text begins with a number, and these neither rise nor fall."""
+    matches = [_LEADING.match(text) for text in texts]
+    if not all(matches):
+        return False
+    numbers = [float(match.group(1)) for match in matches if match is not None]
+    return not (numbers == sorted(numbers) or numbers == sorted(numbers, reverse=True))
+
+
+def doubtful_factors(declared: Mapping[str, Factor], used: Iterable[str], text: Iterable[str]) -> tuple[str, ...]:
+    """Notes on the factor columns `used` by a formula; `text` are those that hold plain text, not categories."""
+    plain_text = set(text)
+    return tuple(
+        note for name in used if name in declared for note in _factor(name, declared[name].levels, name in plain_text)
+    )
+
+
+def _factor(name: str, levels: tuple[Any, ...], text: bool) -> tuple[str, ...]:
+    texts = [level for level in levels if isinstance(level, str)]
+    if text and len(texts) > 1 and all(_DATE.match(level) for level in texts):
+        return (
+            f"Column {name} is text that reads as dates, and a factor of {len(levels)} levels here: turn it into a "
+            "number, such as (pd.to_datetime(x) - start).dt.days, unless a factor is meant.",
+        )
+    if text and len(texts) > _MANY_TEXTS and all(_NUMBER.match(level) for level in texts):
+        return (
+            f"Column {name} is text that reads as numbers, and a factor of {len(levels)} levels here: convert it with "
+            "pd.to_numeric, or make it a category if a factor is meant.",
+        )
+    if len(levels) > _MANY_LEVELS:
+        return (f"Column {name} is a factor of {len(levels)} levels: as many effects, less one, are estimated.",)
+    return ()

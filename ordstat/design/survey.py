@@ -1,0 +1,289 @@
+"""A survey design as the user describes it, by names of columns or by arrays, and what it says of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ..checks import flag, number, one_of
+from ..exceptions import DataError, OptionError
+from ..model.survey import LONELY, Linearised, Replicates, Survey
+from .columns import Columns, Factor, read
+from .frames import find_column, refuse
+from .inputs import Given, numbers, values_of
+from .interpreter import Interpreter
+
+#: Kinds of replicate weights.
+TYPES = ("BRR", "Fay", "JK1", "JKn", "bootstrap")
+#: Singular values of the replicate weights below this share of the largest are zero, as in R's degf().
+_RANK = 1e-5
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SurveyDesign:
+    """How the rows of a survey were drawn: `ordfit(..., design=SurveyDesign(weights="w", strata="s", clusters="psu"))`.
+
+    Estimates are then those of the population (pseudo-likelihood), and standard errors are those of the design,
+    whatever the scale of the weights. Give strata and clusters, or the replicate weights that an agency publishes in
+    their place.
+
+    Parameters
+    ----------
+    weights : str or (N,) array
+        Sampling weights >= 0, the inverse of the probability to be drawn, adjusted or not.
+    strata : str or (N,) array, optional
+        Stratum of every row.
+    clusters : str or (N,) array, optional
+        Primary sampling unit (PSU) of every row, of the first stage; rows are drawn one by one if not given.
+    fpc : str or (N,) array, optional
+        Finite population correction: the number of PSUs in the population of the stratum, or the share of them that
+        was drawn. Without it PSUs count as drawn with replacement.
+    lonely : {"fail", "remove", "certainty", "adjust", "average"}
+        What a stratum with a single PSU adds to the variance: it is refused; nothing (both names); its squared distance
+        from the mean of all; or the mean of the other strata.
+    nest : bool
+        Whether labels of PSUs start anew in every stratum.
+    replicates : list of str, (N, R) array or frame, optional
+        Columns of replicate weights, each a weight for the whole sample (R: combined.weights=TRUE).
+    type : {"BRR", "Fay", "JK1", "JKn", "bootstrap"}, with `replicates`
+    scale, rscales : float and (R,) numbers, optional
+        Factors of the squared differences, all and each. By default 1/R for "BRR", 1/(R (1 - rho)^2) for "Fay",
+        (R - 1)/R for "JK1", 1/(R - 1) for "bootstrap"; "JKn" needs `rscales`, (n_h - 1)/n_h of the stratum of each.
+    rho : float in [0, 1), with type "Fay"
+    mse : bool
+        Squared differences from the estimates, rather than from the mean of the replicates.
+
+    Raises
+    ------
+    OptionError
+        Fields that do not go together, or a value outside its range.
+
+    Notes
+    -----
+    A unit counts as drawn whether rows of it are left out (missing values, `subset=`, weight 0) or not, so that a
+    subset is a domain of the sample, as survey's subset() has it. The covariance is that of R's svyolr: A^-1 B A^-1,
+    B = sum over strata of (1 - f_h) n_h / (n_h - 1) sum over PSUs of squares of centred totals of weighted scores.
+
+    References
+    ----------
+    Binder, On the variances of asymptotically normal estimators from complex surveys, 1983; Lumley, Complex Surveys,
+    2010, ch. 2 and 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ordstat import SurveyDesign, datasets, ordfit
+    >>> wine = datasets.load("wine").assign(w=np.tile([1.0, 2.5], 36))
+    >>> fit = ordfit("rating ~ temp", wine, design=SurveyDesign(weights="w", clusters="judge"))
+    >>> fit.se.round(3)["temp[T.warm]"], fit.design_df
+    (np.float64(0.421), 8.0)
+    """
+
+    weights: Any
+    strata: Any = None
+    clusters: Any = None
+    fpc: Any = None
+    lonely: str = "fail"
+    nest: bool = False
+    replicates: Any = None
+    type: str | None = None
+    scale: float | None = None
+    rscales: Any = None
+    rho: float | None = None
+    mse: bool = False
+
+    def __post_init__(self) -> None:
+        if self.weights is None:
+            raise OptionError("weights of SurveyDesign must be a column or values; got None. Give a column of ones.")
+        one_of("lonely", self.lonely, LONELY, of=self)
+        flag("nest", self.nest)
+        flag("mse", self.mse)
+        names = _OF_STRATA if self.replicates is not None else _OF_REPLICATES
+        given = [name for name in names if not (getattr(self, name) is None or getattr(self, name) is False)]
+        if given and self.replicates is None:
+            raise OptionError(f"{given[0]} of SurveyDesign goes with replicates=, which is not given.")
+        if given:
+            raise OptionError(f"{given[0]} of SurveyDesign must be left out: replicate weights stand for the design.")
+        if self.replicates is not None:
+            self._check_type()
+
+    def _check_type(self) -> None:
+        one_of("type", self.type, TYPES, of=self)
+        if (self.type == "Fay") != (self.rho is not None):
+            raise OptionError(f"rho of SurveyDesign goes with type='Fay', and with no other; got {self.rho!r}.")
+        if self.rho is not None:
+            number("rho", self.rho, least=0.0, below=1.0, of=self)
+        if self.scale is not None and self.type in ("BRR", "Fay"):
+            raise OptionError(f"scale of SurveyDesign is fixed by type={self.type!r}: leave it out.")
+        if self.scale is not None:
+            number("scale", self.scale, above=0.0, of=self)
+        if self.type == "JKn" and self.rscales is None:
+            raise OptionError(
+                "rscales of SurveyDesign must be given with type='JKn': (n_h - 1)/n_h for each replicate, n_h the PSUs "
+                "of the stratum that it takes one from."
+            )
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of columns that the design uses."""
+        one = [self.weights, self.strata, self.clusters, self.fpc]
+        several = list(self.replicates) if _are_names(self.replicates) else []
+        return [name for name in (*one, *several) if isinstance(name, str)]
+
+
+_OF_STRATA = ("strata", "clusters", "fpc", "nest")
+_OF_REPLICATES = ("type", "scale", "rscales", "rho", "mse")
+
+
+def _are_names(given: Any) -> bool:
+    return isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given)
+
+
+def survey_of(asked: SurveyDesign, frame: pd.DataFrame, context: Mapping[str, Any] | None) -> Survey:
+    """What a survey design says of all rows of a frame.
+
+    Raises
+    ------
+    DataError
+        A missing column, a row without stratum, PSU or weight of a replicate, PSUs in several strata, or populations
+        smaller than their samples.
+    """
+    if asked.replicates is not None:
+        return _replicates(asked, frame)
+    interpreter = Interpreter(Columns(frame), {}, context)
+
+    def given(role: str) -> Given:
+        return _complete(getattr(asked, role), role, interpreter, frame.index)
+
+    stratum, strata = _codes(given("strata")) if asked.strata is not None else (_none(frame), ("all",))
+    psu, units = _codes(given("clusters")) if asked.clusters is not None else (np.arange(len(frame)), ())
+    if asked.nest and asked.clusters is not None:
+        found, psu = np.unique(stratum * (len(units) + 1) + psu, return_inverse=True)
+        units = tuple(units[int(code) % (len(units) + 1)] for code in found)
+    stratum_of = np.zeros(psu.max() + 1, dtype=np.intp)
+    stratum_of[psu] = stratum
+    _check_nested(stratum_of[psu] != stratum, psu, units, frame.index)
+    drawn = np.bincount(stratum_of, minlength=len(strata))
+    fraction = np.zeros(len(strata))
+    if asked.fpc is not None:
+        fraction = _fractions(numbers(given("fpc"), "fpc", frame.index), stratum, strata, drawn)
+    return Linearised(
+        psu=np.asarray(psu, dtype=np.intp),
+        stratum=stratum_of,
+        fraction=fraction,
+        lonely=asked.lonely,
+        names=strata,
+        clustered=asked.clusters is not None,
+    )
+
+
+def _none(frame: pd.DataFrame) -> IntArray:
+    """One stratum for all rows."""
+    return np.zeros(len(frame), dtype=np.intp)
+
+
+def _complete(given: Any, role: str, interpreter: Interpreter, index: pd.Index) -> Given:
+    """A column by name or as values; DataError where a row has none."""
+    if isinstance(given, str):
+        found = Given(interpreter.columns.column(given, f"{role}= of SurveyDesign"), (given,))
+    else:
+        found = Given(read(values_of(given, role, index)), (role,))
+    if found.column.missing is not None:
+        rest = ": the design needs it of every row, used or not. Fill it, or give such rows a value of their own."
+        refuse(found.column.missing, index, f"{role}= of SurveyDesign", "missing", rest)
+    return found
+
+
+def _codes(given: Given) -> tuple[IntArray, tuple[str, ...]]:
+    """(N,) codes of the values, and their labels."""
+    value = given.column.value
+    if isinstance(value, Factor):
+        used = np.bincount(value.codes, minlength=len(value.levels)) > 0
+        codes = (np.cumsum(used) - 1)[value.codes]
+        return np.asarray(codes, dtype=np.intp), tuple(str(value.levels[k]) for k in np.flatnonzero(used))
+    codes, labels = pd.factorize(value, sort=True)
+    return codes.astype(np.intp), tuple(f"{label:g}" if isinstance(label, float) else str(label) for label in labels)
+
+
+def _check_nested(bad: BoolArray, psu: IntArray, units: Sequence[str], index: pd.Index) -> None:
+    if not bad.any():
+        return
+    label = units[int(psu[int(np.argmax(bad))])]
+    rest = ". Set nest=True where labels of PSUs start anew in every stratum, or correct the labels."
+    refuse(bad, index, "clusters= of SurveyDesign", f"PSU {label!r}, which is in another stratum too,", rest)
+
+
+def _fractions(given: FloatArray, stratum: IntArray, names: Sequence[str], drawn: IntArray) -> FloatArray:
+    """(H,) share of the PSUs of each stratum that was drawn, from shares or numbers in the population, as in R."""
+    values = np.zeros(len(names))
+    values[stratum] = given
+    if np.any(values[stratum] != given):
+        name = names[int(stratum[int(np.argmax(values[stratum] != given))])]
+        raise DataError(f"fpc= of SurveyDesign must be one number in each stratum; it varies in {name!r}.")
+    sizes = bool((values > 1.0).any())
+    if not (sizes and (values >= 1.0).all()) and not (not sizes and (values >= 0.0).all() and (values < 1.0).any()):
+        raise DataError(
+            "fpc= of SurveyDesign must be numbers of PSUs in the population, all of them 1 or more, or shares of them "
+            f"that were drawn, all from 0 to 1; got values from {values.min():g} to {values.max():g}."
+        )
+    shares = drawn / values if sizes else values
+    if (shares > 1.0).any():
+        place = int(np.argmax(shares > 1.0))
+        raise DataError(
+            f"fpc= of SurveyDesign is {values[place]:g} in stratum {names[place]!r}, of which {drawn[place]} PSUs were "
+            "drawn: give the number of PSUs (not of rows) in the population of the stratum."
+        )
+    return shares
+
+
+def _replicates(asked: SurveyDesign, frame: pd.DataFrame) -> Replicates:
+    weights = _replicate_weights(asked.replicates, frame)
+    n = weights.shape[1]
+    scale = {
+        "BRR": 1.0 / n,
+        "Fay": 1.0 / (n * (1.0 - (asked.rho or 0.0)) ** 2),
+        "JK1": (n - 1.0) / n,
+        "bootstrap": 1.0 / (n - 1.0),
+        "JKn": 1.0,
+    }[str(asked.type)]
+    factors = np.ones(n) if asked.rscales is None else np.array(asked.rscales, dtype=float)
+    if factors.shape not in ((), (n,)) or not (np.isfinite(factors).all() and (factors >= 0.0).all() and factors.any()):
+        raise OptionError(f"rscales of SurveyDesign must be {n} numbers >= 0, one a replicate; got {asked.rscales!r}.")
+    return Replicates(
+        weights=weights,
+        factor=np.broadcast_to(factors, n) * (scale if asked.scale is None else asked.scale),
+        mse=asked.mse,
+        type=str(asked.type),
+        df=_rank(weights) - 1,
+    )
+
+
+def _replicate_weights(given: Any, frame: pd.DataFrame) -> FloatArray:
+    """(N, R) of the columns named, or of the values given."""
+    if _are_names(given):
+        given = pd.DataFrame({name: find_column(frame, name, "replicates= of SurveyDesign") for name in given})
+    elif isinstance(given, pd.DataFrame) and not given.index.equals(frame.index):
+        raise DataError("replicates= is a frame whose index is not that of the data: reindex it, or give .to_numpy().")
+    try:
+        weights = np.array(given, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"replicates= of SurveyDesign must hold numbers: {error}.") from error
+    if weights.ndim != 2 or weights.shape[0] != len(frame) or weights.shape[1] < 2:
+        raise DataError(
+            f"replicates= of SurveyDesign must be a list of 2 or more columns, or {len(frame)} rows of as many "
+            f"numbers; got shape {weights.shape}."
+        )
+    bad = ~(np.isfinite(weights) & (weights >= 0.0)).all(axis=1)
+    refuse(bad, frame.index, "replicates= of SurveyDesign", "missing, infinite or negative", ".")
+    return weights
+
+
+def _rank(weights: FloatArray) -> int:
+    """Rank of the replicate weights, by the eigenvalues of their products."""
+    values = np.linalg.eigvalsh(weights.T @ weights)
+    return int((values > _RANK**2 * values[-1]).sum())

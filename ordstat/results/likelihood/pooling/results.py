@@ -1,0 +1,142 @@
+"""Rubin's rules over fits to imputed data: `pool`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
+from types import MethodType
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pandas as pd
+
+from ....checks import number
+from ....exceptions import UnavailableError
+from ...report.render import as_text
+from ..fitted import FittedLikelihood
+from .estimates import PooledEstimates
+from .same_model import likelihood_fits
+from .summary import pooled_frame, pooled_report, pooled_summary, repr_html
+from .tests import pooled_hypothesis_tests, pooled_model_test
+
+_SCREEN = 80
+
+
+def _conf_int(r: PooledEstimates, alpha: float = 0.05) -> pd.DataFrame:
+    """statsmodels' name of confint(1 - alpha)."""
+    return r.confint(1.0 - alpha)
+
+
+#: statsmodels' names (those of its MICEResults), which answer and are not listed.
+_STATSMODELS: Mapping[str, Callable[[Any], Any]] = {
+    "bse": attrgetter("se"),
+    "tvalues": attrgetter("t_values"),
+    "pvalues": attrgetter("p_values"),
+    "conf_int": lambda r: MethodType(_conf_int, r),
+    "cov_params": attrgetter("vcov"),
+    "frac_miss_info": attrgetter("fmi"),
+}
+
+
+class PooledResults(PooledEstimates):
+    """One model fitted to m imputed data sets, pooled by Rubin's rules; what `pool` and `ordfit_mi` return.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ordstat import datasets, ordfit_mi
+    >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
+    >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand in for imputations where contact is missing
+    >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
+    >>> pooled = ordfit_mi("rating ~ temp + contact", frames)
+    >>> pooled.confint(0.9).round(2).loc["temp[T.warm]"].tolist()
+    [1.64, 3.45]
+    """
+
+    test = pooled_hypothesis_tests
+    anova = pooled_model_test
+    tidy = pooled_frame
+    report = pooled_report
+    summary = pooled_summary
+    _repr_html_ = repr_html
+
+    def update(self, formula: str | None = None, **changes: Any) -> PooledResults:
+        """The same data sets with something changed, pooled again.
+
+        Parameters
+        ----------
+        formula : str, optional
+            A dot stands for that side of the old formula: "~ . - x2".
+        **changes
+            As in `update` of a single fit: nominal, scale, method, link, vcov, ...
+        """
+        return pool([cast(Any, fit).update(formula, **changes) for fit in self.fits])
+
+    def __repr__(self) -> str:
+        return as_text(self.report(), _SCREEN)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """statsmodels' names; what only single fits have."""
+            if (known := _STATSMODELS.get(name)) is not None:
+                return known(self)
+            if not name.startswith("_") and hasattr(type(self.fits[0]), name):
+                raise UnavailableError(f"pooled fits have no .{name}; the single fits have, in .fits.")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
+    """Fits of one model to imputed data sets as one, by Rubin's rules.
+
+    Parameters
+    ----------
+    fits : list of LikelihoodResults
+        At least 2, one for each imputed frame: of clm, acat or any link, with nominal and scale effects, and whatever
+        covariance each carries (`vcov=`, `cluster=`).
+    dfcom : float, optional
+        Degrees of freedom that complete data would have, for the t distribution [Barnard & Rubin 1999]; numpy.inf for
+        those of Rubin (1987). If not given, observations less parameters, and where standard errors are cluster-robust
+        clusters less 1; the smallest of the fits.
+
+    Returns
+    -------
+    PooledResults
+        `.params`, `.se`, `.df`, `.fmi`, `.riv`, `.p_values`, `.vcov()`, `.confint()`, `.tidy()`, `.summary()`; tests
+        by `.test("x1 = 0, x2 = 0")` and `.anova(pool(smaller_fits), method="D3")`.
+
+    Raises
+    ------
+    OptionError
+        Fewer than 2 fits, fits of different models, or of a method without standard errors.
+    DataError
+        Infinite estimates (a separated response).
+
+    Notes
+    -----
+    Estimates are means, T = U + (1 + 1/m) B their covariance: U the mean covariance of the fits and B that of the
+    estimates between them [Rubin 1987]. Figures are those of R's mice (`pool`, `D1`, `D2`).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ordstat import datasets, ordfit, pool
+    >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
+    >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand in for imputations where contact is missing
+    >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
+    >>> pooled = pool([ordfit("rating ~ temp + contact", frame) for frame in frames])
+    >>> pooled.fmi.round(2)[["temp[T.warm]", "contact[T.yes]"]].tolist()
+    [0.07, 0.33]
+    """
+    given = likelihood_fits(fits)
+    if dfcom is None:
+        df = min(_complete_df(fit) for fit in given)
+    else:
+        df = np.inf if dfcom == np.inf else number("dfcom", dfcom, above=0, also=", or numpy.inf")
+    return PooledResults(given, float(df))
+
+
+def _complete_df(fit: FittedLikelihood) -> float:
+    """Degrees of freedom of complete data, at least 1."""
+    cluster = fit.own_covariance.cluster
+    return max(fit.df_residual if cluster is None else np.unique(cluster).size - 1.0, 1.0)

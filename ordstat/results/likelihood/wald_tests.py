@@ -1,0 +1,215 @@
+"""Wald tests: of the location terms of one fit (types I, II, III and baseline), and of hypotheses written as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ..._typing import BoolArray, FloatArray, IntArray
+from ...assess.likelihood.wald import quadratic_form, sequential_contrasts
+from ...checks import one_of
+from ...exceptions import OptionError
+from ...model.equations import read
+from ...model.sample import Sample
+from .comparison import comparable, likelihood_ratio_tests
+from .fitted import FittedLikelihood
+from .joint_tests import joint_frame, joint_test, with_words
+from .nested_wald import is_wald, wald_comparison
+from .parameters import check_determined
+
+if TYPE_CHECKING:
+    from ...design.design import Design
+    from ...design.terms import Marginality
+
+#: The row of the joint test.
+JOINT = "joint"
+
+
+#: Other names of a type.
+_ALIASES = {"1": "I", "2": "II", "3": "III", "balanced": "III"}
+#: Contrasts whose coefficients these types test.
+_CODED = {"III": "sum", "baseline": "treatment"}
+
+
+def analysis_of_variance(r: FittedLikelihood, *others: Any, type: str = "I", test: str = "auto") -> pd.DataFrame:
+    """Tests against other fits (likelihood ratio, or Wald beside robust errors), or of the location terms of this one.
+
+    Parameters
+    ----------
+    *others : LikelihoodResults
+        Fits of the same rows, each nested in the next larger one.
+    type : {"I", "II", "III", "baseline"}
+        Without other fits: each term adjusted for those before it (I), for all that do not contain it (II), or for
+        all. Where it is part of an interaction, "III" tests the average of its effect over the levels of the other
+        factors, as SAS, car with sum contrasts and R's ordinal since 2025 ("balanced" is another name of it), and
+        "baseline" its effect at their first levels, which R's ordinal called type III before.
+    test : {"auto", "LR", "Chisq", "Wald"}
+        Against other fits: "auto" is "Wald", by the covariance of the larger fit, where one has robust or
+        cluster-robust errors, whose rows the likelihood ratio would take for independent; else "LR" ("Chisq").
+
+    Returns
+    -------
+    pandas.DataFrame
+        With others, smallest model first: no_par, aic, loglik, and against the row above lr_stat, df, p_value
+        (Wald tests: no_par, df, chisq, p_value).
+        Alone, one row a term: df, chisq, p_value, by the covariance of the fit (see `with_vcov`). `attrs["notes"]`
+        tells of models that are not nested and of infinite estimates.
+
+    Raises
+    ------
+    DataError
+        The fits are not of the same rows.
+    OptionError
+        A fit is penalised: its log-likelihood is no maximum (also `drop1`, `add1`, `step`, `nominal_test`,
+        `scale_test` and `brant`).
+
+    Notes
+    -----
+    Types I and II weigh rows by their case weights, so that a weight equals repeated rows (R leaves weights out of
+    these contrasts). No type depends on the coding of factors; the last two are NaN where a cell is empty, but for
+    terms that are part of no other.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.anova(fit.update("~ . - contact")).round(4)["lr_stat"].tolist()
+    [nan, 11.043]
+    >>> fit.anova(type="III").round(3)["chisq"].to_dict()
+    {'temp': 22.417, 'contact': 10.275}
+    """
+    if not others:
+        return wald_anova(r, type)
+    fits = comparable([r, *others])
+    return wald_comparison(fits) if is_wald(test, fits) else likelihood_ratio_tests(fits)
+
+
+def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
+    """Wald tests of the location terms of one fit; see `LikelihoodResults.anova`."""
+    kind = _ALIASES.get(str(type), str(type))
+    one_of("type", kind, ("I", "II", *_CODED))
+    design, marginality = r.design, r.design.spec.marginality()
+    places = r.parameters.of("location")
+    estimated = ~r.fit.aliased[places]
+    onto = np.eye(r.fit.aliased.size)[places][:, ~r.fit.aliased]  # from contrasts of location effects
+    beta = r.fit.coefficients[~r.fit.aliased]
+    contrasts = _recoded_contrasts if kind in _CODED else _sequential_contrasts
+    rows = [L @ onto for L in contrasts(r, kind, marginality, estimated)]
+    table = joint_frame(design.terms, [joint_test(r, L, L @ beta) for L in rows])
+    return with_words(table, f"Wald tests of type {kind}", r.own_covariance)
+
+
+def _sequential_contrasts(
+    r: FittedLikelihood, kind: str, marginality: Marginality, estimated: BoolArray
+) -> list[FloatArray]:
+    """Types I and II: terms in the order of the formula, or with those that contain a term after it."""
+    design, gram = r.design, _centred_gram(r.design.sample)
+    found = []
+    for term, columns in design.terms.items():
+        own = np.arange(columns.start, columns.stop)
+        order = np.arange(estimated.size) if kind == "I" else _containing_last(term, marginality, design)
+        found.append(sequential_contrasts(gram, own[estimated[own]], order[estimated[order]]))
+    return found
+
+
+def _recoded_contrasts(
+    r: FittedLikelihood, kind: str, marginality: Marginality, estimated: BoolArray
+) -> list[FloatArray]:
+    """Types III and baseline: coefficients under another coding; NaN where an aliased column leaves them unknown.
+
+    A term that no other contains is tested whatever is aliased in it, and where the other coding would be another
+    model: by its columns that are not aliased.
+    """
+    coded = r.design.spec.hypotheses(_CODED[kind])
+    found = []
+    for term, columns in r.design.terms.items():
+        # Known in all cells: nothing is aliased in the term or in those that contain it.
+        if coded and all(estimated[r.design.terms[name]].all() for name in (term, *marginality.containing[term])):
+            found.append(coded[term])
+        elif marginality.containing[term]:
+            found.append(np.full((columns.stop - columns.start, estimated.size), np.nan))
+        else:
+            found.append(np.eye(estimated.size)[columns][estimated[columns]])
+    return found
+
+
+def _centred_gram(sample: Sample) -> FloatArray:
+    """(D, D) X'WX of the columns less their weighted means."""
+    centred = sample.X - np.average(sample.X, axis=0, weights=sample.case_weights)
+    return np.asarray((centred * sample.case_weights[:, None]).T @ centred)
+
+
+def _containing_last(term: str, marginality: Marginality, design: Design) -> IntArray:
+    """Columns in the order: other terms, this term, the terms that contain it."""
+    containing = marginality.containing[term]
+    others = [name for name in design.terms if name != term and name not in containing]
+    columns = [np.arange(design.terms[name].start, design.terms[name].stop) for name in (*others, term, *containing)]
+    return np.concatenate(columns)
+
+
+def hypothesis_tests(r: FittedLikelihood, hypotheses: str, *, vcov: Any = None) -> pd.DataFrame:
+    """Wald tests of linear hypotheses on the parameters.
+
+    Parameters
+    ----------
+    hypotheses : str
+        Equations between commas: "temp = contact", "temp[T.warm] = 0, contact[T.yes] = 1.5", "2 * x1 - x2 = 1".
+        Parameters by name, or by their term where it has one column.
+    vcov : str or dict, optional
+        As in `vcov`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row an equation, and "joint" where there are several: difference (left less right side), std_error,
+        df, chisq, p_value.
+
+    Raises
+    ------
+    OptionError
+        An equation that cannot be read, or is not linear.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.test("temp = contact").round(4).loc["temp = contact"].tolist()
+    [0.9753, 0.6406, 1.0, 2.3178, 0.1279]
+    """
+    index, L, target = linear_hypotheses(r, hypotheses)
+    covariance = r.vcov(vcov).to_numpy()
+    difference = L @ r.fit.coefficients[~r.fit.aliased] - target
+    tests = [joint_test(r, L[i : i + 1], difference[i : i + 1], vcov) for i in range(len(L))]
+    errors = np.sqrt([quadratic_form(row[None], covariance)[0, 0] for row in L])
+    if len(L) > 1:
+        tests.append(joint_test(r, L, difference, vcov))
+        index.append(JOINT)
+        difference, errors = np.append(difference, np.nan), np.append(errors, np.nan)
+    found = pd.DataFrame({"difference": difference, "std_error": errors}, index)
+    return pd.concat([found, joint_frame(index, tests)], axis=1)
+
+
+def linear_hypotheses(r: FittedLikelihood, hypotheses: str) -> tuple[list[str], FloatArray, FloatArray]:
+    """Equations as text, and L (h, P') and the target (h,) of L b = target, over the estimated parameters b."""
+    if not isinstance(hypotheses, str) or not hypotheses.strip():
+        raise OptionError(f"hypotheses must be a text such as 'x1 = x2, x3 = 0'; got {hypotheses!r}.")
+    equations = read(hypotheses, _names(r), r.fit.coefficients.size, ("=",))
+    estimated = ~r.fit.aliased
+    for one in equations:
+        check_determined(np.flatnonzero(one.row), r.fit, r.parameters, f"test of {one.text!r}")
+        if np.any(one.row[~estimated] != 0.0):
+            raise OptionError(f"{one.text!r} names a parameter that is aliased, so not estimated.")
+    L = np.array([one.row for one in equations])[:, estimated]
+    return [one.text for one in equations], L, np.array([one.value for one in equations])
+
+
+def _names(r: FittedLikelihood) -> dict[str, int]:
+    """Places of the parameters by name, and of single-column terms by theirs."""
+    names = {name: place for place, name in enumerate(r.parameters.names)}
+    location = r.parameters.of("location")
+    for term, columns in r.design.terms.items():
+        if columns.stop - columns.start == 1:
+            names.setdefault(term, int(location[columns.start]))
+    return names

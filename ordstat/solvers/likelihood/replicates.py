@@ -1,0 +1,62 @@
+"""Estimates with replicate weights: Newton's method once more for every replicate, from the estimates of the fit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..._typing import FloatArray
+from ...exceptions import DataError
+from .estimate import Estimation
+from .problem import Problem
+from .user_scale import in_order
+
+
+def replicated_estimates(
+    estimation: Estimation, problem: Problem, estimates: FloatArray, weights: FloatArray
+) -> FloatArray:
+    """(R, P') estimates on the user's scale, one row a replicate.
+
+    Parameters
+    ----------
+    estimation : Estimation
+    problem : Problem
+    estimates : (P',)
+        Of the fit, on the user's scale; where the search begins.
+    weights : (N, R), >= 0
+        For all rows of the fit, those of weight 0 among them.
+
+    Raises
+    ------
+    DataError
+        A replicate gives no weight to a level or to what a parameter needs, so that it has no estimates.
+    """
+    used = weights if problem.used is None else weights[problem.used]
+    began = replace(estimation, start=tuple(estimates.tolist()))
+    return np.array([_estimates(began, problem, column, place) for place, column in enumerate(used.T, 1)])
+
+
+def _estimates(estimation: Estimation, problem: Problem, weights: FloatArray, place: int) -> FloatArray:
+    reweighted = _reweighted(problem, weights, place)
+    found = estimation.of(reweighted)
+    infinite = estimation.penalty is None and found.infinite_direction() is not None
+    if infinite or not found.optimum.message.startswith("converged"):
+        raise DataError(
+            f"replicate {place} has no finite estimates ({found.message}): its weights leave too few rows for the "
+            "model. Take out a column, merge levels, or fit with penalty=."
+        )
+    return in_order(*reweighted.user_scale().coefficients(found.optimum.alpha, found.rest))
+
+
+def _reweighted(problem: Problem, weights: FloatArray, place: int) -> Problem:
+    """The same columns and levels with other weights; rows of weight 0 are left out."""
+    positive = weights > 0.0
+    sample = replace(problem.sample.take(positive), weights=weights[positive] / weights[positive].mean())
+    counts = np.bincount(sample.y, weights=sample.weights, minlength=sample.n_levels)
+    if not counts.all():
+        raise DataError(
+            f"replicate {place} gives no weight to level {int(np.argmin(counts)) + 1} of {sample.n_levels}, so that "
+            "its thresholds have no estimate: merge levels of the response."
+        )
+    return replace(problem, sample=sample, counts=counts.astype(np.float64), used=None)

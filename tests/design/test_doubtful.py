@@ -1,0 +1,91 @@
+"""Data that are probably not what they seem are named, and nothing is changed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordstat import DataWarning, ordfit
+from ordstat.design.build import build
+from ordstat.design.doubtful import doubtful_response
+
+RNG = np.random.default_rng(0)
+N = 240
+
+
+def notes(y, x=None, **options) -> tuple[str, ...]:
+    """Notes on a response with these labels, and a column of these values, in turn."""
+    data = pd.DataFrame({"y": _filled(y), "x": RNG.normal(size=N) if x is None else _filled(x)})
+    before = data.copy()
+    found = build("y ~ x", data, **options).notes
+    pd.testing.assert_frame_equal(data, before)
+    return found
+
+
+def _filled(values):
+    repeated = [values[i % len(values)] for i in range(N)]
+    return pd.Categorical(repeated, values.categories, ordered=True) if isinstance(values, pd.Categorical) else repeated
+
+
+@pytest.mark.parametrize(
+    ("labels", "named"),
+    [
+        ([1, 2, 3, 4, 9], "the level 9, away from 1 to 4"),
+        ([1, 2, 3, 4, 99], "the level 99, away from 1 to 4"),
+        ([1, 2, 3, 97, 98, 99], "the levels 97, 98, 99, away from 1 to 3"),
+        ([-1, 1, 2, 3], "the level -1, away from 1 to 3"),
+        ([-9, -8, 1, 2, 3, 8], "the levels -9, -8, 8, away from 1 to 3"),
+        ([1, 2, 3, 50], "the level 50, away from 1 to 3"),
+        ([1, 2, 3, 5], "no rows of level 4"),
+        (list(range(31)), "31 different whole numbers"),
+    ],
+)
+def test_codes_among_whole_numbers(labels: list[int], named: str) -> None:
+    (note,) = notes(labels)
+    assert note.startswith("Response y has ")
+    assert named in note
+    assert notes(labels, levels=labels) == ()
+
+
+@pytest.mark.parametrize("labels", [[1, 2, 3], [-1, 0, 1], [0, 2, 4, 6], [10, 20, 30], [0, 1], [1, 9], list(range(30))])
+def test_scales_that_are_in_order(labels: list[int]) -> None:
+    assert notes(labels) == ()
+
+
+@pytest.mark.parametrize("text", ["Don't know", "don’t know", "DK", "Refused", "No answer", "n/a", "Not applicable"])
+def test_answers_that_are_no_place_on_the_scale(text: str) -> None:
+    (note,) = doubtful_response(("little", "some", text), "y")
+    assert text in note
+
+
+def test_levels_whose_numbers_are_not_in_order() -> None:
+    wrong = pd.Categorical(["1-4", "10+", "5-9"], ["1-4", "10+", "5-9"], ordered=True)
+    right = pd.Categorical(["1-4", "5-9", "10+"], ["1-4", "5-9", "10+"], ordered=True)
+    assert "numbers are not in order: '1-4', '10+', '5-9'" in notes(wrong)[0]
+    assert notes(right) == ()
+    assert doubtful_response(("3 good", "2 fair", "1 bad"), "y") == ()
+
+
+def test_columns_of_text() -> None:
+    assert "reads as numbers, and a factor of 7 levels" in notes([1, 2, 3], [str(v) for v in range(7)])[0]
+    assert "reads as dates" in notes([1, 2, 3], ["2020-01-02", "2021-03-04", "2022-05-06"])[0]
+    assert "a factor of 51 levels" in notes([1, 2, 3], [f"s{v}" for v in range(51)])[0]
+    assert notes([1, 2, 3], ["1", "2", "3"]) == ()
+    assert notes([1, 2, 3], ["a", "b"]) == ()
+    categories = pd.Categorical([str(v) for v in range(7)], [str(v) for v in range(7)])
+    assert notes([1, 2, 3], categories) == ()
+
+
+def test_a_fit_warns() -> None:
+    data = pd.DataFrame({"y": RNG.choice([1, 2, 3, 9], N), "x": RNG.normal(size=N)})
+    with pytest.warns(DataWarning, match="away from 1 to 3"):
+        ordfit("y ~ x", data)
+
+
+def test_stata_labels() -> None:
+    """Value labels of Stata files become ordered categories, those for missing answers among them."""
+    labels = ["Not much", "A lot", "Don't know"]
+    data = pd.DataFrame({"y": pd.Categorical(RNG.choice(labels, N), labels, ordered=True), "x": RNG.normal(size=N)})
+    with pytest.warns(DataWarning, match='level "Don\'t know", which may be no place on the scale'):
+        ordfit("y ~ x", data)

@@ -1,0 +1,85 @@
+"""Rows whose thresholds cross under nominal effects: never without a word, and an error where asked for."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+
+from ordstat import DataError, OptionError, ordfit
+from ordstat.exceptions import DataWarning
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=600)
+Y = np.digitize(X + np.exp(0.7 * X) * RNG.logistic(size=600), [-1, 0, 1]) + 1
+DATA = pd.DataFrame({"x": X, "y": Y}, index=[f"r{i}" for i in range(600)])
+NEW = pd.DataFrame({"x": [0.0, 3.0, np.nan, 4.0]}, index=list("abcd"))
+
+
+def _fit(data=DATA, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        return ordfit("y ~ 1", data, nominal="~ x", **options)
+
+
+def _negative(fit, x):
+    """Rows with a negative probability, by the formula of the model."""
+    theta, slope = np.split(fit.params.to_numpy(), 2)
+    return np.flatnonzero((np.diff(expit(theta + slope * np.asarray(x)[:, None]), axis=1) < 0).any(axis=1))
+
+
+def test_the_fit_says_which_of_its_rows_cross():
+    crossed = _negative(_fit(), X)
+    assert 1 < crossed.size <= 5
+    names = ", ".join(f"r{i}" for i in crossed)
+    with pytest.warns(DataWarning, match=rf"thresholds of {crossed.size} of 600 rows of the fit \(rows {names}\)"):
+        fit = ordfit("y ~ 1", DATA, nominal="~ x")
+    assert "out of order" in " ".join(str(fit.summary()).split())
+    with pytest.raises(DataError, match=r"600 rows of the fit \(rows r"):
+        ordfit("y ~ 1", DATA, nominal="~ x", crossing="raise")
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (lambda fit: fit.predict(NEW, type="prob"), r"2 of 3 rows of newdata \(rows b, d\)"),
+        (lambda fit: fit.predict(NEW), "2 of 3 rows of newdata"),
+        (lambda fit: fit.predict(NEW, type="mean", se=True), "2 of 3 rows of newdata"),
+        (lambda fit: fit.predict(NEW, cost="absolute"), "2 of 3 rows of newdata"),
+        (lambda fit: fit.predict(type="cum_prob"), "of 600 rows of the fit"),
+        (lambda fit: fit.augment(DATA), "of 600 rows of newdata"),
+        (lambda fit: fit.errors(DATA), "of 600 rows of newdata"),
+        (lambda fit: fit.emmeans("x", scale="prob", at={"x": [0.0, 4.0]}), "1 of 2 rows averaged over"),
+        (lambda fit: fit.effects("x"), "rows averaged over"),
+        (lambda fit: fit.plot.stacked_data("x"), "rows averaged over"),
+        (lambda fit: fit.plot.density_data(at=NEW.loc[["d"]]), r"1 of 1 rows drawn \(row x = 4\)"),
+    ],
+)
+def test_what_shows_probabilities_says_so(asked, words):
+    fit = _fit()
+    with pytest.warns(DataWarning, match=words) as caught:
+        asked(fit)
+    assert {one.filename for one in caught} == {__file__}
+
+
+def test_raise_refuses_new_rows_alone_where_the_fit_is_in_order():
+    inner = DATA[(DATA["x"] > -1) & (DATA["x"] < 1)]
+    fit = ordfit("y ~ 1", inner, nominal="~ x", crossing="raise")
+    crossed = _negative(fit, X)
+    names = ", ".join(f"r{i}" for i in crossed[:5])
+    with pytest.raises(DataError, match=rf"rows {names} and {crossed.size - 5} more\)"):
+        fit.predict(DATA)
+    assert (fit.predict(inner, type="prob") >= 0).all(axis=None)
+    np.testing.assert_array_equal(fit.params, ordfit("y ~ 1", inner, nominal="~ x").params)
+
+
+def test_nothing_is_said_without_need():
+    wine_like = ordfit("y ~ x", DATA)
+    wine_like.predict(NEW, type="prob")
+    with_order = _fit(method="acat")  # adjacent categories have no order of thresholds to keep
+    with_order.predict(NEW, type="prob")
+    with pytest.raises(OptionError, match="crossing of CumulativeLink must be one of 'warn', 'raise'"):
+        ordfit("y ~ x", DATA, crossing="ignore")
+    with pytest.raises(OptionError, match="crossing"):
+        ordfit("y ~ x", DATA, "acat", crossing="raise")

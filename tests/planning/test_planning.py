@@ -1,0 +1,101 @@
+"""Power and sample size against Hmisc, Whitehead's published example, and simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ordstat import OptionError, power_ordinal, sample_size_ordinal
+
+P = [0.1, 0.2, 0.4, 0.2, 0.1]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "n", "power"),
+    [
+        (1.8, 200, 0.6284449835632266),  # Hmisc 4.8-0: popower(c(.1, .2, .4, .2, .1), 1.8, 200)$power
+        (1.8, (80, 160), 0.6571601223349772),  # popower(p, 1.8, n1 = 80, n2 = 160)$power
+    ],
+)
+def test_power_is_that_of_hmisc(ratio: float, n: int | tuple[int, int], power: float) -> None:
+    found = power_ordinal(P, ratio, n)
+    assert found.power == pytest.approx(power, rel=1e-12)
+    assert power_ordinal(P, 1.0 / ratio, n).power == pytest.approx(power, rel=1e-12)
+    assert float(found) == found.power
+
+
+def test_standard_error_and_efficiency_are_those_of_hmisc() -> None:
+    found = power_ordinal(P, 1.8, 200)
+    assert found.se == pytest.approx(0.2569332712638691, rel=1e-12)
+    assert found.efficiency == pytest.approx(0.9180229505737644, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "ratio", "options", "n"),
+    [
+        (P, 1.8, {"power": 0.9}, 397.5532658226132),  # posamsize(p, 1.8, power = .9)$n
+        (P, 1.8, {"power": 0.9, "fraction": 0.3, "alpha": 0.01}, 670.2006816633011),
+        ([0.2, 0.5, 0.2, 0.1], np.exp(0.887), {"power": 0.9}, 186.7854044761224),
+    ],
+)
+def test_sample_size_is_that_of_hmisc(probabilities: list[float], ratio: float, options: dict, n: float) -> None:
+    found = sample_size_ordinal(probabilities, ratio, **options)
+    assert found.n_exact == pytest.approx(n, rel=1e-12)
+    assert found.n == sum(found.groups) == int(np.ceil(n))
+
+
+def test_the_published_example() -> None:
+    """Whitehead (1993), section 3: 187 patients for a log odds ratio of 0.887 with power 0.9."""
+    assert sample_size_ordinal([0.2, 0.5, 0.2, 0.1], float(np.exp(0.887)), power=0.9).n == 187
+
+
+def test_size_gives_the_power_asked_for() -> None:
+    found = sample_size_ordinal(P, 1.8, power=0.9)
+    assert power_ordinal(P, 1.8, found.groups).power == pytest.approx(0.9, abs=0.003)
+
+
+def test_simulation_agrees_with_the_formula_near_one() -> None:
+    formula = power_ordinal(P, 1.6, 300)
+    simulated = power_ordinal(P, 1.6, 300, simulations=2000, seed=1)
+    assert simulated.power == pytest.approx(formula.power, abs=4.0 * np.sqrt(0.25 / 2000))
+    assert "2000 simulated data sets" in repr(simulated)
+    again = power_ordinal(P, 1.6, 300, simulations=50, seed=1)
+    assert again.power == power_ordinal(P, 1.6, 300, simulations=50, seed=1).power
+
+
+def test_simulated_groups_average_to_the_probabilities() -> None:
+    from ordstat.planning import _both
+
+    both = _both(np.array(P), 1.8, (80, 160))
+    np.testing.assert_allclose(both.T @ [80 / 240, 160 / 240], P, rtol=1e-12)
+    below = np.cumsum(both, axis=1)[:, :-1]
+    odds = below / (1 - below)
+    np.testing.assert_allclose(odds[0] / odds[1], 1.8, rtol=1e-10)
+
+
+def test_the_text() -> None:
+    assert repr(power_ordinal(P, 1.8, 200)).splitlines() == [
+        "Power 0.628 for an odds ratio of 1.8 with 200 rows (100 and 100)",
+        "Two-sided test at 0.05; Whitehead (1993)",
+        "Standard error of the log odds ratio 0.257; 92 % of the information of an outcome without ties",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: power_ordinal([0.5, 0.6], 1.8, 100), "probabilities must be"),
+        (lambda: power_ordinal([10, 20], 1.8, 100), "Divide counts by their sum"),
+        (lambda: power_ordinal(P, 1, 100), "odds_ratio must differ from 1"),
+        (lambda: power_ordinal(P, -2, 100), "odds_ratio must be a positive, finite number; got -2"),
+        (lambda: power_ordinal(P, 2, 1), "n must be"),
+        (lambda: power_ordinal(P, 2, (5, 5, 5)), "n must be a whole number, or those of the two groups"),
+        (lambda: power_ordinal(P, 2, 50, alpha=1.5), "alpha must be"),
+        (lambda: sample_size_ordinal(P, 2, power=80), "power must be"),
+        (lambda: sample_size_ordinal(P, 2, power=0.01), "power must be above alpha"),
+        (lambda: sample_size_ordinal(P, 2, fraction=0), "fraction must be"),
+    ],
+)
+def test_values_outside_their_range(call, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        call()
