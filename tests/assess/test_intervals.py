@@ -23,7 +23,7 @@ def test_a_cost_has_its_own_range():
     distance = rng.integers(0, 3, size=200).astype(float)
     limits = holdout_limits(distance, np.ones(200), 3, 0.05, distance**2, 4.0)
     assert [limit.name for limit in limits] == ["classification error", "absolute error", "cost"]
-    assert limits[2].trivial == 4.0 and limits[2].estimate == np.mean(distance**2) < limits[2].value < 4.0
+    assert limits[2].trivial == 4.0 and limits[2].training == np.mean(distance**2) < limits[2].value < 4.0
 
 
 def test_the_mean_of_several_rankers():
@@ -31,7 +31,7 @@ def test_the_mean_of_several_rankers():
     mean = averaged(parts, 0.05)
     assert [limit.delta for limit in mean] == [0.05, 0.05]
     assert mean[0].value == (parts[0][0].value + parts[1][0].value) / 2
-    assert mean[1].estimate == (5 / 95 + 15 / 105) / 2
+    assert mean[1].training == (5 / 95 + 15 / 105) / 2
 
 
 @pytest.mark.parametrize("n", [20, 400])
