@@ -44,6 +44,10 @@ class ArraySpec:
         """Every column is a term of its own."""
         return independent(self.names)
 
+    def variables(self) -> dict[str, frozenset[str]]:
+        """Every column is a term of its own."""
+        return {name: frozenset([name]) for name in self.names}
+
     def hypotheses(self, contrasts: str) -> dict[str, FloatArray]:
         """Each coefficient is its own: there are no factors."""
         return {name: np.eye(len(self.names))[j : j + 1] for j, name in enumerate(self.names)}

@@ -79,6 +79,9 @@ class Spec(Protocol):
     def marginality(self) -> Marginality:
         """Which location terms contain which."""
 
+    def variables(self) -> Mapping[str, frozenset[str]]:
+        """Columns of the data in each term of any part."""
+
     def hypotheses(self, contrasts: str) -> Mapping[str, FloatArray]:
         """Term by term, the rows L: L b are its coefficients if all factors had these contrasts."""
 

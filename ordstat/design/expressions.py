@@ -140,6 +140,12 @@ def dotted_name(node: ast.expr) -> str | None:
     return None
 
 
+def named(tree: ast.expr) -> frozenset[str]:
+    """The names in an expression, of columns and of functions."""
+    parts = (node for node in ast.walk(tree) if isinstance(node, ast.expr))
+    return frozenset(name for part in parts if (name := dotted_name(part)) is not None)
+
+
 def literal(node: ast.expr) -> Any:
     """A constant, a negative number, or a list, tuple or c(...) of them; FormulaError for anything else."""
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, str, bool, type(None))):

@@ -19,7 +19,7 @@ from .coding import NOTHING, Assembled, Coding, FactorCoding, NumberCoding, asse
 from .columns import Columns, Factor, Value, read, take
 from .contrasts import KINDS
 from .design import Design, NewRows
-from .expressions import Expression, dotted_name
+from .expressions import Expression, dotted_name, named
 from .frames import as_frame, find_column, has_column, refuse, shown_labels
 from .inputs import cost_matrix
 from .interpreter import Interpreter, coded_column
@@ -246,6 +246,14 @@ class FormulaSpec:
         """Which location terms contain which."""
         others = (part for part in (self.parts.nominal, self.parts.scale) if part is not None)
         return marginality(self.parts.location, others, self._location_codings())
+
+    def variables(self) -> dict[str, frozenset[str]]:
+        """Columns of the data in each term of any part."""
+        return {
+            term.label: frozenset().union(*(named(factor.tree) for factor in term.factors)) & frozenset(self.columns)
+            for part in self.parts.all()
+            for term in part.terms
+        }
 
     def hypotheses(self, contrasts: str) -> dict[str, FloatArray]:
         """Term by term, the rows L: L b are its coefficients if all factors had these contrasts."""

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..checks import flag, number, one_of
+from ..checks import flag, fraction, number, one_of
 from ..exceptions import DataError, OptionError
 from ..model.survey import LONELY, Linearised, Replicates, Survey
 from .columns import Columns, Factor, read
@@ -54,7 +54,7 @@ class SurveyDesign:
     scale, rscales : float and (R,) numbers, optional
         Factors of the squared differences, all and each. By default 1/R for "BRR", 1/(R (1 - rho)^2) for "Fay",
         (R - 1)/R for "JK1", 1/(R - 1) for "bootstrap"; "JKn" needs `rscales`, (n_h - 1)/n_h of the stratum of each.
-    rho : float in [0, 1), with type "Fay"
+    rho : float in (0, 1), with type "Fay"
     mse : bool
         Squared differences from the estimates, rather than from the mean of the replicates.
 
@@ -117,7 +117,7 @@ class SurveyDesign:
         if (self.type == "Fay") != (self.rho is not None):
             raise OptionError(f"rho of SurveyDesign goes with type='Fay', and with no other; got {self.rho!r}.")
         if self.rho is not None:
-            number("rho", self.rho, least=0.0, below=1.0, of=self)
+            fraction("rho", self.rho, of=self)
         if self.scale is not None and self.type in ("BRR", "Fay"):
             raise OptionError(f"scale of SurveyDesign is fixed by type={self.type!r}: leave it out.")
         if self.scale is not None:
@@ -203,11 +203,20 @@ def _codes(given: Given) -> tuple[IntArray, tuple[str, ...]]:
     """(N,) codes of the values, and their labels."""
     value = given.column.value
     if isinstance(value, Factor):
-        used = np.bincount(value.codes, minlength=len(value.levels)) > 0
-        codes = (np.cumsum(used) - 1)[value.codes]
-        return np.asarray(codes, dtype=np.intp), tuple(str(value.levels[k]) for k in np.flatnonzero(used))
+        codes, used = _dense(value.codes, len(value.levels))
+        return codes, tuple(str(value.levels[k]) for k in used)
+    low, high = value.min(), value.max()
+    if value.dtype.kind in "iu" and int(high) - int(low) < 4 * len(value):  # no need to look numbers up
+        codes, used = _dense(value - low, int(high) - int(low) + 1)
+        return codes, tuple(str(int(low) + k) for k in used)
     codes, labels = pd.factorize(value, sort=True)
     return codes.astype(np.intp), tuple(f"{label:g}" if isinstance(label, float) else str(label) for label in labels)
+
+
+def _dense(codes: IntArray, size: int) -> tuple[IntArray, IntArray]:
+    """Codes 0..G-1 of those of 0..size-1 that occur, and which those are."""
+    used = np.bincount(codes, minlength=size) > 0
+    return np.asarray((np.cumsum(used) - 1)[codes], dtype=np.intp), np.flatnonzero(used)
 
 
 def _check_nested(bad: BoolArray, psu: IntArray, units: Sequence[str], index: pd.Index) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
+from .sums import sums_by
 
 #: What a stratum of a single unit adds to the variance.
 LONELY = ("fail", "remove", "certainty", "adjust", "average")
@@ -60,18 +61,6 @@ class Survey(Protocol):
 
     def covariance(self, at: Any, bread: FloatArray) -> FloatArray:
         """(P', P') covariance of the estimates; `bread` is the inverse of the information."""
-
-
-def sums_by(codes: IntArray, values: FloatArray, size: int) -> FloatArray:
-    """(size, P) sums of the rows of values (n, P) that have each code.
-
-    Examples
-    --------
-    >>> sums_by(np.array([0, 2, 0]), np.array([[1.0], [2.0], [3.0]]), 3).ravel()
-    array([4., 0., 2.])
-    """
-    columns = [np.bincount(codes, weights=column, minlength=size) for column in np.ascontiguousarray(values.T)]
-    return np.column_stack(columns) if columns else np.zeros((size, 0))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from .coefficients import forest, forest_data, parallel, parallel_data, profiles, profiles_data
 from .confusion import confusion, confusion_data, reliability, reliability_data
@@ -12,7 +14,28 @@ from .rounds import rounds, rounds_data, selection, selection_data
 from .tree import rounds as tree_rounds
 from .tree import rounds_data as tree_rounds_data
 from .tree import tree, tree_data
-from .variables import boundaries, boundaries_data, effects, effects_data, stacked, stacked_data
+from .variables import (
+    boundaries,
+    boundaries_data,
+    effects,
+    effects_data,
+    numeric_variables,
+    stacked,
+    stacked_data,
+)
+
+#: What a fit must have for a plot; the others need nothing.
+NEEDS: dict[str, Callable[[Any], bool]] = {
+    "latent": lambda r: r.no_margins is None,
+    "margins": lambda r: r.no_margins is None,
+    "reliability": lambda r: "prob" in r.prediction_types,
+    "selection": lambda r: getattr(r.fit, "selection", None) is not None,
+    "boundaries": lambda r: len(numeric_variables(r)) > 1,
+    "density": lambda r: bool(r.family.ordered),
+    "parallel": lambda r: bool(r.family.ordered and r.design.names),
+    "effects": lambda r: bool(r.design.spec.columns),
+    "stacked": lambda r: bool(r.design.spec.columns),
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,7 +50,7 @@ class Plots:
     >>> from ordstat import datasets, ordfit
     >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
     >>> fit.plot
-    plots: boundaries, confusion, latent, margins, reliability, selection
+    plots: confusion, latent, margins
     >>> cells = fit.plot.confusion_data()
     >>> cells.loc[cells["observed"] == 5, ["predicted", "distance", "weight"]].to_numpy().tolist()
     [[1, 4, 0], [2, 3, 0], [3, 2, 2], [4, 1, 5], [5, 0, 0]]
@@ -38,10 +61,17 @@ class Plots:
     def __repr__(self) -> str:
         return f"plots: {', '.join(self.names)}"
 
+    def __dir__(self) -> list[str]:
+        """Without the plots that this fit has nothing for; asked for, they say why."""
+        return [name for name in super().__dir__() if self._works(name.removesuffix("_data"))]
+
+    def _works(self, plot: str) -> bool:
+        return plot not in NEEDS or NEEDS[plot](self.results)
+
     @property
     def names(self) -> list[str]:
-        """Names of the plots available."""
-        return sorted(name.removesuffix("_data") for name in dir(type(self)) if name.endswith("_data"))
+        """Names of the plots that this fit has something for."""
+        return sorted(name.removesuffix("_data") for name in dir(self) if name.endswith("_data"))
 
     latent = Picture(latent)
     latent_data = Picture(latent_data)

@@ -20,6 +20,7 @@ _BAR = 0.34  # height of the bar of a leaf, in depths
 _WIDEST = 24.0  # inches of a figure
 _BELOW = 0.08  # between an edge and its leaf, in depths
 _LONGEST = 26  # characters of a cut
+_ENOUGH = 0.5  # of the rows, for an error to be shown
 _ERRORS = ("absolute", "classification", "squared")
 _COLOURS = {"rows of the fit": style.MUTED, "out of bag": style.RIGHT, "new data": style.WRONG}
 
@@ -109,22 +110,26 @@ def rounds_data(results: DrawnTrees, *, newdata: Any = None, error: str = "absol
     Returns
     -------
     pandas.DataFrame
-        Columns round, rows ("rows of the fit", "out of bag", "new data"), value.
+        Columns round, rows ("rows of the fit", "out of bag", "new data"), value. Out of bag begins where half of the
+        rows have been: before, it is the error of few rows.
     """
     one_of("error", error, _ERRORS)
     staged = results.staged_errors(newdata, every=every)
     curves = {"rows of the fit": staged[error]}
     if results.fit.out_of_bag is not None:
-        curves["out of bag"] = results.out_of_bag_errors().loc[staged.index, error]
+        found = results.out_of_bag_errors().loc[staged.index]
+        curves["out of bag"] = found[error].where(found["share"] >= _ENOUGH)
     if newdata is not None:
         curves["new data"] = staged[f"new {error}"]
-    return style.long(pd.DataFrame(curves))
+    return style.long(pd.DataFrame(curves)).dropna(ignore_index=True)
 
 
 def rounds(
     results: DrawnTrees, ax: Axes | None = None, *, newdata: Any = None, error: str = "absolute", every: int = 1
 ) -> Axes:
     """Error after every round, on the rows of the fit, out of bag where rows are drawn, and on new data.
+
+    Out of bag begins where half of the rows have been out of bag once.
 
     Parameters
     ----------

@@ -237,6 +237,12 @@ def _span(values: FloatArray, points: int) -> FloatArray:
     return np.linspace(low - spare, high + spare, points)
 
 
+def numeric_variables(results: DrawnRanker) -> list[Any]:
+    """The variables of the formula that are no factors; none where columns are found by position."""
+    spec = results.design.spec
+    return [name for name in spec.columns or () if name not in spec.categories()]
+
+
 def _numbers(results: DrawnRanker, x: str, y: str, data: Any) -> FloatArray:
     """(N, 2) values of the two variables in the rows of the fit."""
     given = data_of_fit(results, data)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..checks import unknown
-from ..exceptions import OptionError
+from ..exceptions import DataError, OptionError
 from .fitted import FittedRanker
 from .target import Target, copied
 
@@ -80,7 +81,9 @@ def augmented(fit: FittedRanker, data: Any = None) -> pd.DataFrame:
     Parameters
     ----------
     data : data frame, optional
-        Gets the columns added, on its own index; the rows of the fit with their response alone if not given.
+        Gets the columns added, on its own index. If not given, the rows of the fit with their response and the
+        columns of the formula; the response alone where the data of the fit are not at hand (after unpickling), or
+        their index does not tell which rows were used.
 
     Returns
     -------
@@ -88,17 +91,23 @@ def augmented(fit: FittedRanker, data: Any = None) -> pd.DataFrame:
         `.fitted` level, `.score`, one `.prob_<level>` a level where there are probabilities, and, where the
         response is there, `.left_margin` and `.right_margin`.
 
+    Raises
+    ------
+    DataError
+        The data have changed since the fit.
+
     Examples
     --------
     >>> from ordstat import datasets, ordfit
     >>> wine = datasets.load("wine")
     >>> fit = ordfit("rating ~ temp + contact", data=wine, method="redsvm")
-    >>> fit.augment(wine.head(2)).columns[-4:].tolist()
-    ['.fitted', '.score', '.left_margin', '.right_margin']
+    >>> fit.augment().columns.tolist()
+    ['rating', 'temp', 'contact', '.fitted', '.score', '.left_margin', '.right_margin']
     """
     target = fit.target(data)
     if data is None:
-        frame = fit.design.levels.categorical(fit.design.sample.y, target.index, fit.design.response).to_frame()
+        response = fit.design.levels.categorical(fit.design.sample.y, target.index, fit.design.response)
+        frame = pd.concat([response, _predictors(fit)], axis=1)
     else:
         frame = copied(data, target.index)
     calibrated = () if fit.fit.calibration is None else ("prob",)
@@ -109,6 +118,22 @@ def augmented(fit: FittedRanker, data: Any = None) -> pd.DataFrame:
     ]
     added = pd.concat(pieces, axis=1).set_axis(frame.index)
     return pd.concat([frame.drop(columns=added.columns, errors="ignore"), added], axis=1)
+
+
+def _predictors(fit: FittedRanker) -> pd.DataFrame:
+    """The columns of the formula at the rows of the fit; none where these cannot be told."""
+    design, names = fit.design, fit.design.spec.columns
+    nothing = pd.DataFrame(index=design.index)
+    if design.data is None or not names:
+        return nothing
+    frame = copied(design.data, None)
+    if not frame.index.equals(design.index):
+        if not (frame.index.is_unique and design.index.isin(frame.index).all()):
+            return nothing
+        frame = frame.loc[design.index]
+    if not np.array_equal(design.spec.rebuild(frame).rows.X, design.sample.X):
+        raise DataError("The data have changed since the fit: fit again, or pass data= with the data to use.")
+    return frame[list(names)]
 
 
 def _columns(fit: FittedRanker, target: Target, data: Any, type: str) -> pd.DataFrame:

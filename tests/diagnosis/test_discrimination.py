@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from diagnosis.samples import LATENT, fitted, frame
-from ordstat import datasets, ordfit
+from ordstat import DataWarning, datasets, ordfit
 
 MODELS = {
     "logit": {},
@@ -141,7 +141,8 @@ def test_where_an_index_has_no_meaning() -> None:
 def test_less_than_one_case() -> None:
     """Weights that sum to 1 leave no pairs of cases; what does not count pairs stays."""
     data = frame(n=100)
-    tiny = ordfit("y ~ x", data, weights=np.full(100, 0.01)).discrimination()
+    with pytest.warns(DataWarning, match="not whole"):
+        tiny = ordfit("y ~ x", data, weights=np.full(100, 0.01)).discrimination()
     plain = ordfit("y ~ x", data).discrimination()
     assert tiny[["g", "gr", "gp", "tau_a"]].isna().all()
     same = ["c_index", "somers_d", "gamma", "rho", "brier_at_3", "rps", "pdm", "mcfadden", "nagelkerke"]

@@ -267,7 +267,7 @@ def test_a_fit_without_its_data() -> None:
         (lambda f: f.emmeans("judge"), "no variable"),
         (lambda f: f.emmeans("temp", by="temp"), "not in by="),
         (lambda f: f.emmeans("temp").contrasts("all"), "method must be"),
-        (lambda f: f.emmeans("temp").contrasts(adjust="sidak"), "adjust must be"),
+        (lambda f: f.emmeans("temp").contrasts(adjust="scheffé"), "adjust must be"),
         (lambda f: f.emmeans("temp", level=95), "level must be a number strictly"),
         (lambda f: f.predict(se=True), "'class' has no standard error"),
         (lambda f: f.predict(type="prob", interval="prediction"), "interval must be"),

@@ -73,6 +73,7 @@ def value(rule: LikelihoodRule, rows: Rows, name: str) -> np.ndarray:
         "prob": prob,
         "cum_prob": below,
         "inner_cum_prob": below[:, :-1],
+        "exc_prob": above,
         "mean": (prob @ np.arange(1, 5))[:, None],
         "latent": -eta.mean(axis=1)[:, None],
         "linear_predictor": eta,

@@ -1,12 +1,14 @@
 """What predict, errors, margins and augment give on frames, for both kinds of results."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import ordfit
+from ordstat import datasets, ordfit
 from ordstat.assess.crossval import draw_folds
-from ordstat.exceptions import ConvergenceWarning, DataError, OptionError
+from ordstat.exceptions import ConvergenceWarning, DataError, DataWarning, OptionError
 from ordstat.results.predictions import PREDICTION_TYPES
 
 
@@ -207,3 +209,31 @@ def test_refits_that_do_not_converge_are_told(wine):
 def test_one_bootstrap_sample_is_too_few(wine_margin):
     with pytest.raises(OptionError, match="bootstrap"):
         wine_margin.errors(bootstrap=1)
+
+
+def test_augment_keeps_the_predictors_of_the_rows_of_the_fit():
+    data = datasets.load("wine").assign(x=np.arange(72.0), unused=1)
+    data.loc[3, "x"] = np.nan
+    fit = ordfit("rating ~ temp + log(x + 1)", data, subset="judge != 1")
+    found = fit.augment()
+    rows = data[(data["judge"].astype(str) != "1") & data["x"].notna()]
+    assert found.columns[:3].tolist() == ["rating", "temp", "x"]
+    pd.testing.assert_frame_equal(found[["temp", "x"]], rows[["temp", "x"]])
+    pd.testing.assert_frame_equal(found.filter(like="."), fit.augment(rows).filter(like="."))
+    assert pickle.loads(pickle.dumps(fit)).augment().columns[:2].tolist() == ["rating", ".fitted"]
+    data["x"] += 1.0
+    with pytest.raises(DataError, match="have changed since the fit"):
+        fit.augment()
+
+
+def test_augment_of_repeated_labels_and_of_polars():
+    wine = datasets.load("wine")
+    twice = wine.set_index(np.zeros(72, dtype=int))
+    assert ordfit("rating ~ temp", twice).augment()["temp"].tolist() == wine["temp"].tolist()
+    some = ordfit("rating ~ temp", twice, subset="contact == 'no'").augment()
+    assert some.columns[:2].tolist() == ["rating", ".fitted"]
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"y": [1, 2, 1, 2, 3, 3], "x": [0.0, 1.0, 2.0, 0.5, 1.5, None]})
+    with pytest.warns(DataWarning):
+        fit = ordfit("y ~ x", frame)
+    assert fit.augment()["x"].tolist() == [0.0, 1.0, 2.0, 0.5, 1.5]

@@ -262,7 +262,7 @@ def test_a_calibration_is_for_the_rounds_it_was_made_with(frame):
         with pytest.raises(OptionError, match="calibration was for the ranker as first fitted"):
             other.predict(type="prob")
         assert "log-loss" not in other.errors().index
-        assert other.augment().columns.tolist() == ["rank", ".fitted"]
+        assert other.augment().columns.tolist() == ["rank", "x1", "x2", ".fitted"]
 
 
 @pytest.mark.parametrize(
@@ -356,6 +356,7 @@ def test_trees_are_drawn(frame):
 def test_errors_by_round_are_drawn(frame):
     pytest.importorskip("matplotlib").use("Agg")
     fit = ordfit("rank ~ x1 + x2", frame, "bagging", rounds=6)
+    assert (fit.out_of_bag_errors()["share"][2:] >= 0.5).all()
     new = datasets.herbrich(50, seed=4)
     data = fit.plot.rounds_data(newdata=new, error="squared", every=3)
     assert data["rows"].unique().tolist() == ["rows of the fit", "out of bag", "new data"]
@@ -370,6 +371,17 @@ def test_errors_by_round_are_drawn(frame):
     assert len(fit.plot.rounds(newdata=new).lines) == 3
     with pytest.raises(OptionError, match="error must be one of 'absolute'"):
         fit.plot.rounds(error="cost")
+
+
+def test_out_of_bag_errors_are_drawn_from_half_of_the_rows_on(frame):
+    fit = ordfit("rank ~ x1 + x2", frame, "ordinal-bagging", rounds=40)
+    held, data = fit.out_of_bag_errors(), fit.plot.rounds_data()
+    first = held.index[held["share"] >= 0.5][0]
+    drawn = data[data["rows"] == "out of bag"]
+    assert 1 < first < 40 and drawn["round"].tolist() == list(range(first, 41))
+    np.testing.assert_array_equal(drawn["value"], held.loc[first:, "absolute"])
+    few = ordfit("rank ~ x1 + x2", frame, "ordinal-bagging", rounds=2).plot.rounds_data()
+    assert few["rows"].unique().tolist() == ["rows of the fit"]
 
 
 def test_what_there_is_not_is_said(frame):

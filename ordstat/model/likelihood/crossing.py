@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._typing import IntArray
+from ..._typing import AnyArray, IntArray
 from ...exceptions import DataError, DataWarning
 from ..row_blocks import row_blocks
 from ..sample import Rows
@@ -31,7 +31,7 @@ def crossed_rows(rule: LikelihoodRule, rows: Rows) -> IntArray:
     return np.flatnonzero(crossed)
 
 
-def crossing_text(crossed: IntArray, n: int, labels: Sequence[Any] | None, what: str) -> str:
+def crossing_text(crossed: IntArray, n: int, labels: Sequence[Any] | AnyArray | None, what: str) -> str:
     """How many of n rows are crossed, the first of them by their labels, and what to do."""
     names = "" if labels is None else f" ({_first(crossed, labels)})"
     return (
@@ -41,14 +41,14 @@ def crossing_text(crossed: IntArray, n: int, labels: Sequence[Any] | None, what:
     )
 
 
-def _first(crossed: IntArray, labels: Sequence[Any]) -> str:
+def _first(crossed: IntArray, labels: Sequence[Any] | AnyArray) -> str:
     shown = ", ".join(str(labels[place]) for place in crossed[:_NAMED])
     more = f" and {crossed.size - _NAMED} more" if crossed.size > _NAMED else ""
     return f"{'row' if crossed.size == 1 else 'rows'} {shown}{more}"
 
 
 def report_crossing(
-    rule: LikelihoodRule, rows: Rows, labels: Sequence[Any] | None, what: str, *, refuse: bool = False
+    rule: LikelihoodRule, rows: Rows, labels: Sequence[Any] | AnyArray | None, what: str, *, refuse: bool = False
 ) -> None:
     """Warn the caller of the package where rows have negative probabilities.
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..._typing import FloatArray, IntArray
 from ...compiled.terms import interval_ends
 from ..sample import Rows
+from ..sums import sums_by
 
 #: Up to so many thresholds a row's own are picked from all of them.
 _FEW = 12
@@ -247,6 +248,19 @@ class Jacobian:
         parts = [levels.reshape(rows.n, -1), location[:, None] * rows.x, log_scale[:, None] * rows.z]
         out = np.hstack([*parts, *(value[:, None] for value in lam)])
         return out if self.structure is None else out @ self.structure
+
+    def totals(self, values: FloatArray, codes: IntArray, size: int) -> FloatArray:
+        """(size, P) `total` of the rows that have each code (n,)."""
+        rows, count = self.rows, self.n_thresholds
+        levels = np.zeros((rows.w.shape[1], size, count))
+        for value, k in zip(values, self.places, strict=False):
+            cell = codes * count + k
+            for column, w in enumerate(rows.w.T):
+                levels[column] += np.bincount(cell, value * w, minlength=size * count).reshape(size, count)
+        location, log_scale, *lam = values[len(self.places) :]
+        parts = [*levels, sums_by(codes, rows.x, size, location), sums_by(codes, rows.z, size, log_scale)]
+        out = np.hstack([*parts, *(np.bincount(codes, value, minlength=size)[:, None] for value in lam)])
+        return np.asarray(out if self.structure is None else out @ self.structure)
 
     def total(self, values: FloatArray) -> FloatArray:
         """(P,) sum over rows of J' times their values (M + 2 + n_lambda, n)."""

@@ -125,6 +125,7 @@ QUANTITIES: dict[str, Quantity] = {
     "prob": Quantity(CUMULATIVE, _differences, "level", _own_interval),
     "cum_prob": Quantity(CUMULATIVE, _with_top, "level", _own_threshold_or_top),
     "inner_cum_prob": Quantity(CUMULATIVE, lambda values, top: values, "lower level", _own_threshold),
+    "exc_prob": Quantity(CUMULATIVE, lambda values, top: top - values, "lower level", _own_threshold),
     "mean": Quantity(CUMULATIVE, _expected_rank, "row"),
     "latent": Quantity(ETA, _latent_mean, "row"),
     "log_odds": Quantity(ABOVE_LOG_ODDS, lambda values, top: values, "threshold", _own_threshold),

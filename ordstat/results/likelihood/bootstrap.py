@@ -17,7 +17,7 @@ from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
 from ..report.warnings import infinite_estimates
 from .fitted import FittedLikelihood
-from .parameters import cluster_codes
+from .parameters import cluster_codes, refuse_survey
 from .standard_errors import symmetric_limits
 
 #: What became of a replicate.
@@ -236,6 +236,7 @@ def bootstrapped(
     """
     whole("n", n, 2)
     jobs(n_jobs)
+    refuse_survey(r.design, "bootstrap", "the errors of the fit, or SurveyDesign(replicates=..., type='bootstrap')")
     groups = r.own_covariance.cluster if cluster is None else cluster_codes(cluster, r.design)
     if groups is not None and np.unique(groups).size < 2:
         raise DataError("cluster must hold at least 2 clusters to draw from; got 1.")

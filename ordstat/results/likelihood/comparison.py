@@ -12,6 +12,7 @@ from ..._typing import BoolArray, FloatArray
 from ...assess.likelihood.wald import chi2_tail
 from ...exceptions import DataError, OptionError
 from .fitted import FittedLikelihood
+from .parameters import refuse_survey
 
 #: A smaller model may be this much better by rounding of the two log-likelihoods.
 _ROUNDING = 1e-8
@@ -64,8 +65,9 @@ def _notes(fits: Sequence[FittedLikelihood], within: BoolArray, nested: BoolArra
 
 
 def check_unpenalised(fits: Iterable[FittedLikelihood], name: str) -> None:
-    """OptionError for penalised fits, whose log-likelihoods are not maxima."""
+    """OptionError for penalised fits, whose log-likelihoods are not maxima, and for those of a survey design."""
     for fit in fits:
+        refuse_survey(fit.design, name)
         if fit.method.penalty is not None:
             raise OptionError(
                 f"{name} compares maxima of the likelihood, and {described(fit)!r} is penalised: its log-likelihood is "

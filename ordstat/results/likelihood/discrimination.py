@@ -37,7 +37,7 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series:
     Returns
     -------
     pandas.Series
-        lr_chi2, lr_df, lr_p_value; score_chi2, score_p_value; cox_snell, nagelkerke, mcfadden; r2_n_p,
+        lr_chi2, lr_df, lr_p_value; score_chi2, score_p_value (NaN with a survey design); cox_snell, nagelkerke, mcfadden; r2_n_p,
         n_effective, r2_effective, r2_effective_p; g, gr, gp; pdm; rho; c_index, somers_d, gamma, tau_a;
         brier_at_<level>, rps. `ordstat.assess.likelihood.discrimination.discrimination` says what each is. The
         Brier score here is that of one question, whether the response reaches the middle level (rms calls it Brier);
@@ -53,4 +53,7 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series:
     found = discrimination(r.rule, r.fit, r.design.sample)
     level = r.levels[middle_code(len(r.levels))]
     named = {f"brier_at_{level}" if name == _BRIER else name: value for name, value in found.items()}
-    return Discrimination(named, name="value", dtype=np.float64)
+    series = Discrimination(named, name="value", dtype=np.float64)
+    if r.design.survey is not None:  # tests of independent rows
+        series[["lr_chi2", "lr_df", "lr_p_value", "score_chi2", "score_p_value"]] = np.nan
+    return series

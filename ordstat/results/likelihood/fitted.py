@@ -28,6 +28,7 @@ from .parameters import (
     covariance_matrix,
     own_covariance,
     parameters,
+    refuse_survey,
     spread,
     threshold_errors,
     threshold_values,
@@ -53,7 +54,7 @@ class FittedLikelihood(FittedRanker):
         """The rows of `newdata`, or of the fit, with their scores; says which have thresholds out of order."""
         target = super().target(newdata)
         what = "rows of the fit" if newdata is None else "rows of newdata"
-        labels = target.index[target.complete]
+        labels = target.index[target.complete].to_numpy()
         report_crossing(self.rule, target.rows, labels, what, refuse=self.method.refuses_crossing)
         return target
 
@@ -219,16 +220,19 @@ class FittedLikelihood(FittedRanker):
     @property
     def aic(self) -> float:
         """-2 loglik + 2 edf."""
+        refuse_survey(self.design, "aic")
         return -2.0 * self.loglik + 2.0 * self.edf
 
     @property
     def bic(self) -> float:
         """-2 loglik + log(nobs) edf."""
+        refuse_survey(self.design, "bic")
         return -2.0 * self.loglik + float(np.log(self.nobs)) * self.edf
 
     @property
     def lr_chi2(self) -> float:
         """Likelihood ratio statistic against thresholds only; NaN of a penalised fit, which is no maximum."""
+        refuse_survey(self.design, "lr_chi2")
         return float("nan") if self.method.penalty is not None else 2.0 * (self.loglik - self.null_loglik)
 
     @property
@@ -267,7 +271,7 @@ class FittedLikelihood(FittedRanker):
         crossed = crossed_rows(self.rule, rows)
         if crossed.size == 0:
             return []
-        text = crossing_text(crossed, rows.n, self.design.index, "rows of the fit")
+        text = crossing_text(crossed, rows.n, self.design.index.to_numpy(), "rows of the fit")
         if self.method.refuses_crossing:
             raise DataError(text)
         return [(DataWarning, text)]

@@ -25,6 +25,7 @@ from ...model.sample import Sample
 from ..report.render import Report, Reported, Table
 from ..report.warnings import not_reached
 from .fitted import FittedLikelihood
+from .parameters import refuse_survey
 from .residuals import finite_only, penalised
 
 #: Groups by score where the user does not say.
@@ -100,6 +101,7 @@ def goodness_of_fit(r: FittedLikelihood, test: str = "lipsitz", groups: int | No
     [{'statistic': 3.572, 'df': 11, 'p_value': 0.981}]
     """
     one_of("test", test, _TESTS)
+    refuse_survey(r.design, "gof", "test() of terms added to the model")
     if groups is not None:
         whole("groups", groups, 3)
     finite_only(r, "gof()")

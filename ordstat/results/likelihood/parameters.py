@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import FloatArray, IntArray
-from ...exceptions import DataError, OptionError
+from ...exceptions import DataError, OptionError, UnavailableError
 from ...model.fit import Confounded, LikelihoodFit
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.survey import Survey
@@ -180,6 +180,24 @@ def own_covariance(design: Design) -> Covariance:
         return Covariance("survey", survey=design.survey)
     cluster = design.sample.cluster
     return Covariance("model") if cluster is None else Covariance("cluster", cluster)
+
+
+def refuse_survey(design: Design, name: str, instead: str = "test(), or anova() of this fit alone") -> None:
+    """UnavailableError where a fit has a survey design, whose rows no likelihood describes.
+
+    Parameters
+    ----------
+    design : Design
+    name : str
+        What was asked for.
+    instead : str
+        What to ask for.
+    """
+    if design.survey is not None:
+        raise UnavailableError(
+            f"{name} rests on the likelihood of independent rows, and this fit has a survey design, for which it has "
+            f"no known distribution: use {instead}."
+        )
 
 
 def chosen_covariance(choice: Any, design: Design) -> Covariance:

@@ -14,7 +14,7 @@ from ...checks import fraction, one_of, unknown, whole
 from ...exceptions import OptionError
 from ...model.fit import Profile
 from .fitted import FittedLikelihood
-from .parameters import check_determined
+from .parameters import check_determined, refuse_survey
 from .standard_errors import symmetric_limits
 
 #: Limits of a profile without an end, in standard errors (or in units of the parameter where it has none).
@@ -60,6 +60,7 @@ def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95
     if type == "wald":
         limits = symmetric_limits(r.fit.coefficients, r.se.to_numpy(), level, r.design_df)
         return _frame(r, chosen, np.column_stack(limits)[chosen])
+    refuse_survey(r.design, "type='profile'", "type='wald'")
     if r.covariance != "model":
         raise OptionError(
             f"type='profile' knows no {r.covariance} covariance, as it rests on the likelihood alone: use type='wald', "
@@ -149,6 +150,7 @@ def profiles(
     """
     fraction("level", level)
     whole("points", points, 3)
+    refuse_survey(r.design, "profile", "confint()")
     if parm is not None:
         check_determined(places(r, parm), r.fit, r.parameters, "profile")
     chosen = [place for place in places(r, parm) if not r.fit.aliased[place]]

@@ -17,7 +17,7 @@ from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows, Sample
 from .comparison import check_unpenalised, chi2_frame, joined
 from .fitted import FittedLikelihood
-from .parameters import terms_of
+from .parameters import refuse_survey, terms_of
 from .single_terms import coded_anew, fitted, refit_table, unstarted
 
 OMNIBUS = "omnibus"
@@ -123,6 +123,7 @@ def score_tests(r: FittedLikelihood) -> pd.DataFrame:
     [3, 3, 6]
     """
     _check_proportional(r, "score_test")
+    refuse_survey(r.design, "score_test")
     if r.fit.jacobian is not None or r.fit.n_lambda:
         raise OptionError("score_test takes flexible thresholds and a link without a parameter: use nominal_test().")
     if r.method.penalty is not None:

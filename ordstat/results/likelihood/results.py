@@ -15,6 +15,8 @@ from .bootstrap import bootstrapped
 from .discrimination import discrimination_series
 from .effects.average import average_effects
 from .effects.emmeans import marginal_means
+from .effects.joint import joint_tests
+from .effects.trends import marginal_trends
 from .fitted import FittedLikelihood, with_covariance
 from .goodness import goodness_of_fit
 from .power import simulated_power
@@ -81,11 +83,13 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     predict = prediction_with_errors
     effects = average_effects
     emmeans = marginal_means
+    emtrends = marginal_trends
     simulate = simulated
     power = simulated_power
 
     test = hypothesis_tests
     anova = analysis_of_variance
+    joint_tests = joint_tests
     drop1 = dropped_terms
     add1 = added_terms
     step = stepwise

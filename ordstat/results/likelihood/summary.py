@@ -15,12 +15,14 @@ from ..report.sections import (
     data_header,
     error_figures,
     error_tables,
+    fractional,
     shared_tables,
     shortened,
 )
 from .fitted import FittedLikelihood
 from .nested_wald import test_figures, test_of_effects
 from .profile import confidence_limits
+from .survey import survey_figures, survey_header
 
 #: What a fit tells of its likelihood, in the order of a table.
 _FIGURES = ("nobs", "edf", "df_residual", "loglik", "null_loglik", "aic", "bic")
@@ -75,8 +77,12 @@ def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
        nobs  loglik      aic  mcfadden
     0  72.0 -86.492  184.984     0.166
     """
-    own, shares = ({name: getattr(r, name) for name in names} for names in (_FIGURES, _SHARES))
-    return pd.DataFrame([own | test_figures(r) | shares | error_figures(r) | {"converged": r.certificate.reached}])
+    if r.design.survey is not None:
+        own = survey_figures(r)
+    else:
+        own, shares = ({name: getattr(r, name) for name in names} for names in (_FIGURES, _SHARES))
+        own = own | test_figures(r) | shares
+    return pd.DataFrame([own | error_figures(r) | {"converged": r.certificate.reached}])
 
 
 #: Name of the ratio, sign of the coefficient in it, title of its table, where the family has none.
@@ -116,6 +122,8 @@ def likelihood_report(r: FittedLikelihood, exponentiate: bool = False, level: fl
 
 
 def _fit_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
+    if r.design.survey is not None:
+        return survey_header(r)
     return (
         ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"),
         ("Log-likelihood", f"{r.loglik:.4f}"),
@@ -132,7 +140,9 @@ def _threshold_rule(r: FittedLikelihood) -> str:
     p = r.training
     by_thresholds = count_above(r.gaps(r.design.sample.rows, r.fit.scores))
     same = float(p.weights[by_thresholds == p.codes].sum())
-    agreement = "all" if same == p.weights.sum() else f"{same:g} of {p.weights.sum():g}"
+    total = p.weights.sum()
+    share = f"{100.0 * same / total:.1f}%" if fractional(r) else f"{same:g} of {total:g}"
+    agreement = "all" if same == total else share
     return (
         "Margins, errors at a margin and bounds belong to the threshold rule (the level is the number of thresholds "
         f"below the score); it gives the level of predict() for {agreement} training rows."
@@ -164,8 +174,9 @@ def _limit_names(level: float) -> tuple[str, str]:
 
 def _effects(r: FittedLikelihood, rows: Any, title: str, level: float) -> Table:
     tidy = tidy_parameters(r, level=level).iloc[rows].set_index("term").rename_axis(None).drop(columns="coef_type")
-    frame = tidy.set_axis(["estimate", "std. error", "z", "p", *_limit_names(level)], axis=1)
-    return Table(title=title, frame=frame, formats={"z": ".2f", "p": "p"})
+    ratio = "z" if np.isinf(r.design_df) else "t"
+    frame = tidy.set_axis(["estimate", "std. error", ratio, "p", *_limit_names(level)], axis=1)
+    return Table(title=title, frame=frame, formats={ratio: ".2f", "p": "p"})
 
 
 def _ratios(r: FittedLikelihood, level: float) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,8 +55,8 @@ def analysis_of_variance(r: FittedLikelihood, *others: Any, type: str = "I", tes
     pandas.DataFrame
         With others, smallest model first: no_par, aic, loglik, and against the row above lr_stat, df, p_value
         (Wald tests: no_par, df, chisq, p_value).
-        Alone, one row a term: df, chisq, p_value, by the covariance of the fit (see `with_vcov`). `attrs["notes"]`
-        tells of models that are not nested and of infinite estimates.
+        Alone, one row a term: df, chisq, p_value, by the covariance of the fit (see `with_vcov`); with a survey
+        design, or CR2, F tests: df, df_resid, F, p_value. `attrs["notes"]` tells of models that are not nested and of infinite estimates.
 
     Raises
     ------
@@ -164,7 +165,7 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str, *, vcov: Any = None) 
     -------
     pandas.DataFrame
         One row an equation, and "joint" where there are several: difference (left less right side), std_error,
-        df, chisq, p_value.
+        df, chisq, p_value; with a survey design, or CR2, df, df_resid, F, p_value.
 
     Raises
     ------

@@ -25,9 +25,11 @@ _MOST_ROWS = 20
 _QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
-def level_counts(levels: Sequence[Any], counts: AnyArray) -> str:
-    """ "1 (5), 2 (22), ..." """
-    shown = [f"{level} ({count(n)})" for level, n in zip(levels, counts, strict=True)]
+def level_counts(levels: Sequence[Any], counts: AnyArray, percent: bool = False) -> str:
+    """ "1 (5), 2 (22), ..."; shares where the counts are no numbers of rows."""
+    total = float(np.sum(counts))
+    cells = [f"{100.0 * n / total:.1f}%" if percent else count(n) for n in counts]
+    shown = [f"{level} ({cell})" for level, cell in zip(levels, cells, strict=True)]
     if len(shown) > _MOST_LEVELS:
         shown = [*shown[:5], "...", *shown[-5:]]
     return ", ".join(shown)
@@ -46,18 +48,21 @@ def _figure(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
 
 
-def confusion_table(p: Predictions, levels: Sequence[Any]) -> Table:
-    """Observed by predicted levels, with the errors of every observed level."""
+def confusion_table(p: Predictions, levels: Sequence[Any], percent: bool = False) -> Table:
+    """Observed by predicted levels, with the errors of every observed level; in shares where weights are no counts."""
     cells = confusion(p.y, p.codes, p.weights, p.n_levels)
+    if percent:
+        cells = cells / cells.sum()
     errors = per_rank_errors(p)
     frame = pd.DataFrame(cells, index=pd.Index(list(levels), name="observed"), columns=list(levels))
     if len(levels) > _MOST_LEVELS:
         frame = frame.iloc[:, :0]
     frame.columns = frame.columns.astype(str)
-    formats = dict.fromkeys([*frame.columns, "all"], "int")
+    formats = dict.fromkeys([*frame.columns, "all"], "percent" if percent else "int")
     frame["all"] = cells.sum(axis=1)
     frame["error"], frame["abs. error"] = errors[0], errors[1]
     title = "Observed levels (rows) by predicted levels (columns), training rows"
+    title += ", weighted percentages" * percent
     note = "" if len(levels) <= _MOST_LEVELS else "The full matrix is in .confusion()."
     formats |= {"error": ".3f", "abs. error": ".3f"}
     return shortened(Table(title=title, frame=frame, formats=formats, note=note), ".confusion()")
@@ -136,16 +141,28 @@ def alert_notes(r: FittedRanker) -> tuple[str, ...]:
     return tuple(message[:1].upper() + message[1:] for _, message in r.alerts())
 
 
+def fractional(r: FittedRanker) -> bool:
+    """Whether rows are told by weighted percentages: of a survey, or with weights that are no numbers of rows."""
+    weights = r.design.sample.weights
+    whole = weights is None or np.array_equal(weights, np.rint(weights))
+    return not whole or r.design.survey is not None
+
+
 def data_header(r: FittedRanker) -> tuple[tuple[str, Any], ...]:
     """What was fitted to what."""
     sample = r.design.sample
     counts = np.bincount(sample.y, weights=sample.case_weights, minlength=sample.n_levels)
-    rows = count(r.nobs) if sample.weights is None else f"{count(r.nobs)} (in {sample.n} weighted rows)"
+    weighted = f"{sample.n} weighted rows"
+    if not fractional(r):
+        weighted = f"{count(r.nobs)} (in {weighted})"
+    elif r.design.survey is None:
+        weighted += f", sum of weights {count(r.nobs)}"
+    rows = count(r.nobs) if sample.weights is None else weighted
     left_out = r.design.n_given - sample.n
     return (
         ("Method", repr(r.method)),
         ("Observations", f"{rows}; {counted(left_out, 'row')} left out" if left_out else rows),
-        ("Levels", level_counts(r.levels, counts)),
+        ("Levels", level_counts(r.levels, counts, fractional(r))),
         ("Cost", "each row's own" if sample.costs is not None else r.method.cost_matrix.label),
         *((label[:1].upper() + label[1:], value) for label, value in r.fit.facts),
     )
@@ -178,7 +195,7 @@ def bound_header(bound: CostBound | None) -> tuple[str, str]:
 
 def error_tables(r: FittedRanker) -> list[Table]:
     """Confusion and errors: the same for every ranker."""
-    return [confusion_table(r.training, r.levels), error_table_of(r.training_errors, r.own_cost)]
+    return [confusion_table(r.training, r.levels, fractional(r)), error_table_of(r.training_errors, r.own_cost)]
 
 
 def selection_table(selection: Selection) -> Table:

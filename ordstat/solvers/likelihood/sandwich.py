@@ -10,12 +10,13 @@ from scipy.linalg import block_diag
 from ..._typing import FloatArray, IntArray
 from ...model.likelihood.predictor import Jacobian, ModelRows
 from ...model.row_blocks import row_blocks
-from ...model.survey import sums_by
 from .problem import Problem
 from .rows import ObservedRows
 
 #: Doubles held at once for the score rows of a chunk.
 _BUFFER = 1 << 20
+#: And for the sums over groups, which stay in the cache.
+_CHUNK = 1 << 17
 
 
 def score_products(problem: Problem, estimates: FloatArray, cluster: IntArray | None = None) -> FloatArray:
@@ -68,16 +69,27 @@ def score_totals(problem: Problem, estimates: FloatArray, codes: IntArray, n_gro
     """
     sample = problem.sample
     codes = codes if problem.used is None else codes[problem.used]
-    scores_of, weights = _score_rows(problem, estimates), sample.case_weights
+    scores_of, weights = _score_terms(problem, estimates), sample.case_weights
     total = np.zeros((n_groups, estimates.size))
-    for some in row_blocks(sample.n, estimates.size, _BUFFER):
-        index = np.arange(sample.n)[some]
-        total += sums_by(codes[some], scores_of(index) * weights[some, None], n_groups)
+    for some in row_blocks(sample.n, estimates.size, max(_CHUNK, total.size)):
+        jacobian, scores = scores_of(some)
+        total += jacobian.totals(scores * weights[some], codes[some], n_groups)
     return total
 
 
 def _score_rows(problem: Problem, estimates: FloatArray) -> Callable[[IntArray], FloatArray]:
     """From places (n,) to derivatives (n, P') of the rows' log-probabilities on the user's own columns."""
+    terms_of = _score_terms(problem, estimates)
+
+    def scores(index: IntArray) -> FloatArray:
+        jacobian, terms = terms_of(index)
+        return jacobian.transposed(terms)
+
+    return scores
+
+
+def _score_terms(problem: Problem, estimates: FloatArray) -> Callable[[IntArray | slice], tuple[Jacobian, FloatArray]]:
+    """From some rows to the derivatives of their log-probabilities by predictors, and of those by the parameters."""
     sample, n_lambda = problem.sample, int(problem.flexible is not None)
     columns, n_levels = ModelRows.of(sample.rows), sample.n_levels
     rows = ObservedRows(rows=columns, y=sample.y, family=problem.family, flexible=problem.flexible)
@@ -88,10 +100,10 @@ def _score_rows(problem: Problem, estimates: FloatArray) -> Callable[[IntArray],
     if problem.structure is not None:
         structure = block_diag(np.kron(np.eye(m), jacobian), np.eye(rest.size))
 
-    def scores(index: IntArray) -> FloatArray:
-        part = rows.take(index)
+    def terms_of(some: IntArray | slice) -> tuple[Jacobian, FloatArray]:
+        part = rows.take(some)
         terms = part.terms(alpha, rest, second=False)
         assert terms is not None
-        return Jacobian(part.rows, terms.places, len(alpha), structure, n_lambda).transposed(terms.score)
+        return Jacobian(part.rows, terms.places, len(alpha), structure, n_lambda), terms.score
 
-    return scores
+    return terms_of

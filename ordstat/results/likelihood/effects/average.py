@@ -32,7 +32,9 @@ from .counterfactual import Population, population
 SCALES = {
     "prob": "prob",
     "cum_prob": "inner_cum_prob",
+    "exc_prob": "exc_prob",
     "mean": "mean",
+    "mean_class": "mean",
     "latent": "latent",
     "log_odds": "log_odds",
     "odds": "log_odds",
@@ -149,9 +151,12 @@ class Averager:
 
     def table(self, found: Average, level: float) -> pd.DataFrame:
         """Estimates with errors, tests and limits, one row per output; odds are the exponents of log odds."""
+        return estimates(found.values, self.errors(found), level, self.scale == "odds", self.results.design_df)
+
+    def errors(self, found: Average) -> FloatArray:
+        """(M,) standard errors, NaN where there is none."""
         variances = ((found.jacobian @ self.covariance) * found.jacobian).sum(axis=1)
-        errors = np.where(found.known, np.sqrt(np.maximum(variances, 0.0)), np.nan)
-        return estimates(found.values, errors, level, self.scale == "odds", self.results.design_df)
+        return np.where(found.known, np.sqrt(np.maximum(variances, 0.0)), np.nan)
 
     def labelled(self, front: Mapping[str, Any], found: Average, level: float) -> pd.DataFrame:
         """The table with columns before it: what is estimated, and the level or threshold."""
@@ -204,9 +209,9 @@ def average_effects(
         Columns of the data; all variables of the right-hand sides if not given.
     scale : str
         "prob": P(response = level), an effect per level. "cum_prob": P(response <= level), an effect per level
-        but the highest. "mean": the expected rank, 1..K. "latent": s (H - mean threshold), the latent variable
-        in units of each row's own scale. "log_odds": log odds of a response above each threshold; "odds": their
-        ratios, exp() of the average difference.
+        but the highest; "exc_prob": P(response > level). "mean", or "mean_class": the expected rank, 1..K. "latent":
+        s (H - mean threshold), the latent variable in units of each row's own scale. "log_odds": log odds of a
+        response above each threshold; "odds": their ratios, exp() of the average difference.
     contrast : {"reference", "sequential", "pairwise"}
         Factors: each level against the first, against the one before, or all pairs.
     values : sequence, optional

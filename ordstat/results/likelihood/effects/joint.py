@@ -1,0 +1,142 @@
+"""Tests of all contrasts of the means of a term at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ....assess.likelihood.wald import wald_test
+from ....exceptions import OptionError
+from ..comparison import chi2_frame
+from ..fitted import FittedLikelihood
+from ..parameters import listed
+from .average import Average, Averager
+from .contrasts import interactions
+from .counterfactual import Population, population
+from .emmeans import cell_averages, grid_rows
+from .grid import grid_of
+from .means import combination, groups_of, listing
+from .noted import NotedFrame
+from .specs import Specs
+
+
+def joint_tests(
+    r: FittedLikelihood,
+    by: str | Sequence[str] | None = None,
+    *,
+    at: Mapping[str, Any] | None = None,
+    cov_keep: int | str | Sequence[int | str] | None = None,
+    cov_reduce: str = "weighted_mean",
+    data: Any = None,
+    vcov: Any = None,
+) -> NotedFrame:
+    """Wald tests of every term from contrasts of latent means: whether the means of `emmeans` differ at all.
+
+    A main effect is that of the means over the other variables with equal weights, an interaction the differences of
+    differences; with `by`, at each of its levels ("simple effects"). Numbers are compared one unit below and above
+    their mean, or as far as the data go. With all cells there, the tests of factors are those of `anova(type="III")`.
+
+    Parameters
+    ----------
+    by : str or sequence of str, optional
+        Variables at whose levels the others are tested.
+    at : mapping, optional
+        Values of variables of the grid.
+    cov_keep, cov_reduce, data, vcov
+        As in `emmeans`.
+
+    Returns
+    -------
+    NotedFrame
+        A data frame that prints its notes: term, the columns of `by`, df, chisq (R's F.ratio times df1), p_value.
+        Where the data have no rows of some cells, contrasts that need them are left out: df is lower.
+
+    Raises
+    ------
+    OptionError
+        A name that is no variable of the formula, or no variable that is not in `by`.
+    DataError
+        The data of the fit are not at hand or have changed.
+
+    References
+    ----------
+    R's emmeans, `joint_tests`.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp * contact", datasets.load("wine"))
+    >>> fit.joint_tests().round(3)[["term", "df", "chisq"]].values.tolist()
+    [['temp', 1, 22.419], ['contact', 1, 10.286], ['temp:contact', 1, 0.151]]
+    >>> fit.joint_tests(by="contact").round(2)[["term", "contact", "chisq"]].values.tolist()
+    [['temp', 'no', 10.97], ['temp', 'yes', 14.57]]
+    """
+    averager, rows, groups = Averager.of(r, "latent", vcov), population(r, None, None, data), tuple(listed(by))
+    for name in groups:
+        rows.check(name)
+    terms = _terms(rows, r.design.spec.variables().values(), groups)
+    if not terms:
+        raise OptionError("joint_tests needs a variable of the formula that is not in by=.")
+    values = {**_around_means(rows, [*groups, *(at or {}), *_names(cov_keep)], cov_reduce), **(at or {})}
+    front, tests = [], []
+    for term in terms:
+        grid = grid_of(rows, Specs(term, groups), values, cov_keep, cov_reduce)
+        averages = cell_averages(averager, grid, grid_rows(averager, grid.frame), "equal")
+        levels = [[str(value) for value in grid.values[name]] for name in term]
+        for key, members in groups_of(grid.cells, groups):
+            front.append({"term": ":".join(term), **key})
+            tests.append(_test([averages[k] for k in members], levels, averager))
+    tested = chi2_frame([str(one["term"]) for one in front], tests).reset_index(drop=True)
+    table = pd.concat([pd.DataFrame(front), tested], axis="columns")
+    return NotedFrame.of(table[table["df"] > 0].reset_index(drop=True), _notes(r, groups))
+
+
+def _names(keep: Any) -> list[str]:
+    """The names among what numbers keep all their values by."""
+    listed_names = [keep] if isinstance(keep, (str, int)) else listed(keep)
+    return [name for name in listed_names if isinstance(name, str)]
+
+
+def _terms(rows: Population, terms: Iterable[frozenset[str]], by: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """All sets of variables that some term has together, the small ones first."""
+    free = [name for name in rows.variables if name not in by]
+    together = [frozenset(term) for term in terms]
+    sizes = range(1, max(map(len, together), default=0) + 1)
+    sets = (chosen for size in sizes for chosen in combinations(free, size))
+    return [chosen for chosen in sets if any(term.issuperset(chosen) for term in together)]
+
+
+def _around_means(rows: Population, settled: Sequence[str], cov_reduce: str) -> dict[str, list[float]]:
+    """Two values of every other number: its mean less and plus one, or as much as keeps both among the data."""
+    found = {}
+    for name in rows.variables:
+        if name in rows.categories or name in settled:
+            continue
+        mean, values = rows.mean(name, weighted=cov_reduce == "weighted_mean"), rows.distinct(name)
+        step = min(1.0, mean - values[0], values[-1] - mean)
+        found[name] = [mean - step, mean + step]
+    return found
+
+
+def _test(averages: list[Average], levels: list[list[str]], averager: Averager) -> tuple[float, int]:
+    """Chi-squared statistic and degrees of freedom of all contrasts that can be estimated."""
+    if min(map(len, levels)) < 2:
+        return np.nan, 0
+    rows = interactions(["sequential"] * len(levels), levels, " - ", reverse=False).values()
+    contrasts = [one for row in rows if (one := combination(row, averages)).known.all()]
+    if not contrasts:
+        return np.nan, 0
+    L = np.concatenate([one.jacobian for one in contrasts])
+    return wald_test(L, np.concatenate([one.values for one in contrasts]), averager.covariance)
+
+
+def _notes(r: FittedLikelihood, by: tuple[str, ...]) -> list[str]:
+    inside = f" within {listing(by)}" if by else ""
+    return [
+        f"Wald tests of all contrasts of latent means{inside}, {r.covariance} covariance.",
+        "Other variables weigh equally.",
+    ]

@@ -1,0 +1,302 @@
+"""Estimated marginal means, or slopes, as a table; and their contrasts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...._typing import FloatArray
+from ....checks import one_of
+from ....exceptions import OptionError
+from ..parameters import listed
+from ..standard_errors import limits_between
+from .adjust import ADJUST, NAMES, STEPWISE, Family, adjusted
+from .average import Average, Averager, estimates, warn_of_unknown
+from .contrasts import DEFAULT_ADJUST, WORDS, Contrasts, contrasts_of, interactions, named_method
+from .noted import NotedFrame, noted_html, noted_text
+
+#: What is averaged, in words.
+_QUANTITIES = {
+    "latent": "the latent variable above the mean threshold",
+    "prob": "P(response = level)",
+    "cum_prob": "P(response <= level)",
+    "exc_prob": "P(response > level)",
+    "mean": "the expected rank",
+    "mean_class": "the expected rank",
+    "log_odds": "the log odds of a response above each threshold",
+    "odds": "the odds of a response above each threshold (averaged as logs)",
+}
+#: Scales with two ends, where limits are formed on the logit scale.
+_PROBABILITIES = ("prob", "cum_prob", "exc_prob")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Emmeans:
+    """Estimated marginal means, or slopes, and what their contrasts need.
+
+    Attributes
+    ----------
+    cells : pandas.DataFrame
+        C rows: the combinations of the variables, those of `by` last.
+    by : tuple of str
+        Contrasts are taken within each combination of these.
+    averages : list of C Average
+    averager : Averager
+    level : float
+        Confidence level of the limits.
+    notes : tuple of str
+        What was averaged over, and what was held; printed below the table.
+    method : str, optional
+        The contrasts asked for with the means, as in "pairwise ~ a".
+    slope_of : str, optional
+        The variable by which they are derivatives (`emtrends`).
+    """
+
+    cells: pd.DataFrame
+    by: tuple[str, ...]
+    averages: list[Average]
+    averager: Averager
+    level: float
+    notes: tuple[str, ...] = ()
+    method: str | None = None
+    slope_of: str | None = None
+
+    def __repr__(self) -> str:
+        return noted_text(self.frame, self._all_notes) + (f"\n\n{self.contrasts()!r}" if self.method else "")
+
+    def _repr_html_(self) -> str:
+        return noted_html(self.frame, self._all_notes) + (self.contrasts()._repr_html_() if self.method else "")
+
+    @property
+    def _quantity(self) -> str:
+        words = _QUANTITIES[self.averager.scale]
+        return words if self.slope_of is None else f"slopes by {self.slope_of} of {words}"
+
+    @property
+    def _all_notes(self) -> list[str]:
+        what = f"Means of {self._quantity}" if self.slope_of is None else self._quantity.capitalize()
+        how = "normal distribution" if self._ends() is None else "on the logit scale"
+        return [f"{what}; {100 * self.level:g} % limits, {how}.", *self.notes]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The variables, level or threshold where the scale has them, estimate, std_error, lower, upper.
+
+        Limits of probabilities, and of the expected rank as a share of 1..K, are formed on the logit scale (R's
+        emmeans: symmetric ones, which may leave the scale); those of odds are the exponents of the limits of the log
+        odds.
+        """
+        together = _together(self.averages)
+        table = self.averager.table(together, self.level).drop(columns=["statistic", "p_value"])
+        ends = self._ends()
+        if ends is not None:
+            limits = limits_between(*ends, table["estimate"].to_numpy(), table["std_error"].to_numpy(), self.level)
+            table[["lower", "upper"]] = np.column_stack(limits)
+        return self._labelled(self.cells, table)
+
+    def _ends(self) -> tuple[float, float] | None:
+        """The ends of the scale, where limits are formed between them."""
+        if self.slope_of is not None:
+            return None
+        ranks = (1.0, float(len(self.averager.results.levels)))
+        scales = {"mean": ranks, "mean_class": ranks, **dict.fromkeys(_PROBABILITIES, (0.0, 1.0))}
+        return scales.get(self.averager.scale)
+
+    def _labelled(self, front: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+        """A table of the outputs of each row of `front`, with these rows and the labels of the outputs before it."""
+        times = len(table) // len(front)
+        rows = front.iloc[np.repeat(np.arange(len(front)), times)].reset_index(drop=True)
+        labels = {name: column * len(front) for name, column in self.averager.labels.items()}
+        return pd.concat([rows, pd.DataFrame(labels, index=table.index), table], axis=1)
+
+    def contrasts(
+        self,
+        method: Any = None,
+        adjust: str | None = None,
+        *,
+        interaction: Any = None,
+        ref: Any = None,
+        reverse: bool = False,
+    ) -> NotedFrame:
+        """Differences of the means, within the groups of `by`; on the scale "odds" their ratios.
+
+        Parameters
+        ----------
+        method : str, mapping or sequence, optional
+            "pairwise" (the default): every later mean less every earlier one; R has them the other way round.
+            "reference" (R: "trt.vs.ctrl"): each less the first, or less `ref`. "sequential" (R: "consec"): each less
+            the one before. "eff": each less the mean of all; "del.eff": less the mean of the others. "poly":
+            orthogonal polynomials with whole coefficients. Own contrasts by their coefficients, one a mean: a dict
+            {"high rise": [1, -1/3, -1/3, -1/3]}, or a list of lists.
+        adjust : str, optional
+            Adjustment of p-values and limits, for the contrasts of one group and level: "none", "tukey", "sidak",
+            "bonferroni", "scheffe"; "mvt" and, for "reference", "dunnett", by the correlations of the estimates;
+            "holm", "hochberg", "hommel", "fdr", "fdr_by", which have no limits of their own and print Bonferroni's.
+            If not given it is R's: Tukey's for "pairwise", Dunnett's for "reference" (R approximates it), "mvt" for
+            "sequential", "fdr" for "eff" and "del.eff", none for others. A single contrast is not adjusted.
+        interaction : str or sequence of str, optional
+            Contrasts of contrasts, in place of `method`: a set for each variable, or one for all.
+        ref : optional
+            The level that "reference" compares with.
+        reverse : bool
+            Earlier less later, as R's "pairwise".
+
+        Returns
+        -------
+        NotedFrame
+            A data frame that prints its notes. Columns contrast, those of `by`, level or threshold, estimate,
+            std_error, statistic, p_value, lower, upper.
+
+        Raises
+        ------
+        OptionError
+            Another method or adjustment, coefficients that are not one a mean, or "tukey" and "dunnett" of contrasts
+            they are not made for.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.emmeans("contact").contrasts()[["contrast", "estimate"]].round(3).values.tolist()
+        [['yes - no', 1.528]]
+        >>> housing = datasets.load("housing")
+        >>> means = ordfit("Sat ~ Infl + Type + Cont", housing, weights="Freq").emmeans("Type")
+        >>> means.contrasts()["p_value"].round(4).tolist()
+        [0.0, 0.085, 0.0, 0.4414, 0.0006, 0.0001]
+        >>> means.contrasts({"high rise": [1, -1/3, -1/3, -1/3]})["estimate"].round(3).tolist()
+        [0.677]
+        """
+        asked = self._asked(method, interaction)
+        how = _adjustment(adjust, asked, interaction)
+        parts, sizes = [], set()
+        for key, members in groups_of(self.cells, self.by):
+            found = self._found(members, asked, interaction, ref, reverse)
+            parts.append(self._group(found, members, key, how))
+            sizes.add((len(found), len(members)))
+        out = pd.concat(parts, ignore_index=True)
+        warn_of_unknown(out, stacklevel=2)
+        return NotedFrame.of(out, [*self._contrast_notes(asked, interaction, reverse, how, sizes), *self.notes])
+
+    def _asked(self, method: Any, interaction: Any) -> Any:
+        """The method in the package's words; None for interactions."""
+        if interaction is not None:
+            if method is not None:
+                raise OptionError("interaction= takes the place of method: give one of them.")
+            return None
+        asked = (self.method or "pairwise") if method is None else method
+        return named_method(asked) if isinstance(asked, str) else asked
+
+    def _found(self, members: list[int], asked: Any, interaction: Any, ref: Any, reverse: bool) -> Contrasts:
+        """The contrasts of one group."""
+        main = self.cells.drop(columns=list(self.by)).iloc[members].astype(str)
+        sign = self.averager.sign
+        if interaction is None:
+            return contrasts_of(asked, main.agg(" ".join, axis=1).tolist(), sign, ref, reverse)
+        levels = [main[name].unique().tolist() for name in main.columns]
+        methods = [interaction] * len(levels) if isinstance(interaction, str) else listed(interaction)
+        if len(methods) != len(levels):
+            raise OptionError(
+                f"interaction must name a set of contrasts for each of {', '.join(main.columns)}, or one for all; got "
+                f"{interaction!r}."
+            )
+        return interactions(methods, levels, sign, reverse)
+
+    def _group(self, found: Contrasts, members: list[int], key: Mapping[str, Any], how: str) -> pd.DataFrame:
+        """The table of the contrasts of one group: adjusted for each level or threshold by itself."""
+        L = np.array(list(found.values()))
+        combined = [combination(row, [self.averages[k] for k in members]) for row in L]
+        together = _together(combined)
+        errors = self.averager.errors(together).reshape(len(L), -1)
+        values = together.values.reshape(errors.shape)
+        tables = []
+        for j in range(errors.shape[1]):
+            jacobian = np.stack([one.jacobian[j] for one in combined])
+            spread = jacobian @ self.averager.covariance @ jacobian.T
+            tables.append(self._adjusted(values[:, j], errors[:, j], spread, len(members), how))
+        columns = np.arange(len(L) * len(tables)).reshape(len(tables), len(L)).T.ravel()  # contrasts, then levels
+        table = pd.concat(tables, ignore_index=True).iloc[columns].reset_index(drop=True)
+        return self._labelled(pd.DataFrame({"contrast": list(found), **key}), table)
+
+    def _adjusted(
+        self, values: FloatArray, errors: FloatArray, spread: FloatArray, n_means: int, how: str
+    ) -> pd.DataFrame:
+        odds = self.averager.scale == "odds"
+        table = estimates(values, errors, self.level, odds)
+        tested = table["p_value"].notna().to_numpy()
+        if not tested.any():
+            return table
+        z, p = (table[name].to_numpy()[tested] for name in ("statistic", "p_value"))
+        family = Family(z, p, spread[np.ix_(tested, tested)], n_means, self.level)
+        p, level = adjusted(how, family)
+        table = estimates(values, errors, level, odds)
+        table.loc[tested, "p_value"] = p
+        return table
+
+    def _contrast_notes(
+        self, asked: Any, interaction: Any, reverse: bool, how: str, sizes: set[tuple[int, int]]
+    ) -> list[str]:
+        """What is compared, and how it is adjusted."""
+        words = WORDS.get(asked, "") if isinstance(asked, str) else "by their coefficients"
+        if interaction is not None:
+            words = "differences of differences"
+        elif reverse:
+            words = {"pairwise": "each earlier mean less each later one"}.get(asked, f"{words}, turned round")
+        inside = f", within {listing(self.by)}" if self.by else ""
+        tests, means = max(sizes)
+        return [f"Contrasts of {self._quantity}: {words}{inside}.", _adjustment_note(how, tests, means, self.level)]
+
+
+def _adjustment_note(how: str, tests: int, means: int, level: float) -> str:
+    """How p-values and limits are adjusted, and for how many."""
+    limits = f"{100 * level:g} % limits"
+    if how == "none" or tests < 2:
+        return f"z tests; p-values and {limits} are not adjusted."
+    family = f"{means} means" if how == "tukey" else f"{tests} tests"
+    if how in STEPWISE:
+        return f"z tests; p-values by {NAMES[how]} method, {limits} by Bonferroni's, for {family}."
+    return f"z tests; p-values and {limits} by {NAMES[how]} method, for {family}."
+
+
+def groups_of(cells: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[dict[str, Any], list[int]]]:
+    """Each combination of the values of `by`, and the places of its cells."""
+    keys = [tuple(row) for row in cells[list(by)].to_numpy(dtype=object)]
+    for key in dict.fromkeys(keys):
+        yield dict(zip(by, key, strict=True)), [place for place, other in enumerate(keys) if other == key]
+
+
+def _adjustment(adjust: str | None, asked: Any, interaction: Any) -> str:
+    """The adjustment, R's if none is given; OptionError for one that does not go with the contrasts."""
+    name = asked if isinstance(asked, str) and interaction is None else None
+    if adjust is None:
+        return DEFAULT_ADJUST.get(str(name), "none")
+    one_of("adjust", adjust, ADJUST)
+    for how, method in (("tukey", "pairwise"), ("dunnett", "reference")):
+        if adjust == how and name != method:
+            raise OptionError(
+                f"adjust={how!r} goes with method={method!r} alone: take 'mvt', which fits any contrasts."
+            )
+    return adjust
+
+
+def _together(averages: Sequence[Average]) -> Average:
+    """The outputs of several averages, one after another."""
+    return Average(
+        *(np.concatenate([getattr(one, part) for one in averages]) for part in ("values", "jacobian", "known"))
+    )
+
+
+def combination(coefficients: FloatArray, averages: Sequence[Average]) -> Average:
+    """A linear combination of averages; those with coefficient 0 do not count."""
+    used = [(c, one) for c, one in zip(coefficients, averages, strict=True) if c != 0.0]
+    values = sum((c * one.values for c, one in used), np.zeros_like(averages[0].values))
+    jacobian = sum((c * one.jacobian for c, one in used), np.zeros_like(averages[0].jacobian))
+    return Average(values, jacobian, np.all([one.known for _, one in used], axis=0))
+
+
+def listing(names: Sequence[str]) -> str:
+    """Names in a sentence."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -1,0 +1,110 @@
+"""Slopes of a number at the levels of other variables: how its effect differs between groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from ....checks import one_of
+from ....exceptions import OptionError
+from ....model.likelihood.stencil import stencil
+from ..fitted import FittedLikelihood
+from ..standard_errors import normal_quantile
+from .average import Average, Averager, estimable_slopes
+from .counterfactual import population
+from .emmeans import checked, grid_notes, grid_rows
+from .grid import WEIGHTS, Grid, grid_of
+from .means import Emmeans
+from .specs import read_specs
+
+
+def marginal_trends(
+    r: FittedLikelihood,
+    variables: str | Sequence[str],
+    var: str,
+    *,
+    by: str | Sequence[str] | None = None,
+    scale: str = "latent",
+    at: Mapping[str, Any] | None = None,
+    weights: str = "equal",
+    cov_keep: int | str | Sequence[int | str] | None = None,
+    cov_reduce: str = "weighted_mean",
+    data: Any = None,
+    level: float = 0.95,
+    vcov: Any = None,
+) -> Emmeans:
+    """Slopes of a number by the levels of other variables, over the grid of `emmeans`.
+
+    The derivative of what `emmeans` averages with respect to `var`, where `var` is at its mean or at the values of
+    `at`. Transforms, splines and interactions of `var` follow. On "odds" it is the odds ratio of one unit.
+
+    Parameters
+    ----------
+    variables : str or sequence of str
+        Variables of the formula, or a formula of them, as in `emmeans`; one slope per combination of their levels.
+    var : str
+        The number whose slopes are asked for.
+    by, scale, at, weights, cov_keep, cov_reduce, data, level, vcov
+        As in `emmeans`.
+
+    Returns
+    -------
+    Emmeans
+        Prints as a table with notes; `.frame` is that table, `.contrasts("pairwise")` compares the slopes.
+
+    Raises
+    ------
+    OptionError
+        `var` is a factor, no variable of the formula, or among `variables`; and as in `emmeans`.
+    DataError
+        The data of the fit are not at hand or have changed.
+
+    References
+    ----------
+    R's emmeans, `emtrends`, whose slopes are differences over a thousandth of the range of `var`.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> anes = datasets.load("anes96")
+    >>> fit = ordfit("PID ~ vote * age", anes)
+    >>> slopes = fit.emtrends("vote", "age")
+    >>> slopes.frame["estimate"].round(4).tolist()
+    [-0.0138, -0.0042]
+    >>> slopes.contrasts().round(4)[["contrast", "estimate", "p_value"]].values.tolist()
+    [['Dole - Clinton', 0.0096, 0.1928]]
+    """
+    normal_quantile(level)
+    one_of("weights", weights, WEIGHTS)
+    averager = Averager.of(r, scale, vcov)
+    specs = read_specs(variables, by, "emtrends")
+    rows = population(r, None, None, data)
+    rows.check(var)
+    if var in rows.categories or var in specs.names:
+        what = "a factor" if var in rows.categories else "among the variables of the means"
+        raise OptionError(f"var must be a number of the formula that is not in the groups; {var!r} is {what}.")
+    grid = grid_of(rows, specs, at or {}, cov_keep, cov_reduce)
+    averages = _slopes(averager, grid, var, weights)
+    notes = grid_notes(averager, grid, weights)
+    return checked(Emmeans(grid.cells, specs.by, averages, averager, level, notes, specs.method, var), stacklevel=2)
+
+
+def _slopes(averager: Averager, grid: Grid, var: str, weights: str) -> list[Average]:
+    """The derivative in every cell: differences of five points of every row."""
+    x = grid.frame[var].to_numpy(dtype=np.float64)
+    points, coefficients = stencil(x, grid.population.known_values(var))
+    designs = [grid_rows(averager, grid.frame.assign(**{var: column})) for column in points.T]
+    fit = averager.results.fit
+    told = estimable_slopes(fit, averager.results.design.sample.rows, designs, coefficients)
+    found = []
+    for cell, shares in grid.by_cell(weights):
+        known = not np.isnan(shares).any()
+        w = shares if known else np.full_like(shares, 1.0 / shares.size)
+        parts = [averager.over(rows.take(cell), w * coefficients[cell, j]) for j, rows in enumerate(designs)]
+        total = reduce(add, parts)
+        found.append(total if known and told[cell][w != 0.0].all() else total.untold())
+    return found

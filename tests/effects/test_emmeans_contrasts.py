@@ -1,0 +1,120 @@
+"""Contrasts, adjustments, weights, trends and joint tests against R's emmeans: tests/golden/r/emmeans_contrasts.R."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from reference_cases import load_data
+
+from ordstat import datasets, ordfit
+from ordstat.results.likelihood.results import LikelihoodResults
+
+R = pd.read_csv(Path(__file__).parents[1] / "golden" / "r" / "emmeans_contrasts.csv")
+GRID = {"cov_keep": 2, "cov_reduce": "mean"}  # R's defaults for numbers
+MODELS = {
+    "h": lambda: ordfit("Sat ~ Infl + Type + Cont", datasets.load("housing"), weights="Freq"),
+    "hi": lambda: ordfit("Sat ~ Infl * Type + Cont", datasets.load("housing"), weights="Freq"),
+    "w": lambda: ordfit("rating ~ temp * contact", datasets.load("wine")),
+    "s": lambda: ordfit("y ~ f * x1 + g + x2", load_data("sim500")),
+}
+ADJUSTMENTS = ("none", "tukey", "sidak", "bonferroni", "holm", "hochberg", "hommel", "fdr", "scheffe")
+TYPES = ["Tower", "Apartment", "Atrium"]
+OWN = {"highrise": [1, -1 / 3, -1 / 3, -1 / 3], "other": [0, 1, -1, 0]}
+
+
+@lru_cache
+def model(name: str) -> LikelihoodResults:
+    return MODELS[name]()
+
+
+def means(name: str, *variables: Any, **options: Any) -> Any:
+    return model(name).emmeans(*variables, **GRID, **options)
+
+
+CASES: dict[str, Callable[[], pd.DataFrame]] = {
+    **{f"pairs {how}": lambda how=how: means("h", "Type").contrasts(adjust=how) for how in ADJUSTMENTS},
+    "pairs BY": lambda: means("h", "Type").contrasts(adjust="fdr_by"),
+    "default of two": lambda: means("h", "Cont").contrasts(),
+    "by": lambda: means("hi", "~ Type | Infl").contrasts(),
+    "reverse": lambda: means("hi", "Type", by="Infl").contrasts(reverse=True),
+    "reference": lambda: means("h", "Type").contrasts("trt.vs.ctrl", "sidak", ref="Apartment"),
+    "sequential": lambda: means("h", "Type").contrasts("consec", adjust="holm"),
+    "eff": lambda: means("h", "Type").contrasts("eff"),
+    "del.eff": lambda: means("h", "Type").contrasts("del.eff"),
+    "poly": lambda: means("h", "Type").contrasts("poly"),
+    "poly of six": lambda: means("hi", "~ Cont * Type", at={"Type": TYPES}).contrasts("poly"),
+    "own none": lambda: means("h", "Type").contrasts(OWN),
+    "own scheffe": lambda: means("h", "Type").contrasts(OWN, "scheffe"),
+    "own mvt": lambda: means("h", "Type").contrasts(OWN, "mvt"),
+    "interaction": lambda: means("hi", "~ Infl * Type").contrasts(interaction=["consec", "trt.vs.ctrl"]),
+    "interaction of two": lambda: means("w", ["temp", "contact"]).contrasts(interaction="pairwise"),
+    "prob contrasts": lambda: means("w", "~ temp | contact", scale="prob").contrasts(),
+    "prob tukey": lambda: means("hi", "Infl", scale="prob").contrasts(),
+    "mean_class": lambda: means("hi", "Infl", scale="mean_class").contrasts(),
+    "prob": lambda: means("w", "temp", scale="prob").frame,
+    "exc_prob": lambda: means("w", "temp", scale="exc_prob").frame,
+    "cum_prob": lambda: means("hi", "Infl", scale="cum_prob").frame,
+    **{
+        f"weights {weights}": lambda weights=weights: means("s", "f", weights=weights).frame
+        for weights in ("equal", "proportional", "outer", "cells", "flat")
+    },
+    **{
+        f"weights prob {weights}": lambda weights=weights: means("s", "f", scale="prob", weights=weights).frame
+        for weights in ("equal", "proportional", "outer", "cells", "flat")
+    },
+    "at": lambda: means("s", "~ f | x1", at={"x1": [-1, 0.5]}).frame,
+    "at mean_class": lambda: means("s", "~ f | x1", at={"x1": [-1, 0.5]}, scale="mean").contrasts(),
+    "trends": lambda: model("s").emtrends("f", "x1").frame,
+    "trends contrasts": lambda: model("s").emtrends("f", "x1").contrasts("pairwise"),
+    "joint s": lambda: model("s").joint_tests(),
+    "joint hi": lambda: model("hi").joint_tests(),
+    "joint hi by": lambda: model("hi").joint_tests(by="Infl"),
+    "joint w": lambda: model("w").joint_tests(),
+    "joint w by": lambda: model("w").joint_tests(by="contact"),
+}
+NUMBERS = ["estimate", "std_error", "lower", "upper", "statistic", "p_value", "df", "chisq"]
+
+
+def labels(found: pd.DataFrame) -> list[str]:
+    """The columns that say what a row is, in the order of the alphabet: R has them in another order."""
+    front = found.drop(columns=NUMBERS, errors="ignore").map(lambda x: f"{x:g}" if isinstance(x, float) else str(x))
+    return ["|".join(sorted(part for text in row for part in text.split(" : "))) for row in front.to_numpy()]
+
+
+def expected(case: str, found: pd.DataFrame) -> pd.DataFrame:
+    """R's rows in the order of ours."""
+    own = R[R["case"] == case]
+    parts = own["label"].str.split("|")
+    if case in ("exc_prob", "cum_prob"):  # R names thresholds, "low|high"
+        parts = parts.map(lambda texts: [f"below {texts[0]}", *texts[2:]])
+        found = found.assign(level="below " + found["level"].astype(str))
+    keys = pd.Index(["|".join(sorted(texts)) for texts in parts])
+    assert sorted(keys) == sorted(labels(found))
+    return own.set_index(keys).loc[labels(found)]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_equal_to_r(case: str) -> None:
+    found = CASES[case]()
+    r = expected(case, found)
+    if "joint" in case:
+        assert found["df"].tolist() == r["df"].tolist()
+        np.testing.assert_allclose(found["chisq"], r["chisq"], atol=6e-4 * r["df"].max())  # R rounds F to 3 decimals
+        np.testing.assert_allclose(found["p_value"], r["p_value"], rtol=1e-6)
+        return
+    np.testing.assert_allclose(found["estimate"], r["estimate"], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(found["std_error"], r["std_error"], rtol=1e-6)
+    if "statistic" in found:
+        loose = 1e-4 if "mvt" in case else 1e-6  # Monte Carlo in R
+        np.testing.assert_allclose(found["p_value"], r["p_value"], rtol=loose, atol=1e-9)
+        np.testing.assert_allclose(found[["lower", "upper"]], r[["lower", "upper"]], rtol=loose, atol=1e-7)
+
+
+def test_every_result_of_r_is_compared() -> None:
+    assert set(R["case"]) == set(CASES)

@@ -1,0 +1,40 @@
+"""`fit.plot` lists what a fit can draw, and nothing else."""
+
+import pytest
+
+from ordstat import DataError, OptionError, datasets, ordfit
+
+WINE, BANDS = datasets.load("wine"), datasets.quadratic_bands(80, seed=1)
+VARIABLES = {"effects": ["x1"], "stacked": ["x1"], "boundaries": ["x1", "x2"]}
+ALWAYS = {"confusion"}
+THRESHOLDS = {"latent", "margins"}
+LIKELIHOOD = {"effects", "forest", "parallel", "profiles", "reliability", "stacked"}
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "names"),
+    [
+        ("clm", {}, {*THRESHOLDS, *LIKELIHOOD, "density", "boundaries"}),
+        ("acat", {}, {*(LIKELIHOOD - {"parallel"}), "boundaries"}),
+        ("redsvm", {"C": "cv", "kernel": "linear"}, {*THRESHOLDS, "selection", "boundaries"}),
+        ("redsvm", {"calibrate": True}, {*THRESHOLDS, "reliability", "boundaries"}),
+        ("orboost-all", {"rounds": 5}, {*THRESHOLDS, "rounds", "boundaries"}),
+        ("bagging", {"rounds": 5}, {"boundaries", "reliability", "rounds", "tree"}),
+        ("csova", {}, {"boundaries"}),
+    ],
+)
+def test_every_plot_that_is_listed_can_be_drawn(method, options, names):
+    plot = ordfit("rank ~ x1 + x2", BANDS, method, **options).plot
+    assert set(plot.names) == {*ALWAYS, *names}
+    assert repr(plot) == f"plots: {', '.join(plot.names)}"
+    for name in plot.names:
+        getattr(plot, f"{name}_data")(*VARIABLES.get(name, []))
+    unlisted = {name for name in vars(type(plot).__mro__[-2]) if f"{name}_data" in vars(type(plot).__mro__[-2])}
+    for name in unlisted - set(plot.names):
+        with pytest.raises((OptionError, DataError)):
+            getattr(plot, f"{name}_data")(*VARIABLES.get(name, []))
+
+
+def test_factors_have_no_boundaries_and_thresholds_alone_no_effects():
+    assert "boundaries" not in dir(ordfit("rating ~ temp + contact", WINE).plot)
+    assert not {"effects", "effects_data", "parallel", "stacked"} & set(dir(ordfit("rating ~ 1", WINE).plot))

@@ -1,0 +1,80 @@
+"""What a survey design cannot be, and what the message says of it."""
+
+import numpy as np
+import pytest
+
+from ordstat import DataError, OptionError, SurveyDesign, ordfit
+
+from .samples import FORMULA, replicate_weights, sample
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"weights": None}, "weights of SurveyDesign must be a column"),
+        ({"lonely": "adjusted"}, "Did you mean 'adjust'"),
+        ({"type": "BRR"}, "type of SurveyDesign goes with replicates="),
+        ({"replicates": ["a", "b"], "type": "BRR", "strata": "s"}, "strata of SurveyDesign must be left out"),
+        ({"replicates": ["a", "b"]}, "type of SurveyDesign must be one of 'BRR'"),
+        ({"replicates": ["a", "b"], "type": "Fay"}, "rho of SurveyDesign goes with type='Fay'"),
+        ({"replicates": ["a", "b"], "type": "Fay", "rho": 1.0}, "rho of SurveyDesign must be"),
+        ({"replicates": ["a", "b"], "type": "BRR", "scale": 0.5}, "scale of SurveyDesign is fixed"),
+        ({"replicates": ["a", "b"], "type": "JKn"}, "rscales of SurveyDesign must be given"),
+    ],
+)
+def test_fields(fields, message):
+    with pytest.raises(OptionError, match=message):
+        SurveyDesign(**({"weights": "w"} | fields))
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"strata": "t"}, "no column 't', needed for strata= of SurveyDesign"),
+        ({"strata": "s1", "clusters": "psu1"}, "one PSU alone in stratum '9'"),
+        ({"strata": "s1", "clusters": "s"}, "PSU '1', which is in another stratum too, in row 50"),
+        ({"strata": "s", "clusters": "psu", "fpc": "two"}, "2 in stratum '0', of which 6 PSUs were drawn"),
+        ({"strata": "s", "clusters": "psu", "fpc": "age"}, "one number in each stratum; it varies in '0'"),
+        ({"strata": "s", "clusters": "psu", "fpc": "mixed"}, "all of them 1 or more, or shares"),
+        ({"strata": "gaps"}, "strata= of SurveyDesign is missing in row 3"),
+        ({"strata": "s", "clusters": "s", "lonely": "remove"}, "must leave a degree of freedom"),
+        ({"clusters": [1, 2]}, "944 values, one per row"),
+        ({"weights": "negative"}, "weights must be 0 or more"),
+        ({"replicates": ["w", "gaps"], "type": "JK1"}, "replicates= of SurveyDesign is missing"),
+        ({"replicates": np.ones((5, 3)), "type": "JK1"}, r"got shape \(5, 3\)"),
+    ],
+)
+def test_data(fields, message):
+    data = sample().assign(two=2.0, mixed=lambda d: np.where(d["s"] == 0, 0.5, 9.0), negative=-1.0)
+    data["gaps"] = data["s"].where(data.index != 3)
+    with pytest.raises(DataError, match=message):
+        ordfit(FORMULA, data, design=SurveyDesign(**({"weights": "w"} | fields)))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"design": "w"}, "design must be a SurveyDesign"),
+        ({"weights": "w"}, "weights= must be left out where design= is given"),
+        ({"cluster": "psu"}, r"SurveyDesign\(clusters=\.\.\.\) has it"),
+        ({"method": "redsvm"}, "design must go with a likelihood method; REDSVM"),
+    ],
+)
+def test_arguments(arguments, message):
+    with pytest.raises(OptionError, match=message):
+        ordfit(FORMULA, sample(), **({"design": SurveyDesign(weights="w")} | arguments))
+
+
+def test_a_replicate_without_a_level():
+    data = sample()
+    weights = replicate_weights("JK1")
+    weights[data["pid"] == 4, 5] = 0.0
+    fit = ordfit(FORMULA, data, design=SurveyDesign(weights="w", replicates=weights, type="JK1"))
+    with pytest.raises(DataError, match="replicate 6 gives no weight to level 4 of 7"):
+        _ = fit.se
+
+
+def test_rscales_have_the_length_of_the_replicates():
+    design = SurveyDesign(weights="w", replicates=replicate_weights("JKn"), type="JKn", rscales=[1.0, 2.0])
+    with pytest.raises(OptionError, match="24 numbers"):
+        ordfit(FORMULA, sample(), design=design)
