@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ._typing import AnyArray, Progress
-from .checks import flag, generator
+from .checks import flag, generator, one_of
 from .design.build import build
 from .design.design import Design
 from .design.inputs import check_cost_labels
@@ -75,7 +75,8 @@ def ordfit(
         with strata and primary sampling units, or replicate weights. Standard errors are those of the design.
     vcov : str or dict, optional
         Standard errors of likelihood methods: "model" (observed information), "HC0", "HC1" (sandwich), or
-        {"cluster": "judge"}, the same as cluster="judge".
+        {"cluster": "judge"}, the same as cluster="judge". For few clusters "CR2" beside cluster=, or
+        {"cluster": "judge", "type": "CR2"}.
     cost : str, (K, K) array or frame, (N, K) array or frame, or list of K column names, optional
         What predictions (and margin methods) minimise: "absolute", "classification", "squared", the
         price of predicting column k at true rank row y, or every row's own prices. Labels of a frame have to be the
@@ -240,11 +241,16 @@ def _split_vcov(vcov: Any, cluster: Any) -> tuple[Any, Any]:
     """(clusters of the design, covariance to ask of the results): {"cluster": ...} is the long form of cluster=."""
     if not isinstance(vcov, Mapping):
         return cluster, vcov
-    if set(vcov) != {"cluster"}:
-        raise OptionError(f"vcov must be 'model', 'HC0', 'HC1' or {{'cluster': column or values}}; got {vcov!r}.")
+    if set(vcov) - {"type"} != {"cluster"}:
+        raise OptionError(
+            f"vcov must be 'model', 'HC0', 'HC1', 'CR2' or {{'cluster': column or values, 'type': 'CR1' or 'CR2'}}; "
+            f"got {vcov!r}."
+        )
+    kind = vcov.get("type", "CR1")
+    one_of("the type of vcov", kind, ("CR1", "CR2"))
     if cluster is not None and cluster is not vcov["cluster"]:
         raise OptionError("vcov={'cluster': ...} and cluster= say the same thing: give one of them.")
-    return vcov["cluster"], "cluster"
+    return vcov["cluster"], "CR2" if kind == "CR2" else "cluster"
 
 
 def _split_cost(cost: Any, data: Any) -> tuple[Any, Any]:

@@ -18,6 +18,7 @@ except ImportError as error:
 
 from ._typing import FloatArray
 from .checks import one_of
+from .model.likelihood.crossing import report_crossing
 from .model.sample import Rows
 from .results.likelihood.effects.counterfactual import Population, population
 from .results.likelihood.results import LikelihoodResults
@@ -95,7 +96,10 @@ class MarginalEffectsModel(ModelAbstract):  # type: ignore[misc]
         for name, levels in self.rows.categories.items():
             labels = {str(level): level for level in levels}
             columns[name] = [labels.get(str(value), value) for value in columns[name]]
-        return Exog(self.model.design.spec.rebuild(pd.DataFrame(columns)).rows)
+        rows = self.model.design.spec.rebuild(pd.DataFrame(columns)).rows
+        refuse = self.model.method.refuses_crossing
+        report_crossing(self.model.rule, rows, None, "rows of newdata", refuse=refuse)
+        return Exog(rows)
 
     def get_predict(self, params: FloatArray, newdata: Exog) -> pl.DataFrame:
         """Columns rowid, group (where there are several numbers a row) and estimate."""

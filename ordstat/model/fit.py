@@ -10,6 +10,7 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
 from .calibration import Calibration
+from .likelihood.bias_reduced import BiasReduced
 from .rules import Rule
 from .sample import Sample
 
@@ -203,6 +204,12 @@ class LikelihoodAtEstimates(Protocol):
 
     def replicated(self, weights: FloatArray) -> FloatArray:
         """(R, P') estimates with each column of weights (N, R)."""
+
+    def bias_reduced(self, cluster: IntArray) -> BiasReduced:
+        """Adjusted score sums of the clusters, for CR2."""
+
+    def cluster_scores(self, cluster: IntArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Score sums of the clusters and their expected information, at other values of the estimates."""
 
     def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
         """U' J^-1 U of a wider model at estimates of this one."""

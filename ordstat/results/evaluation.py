@@ -12,7 +12,7 @@ from .._typing import FloatArray, Progress
 from ..assess.bounds import MarginBounds
 from ..assess.crossval import CrossValidation, cross_validate
 from ..assess.errors import Predictions
-from ..exceptions import ConvergenceWarning
+from ..exceptions import ConvergenceWarning, DataWarning
 from ..model.costs import CostMatrix, sample_costs
 from ..model.empty_levels import Learner
 from ..model.fit import Fit, Geometry, LikelihoodFit
@@ -114,12 +114,15 @@ def crossvalidate(
     stratified: bool = True,
 ) -> CrossValidation:
     """Refit the method on all folds but one, in turn; warns where a refit did not reach its tolerance."""
-    missed = []
+    missed, crossed = [], []
 
     def fit_predict(train: Sample, test: Sample) -> Predictions:
         fit = method.fit(train, rng)
         missed.append(not fit.certificate.reached)
-        return evaluate(fit, test, method.cost, probabilities)
+        found = evaluate(fit, test, method.cost, probabilities)
+        if found.probabilities is not None:
+            crossed.append(int((found.probabilities < 0.0).any(axis=1).sum()))
+        return found
 
     result = cross_validate(sample, folds, rng, fit_predict, progress, stratified)
     if any(missed):
@@ -127,6 +130,13 @@ def crossvalidate(
             f"{sum(missed)} of the {folds} refits of the cross-validation did not reach the solver's tolerance; "
             "its errors may be off.",
             ConvergenceWarning,
+            stacklevel=3,
+        )
+    if any(crossed):
+        warnings.warn(
+            f"nominal effects put the thresholds of {sum(crossed)} of {sample.n} held-out rows out of order, so that "
+            "some of their probabilities are negative: errors of probabilities may be NaN, and mean little.",
+            DataWarning,
             stacklevel=3,
         )
     return result

@@ -6,20 +6,21 @@ from __future__ import annotations
 OF_THRESHOLDS = frozenset(("coef", "thresholds", "params", "tidy", "support"))
 OF_LIKELIHOOD = frozenset((
     "se", "vcov", "with_vcov", "confint", "profile", "anova", "drop1", "add1", "step", "test", "nominal_test",
-    "scale_test", "brant", "score_test", "bootstrap", "residuals", "influence", "gof", "discrimination", "convergence",
-    "simulate", "effects", "emmeans", "loglik", "aic", "bic", "deviance", "bse", "tvalues", "pvalues", "conf_int",
-    "cov_params", "llf", "emtrends", "joint_tests",
+    "scale_test", "brant", "score_test", "bootstrap", "wild_bootstrap", "residuals", "influence", "gof",
+    "discrimination", "convergence", "simulate", "effects", "emmeans", "loglik", "aic", "bic", "deviance", "bse",
+    "tvalues", "pvalues", "conf_int", "cov_params", "llf", "emtrends", "joint_tests",
 ))  # fmt: skip
 
 #: What results tell each other, the api and the pictures; `dir()` leaves it out.
 INTERNAL = frozenset((
-    "alerts", "augments", "calibrated", "check_parts", "check_rows", "delta_values", "design", "fit", "fitter", "gaps",
-    "geometry", "learner", "margin_bounds", "margin_bounds_at", "margin_frame", "new_predictions", "new_sample",
-    "no_bounds", "other_names", "own_cost", "own_covariance", "parameters", "predicted", "predicts",
+    "alerts", "augments", "bias_reduced", "calibrated", "check_parts", "check_rows", "delta_values", "design", "fit",
+    "fitter", "gaps", "geometry", "learner", "margin_bounds", "margin_bounds_at", "margin_frame", "new_predictions",
+    "new_sample", "no_bounds", "other_names", "own_cost", "own_covariance", "parameters", "predicted", "predicts",
     "prediction_types", "probabilities_of", "report", "robust", "target", "threshold_names", "trace", "training",
     "training_errors", "training_margins", "judged_sample", "rule",
     # figures of glance() and discrimination(), columns of tables
     "lr_chi2", "lr_df", "lr_p_value", "mcfadden", "nagelkerke", "null_loglik", "threshold_se",
+    "t_df",
 ))  # fmt: skip
 
 

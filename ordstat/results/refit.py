@@ -91,8 +91,9 @@ def kept_covariance(fit: FittedRanker, design: Design) -> Any:
     if chosen is None or chosen.cluster is None:
         return None if chosen is None else chosen.name
     if chosen.cluster is fit.design.sample.cluster:
-        return "cluster" if design.sample.cluster is not None else None
-    return {"cluster": chosen.cluster} if design.index.equals(fit.design.index) else None
+        return chosen.name if design.sample.cluster is not None else None
+    kind = "CR2" if chosen.name == "CR2" else "CR1"
+    return {"cluster": chosen.cluster, "type": kind} if design.index.equals(fit.design.index) else None
 
 
 def _changed(method: Any, options: Mapping[str, Any]) -> Any:

@@ -50,6 +50,7 @@ def test_the_fit_says_which_of_its_rows_cross():
         (lambda fit: fit.predict(type="cum_prob"), "of 600 rows of the fit"),
         (lambda fit: fit.augment(DATA), "of 600 rows of newdata"),
         (lambda fit: fit.errors(DATA), "of 600 rows of newdata"),
+        (lambda fit: fit.errors(cv=3), "of 600 held-out rows out of order"),
         (lambda fit: fit.emmeans("x", scale="prob", at={"x": [0.0, 4.0]}), "1 of 2 rows averaged over"),
         (lambda fit: fit.effects("x"), "rows averaged over"),
         (lambda fit: fit.plot.stacked_data("x"), "rows averaged over"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from reference_cases import load_data
 
 from ordstat import datasets, ordfit
+from ordstat.exceptions import DataWarning
 from ordstat.results.likelihood.results import LikelihoodResults
 
 R = pd.read_csv(Path(__file__).parents[1] / "golden" / "r" / "emmeans_contrasts.csv")
@@ -23,6 +25,15 @@ MODELS = {
     "w": lambda: ordfit("rating ~ temp * contact", datasets.load("wine")),
     "s": lambda: ordfit("y ~ f * x1 + g + x2", load_data("sim500")),
 }
+
+
+def without_a_cell() -> LikelihoodResults:
+    data = load_data("sim500")
+    with warnings.catch_warnings(action="ignore", category=DataWarning):
+        return ordfit("y ~ f * g + x1", data[~((data["f"] == "hi") & (data["g"] == "D"))])
+
+
+MODELS["gap"] = without_a_cell
 ADJUSTMENTS = ("none", "tukey", "sidak", "bonferroni", "holm", "hochberg", "hommel", "fdr", "scheffe")
 TYPES = ["Tower", "Apartment", "Atrium"]
 OWN = {"highrise": [1, -1 / 3, -1 / 3, -1 / 3], "other": [0, 1, -1, 0]}
@@ -77,6 +88,9 @@ CASES: dict[str, Callable[[], pd.DataFrame]] = {
     "joint hi by": lambda: model("hi").joint_tests(by="Infl"),
     "joint w": lambda: model("w").joint_tests(),
     "joint w by": lambda: model("w").joint_tests(by="contact"),
+    "joint gap": lambda: model("gap").joint_tests(),
+    "joint gap by": lambda: model("gap").joint_tests(by="f"),
+    "gap cells": lambda: means("gap", "f", weights="cells").frame,
 }
 NUMBERS = ["estimate", "std_error", "lower", "upper", "statistic", "p_value", "df", "chisq"]
 

@@ -37,8 +37,8 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series:
     Returns
     -------
     pandas.Series
-        lr_chi2, lr_df, lr_p_value; score_chi2, score_p_value (NaN with a survey design); cox_snell, nagelkerke, mcfadden; r2_n_p,
-        n_effective, r2_effective, r2_effective_p; g, gr, gp; pdm; rho; c_index, somers_d, gamma, tau_a;
+        lr_chi2, lr_df, lr_p_value; score_chi2, score_p_value (all NaN with a survey design); cox_snell, nagelkerke,
+        mcfadden; r2_n_p, n_effective, r2_effective, r2_effective_p; g, gr, gp; pdm; rho; c_index, somers_d, gamma, tau_a;
         brier_at_<level>, rps. `ordstat.assess.likelihood.discrimination.discrimination` says what each is. The
         Brier score here is that of one question, whether the response reaches the middle level (rms calls it Brier);
         the "Brier score" of `errors` is over all levels.

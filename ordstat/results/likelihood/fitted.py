@@ -13,6 +13,7 @@ from ..._typing import FloatArray
 from ...assess.likelihood.wald import chi2_tail
 from ...exceptions import DataError, DataWarning
 from ...model.fit import Fit, LikelihoodFit
+from ...model.likelihood.bias_reduced import BiasReduced
 from ...model.likelihood.crossing import crossed_rows, crossing_text, report_crossing
 from ...model.likelihood.family import Family
 from ...model.likelihood.rule import LikelihoodRule
@@ -24,6 +25,7 @@ from ..target import Target
 from .parameters import (
     Covariance,
     Parameters,
+    adjusted_scores,
     chosen_covariance,
     covariance_matrix,
     own_covariance,
@@ -33,7 +35,7 @@ from .parameters import (
     threshold_errors,
     threshold_values,
 )
-from .standard_errors import predicted, two_sided_p
+from .standard_errors import predicted, two_sided
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,7 +137,7 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def covariance(self) -> str:
-        """Its name: "model", "HC0", "HC1", "cluster" or "survey"."""
+        """Its name: "model", "HC0", "HC1", "cluster", "CR2" or "survey"."""
         return self.own_covariance.name
 
     @property
@@ -152,11 +154,20 @@ class FittedLikelihood(FittedRanker):
             "model": inverse of the observed information. "HC0": sandwich; "HC1": the same times n / (n - p).
             "cluster": sandwich summed within the clusters of the fit, times G / (G - 1); {"cluster": "judge"} or
             {"cluster": values}: within other clusters, by a column of the data, or one value per row of the fit (or a
-            Series with their index). None: the fit's own (see `covariance`).
+            Series with their index). "CR2", or {"cluster": "judge", "type": "CR2"}: for few clusters, with the scores
+            adjusted for the estimation; tests and limits of parameters then are by t, joint tests by F. None: the
+            fit's own (see `covariance`).
 
         Returns
         -------
         pandas.DataFrame
+
+        Notes
+        -----
+        CR2 is that of Bell and McCaffrey (2002) as Pustejovsky and Tipton (2018) define it, with the multinomial
+        covariance at the fitted probabilities as working model: its expectation is right where that holds. With two
+        levels it equals R's clubSandwich for glm. Its t-tests have Satterthwaite's degrees of freedom, its F-tests
+        those of Hotelling's T2 ("HTZ"). Limits of predictions, effects and means take the normal quantile.
 
         Examples
         --------
@@ -166,16 +177,28 @@ class FittedLikelihood(FittedRanker):
         0.1252
         """
         names = np.array(self.parameters.names, dtype=object)[~self.fit.aliased]
-        return pd.DataFrame(self._covariance(type), index=list(names), columns=list(names))
+        return pd.DataFrame(np.array(self._covariance(type)), index=list(names), columns=list(names))
 
     def _covariance(self, choice: Any) -> FloatArray:
-        if choice is None:
-            return self._own_matrix
-        return covariance_matrix(self.fit, chosen_covariance(choice, self.design))
+        return self._own_matrix if choice is None else with_covariance(self, choice)._own_matrix
 
     @cached_property
     def _own_matrix(self) -> FloatArray:
+        if self.bias_reduced is not None:
+            return self.bias_reduced.covariance(self.fit.information.covariance())
         return covariance_matrix(self.fit, self.own_covariance)
+
+    @cached_property
+    def bias_reduced(self) -> BiasReduced | None:
+        """The adjusted scores behind a CR2 covariance; None under another one."""
+        return adjusted_scores(self.fit, self.own_covariance) if self.covariance == "CR2" else None
+
+    @cached_property
+    def t_df(self) -> FloatArray:
+        """(P,) degrees of freedom of tests and limits of single parameters: finite under CR2 and survey designs."""
+        if self.bias_reduced is None:
+            return np.full(self.fit.aliased.size, self.design_df)
+        return spread(self.bias_reduced.t_df(self.fit.information.covariance()), self.fit)
 
     @property
     def z_values(self) -> pd.Series:
@@ -184,8 +207,8 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def p_values(self) -> pd.Series:
-        """(P,) two-sided p-values of the z-values (t-values of a survey design); of no interest for thresholds."""
-        return self._series(two_sided_p(self.z_values.to_numpy(), self.design_df), "p_value")
+        """(P,) two-sided p-values of the z-values, under CR2 and survey designs by t; of no interest for thresholds."""
+        return self._series(two_sided(self.z_values.to_numpy(), self.t_df), "p_value")
 
     def _series(self, values: FloatArray, name: str) -> pd.Series:
         return pd.Series(np.array(values), index=self.parameters.names, name=name)

@@ -7,32 +7,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import fdtrc
 
 from ..._typing import FloatArray
 from ...assess.likelihood.wald import chi2_tail, wald_test
 from .comparison import chi2_frame
 from .fitted import FittedLikelihood
-from .parameters import Covariance, chosen_covariance
+from .parameters import Covariance
 
 
 class Joint(NamedTuple):
-    """A test: chi-squared statistic and its degrees of freedom."""
+    """A test: a chi-squared statistic on df, or one of F on df and df_resid, where that is finite."""
 
     statistic: float
     df: int
+    df_resid: float = np.inf
 
     @property
     def p_value(self) -> float:
         """P-value."""
-        return float(chi2_tail(self.statistic, self.df))
+        if np.isinf(self.df_resid):
+            return float(chi2_tail(self.statistic, self.df))
+        return float(fdtrc(self.df, self.df_resid, self.statistic))
 
 
-def covariance_of(r: FittedLikelihood, vcov: Any = None) -> Covariance:
-    """The covariance asked for, that of the fit for None."""
-    return r.own_covariance if vcov is None else chosen_covariance(vcov, r.design)
-
-
-def joint_test(r: FittedLikelihood, L: FloatArray, difference: FloatArray, vcov: Any = None) -> Joint:
+def joint_test(r: FittedLikelihood, L: FloatArray, difference: FloatArray) -> Joint:
     """Wald test of L b = r; NaN where there are too few clusters for it, or an estimate is infinite.
 
     Parameters
@@ -41,14 +40,33 @@ def joint_test(r: FittedLikelihood, L: FloatArray, difference: FloatArray, vcov:
         Of the estimated parameters.
     difference : (h,) L b - r
     """
-    if len(L) > covariance_of(r, vcov).most_at_once:
+    if len(L) > r.own_covariance.most_at_once:
         return Joint(float("nan"), len(L))
-    return Joint(*wald_test(L, difference, r.vcov(vcov).to_numpy()))
+    statistic, df = wald_test(L, difference, r.vcov().to_numpy())
+    if not np.isinf(r.design_df) and df:
+        return _hotelling(statistic, df, r.design_df) if np.isfinite(statistic) else Joint(float("nan"), df)
+    if r.bias_reduced is None or not np.isfinite(statistic):
+        return Joint(statistic, df)
+    return _hotelling(statistic, df, r.bias_reduced.f_df(r.fit.information.covariance(), independent(L, df)))
+
+
+def _hotelling(statistic: float, df: int, eta: float) -> Joint:
+    """F of a Hotelling statistic with eta degrees of freedom; NaN where these are too few."""
+    left = eta - df + 1.0
+    return Joint(statistic * left / (eta * df), df, left) if left > 0.0 else Joint(float("nan"), df)
+
+
+def independent(L: FloatArray, rank: int) -> FloatArray:
+    """(rank, P') hypotheses that say the same as L and do not depend on each other."""
+    return L if rank == len(L) else np.asarray(np.linalg.svd(L)[2][:rank])
 
 
 def joint_frame(names: Iterable[str], tests: Collection[Joint]) -> pd.DataFrame:
-    """One row a test: df, chisq, p_value."""
-    return chi2_frame(names, tests)
+    """One row a test: df, chisq, p_value; or df, df_resid, F, p_value."""
+    if all(np.isinf(test.df_resid) for test in tests):
+        return chi2_frame(names, [test[:2] for test in tests])
+    columns = {"df": [t.df for t in tests], "df_resid": [t.df_resid for t in tests], "F": [t.statistic for t in tests]}
+    return pd.DataFrame(columns | {"p_value": [test.p_value for test in tests]}, index=list(names))
 
 
 def with_words(table: pd.DataFrame, title: str, chosen: Covariance) -> pd.DataFrame:

@@ -113,7 +113,10 @@ def test_figures(r: FittedLikelihood) -> dict[str, Any]:
     if r.covariance == "model":
         return {name: getattr(r, name) for name in ("lr_chi2", "lr_df", "lr_p_value")}
     test = effects_test(r)
-    return {"wald_chi2": test.statistic, "wald_df": test.df, "wald_p_value": test.p_value}
+    if np.isinf(test.df_resid):
+        return {"wald_chi2": test.statistic, "wald_df": test.df, "wald_p_value": test.p_value}
+    names = ("wald_f", "wald_df", "wald_df_resid", "wald_p_value")
+    return dict(zip(names, (*test, test.p_value), strict=True))
 
 
 def test_of_effects(r: FittedLikelihood) -> tuple[str, str]:
@@ -131,4 +134,7 @@ def _words(test: Joint, chosen: Covariance) -> str:
     if np.isnan(test.statistic):
         return f"none: fewer than {test.df + 1} clusters" if test.df > chosen.most_at_once else "none"
     shown = p_value(test.p_value)
-    return f"{test.statistic:.4g} on {test.df} df, p {'= ' if shown[0] != '<' else '< '}{shown.removeprefix('<')}"
+    p = f"p < {shown[1:]}" if shown.startswith("<") else f"p = {shown}"
+    if np.isinf(test.df_resid):
+        return f"{test.statistic:.4g} on {test.df} df, {p}"
+    return f"F {test.statistic:.4g} on {test.df} and {test.df_resid:.1f} df, {p}"

@@ -11,8 +11,10 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import FloatArray, IntArray
+from ...checks import one_of
 from ...exceptions import DataError, OptionError, UnavailableError
 from ...model.fit import Confounded, LikelihoodFit
+from ...model.likelihood.bias_reduced import BiasReduced
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.survey import Survey
 
@@ -122,9 +124,11 @@ def check_determined(places: IntArray, fit: LikelihoodFit, parameters: Parameter
             raise OptionError(f"{ask} has no answer: {why_confounded(one, fit, parameters)}")
 
 
-COVARIANCES = ("model", "HC0", "HC1", "cluster")
+COVARIANCES = ("model", "HC0", "HC1", "cluster", "CR2")
+#: Kinds of cluster-robust covariances, as {"cluster": ..., "type": ...} has them, and their names.
+_TYPES = {"CR1": "cluster", "CR2": "CR2"}
 #: Corrections of a residual by its leverage, as linear models have them [MacKinnon & White 1985].
-_BY_LEVERAGE = ("HC2", "HC3", "HC4", "HC4m", "HC5", "CR2", "CR3")
+_BY_LEVERAGE = ("HC2", "HC3", "HC4", "HC4m", "HC5", "CR3")
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +158,8 @@ class Covariance:
         if self.survey is not None:
             return self.survey.errors
         if self.cluster is not None:
-            return f"cluster-robust, {np.unique(self.cluster).size} clusters"
+            kind = "CR2, t by Satterthwaite" if self.name == "CR2" else "cluster-robust"
+            return f"{kind}, {np.unique(self.cluster).size} clusters"
         return "observed information" if self.name == "model" else f"{self.name} sandwich over rows"
 
     @property
@@ -217,8 +222,10 @@ def chosen_covariance(choice: Any, design: Design) -> Covariance:
             f"vcov must be left out, or be 'survey', where the fit has a survey design; got {choice!r}. For other "
             "errors fit with weights= and cluster= in place of design=."
         )
-    if isinstance(choice, Mapping) and set(choice) == {"cluster"}:
-        return Covariance("cluster", cluster_codes(choice["cluster"], design))
+    if isinstance(choice, Mapping) and set(choice) - {"type"} == {"cluster"}:
+        kind = choice.get("type", "CR1")
+        one_of("the type of vcov", kind, tuple(_TYPES))
+        return Covariance(_TYPES[kind], cluster_codes(choice["cluster"], design))
     if not isinstance(choice, str) or choice not in COVARIANCES:
         names = ", ".join(repr(name) for name in COVARIANCES)
         why = ""
@@ -226,14 +233,20 @@ def chosen_covariance(choice: Any, design: Design) -> Covariance:
             why = (
                 f" {choice} divides the one residual of a row by its leverage, which linear models have; an ordered "
                 "response has none, and no definition for it is agreed. HC1 corrects for the number of parameters, "
-                "and .bootstrap() assumes less than either."
+                "'CR2' for few clusters, and .bootstrap() assumes less than either."
             )
-        raise OptionError(f"vcov must be one of {names}, or {{'cluster': column or values}}; got {choice!r}.{why}")
-    if choice != "cluster":
+        raise OptionError(
+            f"vcov must be one of {names}, or {{'cluster': column or values, 'type': 'CR1' or 'CR2'}}; got "
+            f"{choice!r}.{why}"
+        )
+    if choice not in _TYPES.values():
         return Covariance(choice)
     if design.sample.cluster is None:
-        raise OptionError("vcov='cluster' needs ordfit(..., cluster=...), or the clusters: {'cluster': 'column'}.")
-    return own_covariance(design)
+        kind = ", 'type': 'CR2'" if choice == "CR2" else ""
+        raise OptionError(
+            f"vcov={choice!r} needs ordfit(..., cluster=...), or the clusters: {{'cluster': 'column'{kind}}}."
+        )
+    return Covariance(choice, design.sample.cluster)
 
 
 def cluster_codes(given: Any, design: Design) -> IntArray:
@@ -292,3 +305,21 @@ def _sandwich(fit: LikelihoodFit, chosen: Covariance, bread: FloatArray) -> Floa
     meat = fit.likelihood.score_products(chosen.cluster)
     factor = chosen.factor(fit.n_obs, int(np.count_nonzero(~fit.aliased)))
     return np.asarray(factor * (bread @ meat @ bread))
+
+
+def adjusted_scores(fit: LikelihoodFit, chosen: Covariance) -> BiasReduced:
+    """The clusters of a CR2 covariance.
+
+    Raises
+    ------
+    OptionError
+        One cluster, infinite estimates, or a penalty.
+    """
+    assert chosen.cluster is not None
+    chosen.factor(fit.n_obs, 0)  # refuses a single cluster
+    if fit.separation is not None or any(label == "penalty" for label, _ in fit.facts):
+        raise OptionError(
+            "vcov='CR2' takes finite estimates of maximum likelihood; these are penalised or infinite (see .alerts()). "
+            "Use {'cluster': ...} without a type, or bootstrap(cluster=...)."
+        )
+    return fit.likelihood.bias_reduced(chosen.cluster)

@@ -31,8 +31,9 @@ def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95
         fraction in this place is taken for the level: confint(0.9).
     level : float in (0, 1)
     type : {"wald", "profile"}
-        Estimate plus and minus the normal quantile times the standard error; or the values at which the
-        likelihood, maximised over all other parameters, has fallen by half the chi-squared quantile.
+        Estimate plus and minus the normal quantile (that of t under a CR2 covariance and survey designs) times the
+        standard error; or the values at which the likelihood, maximised over all other parameters, has fallen by half
+        the chi-squared quantile.
 
     Returns
     -------
@@ -58,8 +59,7 @@ def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95
     fraction("level", level)
     chosen = places(r, parm)
     if type == "wald":
-        limits = symmetric_limits(r.fit.coefficients, r.se.to_numpy(), level, r.design_df)
-        return _frame(r, chosen, np.column_stack(limits)[chosen])
+        return _frame(r, chosen, _wald_limits(r, level)[chosen])
     refuse_survey(r.design, "type='profile'", "type='wald'")
     if r.covariance != "model":
         raise OptionError(
@@ -72,6 +72,10 @@ def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95
     frame = _frame(r, chosen, values)
     frame.attrs["reasons"] = reasons
     return frame
+
+
+def _wald_limits(r: FittedLikelihood, level: float) -> FloatArray:
+    return np.column_stack(symmetric_limits(r.fit.coefficients, r.se.to_numpy(), level, r.t_df))
 
 
 def places(r: FittedLikelihood, parm: Any) -> IntArray:

@@ -17,8 +17,10 @@ from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows, Sample
 from .comparison import check_unpenalised, chi2_frame, joined
 from .fitted import FittedLikelihood
+from .nested_wald import check_likelihood
 from .parameters import refuse_survey, terms_of
 from .single_terms import coded_anew, fitted, refit_table, unstarted
+from .wider_wald import extended_by_wald
 
 OMNIBUS = "omnibus"
 
@@ -35,7 +37,8 @@ def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None)
     -------
     pandas.DataFrame
         Rows "<none>" and the terms; columns df, loglik, aic, lrt, p_value, as R's nominal_test(). NaN where the
-        wider model has no maximum; `attrs["notes"]` tells of infinite estimates.
+        wider model has no maximum; `attrs["notes"]` tells of infinite estimates. Beside robust or cluster-robust
+        errors: Wald tests in the wider models by that covariance; a row a term, columns df, chisq, p_value.
 
     Examples
     --------
@@ -71,6 +74,8 @@ def scale_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -
 
 def _extended(r: FittedLikelihood, role: str, old: Iterable[str], terms: Iterable[str]) -> pd.DataFrame:
     """Tests of the model against those with each term in the nominal or scale formula too."""
+    if r.covariance != "model":
+        return extended_by_wald(r, role, old, list(terms))
     fits = {term: fitted(r, coded_anew(r, role, [*old, term], term)) for term in terms}
     return refit_table(r, fits, 1.0, "Chisq", 2.0, loglik=True)
 
@@ -106,8 +111,8 @@ def score_tests(r: FittedLikelihood) -> pd.DataFrame:
     Raises
     ------
     OptionError
-        A penalised fit, a response of 2 levels, no location effects, thresholds with a structure, or a link with a
-        parameter.
+        Robust standard errors, a penalised fit, a response of 2 levels, no location effects, thresholds with a
+        structure, or a link with a parameter.
 
     Notes
     -----
@@ -122,8 +127,9 @@ def score_tests(r: FittedLikelihood) -> pd.DataFrame:
     >>> fit.score_test()["df"].tolist()
     [3, 3, 6]
     """
-    _check_proportional(r, "score_test")
     refuse_survey(r.design, "score_test")
+    check_likelihood(r, "score_test", "use nominal_test(), a Wald test then")
+    _check_proportional(r, "score_test")
     if r.fit.jacobian is not None or r.fit.n_lambda:
         raise OptionError("score_test takes flexible thresholds and a link without a parameter: use nominal_test().")
     if r.method.penalty is not None:
@@ -201,6 +207,7 @@ def brant_tests(r: FittedLikelihood) -> pd.DataFrame:
     omnibus  10  75.670    0.000
     """
     check_unpenalised([r], "brant")
+    check_likelihood(r, "brant", "use nominal_test(), a Wald test then")
     _check_proportional(r, "brant")
     r.family.require_latent("brant")
     rows = r.design.sample.rows

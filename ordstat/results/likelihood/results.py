@@ -27,6 +27,7 @@ from .single_terms import added_terms, dropped_terms, stepwise
 from .summary import likelihood_figures, likelihood_report, likelihood_summary, tidy_parameters
 from .uncertainty import prediction_with_errors, simulated
 from .wald_tests import analysis_of_variance, hypothesis_tests
+from .wild_bootstrap import wild_score_bootstrap
 
 
 def conf_int(r: FittedLikelihood, alpha: float = 0.05) -> pd.DataFrame:
@@ -79,6 +80,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     confint = confidence_limits
     profile = profiles
     bootstrap = bootstrapped
+    wild_bootstrap = wild_score_bootstrap
 
     predict = prediction_with_errors
     effects = average_effects

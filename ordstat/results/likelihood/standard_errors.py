@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from scipy.special import expit, ndtr, ndtri, stdtr, stdtrit
@@ -67,16 +67,22 @@ def normal_quantile(level: float, df: float = math.inf) -> float:
     return float(ndtri(share) if math.isinf(df) else stdtrit(df, share))
 
 
-def two_sided_p(statistic: FloatArray, df: float = math.inf) -> FloatArray:
-    """Two-sided p-values of estimates divided by their standard errors."""
-    return np.asarray(2.0 * (ndtr(-np.abs(statistic)) if math.isinf(df) else stdtr(df, -np.abs(statistic))))
+def two_sided(statistic: FloatArray, df: Any = np.inf) -> FloatArray:
+    """P(|t| > |statistic|) with degrees of freedom df; normal where they are infinite."""
+    tail = -np.abs(statistic)
+    return 2.0 * np.where(np.isinf(df), ndtr(tail), stdtr(df, tail))
+
+
+def t_quantile(level: float, df: FloatArray) -> FloatArray:
+    """t with P(|T| < t) = level."""
+    return np.asarray(np.where(np.isinf(df), normal_quantile(level), stdtrit(df, 0.5 + level / 2.0)))
 
 
 def symmetric_limits(
-    value: FloatArray, std_error: FloatArray, level: float, df: float = math.inf
+    value: FloatArray, std_error: FloatArray, level: float, df: Any = np.inf
 ) -> tuple[FloatArray, FloatArray]:
-    """value -+ z std_error."""
-    half = normal_quantile(level, df) * std_error
+    """value -+ z std_error, or t with degrees of freedom."""
+    half = t_quantile(level, np.asarray(df)) * std_error
     return value - half, value + half
 
 

@@ -34,6 +34,8 @@ def tidy_parameters(
 ) -> pd.DataFrame:
     """One row per parameter: term, estimate, std_error, statistic, p_value, conf_low, conf_high, coef_type.
 
+    Under a CR2 covariance also df, the degrees of freedom of t.
+
     Parameters
     ----------
     conf_int : bool
@@ -60,7 +62,9 @@ def tidy_parameters(
         with np.errstate(over="ignore"):  # infinite, of a large coefficient
             numbers[effects] = np.exp(numbers[effects])
     estimate, low, high = numbers.T
-    tests = {"std_error": r._standard_errors, "statistic": r.z_values.to_numpy(), "p_value": r.p_values.to_numpy()}
+    tests = {"std_error": r._standard_errors, "statistic": r.z_values.to_numpy()}
+    tests |= {"df": r.t_df} if r.bias_reduced is not None else {}
+    tests |= {"p_value": r.p_values.to_numpy()}
     ends = {"conf_low": low, "conf_high": high} if conf_int else {}
     named = {"term": r.parameters.names, "estimate": estimate}
     return pd.DataFrame(named | tests | ends | {"coef_type": r.parameters.kinds})
@@ -174,9 +178,10 @@ def _limit_names(level: float) -> tuple[str, str]:
 
 def _effects(r: FittedLikelihood, rows: Any, title: str, level: float) -> Table:
     tidy = tidy_parameters(r, level=level).iloc[rows].set_index("term").rename_axis(None).drop(columns="coef_type")
-    ratio = "z" if np.isinf(r.design_df) else "t"
-    frame = tidy.set_axis(["estimate", "std. error", ratio, "p", *_limit_names(level)], axis=1)
-    return Table(title=title, frame=frame, formats={ratio: ".2f", "p": "p"})
+    plain = ["z" if np.isinf(r.design_df) else "t", "p"]
+    tests = plain if r.bias_reduced is None else ["t", "df", "p"]
+    frame = tidy.set_axis(["estimate", "std. error", *tests, *_limit_names(level)], axis=1)
+    return Table(title=title, frame=frame, formats={"z": ".2f", "t": ".2f", "df": ".1f", "p": "p"})
 
 
 def _ratios(r: FittedLikelihood, level: float) -> Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from ...exceptions import OptionError
 from ...model.equations import read
 from ...model.sample import Sample
 from .comparison import comparable, likelihood_ratio_tests
-from .fitted import FittedLikelihood
+from .fitted import FittedLikelihood, with_covariance
 from .joint_tests import joint_frame, joint_test, with_words
 from .nested_wald import is_wald, wald_comparison
 from .parameters import check_determined
@@ -56,7 +55,8 @@ def analysis_of_variance(r: FittedLikelihood, *others: Any, type: str = "I", tes
         With others, smallest model first: no_par, aic, loglik, and against the row above lr_stat, df, p_value
         (Wald tests: no_par, df, chisq, p_value).
         Alone, one row a term: df, chisq, p_value, by the covariance of the fit (see `with_vcov`); with a survey
-        design, or CR2, F tests: df, df_resid, F, p_value. `attrs["notes"]` tells of models that are not nested and of infinite estimates.
+        design, or CR2, F tests: df, df_resid, F, p_value. `attrs["notes"]` tells of models that are not nested and of
+        infinite estimates.
 
     Raises
     ------
@@ -180,12 +180,13 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str, *, vcov: Any = None) 
     [0.9753, 0.6406, 1.0, 2.3178, 0.1279]
     """
     index, L, target = linear_hypotheses(r, hypotheses)
-    covariance = r.vcov(vcov).to_numpy()
+    r = r if vcov is None else with_covariance(r, vcov)
+    covariance = r.vcov().to_numpy()
     difference = L @ r.fit.coefficients[~r.fit.aliased] - target
-    tests = [joint_test(r, L[i : i + 1], difference[i : i + 1], vcov) for i in range(len(L))]
+    tests = [joint_test(r, L[i : i + 1], difference[i : i + 1]) for i in range(len(L))]
     errors = np.sqrt([quadratic_form(row[None], covariance)[0, 0] for row in L])
     if len(L) > 1:
-        tests.append(joint_test(r, L, difference, vcov))
+        tests.append(joint_test(r, L, difference))
         index.append(JOINT)
         difference, errors = np.append(difference, np.nan), np.append(errors, np.nan)
     found = pd.DataFrame({"difference": difference, "std_error": errors}, index)

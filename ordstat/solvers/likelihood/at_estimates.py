@@ -7,7 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
+from ...model.likelihood.bias_reduced import BiasReduced
 from ...model.sample import Sample
+from .clusters.bias_reduced import bias_reduced
+from .clusters.scores import cluster_information, cluster_scores
 from .estimate import Estimation
 from .flexible_profile import FlexibleProfile
 from .identified import identified
@@ -73,6 +76,14 @@ class LikelihoodAtEstimates:
             One column a replicate, for all rows of the fit.
         """
         return replicated_estimates(self.estimation, self.problem, self.estimates, weights)
+
+    def bias_reduced(self, cluster: IntArray) -> BiasReduced:
+        """Adjusted score sums of the clusters (N,), for their CR2 covariance."""
+        return bias_reduced(self.problem, self.estimates, cluster)
+
+    def cluster_scores(self, cluster: IntArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(G, P') score sums of the clusters (N,) and their (G, P', P') expected information, at other values."""
+        return cluster_scores(self.problem, values, cluster), cluster_information(self.problem, values, cluster)
 
     def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
         """Rao's statistic U' J^-1 U of a wider model; NaN where its observed information J is not positive definite.

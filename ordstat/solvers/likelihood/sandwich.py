@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from ..._typing import FloatArray, IntArray
+from ...model.likelihood.family import RowTerms
 from ...model.likelihood.predictor import Jacobian, ModelRows
 from ...model.row_blocks import row_blocks
 from .problem import Problem
@@ -31,14 +32,14 @@ def score_products(problem: Problem, estimates: FloatArray, cluster: IntArray | 
     """
     sample = problem.sample
     codes = None if cluster is None else cluster if problem.used is None else cluster[problem.used]
-    scores_of = _score_rows(problem, estimates)
+    scores_of = row_scores(problem, estimates)
     order = np.arange(sample.n) if codes is None else np.argsort(codes, kind="stable")
     total = np.zeros((estimates.size, estimates.size))
     # The score so far and the code of the cluster that the end of a chunk has cut.
     pending, last = np.zeros(estimates.size), -1
     for some in row_blocks(sample.n, estimates.size, _BUFFER):
         index = order[some]
-        scores, weights = scores_of(index), sample.case_weights[index]
+        scores, weights = scores_of(index)[1], sample.case_weights[index]
         if codes is None:
             total += (scores * weights[:, None]).T @ scores
             continue
@@ -69,30 +70,38 @@ def score_totals(problem: Problem, estimates: FloatArray, codes: IntArray, n_gro
     """
     sample = problem.sample
     codes = codes if problem.used is None else codes[problem.used]
-    scores_of, weights = _score_terms(problem, estimates), sample.case_weights
+    terms_of, weights = _score_terms(problem, estimates), sample.case_weights
     total = np.zeros((n_groups, estimates.size))
     for some in row_blocks(sample.n, estimates.size, max(_CHUNK, total.size)):
-        jacobian, scores = scores_of(some)
-        total += jacobian.totals(scores * weights[some], codes[some], n_groups)
+        jacobian, terms = terms_of(some)
+        total += jacobian.totals(terms.score * weights[some], codes[some], n_groups)
     return total
 
 
-def _score_rows(problem: Problem, estimates: FloatArray) -> Callable[[IntArray], FloatArray]:
-    """From places (n,) to derivatives (n, P') of the rows' log-probabilities on the user's own columns."""
-    terms_of = _score_terms(problem, estimates)
+def row_scores(
+    problem: Problem, estimates: FloatArray, level: int | None = None
+) -> Callable[[IntArray], tuple[FloatArray, FloatArray]]:
+    """From places (n,) to the rows' log-probabilities and their derivatives (n, P') on the user's own columns.
 
-    def scores(index: IntArray) -> FloatArray:
+    Of the levels observed, or of one `level` at all rows.
+    """
+    terms_of = _score_terms(problem, estimates, level)
+
+    def scores(index: IntArray) -> tuple[FloatArray, FloatArray]:
         jacobian, terms = terms_of(index)
-        return jacobian.transposed(terms)
+        return terms.log_p, jacobian.transposed(terms.score)
 
     return scores
 
 
-def _score_terms(problem: Problem, estimates: FloatArray) -> Callable[[IntArray | slice], tuple[Jacobian, FloatArray]]:
-    """From some rows to the derivatives of their log-probabilities by predictors, and of those by the parameters."""
+def _score_terms(
+    problem: Problem, estimates: FloatArray, level: int | None = None
+) -> Callable[[IntArray | slice], tuple[Jacobian, RowTerms]]:
+    """From some rows to the derivatives of their predictors by the parameters, and their terms."""
     sample, n_lambda = problem.sample, int(problem.flexible is not None)
     columns, n_levels = ModelRows.of(sample.rows), sample.n_levels
-    rows = ObservedRows(rows=columns, y=sample.y, family=problem.family, flexible=problem.flexible)
+    y = sample.y if level is None else np.full_like(sample.y, level)
+    rows = ObservedRows(rows=columns, y=y, family=problem.family, flexible=problem.flexible)
     m, structure = columns.w.shape[1], None
     jacobian = np.eye(n_levels - 1) if problem.structure is None else problem.structure.jacobian
     t = jacobian.shape[1]
@@ -100,10 +109,10 @@ def _score_terms(problem: Problem, estimates: FloatArray) -> Callable[[IntArray 
     if problem.structure is not None:
         structure = block_diag(np.kron(np.eye(m), jacobian), np.eye(rest.size))
 
-    def terms_of(some: IntArray | slice) -> tuple[Jacobian, FloatArray]:
+    def terms_of(some: IntArray | slice) -> tuple[Jacobian, RowTerms]:
         part = rows.take(some)
         terms = part.terms(alpha, rest, second=False)
         assert terms is not None
-        return Jacobian(part.rows, terms.places, len(alpha), structure, n_lambda), terms.score
+        return Jacobian(part.rows, terms.places, len(alpha), structure, n_lambda), terms
 
     return terms_of

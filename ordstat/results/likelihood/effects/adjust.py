@@ -13,7 +13,9 @@ from scipy.special import chdtrc, chdtri, ndtr
 from ...._typing import FloatArray
 
 #: Directions that the maximum of correlated normals is averaged over: a power of 2, for Sobol points.
-_DIRECTIONS = 1 << 15
+_DIRECTIONS = 1 << 18
+#: Groups of like directions, which stand for all.
+_GROUPS = 1 << 12
 #: Eigenvalues of a correlation matrix below this share of the largest are zero.
 _RANK = 1e-9
 
@@ -74,12 +76,15 @@ def _sidak(family: Family) -> Adjusted:
 
 
 def _tukey(family: Family) -> Adjusted:
-    """By the range of as many independent means: exact where all pairs have one variance, else conservative."""
+    """By the range of as many independent means: exact where all pairs have one variance, else conservative.
+
+    SciPy's tail is 1 less a probability; Bonferroni's bound keeps the digits of small p-values.
+    """
     from scipy.stats import studentized_range
 
     p = studentized_range.sf(math.sqrt(2.0) * np.abs(family.z), family.n_means, np.inf)
     critical = studentized_range.isf(1.0 - family.level, family.n_means, np.inf) / math.sqrt(2.0)
-    return np.clip(p, family.p, 1.0), _level(critical)
+    return np.clip(p, family.p, _bonferroni(family)[0]), _level(critical)
 
 
 def _scheffe(family: Family) -> Adjusted:
@@ -123,7 +128,7 @@ def _largest_cosines(root: FloatArray) -> FloatArray:
     largest = np.zeros(len(directions))
     for row in root:
         np.maximum(largest, np.abs(directions @ row), out=largest)
-    return largest
+    return np.asarray(np.sort(largest).reshape(_GROUPS, -1).mean(axis=1))
 
 
 def _stepwise(method: str) -> Callable[[Family], Adjusted]:

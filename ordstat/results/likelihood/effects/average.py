@@ -25,7 +25,7 @@ from ....model.likelihood.stencil import stencil
 from ....model.sample import Rows
 from ..fitted import FittedLikelihood
 from ..parameters import listed
-from ..standard_errors import infinite_parameters, rule_covariance, symmetric_limits, two_sided_p
+from ..standard_errors import infinite_parameters, rule_covariance, symmetric_limits, two_sided
 from .counterfactual import Population, population
 
 #: Scale -> the quantity behind it.
@@ -142,6 +142,17 @@ class Averager:
         told = estimable(fit, self.results.design.sample.rows, rows)[used].all()
         return found if told else found.untold()
 
+    def contrast(self, rows: Rows, weights: FloatArray) -> Average:
+        """The weighted sum over rows of a linear predictor, where it is known though single rows may not be."""
+        fit = self.results.fit
+        values, jacobian = averages(self.quantity, self.results.rule, rows, weights)
+        infinite = infinite_parameters(fit)
+        known = np.isfinite(values)
+        if infinite is not None:
+            known &= np.abs(jacobian[:, infinite]).max(axis=1, initial=0.0) <= _ROUNDING
+        found = Average(values, jacobian, known)
+        return found if estimable_sum(fit, self.results.design.sample.rows, rows, weights) else found.untold()
+
     def slope(self, frames: Sequence[pd.DataFrame], weights: FloatArray, coefficients: FloatArray) -> Average:
         """The weighted sum of derivatives, from frames at several points with their coefficients (n, len(frames))."""
         points = [self.rows(frame) for frame in frames]
@@ -176,7 +187,7 @@ def estimates(
     values = np.where(certain & (np.abs(values) < _ROUNDING), 0.0, values)
     lower, upper = symmetric_limits(values, errors, level, df)
     z = values / np.where(certain, np.nan, errors)
-    p = two_sided_p(z, df)
+    p = two_sided(z, df)
     if exponentiate:
         values, lower, upper = np.exp(values), np.exp(lower), np.exp(upper)
         errors = errors * values
@@ -342,6 +353,17 @@ def estimable(fit: LikelihoodFit, trained: Rows, rows: Rows) -> BoolArray:
         found, expected = _gone(matrix(trained), matrix(rows), gone)
         told &= (np.abs(found - expected) <= _SAME * (1.0 + np.abs(found))).all(axis=1)
     return told
+
+
+def estimable_sum(fit: LikelihoodFit, trained: Rows, rows: Rows, weights: FloatArray) -> bool:
+    """Whether the aliased columns are what the columns kept say they are in a weighted sum of rows (n,)."""
+    for matrix, gone in _parts(fit, trained):
+        columns = matrix(rows)
+        found, expected = _gone(matrix(trained), (weights @ columns)[None], gone)
+        largest = (np.abs(weights) @ np.abs(columns / _sizes(matrix(trained)))).max()
+        if np.any(np.abs(found - expected) > _SAME * largest):
+            return False
+    return True
 
 
 def estimable_slopes(fit: LikelihoodFit, trained: Rows, points: Sequence[Rows], weights: FloatArray) -> BoolArray:

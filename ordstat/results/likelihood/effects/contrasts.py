@@ -91,6 +91,7 @@ def contrasts_of(method: Any, names: Sequence[str], sign: str, ref: Any = None, 
     reverse : bool
         Earlier less later.
     """
+    names = _told_apart(names)
     if not isinstance(method, str):
         _only(ref is None and not reverse, "ref= and reverse= go with named sets of contrasts, not with coefficients")
         return _given(method, names)
@@ -103,6 +104,11 @@ def contrasts_of(method: Any, names: Sequence[str], sign: str, ref: Any = None, 
         return SETS[name](names)
     pairs = PAIRS[name](len(names)) if ref is None else _against(ref, names)
     return dict(_difference(names, pair[::-1] if flag("reverse", reverse) else pair, sign) for pair in pairs)
+
+
+def _told_apart(names: Sequence[str]) -> list[str]:
+    """The names; of equal ones, as of the levels 1 and "1", each with its place."""
+    return [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names, start=1)]
 
 
 def _only(fits: bool, problem: str) -> None:

@@ -139,7 +139,7 @@ def marginal_means(
     normal_quantile(level)
     one_of("weights", weights, WEIGHTS)
     averager = Averager.of(r, scale, vcov)
-    specs = read_specs(variables, by)
+    specs = read_specs(variables, by, r.design.response)
     grid = grid_of(population(r, None, None, data), specs, at or {}, cov_keep, cov_reduce)
     averages = cell_averages(averager, grid, grid_rows(averager, grid.frame), weights)
     means = Emmeans(grid.cells, specs.by, averages, averager, level, grid_notes(averager, grid, weights), specs.method)

@@ -171,7 +171,10 @@ def frequencies(grid: Grid) -> FloatArray:
     are the same everywhere.
     """
     rows = grid.population
-    told = [name for name in grid.values if name in rows.categories or (_kept(grid, name))]
+    told = [name for name in grid.values if name in rows.categories or _kept(grid, name)]
+    for name in told:
+        if len(set(grid.values[name])) < len(grid.values[name]):
+            raise OptionError(f"at= gives a value of {name!r} twice, so that rows cannot be counted: name it once.")
     codes = [pd.Index(grid.values[name]).get_indexer(pd.Index(rows.frame[name])) for name in told]
     inside = np.all([code >= 0 for code in codes], axis=0) if told else np.ones(len(rows.frame), dtype=np.bool_)
     table = np.zeros([len(grid.values[name]) for name in told])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -17,11 +17,14 @@ from ..parameters import listed
 from .average import Average, Averager
 from .contrasts import interactions
 from .counterfactual import Population, population
-from .emmeans import cell_averages, grid_rows
-from .grid import grid_of
-from .means import combination, groups_of, listing
+from .emmeans import grid_rows
+from .grid import Grid, grid_of
+from .means import groups_of, listing
 from .noted import NotedFrame
 from .specs import Specs
+
+#: A derivative of a contrast is rounding, up to this.
+_ROUNDING = 1e-10
 
 
 def joint_tests(
@@ -53,12 +56,13 @@ def joint_tests(
     -------
     NotedFrame
         A data frame that prints its notes: term, the columns of `by`, df, chisq (R's F.ratio times df1), p_value.
-        Where the data have no rows of some cells, contrasts that need them are left out: df is lower.
+        Where the data have no rows of some cells, contrasts that need them are left out: df is lower, 0 where none
+        is left.
 
     Raises
     ------
     OptionError
-        A name that is no variable of the formula, or no variable that is not in `by`.
+        A name that is no variable of the formula, no variable that is not in `by`, or none that moves the location.
     DataError
         The data of the fit are not at hand or have changed.
 
@@ -85,14 +89,15 @@ def joint_tests(
     front, tests = [], []
     for term in terms:
         grid = grid_of(rows, Specs(term, groups), values, cov_keep, cov_reduce)
-        averages = cell_averages(averager, grid, grid_rows(averager, grid.frame), "equal")
-        levels = [[str(value) for value in grid.values[name]] for name in term]
-        for key, members in groups_of(grid.cells, groups):
-            front.append({"term": ":".join(term), **key})
-            tests.append(_test([averages[k] for k in members], levels, averager))
+        for key, contrasts in _contrasts(averager, grid, term, groups):
+            if any(np.abs(one.jacobian).max() > _ROUNDING for one in contrasts):  # else a term of the scale alone
+                front.append({"term": ":".join(term), **key})
+                tests.append(_test(contrasts, averager))
+    if not front:
+        raise OptionError("joint_tests needs a variable that moves the location: none of the formula does.")
     tested = chi2_frame([str(one["term"]) for one in front], tests).reset_index(drop=True)
     table = pd.concat([pd.DataFrame(front), tested], axis="columns")
-    return NotedFrame.of(table[table["df"] > 0].reset_index(drop=True), _notes(r, groups))
+    return NotedFrame.of(table, _notes(r, groups, bool((table["df"] == 0).any())))
 
 
 def _names(keep: Any) -> list[str]:
@@ -122,21 +127,34 @@ def _around_means(rows: Population, settled: Sequence[str], cov_reduce: str) -> 
     return found
 
 
-def _test(averages: list[Average], levels: list[list[str]], averager: Averager) -> tuple[float, int]:
-    """Chi-squared statistic and degrees of freedom of all contrasts that can be estimated."""
+def _contrasts(
+    averager: Averager, grid: Grid, term: tuple[str, ...], by: tuple[str, ...]
+) -> Iterator[tuple[dict[str, Any], list[Average]]]:
+    """All differences (of differences) of the means of a term at each combination of the values of `by`."""
+    rows = grid_rows(averager, grid.frame)
+    size = rows.n // len(grid.cells)
+    levels = [[str(value) for value in grid.values[name]] for name in term]
     if min(map(len, levels)) < 2:
-        return np.nan, 0
-    rows = interactions(["sequential"] * len(levels), levels, " - ", reverse=False).values()
-    contrasts = [one for row in rows if (one := combination(row, averages)).known.all()]
-    if not contrasts:
-        return np.nan, 0
-    L = np.concatenate([one.jacobian for one in contrasts])
-    return wald_test(L, np.concatenate([one.values for one in contrasts]), averager.covariance)
+        return
+    wanted = interactions(["sequential"] * len(levels), levels, " - ", reverse=False).values()
+    for key, members in groups_of(grid.cells, by):
+        cells = rows.take(np.concatenate([np.arange(k * size, (k + 1) * size) for k in members]))
+        yield key, [averager.contrast(cells, np.repeat(row / size, size)) for row in wanted]
 
 
-def _notes(r: FittedLikelihood, by: tuple[str, ...]) -> list[str]:
+def _test(contrasts: list[Average], averager: Averager) -> tuple[float, int]:
+    """Chi-squared statistic and degrees of freedom of the contrasts that can be estimated."""
+    known = [one for one in contrasts if one.known.all()]
+    if not known:
+        return np.nan, 0
+    L = np.concatenate([one.jacobian for one in known])
+    return wald_test(L, np.concatenate([one.values for one in known]), averager.covariance)
+
+
+def _notes(r: FittedLikelihood, by: tuple[str, ...], untold: bool) -> list[str]:
     inside = f" within {listing(by)}" if by else ""
-    return [
+    notes = [
         f"Wald tests of all contrasts of latent means{inside}, {r.covariance} covariance.",
         "Other variables weigh equally.",
     ]
+    return [*notes, "NA: the data do not determine any of the contrasts."] if untold else notes

@@ -12,7 +12,6 @@ import pandas as pd
 from ...._typing import FloatArray
 from ....checks import one_of
 from ....exceptions import OptionError
-from ..parameters import listed
 from ..standard_errors import limits_between
 from .adjust import ADJUST, NAMES, STEPWISE, Family, adjusted
 from .average import Average, Averager, estimates, warn_of_unknown
@@ -197,8 +196,9 @@ class Emmeans:
         if interaction is None:
             return contrasts_of(asked, main.agg(" ".join, axis=1).tolist(), sign, ref, reverse)
         levels = [main[name].unique().tolist() for name in main.columns]
-        methods = [interaction] * len(levels) if isinstance(interaction, str) else listed(interaction)
-        if len(methods) != len(levels):
+        named = isinstance(interaction, Sequence) and not isinstance(interaction, str)
+        methods = list(interaction) if named else [interaction] * len(levels)
+        if len(methods) != len(levels) or not all(isinstance(method, str) for method in methods):
             raise OptionError(
                 f"interaction must name a set of contrasts for each of {', '.join(main.columns)}, or one for all; got "
                 f"{interaction!r}."
@@ -245,6 +245,8 @@ class Emmeans:
             words = "differences of differences"
         elif reverse:
             words = {"pairwise": "each earlier mean less each later one"}.get(asked, f"{words}, turned round")
+        if self.slope_of is not None:
+            words = words.replace("mean", "slope")
         inside = f", within {listing(self.by)}" if self.by else ""
         tests, means = max(sizes)
         return [f"Contrasts of {self._quantity}: {words}{inside}.", _adjustment_note(how, tests, means, self.level)]

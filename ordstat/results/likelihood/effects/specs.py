@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,30 +28,43 @@ class Specs:
         return [*self.main, *self.by]
 
 
-def read_specs(variables: str | Sequence[str], by: Any, ask: str = "emmeans") -> Specs:
+def read_specs(variables: str | Sequence[str], by: Any, response: str, ask: str = "emmeans") -> Specs:
     """The specs of names or of a formula.
 
     Raises
     ------
     OptionError
-        For a formula that cannot be read, or no variable that is not in `by`.
+        For a formula that cannot be read, the response among the variables, or no variable that is not in `by`.
 
     Examples
     --------
-    >>> read_specs("pairwise ~ a * b | c", None)
+    >>> read_specs("pairwise ~ a * b | c", None, "y")
     Specs(main=('a', 'b'), by=('c',), method='pairwise')
     """
-    groups, method = list(dict.fromkeys(listed(by))), None
+    groups, method = list(dict.fromkeys(_texts("by", by))), None
     if isinstance(variables, str) and "~" in variables:
         left, main, inside = _sides(variables)
         method = named_method(left) if left else None
         groups += [name for name in inside if name not in groups]
     else:
-        main = listed(variables)
+        main = _texts("variables", variables)
     own = tuple(dict.fromkeys(name for name in main if name not in groups))
     if not own:
         raise OptionError(f"{ask} needs a variable of the formula that is not in by=.")
+    if response in (*own, *groups):
+        raise OptionError(
+            f"{response!r} is the response: leave it out. With scale='prob' there is a row for each of its levels, and "
+            "contrasts are taken within them."
+        )
     return Specs(own, tuple(groups), method)
+
+
+def _texts(name: str, given: Any) -> list[str]:
+    """Names as a list; OptionError where they are none."""
+    found = listed(given) if given is None or isinstance(given, Iterable) else [given]
+    if not all(isinstance(one, str) for one in found):
+        raise OptionError(f"{name} must be names of variables; got {given!r}.")
+    return found
 
 
 def _sides(formula: str) -> tuple[str, list[str], list[str]]:

@@ -81,7 +81,7 @@ def marginal_trends(
     normal_quantile(level)
     one_of("weights", weights, WEIGHTS)
     averager = Averager.of(r, scale, vcov)
-    specs = read_specs(variables, by, "emtrends")
+    specs = read_specs(variables, by, r.design.response, "emtrends")
     rows = population(r, None, None, data)
     rows.check(var)
     if var in rows.categories or var in specs.names:

@@ -1,0 +1,82 @@
+"""Adjustments of p-values: against tables, integrals and each other."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from ordstat.results.likelihood.effects.adjust import ADJUST, Family, adjusted
+
+
+def family(z: list[float], spread: np.ndarray, n_means: int = 2, level: float = 0.95) -> Family:
+    values = np.array(z)
+    return Family(values, 2.0 * norm.sf(np.abs(values)), spread, n_means, level)
+
+
+def critical(level: float) -> float:
+    return float(norm.isf((1.0 - level) / 2.0))
+
+
+def all_pairs(k: int) -> np.ndarray:
+    """Covariance of the differences of k independent means of variance 1/2."""
+    D = np.array([np.eye(k)[b] - np.eye(k)[a] for a, b in combinations(range(k), 2)])
+    return D @ D.T / 2.0
+
+
+@pytest.mark.parametrize(("m", "expected"), [(2, 2.212183), (3, 2.348913), (4, 2.441657), (5, 2.511417), (9, 2.686479)])
+def test_dunnett_against_mvtnorm(m: int, expected: float) -> None:
+    """R, mvtnorm 1.1.3: qmvnorm(0.95, tail = "both.tails", corr = (diag(m) + 1) / 2, abseps = 1e-7)$quantile.
+
+    Its search stops at differences of 1e-4.
+    """
+    spread = (np.eye(m) + 1.0) / 2.0
+    assert critical(adjusted("dunnett", family([1.0] * m, spread))[1]) == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("correlation", [-0.7, 0.0, 0.3, 0.95])
+def test_two_tests_against_an_integral(correlation: float) -> None:
+    """P(|z1| < c, |z2| < c) = int phi(x) P(|z2| < c | z1 = x) dx."""
+    s = np.sqrt(1.0 - correlation**2)
+
+    def inside(c: float) -> float:
+        def given(x: float) -> float:
+            return norm.pdf(x) * (norm.cdf((c - correlation * x) / s) - norm.cdf((-c - correlation * x) / s))
+
+        return quad(given, -c, c, epsabs=1e-12)[0]
+
+    p, level = adjusted("mvt", family([2.1, -3.4], np.array([[1.0, correlation], [correlation, 1.0]])))
+    np.testing.assert_allclose(p, [1.0 - inside(2.1), 1.0 - inside(3.4)], rtol=1e-6)
+    assert inside(critical(level)) == pytest.approx(0.95, abs=1e-8)
+
+
+@pytest.mark.parametrize("k", [3, 4, 6, 10])
+def test_tukey_is_the_multivariate_normal_of_equal_independent_means(k: int) -> None:
+    z = np.linspace(1.5, 5.0, k * (k - 1) // 2).tolist()
+    one, other = (adjusted(how, family(z, all_pairs(k), k)) for how in ("tukey", "mvt"))
+    np.testing.assert_allclose(one[0], other[0], rtol=2e-2, atol=1e-4)
+    assert critical(one[1]) == pytest.approx(critical(other[1]), abs=2e-3)
+
+
+@pytest.mark.parametrize("how", ["tukey", "mvt", "sidak", "bonferroni", "holm"])
+def test_small_p_values_keep_their_digits(how: str) -> None:
+    """Between the p-value of one test and Bonferroni's; SciPy's studentized range ends at 2e-16."""
+    one = family([12.0, 11.0, 9.5], all_pairs(3), 3)
+    p = adjusted(how, one)[0]
+    assert (p >= one.p).all() and (p <= 3.0 * one.p * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("how", ADJUST)
+def test_one_test_is_left_as_it_is(how: str) -> None:
+    p, level = adjusted(how, family([2.0], np.array([[4.0]])))
+    assert p == pytest.approx(2.0 * norm.sf(2.0)) and level == 0.95
+
+
+def test_contrasts_that_depend_on_each_other_have_the_rank_of_their_space() -> None:
+    """Scheffe's for all contrasts of three means: chi-squared with two degrees of freedom."""
+    p, level = adjusted("scheffe", family([2.0, 1.0, 3.0], all_pairs(3), 3))
+    np.testing.assert_allclose(p, np.exp(-np.array([4.0, 1.0, 9.0]) / 2.0), rtol=1e-12)
+    assert critical(level) == pytest.approx(np.sqrt(-2.0 * np.log(0.05)), rel=1e-9)

@@ -1,0 +1,207 @@
+"""CR2: against R's clubSandwich for two levels, and against its definition written out for more."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from reference_cases import load_data
+from scipy import stats
+
+from inference.dense import Dense
+from ordstat import ordfit
+from ordstat.exceptions import OptionError
+
+# R 4.2.2, clubSandwich 0.5.8; ordinal 2022.11-16 for the wine data, whose `response` is on 0 to 100:
+#   d <- data.frame(y = as.integer(wine$response > 45), wine, x = (1:72 %% 7) / 3)
+#   g <- glm(y ~ temp + contact + x, family = binomial, data = d, control = list(epsilon = 1e-14))
+#   V <- vcovCR(g, cluster = d$judge, type = "CR2"); coef_test(g, vcov = V, test = "Satterthwaite")
+#   conf_int(g, vcov = V); Wald_test(g, constraints = constrain_zero(2:4), vcov = V, test = "HTZ")
+BY_R = pd.DataFrame(
+    {
+        "std_error": [0.565275421092, 0.319527513893, 0.462257925261, 0.479705907153],
+        "df": [7.71963884425, 7.97611644361, 7.99311353281, 7.92598052223],
+        "p_value": [0.02425453443073, 0.00029281370176, 0.02468277677905, 0.93725750510135],
+        "conf_low": [0.267485015393, 1.212056765591, 0.209851458811, -1.069028577554],
+        "conf_high": [2.891113065694, 2.686488747948, 2.342108590084, 1.146980579445],
+    }
+)
+#: F, denominator df, p of all three effects; of the first two.
+HTZ = ((11.1294869458, 5.58543381473, 8.85366564497e-03), (17.7065339319, 6.9831455918, 0.00184134395291))
+
+
+@pytest.fixture
+def binary():
+    wine = load_data("wine").assign(x=np.arange(1, 73) % 7 / 3)
+    data = wine.assign(y=(wine["response"] > 45).astype(int))
+    return ordfit("y ~ temp + contact + x", data=data, cluster="judge", vcov="CR2")
+
+
+def test_two_levels_against_clubsandwich(binary):
+    np.testing.assert_allclose(binary.tidy()[list(BY_R)], BY_R, rtol=1e-7)
+    np.testing.assert_allclose(binary.confint(), BY_R[["conf_low", "conf_high"]], rtol=1e-7)
+    assert "CR2, t by Satterthwaite, 9 clusters" in str(binary.summary())
+    assert " t   df " in str(binary.summary())
+
+
+def test_joint_tests_against_clubsandwich(binary):
+    found = [binary.test("temp = 0, contact = 0, x = 0"), binary.test("temp = 0, contact = 0")]
+    for table, expected in zip(found, HTZ, strict=True):
+        np.testing.assert_allclose(table.loc["joint", ["F", "df_resid", "p_value"]].astype(float), expected, rtol=1e-7)
+    figures = binary.glance().iloc[0]
+    np.testing.assert_allclose(figures[["wald_f", "wald_df_resid", "wald_p_value"]].astype(float), HTZ[0], rtol=1e-7)
+    assert "F 11.13 on 3 and 5.6 df, p = 0.0089" in str(binary.summary())
+    two = binary.anova(binary.update("~ x"))
+    np.testing.assert_allclose(two[["F", "df_resid", "p_value"]].iloc[1].astype(float), HTZ[1], rtol=1e-7)
+    np.testing.assert_allclose(binary.drop1()["p_value"], BY_R["p_value"].iloc[1:], rtol=1e-7)
+
+
+def test_hypotheses_that_depend_on_each_other_count_once(binary):
+    table = binary.test("temp = 0, contact = 0, temp + contact = 0")
+    np.testing.assert_allclose(table.loc["joint", ["F", "df_resid"]].astype(float), HTZ[1][:2], rtol=1e-6)
+
+
+# The definition, with all indicators of all rows and nothing simplified
+
+
+def probabilities(fit, point):
+    """(N, K) by the cumulative likelihood of every level."""
+    dense = Dense.of(fit)
+    levels = [np.full_like(dense.y, k) for k in range(dense.y.max() + 1)]
+    each = [
+        Dense(dense.X, np.append(y, levels[-1][0]), dense.link, dense.nominal, dense.scale) for y in levels
+    ]  # one more response, so that every level is known
+    return np.column_stack([np.exp(loglik_of(one, dense, point)) for one in each])
+
+
+def loglik_of(one, dense, point):
+    """Row log-likelihoods at the levels of `one`; its last response is there for the number of levels alone."""
+    rows = np.append(np.arange(len(dense.X)), 0)
+    parts = [None if part is None else part[rows] for part in (one.nominal, one.scale)]
+    return Dense(one.X[rows], one.y, one.link, *parts).row_logliks(point)[:-1]
+
+
+def power(matrix, exponent):
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    kept = values > 1e-10 * values[-1]
+    return (vectors[:, kept] * values[kept] ** exponent) @ vectors[:, kept].T
+
+
+def by_definition(fit, cluster):
+    """(covariance, Satterthwaite's df) by matrices of order N K."""
+    point, h = fit.params.to_numpy(), 1e-6
+    p = probabilities(fit, point)
+    n, K = p.shape
+    steps = h * np.eye(point.size)
+    D = np.stack([(probabilities(fit, point + e) - probabilities(fit, point - e)) / (2 * h) for e in steps], axis=-1)
+    D = D.reshape(n * K, -1)
+    V = np.zeros((n * K, n * K))
+    for i in range(n):
+        V[i * K : (i + 1) * K, i * K : (i + 1) * K] = np.diag(p[i]) - np.outer(p[i], p[i])
+    W = np.linalg.pinv(V, rcond=1e-10, hermitian=True)
+    H = D @ np.linalg.inv(D.T @ W @ D) @ D.T @ W
+    residuals = (np.eye(K)[fit.design.sample.y] - p).reshape(-1)
+    bread = np.linalg.inv(Dense.of(fit).information(point))
+    sums, effects = [], []
+    for g in np.unique(cluster):
+        own = np.repeat(cluster == g, K)
+        root = power(V[np.ix_(own, own)], 0.5)
+        rest = (np.eye(n * K) - H)[own]
+        A = root @ power(root @ rest @ V @ rest.T @ root, -0.5) @ root
+        half = D[own].T @ W[np.ix_(own, own)] @ A
+        sums.append(bread @ half @ residuals[own])
+        effects.append(bread @ half @ rest)
+    covariance = np.array(sums).T @ np.array(sums)
+    df = []
+    for place in range(point.size):
+        rows = np.array([effect[place] for effect in effects])
+        P = rows @ V @ rows.T
+        df.append(np.trace(P) ** 2 / np.sum(P**2))
+    return covariance, np.array(df)
+
+
+MODELS = {
+    "logit": ("rating ~ temp + contact", {}),
+    "probit": ("rating ~ temp + contact", {"method": "probit"}),
+    "nominal and scale": ("rating ~ temp", {"nominal": "~ contact", "scale": "~ temp"}),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_more_levels_by_definition(name):
+    formula, arguments = MODELS[name]
+    wine = load_data("wine")
+    wine["rating"] = wine["rating"].astype(int).clip(2, 4)
+    cluster = wine["judge"].cat.codes.to_numpy() // 2  # of different sizes
+    fit = ordfit(formula, data=wine, vcov={"cluster": cluster, "type": "CR2"}, **arguments)
+    covariance, df = by_definition(fit, cluster)
+    size = np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
+    assert np.abs((fit.vcov() - covariance) / size).to_numpy().max() < 2e-5
+    np.testing.assert_allclose(fit.tidy()["df"], df, rtol=2e-5)
+
+
+def test_a_weight_is_so_many_rows():
+    wine = load_data("wine")
+    weights = 1 + np.arange(72) % 3
+    fit = ordfit("rating ~ temp + contact", data=wine.assign(w=weights), weights="w", cluster="judge", vcov="CR2")
+    copies = ordfit("rating ~ temp + contact", data=wine.loc[wine.index.repeat(weights)], cluster="judge", vcov="CR2")
+    np.testing.assert_allclose(fit.tidy()[["std_error", "df"]], copies.tidy()[["std_error", "df"]], rtol=1e-8)
+    none = ordfit("rating ~ temp + contact", data=wine.assign(w=weights % 3), weights="w", cluster="judge", vcov="CR2")
+    left = wine[weights < 3]
+    fewer = ordfit("rating ~ temp + contact", data=left.assign(w=weights[weights < 3]), weights="w", cluster="judge")
+    np.testing.assert_allclose(none.se, fewer.with_vcov("CR2").se, rtol=1e-8)
+
+
+def test_the_order_of_levels_does_not_matter():
+    wine = load_data("wine")
+    turned = wine.assign(rating=6 - wine["rating"].astype(int))
+    tables = [ordfit("rating ~ temp + contact", data=d, cluster="judge", vcov="CR2").tidy() for d in (wine, turned)]
+    one, other = (table.set_index("term").loc[["temp[T.warm]", "contact[T.yes]"]] for table in tables)
+    np.testing.assert_allclose(one[["std_error", "df"]], other[["std_error", "df"]], rtol=1e-8)
+
+
+def test_effects_of_the_clusters_themselves():
+    """B is singular then, and what it cannot adjust adds nothing."""
+    fit = ordfit("rating ~ temp + judge", data=load_data("wine"), cluster="judge", vcov="CR2")
+    assert 0.2 < fit.se["temp[T.warm]"] < 1.0 and 5.0 < fit.tidy().set_index("term").loc["temp[T.warm]", "df"] < 9.0
+
+
+def test_ways_to_ask():
+    wine = load_data("wine")
+    fit = ordfit("rating ~ temp", data=wine, vcov={"cluster": "judge", "type": "CR2"})
+    others = [
+        ordfit("rating ~ temp", data=wine, cluster="judge").with_vcov("CR2"),
+        ordfit("rating ~ temp", data=wine).with_vcov({"cluster": "judge", "type": "CR2"}),
+        fit.update("~ . + contact").update("~ . - contact"),
+        pickle.loads(pickle.dumps(fit)),
+    ]
+    for other in others:
+        pd.testing.assert_frame_equal(other.tidy(), fit.tidy())
+        assert other.covariance == "CR2"
+    assert fit.with_vcov({"cluster": "judge", "type": "CR1"}).covariance == "cluster"
+    assert fit.vcov("cluster").equals(others[1].vcov({"cluster": "judge"}))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"vcov": "CR2"}, "'CR2' needs ordfit.*'type': 'CR2'"),
+        ({"vcov": {"cluster": "judge", "type": "CR3"}}, "one of 'CR1', 'CR2'"),
+        ({"vcov": "CR2", "cluster": "judge", "penalty": 1.0}, "finite estimates of maximum likelihood"),
+    ],
+)
+def test_what_has_none(arguments, match):
+    with pytest.raises(OptionError, match=match):
+        str(ordfit("rating ~ temp", data=load_data("wine"), **arguments).summary())
+
+
+def test_large_clusters_are_refused():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"y": rng.integers(0, 5, 2000), "x": rng.normal(size=2000), "g": np.arange(2000) % 2})
+    with pytest.raises(OptionError, match="the largest has 1000 rows of 5 levels"):
+        ordfit("y ~ x", data=data, cluster="g", vcov="CR2").confint()
+
+
+def test_p_values_are_those_of_t(binary):
+    table = binary.tidy()
+    np.testing.assert_allclose(table["p_value"], 2 * stats.t.sf(table["statistic"].abs(), table["df"]))
