@@ -17,7 +17,7 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import pandas as pd  # noqa: E402
 
-from benchmarks import against_r, boosting, clm, effects, online, prediction, start, svm, trees  # noqa: E402
+from benchmarks import against_r, boosting, bounds, clm, effects, online, prediction, start, svm, trees  # noqa: E402
 
 SUITES = {
     "start": start.run,
@@ -31,6 +31,7 @@ SUITES = {
     "online": online.run,
     "prediction": prediction.run,
     "trees": trees.run,
+    "bounds": bounds.run,
 }
 RESULTS = Path(__file__).parent / "results"
 

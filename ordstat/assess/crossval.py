@@ -53,7 +53,12 @@ class CrossValidation:
 
 
 def cross_validate(
-    sample: Sample, n_folds: int, rng: np.random.Generator, fit_predict: FitPredict, progress: Progress | None = None
+    sample: Sample,
+    n_folds: int,
+    rng: np.random.Generator,
+    fit_predict: FitPredict,
+    progress: Progress | None = None,
+    stratified: bool = True,
 ) -> CrossValidation:
     """Predict every row by a fit that has not seen it.
 
@@ -67,6 +72,8 @@ def cross_validate(
     fit_predict : callable(training sample, test sample) -> Predictions
     progress : callable(step, total, message), optional
         Called after every fold.
+    stratified : bool
+        Whether the ranks are spread evenly over the folds; else every fold is a plain draw.
 
     Raises
     ------
@@ -75,7 +82,7 @@ def cross_validate(
     DataError
         A rank that some training part would not have.
     """
-    folds = draw_folds(sample, n_folds, rng)
+    folds = draw_folds(sample, n_folds, rng, stratified)
     predictions = []
     for fold in range(n_folds):
         test = folds == fold
@@ -87,10 +94,11 @@ def cross_validate(
     )
 
 
-def draw_folds(sample: Sample, n_folds: int, rng: np.random.Generator) -> IntArray:
-    """(N,) random folds with the ranks spread evenly; a cluster stays in one fold."""
+def draw_folds(sample: Sample, n_folds: int, rng: np.random.Generator, stratified: bool = True) -> IntArray:
+    """(N,) random folds with the ranks spread evenly, if asked for; a cluster stays in one fold."""
     whole("the number of folds", n_folds, 2)
-    folds = stratified_folds(sample.y, sample.n_levels, n_folds, rng, sample.cluster)
+    y = sample.y if stratified else np.zeros_like(sample.y)
+    folds = stratified_folds(y, sample.n_levels, n_folds, rng, sample.cluster)
     _check_training_ranks(sample, folds, n_folds)
     return folds
 

@@ -42,9 +42,13 @@ class Presorted:
 
     def between(self, column: int, place: int) -> float:
         """A threshold with the rows up to this place at or below it, and the next above."""
-        low, high = self.values[column, place], self.values[column, place + 1]
-        middle = low / 2.0 + high / 2.0
-        return float(middle if low <= middle < high else low)
+        return middle(float(self.values[column, place]), float(self.values[column, place + 1]))
+
+
+def middle(low: float, high: float) -> float:
+    """Half way from low to high, below high whatever the rounding."""
+    half_way = low / 2.0 + high / 2.0
+    return half_way if low <= half_way < high else low
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ class SVORIMC(KernelMachine):
 
     Parameters
     ----------
-    C : float, sequence of floats or "cv"
+    C : float, sequence of floats, "cv" or "bound"
         Price of a violated margin; also inf, the hard margin: every row on its side of all thresholds by a margin of 1.
     kernel, cost, scaling, loss, solver, tol, folds, n_jobs
         See `ordstat.methods.shared.svm.KernelMachine` and `ordstat.methods.shared.selection.CrossValidated`.
@@ -94,7 +94,7 @@ class SVOREXC(KernelMachine):
 
     Parameters
     ----------
-    C : float, sequence of floats or "cv"
+    C : float, sequence of floats, "cv" or "bound"
         Price of a violated margin; also inf, the hard margin, which is the kernel ranking of Rajaram et al. (2003):
         every row inside its interval by a margin of 1.
     kernel, cost, scaling, loss, solver, tol, folds, n_jobs
@@ -153,6 +153,7 @@ class RankBoundarySVM(KernelMachine):
 
     needs: ClassVar[Needs] = Needs(row_costs=True, cluster=True, restrictions=True)
     routes: ClassVar[Mapping[str, Mapping[str, Route]]] = dict.fromkeys(PAIR_LOSSES, PAIR_SOLVERS)
+    bounded: ClassVar[bool] = False
 
     @property
     def factored(self) -> bool:

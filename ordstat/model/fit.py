@@ -96,9 +96,15 @@ class BallGeometry(Geometry):
         Thresholds in the same units as <v, phi(x)> (offset b taken in).
     radius : float
         sqrt of the largest k(x, x) + 1 thought possible before seeing data.
+    price : float
+        Length of the code, in nats, that tells this origin of the space from the others that were thought of.
+    moved : tuple of BallGeometry
+        The same ranker in the same space counted from other origins.
     """
 
     squared_lengths: FloatArray
+    price: float = 0.0
+    moved: tuple[BallGeometry, ...] = ()
 
     name: ClassVar[str] = "l2 ball"
 
@@ -128,12 +134,15 @@ class HullGeometry(Geometry):
     squared_lengths : (N,) or None
         |phi(x_n)|^2 of real-valued hypotheses, 1-Lipschitz functions of <v, phi(x)>, |v| <= 1. The sizes then are
         those of the thresholds alone.
+    nats : float
+        Divergence of the vote from a prior over voters; NaN where none is known.
     """
 
     log_size: float
     log_size_own: float
     squared_lengths: FloatArray | None = None
     radius: float = 1.0
+    nats: float = float("nan")
 
     name: ClassVar[str] = "convex hull"
 
@@ -314,17 +323,18 @@ class LikelihoodFit(Fit):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Selection:
-    """How C, and gamma of the kernel, were chosen by cross-validation.
+    """How C, and gamma of the kernel, were chosen: by cross-validation, or by a bound of the expected cost.
 
     Attributes
     ----------
     C : (G,) of the points tried, growing for each gamma
     gamma : (G,) of the points tried, growing; None where it was given
-    cost : (G,) mean cost of the held-out rows
-    error : (G,) its standard error over the folds
+    cost : (G,) mean cost of the held-out rows, or the bound
+    error : (G,) its standard error over the folds; NaN of a bound
     chosen : int
         Position of the smallest cost; ties go to the smaller C, then to the smaller gamma.
     folds : int
+        0 where a bound chose.
     gap : float
         Largest relative duality gap among the fits behind the costs.
     """
@@ -336,6 +346,11 @@ class Selection:
     folds: int
     gap: float
     gamma: FloatArray | None = None
+
+    @property
+    def how(self) -> str:
+        """What chose."""
+        return f"{self.folds}-fold cross-validation" if self.folds else "the bound of its cost"
 
     @property
     def best_C(self) -> float:

@@ -130,19 +130,21 @@ def _selection(results: DrawnRanker) -> Selection:
 def selection(results: DrawnRanker, ax: Axes | None = None) -> Axes:
     """Cost of held-out rows against C or gamma, one standard error on either side; of both as a field of numbers.
 
+    Of C="bound" it is the bound at each C.
+
     Raises
     ------
     UnavailableError
-        Nothing was chosen by cross-validation.
+        Nothing was chosen, neither by cross-validation nor by a bound.
     """
-    data = selection_data(results)
+    data, found = selection_data(results), _selection(results)
     if "gamma" not in data or data["gamma"].nunique() == 1:
         ax = _curve(data, "C", ax)
     elif data["C"].nunique() == 1:
         ax = _curve(data, "gamma", ax)
     else:
         ax = _field(data, ax)
-    return style.titled(ax, f"{_selection(results).folds}-fold cross-validation")
+    return style.titled(ax, f"{found.folds}-fold cross-validation" if found.folds else "C by its bound")
 
 
 def _curve(data: pd.DataFrame, name: str, ax: Axes | None) -> Axes:
@@ -157,7 +159,8 @@ def _curve(data: pd.DataFrame, name: str, ax: Axes | None) -> Axes:
     looks = {"ha": "center", "va": "top", "color": style.WRONG}
     style.note(ax, f"{name} = {best[name]:g}", (best[name], best["cost"]), (0, -14), **looks)
     ax.margins(y=0.18)
-    return style.named(ax, name, "cost of held-out rows")
+    of_bound = data["std_error"].isna().all()
+    return style.named(ax, name, "bound of the expected cost" if of_bound else "cost of held-out rows")
 
 
 def _field(data: pd.DataFrame, ax: Axes | None) -> Axes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,13 @@ import pandas as pd
 from .._typing import FloatArray, IntArray, Progress
 from ..assess.bounds import Bound, MarginBounds
 from ..assess.errors import ErrorTable, Predictions, bootstrap_table, confusion, error_table
-from ..assess.intervals import holdout_limits, reliability
+from ..assess.intervals import reliability
 from ..assess.margins import DeltaErrors, delta_errors
 from ..checks import fraction, generator, one_of, whole
 from ..exceptions import OptionError
 from .evaluation import crossvalidate
 from .fitted import FittedRanker
+from .limits import fold_limits, new_limits
 
 
 def error_measures(
@@ -200,50 +201,67 @@ def _settled_deltas(deltas: Any) -> FloatArray:
     return found
 
 
-def error_bounds(fit: FittedRanker, delta: float = 0.05, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
-    """Upper bounds of expected errors that hold with probability >= 1 - delta each.
+def error_bounds(
+    fit: FittedRanker,
+    newdata: Any = None,
+    *,
+    delta: float = 0.05,
+    weights: Any = None,
+    cv: int | None = None,
+    seed: int | np.random.Generator = 0,
+) -> pd.DataFrame:
+    """Upper bounds of expected errors; each holds with probability 1 - delta over the draw of the rows.
 
-    Margin bounds from the training rows (`ordstat.assess.bounds`), of the threshold rule 1 + #{k : H > theta_k};
-    and, with `newdata`, limits from rows that the fit has not seen (`ordstat.assess.intervals`): those are
-    tighter by far, and of what `predict` gives.
+    From the training rows alone, of the threshold rule 1 + #{k : H > theta_k}: the smaller of the bound of the
+    method's paper (`ordstat.assess.bounds`) and the PAC-Bayes margin bound (`ordstat.assess.pac_bayes`). From rows that
+    a fit has not seen, of what `predict` gives, and tighter by far: `newdata`, or the folds of a cross-validation.
 
     Parameters
     ----------
-    delta : float in (0, 1)
     newdata : data frame, optional
         Independent rows not used in the fit, with the response.
+    delta : float in (0, 1)
+        Chance that a bound fails, each by itself.
     weights : str or (N,) array, optional
         Whole-number case weights of `newdata`.
+    cv : int, optional
+        Number of folds: bounds of the mean error of the fits to all rows but a fold, each of them judged by its own
+        fold at delta / cv. The fit to all rows is expected to be no worse, which is not proven.
+    seed : int or numpy.random.Generator
+        Seed of the folds.
 
     Returns
     -------
     pandas.DataFrame
-        Columns value, trivial (the largest value possible), vacuous (value not below trivial), observed (the
-        training error at that margin, or the error of the new data), margin (Delta), confidence, source.
-        `attrs["notes"]` says why a bound is missing.
+        Columns value, trivial (the largest value possible), vacuous (value not below trivial), observed (the error of
+        the new or held-out rows; of a margin bound the training error at that margin), margin (Delta, in normalised
+        units), delta, source. `attrs["notes"]` says why a bound is missing.
 
     Raises
     ------
     OptionError
-        `delta` outside (0, 1), or weights that are not whole numbers.
+        `delta` outside (0, 1), weights that are not whole numbers, or `cv` with rows that are not independent.
 
     Examples
     --------
     >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
-    >>> bounds = fit.bounds()
-    >>> bounds.loc["absolute error", ["value", "trivial"]].astype(float).round(1).tolist()
-    [8.3, 4.0]
+    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "redsvm", C="bound")
+    >>> fit.bounds(cv=4)[["value", "trivial", "vacuous"]].round(2)  # doctest: +NORMALIZE_WHITESPACE
+                                      value  trivial  vacuous
+    error
+    classification error               1.98      1.0     True
+    absolute error                     3.77      4.0    False
+    classification error (4-fold cv)   0.89      1.0    False
+    absolute error (4-fold cv)         2.43      4.0    False
     """
     fraction("delta", delta)
+    if isinstance(newdata, (int, float)):
+        raise OptionError(f"newdata must be a data frame; got {newdata!r}. For a chance of failure write delta=.")
     found = fit.margin_bounds if delta == 0.05 else fit.margin_bounds_at(delta)
-    if newdata is None:
-        return _bound_frame(found, ())
-    p = fit.new_predictions(newdata, weights)
-    if not np.array_equal(p.weights, np.rint(p.weights)):
-        raise OptionError("weights of newdata must be whole numbers of rows for a limit to hold.")
-    distance = np.abs(p.y - p.codes).astype(np.float64)
-    return _bound_frame(found, holdout_limits(distance, p.weights, p.n_levels, delta))
+    limits = {} if newdata is None else {"new data": new_limits(fit, newdata, weights, delta)}
+    if cv is not None:
+        limits[f"{cv}-fold cv"] = fold_limits(fit, cv, delta, seed)
+    return _bound_frame(found, limits)
 
 
 def _default_deltas(rho: FloatArray) -> FloatArray:
@@ -255,11 +273,15 @@ def _default_deltas(rho: FloatArray) -> FloatArray:
     return np.unique([0.0, *(float(f"{factor * middle:.0e}") for factor in (0.25, 0.5, 1.0, 2.0))])
 
 
-def _bound_frame(found: MarginBounds, limits: Sequence[Bound]) -> pd.DataFrame:
-    """Margin bounds, then limits from unseen rows."""
-    named = [(b.name, b) for b in found.bounds] + [(f"{limit.name} (new data)", limit) for limit in limits]
-    rows = [(name, b.value, b.trivial, b.vacuous, b.training, b.margin, 1.0 - b.delta, b.source) for name, b in named]
-    columns = ["error", "value", "trivial", "vacuous", "observed", "margin", "confidence", "source"]
+def _bound_frame(found: MarginBounds, limits: Mapping[str, Sequence[Bound]]) -> pd.DataFrame:
+    """Margin bounds, then limits from unseen rows, under the name of those."""
+    rows = [(b.name, b.value, b.trivial, b.vacuous, b.training, b.margin, b.delta, b.source) for b in found.bounds]
+    rows += [
+        (f"{x.name} ({of})", x.value, x.trivial, x.vacuous, x.training, np.nan, x.delta, x.source)
+        for of, several in limits.items()
+        for x in several
+    ]
+    columns = ["error", "value", "trivial", "vacuous", "observed", "margin", "delta", "source"]
     frame = pd.DataFrame(rows, columns=columns).set_index("error")
     frame.attrs["notes"] = found.notes
     return frame

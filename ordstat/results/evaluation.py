@@ -111,6 +111,7 @@ def crossvalidate(
     rng: np.random.Generator,
     probabilities: Probabilities,
     progress: Progress | None = None,
+    stratified: bool = True,
 ) -> CrossValidation:
     """Refit the method on all folds but one, in turn; warns where a refit did not reach its tolerance."""
     missed, crossed = [], []
@@ -123,7 +124,7 @@ def crossvalidate(
             crossed.append(int((found.probabilities < 0.0).any(axis=1).sum()))
         return found
 
-    result = cross_validate(sample, folds, rng, fit_predict, progress)
+    result = cross_validate(sample, folds, rng, fit_predict, progress, stratified)
     if any(missed):
         warnings.warn(
             f"{sum(missed)} of the {folds} refits of the cross-validation did not reach the solver's tolerance; "

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray
-from ..assess.bounds import MarginBounds, margin_bounds
+from ..assess.bounds import MarginBounds
 from ..assess.errors import ErrorTable, Predictions, error_table
 from ..assess.margins import Margins, margins
+from ..assess.training_bounds import training_bounds
 from ..exceptions import DataError, UnavailableError
 from ..model.costs import sample_costs
 from ..model.fit import Certificate, Fit, Geometry, Trace
@@ -359,7 +360,7 @@ class FittedRanker:
             return MarginBounds(bounds=(), notes=(self.no_bounds,))
         sample = self.design.sample
         costs = sample_costs(self.method.cost_matrix, sample) if self.own_cost else None
-        found = margin_bounds(self.training_margins, self.geometry, sample, costs, delta)
+        found = training_bounds(self.training_margins, self.geometry, sample, costs, delta)
         more = self.method.extra_bounds(sample, self.fit, self.geometry, delta)
         return MarginBounds(bounds=(*found.bounds, *more.bounds), notes=(*found.notes, *more.notes))
 

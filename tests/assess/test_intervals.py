@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ordstat.assess.intervals import clopper_pearson, empirical_bernstein, holdout_limits
+from ordstat.assess.intervals import averaged, clopper_pearson, holdout_limits
 
 
 @pytest.mark.parametrize(("errors", "n"), [(0, 7), (1, 7), (30, 100), (99, 100), (100, 100)])
@@ -13,17 +13,25 @@ def test_clopper_pearson_matches_scipy(errors, n):
     assert clopper_pearson(errors, n, 0.05) == pytest.approx(exact, rel=1e-12)
 
 
-def test_empirical_bernstein_by_hand():
-    losses = np.array([0.0, 1.0, 2.0, 1.0])
-    variance, log = 2.0 / 3.0, np.log(2 / 0.05)
-    expected = 1.0 + np.sqrt(2 * variance * log / 4) + 7 * 30 * log / 9
-    assert empirical_bernstein(losses, np.ones(4), 30.0, 0.05) == min(expected, 30.0)
-    many = np.tile(losses, 1000)
-    variance = 0.5 * 4000 / 3999
-    expected = 1.0 + np.sqrt(2 * variance * log / 4000) + 7 * 3 * log / (3 * 3999)
-    assert empirical_bernstein(many, np.ones(4000), 3.0, 0.05) == pytest.approx(expected, rel=1e-12)
-    assert empirical_bernstein(losses, np.full(4, 1000.0), 3.0, 0.05) == pytest.approx(expected, rel=1e-12)
-    assert empirical_bernstein(losses[:1], np.ones(1), 3.0, 0.05) == 3.0
+def test_two_levels_have_one_error():
+    limits = holdout_limits(np.array([0.0, 1.0, 0.0, 0.0]), np.array([1.0, 2.0, 3.0, 4.0]), 2)
+    assert [limit.value for limit in limits] == [clopper_pearson(2, 10, 0.05)] * 2
+
+
+def test_a_cost_has_its_own_range():
+    rng = np.random.default_rng(0)
+    distance = rng.integers(0, 3, size=200).astype(float)
+    limits = holdout_limits(distance, np.ones(200), 3, 0.05, distance**2, 4.0)
+    assert [limit.name for limit in limits] == ["classification error", "absolute error", "cost"]
+    assert limits[2].trivial == 4.0 and limits[2].training == np.mean(distance**2) < limits[2].value < 4.0
+
+
+def test_the_mean_of_several_rankers():
+    parts = [holdout_limits(np.repeat([0.0, 1.0], [90, wrong]), np.ones(90 + wrong), 3, 0.025) for wrong in (5, 15)]
+    mean = averaged(parts, 0.05)
+    assert [limit.delta for limit in mean] == [0.05, 0.05]
+    assert mean[0].value == (parts[0][0].value + parts[1][0].value) / 2
+    assert mean[1].training == (5 / 95 + 15 / 105) / 2
 
 
 @pytest.mark.parametrize("n", [20, 400])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -16,13 +16,14 @@ from ...learners.losses.exponential import MarginLoss, Questions
 from ...learners.named import parse_learner
 from ...model.costs import CostField, mean_excess, require_differences
 from ...model.distinct import DistinctRows, distinct_rows
-from ...model.ensembles.ensembles import EnsembleFit, InRounds, Raised, Rounds
+from ...model.ensembles.ensembles import EnsembleFit, InRounds, Raised, Rounds, StumpSum
 from ...model.fit import Certificate, Fit, Geometry, Trace
 from ...model.rules import Potential, ThresholdRule, count_above
 from ...model.sample import Rows, Sample
 from ...results.rankers.ensemble import EnsembleResults
 from ..base import Method, Needs, cost_option, option
 from .geometry import hull
+from .stump_code import vote_divergence
 
 
 def _known_learner(name: str, value: Any, of: Any) -> None:
@@ -131,7 +132,10 @@ class RoundsMethod(Method):
         if lengths is not None:
             lengths = np.zeros(sample.n)
             lengths[used] = richness.squared_lengths
-        return hull(cast(InRounds, rule.potential).round_weights, rule.theta, richness.log_size, lengths)
+        found = hull(cast(InRounds, rule.potential).round_weights, rule.theta, richness.log_size, lengths)
+        if not isinstance(rule.potential, StumpSum):
+            return found
+        return replace(found, nats=vote_divergence(rule.potential, rule.theta, sample))
 
     # Fits
 

@@ -38,13 +38,14 @@ def scaling_of_kernel(name: str, value: Any, of: Any) -> None:
 
 def _checked_C(name: str, C: Any, of: Any) -> float | str | tuple[float, ...]:
     """C as one number, "cv", or growing values to choose from."""
-    if isinstance(C, str) and C == "cv":
-        return "cv"
+    if isinstance(C, str) and C in ("cv", *(("bound",) if of.bounded else ())):
+        return C
     if of.hard and isinstance(C, (float, np.floating)) and np.isposinf(C):
         return float("inf")
     if isinstance(C, (tuple, list, np.ndarray)) and np.size(C) > 0:
         return tuple(sorted({number("each C", value, above=0.0, of=of) for value in C}))
-    return number(name, C, above=0.0, of=of, also=f", several of them{', inf' if of.hard else ''} or 'cv'")
+    more = (", inf" if of.hard else "") + (", 'bound'" if of.bounded else "")
+    return number(name, C, above=0.0, of=of, also=f", several of them{more} or 'cv'")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -89,6 +90,8 @@ class CrossValidated:
 
     #: Whether C = inf is allowed.
     hard: ClassVar[bool] = False
+    #: Whether C = "bound" is allowed.
+    bounded: ClassVar[bool] = False
 
     @property
     def similarity(self) -> Kernel:
@@ -103,7 +106,12 @@ class CrossValidated:
     @property
     def selects(self) -> bool:
         """Whether C or the kernel's gamma is chosen by cross-validation."""
-        return isinstance(self.C, (str, tuple)) or bool(self.similarity.gammas)
+        return isinstance(self.C, tuple) or self.C == "cv" or bool(self.similarity.gammas)
+
+    @property
+    def by_bound(self) -> bool:
+        """Whether a bound of the expected cost chooses C."""
+        return isinstance(self.C, str) and self.C == "bound"
 
     @property
     def grid(self) -> tuple[float, ...]:
@@ -152,7 +160,7 @@ class CrossValidated:
 
     def settled_facts(self, selection: Selection | None, n_columns: int) -> tuple[tuple[str, Any], ...]:
         """Kernel, C and scaling as settled, saying which were chosen."""
-        how, kernel = f"chosen by {self.folds}-fold cross-validation", self.similarity
+        how, kernel = "" if selection is None else f"chosen by {selection.how}", self.similarity
         C = self.grid[0] if selection is None else selection.best_C
         best = kernel if selection is None or not kernel.gammas else kernel.at(selection.best_gamma)
         chosen_C = "" if isinstance(self.C, (int, float)) else f", {how}"

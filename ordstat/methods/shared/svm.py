@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, cast
@@ -30,7 +30,9 @@ from ...solvers.svm.dual import ThresholdedCandidate
 from ...solvers.svm.hard_margin import hard_margin
 from ...solvers.svm.routes import LOSSES
 from ..base import Method, Needs
+from .bound_choice import choose_by_bound
 from .geometry import ball
+from .origins import coded_origins
 from .selection import CrossValidated
 from .work import Work
 
@@ -45,6 +47,20 @@ _CHECKED = 8
 _MATRICES, _CHECKED_MATRICES, _PART, _CELLS = 1.5, 4.0, 0.9, 18.0
 # Multipliers below this share of the largest are rounding.
 _NO_SUPPORT = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class _Setting:
+    """What the machines of one fit share whatever C is: its rows, those of positive weight, and the problem."""
+
+    sample: Sample
+    used: Sample
+    rows: IntArray
+    kernel: Kernel
+    scaling: Scaling
+    X: FloatArray
+    problem: Any
+    means: FloatArray
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -63,7 +79,11 @@ class KernelMachine(CrossValidated, Method):
         The squared hinge takes a linear kernel: Newton's method, a million rows in seconds.
     solver : {"auto", "coordinate", "interior-point", "cvxpy"}
         Solver of the hinge; the squared hinge has "auto" and "cvxpy".
-    C, kernel, cost, scaling, tol, folds, n_jobs
+    C : float, sequence of floats, "cv" or "bound"
+        "bound" takes the value of 2^-17, 2^-15, ..., 2^3 with the smallest bound of the expected cost, from the rows of
+        the fit alone (`ordstat.assess.pac_bayes`); the choice has no price. Small values win, because a bound asks for
+        more of a ranker than cross-validation does: the error of new rows is often larger than after C="cv".
+    kernel, cost, scaling, tol, folds, n_jobs, and C
         See `ordstat.methods.shared.selection.CrossValidated`.
 
     Raises
@@ -81,6 +101,7 @@ class KernelMachine(CrossValidated, Method):
     routes: ClassVar[Mapping[str, Mapping[str, Route]]] = LOSSES
     #: Whether theta_1 <= ... <= theta_{K-1} is a constraint under convex costs too, which order them by themselves.
     explicit: ClassVar[bool] = False
+    bounded: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -89,6 +110,10 @@ class KernelMachine(CrossValidated, Method):
         hard = isinstance(self.C, float) and np.isinf(self.C)
         if self.similarity.gammas and hard:
             raise OptionError(f"C must be finite where cross-validation chooses gamma of {self.kernel!r}; got C=inf.")
+        if self.similarity.gammas and self.by_bound:
+            raise OptionError(
+                f"C='bound' needs a kernel whose gamma is a number; got kernel={self.kernel!r}. Set gamma, or C='cv'."
+            )
         if self.factored and not self.similarity.linear:
             raise OptionError(f"loss={self.loss!r} needs kernel='linear'; got kernel={self.kernel!r}.")
         if self.solver not in self.routes[self.loss]:
@@ -187,14 +212,32 @@ class KernelMachine(CrossValidated, Method):
         scaling = fit_scaling(self.scaling, used.X, used.case_weights, about_mean=self.similarity.linear)
         X = scaling(sample.X)
         kernel, candidate, selection = self._settled(X, rows, used, scaling, rng, progress)
-        C = cast(float, self.C) if selection is None else selection.best_C
         problem, means = candidate.whole()
-        outcome = self._solved(problem, C, rng)
+        setting = _Setting(sample, used, rows, kernel, scaling, X, problem, means)
+        if self.by_bound:
+            return choose_by_bound(self, sample, self._machines(setting, rng, progress))
+        C = cast(float, self.C) if selection is None else selection.best_C
+        return self._machine(setting, self._solved(problem, C, rng), selection)
+
+    def _machines(
+        self, setting: _Setting, rng: np.random.Generator, progress: Progress | None
+    ) -> Iterator[tuple[float, Callable[[Selection | None], MarginFit]]]:
+        """For growing C, what makes the fit when it is told how C was chosen."""
+        solver = self._route(setting.problem.gram)(setting.problem, rng)
+        for step, C in enumerate(self.grid):
+            yield C, partial(self._machine, setting, solver.solve(C, self.tol))
+            if progress is not None:
+                progress(step + 1, len(self.grid), f"bound at C = {C:.3g}")
+
+    def _machine(self, setting: _Setting, outcome: Outcome[Solution], selection: Selection | None) -> MarginFit:
+        """The fit of an optimum."""
+        sample, used, rows, kernel = setting.sample, setting.used, setting.rows, setting.kernel
+        scaling, X, problem = setting.scaling, setting.X, setting.problem
         point = _without_rounding(outcome.solution)
         support = np.flatnonzero(point.sizes > _NO_SUPPORT * point.sizes.max(initial=0.0))
         # Scores of the centred kernel differ from those of the raw one by means'beta. The offset takes it up; where
         # there is none, the thresholds do.
-        shift = mean_score(means, point)
+        shift = mean_score(setting.means, point)
         b, theta = (0.0, point.theta + shift) if point.offset is None else (point.offset - shift, point.theta)
         potential = _potential(kernel, scaling, X, rows, support, point, b)
         # A linear potential has an offset of its own choice; the thresholds move with it.
@@ -272,10 +315,21 @@ class KernelMachine(CrossValidated, Method):
         rule = cast(ThresholdRule, fit.rule)
         potential = cast(KernelExpansion | LinearPotential, rule.potential)
         kernel = potential.kernel if isinstance(potential, KernelExpansion) else self.similarity
-        X, shift = potential.scaling(sample.X), potential.offset
-        if kernel.conditionally_definite:
-            shift += float(potential.coef @ kernel.origin(X)[cast(MarginFit, fit).support])
-        return ball(kernel, X, self.scaling, potential.squared_norm, rule.theta - shift)
+        X, support = potential.scaling(sample.X), cast(MarginFit, fit).support
+        # A gamma chosen among several, by these rows, has its code too.
+        chosen = float(np.log(max(len(self.similarity.gammas), 1)))
+
+        def counted_from(origin: FloatArray, price: float) -> BallGeometry:
+            Z, shift = X - origin, potential.offset
+            if kernel.conditionally_definite:
+                shift += float(potential.coef @ kernel.origin(Z)[support])
+            found = ball(kernel, Z, self.scaling, potential.squared_norm, rule.theta - shift)
+            return replace(found, price=price + chosen)
+
+        half_width = 1.0 if self.scaling == "range" else np.inf
+        origins = coded_origins(kernel, X, sample.case_weights, half_width)
+        here, *others = (counted_from(origin, price) for origin, price in origins)
+        return replace(here, moved=tuple(others))
 
 
 def _gram(kernel: Kernel, X: FloatArray, rows: IntArray, factored: bool) -> Gram:

@@ -113,15 +113,18 @@ def delta_table(errors: DeltaErrors, normalised: bool) -> Table:
 
 
 def bound_table(found: MarginBounds) -> list[Table]:
-    """The margin bounds; nothing where there are none (the notes say why)."""
-    if not found.bounds:
+    """The margin bounds that say something; nothing where none does (the notes say why)."""
+    told = [b for b in found.bounds if not b.vacuous]
+    if not told:
         return []
-    rows = [(b.value, b.trivial, "vacuous" * b.vacuous, b.margin, b.training, b.source) for b in found.bounds]
-    columns = ["bound", "trivial", "", "at Delta", "error there", "source"]
-    frame = pd.DataFrame(rows, index=[b.name for b in found.bounds], columns=columns)
-    confidence = 100 * (1 - found.bounds[0].delta)
-    title = f"Margin bounds of the expected error, each with probability {confidence:g}% over independent rows"
-    return [Table(title=title, frame=frame, formats={"trivial": "g", "at Delta": "g"})]
+    columns = {
+        "bound": [b.value for b in told],
+        "trivial": [b.trivial for b in told],
+        "source": [b.source for b in told],
+    }
+    title = f"Margin bounds of the expected error, each with probability {100 * (1 - told[0].delta):g}%"
+    frame = pd.DataFrame(columns, index=[b.name for b in told])
+    return [Table(title=title, frame=frame, formats={"trivial": "g"})]
 
 
 def shortened(table: Table, where: str) -> Table:
@@ -197,9 +200,9 @@ def error_tables(r: FittedRanker) -> list[Table]:
 
 def selection_table(selection: Selection) -> Table:
     """Cross-validated cost of every C tried; where gamma was chosen too, of the best C for each."""
-    frame = pd.DataFrame({"cost": selection.cost, "std. error": selection.error})
+    frame = pd.DataFrame({"cost": selection.cost, "std. error": selection.error}).dropna(axis=1)
     tried, best = selection.C, np.arange(selection.C.size)
-    title = f"Cost by {selection.folds}-fold cross-validation"
+    title = f"Cost by {selection.how}" if selection.folds else "Bound of the expected cost, at 95%"
     if selection.gamma is not None:
         tried, best = selection.gamma, selection.best_of_each_gamma()
         frame.insert(0, "C", [f"{C:g}" for C in selection.C])

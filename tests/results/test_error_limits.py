@@ -1,0 +1,119 @@
+"""Bounds from rows that a fit has not seen: new ones, and folds."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordstat import ordfit
+from ordstat.assess.intervals import clopper_pearson, mean_limit
+from ordstat.exceptions import OptionError
+
+
+def _draw(rng, n):
+    x = rng.uniform(-1, 1, n)
+    return pd.DataFrame({"x": x, "y": np.searchsorted([-0.4, 0.4], x + 0.3 * rng.normal(size=n))})
+
+
+@pytest.fixture(scope="module")
+def fit():
+    return ordfit("y ~ x", _draw(np.random.default_rng(0), 200))
+
+
+def test_new_rows(fit):
+    new = _draw(np.random.default_rng(1), 300)
+    distance = np.abs(fit.predict(new).astype(int).to_numpy() - new["y"].to_numpy()).astype(float)
+    table = fit.bounds(new, delta=0.1)
+    one, two = table.loc["classification error (new data)"], table.loc["absolute error (new data)"]
+    assert one["value"] == clopper_pearson((distance > 0).sum(), 300, 0.1)
+    assert two["value"] == mean_limit(distance, np.ones(300), 2.0, 0.1)[0]
+    assert two["observed"] == pytest.approx(distance.mean()) and two["trivial"] == 2.0
+    assert (table["delta"] == 0.1).all() and table["source"].ne("").all()
+
+
+def test_folds_by_hand(fit):
+    """Plain folds of the rows, each fit judged by the rows it has not seen, at delta / 4."""
+    table = fit.bounds(cv=4, seed=3)
+    again = fit.bounds(cv=4, seed=3)
+    pd.testing.assert_frame_equal(table, again)
+    row = table.loc["absolute error (4-fold cv)"]
+    assert row["observed"] < row["value"] < row["trivial"] == 2.0
+    assert row["observed"] == pytest.approx(fit.errors(cv=4).loc["absolute error", "cv"], abs=0.1)
+    # Four folds of 50 rows each cannot be told better than 50 rows at delta / 4.
+    assert row["value"] > row["observed"] + 0.1
+
+
+def test_a_cost_of_ones_own():
+    rng = np.random.default_rng(2)
+    fit = ordfit("y ~ x", _draw(rng, 100), "redsvm", cost="squared")
+    table = fit.bounds(_draw(rng, 200))
+    assert table.loc["cost (new data)", "trivial"] == 4.0
+    assert table.loc["cost (new data)", "observed"] < table.loc["cost (new data)", "value"] < 4.0
+
+
+def test_doubtful_calls(fit):
+    rng = np.random.default_rng(3)
+    with pytest.raises(OptionError, match=r"newdata must be a data frame; got 0.1.*delta="):
+        fit.bounds(0.1)
+    with pytest.raises(OptionError, match="whole numbers"):
+        fit.bounds(_draw(rng, 20), weights=np.full(20, 0.5))
+    with pytest.raises(OptionError, match="number of folds"):
+        fit.bounds(cv=1)
+    weighted = ordfit("y ~ x", _draw(rng, 60).assign(w=2), weights="w")
+    with pytest.raises(OptionError, match=r"every row by itself.*repeat"):
+        weighted.bounds(cv=3)
+    clustered = ordfit("y ~ x", _draw(rng, 60).assign(c=np.arange(60) // 2), cluster="c")
+    with pytest.raises(OptionError, match=r"bounds\(cv=\) needs independent rows"):
+        clustered.bounds(cv=3)
+
+
+def _held(draws, seed, folds):
+    """Shares of samples in which the limits of new rows, and of folds, hold for the models that they are of."""
+    rng, far = np.random.default_rng(seed), _draw(np.random.default_rng(9), 20_000)
+    names = ["classification error", "absolute error"]
+    held = []
+    for _ in range(draws):
+        train = _draw(rng, 60)
+        fit = ordfit("y ~ x", train)
+        distance = np.abs(fit.predict(far).astype(int).to_numpy() - far["y"].to_numpy())
+        truth = np.array([(distance > 0).mean(), distance.mean()])
+        new = fit.bounds(_draw(rng, 60)).loc[[f"{name} (new data)" for name in names], "value"].to_numpy()
+        held.append(new >= truth)
+        if folds:
+            # The mean error of the fold models is that of a fit to a part, a little above that of the whole fit.
+            cv = fit.bounds(cv=3).loc[[f"{name} (3-fold cv)" for name in names], "value"].to_numpy()
+            held[-1] = held[-1] & (cv >= truth)
+    assert (np.mean(held, axis=0) >= 0.95 - 4 * np.sqrt(0.05 * 0.95 / draws)).all()
+
+
+def test_limits_hold():
+    _held(15, 0, folds=True)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.ConvergenceWarning")
+def test_limits_hold_in_a_thousand_samples():
+    _held(1000, 1, folds=False)
+
+
+@pytest.mark.slow
+def test_limits_of_folds_hold_in_a_thousand_samples():
+    """For the mean error of the very fold models: ridge-like rules on plain folds, as `fold_limits` draws them."""
+    from ordstat.assess.crossval import draw_folds
+    from ordstat.assess.intervals import averaged, holdout_limits
+    from ordstat.model.sample import Rows, Sample
+
+    rng, far = np.random.default_rng(5), _draw(np.random.default_rng(9), 20_000)
+    held = []
+    for _ in range(1000):
+        frame = _draw(rng, 90)
+        x, y = frame["x"].to_numpy(), frame["y"].to_numpy()
+        folds = draw_folds(Sample(rows=Rows(X=x[:, None]), y=y, n_levels=3), 3, rng, stratified=False)
+        parts, truths = [], []
+        for fold in range(3):
+            out = folds == fold
+            cuts = np.sort([(x[~out & (y == k)].mean() + x[~out & (y == k + 1)].mean()) / 2 for k in range(2)])
+            distance = np.abs(np.searchsorted(cuts, x[out]) - y[out]).astype(float)
+            parts.append(holdout_limits(distance, np.ones(out.sum()), 3, 0.05 / 3))
+            truths.append(np.abs(np.searchsorted(cuts, far["x"]) - far["y"]).mean())
+        held.append(averaged(parts, 0.05)[1].value >= np.mean(truths))
+    assert np.mean(held) >= 0.95
