@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from scipy.special import chdtrc, chdtri, ndtr
@@ -83,8 +83,15 @@ def _tukey(family: Family) -> Adjusted:
     from scipy.stats import studentized_range
 
     p = studentized_range.sf(math.sqrt(2.0) * np.abs(family.z), family.n_means, np.inf)
-    critical = studentized_range.isf(1.0 - family.level, family.n_means, np.inf) / math.sqrt(2.0)
-    return np.clip(p, family.p, _bonferroni(family)[0]), _level(critical)
+    return np.clip(p, family.p, _bonferroni(family)[0]), _level(_tukey_point(family.level, family.n_means))
+
+
+@lru_cache(maxsize=64)
+def _tukey_point(level: float, n_means: int) -> float:
+    """Standard errors of a difference; found once for all families of one size."""
+    from scipy.stats import studentized_range
+
+    return float(studentized_range.isf(1.0 - level, n_means, np.inf)) / math.sqrt(2.0)
 
 
 def _scheffe(family: Family) -> Adjusted:

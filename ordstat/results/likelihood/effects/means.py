@@ -191,16 +191,17 @@ class Emmeans:
 
     def _found(self, members: list[int], asked: Any, interaction: Any, ref: Any, reverse: bool) -> Contrasts:
         """The contrasts of one group."""
-        main = self.cells.drop(columns=list(self.by)).iloc[members].astype(str)
+        names = [name for name in self.cells.columns if name not in self.by]
+        columns = [[str(self.cells[name].iloc[k]) for k in members] for name in names]
         sign = self.averager.sign
         if interaction is None:
-            return contrasts_of(asked, main.agg(" ".join, axis=1).tolist(), sign, ref, reverse)
-        levels = [main[name].unique().tolist() for name in main.columns]
+            return contrasts_of(asked, [" ".join(row) for row in zip(*columns, strict=True)], sign, ref, reverse)
+        levels = [list(dict.fromkeys(column)) for column in columns]
         named = isinstance(interaction, Sequence) and not isinstance(interaction, str)
         methods = list(interaction) if named else [interaction] * len(levels)
         if len(methods) != len(levels) or not all(isinstance(method, str) for method in methods):
             raise OptionError(
-                f"interaction must name a set of contrasts for each of {', '.join(main.columns)}, or one for all; got "
+                f"interaction must name a set of contrasts for each of {', '.join(names)}, or one for all; got "
                 f"{interaction!r}."
             )
         return interactions(methods, levels, sign, reverse)
