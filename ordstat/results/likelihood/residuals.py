@@ -155,8 +155,9 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series:
     Returns
     -------
     pandas.Series
-        lr_chi2, lr_df, lr_p_value; score_chi2, score_p_value (both tests NaN with a survey design); cox_snell,
-        nagelkerke, mcfadden; r2_n_p, n_effective, r2_effective, r2_effective_p; g, gr, gp; pdm; rho; c_index, somers_d, gamma, tau_a; brier, rps.
+        lr_chi2, lr_df, lr_p_value; score_chi2, score_p_value (these five NaN with a survey design); cox_snell,
+        nagelkerke, mcfadden; r2_n_p, n_effective, r2_effective, r2_effective_p; g, gr, gp; pdm; rho; c_index,
+        somers_d, gamma, tau_a; brier, rps.
         `ordstat.assess.likelihood.discrimination.discrimination` says what each is.
 
     Examples

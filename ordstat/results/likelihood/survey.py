@@ -51,7 +51,7 @@ def overall_test(r: FittedLikelihood) -> pd.Series:
     asked[r.parameters.of("nominal", "location", "scale")] = True
     L = np.eye(r.edf)[asked[~r.fit.aliased]]
     test = wald_test(L, L @ r.fit.coefficients[~r.fit.aliased], r.vcov().to_numpy())
-    return wald_f_frame(["model"], [test], r.design_df).loc["model"]
+    return wald_f_frame(["model"], [test], r.design_df).iloc[0]
 
 
 def survey_figures(r: FittedLikelihood) -> dict[str, Any]:
