@@ -28,8 +28,8 @@ def wald_f(statistic: float, hypotheses: int, df: float) -> tuple[float, float, 
     --------
     >>> wald_f(9.0, 1, 20.0)[:2]
     (9.0, 20.0)
-    >>> wald_f(9.0, 3, 20.0)[:2]
-    (2.7, 18.0)
+    >>> wald_f(10.0, 3, 20.0)[:2]
+    (3.0, 18.0)
     """
     left = df - hypotheses + 1.0
     if hypotheses == 0 or left <= 0.0 or not np.isfinite(statistic):
