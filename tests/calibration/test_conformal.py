@@ -279,8 +279,10 @@ def test_refusals():
         fit.conformal(weights="w")
     with pytest.raises(OptionError, match="weights of data must be whole"):
         fit.conformal(0.8, frame.assign(w=0.5), weights="w")
+    with pytest.warns(DataWarning, match="not whole"):
+        fractions = ordfit(FORMULA, frame.assign(w=frame["w"] / 2), weights="w")
     with pytest.raises(OptionError, match="weights of the fit must be whole"):
-        ordfit(FORMULA, frame.assign(w=frame["w"] / 2), weights="w").conformal(0.8)
+        fractions.conformal(0.8)
     with pytest.raises(OptionError, match="clusters are not exchangeable"):
         ordfit(FORMULA, frame.assign(g=np.arange(60) % 6), cluster="g").conformal(0.8)
     with pytest.raises(OptionError, match="newdata must be a data frame"):
