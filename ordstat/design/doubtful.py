@@ -66,9 +66,9 @@ def _whole_numbers(labels: tuple[int, ...], name: str) -> tuple[str, ...]:
             f"{rest[-1]}: if that is a code for a missing answer, leave it out with subset=, or set it to missing; if "
             "not, levels=[...] with all levels in order says so.",
         )
-    gaps = [str(value) for before, after in pairwise(labels) for value in range(before + 1, after)]
-    if len(gaps) > len(labels):
+    if sum(steps) - len(steps) > len(labels):  # more gaps than levels: no scale of neighbouring numbers
         return ()
+    gaps = [str(value) for before, after in pairwise(labels) for value in range(before + 1, after)]
     return (
         f"Response {name} has no rows of level {', '.join(gaps)}: its neighbours count as adjacent, which is what "
         "levels=[...] with all levels in order does too.",

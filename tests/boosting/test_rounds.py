@@ -98,6 +98,7 @@ def test_rankers_that_were_fitted_go_on_too(frame):
     assert short.more(2).predict(frame).tolist() == whole.predict(frame).tolist()
 
 
+@pytest.mark.filterwarnings("ignore:Response y has:ordstat.exceptions.DataWarning")
 @pytest.mark.parametrize("name", ["orboost-all", "cart"])
 def test_a_table_of_many_levels_is_made_at_once(name):
     """pandas warns of tables made column by column."""

@@ -29,6 +29,7 @@ OTHER = {
     "combination": "votes",
     "cost": "squared",
     "criterion": "misclassification",
+    "crossing": "raise",
     "decision": "mode",
     "encoding": "separate",
     "epochs": 3,
@@ -151,7 +152,9 @@ def test_options_of_speed_change_nothing(name, option):
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.ConvergenceWarning")
-@pytest.mark.parametrize(("name", "option"), [pair for pair in OPTIONS if pair[1] not in OF_SPEED])
+@pytest.mark.parametrize(
+    ("name", "option"), [pair for pair in OPTIONS if pair[1] not in OF_SPEED and pair[1] != "crossing"]
+)
 def test_every_option_counts(name, option):
     beside, frame = _beside(name, option), Problem.of(name).frame
     plain = ordfit(FORMULA, frame, name, **beside)
@@ -165,7 +168,8 @@ def test_every_option_is_checked(name, option):
         resolve(name, {option: object()})
 
 
-@pytest.mark.parametrize(("name", "option"), [pair for pair in OPTIONS if pair[1] != "max_iter"])
+# crossing counts only where nominal effects cross: tests/effects/test_crossing.py
+@pytest.mark.parametrize(("name", "option"), [pair for pair in OPTIONS if pair[1] not in ("max_iter", "crossing")])
 def test_string_and_value_are_the_same_call(name, option):
     given, frame = _beside(name, option) | {option: another(name, option)}, Problem.of(name).frame
     by_string = ordfit(FORMULA, frame, name, **given)

@@ -135,6 +135,7 @@ MEASURED = {
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:Response y has:ordstat.exceptions.DataWarning")
 @pytest.mark.parametrize("name", MEASURED)
 def test_memory_is_right_to_a_factor_of_two(name):
     n, n_levels, options = MEASURED[name]
@@ -178,6 +179,7 @@ def test_memory_of_a_machine_that_does_not_tell(monkeypatch):
     assert work_of.memory() == 2**30
 
 
+@pytest.mark.filterwarnings("ignore:Response y has:ordstat.exceptions.DataWarning")
 def test_thresholds_of_many_levels_are_no_trouble():
     """What the refusals point to."""
     fit = ordfit("y ~ a + b + c", _rows(1000, 1000), "redsvm", kernel="linear", loss="squared_hinge")

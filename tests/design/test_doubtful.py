@@ -48,7 +48,10 @@ def test_codes_among_whole_numbers(labels: list[int], named: str) -> None:
     assert notes(labels, levels=labels) == ()
 
 
-@pytest.mark.parametrize("labels", [[1, 2, 3], [-1, 0, 1], [0, 2, 4, 6], [10, 20, 30], [0, 1], [1, 9], list(range(30))])
+@pytest.mark.parametrize(
+    "labels",
+    [[1, 2, 3], [-1, 0, 1], [0, 2, 4, 6], [10, 20, 30], [0, 1], [1, 9], [2**40, 2**41, 2**50], list(range(30))],
+)
 def test_scales_that_are_in_order(labels: list[int]) -> None:
     assert notes(labels) == ()
 

@@ -13,7 +13,7 @@ from ....assess.likelihood.rubin import FTest, Pooled, d1, d2, d3
 from ....assess.likelihood.wald import wald_test
 from ....checks import one_of
 from ....exceptions import OptionError
-from ..comparison import described, likelihood_ratio_tests
+from ..comparison import comparable, described, likelihood_ratio_tests
 from ..fitted import FittedLikelihood
 from ..standard_errors import rule_at
 from ..wald_tests import JOINT, linear_hypotheses
@@ -178,7 +178,7 @@ def _ordered(r: PooledEstimates, other: Any) -> tuple[PooledEstimates, PooledEst
 
 def _likelihood_ratio(small: FittedLikelihood, large: FittedLikelihood) -> float:
     """The likelihood ratio statistic of one data set; refuses models that are not nested on the same rows."""
-    table = likelihood_ratio_tests([small, large])
+    table = likelihood_ratio_tests(comparable([small, large]))
     if notes := table.attrs["notes"]:
         raise OptionError(f"anova needs nested models, fitted to the same imputed data sets: {notes[0]}")
     if large.edf == small.edf:

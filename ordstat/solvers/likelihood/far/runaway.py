@@ -64,12 +64,13 @@ def flat(problem: Problem, optimum: Optimum, max_iter: int) -> Runaway | None:
     if n_scale == 0 or problem.flexible is not None or not optimum.message.startswith("converged"):
         return None
     with np.errstate(invalid="ignore"):
-        errors = np.sqrt(np.diagonal(optimum.factor.schur_inverse())[-n_scale:])
+        errors = np.sqrt(optimum.unit * np.diagonal(optimum.factor.schur_inverse())[-n_scale:])
     zeta = optimum.rest[-n_scale:]
     direction = _direction(np.where(errors > _UNKNOWN, zeta, 0.0), _VISIBLE)
     if direction is None:
         return None
-    point, least = (optimum.alpha, optimum.rest), optimum.at.loglik - 10.0 * _GAIN * (1.0 + abs(optimum.at.loglik))
+    loglik, point = optimum.at.loglik, (optimum.alpha, optimum.rest)
+    least = loglik - 10.0 * _GAIN * (optimum.unit + abs(loglik))
     ends = (_moved(problem, point, step * direction, max_iter) for step in _FURTHER)
     return Runaway(direction, point) if all(end.loglik >= least for end in ends) else None
 
