@@ -10,6 +10,7 @@ import pytest
 from ordstat.model.likelihood.cumulative import Cumulative
 from ordstat.model.likelihood.links import LINKS
 from ordstat.model.sample import Rows, Sample
+from ordstat.solvers.likelihood.explore import follow
 from ordstat.solvers.likelihood.newton import Evaluation
 from ordstat.solvers.likelihood.problem import Problem
 from ordstat.solvers.likelihood.rows import TermRows
@@ -92,3 +93,11 @@ def test_steep_rows_take_the_terms() -> None:
     assert (one is None) == (other is None)
     if one is not None:
         same(one, other)
+
+
+def test_a_search_on_some_rows_hands_over_its_optimum() -> None:
+    """From its information all rows take one step more (`start.py`)."""
+    problem = Problem.of(make("none", ("scale",)), Cumulative(LINKS["logit"]))
+    reached = follow(problem, problem.start(), 50)
+    assert reached.optimum is not None
+    assert reached.optimum.at.loglik == reached.loglik

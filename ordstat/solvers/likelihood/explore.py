@@ -81,7 +81,7 @@ def follow(problem: Problem, point: Point, max_iter: int, steps: int = _STEPS) -
         return Reached(point)
     converged = found.message.startswith("converged")
     ends, settled = converged and found.damping == 0.0, converged and not found.indefinite
-    return Reached((found.alpha, found.rest), found.at.loglik, ends, settled)
+    return Reached((found.alpha, found.rest), found.at.loglik, ends, settled, found)
 
 
 def follow_all(problem: Problem, points: Sequence[Point], max_iter: int) -> list[Reached]:
