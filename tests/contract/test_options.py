@@ -152,6 +152,7 @@ def test_options_of_speed_change_nothing(name, option):
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.ConvergenceWarning")
+# `crossing` counts where nominal effects cross: tests/effects/test_crossing.py
 @pytest.mark.parametrize(
     ("name", "option"), [pair for pair in OPTIONS if pair[1] not in OF_SPEED and pair[1] != "crossing"]
 )
@@ -168,8 +169,7 @@ def test_every_option_is_checked(name, option):
         resolve(name, {option: object()})
 
 
-# crossing counts only where nominal effects cross: tests/effects/test_crossing.py
-@pytest.mark.parametrize(("name", "option"), [pair for pair in OPTIONS if pair[1] not in ("max_iter", "crossing")])
+@pytest.mark.parametrize(("name", "option"), [pair for pair in OPTIONS if pair[1] != "max_iter"])
 def test_string_and_value_are_the_same_call(name, option):
     given, frame = _beside(name, option) | {option: another(name, option)}, Problem.of(name).frame
     by_string = ordfit(FORMULA, frame, name, **given)
