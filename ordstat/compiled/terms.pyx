@@ -285,16 +285,18 @@ cdef inline void _add_mixed(double of_x, double of_z, const double *w, Py_ssize_
         _add(of_z * w[j], x + p, q - p, into + j * q + p)
 
 
-def logit_pass(const double[:, ::1] columns, Py_ssize_t p, const double[:, ::1] w, const Py_ssize_t[::1] pattern,
+def logit_sums(const double[:, ::1] columns, Py_ssize_t p, const double[:, ::1] w, const Py_ssize_t[::1] pattern,
                const Py_ssize_t[::1] y, const double[::1] weights, const double[::1] offset,
-               const double[::1] scale_offset, Py_ssize_t last, const double[:, ::1] theta, const double[::1] by,
-               double farthest, double largest, double[:, ::1] alpha, double[:, :, :, ::1] pairs,
-               double[:, :, ::1] cross, double[::1] rest, double[:, ::1] gram, bint second):
+               const double[::1] scale_offset, Py_ssize_t last, const double[:, ::1] theta, const double[:, ::1] step,
+               const double[::1] by, double farthest, double largest, double[:, ::1] alpha,
+               double[:, :, :, ::1] pairs, double[:, :, ::1] cross, double[::1] rest, double[:, ::1] gram,
+               bint second):
     """The sums of `accumulate_terms` for all rows of a cumulative logit model; returns the log-likelihood.
 
     The first p of the columns (n, q), with their part of by (q,), and offset make H, the others and scale_offset tau.
-    theta (G last, m) are the coefficients of the `last` thresholds, of each pattern where `pattern` (n,) is given; they
-    go with the nominal columns w (n, m), or 1 where w is None. Returns NaN, and sums that are not complete, where
+    theta (G last, m) are the coefficients of the `last` thresholds, of each pattern where `pattern` (n,) is given, and
+    step (G last, m) their differences from the threshold below, which are known better than by theta; they go with the
+    nominal columns w (n, m), or 1 where w is None. Returns NaN, and sums that are not complete, where
     thresholds are out of order, |tau| is above `largest`, or exp(-tau) above `farthest`. Without `second` the scores
     alone are added up.
     """
@@ -327,12 +329,7 @@ def logit_pass(const double[:, ::1] columns, Py_ssize_t p, const double[:, ::1] 
                 top, bottom = y[i] == last, y[i] == 0
                 u = INFINITY if top else s * (_dot(&theta[k, 0], own, m) - H)
                 lo = -INFINITY if bottom else s * (_dot(&theta[k - 1, 0], own, m) - H)
-                d = INFINITY
-                if not (top or bottom):
-                    d = 0.0
-                    for j in range(m):
-                        d += (theta[k, j] - theta[k - 1, j]) * own[j]
-                    d *= s
+                d = INFINITY if top or bottom else s * _dot(&step[k, 0], own, m)
                 if not (d > 0.0 and s <= farthest):
                     total = NAN
                     break

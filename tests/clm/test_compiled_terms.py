@@ -86,3 +86,34 @@ def test_aranda_ordaz_interval(lam: float) -> None:
     logs = np.empty(300)
     intervals.aranda_ordaz_log(upper, lower, width, lam, logs)
     np.testing.assert_array_equal(logs, one[0])
+
+
+@pytest.mark.parametrize("second", [True, False])
+@pytest.mark.parametrize("shape", [(0, 0, 1), (3, 0, 1), (2, 2, 1), (0, 2, 3), (3, 1, 3)], ids=str)
+@pytest.mark.parametrize("patterns", [1, 4])
+def test_logit_sums(patterns: int, shape: tuple[int, int, int], second: bool) -> None:
+    (p, r, m), n, last = shape, 700, 3  # more rows than are taken at once
+    rng = np.random.default_rng(10)
+    base = (np.arange(last) - 1.0 + 0.2 * rng.uniform(size=(patterns, last))).reshape(-1)
+    theta = np.hstack([base[:, None], 0.02 * rng.normal(size=(base.size, m - 1))])
+    step = np.diff(theta.reshape(patterns, last, m), axis=1, prepend=0.0).reshape(-1, m)
+    w = None if m == 1 else np.hstack([np.ones((n, 1)), rng.normal(size=(n, m - 1))])
+    given = (
+        *(rng.normal(size=(n, p + r)), p, w, rng.integers(0, patterns, n) if patterns > 1 else None),
+        *(rng.integers(0, last + 1, n), rng.uniform(0.5, 2.0, n), rng.normal(size=n)),
+        *(0.2 * rng.normal(size=n) if r else None, last, theta, step, 0.3 * rng.normal(size=p + r)),
+    )
+    shapes = ((base.size, m), (2, base.size, m, m), (base.size, m, p + r), (p + r,), (p + r, p + r))
+    one, other = ([np.zeros(shape) for shape in shapes] for _ in range(2))
+    value = terms.logit_sums(*given, 1e10, 100.0, *one, second)
+    assert value == pytest.approx(twins.logit_sums(*given, 1e10, 100.0, *other, second), rel=1e-12)
+    for mine, twin in zip(one, other, strict=True):
+        np.testing.assert_allclose(mine, twin, rtol=1e-11, atol=1e-11)
+    beyond = {"thresholds": (1e10, 100.0, -step), "scale": (1e10, 1e-3, step), "inverse scale": (1e-3, 100.0, step)}
+    for name, (farthest, largest, steps) in beyond.items():
+        if name == "scale" and not r:
+            continue
+        changed = (*given[:-2], steps, given[-1], farthest, largest)
+        sums = [[np.zeros(shape) for shape in shapes] for _ in range(2)]
+        assert np.isnan(terms.logit_sums(*changed, *sums[0], second)), name
+        assert np.isnan(twins.logit_sums(*changed, *sums[1], second)), name

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
-from ...compiled.terms import accumulate_terms, logit_pass
+from ...compiled.terms import accumulate_terms, logit_sums
 from ...model.likelihood.cumulative import Cumulative
 from ...model.likelihood.family import Family, RowTerms
 from ...model.likelihood.flexible import FlexibleLink
@@ -124,7 +124,7 @@ class TermRows:
 
     def _pass(self, alpha: FloatArray, rest: FloatArray, information: Blocks | None) -> Evaluation | None:
         sums = _Sums.zeros(alpha.shape, rest.size, self.family.local, self.rows.patterns)
-        if self._logit and not np.isnan(loglik := self._logit_pass(alpha, rest, sums, information is None)):
+        if self._logit and not np.isnan(loglik := self._add_logit(alpha, rest, sums, information is None)):
             found = sums.evaluation(loglik, information)
             return found if found.finite else None
         sums = _Sums.zeros(alpha.shape, rest.size, self.family.local, self.rows.patterns)
@@ -147,21 +147,20 @@ class TermRows:
             isinstance(self.family, Cumulative) and self.family.link.name == "logit" and self.observed.flexible is None
         )
 
-    def _logit_pass(self, alpha: FloatArray, rest: FloatArray, sums: _Sums, second: bool) -> float:
+    def _add_logit(self, alpha: FloatArray, rest: FloatArray, sums: _Sums, second: bool) -> float:
         """Add all rows; the log-likelihood, or NaN where the compiled pass is not for these values."""
         rows, y, p = self.rows, self.observed.y, self.rows.x.shape[1]
-        theta, w, pattern = alpha, None if alpha.shape[1] == 1 else rows.w, None
+        theta, step = alpha, np.diff(alpha, axis=0, prepend=0.0)
+        w, pattern = None if alpha.shape[1] == 1 else rows.w, None
         if rows.patterns is not None:
-            theta, w, pattern = (rows.patterns.w @ alpha.T).reshape(-1, 1), None, rows.patterns.of
+            theta, step = ((rows.patterns.w @ each.T).reshape(-1, 1) for each in (theta, step))
+            w, pattern = None, rows.patterns.of
         scale_offset = rows.scale_offset if rows.scale_offset.any() else None
         farthest = FARTHEST / max(np.abs(alpha).max(), np.abs(rest[:p]).max(initial=0.0), 1e-300)
+        given = self.columns, p, w, pattern, y, self.weights, rows.offset, scale_offset, len(alpha)
+        tables = np.ascontiguousarray(theta), np.ascontiguousarray(step)
         into = sums.alpha, sums.pairs, sums.cross, sums.rest, sums.gram
-        return float(
-            logit_pass(
-                self.columns, p, w, pattern, y, self.weights, rows.offset, scale_offset, len(alpha),
-                np.ascontiguousarray(theta), rest, farthest, LARGEST_LOG_SCALE, *into, second,
-            )
-        )  # fmt: skip
+        return float(logit_sums(*given, *tables, rest, farthest, LARGEST_LOG_SCALE, *into, second))
 
 
 def _resolved(predictor: Predictor, rows: ModelRows, beta: FloatArray, y: IntArray) -> bool:
