@@ -104,6 +104,7 @@ def logit_pass(X, y, weights, offset, shift, beta, theta, levels, score, cross, 
 
     With u = theta_y - s and l = theta_{y-1} - s: by level, v F(-u), v F(l), v f(u), v f(l); the score of beta; the
     columns weighted by v f(u) (row y + 1 of `cross`) and v f(l) (row y); their Gram matrix by v (f(u) + f(l)).
+    Without cross and gram, the first two columns of levels and the score alone.
     """
     v = np.ones(len(X)) if weights is None else weights
     x = X - shift
@@ -114,22 +115,13 @@ def logit_pass(X, y, weights, offset, shift, beta, theta, levels, score, cross, 
         return np.nan
     above, below = 1.0 / (1.0 + np.exp(u)), 1.0 / (1.0 + np.exp(-low))
     f_u, f_l = above * (1.0 - above), below * (1.0 - below)
-    np.add.at(levels, y, np.column_stack([above, below, f_u, f_l]) * v[:, None])
+    np.add.at(levels, y, (np.column_stack([above, below, f_u, f_l]) * v[:, None])[:, : levels.shape[1]])
     score -= (v * (above - below)) @ x
-    np.add.at(cross, y + 1, x * (v * f_u)[:, None])
-    np.add.at(cross, y, x * (v * f_l)[:, None])
-    gram += (x * (v * (f_u + f_l))[:, None]).T @ x
+    if gram is not None:
+        np.add.at(cross, y + 1, x * (v * f_u)[:, None])
+        np.add.at(cross, y, x * (v * f_l)[:, None])
+        gram += (x * (v * (f_u + f_l))[:, None]).T @ x
     return float(v @ (np.logaddexp(0.0, -u) + np.logaddexp(0.0, low)))
-
-
-def logit_slope(X, y, weights, offset, shift, beta, theta, levels, score):
-    """Twin of `ordstat.compiled.cumulative.logit_slope`: the first derivatives of `logit_pass`."""
-    p, K = X.shape[1], len(levels)
-    all_levels = np.zeros((K, 4))
-    sums = all_levels, score, np.zeros((K + 1, p)), np.zeros((p, p))
-    value = logit_pass(X, y, weights, offset, shift, beta, theta, *sums)
-    levels += all_levels[:, :2]
-    return value
 
 
 def accumulate(X, y, shift, parts, levels, score, cross, gram):

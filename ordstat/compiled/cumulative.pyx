@@ -219,11 +219,13 @@ def logit_pass(const double[:, ::1] X, const Py_ssize_t[::1] y, const double[::1
     With s = (x - shift)'beta + offset, u = theta_y - s, l = theta_{y-1} - s and F the logistic cdf, adds to
     levels (K, 4) the sums over y = k of v F(-u), v F(l), v f(u), v f(l); to score (p,) -v c x; to cross (K + 1, p)
     v f(u) x in row y + 1 and v f(l) x in row y; to gram (p, p) v (f(u) + f(l)) x x'. Returns
-    sum v log((1 + exp(-u))(1 + exp(l))), or NaN where a score is too large for this form.
+    sum v log((1 + exp(-u))(1 + exp(l))), or NaN where a score is too large for this form. Where cross and gram are
+    None, the first two columns of levels and score alone are added up.
     """
     cdef Py_ssize_t n = X.shape[0], start = 0, level
     cdef int p = <int>X.shape[1], chunk = _chunk_rows(<int>X.shape[1]), rows, i
     cdef double total = 0.0
+    cdef bint second = gram is not None
     cdef Logit at
     if not _open(&at, p, <int>theta.shape[0] + 1, chunk):
         raise MemoryError()
@@ -242,51 +244,21 @@ def logit_pass(const double[:, ::1] X, const Py_ssize_t[::1] y, const double[::1
                 level = y[start + i]
                 levels[level, 0] += at.above[i]
                 levels[level, 1] += at.below[i]
-                levels[level, 2] += at.f_u[i]
-                levels[level, 3] += at.f_l[i]
+                if second:
+                    levels[level, 2] += at.f_u[i]
+                    levels[level, 3] += at.f_l[i]
                 at.above[i] -= at.below[i]
-            if p > 0:
+            if p > 0 and second:
                 roots(rows, at.f_u, at.f_l, at.root)
                 add_rows(rows, at.pitch, &y[start], at.x, at.above, at.f_u, at.f_l, at.root, at.score, at.cross)
                 _add_gram(at.x, rows, p, at.pitch, 1.0, &gram[0, 0])
+            elif p > 0:
+                _add_weighted(at.x, rows, p, at.pitch, -1.0, at.above, &score[0])
             start += rows
-        if p > 0:
+        if p > 0 and second:
             _add_padded(at.score, 1, p, at.pitch, &score[0])
             _add_padded(at.cross, at.K + 1, p, at.pitch, &cross[0, 0])
             _mirror(&gram[0, 0], p)
-    free(at.x)
-    return total
-
-
-def logit_slope(const double[:, ::1] X, const Py_ssize_t[::1] y, const double[::1] weights, const double[::1] offset,
-                const double[::1] shift, const double[::1] beta, const double[::1] theta, double[:, ::1] levels,
-                double[::1] score):
-    """`logit_pass` without curvatures: levels (K, 2), the sums over y = k of v F(-u), v F(l); score; the same value."""
-    cdef Py_ssize_t n = X.shape[0], start = 0, level
-    cdef int p = <int>X.shape[1], chunk = _chunk_rows(<int>X.shape[1]), rows, i
-    cdef double total = 0.0
-    cdef Logit at
-    if not _open(&at, p, <int>theta.shape[0] + 1, chunk):
-        raise MemoryError()
-    at.weighted, at.shifted = weights is not None, offset is not None
-    with nogil:
-        if not _set_ends(&at, theta):
-            total = NAN
-        while start < n and total == total:
-            rows = <int>min(<Py_ssize_t>chunk, n - start)
-            total += _logit_chunk(&at, rows, &X[start, 0] if p > 0 else NULL, &y[start],
-                                  &weights[start] if at.weighted else NULL, &offset[start] if at.shifted else NULL,
-                                  &shift[0] if p > 0 else NULL, &beta[0] if p > 0 else NULL)
-            if not total == total:
-                break
-            for i in range(rows):
-                level = y[start + i]
-                levels[level, 0] += at.above[i]
-                levels[level, 1] += at.below[i]
-                at.above[i] -= at.below[i]
-            if p > 0:
-                _add_weighted(at.x, rows, p, at.pitch, -1.0, at.above, &score[0])
-            start += rows
     free(at.x)
     return total
 

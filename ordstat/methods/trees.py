@@ -280,13 +280,12 @@ class OrdinalAdaBoost(Boosted, TreeMethod):
     Raises
     ------
     OptionError
-        A value outside these.
+        A value outside these, or a criterion that does not go with the version.
 
     Examples
     --------
     >>> from ordstat import datasets, ordfit
-    >>> wine = datasets.load("wine")
-    >>> fit = ordfit("rating ~ temp + contact", data=wine, method="ordinal-adaboost", rounds=10)
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="ordinal-adaboost", rounds=10)
     >>> fit.predict(type="prob").shape
     (72, 5)
     """

@@ -44,11 +44,11 @@ def test_logit_pass(n: int, p: int, K: int, weighted: bool, shifted: bool) -> No
 @pytest.mark.parametrize(("n", "p", "K"), SIZES)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("shifted", [False, True])
-def test_logit_slope(n: int, p: int, K: int, weighted: bool, shifted: bool) -> None:
+def test_logit_pass_of_scores(n: int, p: int, K: int, weighted: bool, shifted: bool) -> None:
     given = inputs(n, p, K, weighted=weighted, shifted=shifted)
     one, other = outputs(p, K, 2)[:2], outputs(p, K, 2)[:2]
-    value = cumulative.logit_slope(*given, *one)
-    assert value == pytest.approx(twins.logit_slope(*given, *other), rel=1e-12)
+    value = cumulative.logit_pass(*given, *one, None, None)
+    assert value == pytest.approx(twins.logit_pass(*given, *other, None, None), rel=1e-12)
     for got, want in zip(one, other, strict=True):
         np.testing.assert_allclose(got, want, **ROUNDING)
 
@@ -58,7 +58,7 @@ def test_logit_pass_refuses_what_would_overflow(row: int) -> None:
     X, *given = inputs(5000, 2, 3, weighted=False, shifted=False)
     X[row] += 1e6
     assert np.isnan(cumulative.logit_pass(X, *given, *outputs(2, 3, 4)))
-    assert np.isnan(cumulative.logit_slope(X, *given, *outputs(2, 3, 2)[:2]))
+    assert np.isnan(cumulative.logit_pass(X, *given, *outputs(2, 3, 2)[:2], None, None))
     assert np.isnan(twins.logit_pass(X, *given, *outputs(2, 3, 4)))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
-from ...compiled.cumulative import accumulate, logit_pass, logit_slope, probit_rows, project
+from ...compiled.cumulative import accumulate, logit_pass, probit_rows, project
 from ...model.likelihood.interval_probability import log1mexp
 from ...model.likelihood.links import Link
 from ...model.row_blocks import row_blocks
@@ -49,6 +49,10 @@ class PlainRows:
     counts: FloatArray
     link: Link
 
+    @property
+    def _given(self) -> tuple[FloatArray, IntArray, FloatArray | None, FloatArray | None, FloatArray]:
+        return self.X, self.y, self.weights, self.offset, self.shift
+
     def inside(self, alpha: FloatArray, rest: FloatArray) -> bool:
         """Whether the thresholds are in order."""
         return bool(np.all(np.diff(alpha[:, 0]) > 0.0))
@@ -70,7 +74,7 @@ class PlainRows:
         if self.link.name != "logit" or not np.all(theta[1:] > theta[:-1]):
             return self.evaluate(alpha, rest)
         levels, score = np.zeros((self.counts.size, 2)), np.zeros(beta.size)
-        logs = logit_slope(self.X, self.y, self.weights, self.offset, self.shift, beta, theta, levels, score)
+        logs = logit_pass(*self._given, beta, theta, levels, score, None, None)
         if np.isnan(logs):
             return self.evaluate(alpha, rest)
         d, inner = np.diff(theta), self.counts[1:-1]
@@ -85,19 +89,7 @@ class PlainRows:
     def _logit(self, theta: FloatArray, beta: FloatArray) -> Evaluation | None:
         """The compiled pass: what depends on thresholds alone is added once a level, not once a row."""
         sums = _Sums.zeros(self.counts.size, 4, self.shift.size)
-        logs = logit_pass(
-            self.X,
-            self.y,
-            self.weights,
-            self.offset,
-            self.shift,
-            beta,
-            theta,
-            sums.levels,
-            sums.score,
-            sums.cross,
-            sums.gram,
-        )
+        logs = logit_pass(*self._given, beta, theta, sums.levels, sums.score, sums.cross, sums.gram)
         if np.isnan(logs):
             return None
         d = np.diff(theta)

@@ -28,8 +28,8 @@ def marginal_trends(
     var: str,
     *,
     by: str | Sequence[str] | None = None,
-    scale: str = "latent",
     at: Mapping[str, Any] | None = None,
+    scale: str = "latent",
     weights: str = "equal",
     cov_keep: int | str | Sequence[int | str] | None = None,
     cov_reduce: str = "weighted_mean",
@@ -48,7 +48,7 @@ def marginal_trends(
         Variables of the formula, or a formula of them, as in `emmeans`; one slope per combination of their levels.
     var : str
         The number whose slopes are asked for.
-    by, scale, at, weights, cov_keep, cov_reduce, data, level, vcov
+    by, at, scale, weights, cov_keep, cov_reduce, data, level, vcov
         As in `emmeans`.
 
     Returns
