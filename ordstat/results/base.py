@@ -16,7 +16,8 @@ from .errors import (
 from .fitted import FittedRanker
 from .predictions import augmented, prediction
 from .refit import updated
-from .report.render import Summary
+from .report.render import SCREEN, Summary, as_html, as_text
+from .report.screen import learnt, printed, shown_part
 from .report.sections import figures
 
 
@@ -36,13 +37,29 @@ class OrdinalResults(FittedRanker):
     reliability = reliability_curves
     conformal = conformal_intervals
 
+    def __str__(self) -> str:
+        return as_text(printed(self), SCREEN)
+
+    def _repr_html_(self) -> str:
+        return as_html(printed(self))
+
     @property
     def plot(self) -> Plots:
         """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
         return Plots(self)
 
-    def summary(self) -> Summary:
+    def summary(self, section: str | None = None) -> Summary:
         """The summary: its text is str(), its tables are in `.tables`.
+
+        Parameters
+        ----------
+        section : {"model", "fit", "errors", "margins", "bounds", "all"}, optional
+            One part in full, or all; one screen of the most important figures unless given.
+
+        Raises
+        ------
+        OptionError
+            Another section, or one that this fit has not.
 
         Examples
         --------
@@ -51,4 +68,5 @@ class OrdinalResults(FittedRanker):
         >>> print(str(fit.summary()).splitlines()[0])
         Cumulative link model: rating ~ temp
         """
-        return Summary(self.report())
+        report = self.report()
+        return shown_part(self, section, report, learnt(report))

@@ -175,8 +175,26 @@ class FittedRanker:
         """Warnings about the fit: (category, message)."""
         return list(alerts(self.design, self.fit))
 
+    @property
+    def kind(self) -> str:
+        """What was fitted, in a word or two."""
+        return "Ranker"
+
+    @property
+    def title(self) -> str:
+        """Head of what is printed."""
+        return f"{self.kind}: {self.design.formula}"
+
+    def estimates(self) -> dict[str, pd.Series]:
+        """What was estimated, by kind; empty for methods without coefficients and thresholds."""
+        return {}
+
+    def figures_of_fit(self) -> tuple[str, ...]:
+        """A few figures of the fit in words, beside the numbers of observations and levels."""
+        return ()
+
     def report(self) -> Report:
-        """The summary as data."""
+        """All of the summary as data."""
         raise TypeError(f"{type(self).__name__} defines no report")
 
     # Rows

@@ -63,7 +63,7 @@ def test_every_ranker_has_probabilities(method):
     if method in SOME:
         pd.testing.assert_frame_equal(fitted(frame, method, 2).predict(new, type="prob"), prob)
     assert "calibrate=2" in fit.call
-    assert "cross-fitted in 2 folds" in str(fit.summary())
+    assert "cross-fitted in 2 folds" in str(fit.summary("all"))
 
 
 @pytest.mark.parametrize("method", ["svor-imc", "prank", "orboost-all"])

@@ -40,7 +40,7 @@ def test_header_and_glance(case):
     assert figures["wald_chi2"] == pytest.approx(both, rel=1e-8) and figures["wald_df"] == 2
     assert figures["wald_p_value"] == pytest.approx(stats.chi2.sf(both, 2), rel=1e-6)
     assert not [name for name in figures.index if name.startswith("lr_")]
-    text = str(fit.summary())
+    text = str(fit.summary("all"))
     assert f"Wald test       {both:.4g} on 2 df" in text and "LR test" not in text
 
 

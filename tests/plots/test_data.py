@@ -90,7 +90,7 @@ def test_selection_marks_the_cheapest(fits):
     assert data["C"].is_monotonic_increasing
     assert data["chosen"].sum() == 1
     assert data.index[data["chosen"]][0] == data["cost"].idxmin()
-    assert str(float(data.loc[data["chosen"], "C"].iloc[0]))[:4] in str(fits["margin"].summary())
+    assert str(float(data.loc[data["chosen"], "C"].iloc[0]))[:4] in str(fits["margin"].summary("all"))
 
 
 def test_selection_of_gamma_too_is_a_field_of_numbers(fits):
@@ -106,7 +106,7 @@ def test_selection_of_gamma_too_is_a_field_of_numbers(fits):
     assert cells == expected
     corner = ax.patches[0].get_xy()
     assert corner == (data["C"].unique().tolist().index(best["C"]) - 0.5, [0.1, 1.0].index(best["gamma"]) - 0.5)
-    summary = str(fit.summary())
+    summary = str(fit.summary("all"))
     assert "at the best C for each gamma" in summary
     assert f"Gaussian(gamma={best['gamma']}), gamma chosen by 5-fold cross-validation" in summary
 

@@ -25,7 +25,7 @@ def test_weights_that_are_not_whole_are_percentages():
     with pytest.warns(DataWarning, match="not whole"):
         fit = ordfit("y ~ x", frame(2.5), weights="w")
     assert np.isclose(fit.nobs, 2_234_569.5)
-    text = str(fit.summary())
+    text = str(fit.summary("all"))
     assert "4 weighted rows" in text
     assert "1 (55.2%), 2 (44.8%)" in text  # 1234567 and 1000002.5 of 2234569.5
     assert "weighted percentages" in text

@@ -36,7 +36,7 @@ def test_pickle_and_repr(wine_margin):
 
 
 def test_summary_shows_what_the_method_tells(wine_margin):
-    text = str(wine_margin.summary())
+    text = str(wine_margin.summary("all"))
     for words in ("Support vectors", "3 of 72", "relative duality gap", "E_A", "PAC-Bayes", "trivial"):
         assert words in text
 

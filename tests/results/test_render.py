@@ -132,7 +132,7 @@ def test_ratios_show_how_far_they_are_from_one():
     wealth, x = rng.normal(5e4, 2e4, 300), rng.normal(size=300)
     y = np.digitize(2e-5 * wealth + x + rng.logistic(size=300), [0.5, 1.5])
     fit = ordfit("y ~ wealth + x", {"y": y, "wealth": wealth, "x": x})
-    text = str(fit.summary(exponentiate=True))
+    text = str(fit.summary("model", exponentiate=True))
     estimate = np.exp(fit.coef["wealth"])
     row = next(line for line in text.splitlines()[::-1] if line.strip().startswith("wealth"))
     shown = [float(cell) for cell in row.split()[1:]]

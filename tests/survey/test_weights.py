@@ -52,11 +52,11 @@ def test_no_warning_at_fits_of_the_fit():
 def test_summary_in_percentages():
     """3 rows of 72 of weight 1 (as survey weights): 1/24 = 4.2 % at most in a cell of one of them."""
     with pytest.warns(DataWarning):
-        text = str(ordfit(FORMULA, WINE, weights=FRACTIONS).summary())
+        text = str(ordfit(FORMULA, WINE, weights=FRACTIONS).summary("all"))
     share = FRACTIONS[WINE["rating"] == 1].sum() / FRACTIONS.sum()
     assert f"1 ({100 * share:.1f}%)" in text
     assert "72 weighted rows, sum of weights 96" in text
     assert "weighted percentages" in text
-    whole = str(ordfit(FORMULA, WINE, weights=2.0 * FRACTIONS).summary())
+    whole = str(ordfit(FORMULA, WINE, weights=2.0 * FRACTIONS).summary("all"))
     assert "192 (in 72 weighted rows)" in whole
     assert "%)" not in whole

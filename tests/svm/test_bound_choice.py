@@ -41,7 +41,7 @@ def test_no_other_C_has_a_smaller_bound(frame, method, options):
 
 def test_the_choice_is_told(frame):
     fit = ordfit(FORMULA, frame, "redsvm", C="bound")
-    text = str(fit.summary())
+    text = str(fit.summary("all"))
     assert "chosen by the bound of its cost" in text and "Bound of the expected cost" in text
     assert fit.plot.selection_data()["chosen"].sum() == 1
     # The search ends after four values that are worse.

@@ -319,4 +319,4 @@ def test_the_theorem_reaches_the_summary():
     frame = pd.DataFrame({"x": x, "y": (x > 0).astype(int)})
     fit = ordfit("y ~ x", frame, "rank-svm", kernel="linear", loss="squared_hinge", C=1e-3)
     assert {"R_pref, disjoint pairs", "R_pref, neighbours as printed"} < set(fit.bounds().index)
-    assert "th. 7.2" in str(fit.summary())
+    assert "th. 7.2" in str(fit.summary("all"))

@@ -50,6 +50,21 @@ class FittedLikelihood(FittedRanker):
 
     augments: ClassVar[tuple[str, ...]] = ("class", "score", "margin", "prob")
 
+    @property
+    def kind(self) -> str:
+        """What was fitted."""
+        return self.family.name
+
+    def estimates(self) -> dict[str, pd.Series]:
+        """Coefficients and thresholds by their kind."""
+        effects = {"Coefficients": "location", "Nominal effects": "nominal", "Scale effects": "scale", "Link": "lambda"}
+        found = {name: self.params.iloc[self.parameters.of(kind)] for name, kind in effects.items()}
+        return {**found, "Thresholds": self.thresholds}
+
+    def figures_of_fit(self) -> tuple[str, ...]:
+        """Link, log-likelihood and AIC."""
+        return (f"link {self.family.link.name}", f"log-likelihood {self.loglik:.2f}", f"AIC {self.aic:.2f}")
+
     # Predictions
 
     def target(self, newdata: Any) -> Target:

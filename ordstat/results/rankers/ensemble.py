@@ -17,12 +17,14 @@ from ...plots.accessor import EnsemblePlots
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
 from ..report.render import Report, Table
-from ..report.sections import figures, ranker_report, shared_tables, shortened
+from ..report.sections import figures, ranker_report, shared_tables, threshold_table
 from .margin import FittedThresholds, tidy_thresholds
 from .staged import after_rounds, staged_predictions, stages, with_more_rounds
 
 # Rows of the table of rounds in a summary.
 _SHOWN = 6
+# Columns of the table of importance in a summary.
+_LISTED = 8
 
 
 class BoostingMethod(Protocol):
@@ -40,6 +42,11 @@ class FittedEnsemble(FittedRanker):
     fit: EnsembleFit
 
     no_bounds: ClassVar[str] = "No margin bounds: the score that the rounds add to has no sum of weights."
+
+    @property
+    def kind(self) -> str:
+        """What was fitted."""
+        return "Threshold ensemble"
 
     @property
     def rounds(self) -> pd.DataFrame:
@@ -159,7 +166,20 @@ def _round_table(fit: FittedEnsemble) -> Table:
     of = "all rows of the fit, those held out too" if "validation" in frame else "the rows of the fit"
     title = "After some of the rounds: mean cost, loss, and the loss's bound by the training-error theorem"
     note = f"The cost is that of {of}. All rounds are in .rounds, their errors in .staged_errors()."
-    return Table(title=title, frame=frame, formats=dict.fromkeys(("alpha", "cost", "loss", "bound"), "g"), note=note)
+    formats = dict.fromkeys(("alpha", "cost", "loss", "bound"), "g")
+    return Table(title=title, frame=frame, formats=formats, note=note, section="fit")
+
+
+def _importance_table(fit: FittedEnsemble) -> list[Table]:
+    """The columns that the rounds look at most; nothing for hypotheses that do not tell."""
+    try:
+        frame = ensemble_importance(fit)
+    except UnavailableError:
+        return []
+    more = len(frame) > _LISTED
+    note = f"The first {_LISTED} of {len(frame)}; all are in .importance()." if more else ""
+    shown = frame.head(_LISTED)
+    return [Table(title="Importance of the columns", frame=shown, formats={"importance": ".3f"}, note=note)]
 
 
 class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
@@ -192,5 +212,5 @@ class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
 
     def report(self) -> Report:
         """The summary as data."""
-        thresholds = shortened(Table(title="Thresholds", frame=self.thresholds.to_frame()), ".thresholds")
-        return ranker_report(self, "Threshold ensemble", [thresholds, _round_table(self), *shared_tables(self)])
+        learnt = [threshold_table(self.thresholds.to_frame()), *_importance_table(self)]
+        return ranker_report(self, [*learnt, _round_table(self), *shared_tables(self)])

@@ -21,7 +21,7 @@ from ..report.sections import (
     ranker_report,
     selection_table,
     shared_tables,
-    shortened,
+    threshold_table,
 )
 
 
@@ -29,6 +29,16 @@ class FittedThresholds(FittedRanker):
     """A fitted ranker, rank(x) = 1 + #{k : H(x) > threshold_k}."""
 
     fit: MarginFit
+
+    @property
+    def kind(self) -> str:
+        """What was fitted."""
+        return "Large-margin ranker"
+
+    def estimates(self) -> dict[str, pd.Series]:
+        """Coefficients of a linear score, and thresholds."""
+        linear = {} if self.fit.coefficients is None else {"Coefficients": self.coef}
+        return {**linear, "Thresholds": self.thresholds}
 
     @property
     def thresholds(self) -> pd.Series:
@@ -100,13 +110,13 @@ def threshold_report(r: FittedThresholds) -> Report:
 
 def report_with(r: FittedThresholds, header: Sequence[tuple[str, Any]]) -> Report:
     """The summary with more pairs in its header."""
-    tables = [shortened(Table(title="Thresholds", frame=r.thresholds.to_frame()), ".thresholds")]
+    tables = [threshold_table(r.thresholds.to_frame())]
     if r.fit.coefficients is not None:
         title = "Coefficients of the score (positive = higher response)"
         tables.insert(0, Table(title=title, frame=r.coef.to_frame()))
     if r.fit.selection is not None:
         tables.append(selection_table(r.fit.selection))
-    return ranker_report(r, "Large-margin ranker", [*tables, *shared_tables(r)], header)
+    return ranker_report(r, [*tables, *shared_tables(r)], header)
 
 
 class MarginResults(FittedThresholds, OrdinalResults):
@@ -135,6 +145,11 @@ class FittedVotes(FittedRanker):
     no_bounds: ClassVar[str] = "No margin bounds: a rule that votes has no margins."
 
     @property
+    def kind(self) -> str:
+        """What was fitted."""
+        return "Voting ranker"
+
+    @property
     def bound(self) -> CostBound | None:
         """The bound on the training cost by the costs of the binary classifiers; None where there is no theorem."""
         return self.fit.bound
@@ -144,7 +159,7 @@ def vote_report(fit: FittedVotes) -> Report:
     """The summary as data."""
     header = [] if fit.bound is None else [bound_header(fit.bound)]
     chosen = [] if fit.fit.selection is None else [selection_table(fit.fit.selection)]
-    return ranker_report(fit, "Voting ranker", [*chosen, *error_tables(fit)], header)
+    return ranker_report(fit, [*chosen, *error_tables(fit)], header)
 
 
 class VoteResults(FittedVotes, OrdinalResults):

@@ -32,6 +32,11 @@ class FittedReduction(FittedRanker):
     no_bounds: ClassVar[str] = "No margin bounds: a binary classifier of any kind has no norm."
 
     @property
+    def kind(self) -> str:
+        """What was fitted."""
+        return "Ranker by binary classification"
+
+    @property
     def bound(self) -> CostBound | None:
         """Training cost by the weighted training error of the binary classifier; None where no theorem bounds it."""
         return self.fit.bound
@@ -95,8 +100,7 @@ def classifier_trees(fit: FittedReduction) -> str:
 
 def reduction_report(fit: FittedReduction) -> Report:
     """The summary as data."""
-    kind = "Ranker by binary classification"
-    return ranker_report(fit, kind, error_tables(fit), [bound_header(fit.bound)], _notes(fit))
+    return ranker_report(fit, error_tables(fit), [bound_header(fit.bound)], _notes(fit))
 
 
 def _notes(fit: FittedReduction) -> list[str]:

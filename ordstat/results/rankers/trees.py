@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -32,6 +33,11 @@ class FittedTrees(FittedRanker):
 
     predicts: ClassVar[tuple[str, ...]] = ("class", "prob", "cum_prob", "votes")
     augments: ClassVar[tuple[str, ...]] = ("class", "prob")
+
+    @property
+    def kind(self) -> str:
+        """What was fitted."""
+        return "Classification tree" if len(self.fit.votes.trees) == 1 else "Aggregated trees"
 
     # Predictions
 
@@ -318,7 +324,6 @@ def tree_figures(fit: FittedTrees) -> pd.DataFrame:
 def tree_report(fit: FittedTrees) -> Report:
     """The summary as data."""
     votes = fit.fit.votes
-    title = "Classification tree" if len(votes.trees) == 1 else "Aggregated trees"
     header = []
     if (found := fit.fit.out_of_bag) is not None:
         wrong, absolute, squared = found.errors[-1]
@@ -326,7 +331,8 @@ def tree_report(fit: FittedTrees) -> Report:
         header.append(("Out of bag", f"{text}, of {found.share[-1]:.1%} of the rows"))
     alone = len(votes.trees) == 1 and votes.trees[0].n_leaves <= _DRAWN
     drawn = [_node_table(fit)] if alone else []
-    return ranker_report(fit, title, [*drawn, _importance_table(fit), *error_tables(fit)], header)
+    importance = replace(_importance_table(fit), section="fit" if drawn else "model")
+    return ranker_report(fit, [*drawn, importance, *error_tables(fit)], header)
 
 
 def _node_table(fit: FittedTrees) -> Table:

@@ -21,7 +21,9 @@ def column_cells(values: pd.Series, spec: str | None) -> list[str]:
         spec = _by_dtype(values)
     if spec == "estimate" or (spec == "ratio" and not _hidden(values)):
         spec = _decimals(values)
-    write = _WRITERS.get(spec, lambda x: format(x, spec))
+    elif spec == "brief":
+        spec = few_decimals(values)
+    write = _WRITERS.get(spec, lambda x: format(x, f"z{spec}"))
     return [_cell(value, write) for value in values]
 
 
@@ -36,6 +38,17 @@ def p_value(p: float) -> str:
     if p < _SMALLEST_P:
         return f"<{_SMALLEST_P:.0e}"
     return f"{p:.4f}" if p >= 0.001 else f"{p:.1e}"
+
+
+def short_p(p: float) -> str:
+    """A p-value as papers print it.
+
+    Examples
+    --------
+    >>> short_p(0.04321), short_p(3.21e-6), short_p(1.0)
+    ('.043', '<.001', '1.000')
+    """
+    return "<.001" if p < 0.0005 else f"{p:.3f}".removeprefix("0")
 
 
 def number(x: Any) -> str:
@@ -86,6 +99,27 @@ def _decimals(values: pd.Series) -> str:
     return ".4f"
 
 
+def few_decimals(values: pd.Series) -> str:
+    """Three decimals, or as many as show two digits of the smallest number."""
+    sizes = np.abs(values.to_numpy(dtype=np.float64))
+    sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
+    if sizes.max(initial=0.0) >= 1e5:
+        return ".4g"
+    smallest = sizes.min(initial=1.0)
+    return ".3f" if smallest >= 0.01 else ".4f" if smallest >= 0.001 else ".3g"
+
+
+def ratio_decimals(values: Any) -> str:
+    """Two decimals, or as many as show every ratio and its difference from 1."""
+    sizes = np.asarray(values, dtype=np.float64)
+    sizes = sizes[np.isfinite(sizes)]
+    closest = np.abs(sizes - 1.0)[sizes != 1.0].min(initial=1.0)
+    smallest = min(closest, sizes.min(initial=1.0))
+    if smallest < 5e-4 or sizes.max(initial=0.0) >= 1e5:
+        return "ratio"
+    return ".2f" if smallest >= 0.05 else ".3f" if smallest >= 0.005 else ".4f"
+
+
 def _hidden(values: pd.Series) -> bool:
     """Whether four decimals do not show how far a ratio is from 1."""
     away = np.abs(values.to_numpy(dtype=np.float64) - 1.0)
@@ -114,6 +148,7 @@ def _cell(value: Any, write: Callable[[Any], str]) -> str:
 
 _WRITERS: dict[str, Callable[[Any], str]] = {
     "p": p_value,
+    "short p": short_p,
     "int": count,
     "percent": lambda x: f"{100 * x:.1f}%",
     "ratio": ratio,

@@ -30,6 +30,10 @@ class Table:
         One line under the table.
     fold : int
         Text only: how many pieces of a long narrow table stand side by side.
+    section : str
+        The part of the summary it belongs to.
+    inline : bool
+        Shown in a line or two where the summary is to be short.
     """
 
     title: str
@@ -37,6 +41,25 @@ class Table:
     formats: Mapping[Any, str] = field(default_factory=dict)
     note: str = ""
     fold: int = 1
+    section: str = "model"
+    inline: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """Short pieces of text, one after the other; a piece is not broken at the end of a line.
+
+    Attributes
+    ----------
+    items : tuple of str
+    head : str
+        What stands before them; further lines begin under the first item.
+    between : str
+    """
+
+    items: tuple[str, ...]
+    head: str = ""
+    between: str = "; "
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -47,42 +70,61 @@ class Report:
     ----------
     title : str
     header : tuple of (label, value)
-    tables : tuple of Table
+    tables : tuple of Table or Line
     notes : tuple of str
+    of_margins : tuple of str
+        Notes that concern margins and bounds alone.
     """
 
     title: str
     header: tuple[tuple[str, Any], ...]
-    tables: tuple[Table, ...]
+    tables: tuple[Table | Line, ...]
     notes: tuple[str, ...] = ()
+    of_margins: tuple[str, ...] = ()
 
 
 WIDTH = 100
+#: Lines of a short summary are no longer, but for tables that need more.
+SCREEN = 80
 _GAP = "  "
+_KEPT = "\N{NO-BREAK SPACE}"
 _LONGEST_LABEL = 44
 
 
 class Summary:
-    """A report to look at: text in a terminal, HTML in a notebook, frames in `tables`.
+    """A summary to look at: text in a terminal, HTML in a notebook, frames in `tables`.
+
+    Attributes
+    ----------
+    report : Report
+        What is shown.
+    data : Report
+        All there is to show.
 
     Parameters
     ----------
     report : Report
+    data : Report, optional
+        `report` itself unless given.
+    width : int
+        Columns of text.
     """
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, data: Report | None = None, width: int = WIDTH) -> None:
         self.report = report
+        self.data = report if data is None else data
+        self._width = width
 
     def __repr__(self) -> str:
-        return as_text(self.report)
+        return as_text(self.report, self._width, WIDTH)
 
     def _repr_html_(self) -> str:
-        return as_html(self.report)
+        return as_html(self.report, None if self.data is self.report else self.data)
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The tables by title, unrounded."""
-        return {table.title: table.frame for table in self.report.tables}
+        """All tables by title, unrounded."""
+        return {table.title: table.frame for table in self.data.tables if isinstance(table, Table)}
 
 
 class Reported:
@@ -106,14 +148,24 @@ class Reported:
 # Text
 
 
-def as_text(report: Report, width: int = WIDTH) -> str:
-    """The report in at most `width` columns."""
+def as_text(report: Report, width: int = WIDTH, widest: int | None = None) -> str:
+    """The report in at most `width` columns, its tables in `widest`."""
     lines = [*textwrap.wrap(report.title, width), "=" * width, *_header_lines(report.header, width)]
-    for table in report.tables:
-        lines += ["", *_table_lines(table, width)]
-    if report.notes:
-        lines += ["", *(line for note in report.notes for line in _hanging("* ", note, width))]
+    for before, block in zip((None, *report.tables), report.tables, strict=False):
+        if not (isinstance(block, Line) and (before is None or isinstance(before, Line))):
+            lines.append("")
+        lines += _line_text(block, width) if isinstance(block, Line) else _table_lines(block, widest or width)
+    if notes := (*report.notes, *report.of_margins):
+        lines += ["", *(line for note in notes for line in _hanging("* ", note, width))]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _line_text(line: Line, width: int) -> list[str]:
+    """The items, which keep their spaces unless they are long, in as many lines as they need."""
+    head = line.head and line.head + (" " if line.head.endswith(":") else _GAP)
+    room = width - len(head)
+    whole = line.between.join(item if len(item) >= room else item.replace(" ", _KEPT) for item in line.items)
+    return [text.replace(_KEPT, " ") for text in _hanging(head, whole, width)]
 
 
 def _header_lines(pairs: Sequence[tuple[str, Any]], width: int) -> Iterator[str]:
@@ -140,7 +192,10 @@ def _header_lines(pairs: Sequence[tuple[str, Any]], width: int) -> Iterator[str]
 
 
 def _hanging(head: str, text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, initial_indent=head, subsequent_indent=" " * len(head)) or [head]
+    wrapped = textwrap.wrap(
+        text, width, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=_KEPT not in text
+    )
+    return wrapped or [head]
 
 
 def _table_lines(table: Table, width: int) -> Iterator[str]:
@@ -215,20 +270,28 @@ _TABLE = "border-collapse:collapse;margin:.2em 0;font-variant-numeric:tabular-nu
 _BLOCK = '<div style="margin-bottom:1em">'
 
 
-def as_html(report: Report) -> str:
-    """The report as one div of escaped text."""
+def as_html(report: Report, folded: Report | None = None) -> str:
+    """The report as one div of escaped text; below it, to be opened by a click, another one."""
     parts = [
         '<div style="color:inherit;font-size:.95em">',
         f'<div style="font-weight:bold;{_RULE};margin-bottom:.4em">{escape(report.title)}</div>',
         _header_html(report.header),
-        *(_table_html(table) for table in report.tables),
-        *(f'<div style="opacity:.8">{escape(note)}</div>' for note in report.notes),
+        *(_line_html(block) if isinstance(block, Line) else _table_html(block) for block in report.tables),
+        *(f'<div style="opacity:.8">{escape(note)}</div>' for note in (*report.notes, *report.of_margins)),
+        "" if folded is None else f"<details><summary>All tables</summary>{as_html(folded)}</details>",
         "</div>",
     ]
     return "\n".join(parts)
 
 
+def _line_html(line: Line) -> str:
+    head = line.head and f"<b>{escape(line.head)}</b> "
+    return f'<div style="margin-bottom:.3em">{head}{escape(line.between.join(line.items))}</div>'
+
+
 def _header_html(pairs: Sequence[tuple[str, Any]]) -> str:
+    if not pairs:
+        return ""
     rows = "".join(
         f'<tr style="background:transparent"><td style="{_LABEL};opacity:.8">{escape(label)}</td>'
         f'<td style="{_LABEL};white-space:normal">{escape(number(value))}</td></tr>'

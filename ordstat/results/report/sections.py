@@ -65,14 +65,16 @@ def confusion_table(p: Predictions, levels: Sequence[Any], percent: bool = False
     title += ", weighted percentages" * percent
     note = "" if len(levels) <= _MOST_LEVELS else "The full matrix is in .confusion()."
     formats |= {"error": ".3f", "abs. error": ".3f"}
-    return shortened(Table(title=title, frame=frame, formats=formats, note=note), ".confusion()")
+    table = Table(title=title, frame=frame, formats=formats, note=note, section="errors")
+    return shortened(table, ".confusion()")
 
 
 def error_table_of(table: ErrorTable, own_cost: bool) -> Table:
     """Every measure on the training rows, in two pieces side by side."""
     names = [name for name in table.names if own_cost or name != "cost"]
     frame = pd.DataFrame({"training": [table.value(name) for name in names]}, index=names)
-    return Table(title="Errors and agreement on the training rows", frame=frame, formats={"training": ".4f"}, fold=2)
+    title = "Errors and agreement on the training rows"
+    return Table(title=title, frame=frame, formats={"training": ".4f"}, fold=2, section="errors")
 
 
 def margin_table(m: Margins, weights: FloatArray) -> Table:
@@ -85,7 +87,7 @@ def margin_table(m: Margins, weights: FloatArray) -> Table:
     frame["<= 0"] = [_share(values <= 0, values, weights) for values in rows.values()]
     title = "Margins of the rows to the ends of their own interval"
     note = "The lowest level has no left end and the highest no right end; the others are counted."
-    return Table(title=title, frame=frame, formats={"<= 0": "percent"}, note=note)
+    return Table(title=title, frame=frame, formats={"<= 0": "percent"}, note=note, section="margins")
 
 
 def _quantiles(values: FloatArray, weights: FloatArray) -> FloatArray:
@@ -109,7 +111,7 @@ def delta_table(errors: DeltaErrors, normalised: bool) -> Table:
     names = {"classification": "classification E_C", "boundary": "boundary E_B", "absolute": "absolute E_A"}
     frame = pd.DataFrame(vars(errors)).rename(columns=names).set_index("deltas").rename(index="{:g}".format)
     title = "Training errors at normalised margin Delta" if normalised else "Training errors at margin Delta"
-    return Table(title=title, frame=frame.rename_axis("Delta"))
+    return Table(title=title, frame=frame.rename_axis("Delta"), section="margins")
 
 
 def bound_table(found: MarginBounds) -> list[Table]:
@@ -124,7 +126,7 @@ def bound_table(found: MarginBounds) -> list[Table]:
     }
     title = f"Margin bounds of the expected error, each with probability {100 * (1 - told[0].delta):g}%"
     frame = pd.DataFrame(columns, index=[b.name for b in told])
-    return [Table(title=title, frame=frame, formats={"trivial": "g"})]
+    return [Table(title=title, frame=frame, formats={"trivial": "g"}, section="bounds")]
 
 
 def shortened(table: Table, where: str) -> Table:
@@ -134,6 +136,11 @@ def shortened(table: Table, where: str) -> Table:
         return table
     frame = pd.concat([table.frame.iloc[: _MOST_ROWS // 2], table.frame.iloc[-(_MOST_ROWS // 2) :]])
     return replace(table, frame=frame, note=f"The first and last {_MOST_ROWS // 2} of {n} rows; all are in {where}.")
+
+
+def threshold_table(frame: pd.DataFrame) -> Table:
+    """The thresholds, one row each; the first column has them, the second their standard errors."""
+    return shortened(Table(title="Thresholds", frame=frame, inline=True), ".thresholds")
 
 
 def alert_notes(r: FittedRanker) -> tuple[str, ...]:
@@ -170,17 +177,17 @@ def data_header(r: FittedRanker) -> tuple[tuple[str, Any], ...]:
 
 def ranker_report(
     r: FittedRanker,
-    kind: str,
     tables: Iterable[Table],
     header: Sequence[tuple[str, Any]] = (),
     notes: Sequence[str] = (),
 ) -> Report:
-    """The summary of a ranker of some kind: what all have, with its own tables, pairs of the header and notes."""
+    """The summary of a ranker: what all have, with its own tables, pairs of the header and notes."""
     return Report(
-        title=f"{kind}: {r.design.formula}",
+        title=r.title,
         header=(*data_header(r), ("Certificate", certificate_text(r.certificate, r.trace)), *header),
         tables=tuple(tables),
-        notes=(*alert_notes(r), *notes, *r.margin_bounds.notes),
+        notes=(*alert_notes(r), *notes),
+        of_margins=r.margin_bounds.notes,
     )
 
 
@@ -209,7 +216,7 @@ def selection_table(selection: Selection) -> Table:
         title += ", at the best C for each gamma" if np.unique(selection.C).size > 1 else ""
     names = [_power(value) + " chosen" * (place == selection.chosen) for place, value in enumerate(tried)]
     frame.index = pd.Index(names, name="C" if selection.gamma is None else "gamma")
-    return Table(title=title, frame=frame.iloc[best], note=_at_the_end(selection), fold=2)
+    return Table(title=title, frame=frame.iloc[best], note=_at_the_end(selection), fold=2, section="fit")
 
 
 def _at_the_end(selection: Selection) -> str:

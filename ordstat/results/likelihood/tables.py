@@ -1,0 +1,174 @@
+"""Parameters of a likelihood fit as tables: for other programs, for the whole summary and for its one screen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...exceptions import OptionError
+from ..report.cells import few_decimals, ratio_decimals, short_p
+from ..report.render import Line, Report, Table
+from ..report.screen import learnt
+from ..report.sections import threshold_table
+from .fitted import FittedLikelihood
+from .profile import confidence_limits
+from .proportionality import OMNIBUS, score_tests
+
+
+def tidy_parameters(
+    r: FittedLikelihood, conf_int: bool = True, exponentiate: bool = False, level: float = 0.95
+) -> pd.DataFrame:
+    """One row per parameter: term, estimate, std_error, statistic, p_value, conf_low, conf_high, coef_type.
+
+    Under a CR2 covariance also df, the degrees of freedom of t.
+
+    Parameters
+    ----------
+    conf_int : bool
+        Whether to give the limits.
+    exponentiate : bool
+        exp() of estimate and limits of all terms but thresholds; std_error, statistic and p_value stay those of
+        the coefficient.
+    level : float
+        Confidence level of the limits.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.tidy(exponentiate=True).round(2).loc[4:, ["term", "estimate", "conf_low", "conf_high"]]
+                 term  estimate  conf_low  conf_high
+    4    temp[T.warm]     12.22      4.34      34.44
+    5  contact[T.yes]      4.61      1.81      11.73
+    """
+    limits = confidence_limits(r, level=level).to_numpy()
+    numbers = np.column_stack((r.fit.coefficients, limits))
+    if exponentiate:
+        effects = r.parameters.of("nominal", "location", "scale")
+        with np.errstate(over="ignore"):  # infinite, of a large coefficient
+            numbers[effects] = np.exp(numbers[effects])
+    estimate, low, high = numbers.T
+    tests = {"std_error": r._standard_errors, "statistic": r.z_values.to_numpy()}
+    tests |= {"df": r.t_df} if r.bias_reduced is not None else {}
+    tests |= {"p_value": r.p_values.to_numpy()}
+    ends = {"conf_low": low, "conf_high": high} if conf_int else {}
+    named = {"term": r.parameters.names, "estimate": estimate}
+    return pd.DataFrame(named | tests | ends | {"coef_type": r.parameters.kinds})
+
+
+#: Name of the ratio, sign of the coefficient in it, title of its table, where the family has none.
+_EXPONENT = ("exp(estimate)", 1.0, "Exponents of the location effects; no odds or hazards under this link")
+_SCALED = ("exp(estimate)", 1.0, "Exponents of the location effects: ratios of odds or hazards only at scale 1")
+
+
+#: What stands at the head of a column of ratios.
+_SHORT = {"odds ratio": "OR", "hazard ratio": "HR", "reversed hazard ratio": "RHR", "exp(estimate)": "exp"}
+
+
+def effect_tables(r: FittedLikelihood, exponentiate: bool, level: float) -> list[Table]:
+    """Every kind of effects in full, and the ratios of the location effects where asked for."""
+    titles = {
+        "location": "Location effects (positive = higher response)",
+        "nominal": "Nominal effects, by threshold (positive = lower response)",
+        "scale": "Scale effects on the log scale (positive = wider distribution of the response)",
+    }
+    if r.fit.jacobian is not None:
+        titles["threshold"] = "Parameters of the thresholds"
+    titles["lambda"] = "Parameter of the link"
+    found: list[Table] = []
+    for kind, title in titles.items():
+        rows = r.parameters.of(kind)
+        if rows.size:
+            found.append(_effects(r, rows, title, level))
+    if exponentiate and r.design.names:
+        found.insert(1, _ratios(r, level))
+    return found
+
+
+def _limit_names(level: float) -> tuple[str, str]:
+    return f"{50 * (1 - level):.3g}%", f"{50 * (1 + level):.3g}%"
+
+
+def _effects(r: FittedLikelihood, rows: Any, title: str, level: float) -> Table:
+    tidy = tidy_parameters(r, level=level).iloc[rows].set_index("term").rename_axis(None).drop(columns="coef_type")
+    plain = ["z" if np.isinf(r.design_df) else "t", "p"]
+    tests = plain if r.bias_reduced is None else ["t", "df", "p"]
+    frame = tidy.set_axis(["estimate", "std. error", *tests, *_limit_names(level)], axis=1)
+    return Table(title=title, frame=frame, formats={"z": ".2f", "t": ".2f", "df": ".1f", "p": "p"})
+
+
+def _ratios(r: FittedLikelihood, level: float) -> Table:
+    """Odds ratios or what the link has in their place, with limits."""
+    rows = r.parameters.of("location")
+    name, sign, title = _SCALED if _scaled(r) else r.family.ratios.get(r.family.link.name, _EXPONENT)
+    with np.errstate(over="ignore"):  # infinite, of a large coefficient
+        limits = np.sort(np.exp(sign * confidence_limits(r, level=level).to_numpy()[rows]), axis=1)
+        ratios = np.exp(sign * r.fit.coefficients[rows])
+    low, high = _limit_names(level)
+    frame = pd.DataFrame({name: ratios, low: limits[:, 0], high: limits[:, 1]}, index=list(r.design.names))
+    return Table(title=title, frame=frame, formats=dict.fromkeys(frame, "ratio"))
+
+
+def _scaled(r: FittedLikelihood) -> bool:
+    rows = r.design.sample.rows
+    return rows.scale is not None or rows.scale_offset is not None
+
+
+def threshold_estimates(r: FittedLikelihood) -> Table:
+    """Thresholds with standard errors."""
+    frame = pd.DataFrame({"threshold": r.thresholds, "std. error": r.threshold_se})
+    return threshold_table(frame)
+
+
+# One screen
+
+
+def screen_tables(r: FittedLikelihood, report: Report, exponentiate: bool | None, level: float) -> list[Table | Line]:
+    """Effects with their ratios in the same row, thresholds in a line or two, and the test of proportional odds."""
+    ratios = _ratios(r, level) if _with_ratios(r, exponentiate) else None
+    told = {ratios.title} if ratios is not None else set()
+    blocks = [block for block in learnt(report) if isinstance(block, Line) or block.title not in told]
+    return [*(_brief(block, ratios) for block in blocks), *_proportionality(r)]
+
+
+def _with_ratios(r: FittedLikelihood, exponentiate: bool | None) -> bool:
+    """Whether the location effects have ratios beside them: asked for, or of odds or hazards."""
+    known = r.family.link.name in r.family.ratios and not _scaled(r)
+    return bool(r.design.names) and (known if exponentiate is None else exponentiate)
+
+
+def _brief(block: Table | Line, ratios: Table | None) -> Table | Line:
+    """A table of effects with few digits, and the ratios at its right where its rows have them."""
+    if isinstance(block, Line):
+        return block
+    frame = block.frame.rename(columns={"std. error": "SE"})
+    errors = frame["SE"].fillna(frame["estimate"].abs())
+    formats = dict.fromkeys(frame, few_decimals(errors)) | {**block.formats, "p": "short p"}
+    short = replace(block, frame=frame, formats=formats)
+    return short if ratios is None or not frame.index.equals(ratios.frame.index) else _beside(short, ratios)
+
+
+def _beside(table: Table, ratios: Table) -> Table:
+    name, *limits = map(str, ratios.frame)
+    head = _SHORT[name]
+    columns = ratios.frame.set_axis([head, *(f" {limit}" for limit in limits)], axis=1)
+    title = f"{table.title}; {head} = {name}"
+    formats = {**table.formats, **dict.fromkeys(columns, ratio_decimals(columns))}
+    return replace(table, title=title, frame=pd.concat([table.frame, columns], axis=1), formats=formats)
+
+
+def _proportionality(r: FittedLikelihood) -> list[Line]:
+    """The score test of equal effects at all thresholds, where the fit has one."""
+    try:
+        test = score_tests(r).loc[OMNIBUS].to_dict()
+    except OptionError:  # no such test: of two levels, a penalised fit, robust errors, ...
+        return []
+    if not np.isfinite(test["p_value"]):
+        return []
+    tested = "Proportional odds" if r.family.link.name == "logit" else "Equal effects at all thresholds"
+    p = short_p(float(test["p_value"]))
+    equals = "p < " + p[1:] if p.startswith("<") else f"p = {p}"
+    return [Line(items=(f"{tested}, score test: chi2({test['df']:.0f}) = {test['chisq']:.2f}, {equals}",))]

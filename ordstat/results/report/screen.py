@@ -1,0 +1,146 @@
+"""The summary of one screen: what was fitted, what was learnt, how well, and where the rest is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from ...assess.bounds import MarginBounds
+from ...assess.errors import Predictions, error_table
+from ...checks import one_of
+from ...model.costs import sample_costs
+from ..fitted import FittedRanker
+from .cells import column_cells, count, counted, number
+from .render import SCREEN, Line, Report, Summary, Table
+
+#: Parts of a summary, in the order of all of them.
+SECTIONS = ("model", "fit", "errors", "margins", "bounds")
+
+_MEASURES = ("classification error", "absolute error", "macro absolute error", "quadratic kappa", "concordance")
+# Pairs of the header that the short summary tells in another place, or not at all.
+_APART = {"Method", "Certificate"}
+# Thresholds that stand in lines at most, and letters of a level at the head of a column.
+_MOST_INLINE = 12
+_LONGEST_LEVEL = 12
+
+
+def shown_part(r: FittedRanker, section: str | None, report: Report, model: Sequence[Table | Line]) -> Summary:
+    """One screen, or a section of the whole report."""
+    if section is None:
+        return Summary(one_screen(r, report, model), report, SCREEN)
+    tables = [table for table in report.tables if isinstance(table, Table)]
+    of_sections = {name: tuple(table for table in tables if table.section == name) for name in SECTIONS}
+    there = [name for name, found in of_sections.items() if found or name in ("fit", "bounds")]
+    one_of("section", section, (*there, "all"))
+    if section == "all":
+        return Summary(report)
+    header = report.header if section == "fit" else ()
+    notes = report.of_margins if section in ("margins", "bounds") else ()
+    return Summary(replace(report, header=header, tables=of_sections[section], of_margins=notes), report)
+
+
+def learnt(report: Report) -> list[Table | Line]:
+    """What a report says was learnt; thresholds in a line or two."""
+    found = [table for table in report.tables if isinstance(table, Table) and table.section == "model"]
+    return [in_line(table) if table.inline else table for table in found]
+
+
+def one_screen(r: FittedRanker, report: Report, model: Sequence[Table | Line]) -> Report:
+    """The short summary: `model` is what was learnt."""
+    closing = (_bound_line(r.margin_bounds), _certificate_line(r), _more(report))
+    told = [f"{label} {number(value)}" for label, value in report.header if label not in _APART]
+    about = [pair for pair in told if pair != "Cost classification"]  # the usual one
+    lines = [Line(items=tuple(about[:2])), Line(items=tuple(about[2:]))]
+    return Report(title=r.title, header=(), tables=(*lines, *model, brief_errors(r), *closing), notes=report.notes)
+
+
+def printed(r: FittedRanker) -> Report:
+    """Call, size and estimates: what `print` shows of a fit."""
+    size = (f"{count(r.nobs)} observations", f"{len(r.levels)} levels", *r.figures_of_fit())
+    shown = [_estimates(name, values) for name, values in r.estimates().items() if len(values)]
+    about = (Line(head="Call:", items=(r.call,)), Line(items=size, between=", "))
+    return Report(title=r.title, header=(), tables=(*about, *shown, Line(items=("More: .summary()",))))
+
+
+def _estimates(name: str, values: pd.Series) -> Line:
+    return in_line(Table(title=name, frame=values.to_frame()))
+
+
+def in_line(table: Table) -> Line:
+    """A table of thresholds as pieces of text, with standard errors in brackets."""
+    frame = table.frame
+    estimates, *errors = (column_cells(frame.iloc[:, i], "brief") for i in range(frame.shape[1]))
+    items = [f"{label} {estimate}" for label, estimate in zip(frame.index, estimates, strict=True)]
+    if errors:
+        items = [f"{item} ({error})" for item, error in zip(items, errors[0], strict=True)]
+    if len(items) > _MOST_INLINE:
+        where = ".thresholds" if table.title == "Thresholds" else ".params"
+        items = [*items[: _MOST_INLINE // 2], f"... (all in {where})", *items[-_MOST_INLINE // 2 :]]
+    return Line(head=table.title, items=tuple(items), between="   ")
+
+
+def brief_errors(r: FittedRanker) -> Table:
+    """A few errors on the rows of the fit, beside those of predicting one level for all."""
+    names = [*_MEASURES[:2], "cost", *_MEASURES[3:]] if r.own_cost else list(_MEASURES)
+    columns = {"fit": [r.training_errors.value(name) for name in names]}
+    for head, code in _constants(r).items():
+        table = error_table(_always(r, code))
+        columns[head] = [table.value(name) for name in names]
+    frame = pd.DataFrame(columns, index=names)
+    return Table(
+        title="Errors on the training rows", frame=frame, formats=dict.fromkeys(frame, ".3f"), section="errors"
+    )
+
+
+def _constants(r: FittedRanker) -> dict[str, int]:
+    """The commonest level and the median, by the head of their column."""
+    sample = r.design.sample
+    shares = np.bincount(sample.y, weights=sample.case_weights, minlength=sample.n_levels)
+    commonest = int(shares.argmax())
+    median = int(np.searchsorted(np.cumsum(shares), 0.5 * shares.sum()))
+    if commonest == median:
+        return {f"always {_named(r, commonest)}": commonest}
+    return {
+        f"always {_named(r, commonest)} (commonest)": commonest,
+        f"always {_named(r, median)} (median)": median,
+    }
+
+
+def _named(r: FittedRanker, code: int) -> str:
+    name = str(r.levels[code])
+    return name if len(name) <= _LONGEST_LEVEL else f"level {code + 1}"
+
+
+def _always(r: FittedRanker, code: int) -> Predictions:
+    """Predictions of one level for every row."""
+    sample, p = r.design.sample, r.training
+    codes = np.full_like(p.codes, code)
+    paid = None if p.paid is None else sample_costs(r.method.cost_matrix, sample)[:, code]
+    return replace(p, codes=codes, scores=codes.astype(np.float64), paid=paid, probabilities=None)
+
+
+def _bound_line(found: MarginBounds) -> Line:
+    told = [bound for bound in found.bounds if not bound.vacuous]
+    if not told:
+        return Line(items=found.notes or ("No margin bound is below the largest possible error",))
+    best = min(told, key=lambda bound: bound.value / bound.trivial)
+    sure = f"with probability {100 * (1 - best.delta):g}%"
+    text = f"{best.name} <= {best.value:.3g} (trivial: {best.trivial:g}) {sure}"
+    margin = () if np.isnan(best.margin) else (f"Delta {best.margin:.3g}",)
+    return Line(head="Margin bound:", items=(text, *margin, best.source))
+
+
+def _certificate_line(r: FittedRanker) -> Line:
+    c = r.certificate
+    sign = "<=" if c.reached else "> (NOT REACHED)"
+    items = (f"{c.name} {c.value:.2g} {sign} {c.tolerance:.2g}", counted(r.trace.iterations, "iteration"))
+    return Line(head="Certificate:", items=items)
+
+
+def _more(report: Report) -> Line:
+    sections = {table.section for table in report.tables if isinstance(table, Table)} | {"fit", "bounds"}
+    named = [f'"{name}"' for name in SECTIONS if name in sections]
+    return Line(head="More:", items=(f"summary({named[0]})", *named[1:], '"all"'), between=", ")

@@ -1,0 +1,97 @@
+"""The summary of one screen, its sections, and what `print` shows."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ordstat import OptionError, datasets, ordfit
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "summaries"
+FORMULA = "rating ~ temp + contact"
+CALLS = {
+    "clm": {},
+    "nominal": {"nominal": "~ contact", "formula": "rating ~ temp", "method": "probit"},
+    "redsvm": {"method": "redsvm", "kernel": "linear"},
+    "orboost-all": {"method": "orboost-all", "rounds": 20},
+    "cart": {"method": "cart"},
+    "csovo": {"method": "csovo"},
+}
+
+
+def fitted(name):
+    arguments = {"formula": FORMULA, "data": datasets.load("wine"), **CALLS[name]}
+    return ordfit(**arguments)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_text(name):
+    """As it was looked at; numbers are held elsewhere."""
+    expected = (GOLDEN / f"{name}.txt").read_text()
+    assert f"{fitted(name).summary()}\n\n{fitted(name)}\n" == expected
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_one_screen(name):
+    lines = str(fitted(name).summary()).splitlines()
+    assert len(lines) <= (42 if name == "nominal" else 32) and max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_sections_make_up_the_whole(name):
+    fit = fitted(name)
+    whole = fit.summary("all")
+    *parts, last = str(fit.summary()).splitlines()[-1].removeprefix("More: summary(").replace(")", "").split(", ")
+    assert last == '"all"'
+    shown = [fit.summary(part.strip('"')).report for part in parts]
+    titles = [table.title for report in shown for table in report.tables]
+    assert sorted(titles) == sorted(whole.tables) and list(fit.summary().tables) == list(whole.tables)
+    for left_out in {"model", "fit", "errors", "margins", "bounds"} - {part.strip('"') for part in parts}:
+        with pytest.raises(OptionError, match="section must be one of"):
+            fit.summary(left_out)
+
+
+def test_unknown_sections_are_refused():
+    with pytest.raises(OptionError, match=r"section must be one of .*; got 'error'. Did you mean 'errors'"):
+        fitted("clm").summary("error")
+
+
+@pytest.mark.parametrize("cost", ["classification", "absolute", "squared"])
+def test_errors_of_one_level(cost):
+    """Wine: 5, 22, 26, 12, 7 bottles of ratings 1 to 5; by hand for always 3."""
+    table = fitted("clm").update(cost=cost).summary().report.tables[-4].frame
+    n = np.array([5, 22, 26, 12, 7])
+    distance = np.abs(np.arange(5) - 2)
+    expected = {"classification error": 1 - 26 / 72, "absolute error": n @ distance / 72, "concordance": 0.5}
+    expected |= {"cost": n @ distance**2 / 72} if cost == "squared" else {"macro absolute error": distance.mean()}
+    for name, value in expected.items():
+        assert table.loc[name, "always 3"] == pytest.approx(value)
+    assert table.loc["quadratic kappa", "always 3"] == 0.0
+
+
+def test_commonest_and_median_level_where_they_differ():
+    anes = datasets.load("anes96")
+    frame = ordfit("PID ~ age", anes).summary().report.tables[-4].frame
+    assert list(frame) == ["fit", "always level 1 (commonest)", "always level 3 (median)"]
+    assert frame.iloc[0, 1] == pytest.approx(1 - 200 / 944) and frame.iloc[1, 2] < frame.iloc[1, 1]
+
+
+def test_ratios_in_the_row_of_their_effect():
+    """R, ordinal 2022.11-16: exp(cbind(coef(fm1), confint(fm1, type = "Wald")))["tempwarm", ] for the wine data."""
+    fit = fitted("clm")
+    row = next(line for line in str(fit.summary()).splitlines() if line.startswith("temp"))
+    assert row.split()[1:] == ["2.503", "0.529", "4.73", "<.001", "1.467", "3.539", "12.22", "4.34", "34.44"]
+    assert "OR" not in str(fit.summary(exponentiate=False))
+    assert "exp = exp(estimate)" in str(fitted("nominal").summary(exponentiate=True))
+
+
+def test_proportional_odds_only_where_there_is_a_test():
+    assert "Proportional odds, score test: chi2(6) = 2.64, p = .852" in str(fitted("clm").summary())
+    for changed in ({"vcov": "HC1"}, {"penalty": 1.0}, {"threshold": "equidistant"}):
+        assert "score test" not in str(ordfit(FORMULA, datasets.load("wine"), **changed).summary())
+
+
+def test_notebook():
+    html = fitted("clm").summary()._repr_html_()
+    assert html.count("<details>") == html.count("</details>") == 1 and "Margins of the rows" in html
+    assert "Call:" in fitted("redsvm")._repr_html_() and "<details>" not in fitted("redsvm")._repr_html_()
