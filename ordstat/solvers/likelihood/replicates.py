@@ -77,6 +77,6 @@ def _check_determined(problem: Problem, place: int) -> None:
     parts = [effects] if rows.scale is None else [effects, rows.scale]
     if any(not survey(np.ascontiguousarray(part), weights).kept.all() for part in parts) or confounded(problem):
         raise DataError(
-            f"replicate {place} gives no weight to rows that tell the effects of the model apart (those of a level of a "
-            "factor, as it may be), so that they have no estimates: take out a column, or merge levels of a factor."
+            f"replicate {place} gives no weight to rows that tell the effects of the model apart (those of a level of "
+            "a factor, as it may be), so that they have no estimates: take out a column, or merge levels of a factor."
         )

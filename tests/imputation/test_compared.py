@@ -1,0 +1,42 @@
+"""Tests between two pooled models: by the formulas written out, and what they test."""
+
+import numpy as np
+import pytest
+from scipy.special import gammaincc
+
+from imputation.frames import FRAMES, fits
+from ordstat import pool
+
+#: The second data set has no finite lambda.
+SOME = [FRAMES[k] for k in (0, 2, 3, 4, 5)]
+EFFECTS = ["x1", "x2", "g[T.b]"]
+
+
+def aranda_ordaz(t, lam):
+    return 1.0 - (1.0 + lam * np.exp(t)) ** (-1.0 / lam)
+
+
+def log_gamma(t, lam):
+    """lambda < 0, by reflection."""
+    a = lam**-2.0
+    return gammaincc(a, a * np.exp(lam * t))
+
+
+def loglik(frame, params, F):
+    columns = frame.assign(**{"g[T.b]": 1.0 * (frame["g"] == "b")})
+    H = sum(params[name] * columns[name].to_numpy() for name in EFFECTS if name in params)
+    cum = [F(theta - H, params["lambda"]) for theta in params.iloc[:3]]
+    p = np.diff([np.zeros(len(H)), *cum, np.ones(len(H))], axis=0)
+    return np.log(p[frame["y"].to_numpy() - 1, np.arange(len(H))]).sum()
+
+
+@pytest.mark.parametrize(("link", "F"), [("aranda-ordaz", aranda_ordaz), ("log-gamma", log_gamma)])
+def test_d3_takes_the_likelihood_at_the_pooled_lambda(link, F):
+    """Meng & Rubin (1992), with the distribution functions of the links as they stand in their papers."""
+    large, small = (fits(formula, SOME, link=link) for formula in ("y ~ x1 + x2 + g", "y ~ x1 + g"))
+    at = [np.mean([loglik(frame, pool(one).params, F) for frame in SOME]) for one in (small, large)]
+    own = [np.mean([fit.loglik for fit in one]) for one in (small, large)]
+    m, pooled = len(SOME), 2.0 * (at[1] - at[0])
+    r = (m + 1) / (m - 1) * (2.0 * (own[1] - own[0]) - pooled)
+    found = pool(large).anova(pool(small), method="D3").iloc[0]
+    assert [found["riv"], found["F"]] == pytest.approx([r, pooled / (1.0 + r)], rel=1e-6)
