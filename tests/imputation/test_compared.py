@@ -5,7 +5,7 @@ import pytest
 from scipy.special import gammaincc
 
 from imputation.frames import FRAMES, fits
-from ordstat import pool
+from ordstat import OptionError, SurveyDesign, pool
 
 #: The second data set has no finite lambda.
 SOME = [FRAMES[k] for k in (0, 2, 3, 4, 5)]
@@ -40,3 +40,25 @@ def test_d3_takes_the_likelihood_at_the_pooled_lambda(link, F):
     r = (m + 1) / (m - 1) * (2.0 * (own[1] - own[0]) - pooled)
     found = pool(large).anova(pool(small), method="D3").iloc[0]
     assert [found["riv"], found["F"]] == pytest.approx([r, pooled / (1.0 + r)], rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["D1", "D2"])
+def test_wald_tests_refuse_other_hypotheses(method):
+    """With offset x2 the smaller model is the larger at x2 = 1, with a link of its own at a lambda that is not 0."""
+    large = pool(fits("y ~ x1 + x2"))
+    with pytest.raises(OptionError, match=r"offsets differ by more .* take up\. Use method='D3'"):
+        large.anova(pool(fits("y ~ x1", offset="x2")), method=method)
+    flexible = pool(fits("y ~ x1 + x2 + g", SOME, link="aranda-ordaz"))
+    with pytest.raises(OptionError, match=r"at a lambda that is not 0\. Use method='D3'"):
+        flexible.anova(pool(fits("y ~ x1 + g", SOME)), method=method)
+
+
+@pytest.mark.parametrize("options", [{"penalty": 2.0}, {"design": SurveyDesign(weights="w", clusters="psu")}])
+def test_wald_tests_ask_no_likelihood(options):
+    """D1 and D2 of a smaller model are those of the hypothesis, also where likelihoods have no distribution."""
+    frames = [frame.assign(w=1.0 + np.arange(80) % 3, psu=np.arange(80) % 16) for frame in FRAMES]
+    large, small = (pool(fits(formula, frames, **options)) for formula in ("y ~ x1 + x2 + g", "y ~ g"))
+    for method in ("D1", "D2"):
+        joint = large.test("x1 = 0, x2 = 0", method=method).loc["joint", ["F", "df", "df_denom", "p_value"]]
+        found = large.anova(small, method=method).iloc[0]
+        assert found[joint.index].tolist() == pytest.approx(joint.tolist(), rel=1e-9)
