@@ -20,8 +20,6 @@ from .interpreter import Interpreter
 
 #: Kinds of replicate weights.
 TYPES = ("BRR", "Fay", "JK1", "JKn", "bootstrap")
-#: Singular values of the replicate weights below this share of the largest are zero, as in R's degf().
-_RANK = 1e-5
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -268,7 +266,6 @@ def _replicates(asked: SurveyDesign, frame: pd.DataFrame) -> Replicates:
         factor=np.broadcast_to(factors, n) * (scale if asked.scale is None else asked.scale),
         mse=asked.mse,
         type=str(asked.type),
-        df=_rank(weights) - 1,
     )
 
 
@@ -290,9 +287,3 @@ def _replicate_weights(given: Any, frame: pd.DataFrame) -> FloatArray:
     bad = ~(np.isfinite(weights) & (weights >= 0.0)).all(axis=1)
     refuse(bad, frame.index, "replicates= of SurveyDesign", "missing, infinite or negative", ".")
     return weights
-
-
-def _rank(weights: FloatArray) -> int:
-    """Rank of the replicate weights, by the eigenvalues of their products."""
-    values = np.linalg.eigvalsh(weights.T @ weights)
-    return int((values > _RANK**2 * values[-1]).sum())

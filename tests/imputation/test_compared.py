@@ -6,6 +6,7 @@ from scipy.special import gammaincc
 
 from imputation.frames import FRAMES, fits
 from ordstat import OptionError, SurveyDesign, pool
+from ordstat.assess.likelihood.rubin import Pooled, d1
 
 #: The second data set has no finite lambda.
 SOME = [FRAMES[k] for k in (0, 2, 3, 4, 5)]
@@ -62,3 +63,31 @@ def test_wald_tests_ask_no_likelihood(options):
         joint = large.test("x1 = 0, x2 = 0", method=method).loc["joint", ["F", "df", "df_denom", "p_value"]]
         found = large.anova(small, method=method).iloc[0]
         assert found[joint.index].tolist() == pytest.approx(joint.tolist(), rel=1e-9)
+
+
+def test_complete_data_have_the_degrees_of_freedom_of_the_design():
+    frames = [frame.assign(w=1.0 + np.arange(80) % 3, psu=np.arange(80) % 16) for frame in FRAMES]
+    design = SurveyDesign(weights="w", clusters="psu")
+    pooled = pool(fits("y ~ x1 + x2", frames, design=design))
+    assert pooled.df_complete == pooled.fits[0].design_df == 15
+    lam = pooled.riv / (1.0 + pooled.riv)
+    observed = 16 / 18 * 15 * (1.0 - lam)  # Barnard & Rubin 1999
+    np.testing.assert_allclose(pooled.df, 1.0 / (lam**2 / 5 + 1.0 / observed), rtol=1e-9)
+
+
+@pytest.mark.parametrize("df_complete", [3.0, 5.0, 8.0, 12.0, 40.0, 400.0])
+@pytest.mark.parametrize("size", [0.05, 0.5, 1.0, 3.0])
+def test_d1_has_no_more_degrees_of_freedom_than_complete_data(df_complete, size):
+    """Reiter's formula is made of moments of F with nu and 4 (1 + a) degrees of freedom: its value is within 4..nu."""
+    rng = np.random.default_rng(4)
+    U, Q = np.tile(np.eye(3), (5, 1, 1)), rng.normal(size=(5, 3))
+    Q *= np.sqrt(size / (1.2 / 3.0 * np.sum(np.var(Q, axis=0, ddof=1))))  # relative increase in variance `size`
+    found = d1(Pooled(Q, U, df_complete))
+    nu, a = (df_complete + 1.0) / (df_complete + 3.0) * df_complete, size * 12 / 10
+    assert found.riv == pytest.approx(size) and 0.0 < found.df_denom <= nu and 0.0 <= found.p_value <= 1.0
+    if nu <= 4.0 * (1.0 + a):
+        lam = size / (1.0 + size)
+        single = 1.0 / (lam**2 / 4.0 + 1.0 / (nu * (1.0 - lam)))
+        assert found.df_denom == pytest.approx(min(2.0 * single, nu))
+    else:
+        assert 4.0 < found.df_denom <= nu

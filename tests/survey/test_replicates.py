@@ -65,3 +65,22 @@ def test_a_ridge_has_estimates_without_these_rows():
     data = SOME.assign(rare=lambda d: 1.0 * (d["psu"] == d["psu"].iloc[0]))
     design = SurveyDesign(weights="w", replicates=replicate_weights("BRR"), type="BRR")
     assert np.isfinite(ordfit("pid ~ age + rare", data, design=design, penalty=5.0).se).all()
+
+
+@pytest.mark.parametrize(("type", "expected"), [("BRR", [7, 1, 3, 6]), ("JK1", [23, 1, 5, 11])])
+def test_degrees_of_freedom_of_a_domain(type, expected):
+    """Of the rows used alone. R 4.2.2, survey 4.1.1, PSUs g numbered from 0, w * (1 + sign) as in samples.py:
+
+    des <- svrepdesign(weights = d$w, repweights = w, type = "BRR", combined.weights = TRUE, data = d)
+    degf(des); degf(subset(des, g < 2)); degf(subset(des, g < 6)); degf(subset(des, g < 12))
+    """
+    g = np.unique(SOME["psu"], return_inverse=True)[1]
+    design = SurveyDesign(weights="w", replicates=replicate_weights(type), type=type)
+    found = [ordfit("pid ~ age", SOME, design=design, subset=g < units).design_df for units in (24, 2, 6, 12)]
+    assert found == expected
+
+
+def test_replicates_that_do_not_differ():
+    design = SurveyDesign(weights="w", replicates=np.tile(SOME[["w"]], 3), type="bootstrap")
+    with pytest.raises(DataError, match=r"design= must leave a degree of freedom, .*; got 3 replicate weights"):
+        ordfit("pid ~ age", SOME, design=design)

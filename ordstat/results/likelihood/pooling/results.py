@@ -96,8 +96,8 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
         covariance each carries (`vcov=`, `cluster=`).
     dfcom : float, optional
         Degrees of freedom that complete data would have, for the t distribution [Barnard & Rubin 1999]; numpy.inf for
-        those of Rubin (1987). If not given, observations less parameters, and where standard errors are cluster-robust
-        clusters less 1; the smallest of the fits.
+        those of Rubin (1987). If not given, observations less parameters; where standard errors are cluster-robust,
+        clusters less 1; with a survey design, its degrees of freedom. The smallest of the fits.
 
     Returns
     -------
@@ -138,5 +138,7 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
 
 def _complete_df(fit: FittedLikelihood) -> float:
     """Degrees of freedom of complete data, at least 1."""
+    if fit.design.survey is not None:
+        return fit.design_df
     cluster = fit.own_covariance.cluster
     return max(fit.df_residual if cluster is None else np.unique(cluster).size - 1.0, 1.0)
