@@ -230,11 +230,17 @@ def refit(
     method: str | Method,
     options: Mapping[str, Any],
     vcov: Any = None,
+    kept_vcov: Any = None,
     calibrate: bool | int = False,
     force: bool = False,
 ) -> OrdinalResults:
-    """Fit a method, by name or as a value, to a design; what results use to fit again."""
-    return fit_design(design, resolve(method, options), vcov=vcov, calibrate=calibrate, force=force, stacklevel=4)
+    """Fit a method, by name or as a value, to a design; what results use to fit again.
+
+    `kept_vcov` is the covariance of the results, which methods without standard errors leave out.
+    """
+    value = resolve(method, options)
+    vcov = kept_vcov if vcov is None and value.likelihood else vcov
+    return fit_design(design, value, vcov=vcov, calibrate=calibrate, force=force, stacklevel=4)
 
 
 def _split_vcov(vcov: Any, cluster: Any) -> tuple[Any, Any]:

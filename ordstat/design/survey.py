@@ -258,7 +258,7 @@ def _replicates(asked: SurveyDesign, frame: pd.DataFrame) -> Replicates:
         "bootstrap": 1.0 / (n - 1.0),
         "JKn": 1.0,
     }[str(asked.type)]
-    factors = np.ones(n) if asked.rscales is None else np.array(asked.rscales, dtype=float)
+    factors = np.ones(n) if asked.rscales is None else _numbers(asked.rscales)
     if factors.shape not in ((), (n,)) or not (np.isfinite(factors).all() and (factors >= 0.0).all() and factors.any()):
         raise OptionError(f"rscales of SurveyDesign must be {n} numbers >= 0, one a replicate; got {asked.rscales!r}.")
     return Replicates(
@@ -267,6 +267,14 @@ def _replicates(asked: SurveyDesign, frame: pd.DataFrame) -> Replicates:
         mse=asked.mse,
         type=str(asked.type),
     )
+
+
+def _numbers(given: Any) -> FloatArray:
+    """The values as floats, NaN where they are no numbers."""
+    try:
+        return np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        return np.array(np.nan)
 
 
 def _replicate_weights(given: Any, frame: pd.DataFrame) -> FloatArray:

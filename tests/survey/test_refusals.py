@@ -78,3 +78,16 @@ def test_rscales_have_the_length_of_the_replicates():
     design = SurveyDesign(weights="w", replicates=replicate_weights("JKn"), type="JKn", rscales=[1.0, 2.0])
     with pytest.raises(OptionError, match="24 numbers"):
         ordfit(FORMULA, sample(), design=design)
+
+
+@pytest.mark.parametrize("rscales", ["a", [[1.0], [2.0, 3.0]], -1.0])
+def test_rscales_are_numbers(rscales):
+    design = SurveyDesign(weights="w", replicates=replicate_weights("JKn"), type="JKn", rscales=rscales)
+    with pytest.raises(OptionError, match="rscales of SurveyDesign must be 24 numbers >= 0, one a replicate; got"):
+        ordfit(FORMULA, sample(), design=design)
+
+
+@pytest.mark.parametrize("role", ["weights", "strata", "clusters", "fpc"])
+def test_a_number_in_the_place_of_a_column(role):
+    with pytest.raises(DataError, match=f"{role}= must be a column name or 944 values, one per row; got 3"):
+        ordfit(FORMULA, sample(), design=SurveyDesign(**({"weights": "w"} | {role: 3})))

@@ -141,11 +141,14 @@ class Covariance:
         One of `COVARIANCES`, or "survey".
     cluster : (N,) codes or None
     survey : Survey or None
+    given : str or None
+        The column of the clusters, where they were named.
     """
 
     name: str
     cluster: IntArray | None = None
     survey: Survey | None = None
+    given: str | None = None
 
     @property
     def df(self) -> float:
@@ -225,7 +228,8 @@ def chosen_covariance(choice: Any, design: Design) -> Covariance:
     if isinstance(choice, Mapping) and set(choice) - {"type"} == {"cluster"}:
         kind = choice.get("type", "CR1")
         one_of("the type of vcov", kind, tuple(_TYPES))
-        return Covariance(_TYPES[kind], cluster_codes(choice["cluster"], design))
+        given = choice["cluster"]
+        return Covariance(_TYPES[kind], cluster_codes(given, design), given=given if isinstance(given, str) else None)
     if not isinstance(choice, str) or choice not in COVARIANCES:
         names = ", ".join(repr(name) for name in COVARIANCES)
         why = ""
@@ -260,12 +264,14 @@ def cluster_codes(given: Any, design: Design) -> IntArray:
                 "to match rows by position."
             )
         given = given.loc[design.index]
-    if len(given) != design.sample.n:
+    values = np.asarray(given)
+    if values.shape != (design.sample.n,):
+        got = f"{values.size} values" if values.ndim == 1 else f"shape {values.shape}" if values.ndim else repr(given)
         raise DataError(
-            f"cluster must have one value for each of the {design.sample.n} rows of the fit, or be a Series with "
-            f"their index; got {len(given)} values."
+            f"cluster must be the name of a column, or have one value for each of the {design.sample.n} rows of the "
+            f"fit, or be a Series with their index; got {got}."
         )
-    codes, _ = pd.factorize(np.asarray(given))
+    codes, _ = pd.factorize(values)
     if (codes < 0).any():
         raise DataError(f"cluster has a missing value at row {design.index[int(np.argmin(codes))]}.")
     return codes.astype(np.intp)
