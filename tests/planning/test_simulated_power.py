@@ -98,3 +98,9 @@ def test_a_stated_lambda_is_the_one_of_the_link() -> None:
     np.testing.assert_allclose(rule.cum_probabilities(flexible.design.sample.rows)[:, :4], 1 / (1 + np.exp(-eta)))
     with pytest.raises(OptionError, match=r"lam must lie between 0 and .* with aranda-ordaz; got -1"):
         flexible.power("contact", effect={"lambda": -1.0}, simulations=2)
+
+
+def test_clusters_of_the_covariance_are_no_independent_rows() -> None:
+    fit = ordfit("rating ~ contact", WINE).with_vcov({"cluster": "judge"})
+    with pytest.raises(OptionError, match="independent rows; those of this fit come in clusters"):
+        fit.power("contact", simulations=2)
