@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -23,6 +24,7 @@ from .methods.shared.work import require_affordable
 from .progress import reporter
 from .registry import preset_cost, resolve
 from .results.base import OrdinalResults
+from .results.likelihood.parameters import chosen_covariance
 
 
 def ordfit(
@@ -211,6 +213,7 @@ def fit_design(
             f"design must go with a likelihood method; {type(method).__name__} has no standard errors: give the "
             "sampling weights as weights=, and PSUs as cluster=."
         )
+    chosen = None if vcov is None else chosen_covariance(vcov, design, cast(Any, method).penalty)
     calibrated = Calibrated.of(method, calibrate)
     if not flag("force", force):
         fits = 1 if calibrated is None else calibrated.folds + 1
@@ -219,10 +222,10 @@ def fit_design(
     how = "" if calibrated is None else f", calibrate={calibrated.folds}"
     call, again = f"ordfit({design.formula!r}, method={method!r}{how})", partial(refit, force=force)
     results: OrdinalResults = method.results_class(call, design, method, fit, fitter=again, calibrated=calibrated)
+    results = results if chosen is None else replace(cast(Any, results), robust=chosen)
     for category, message in results.alerts():
         warnings.warn(message, category, stacklevel=stacklevel)
-    robust: OrdinalResults = results if vcov is None else cast(Any, results).with_vcov(vcov)
-    return robust
+    return results
 
 
 def refit(

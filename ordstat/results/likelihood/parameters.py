@@ -208,16 +208,26 @@ def refuse_survey(design: Design, name: str, instead: str = "test(), or anova() 
         )
 
 
-def chosen_covariance(choice: Any, design: Design) -> Covariance:
-    """What a user's `vcov` stands for.
+def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
+    """What a user's `vcov` stands for at a fit with a penalty, or None.
 
     Raises
     ------
     OptionError
-        An unknown name, or clusters that were not given.
+        An unknown name, clusters that were not given, or CR2 of a penalised fit.
     DataError
         Clusters that do not match the rows.
     """
+    chosen = _named_covariance(choice, design)
+    if chosen.name == "CR2" and penalty is not None:
+        raise OptionError(
+            "vcov='CR2' takes finite estimates of maximum likelihood, and penalty= makes others: use {'cluster': ...} "
+            "without a type, or bootstrap(cluster=...)."
+        )
+    return chosen
+
+
+def _named_covariance(choice: Any, design: Design) -> Covariance:
     if design.survey is not None:
         if choice == "survey":
             return own_covariance(design)
@@ -298,6 +308,8 @@ def covariance_matrix(fit: LikelihoodFit, chosen: Covariance) -> FloatArray:
     bread = fit.information.covariance()
     if chosen.name == "model":
         return bread
+    if chosen.name == "CR2":  # which infinite estimates have not
+        return np.full_like(bread, np.nan)
     unknown = np.isnan(np.diagonal(bread))
     known = np.where(unknown[:, None] | unknown, 0.0, bread)
     sandwich = _sandwich(fit, chosen, known)
