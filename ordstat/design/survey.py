@@ -101,6 +101,8 @@ class SurveyDesign:
         one_of("lonely", self.lonely, LONELY, of=self)
         flag("nest", self.nest)
         flag("mse", self.mse)
+        if self.nest and self.clusters is None:
+            raise OptionError("nest of SurveyDesign goes with clusters=, whose labels start anew in every stratum.")
         names = _OF_STRATA if self.replicates is not None else _OF_REPLICATES
         given = [name for name in names if not (getattr(self, name) is None or getattr(self, name) is False)]
         if given and self.replicates is None:

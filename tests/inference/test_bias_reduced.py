@@ -49,7 +49,7 @@ def test_joint_tests_against_clubsandwich(binary):
     for table, expected in zip(found, HTZ, strict=True):
         np.testing.assert_allclose(table.loc["joint", ["F", "df_resid", "p_value"]].astype(float), expected, rtol=1e-7)
     figures = binary.glance().iloc[0]
-    np.testing.assert_allclose(figures[["wald_f", "wald_df_resid", "wald_p_value"]].astype(float), HTZ[0], rtol=1e-7)
+    np.testing.assert_allclose(figures[["wald_F", "wald_df_resid", "wald_p_value"]].astype(float), HTZ[0], rtol=1e-7)
     assert "F 11.13 on 3 and 5.6 df, p = 0.0089" in str(binary.summary())
     two = binary.anova(binary.update("~ x"))
     np.testing.assert_allclose(two[["F", "df_resid", "p_value"]].iloc[1].astype(float), HTZ[1], rtol=1e-7)

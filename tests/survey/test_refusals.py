@@ -13,6 +13,8 @@ from .samples import FORMULA, replicate_weights, sample
     ("fields", "message"),
     [
         ({"weights": None}, "weights of SurveyDesign must be a column"),
+        ({"nest": True}, "nest of SurveyDesign goes with clusters="),
+        ({"nest": True, "strata": "s"}, "nest of SurveyDesign goes with clusters="),
         ({"lonely": "adjusted"}, "Did you mean 'adjust'"),
         ({"type": "BRR"}, "type of SurveyDesign goes with replicates="),
         ({"replicates": ["a", "b"], "type": "BRR", "strata": "s"}, "strata of SurveyDesign must be left out"),
