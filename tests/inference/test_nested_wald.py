@@ -177,6 +177,19 @@ def test_no_likelihood_ratio_of_penalised_fits(penalty):
     assert "Wald test" in str(fit.with_vcov("HC0").summary())
 
 
+@pytest.mark.parametrize("test", ["auto", "Wald"])
+def test_penalised_fits_are_compared_under_one_penalty(test):
+    vcov = {"cluster": "judge"} if test == "auto" else "model"
+    fit = ordfit("rating ~ temp + contact", data=load_data("wine"), penalty=1.0, vcov=vcov)
+    smaller = fit.update("~ temp")
+    expected = fit.z_values["contact[T.yes]"] ** 2
+    assert fit.anova(smaller, test=test)["chisq"].iloc[1] == pytest.approx(expected, rel=1e-8)
+    for other in (smaller.update(penalty=None), smaller.update(penalty=2.0)):
+        for one, two in ((fit, other), (other, fit)):
+            with pytest.raises(OptionError, match="anova takes fits of one penalty"):
+                one.anova(two, test=test)
+
+
 @pytest.mark.filterwarnings("ignore:aliased")
 def test_proportional_odds_and_equal_scale():
     """Against the hypotheses written out for the wider fit."""
@@ -201,3 +214,11 @@ def test_what_needs_independent_rows(case, test):
     with pytest.raises(OptionError, match=f"{test} takes the rows for independent.*nominal_test"):
         getattr(fit, test)()
     assert getattr(fit.with_vcov("model"), test)() is not None
+
+
+@pytest.mark.parametrize("test", ["lipsitz", "hosmer-lemeshow"])
+def test_goodness_of_fit_needs_independent_rows(case, test):
+    fit, _ = case
+    with pytest.raises(OptionError, match=r"gof takes the rows for independent.*use test\(\) of terms added"):
+        fit.gof(test, groups=3)
+    assert 0.0 < fit.with_vcov("model").gof(test, groups=3).p_value < 1.0

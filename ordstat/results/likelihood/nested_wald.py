@@ -113,8 +113,13 @@ def further(small: FittedLikelihood, large: FittedLikelihood, instead: str = _IN
     Raises
     ------
     OptionError
-        The smaller one is the larger at other values than 0 of them.
+        The smaller one is the larger at other values than 0 of them, or has another penalty.
     """
+    if small.method.penalty != large.method.penalty:
+        raise OptionError(
+            f"anova takes fits of one penalty, which estimates are drawn together by; {described(small)!r} and "
+            f"{described(large)!r} have others. Fit both with the same penalty=, or without."
+        )
     have, own = _estimated(small), _estimated(large)
     odd = [name for name in have if name not in own]
     why = None
