@@ -376,9 +376,9 @@ class FittedRanker:
         """
         if self.geometry is None:
             return MarginBounds(bounds=(), notes=(self.no_bounds,))
+        sample = self.design.sample
         if self.design.survey is not None:
             return MarginBounds(bounds=(), notes=(DRAWN,))
-        sample = self.design.sample
         costs = sample_costs(self.method.cost_matrix, sample) if self.own_cost else None
         found = training_bounds(self.training_margins, self.geometry, sample, costs, delta)
         more = self.method.extra_bounds(sample, self.fit, self.geometry, delta)
