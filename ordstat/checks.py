@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .exceptions import OptionError
+from .words import OTHER_NAMES
 
 
 def number(
@@ -133,17 +134,20 @@ def one_spelled(name: str, value: Any, allowed: Iterable[str], *, of: Any = None
 
 
 def canonical(given: Any, names: Iterable[str]) -> str | None:
-    """The one of some names that a text spells in its own case, hyphens, underscores and blanks; None where it is none.
+    """The one of some names that a text means, in any case, with any hyphens, underscores and blanks, or by the
+    name of another package (`words.OTHER_NAMES`); None where it is none.
 
     Examples
     --------
     >>> canonical("Aranda_Ordaz", ["logit", "aranda-ordaz"])
     'aranda-ordaz'
+    >>> canonical("polr", ["clm", "logit"])
+    'logit'
     """
     if not isinstance(given, str):
         return None
-    wanted = _plain(given)
-    return next((name for name in names if _plain(name) == wanted), None)
+    known, wanted = {_plain(name): name for name in names}, _plain(given)
+    return known.get(wanted) or known.get(_plain(OTHER_NAMES.get(wanted, "")))
 
 
 def _plain(name: str) -> str:

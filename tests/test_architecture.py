@@ -18,6 +18,7 @@ TESTS = Path(__file__).parent
 BELOW = {
     "_typing": set(),
     "exceptions": set(),
+    "words": set(),
     "checks": set(),
     "compiled": set(),
     "model": {"compiled"},
@@ -43,7 +44,7 @@ BELOW = {
     "__main__": {"api", "datasets"},
 }
 #: Open to all.
-BOTTOM = {"_typing", "exceptions", "checks"}
+BOTTOM = {"_typing", "exceptions", "words", "checks"}
 FRAME_FREE = ("compiled", "model", "solvers", "learners", "methods", "assess")
 FRAME_LIBRARIES = {"pandas", "polars", "narwhals", "pyarrow", "formulaic"}
 HEAVY = ("scipy.stats", "scipy.optimize", "sklearn", "cvxpy", "statsmodels", "matplotlib", "joblib")

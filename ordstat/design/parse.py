@@ -84,7 +84,8 @@ def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[ResponseName, Pa
         return ResponseName(plain[0]), _sum_of(plain[1])
     left, tilde, right = split_formula(text)
     if not tilde or not left.strip():
-        raise FormulaError(f"{shown(text)} has no response: a formula reads 'response ~ x1 + x2'.")
+        meant = " Write '~' in place of '='." if "=" in text and not tilde else ""
+        raise FormulaError(f"{shown(text)} has no response: a formula reads 'response ~ x1 + x2'.{meant}")
     response = parse_response(left)
     return response, _parse_part(right, tuple(name for name in columns if name != response.column))
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
+from ..exceptions import OptionError
 from .coefficients import forest, forest_data, parallel, parallel_data, profiles, profiles_data
 from .confusion import confusion, confusion_data, reliability, reliability_data
 from .drawn import DrawnEnsemble, DrawnLikelihood, DrawnRanker, DrawnTrees, Picture
@@ -60,6 +61,11 @@ class Plots:
 
     def __repr__(self) -> str:
         return f"plots: {', '.join(self.names)}"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """No picture by itself: name one."""
+        there = ", ".join(self.names)
+        raise OptionError(f"fit.plot must name a picture, as in fit.plot.{self.names[0]}(). There are {there}.")
 
     def __dir__(self) -> list[str]:
         """Without the plots that this fit has nothing for; asked for, they say why."""

@@ -21,6 +21,7 @@ from ..model.costs import sample_costs
 from ..model.fit import Certificate, Fit, Geometry, Trace
 from ..model.rules import GapRule
 from ..model.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
+from ..words import ATTRIBUTES, advice
 from .evaluation import CalibratedMethod, Fitter, ProbabilityRule, RankingMethod, evaluate
 from .names import INTERNAL, who_has
 from .report.cells import count
@@ -74,6 +75,7 @@ class FittedRanker:
         for name, value in vars(cls).items():
             if isfunction(value):
                 value.__name__ = name
+                value.__qualname__ = f"{cls.__name__}.{name}"
 
     def __repr__(self) -> str:
         d = self.design
@@ -100,7 +102,8 @@ class FittedRanker:
                 return known(self)
             if not name.startswith("_") and (others := who_has(name)):
                 raise UnavailableError(f"{self.method!r} has no .{name}: {others}.")
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            hint = f". Use{meant}." if (meant := advice(ATTRIBUTES, name)) else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
     # Numbers
 

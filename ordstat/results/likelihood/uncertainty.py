@@ -17,7 +17,7 @@ from ...model.likelihood.quantities import QUANTITIES
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.row_blocks import row_blocks
 from ...model.sample import Rows
-from ..predictions import prediction, unknown_type
+from ..predictions import known_type, prediction, unknown_type
 from .fitted import FittedLikelihood
 from .standard_errors import (
     UNCERTAIN,
@@ -109,6 +109,7 @@ def prediction_with_errors(
         return _prediction_under(r, newdata, type, cost)
     if not se and interval is None:
         return prediction(r, newdata, type)
+    type = known_type(r, type)
     if type not in r.predicts:
         raise unknown_type(r, type)
     target = r.target(newdata)
