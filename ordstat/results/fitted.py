@@ -95,7 +95,7 @@ class FittedRanker:
         def __getattr__(self, name: str) -> Any:
             """Say which methods have what this one has not; a property that refused says so again."""
             if hasattr(type(self), name):
-                return object.__getattribute__(self, name)
+                return type(self).__getattribute__(self, name)
             if (known := self.other_names.get(name)) is not None:
                 return known(self)
             if not name.startswith("_") and (others := who_has(name)):

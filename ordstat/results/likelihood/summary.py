@@ -20,6 +20,7 @@ from ..report.sections import (
     shortened,
 )
 from .fitted import FittedLikelihood
+from .mixed.summary import random_header, random_notes, random_table
 from .nested_wald import test_figures, test_of_effects
 from .profile import confidence_limits
 from .survey import survey_figures, survey_header
@@ -55,7 +56,7 @@ def tidy_parameters(
     4    temp[T.warm]     12.22      4.34      34.44
     5  contact[T.yes]      4.61      1.81      11.73
     """
-    limits = confidence_limits(r, level=level).to_numpy()
+    limits = confidence_limits(r, level=level).to_numpy()[: r.fit.coefficients.size]
     numbers = np.column_stack((r.fit.coefficients, limits))
     if exponentiate:
         effects = r.parameters.of("nominal", "location", "scale")
@@ -67,7 +68,19 @@ def tidy_parameters(
     tests |= {"p_value": r.p_values.to_numpy()}
     ends = {"conf_low": low, "conf_high": high} if conf_int else {}
     named = {"term": r.parameters.names, "estimate": estimate}
-    return pd.DataFrame(named | tests | ends | {"coef_type": r.parameters.kinds})
+    frame = pd.DataFrame(named | tests | ends | {"coef_type": r.parameters.kinds})
+    return frame if r.random_parameters is None else pd.concat([frame, _random_rows(r, level, frame)])
+
+
+def _random_rows(r: FittedLikelihood, level: float, frame: pd.DataFrame) -> pd.DataFrame:
+    """Standard deviations and correlations of random effects, in the columns of the others."""
+    own = r.random_parameters
+    assert own is not None
+    low, high = own.limits(level).T
+    named = {"term": own.names, "estimate": own.estimates, "std_error": own.errors, "conf_low": low, "conf_high": high}
+    start = len(frame)
+    more = pd.DataFrame(named | {"coef_type": own.kinds}, index=range(start, start + len(own.names)))
+    return more.reindex(columns=frame.columns)
 
 
 def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
@@ -84,6 +97,9 @@ def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
     if r.design.survey is not None:
         own = survey_figures(r)
     else:
+        if r.fit.marginal is not None:
+            own = {name: getattr(r, name) for name in _FIGURES}
+            return pd.DataFrame([own | error_figures(r) | {"converged": r.certificate.reached}])
         own, shares = ({name: getattr(r, name) for name in names} for names in (_FIGURES, _SHARES))
         own = own | test_figures(r) | shares
     return pd.DataFrame([own | error_figures(r) | {"converged": r.certificate.reached}])
@@ -116,18 +132,26 @@ def likelihood_report(r: FittedLikelihood, exponentiate: bool = False, level: fl
         As in `likelihood_summary`.
     """
     judged = shared_tables(r) if r.no_margins is None else error_tables(r)
-    tables = [*_effect_tables(r, exponentiate, level), _threshold_table(r), *judged]
+    random = [] if r.fit.marginal is None else [random_table(r, level)]
+    tables = [*random, *_effect_tables(r, exponentiate, level), _threshold_table(r), *judged]
     return Report(
         title=f"{r.family.name}: {r.design.formula}",
         header=(*data_header(r), *_fit_header(r), ("Certificate", certificate_text(r.certificate, r.trace))),
         tables=tuple(tables),
-        notes=(*alert_notes(r), *(() if r.no_margins else (*r.margin_bounds.notes, _threshold_rule(r)))),
+        notes=(*alert_notes(r), *random_notes(r), *(() if r.no_margins else (*r.margin_bounds.notes, _threshold_rule(r)))),
     )
 
 
 def _fit_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
     if r.design.survey is not None:
         return survey_header(r)
+    if r.fit.marginal is not None:
+        return (
+            ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"),
+            ("Log-likelihood", f"{r.loglik:.4f}"),
+            ("AIC, BIC", f"{r.aic:.2f}, {r.bic:.2f}"),
+            *random_header(r),
+        )
     return (
         ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"),
         ("Log-likelihood", f"{r.loglik:.4f}"),

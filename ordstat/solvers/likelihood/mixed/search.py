@@ -8,7 +8,7 @@ of central differences of the exact gradient, at the end alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -165,8 +165,6 @@ def start_covariance(model: MixedModel, at: Evaluation) -> FloatArray:
     J, C = np.zeros((P, P)), [np.zeros((term.n_groups, term.q, P)) for term in model.terms]
     jacobian, place = model.jacobian(at.terms.places), len(at.terms.places)
     curvature = model.weights * at.terms.second()
-    from dataclasses import replace
-
     for some in row_blocks(model.y.size, len(curvature) * P, _ROOM):
         own = replace(jacobian, rows=model.rows.take(some), places=at.terms.places[:, some])
         moves = own.apply(np.eye(P))  # (n, Q, P)
