@@ -144,8 +144,8 @@ def _parse(recipe: Recipe, frame: pd.DataFrame) -> tuple[ResponseName, Parts]:
     parts = Parts(location, part(recipe.nominal, "nominal"), part(recipe.scale, "scale"))
     if parts.nominal is not None and parts.nominal.offsets:
         raise FormulaError("nominal= must have no offset(): put it in the formula.")
-    for role, part in (("nominal", parts.nominal), ("scale", parts.scale)):
-        if part is not None and part.random:
+    for role, side in (("nominal", parts.nominal), ("scale", parts.scale)):
+        if side is not None and side.random:
             raise FormulaError(f"{role}= must have no random term: put it in the formula.")
     if column_expression(response.column).key in parts.factors() | parts.groups():
         raise FormulaError(f"The response {response.column!r} stands on the right of the formula too; take it out.")

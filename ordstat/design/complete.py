@@ -155,9 +155,7 @@ def complete(
         codings=codings,
         states=dict(interpreter.states),
         columns=tuple(name for name in found.columns if name not in group_columns),
-        declared={
-            name: factor for name, factor in interpreter.columns.declared().items() if name not in group_columns
-        },
+        declared={name: factor for name, factor in interpreter.columns.declared().items() if name not in group_columns},
         response_name=beside.response.name,
         levels=kept.levels.values,
         context=interpreter.context,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._typing import FloatArray, IntArray
+from .._typing import IntArray
 from ..exceptions import DataError, FormulaError
 from ..model.random_effects import RandomColumns, RandomRows
 from ..model.table import stack
@@ -88,15 +88,15 @@ def _mixed(part: RandomPart, values: Mapping[str, Value], levels: tuple[tuple[ob
     return mixed
 
 
-def column_values(
-    part: RandomPart, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int
-) -> list[Named]:
+def column_values(part: RandomPart, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int) -> list[Named]:
     """Names and values of the columns; without an intercept the first factor has one for each level."""
     terms = part.columns.terms
     fulls = [list(full) for full in full_codings(terms)]
     columns: list[Named] = [(INTERCEPT, np.ones(n))] if part.columns.intercept else []
     if not part.columns.intercept:
-        whole = next((k for k, term in enumerate(terms) if isinstance(codings[term.factors[0].key], FactorCoding)), None)
+        whole = next(
+            (k for k, term in enumerate(terms) if isinstance(codings[term.factors[0].key], FactorCoding)), None
+        )
         if whole is not None and len(terms[whole].factors) == 1:
             fulls[whole] = [True]
     for term, full in zip(terms, fulls, strict=True):
@@ -166,5 +166,3 @@ def _notes(term: RandomTerm, n: int) -> list[str]:
     if count < 3:
         return [f"{term.text} has {count} groups ({shown_labels(term.groups)}): a variance of so few is hardly known."]
     return []
-
-

@@ -1,8 +1,8 @@
 """Random terms as arrays: columns z and groups of rows, and the factor Lambda of the covariance of their effects.
 
-A term adds z_i'b_g to the score of a row i of its group g, b_g = Lambda v_g with v_g standard normal of q components, so
-that Cov(b_g) = Lambda Lambda'. Lambda is lower triangular, filled by phi column by column; diagonal where the effects
-of a group are independent. l is even in each column of Lambda: a sign is chosen by a diagonal >= 0.
+A term adds z_i'b_g to the score of a row i of its group g, b_g = Lambda v_g with v_g standard normal of q components,
+so that Cov(b_g) = Lambda Lambda'. Lambda is lower triangular, filled by phi column by column; diagonal where the
+effects of a group are independent. l is even in each column of Lambda: a sign is chosen by a diagonal >= 0.
 """
 
 from __future__ import annotations

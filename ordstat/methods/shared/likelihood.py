@@ -68,9 +68,7 @@ class OrdinalRegression(Method):
     quadrature: int | str = option(1, checked_quadrature)
 
     family: ClassVar[type[Family]]
-    needs: ClassVar[Needs] = Needs(
-        nominal=True, scale=True, random=True, offset=True, cluster=True, absent_levels=True
-    )
+    needs: ClassVar[Needs] = Needs(nominal=True, scale=True, random=True, offset=True, cluster=True, absent_levels=True)
     results_class: ClassVar[type[Any]] = LikelihoodResults
     likelihood: ClassVar[bool] = True
 

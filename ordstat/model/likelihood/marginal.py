@@ -42,7 +42,7 @@ class EffectsOfGroups:
     @property
     def deviations(self) -> FloatArray:
         """(q,) standard deviations."""
-        return np.sqrt(np.einsum("rc,rc->r", self.factor, self.factor))
+        return np.asarray(np.sqrt(np.einsum("rc,rc->r", self.factor, self.factor)))
 
     @property
     def correlations(self) -> FloatArray:

@@ -3,8 +3,8 @@
 With S = f'/f and a, b, c, r_u, r_l of `interval_probability.py`:
   dW/du  = r_u (2c - S(u))  - a b gap - a S'(u),   gap = S(lo) - S(u)
   dW/dlo = r_l (2c - S(lo)) + a b gap + b S'(lo)
-in which only the part that a narrow interval makes large, a b gap + a S'(u), cancels, to a thousandth at worst. Terms of
-an infinite end are 0. The logit has the closed form dW/du = f(u) (1 - 2 F(u)).
+in which only the part that a narrow interval makes large, a b gap + a S'(u), cancels, to a thousandth at worst. Terms
+of an infinite end are 0. The logit has the closed form dW/du = f(u) (1 - 2 F(u)).
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ def _logistic(t: FloatArray) -> FloatArray:
     return np.asarray(expit(t) * expit(-t) * -np.tanh(0.5 * t))
 
 
-def _direct(scores: Scores, u: FloatArray, lo: FloatArray, d: FloatArray, at: Interval) -> tuple[FloatArray, FloatArray]:
+def _direct(
+    scores: Scores, u: FloatArray, lo: FloatArray, d: FloatArray, at: Interval
+) -> tuple[FloatArray, FloatArray]:
     S, slope, gap = scores
     with np.errstate(over="ignore", invalid="ignore"):
         top, bottom = at.a != 0.0, at.b != 0.0
@@ -63,7 +65,7 @@ def _differences(link: Link, u: FloatArray, lo: FloatArray, d: FloatArray) -> tu
     for move, weight in _WEIGHTS:
         by_u += weight * link.interval(u + move * h, lo, d + move * h).W
         by_l += weight * link.interval(u, lo + move * h, d - move * h).W
-    return by_u / (12.0 * h), by_l / (12.0 * h)
+    return np.where(np.isinf(u), 0.0, by_u / (12.0 * h)), np.where(np.isinf(lo), 0.0, by_l / (12.0 * h))
 
 
 def _cauchy_gap(u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:

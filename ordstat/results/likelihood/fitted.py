@@ -54,7 +54,13 @@ class FittedLikelihood(FittedRanker):
     # Predictions
 
     def target(self, newdata: Any) -> Target:
-        """The rows of `newdata`, or of the fit, with their scores; says which have thresholds out of order."""
+        """The rows of `newdata`, or of the fit, with their scores; says which have thresholds out of order.
+
+        Raises
+        ------
+        UnavailableError
+            New data and random effects.
+        """
         if newdata is not None and self.fit.marginal is not None:
             raise UnavailableError("New data are not available of a fit with random effects: use coef, ranef().")
         target = super().target(newdata)
@@ -91,6 +97,7 @@ class FittedLikelihood(FittedRanker):
         return f"{self.method!r} has thresholds in no order, and so no margins. Use .predict(type='prob')."
 
     def check_parts(self) -> None:
+        """UnavailableError where the method cannot be fitted to parts of the rows of the fit."""
         if self.fit.marginal is not None:
             raise UnavailableError("Cross-validation is not available of a fit with random effects: use errors().")
         super().check_parts()

@@ -138,7 +138,11 @@ def likelihood_report(r: FittedLikelihood, exponentiate: bool = False, level: fl
         title=f"{r.family.name}: {r.design.formula}",
         header=(*data_header(r), *_fit_header(r), ("Certificate", certificate_text(r.certificate, r.trace))),
         tables=tuple(tables),
-        notes=(*alert_notes(r), *random_notes(r), *(() if r.no_margins else (*r.margin_bounds.notes, _threshold_rule(r)))),
+        notes=(
+            *alert_notes(r),
+            *random_notes(r),
+            *(() if r.no_margins else (*r.margin_bounds.notes, _threshold_rule(r))),
+        ),
     )
 
 

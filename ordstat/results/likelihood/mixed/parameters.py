@@ -83,7 +83,7 @@ class RandomParameters:
         lost = ((np.abs(np.nan_to_num(J, nan=1.0)) > 0.0) & ~known).any(axis=1) | np.isnan(J).any(axis=1)
         out = np.nan_to_num(J) @ np.where(known[:, None] & known, self.covariance, 0.0) @ np.nan_to_num(J).T
         out[lost], out[:, lost] = np.nan, np.nan
-        return out
+        return np.asarray(out)
 
     def limits(self, level: float) -> FloatArray:
         """(R, 2) Wald limits, of standard deviations on the scale of their logarithms, of correlations on Fisher's."""

@@ -78,7 +78,7 @@ def random_table(r: FittedLikelihood, level: float) -> Table:
     limits = f"{50 * (1 - level):.3g}%", f"{50 * (1 + level):.3g}%"
     names = {"sd": "std. dev.", "std_error": "std. error", "lower": limits[0], "upper": limits[1]}
     frame = frame.rename(columns=names)
-    correlations = [name for name in frame if name.startswith("corr_")]
+    correlations = [name for name in map(str, frame) if name.startswith("corr_")]
     if correlations:
         frame = frame.rename(columns={correlations[0]: "corr"} | dict.fromkeys(correlations[1:], ""))
     frame.index = pd.Index([f"{group} {name}" for group, name in frame.index])

@@ -1,8 +1,8 @@
 """The matrix H = I + Lambda'Z'WZ Lambda of the random effects in blocks, eliminated term by term.
 
-Terms are in order of size. The first is block diagonal, one q x q block D_g a group; what it leaves of the others is the
-Schur complement S = H_RR - B'D^-1 B, B = H_1R. Where every group of the first term meets one group of each other term
-(nested terms) S has the pattern of H_RR, and elimination goes on; else S is dense. Of H^-1 only the entries at pairs of
+Terms are in order of size. The first is block diagonal, one q x q block D_g a group; what it leaves of the others is
+the Schur complement S = H_RR - B'D^-1 B, B = H_1R. Where every group of the first term meets one group of each other
+term (nested terms) S has the pattern of H_RR, and elimination goes on; else S is dense. Of H^-1 only the entries at pairs of
 groups that meet in a row are ever needed [Takahashi, Fagan and Chen 1973].
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
@@ -289,7 +290,7 @@ class Dense:
         return product[first[:, None, None], every[None, :, None], self.columns(t, second)[:, None, :]]
 
 
-def _sparse(blocks: dict[int, FloatArray], structure: Structure, dense: Dense, groups: slice) -> FloatArray:
+def _sparse(blocks: dict[int, FloatArray], structure: Structure, dense: Dense, groups: slice) -> Any:
     """(G q_1, R) sparse matrix of blocks (P, q_1, q_t) at pairs with some groups of the first term."""
     from scipy.sparse import csr_array
 

@@ -1,7 +1,7 @@
 """Variances at their boundary, 0: found, proven by the one-sided derivative, and left out of the covariance.
 
-l is even in every column of Lambda, so that its derivative by a standard deviation is 0 at 0 whether or not the variance
-wants to be positive. What tells is dl / d(sigma^2) = (d2l / d sigma^2) / 2 at 0: not above 0 at a boundary.
+l is even in every column of Lambda, so that its derivative by a standard deviation is 0 at 0 whether or not the
+variance wants to be positive. What tells is dl / d(sigma^2) = (d2l / d sigma^2) / 2 at 0: not above 0 at a boundary.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from .model import MixedModel
 from .quadrature import check_scalar, evaluate_by_nodes
 from .search import Found, Objective, maximise
 
-#: Rules that "auto" goes through, until neither the log-likelihood nor an estimate, in errors, moves by more than these.
+#: Rules that "auto" goes through, until neither the log-likelihood nor an estimate, in errors, moves by more.
 RULES, _SAME_LOGLIK, _SAME_ESTIMATES = (5, 9, 15, 25), 1e-4, 0.02
 #: The largest component of the gradient of a fit that has reached its maximum.
 TOLERANCE = 1e-6

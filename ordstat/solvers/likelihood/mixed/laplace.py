@@ -71,9 +71,7 @@ def evaluate(model: MixedModel, psi: FloatArray, start: Effects) -> Evaluation |
     return Evaluation(psi=psi, loglik=loglik, gradient=gradient, modes=modes, terms=terms, x=x)
 
 
-def _gradient(
-    model: MixedModel, x: list[FloatArray], modes: Modes, terms: RowTerms, slopes: FloatArray
-) -> FloatArray:
+def _gradient(model: MixedModel, x: list[FloatArray], modes: Modes, terms: RowTerms, slopes: FloatArray) -> FloatArray:
     weights, place = model.weights, len(terms.places)
     selected = modes.factor.selected()
     e = own_solutions(model, x, selected)

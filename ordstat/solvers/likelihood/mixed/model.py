@@ -1,8 +1,8 @@
 """A likelihood with random effects: its rows, its parameters psi = (fixed, phi), and the way back to the user's.
 
-The fixed parameters are those of the scaled columns, in the order of `LikelihoodFit.coefficients`; a threshold structure
-makes all thresholds of fewer by a linear map. phi fills the factors Lambda of the random terms, whose columns are scaled
-to mean square 1.
+The fixed parameters are those of the scaled columns, in the order of `LikelihoodFit.coefficients`; a threshold
+structure makes all thresholds of fewer by a linear map. phi fills the factors Lambda of the random terms, whose columns
+are scaled to mean square 1.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Adaptive [Liu and Pierce 1994; Pinheiro and Bates 1995]: with tau = H_g^-1/2 and
 one node is Laplace's approximation. In its gradient, with posterior weights pi_j of the nodes, the explicit terms are
 means over the nodes; A = sum_j pi_j h'(v_j) is added to X'rho before solving for q, since v^ moves all nodes; and s, e
 are multiplied by m = tau + sqrt(2) tau^2 sum_j pi_j x_j h'(v_j), since H moves their spread. The posterior means of the
-scores alone (Fisher's identity) are not the gradient of this sum. Without modes the nodes are sqrt(2) x_j and stay.
+scores alone (Fisher's identity) are not the gradient of this sum. Without modes the nodes are x_j, as in R, and stay.
 """
 
 from __future__ import annotations
@@ -55,13 +55,12 @@ def evaluate_by_nodes(model: MixedModel, quadrature: int, psi: FloatArray, start
     adaptive = quadrature > 0
     points, weights = np.polynomial.hermite.hermgauss(abs(quadrature))
     tau = np.sqrt(at.modes.factor.inverse[:, 0, 0])
-    v = at.v[0] + _SQRT_2 * tau[:, None] * points if adaptive else np.tile(_SQRT_2 * points, (tau.size, 1))
-    log_weights = np.log(weights) + (points**2 if adaptive else 0.5 * v[:1] ** 2)
-    extra = np.log(tau).sum() if adaptive else 0.0
-    nodes = _at_nodes(model, predictor, at, v, log_weights)
+    v = at.v[0] + _SQRT_2 * tau[:, None] * points if adaptive else np.tile(points, (tau.size, 1))
+    nodes = _at_nodes(model, predictor, at, v, np.log(weights) + points**2)
     if nodes is None:
         return None
-    loglik = nodes.loglik + float(extra) - 0.5 * tau.size * float(np.log(np.pi))
+    spread = float(np.log(_SQRT_2 * tau).sum()) if adaptive else 0.0
+    loglik = nodes.loglik + spread - 0.5 * tau.size * float(np.log(2.0 * np.pi))
     gradient = _gradient(model, predictor, at, nodes, points, tau, adaptive)
     return replace(at, loglik=loglik, gradient=gradient) if np.isfinite(gradient).all() else None
 
@@ -120,4 +119,4 @@ def _gradient(
 
 def _sums(term: RandomColumns, values: FloatArray) -> FloatArray:
     """(G,) by group."""
-    return np.bincount(term.codes, values, minlength=term.n_groups)
+    return np.asarray(np.bincount(term.codes, values, minlength=term.n_groups), dtype=np.float64)
