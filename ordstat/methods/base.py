@@ -55,6 +55,7 @@ class Needs:
     v_shaped: bool = False  # takes costs that do not fall away from the true rank, and no others
     nominal: bool = False  # takes Rows.nominal
     scale: bool = False  # takes Rows.scale
+    random: bool = False  # takes Rows.random
     offset: bool = False  # takes Rows.offset
     cluster: bool = False  # takes Sample.cluster
     restrictions: bool = False  # takes Sample.restrictions
@@ -115,6 +116,7 @@ class Method:
             "row costs": sample.costs is not None and not self.needs.row_costs,
             "nominal=": sample.rows.nominal is not None and not self.needs.nominal,
             "scale=": (sample.rows.scale is not None or sample.rows.scale_offset is not None) and not self.needs.scale,
+            "random terms": sample.rows.random is not None and not self.needs.random,
             "an offset": sample.rows.offset is not None and not self.needs.offset,
             "cluster=": sample.cluster is not None and not self.needs.cluster,
             "constraints=": sample.restrictions is not None and not self.needs.restrictions,

@@ -51,6 +51,9 @@ class CumulativeLink(OrdinalRegression):
         Newton steps allowed, in the search for a start too.
     tol : float
         Largest absolute component of the score, on columns of unit deviation, at which a fit counts as converged.
+    quadrature : int or "auto"
+        How random effects are integrated out, where the formula has some: 1 by Laplace's approximation, a number of
+        nodes for one term with one column by adaptive Gauss-Hermite quadrature.
 
     Raises
     ------
@@ -121,4 +124,4 @@ class AdjacentCategory(OrdinalRegression):
 
     family: ClassVar[type[Family]] = Adjacent
     #: No threshold stands beside a level without rows.
-    needs: ClassVar[Needs] = replace(OrdinalRegression.needs, absent_levels=False)
+    needs: ClassVar[Needs] = replace(OrdinalRegression.needs, absent_levels=False, random=False)

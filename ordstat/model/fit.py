@@ -11,6 +11,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray, IntArray
 from .calibration import Calibration
 from .likelihood.bias_reduced import BiasReduced
+from .likelihood.marginal import Marginal
 from .rules import Rule
 from .sample import Sample
 
@@ -285,6 +286,8 @@ class LikelihoodFit(Fit):
         estimates are those with lambda held there; else 0.
     likelihood : LikelihoodAtEstimates
         For profiles, sandwiches and score tests.
+    marginal : Marginal or None
+        Random effects; the estimates are then those with them integrated out.
     """
 
     coefficients: FloatArray
@@ -306,6 +309,7 @@ class LikelihoodFit(Fit):
     beyond: float | None = None
     confounded: tuple[Confounded, ...] = ()
     lambda_end: int = 0
+    marginal: Marginal | None = None
 
     def on_flexible_scale(self) -> FloatArray | None:
         """(F, P) map from `coefficients` to (thresholds and nominal effects threshold by threshold of each column,

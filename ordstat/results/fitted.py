@@ -97,7 +97,7 @@ class FittedRanker:
         def __getattr__(self, name: str) -> Any:
             """Say which methods have what this one has not; a property that refused says so again."""
             if hasattr(type(self), name):
-                return object.__getattribute__(self, name)
+                return type(self).__getattribute__(self, name)
             if (known := self.other_names.get(name)) is not None:
                 return known(self)
             if not name.startswith("_") and (others := who_has(name)):
@@ -379,6 +379,10 @@ class FittedRanker:
         """
         if self.geometry is None:
             return MarginBounds(bounds=(), notes=(self.no_bounds,))
+        if self.no_margins is not None:
+            return MarginBounds(
+                bounds=(), notes=(f"No margin bounds: {self.no_margins[:1].lower()}{self.no_margins[1:]}",)
+            )
         sample = self.design.sample
         costs = sample_costs(self.method.cost_matrix, sample) if self.own_cost else None
         found = training_bounds(self.training_margins, self.geometry, sample, costs, delta)

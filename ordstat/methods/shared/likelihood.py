@@ -33,6 +33,7 @@ from ...solvers.likelihood.problem import Problem
 from ...solvers.likelihood.user_scale import in_order
 from ...solvers.threads import one_blas_thread
 from ..base import Method, Needs, cost_option, option
+from .mixed import check_random, checked_quadrature, with_random_effects
 
 #: Penalties by name; a number is a ridge.
 PENALTIES: dict[str, Penalty] = {"jeffreys": Jeffreys()}
@@ -64,9 +65,10 @@ class OrdinalRegression(Method):
     cost: CostField = cost_option("classification")
     max_iter: int = option(100, whole, 1)
     tol: float = option(1e-6, number, above=0.0)
+    quadrature: int | str = option(1, checked_quadrature)
 
     family: ClassVar[type[Family]]
-    needs: ClassVar[Needs] = Needs(nominal=True, scale=True, offset=True, cluster=True, absent_levels=True)
+    needs: ClassVar[Needs] = Needs(nominal=True, scale=True, random=True, offset=True, cluster=True, absent_levels=True)
     results_class: ClassVar[type[Any]] = LikelihoodResults
     likelihood: ClassVar[bool] = True
 
@@ -75,6 +77,11 @@ class OrdinalRegression(Method):
         latent = self._latent()
         link = latent.name if isinstance(latent, FlexibleLink) or latent.lam is None else (latent.name, latent.lam)
         self._settle(link=link, penalty=self._checked_penalty(latent))
+
+    def check(self, sample: Sample) -> None:
+        super().check(sample)
+        free = self.link if isinstance(self._latent(), FlexibleLink) else None
+        check_random(sample, **{"penalty=": self.penalty, "start=": self.start, "a free parameter of link=": free})
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> LikelihoodFit:
         self.check(sample)
@@ -116,7 +123,7 @@ class OrdinalRegression(Method):
         digits = _digits(problem, found, information)
         loglik, null = found.loglik(), self._estimation.null_loglik(problem)
         estimates = in_order(alpha, rest)
-        return LikelihoodFit(
+        fit = LikelihoodFit(
             rule=rule,
             certificate=Certificate(
                 name="max |gradient|",
@@ -159,6 +166,9 @@ class OrdinalRegression(Method):
                 error=float(np.sqrt(information.variances()[-1])),
             ),
         )
+        if sample.rows.random is None:
+            return fit
+        return with_random_effects(fit, sample, problem, found, self.quadrature, self.max_iter)
 
     def _checked_penalty(self, latent: Link | FlexibleLink) -> float | str | None:
         penalty = _penalty(self.penalty)

@@ -65,6 +65,15 @@ class RowTerms:
         return out
 
 
+@dataclass(frozen=True, eq=False)
+class LocationTerms:
+    """The log-probability of n rows, its derivative by H and its negative second one, all (n,)."""
+
+    log_p: FloatArray
+    score: FloatArray
+    curvature: FloatArray
+
+
 @dataclass(frozen=True)
 class Family(ABC):
     """A likelihood family at a link.
@@ -114,6 +123,20 @@ class Family(ABC):
         terms = self.terms(predictor, y, second=False)
         assert terms is not None
         return terms.log_p
+
+    def by_location(self, predictor: Predictor, y: IntArray) -> LocationTerms | None:
+        """The log-probability with its derivatives by H alone; None outside the domain."""
+        terms = self.terms(predictor, y)
+        if terms is None:
+            return None
+        place = len(terms.places)
+        return LocationTerms(terms.log_p, terms.score[place], terms.second()[place, place])
+
+    def curvature_slopes(self, predictor: Predictor, y: IntArray) -> FloatArray:
+        """(Q, n) derivatives of -d2 log p / dH2 by the predictors of `terms`, inside the domain."""
+        raise OptionError(
+            f"Random effects must go with a cumulative link model; got an {self.name.lower()}. Use method='clm'."
+        )
 
     @abstractmethod
     def probabilities(self, predictor: Predictor) -> FloatArray:

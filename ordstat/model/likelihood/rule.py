@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
+from ...exceptions import DataError
 from ..costs import CostMatrix
+from ..random_effects import RandomRows
 from ..row_blocks import row_blocks
 from ..sample import Rows
 from .family import Family
@@ -32,6 +34,8 @@ class LikelihoodRule:
     zeta : (r,)
     cost : CostMatrix
         What `codes` minimise in expectation.
+    effects : tuple of (G, q)
+        Of the groups of each random term, which scores of rows in known groups include.
     """
 
     family: Family
@@ -39,6 +43,7 @@ class LikelihoodRule:
     beta: FloatArray
     zeta: FloatArray
     cost: CostMatrix
+    effects: tuple[FloatArray, ...] = ()
 
     @property
     def link(self) -> Link:
@@ -56,7 +61,15 @@ class LikelihoodRule:
 
     def scores(self, rows: Rows) -> FloatArray:
         H = rows.X @ self.beta
-        return H if rows.offset is None else H + rows.offset
+        H = H if rows.offset is None else H + rows.offset
+        return H + self._effects(rows.random) if self.effects else H
+
+    def _effects(self, random: RandomRows | None) -> FloatArray:
+        """(N,) what the effects of the rows' groups add to their scores."""
+        if random is None or any(np.any(term.codes < 0) for term in random.terms):
+            raise DataError("Scores at the random effects take rows of groups that the fit has seen.")
+        parts = zip(random.terms, self.effects, strict=True)
+        return np.asarray(sum(np.einsum("nq,nq->n", term.z, own[term.codes]) for term, own in parts))
 
     def predictor(self, rows: Rows, scores: FloatArray | None = None) -> Predictor:
         """The predictors of rows, at other scores where given."""

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..._typing import FloatArray
 from ...assess.likelihood.wald import chi2_tail
-from ...exceptions import DataError, DataWarning
+from ...exceptions import DataError, DataWarning, UnavailableError
 from ...model.fit import Fit, LikelihoodFit
 from ...model.likelihood.bias_reduced import BiasReduced
 from ...model.likelihood.crossing import crossed_rows, crossing_text, report_crossing
@@ -22,6 +22,7 @@ from ..evaluation import LikelihoodMethod, ProbabilityRule
 from ..fitted import FittedRanker
 from ..report.warnings import Alert, infinite_estimates, likelihood_alerts
 from ..target import Target
+from .mixed.parameters import RandomParameters
 from .parameters import (
     Covariance,
     Parameters,
@@ -68,7 +69,15 @@ class FittedLikelihood(FittedRanker):
     # Predictions
 
     def target(self, newdata: Any) -> Target:
-        """The rows of `newdata`, or of the fit, with their scores; says which have thresholds out of order."""
+        """The rows of `newdata`, or of the fit, with their scores; says which have thresholds out of order.
+
+        Raises
+        ------
+        UnavailableError
+            New data and random effects.
+        """
+        if newdata is not None and self.fit.marginal is not None:
+            raise UnavailableError("New data are not available of a fit with random effects: use coef, ranef().")
         target = super().target(newdata)
         what = "rows of the fit" if newdata is None else "rows of newdata"
         labels = target.index[target.complete].to_numpy()
@@ -96,9 +105,17 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def no_margins(self) -> str | None:
+        if self.fit.marginal is not None:
+            return "Margins are not available of a fit with random effects. Use .errors()."
         if self.family.ordered:
             return None
         return f"{self.method!r} has thresholds in no order, and so no margins. Use .predict(type='prob')."
+
+    def check_parts(self) -> None:
+        """UnavailableError where the method cannot be fitted to parts of the rows of the fit."""
+        if self.fit.marginal is not None:
+            raise UnavailableError("Cross-validation is not available of a fit with random effects: use errors().")
+        super().check_parts()
 
     # Estimates
 
@@ -192,7 +209,24 @@ class FittedLikelihood(FittedRanker):
         0.1252
         """
         names = np.array(self.parameters.names, dtype=object)[~self.fit.aliased]
+        if self.fit.marginal is not None:
+            return self._joint_covariance(type, list(names))
         return pd.DataFrame(np.array(self._covariance(type)), index=list(names), columns=list(names))
+
+    def _joint_covariance(self, type: Any, names: list[str]) -> pd.DataFrame:
+        """That of a fit with random effects, with their standard deviations and correlations."""
+        if type not in (None, "model"):
+            raise UnavailableError(f"vcov({type!r}) is not available of a fit with random effects: use vcov().")
+        random = self.random_parameters
+        assert random is not None
+        every = [*names, *random.names]
+        return pd.DataFrame(random.joint(), index=every, columns=every)
+
+    @cached_property
+    def random_parameters(self) -> RandomParameters | None:
+        """Standard deviations and correlations of random effects, where the fit has some."""
+        marginal = self.fit.marginal
+        return None if marginal is None else RandomParameters.of(self.design.random, marginal)
 
     def _covariance(self, choice: Any) -> FloatArray:
         return self._own_matrix if choice is None else with_covariance(self, choice)._own_matrix
@@ -247,8 +281,9 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def edf(self) -> int:
-        """Number of estimated parameters."""
-        return int(np.count_nonzero(~self.fit.aliased))
+        """Number of estimated parameters, those of the covariance of random effects with them."""
+        own = 0 if self.fit.marginal is None else self.fit.marginal.n_phi
+        return int(np.count_nonzero(~self.fit.aliased)) + own
 
     @property
     def df_residual(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from operator import attrgetter
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -19,6 +19,8 @@ from .effects.joint import joint_tests
 from .effects.trends import marginal_trends
 from .fitted import FittedLikelihood, with_covariance
 from .goodness import goodness_of_fit
+from .mixed.effects import group_effects, variance_table
+from .mixed.unavailable import UNAVAILABLE, refuse_random_effects
 from .power import simulated_power
 from .profile import confidence_limits, profiles
 from .proportionality import brant_tests, nominal_tests, scale_tests, score_tests
@@ -107,7 +109,23 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     discrimination = discrimination_series
     convergence = convergence_of
 
+    varcorr = variance_table
+    ranef = group_effects
+
     other_names = STATSMODELS
+
+    def __dir__(self) -> list[str]:
+        """Without what is of fits with random effects alone, or of others alone."""
+        hidden = ("varcorr", "ranef") if self.fit.marginal is None else UNAVAILABLE
+        return [name for name in super().__dir__() if name not in hidden]
+
+    if not TYPE_CHECKING:
+
+        def __getattribute__(self, name: str) -> Any:
+            """Refuse what a fit with random effects cannot be asked."""
+            if name in UNAVAILABLE:
+                refuse_random_effects(object.__getattribute__(self, "fit"), name)
+            return super().__getattribute__(name)
 
     @property
     def plot(self) -> LikelihoodPlots:

@@ -92,7 +92,8 @@ def coded_anew(r: FittedLikelihood, role: str, terms: Sequence[str], changed: st
     design = r.design
     columns = design.spec.recoded(design, terms)
     if columns is not None:
-        rows = replace(design.sample.rows, **{"X" if role == "formula" else role: columns})
+        changes: dict[str, Any] = {"X" if role == "formula" else role: columns}
+        rows = replace(design.sample.rows, **changes)
         return replace(design.sample, rows=rows)
     text = design.spec.marginality().texts[changed]
     change = f"~ . - {text}" if changed not in terms else f"~ . + {text}" if len(terms) > 1 else f"~ {text}"

@@ -99,6 +99,7 @@ class Problem:
             nominal=None if rows.nominal is None else _columns(rows.nominal, nominal.kept),
             scale=None if rows.scale is None or not scale.kept.any() else _columns(rows.scale, scale.kept),
             scale_offset=rows.scale_offset,
+            random=rows.random,
         )
         return cls(
             sample=replace(sample, rows=kept),
