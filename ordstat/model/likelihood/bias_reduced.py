@@ -46,6 +46,10 @@ class BiasReduced:
         """(P',) Satterthwaite's degrees of freedom 2 E(v)^2 / Var(v) of the variance v of each estimate."""
         return np.array([self.wald_df(row[None]) for row in self._directions(bread)])
 
+    def t_df_of(self, bread: FloatArray, row: FloatArray) -> float:
+        """The same for a combination (P',) of the estimates; infinite where it is none."""
+        return self.f_df(bread, row[None]) if np.any(row != 0.0) else np.inf
+
     def f_df(self, bread: FloatArray, L: FloatArray) -> float:
         """Degrees of freedom eta of the covariance of L b, (h, P') hypotheses, as a Wishart matrix."""
         return self.wald_df(L @ self._directions(bread))

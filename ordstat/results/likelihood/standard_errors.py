@@ -87,7 +87,7 @@ def symmetric_limits(
 
 
 def logit_limits(
-    share: FloatArray, complement: FloatArray, std_error: FloatArray, level: float, df: float = math.inf
+    share: FloatArray, complement: FloatArray, std_error: FloatArray, level: float, df: Any = math.inf
 ) -> tuple[FloatArray, FloatArray]:
     """Limits of p in [0, 1], formed on the logit scale and taken back [R: ordinal, predict.clm].
 
@@ -98,10 +98,10 @@ def logit_limits(
     std_error : array
         Standard error of p.
     level : float in (0, 1)
-    df : float
+    df : float or array
         Of Student's t.
     """
-    z = normal_quantile(level, df)
+    z = t_quantile(level, np.asarray(df))
     with np.errstate(divide="ignore", invalid="ignore"):
         centre = np.log(share) - np.log(complement)
         half = z * (std_error / share / complement)
@@ -111,7 +111,7 @@ def logit_limits(
 
 
 def limits_between(
-    low: float, high: float, value: FloatArray, std_error: FloatArray, level: float, df: float = math.inf
+    low: float, high: float, value: FloatArray, std_error: FloatArray, level: float, df: Any = math.inf
 ) -> tuple[FloatArray, FloatArray]:
     """Limits of a value in [low, high], by the logit of its place between the ends."""
     width = high - low

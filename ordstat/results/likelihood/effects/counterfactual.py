@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from ....design.design import Design
 
 
+#: Weights that differ by this share of the largest are the same.
+_SAME = 1e-12
+
+
 @dataclass(frozen=True, eq=False)
 class Population:
     """Complete rows that effects are averaged over.
@@ -38,6 +42,8 @@ class Population:
         Levels of the variables that are factors.
     known : tuple of pandas.DataFrame
         Rows whose numbers the model can be evaluated at: all of these, and those of the fit where they are at hand.
+    total : float
+        Sum of the case weights.
     """
 
     frame: pd.DataFrame
@@ -45,6 +51,7 @@ class Population:
     variables: tuple[str, ...]
     categories: Mapping[str, tuple[Any, ...]]
     known: tuple[pd.DataFrame, ...]
+    total: float
 
     def check(self, name: str) -> None:
         """OptionError where the formula has no such variable."""
@@ -88,6 +95,24 @@ class Population:
         weights = self.weights if weighted else (self.weights > 0) / np.count_nonzero(self.weights)
         return float(weights @ self.frame[name].to_numpy(dtype=np.float64))
 
+    def middle(self, name: str, how: str) -> float:
+        """The weighted mean or median of a number."""
+        return self.mean(name, weighted=True) if how == "mean" else self.quantile(name, 0.5)
+
+    def quantile(self, name: str, share: float) -> float:
+        """R's type 7 of rows that weigh the same; of others the first value with so much weight up to it."""
+        used = self.weights > 0.0
+        values, weights = self.frame[name].to_numpy(dtype=np.float64)[used], self.weights[used]
+        if np.ptp(weights) <= _SAME * weights.max():
+            return float(np.quantile(values, share))
+        return float(np.quantile(values, share, weights=weights, method="inverted_cdf"))
+
+    def deviation(self, name: str) -> float:
+        """Standard deviation of a number, with as many degrees of freedom as there are case weights, less one."""
+        values = self.frame[name].to_numpy(dtype=np.float64)
+        squares = float(self.weights @ (values - self.weights @ values) ** 2)
+        return math.sqrt(squares * self.total / (self.total - 1.0)) if self.total > 1.0 else 0.0
+
     def distinct(self, name: str) -> list[Any]:
         """The values of a number in the rows with weight, in order."""
         found: list[Any] = np.unique(self.frame[name][self.weights > 0]).tolist()
@@ -128,7 +153,8 @@ def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any)
     if not len(frame):
         raise DataError("newdata has no complete row.")
     known = [_named(one, variables) for one in (frame, *others)]
-    return Population(known[0], w / w.sum(), tuple(variables), _categories(results, known[0], variables), tuple(known))
+    categories = _categories(results, known[0], variables)
+    return Population(known[0], w / w.sum(), tuple(variables), categories, tuple(known), float(w.sum()))
 
 
 def _named(frame: pd.DataFrame, variables: Sequence[str]) -> pd.DataFrame:

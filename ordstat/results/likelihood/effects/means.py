@@ -14,7 +14,7 @@ from ....checks import one_of
 from ....exceptions import OptionError
 from ..standard_errors import limits_between
 from .adjust import ADJUST, NAMES, STEPWISE, Family, adjusted
-from .average import Average, Averager, estimates, warn_of_unknown
+from .average import Average, Averager, estimates, together, warn_of_unknown
 from .contrasts import DEFAULT_ADJUST, WORDS, Contrasts, contrasts_of, interactions, named_method
 from .noted import NotedFrame, noted_html, noted_text
 
@@ -71,6 +71,11 @@ class Emmeans:
         return noted_html(self.frame, self._all_notes) + (self.contrasts()._repr_html_() if self.method else "")
 
     @property
+    def _one(self) -> str:
+        """What one number of the table is."""
+        return "mean" if self.slope_of is None else "slope"
+
+    @property
     def _quantity(self) -> str:
         words = _QUANTITIES[self.averager.scale]
         return words if self.slope_of is None else f"slopes by {self.slope_of} of {words}"
@@ -82,6 +87,11 @@ class Emmeans:
         return [f"{what}; {100 * self.level:g} % limits, {how}.", *self.notes]
 
     @property
+    def _df(self) -> FloatArray:
+        """Degrees of freedom of every number of the table."""
+        return self.averager.df(together(self.averages).jacobian)
+
+    @property
     def frame(self) -> pd.DataFrame:
         """The variables, level or threshold where the scale has them, estimate, std_error, lower, upper.
 
@@ -89,11 +99,11 @@ class Emmeans:
         emmeans: symmetric ones, which may leave the scale); those of odds are the exponents of the limits of the log
         odds.
         """
-        together = _together(self.averages)
-        table = self.averager.table(together, self.level).drop(columns=["statistic", "p_value"])
+        table = self.averager.table(together(self.averages), self.level).drop(columns=["statistic", "p_value"])
         ends = self._ends()
         if ends is not None:
-            limits = limits_between(*ends, table["estimate"].to_numpy(), table["std_error"].to_numpy(), self.level)
+            estimate, error = (table[name].to_numpy() for name in ("estimate", "std_error"))
+            limits = limits_between(*ends, estimate, error, self.level, self._df)
             table[["lower", "upper"]] = np.column_stack(limits)
         return self._labelled(self.cells, table)
 
@@ -210,9 +220,9 @@ class Emmeans:
         """The table of the contrasts of one group: adjusted for each level or threshold by itself."""
         L = np.array(list(found.values()))
         combined = [combination(row, [self.averages[k] for k in members]) for row in L]
-        together = _together(combined)
-        errors = self.averager.errors(together).reshape(len(L), -1)
-        values = together.values.reshape(errors.shape)
+        every = together(combined)
+        errors = self.averager.errors(every).reshape(len(L), -1)
+        values = every.values.reshape(errors.shape)
         tables = []
         for j in range(errors.shape[1]):
             jacobian = np.stack([one.jacobian[j] for one in combined])
@@ -220,7 +230,11 @@ class Emmeans:
             tables.append(self._adjusted(values[:, j], errors[:, j], spread, len(members), how))
         columns = np.arange(len(L) * len(tables)).reshape(len(tables), len(L)).T.ravel()  # contrasts, then levels
         table = pd.concat(tables, ignore_index=True).iloc[columns].reset_index(drop=True)
-        return self._labelled(pd.DataFrame({"contrast": list(found), **key}), table)
+        return self._labelled(pd.DataFrame({**self._named(list(found), key)}), table)
+
+    def _named(self, compared: list[str], key: Mapping[str, Any]) -> dict[str, Any]:
+        """What is compared, and within what, by column."""
+        return {"contrast": compared, **key}
 
     def _adjusted(
         self, values: FloatArray, errors: FloatArray, spread: FloatArray, n_means: int, how: str
@@ -246,8 +260,7 @@ class Emmeans:
             words = "differences of differences"
         elif reverse:
             words = {"pairwise": "each earlier mean less each later one"}.get(asked, f"{words}, turned round")
-        if self.slope_of is not None:
-            words = words.replace("mean", "slope")
+        words = words.replace("mean", self._one)
         inside = f", within {listing(self.by)}" if self.by else ""
         tests, means = max(sizes)
         return [f"Contrasts of {self._quantity}: {words}{inside}.", _adjustment_note(how, tests, means, self.level)]
@@ -283,13 +296,6 @@ def _adjustment(adjust: str | None, asked: Any, interaction: Any) -> str:
                 f"adjust={how!r} goes with method={method!r} alone: take 'mvt', which fits any contrasts."
             )
     return adjust
-
-
-def _together(averages: Sequence[Average]) -> Average:
-    """The outputs of several averages, one after another."""
-    return Average(
-        *(np.concatenate([getattr(one, part) for one in averages]) for part in ("values", "jacobian", "known"))
-    )
 
 
 def combination(coefficients: FloatArray, averages: Sequence[Average]) -> Average:
