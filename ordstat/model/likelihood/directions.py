@@ -57,9 +57,9 @@ class Block:
     def bend(self, moved: FloatArray) -> Slopes:
         """The derivative of the slopes where eta moves by (n, K-1)."""
         if not self.slopes.local:
-            return bent(self.curve, self.rule.family, self.chain.eta, moved)
+            return bent(self.curve, self.rule.family, self.chain.eta, _finite(moved))
         own = self._own_bend
-        return Slopes(own.eta * moved, [value * moved for value in own.lam])
+        return Slopes(product(own.eta, moved), [product(value, moved) for value in own.lam])
 
     def motion(self, tangent: Rows) -> Motion:
         """How the rows move along a tangent."""
@@ -100,7 +100,12 @@ class Motion:
     def values(self) -> FloatArray:
         """(n, K-1) the derivative of the curve."""
         slope = self.slopes.eta
-        return product(slope, self.eta) if self.slopes.local else np.einsum("nkj,nj->nk", slope, self.eta)
+        return product(slope, self.eta) if self.slopes.local else np.einsum("nkj,nj->nk", slope, _finite(self.eta))
+
+
+def _finite(moved: FloatArray) -> FloatArray:
+    """The moves, without those of infinite predictors, on which no probability depends."""
+    return np.where(np.isfinite(moved), moved, 0.0)
 
 
 def bent(curve: Curve, family: Family, eta: FloatArray, moved: FloatArray) -> Slopes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -61,9 +61,11 @@ def _mode(rows: Population, name: str) -> Any:
 def _values(everyone: Population, name: str, given: Any) -> list[Any]:
     """The values that `at` has for a variable; of a number also its "mean" and "median"."""
     everyone.check(name)
-    if isinstance(given, str) and given in TYPICAL and name not in everyone.categories:
-        return [everyone.middle(name, given)]
-    return listed_values(everyone, name, given)
+    if name in everyone.categories:
+        return listed_values(everyone, name, given)
+    numbers = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    named = [everyone.middle(name, one) if isinstance(one, str) and one in TYPICAL else one for one in numbers]
+    return listed_values(everyone, name, named)
 
 
 def _check(everyone: Population, at: Any, by: Sequence[Any]) -> None:
