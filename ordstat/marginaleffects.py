@@ -1,8 +1,8 @@
 """A likelihood fit as a model of the `marginaleffects` package, which has to be installed (the extra of that name).
 
 The package cannot be told of new models: its function `sanitize_model` decides what it takes. This module puts one that
-knows likelihood fits in its place: `avg_slopes(fit)` works after `import ordstat.marginaleffects`, which `ordfit` does by
-itself where marginaleffects was imported before.
+knows likelihood fits in its place: `avg_slopes(fit)` works after `import ordstat.marginaleffects`, which `ordfit` does
+by itself where marginaleffects was imported before.
 """
 
 from __future__ import annotations

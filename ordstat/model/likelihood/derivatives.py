@@ -60,16 +60,17 @@ class Chain:
 
     def averages(self, slopes: Slopes, weights: FloatArray) -> FloatArray:
         """(K-1, F) sum over rows of weight times the gradient of each value of a curve."""
-        if not slopes.local:
-            values = range(slopes.eta.shape[1])
-            return np.stack(
-                [weights @ self.gradient(slopes.eta[:, k], [lam[:, k] for lam in slopes.lam]) for k in values]
-            )
         count, m = self.eta.shape[1], self.rows.w.shape[1]
-        weighted = slopes.eta * (weights[:, None] * self.s)
-        stretched = product(slopes.eta, self.eta) * weights[:, None]
-        alpha = np.zeros((count, m, count))
-        alpha[np.arange(count), :, np.arange(count)] = weighted.T @ self.rows.w
+        if slopes.local:
+            weighted = slopes.eta * (weights[:, None] * self.s)
+            stretched = product(slopes.eta, self.eta) * weights[:, None]
+            alpha = np.zeros((count, m, count))
+            alpha[np.arange(count), :, np.arange(count)] = weighted.T @ self.rows.w
+        else:
+            every = slopes.eta * (weights[:, None] * self.s)[:, :, None]
+            weighted = every.sum(axis=2)
+            stretched = product(slopes.eta, self.eta[:, None, :]).sum(axis=2) * weights[:, None]
+            alpha = (every.reshape(len(every), -1).T @ self.rows.w).reshape(count, count, m).swapaxes(1, 2)
         lam = [(weights @ value)[:, None] for value in slopes.lam]
         return np.hstack([alpha.reshape(count, -1), -weighted.T @ self.rows.x, -stretched.T @ self.rows.z, *lam])
 

@@ -103,9 +103,9 @@ def marginal_effects(
     >>> fit = ordfit("PID ~ vote + age + income", anes)
     >>> fit.marginal_effects("age", scale="mean_class").frame[["contrast", "estimate", "std_error"]].round(4)
       contrast  estimate  std_error
-    0    dY/dX   -0.0071     0.0033
+    0    dY/dX   -0.0061     0.0025
     >>> fit.marginal_effects("vote", at={"age": [30, 60]}, scale="exc_prob").frame["estimate"].round(3).tolist()[:3]
-    [0.371, 0.631, 0.683]
+    [0.312, 0.605, 0.751]
     """
     averager, everyone = Averager.of(r, scale, vcov), population(r, newdata, weights, data)
     return checked(_marginal(averager, everyone, variables, contrast, change, at, by, level), stacklevel=2)
