@@ -353,3 +353,24 @@ def test_contrasts_need_places_and_rankers_have_none() -> None:
     ranker = ordfit("rating ~ temp + contact", load_data("wine"), "redsvm")
     with pytest.raises(OptionError, match="methods with a likelihood have"):
         ranker.marginal_effects("temp")
+
+
+def test_means_and_their_contrasts_have_t_limits_where_the_covariance_has_degrees_of_freedom() -> None:
+    data = SIM.assign(psu=SIM.index % 12, half=np.where(SIM["x2"] > 0, "up", "down"))
+    survey = ordfit("y ~ x1 + half", data, design=SurveyDesign(weights="wf", clusters="psu"))
+    small = ordfit("rating ~ temp + contact", load_data("wine"), cluster="judge", vcov="CR2")
+    for fit, name, place in ((survey, "half", "half[T.up]"), (small, "temp", "temp[T.warm]")):
+        means = fit.emmeans(name)
+        contrast = means.contrasts()
+        np.testing.assert_allclose(contrast[["lower", "upper"]].iloc[0], fit.confint().loc[place], rtol=1e-8)
+        np.testing.assert_allclose(contrast["p_value"], fit.p_values[place], rtol=1e-8)
+        assert "t tests;" in repr(contrast) and "limits, t distribution." in " ".join(repr(means).split())
+    half = stats.t.ppf(0.975, 11)
+    frame = survey.emmeans("half").frame
+    np.testing.assert_allclose(frame["upper"] - frame["estimate"], half * frame["std_error"], rtol=1e-10)
+    shares = survey.emmeans("half", scale="exc_prob").frame
+    p, error = shares["estimate"], shares["std_error"]
+    logit = np.log(p / (1 - p)) + half * error / p / (1 - p)
+    np.testing.assert_allclose(shares["upper"], 1 / (1 + np.exp(-logit)), rtol=1e-10)
+    slopes = survey.emtrends("half", "x1").frame
+    np.testing.assert_allclose(slopes["upper"] - slopes["estimate"], half * slopes["std_error"], rtol=1e-10)

@@ -73,13 +73,14 @@ def two_sided(statistic: FloatArray, df: Any = np.inf) -> FloatArray:
     return 2.0 * np.where(np.isinf(df), ndtr(tail), stdtr(df, tail))
 
 
-def t_quantile(level: float, df: FloatArray) -> FloatArray:
-    """t with P(|T| < t) = level."""
-    return np.asarray(np.where(np.isinf(df), normal_quantile(level), stdtrit(df, 0.5 + level / 2.0)))
+def t_quantile(level: Any, df: FloatArray) -> FloatArray:
+    """t with P(|T| < t) = level, or levels of the shape of df; normal where the degrees of freedom are infinite."""
+    share = 0.5 + (np.asarray(level) if np.ndim(level) else fraction("level", level)) / 2.0
+    return np.asarray(np.where(np.isinf(df), ndtri(share), stdtrit(df, share)))
 
 
 def symmetric_limits(
-    value: FloatArray, std_error: FloatArray, level: float, df: Any = np.inf
+    value: FloatArray, std_error: FloatArray, level: Any, df: Any = np.inf
 ) -> tuple[FloatArray, FloatArray]:
     """value -+ z std_error, or t with degrees of freedom."""
     half = t_quantile(level, np.asarray(df)) * std_error

@@ -240,9 +240,7 @@ def either(rows: Rows, tangent: Rows) -> Rows:
     )
 
 
-def estimates(
-    values: FloatArray, errors: FloatArray, level: float, exponentiate: bool, df: Any = np.inf
-) -> pd.DataFrame:
+def estimates(values: FloatArray, errors: FloatArray, level: Any, exponentiate: bool, df: Any = np.inf) -> pd.DataFrame:
     """Columns STATISTICS; exponents have the errors of the delta method, and the test and limits of the logs.
 
     What has no error, such as the slope of an offset, is not tested.

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ....checks import one_of
@@ -50,8 +49,7 @@ class MarginalEffects(Emmeans):
     @property
     def _all_notes(self) -> list[str]:
         r, rows = self.averager.results, len(self.frame)
-        quantiles = "normal distribution" if np.isinf(self._df).all() else "t distribution"
-        notes = [f"Effects on {super()._quantity}; {100 * self.level:g} % limits, {quantiles}.", *self.notes]
+        notes = [f"Effects on {super()._quantity}; {100 * self.level:g} % limits, {self._distribution}.", *self.notes]
         notes.append(f"Standard errors: delta method, {r.own_covariance.words}.")
         return [*notes, f"The first {_SHOWN} of {rows:,} rows; .frame has all."] if rows > _SHOWN else notes
 

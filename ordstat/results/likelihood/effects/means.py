@@ -83,8 +83,13 @@ class Emmeans:
     @property
     def _all_notes(self) -> list[str]:
         what = f"Means of {self._quantity}" if self.slope_of is None else self._quantity.capitalize()
-        how = "normal distribution" if self._ends() is None else "on the logit scale"
+        z, logit = self._tests == "z", self._ends() is not None
+        how = ("on the logit scale" if z else "t on the logit scale") if logit else self._distribution
         return [f"{what}; {100 * self.level:g} % limits, {how}.", *self.notes]
+
+    @property
+    def _distribution(self) -> str:
+        return "normal distribution" if self._tests == "z" else "t distribution"
 
     @property
     def _df(self) -> FloatArray:
@@ -227,7 +232,8 @@ class Emmeans:
         for j in range(errors.shape[1]):
             jacobian = np.stack([one.jacobian[j] for one in combined])
             spread = jacobian @ self.averager.covariance @ jacobian.T
-            tables.append(self._adjusted(values[:, j], errors[:, j], spread, len(members), how))
+            df = self.averager.df(jacobian)
+            tables.append(self._adjusted(values[:, j], errors[:, j], spread, df, len(members), how))
         columns = np.arange(len(L) * len(tables)).reshape(len(tables), len(L)).T.ravel()  # contrasts, then levels
         table = pd.concat(tables, ignore_index=True).iloc[columns].reset_index(drop=True)
         return self._labelled(pd.DataFrame({**self._named(list(found), key)}), table)
@@ -237,17 +243,18 @@ class Emmeans:
         return {"contrast": compared, **key}
 
     def _adjusted(
-        self, values: FloatArray, errors: FloatArray, spread: FloatArray, n_means: int, how: str
+        self, values: FloatArray, errors: FloatArray, spread: FloatArray, df: FloatArray, n_means: int, how: str
     ) -> pd.DataFrame:
         odds = self.averager.scale == "odds"
-        table = estimates(values, errors, self.level, odds)
+        table = estimates(values, errors, self.level, odds, df)
         tested = table["p_value"].notna().to_numpy()
         if not tested.any():
             return table
         z, p = (table[name].to_numpy()[tested] for name in ("statistic", "p_value"))
-        family = Family(z, p, spread[np.ix_(tested, tested)], n_means, self.level)
-        p, level = adjusted(how, family)
-        table = estimates(values, errors, level, odds)
+        family = Family(z, p, spread[np.ix_(tested, tested)], n_means, self.level, df[tested])
+        levels = np.full(len(values), self.level)
+        p, levels[tested] = adjusted(how, family)
+        table = estimates(values, errors, levels, odds, df)
         table.loc[tested, "p_value"] = p
         return table
 
@@ -263,18 +270,26 @@ class Emmeans:
         words = words.replace("mean", self._one)
         inside = f", within {listing(self.by)}" if self.by else ""
         tests, means = max(sizes)
-        return [f"Contrasts of {self._quantity}: {words}{inside}.", _adjustment_note(how, tests, means, self.level)]
+        return [
+            f"Contrasts of {self._quantity}: {words}{inside}.",
+            f"{self._tests} tests; {_adjustment_note(how, tests, means, self.level)}",
+        ]
+
+    @property
+    def _tests(self) -> str:
+        """z or t."""
+        return "z" if np.isinf(self._df).all() else "t"
 
 
 def _adjustment_note(how: str, tests: int, means: int, level: float) -> str:
     """How p-values and limits are adjusted, and for how many."""
     limits = f"{100 * level:g} % limits"
     if how == "none" or tests < 2:
-        return f"z tests; p-values and {limits} are not adjusted."
+        return f"p-values and {limits} are not adjusted."
     family = f"{means} means" if how == "tukey" else f"{tests} tests"
     if how in STEPWISE:
-        return f"z tests; p-values by {NAMES[how]} method, {limits} by Bonferroni's, for {family}."
-    return f"z tests; p-values and {limits} by {NAMES[how]} method, for {family}."
+        return f"p-values by {NAMES[how]} method, {limits} by Bonferroni's, for {family}."
+    return f"p-values and {limits} by {NAMES[how]} method, for {family}."
 
 
 def groups_of(cells: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[dict[str, Any], list[int]]]:
