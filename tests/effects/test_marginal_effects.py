@@ -302,6 +302,7 @@ def test_it_prints_what_it_is() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        ({"variables": 5}, "variables must be names of variables; got 5"),
         ({"variables": "judge"}, "no variable 'judge'; it has 'temp', 'contact', 'x'"),
         ({"scale": "probability"}, "scale must be one of"),
         ({"contrast": "all"}, "contrast must be one of"),
@@ -374,3 +375,33 @@ def test_means_and_their_contrasts_have_t_limits_where_the_covariance_has_degree
     np.testing.assert_allclose(shares["upper"], 1 / (1 + np.exp(-logit)), rtol=1e-10)
     slopes = survey.emtrends("half", "x1").frame
     np.testing.assert_allclose(slopes["upper"] - slopes["estimate"], half * slopes["std_error"], rtol=1e-10)
+
+
+def test_rows_that_are_left_out_are_told() -> None:
+    data = SIM.assign(part=SIM["g"].astype(object).where(SIM["g"] != "B"))
+    fit = ordfit("y ~ x1 + f", data)
+    with pytest.warns(DataWarning, match=f"{(SIM['g'] == 'B').sum()} of 500 rows have no value of by=") as caught:
+        assert fit.marginal_effects("x1", by="part", scale="mean_class").frame["part"].tolist() == ["A", "C", "D"]
+    new = SIM.head(4).assign(x1=[0.0, np.nan, 1.0, 2.0])
+    with pytest.warns(DataWarning, match="1 of 4 rows of newdata have missing values") as more:
+        frame = fit.marginal_effects("x1", at="rows", newdata=new, scale="mean_class").frame
+    assert frame["row"].tolist() == [0, 2, 3]
+    assert {one.filename for one in (*caught, *more)} == {__file__}
+
+
+def test_differences_that_cannot_be_are_not_tested() -> None:
+    """Without an interaction the odds ratio is the same everywhere: the difference is rounding, not a finding."""
+    fit = ordfit("y ~ x1 + age + f", SIM)
+    found = fit.marginal_effects("x1", by="f", scale="odds").contrasts(adjust="none")
+    assert (found["std_error"] == 0.0).all() and found["p_value"].isna().all()
+    np.testing.assert_allclose(found["estimate"], 1.0, atol=1e-12)
+    assert (fit.emmeans("f").contrasts()["std_error"] > 0.0).all()
+
+
+def test_effects_along_a_curve_have_few_degrees_of_freedom() -> None:
+    """Five ages: all but the slope and the bend of the curve are known hundredfold better, and are no findings."""
+    fit = ordfit("y ~ x1 + age + f", SIM)
+    many = fit.marginal_effects("x1", at={"age": range(30, 80, 10)}, scale="mean_class").joint_test("equal")
+    assert many["df"].iloc[0] <= 2 and np.isfinite(many["chisq"].iloc[0])
+    two = fit.marginal_effects("x1", at={"age": [30, 70]}, scale="mean_class")
+    assert two.joint_test("equal")["p_value"].iloc[0] == pytest.approx(two.contrasts()["p_value"].iloc[0], rel=1e-8)

@@ -48,6 +48,9 @@ _ROUNDING = 1e-9
 #: An error is rounding, up to this share of its estimate.
 _CERTAIN = 1e-12
 
+#: Variance of a combination of effects that hardly varies, as a share of the largest.
+_HARDLY = 1e-4
+
 
 @dataclass(frozen=True, eq=False)
 class Average:
@@ -205,9 +208,17 @@ class Averager:
         return np.array([r.bias_reduced.t_df_of(bread, row) for row in self._estimated(jacobian)])
 
     def joint(self, found: Average) -> Joint:
-        """Wald test of: all of these are 0; those without an error left out."""
-        L = self._estimated(found.jacobian[found.known])
-        return joint_test(self.results, L, found.values[found.known])
+        """Wald test of: all of these are 0; those without an error left out.
+
+        Left out, too, are combinations that hardly vary beside the others: averages along a smooth curve have few
+        parameters, and what the delta method makes of the rest is of the second order.
+        """
+        values, jacobian = found.values[found.known], found.jacobian[found.known]
+        spread = jacobian @ self.covariance @ jacobian.T
+        size = np.sqrt(np.where(np.diag(spread) > 0.0, np.diag(spread), 1.0))
+        shares, vectors = np.linalg.eigh(spread / np.outer(size, size))
+        turned = vectors[:, shares > _HARDLY * shares.max(initial=0.0)].T / size
+        return joint_test(self.results, self._estimated(turned @ jacobian), turned @ values)
 
     def _estimated(self, jacobian: FloatArray) -> FloatArray:
         """(M, P') by the estimated parameters, from (M, F) by those of the rule."""

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ...._typing import FloatArray, IntArray
+from ....checks import warn_of_data
 from ....exceptions import DataError, OptionError
 from ....model.sample import Rows
 from ...fitted import case_weights
@@ -152,6 +153,7 @@ def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any)
     else:
         rebuilt = design.spec.rebuild(newdata)
         frame = copied(newdata, rebuilt.index)[rebuilt.complete]
+        _tell_incomplete(len(rebuilt.complete) - len(frame), len(rebuilt.complete))
         w = np.ones(len(frame)) if weights is None else case_weights(newdata, weights, rebuilt.complete)
         own = [] if design.data is None else [_rows_told(design, design.data)]
         others = [rows for rows, told in own if told]
@@ -160,6 +162,11 @@ def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any)
     known = [_named(one, variables) for one in (frame, *others)]
     categories = _categories(results, known[0], variables)
     return Population(known[0], w / w.sum(), tuple(variables), categories, tuple(known), float(w.sum()))
+
+
+def _tell_incomplete(count: int, n: int) -> None:
+    if count:
+        warn_of_data(f"{count} of {n} rows of newdata have missing values and are left out.")
 
 
 def _named(frame: pd.DataFrame, variables: Sequence[str]) -> pd.DataFrame:

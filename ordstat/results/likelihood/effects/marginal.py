@@ -117,6 +117,8 @@ class MarginalEffects(Emmeans):
             Columns term, level or threshold, df, chisq, p_value; under a survey design or a CR2 covariance df,
             df_resid, F, p_value. There is no test of all levels together: where an effect is 0, those on the levels
             depend on each other, and Wald's statistic has no chi-squared distribution. `test` is for parameters.
+            Effects at many values of a number have few degrees of freedom for the same reason: combinations that
+            hardly vary (a hundredth of the largest deviation) are left out.
 
         Raises
         ------

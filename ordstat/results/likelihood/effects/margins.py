@@ -19,6 +19,7 @@ from .emmeans import checked, shown_value
 from .marginal import MarginalEffects
 from .means import listing
 from .places import Place, places
+from .specs import texts
 
 
 def marginal_effects(
@@ -131,7 +132,7 @@ def _marginal(
 
 def _names(everyone: Population, variables: Any, at: Any) -> list[str]:
     """The variables whose effects are asked for; those set to a value are left out unless they are named."""
-    names = listed(variables)
+    names = texts("variables", variables)
     if variables is None:
         names = [name for name in everyone.variables if not (isinstance(at, Mapping) and name in at)]
     if not names:

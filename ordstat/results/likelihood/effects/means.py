@@ -29,6 +29,8 @@ _QUANTITIES = {
     "log_odds": "the log odds of a response above each threshold",
     "odds": "the odds of a response above each threshold (averaged as logs)",
 }
+#: An error is rounding, up to this share of those of the means that are compared.
+_CANCELLED = 1e-10
 #: Scales with two ends, where limits are formed on the logit scale.
 _PROBABILITIES = ("prob", "cum_prob", "exc_prob")
 
@@ -228,6 +230,8 @@ class Emmeans:
         every = together(combined)
         errors = self.averager.errors(every).reshape(len(L), -1)
         values = every.values.reshape(errors.shape)
+        single = np.stack([self.averager.errors(self.averages[k]) for k in members])
+        errors = np.where(errors <= _CANCELLED * (np.abs(L) @ np.nan_to_num(single)), 0.0, errors)
         tables = []
         for j in range(errors.shape[1]):
             jacobian = np.stack([one.jacobian[j] for one in combined])
