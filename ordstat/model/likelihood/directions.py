@@ -57,6 +57,9 @@ class Block:
     def bend(self, moved: FloatArray) -> Slopes:
         """The derivative of the slopes where eta moves by (n, K-1)."""
         if not self.slopes.local:
+            exact = self.curve.bend(self.rule.family, self.chain.eta, _finite(moved))
+            if exact is not None and not self.slopes.lam:
+                return Slopes(exact, [])
             return bent(self.curve, self.rule.family, self.chain.eta, _finite(moved))
         own = self._own_bend
         return Slopes(product(own.eta, moved), [product(value, moved) for value in own.lam])
