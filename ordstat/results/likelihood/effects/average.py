@@ -19,9 +19,10 @@ from ....model.likelihood.derivatives import averages, involved
 from ....model.likelihood.directions import Directions
 from ....model.likelihood.quantities import QUANTITIES, Quantity
 from ....model.sample import Rows
+from ..degrees import by_estimated, degrees_of_freedom
 from ..fitted import FittedLikelihood, with_covariance
 from ..joint_tests import Joint, joint_test
-from ..standard_errors import infinite_parameters, places, rule_covariance, symmetric_limits, two_sided
+from ..standard_errors import infinite_parameters, rule_covariance, symmetric_limits, two_sided
 from .estimable import estimable, estimable_sum, estimable_tangent
 
 #: Scale -> the quantity behind it.
@@ -201,11 +202,7 @@ class Averager:
 
     def df(self, jacobian: FloatArray) -> FloatArray:
         """(M,) degrees of freedom of the t-tests of combinations (M, F) of the parameters; infinite for z-tests."""
-        r = self.results
-        if r.bias_reduced is None:
-            return np.full(len(jacobian), r.design_df)
-        bread = r.fit.information.covariance()
-        return np.array([r.bias_reduced.t_df_of(bread, row) for row in self._estimated(jacobian)])
+        return degrees_of_freedom(self.results, jacobian)
 
     def joint(self, found: Average) -> Joint:
         """Wald test of: all of these are 0; those without an error left out.
@@ -218,12 +215,7 @@ class Averager:
         size = np.sqrt(np.where(np.diag(spread) > 0.0, np.diag(spread), 1.0))
         shares, vectors = np.linalg.eigh(spread / np.outer(size, size))
         turned = vectors[:, shares > _HARDLY * shares.max(initial=0.0)].T / size
-        return joint_test(self.results, self._estimated(turned @ jacobian), turned @ values)
-
-    def _estimated(self, jacobian: FloatArray) -> FloatArray:
-        """(M, P') by the estimated parameters, from (M, F) by those of the rule."""
-        moved = places(self.results.fit, self.results.rule)
-        return np.asarray(jacobian[:, : len(moved)] @ moved)
+        return joint_test(self.results, by_estimated(self.results, turned @ jacobian), turned @ values)
 
     def labelled(self, front: Mapping[str, Any], found: Average, level: float) -> pd.DataFrame:
         """The table with columns before it: what is estimated, and the level or threshold."""
