@@ -6,13 +6,15 @@ by the caller.
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
-from .exceptions import OptionError
+from .exceptions import DataWarning, OptionError
 from .words import OTHER_NAMES
 
 
@@ -185,3 +187,16 @@ def generator(seed: Any, name: str = "seed", also: str = " or a numpy Generator"
 def _wrong(name: str, value: Any, expected: str, of: Any = None, hint: str = "") -> OptionError:
     owner = "" if of is None else f" of {of if isinstance(of, str) else type(of).__name__}"
     return OptionError(f"{name}{owner} must be {expected}; got {value!r}.{hint}")
+
+
+def warn_of_data(text: str) -> None:
+    """A DataWarning at the line that called the package, however deep inside it is issued."""
+    warnings.warn(text, DataWarning, stacklevel=_outside())
+
+
+def _outside() -> int:
+    """The stack level, for the function that calls this, of the nearest frame outside the package."""
+    package, level, frame = __name__.partition(".")[0], 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    return level

@@ -32,7 +32,7 @@ BELOW = {
     "registry": {"methods"},
     "progress": set(),
     "datasets": set(),
-    "api": {"design", "methods", "registry", "results", "progress"},
+    "api": {"design", "marginaleffects", "methods", "registry", "results", "progress"},
     "labels": {"methods"},
     "estimator": {"api", "design", "labels", "methods", "model", "registry", "results"},
     "features": {"labels", "model"},

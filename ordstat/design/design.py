@@ -83,6 +83,9 @@ class Spec(Protocol):
     def variables(self) -> Mapping[str, frozenset[str]]:
         """Columns of the data in each term of any part."""
 
+    def linear_in(self, name: str) -> bool:
+        """Whether a number enters the columns as it is, alone or times others, and in no transform."""
+
     def hypotheses(self, contrasts: str) -> Mapping[str, FloatArray]:
         """Term by term, the rows L: L b are its coefficients if all factors had these contrasts."""
 

@@ -282,6 +282,11 @@ class FormulaSpec:
             for term in part.terms
         }
 
+    def linear_in(self, name: str) -> bool:
+        """Whether a number enters the columns as it is, alone or times others, and in no transform."""
+        trees = [one.tree for one in (self.parts.factors() | self.parts.offsets()).values()]
+        return all(dotted_name(tree) == name for tree in trees if name in named(tree))
+
     def hypotheses(self, contrasts: str) -> dict[str, FloatArray]:
         """Term by term, the rows L: L b are its coefficients if all factors had these contrasts."""
         return hypotheses(self.parts.location, self._location_codings(), KINDS[contrasts])

@@ -199,7 +199,7 @@ class FittedLikelihood(FittedRanker):
         CR2 is that of Bell and McCaffrey (2002) as Pustejovsky and Tipton (2018) define it, with the multinomial
         covariance at the fitted probabilities as working model: its expectation is right where that holds. With two
         levels it equals R's clubSandwich for glm. Its t-tests have Satterthwaite's degrees of freedom, its F-tests
-        those of Hotelling's T2 ("HTZ"). Limits of predictions, effects and means take the normal quantile.
+        those of Hotelling's T2 ("HTZ"). Predictions, effects and means have t limits of the same kind.
 
         Examples
         --------

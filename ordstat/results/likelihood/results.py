@@ -13,9 +13,9 @@ from ...plots.accessor import LikelihoodPlots
 from ..base import OrdinalResults
 from .bootstrap import bootstrapped
 from .discrimination import discrimination_series
-from .effects.average import average_effects
 from .effects.emmeans import marginal_means
 from .effects.joint import joint_tests
+from .effects.margins import average_effects, marginal_effects
 from .effects.trends import marginal_trends
 from .fitted import FittedLikelihood, with_covariance
 from .goodness import goodness_of_fit
@@ -87,6 +87,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
     predict = prediction_with_errors
     effects = average_effects
+    marginal_effects = marginal_effects
     emmeans = marginal_means
     emtrends = marginal_trends
     simulate = simulated

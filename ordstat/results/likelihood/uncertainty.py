@@ -13,12 +13,14 @@ from ...checks import fraction, generator, one_of, whole
 from ...exceptions import DataError, OptionError
 from ...model.costs import CostMatrix
 from ...model.likelihood.derivatives import involved, score_errors, score_involved, standard_errors
+from ...model.likelihood.directions import Directions
 from ...model.likelihood.quantities import QUANTITIES
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.row_blocks import row_blocks
 from ...model.sample import Rows
 from ..predictions import known_type, prediction, unknown_type
-from .fitted import FittedLikelihood
+from .degrees import degrees_of_freedom
+from .fitted import FittedLikelihood, with_covariance
 from .standard_errors import (
     UNCERTAIN,
     drawn_rules,
@@ -117,10 +119,11 @@ def prediction_with_errors(
         have = ", ".join(repr(t) for t in UNCERTAIN)
         raise OptionError(f"type={type!r} has no standard error or interval; {have} have.")
     rule, rows = r.rule, target.rows
-    covariance, estimate = rule_covariance(r.fit, rule, r.vcov(vcov).to_numpy()), predicted(rule, rows, type)
+    chosen = r if vcov is None else with_covariance(r, vcov)
+    covariance, estimate = rule_covariance(r.fit, rule, chosen.vcov().to_numpy()), predicted(rule, rows, type)
     if method == "delta":
         errors = _delta_errors(rule, rows, type, covariance)
-        found = [errors, *_limits(rule, rows, type, estimate, errors, level, r.design_df)]
+        found = [errors, *_limits(rule, rows, type, estimate, errors, level, _delta_df(chosen, rows, type))]
     else:
         drawn = list(drawn_rules(rule, covariance, draws, generator(seed)))
         found = list(_simulated(drawn, rows, type, estimate, level))
@@ -160,8 +163,19 @@ def _delta_errors(rule: LikelihoodRule, rows: Rows, type: str, covariance: Float
     return standard_errors(rule, rows, QUANTITIES[type], covariance)
 
 
+def _delta_df(r: FittedLikelihood, rows: Rows, type: str) -> Any:
+    """Degrees of freedom of t limits, (n, M) where each prediction has its own."""
+    if r.bias_reduced is None:
+        return r.design_df
+    if type != "score":
+        return degrees_of_freedom(r, Directions(QUANTITIES[type], r.rule, rows).values()[1])
+    jacobian = np.zeros((rows.n, r.rule.n_parameters))
+    jacobian[:, r.rule.alpha.size : r.rule.alpha.size + r.rule.beta.size] = rows.X
+    return degrees_of_freedom(r, jacobian)[:, None]
+
+
 def _limits(
-    rule: LikelihoodRule, rows: Rows, type: str, value: FloatArray, error: FloatArray, level: float, df: float
+    rule: LikelihoodRule, rows: Rows, type: str, value: FloatArray, error: FloatArray, level: float, df: Any
 ) -> tuple[FloatArray, FloatArray]:
     """(n, M) limits, on the logit scale for probabilities, and for the mean between the ranks 1 and K."""
     if type == "prob":
