@@ -214,7 +214,7 @@ def fit_design(
     calibrated = Calibrated.of(method, calibrate)
     if not flag("force", force):
         fits = 1 if calibrated is None else calibrated.folds + 1
-        require_affordable(method.work(design.sample), type(method).__name__, fits)
+        require_affordable(method.work(design.sample), type(method).__name__, design.sample.n, fits)
     fit = (method if calibrated is None else calibrated).fit(design.sample, generator(seed), reporter(callback))
     how = "" if calibrated is None else f", calibrate={calibrated.folds}"
     call, again = f"ordfit({design.formula!r}, method={method!r}{how})", partial(refit, force=force)

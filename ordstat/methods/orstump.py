@@ -160,8 +160,10 @@ class AdaBoostOR(RoundsMethod):
             )
 
     def work(self, sample: Sample) -> Work | None:
-        """The rankers, where they are a method's."""
-        one = self.base.work(sample) if isinstance(self.base, Method) else None
+        """The rankers, where they are a method's, else the answers of stumps."""
+        if not isinstance(self.base, Method):
+            return super().work(sample)
+        one = self.base.work(sample)
         return None if one is None else one.times(self.rounds)
 
     def hypotheses(self, train: DistinctRows) -> Hypotheses:

@@ -30,10 +30,14 @@ from ...solvers.likelihood.jeffreys import Jeffreys
 from ...solvers.likelihood.layout import Layout
 from ...solvers.likelihood.penalty import Penalty, Ridge
 from ...solvers.likelihood.problem import Problem
+from ...solvers.likelihood.rows import CHUNK
 from ...solvers.likelihood.user_scale import in_order
 from ...solvers.threads import one_blas_thread
 from ..base import Method, Needs, cost_option, option
+from .work import Work
 
+# Arrays of a number for each pair of thresholds of the rows at work, and seconds of a number in all Newton steps.
+_PAIR_COPIES, _PAIR_SECONDS = 4.0, 5e-7
 #: Penalties by name; a number is a ridge.
 PENALTIES: dict[str, Penalty] = {"jeffreys": Jeffreys()}
 
@@ -75,6 +79,18 @@ class OrdinalRegression(Method):
         latent = self._latent()
         link = latent.name if isinstance(latent, FlexibleLink) or latent.lam is None else (latent.name, latent.lam)
         self._settle(link=link, penalty=self._checked_penalty(latent))
+
+    def work(self, sample: Sample) -> Work | None:
+        """The pairs of levels of every row, where P(y <= k) depends on all of its predictors."""
+        if self.family.local:
+            return None
+        n, pairs = float(np.count_nonzero(sample.case_weights)), (sample.n_levels - 1.0) ** 2
+        return Work(
+            what=f"works out derivatives by {pairs:.6g} pairs of thresholds for each of {n:.6g} rows",
+            memory=8.0 * _PAIR_COPIES * min(n, CHUNK) * pairs,
+            seconds=_PAIR_SECONDS * n * pairs,
+            instead="Join levels, take fewer rows, or a cumulative model, such as method='logit'",
+        )
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> LikelihoodFit:
         self.check(sample)
