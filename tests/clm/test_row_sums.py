@@ -101,3 +101,16 @@ def test_a_search_on_some_rows_hands_over_its_optimum() -> None:
     reached = follow(problem, problem.start(), 50)
     assert reached.optimum is not None
     assert reached.optimum.at.loglik == reached.loglik
+
+
+def test_a_log_likelihood_beyond_all_numbers_is_outside() -> None:
+    """log P(y <= 0) = -exp(690) = -5e299 of the loglog link is a number; 1e9 rows of it are none."""
+    rows = Rows(X=np.zeros((2, 1)), scale=np.array([[0.0], [1.0]]))
+    light = Sample(rows=rows, y=np.array([0, 1]), n_levels=2, weights=np.ones(2))
+    heavy = replace(light, weights=np.array([1e9, 1.0]))
+    point = np.array([[-690.0]]), np.zeros(2)
+    for sample, outside in ((light, False), (heavy, True)):
+        found = TermRows.of(sample, (rows.X, np.ones((2, 1)), rows.scale), Cumulative(LINKS["loglog"]), None).evaluate(
+            *point
+        )
+        assert (found is None) == outside

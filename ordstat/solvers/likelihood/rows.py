@@ -135,7 +135,8 @@ class TermRows:
             terms = part.terms(alpha, rest, information is None)
             if terms is None:
                 return None
-            loglik += float(weights @ terms.log_p)
+            with np.errstate(over="ignore"):  # minus infinity is outside the domain
+                loglik += float(weights @ terms.log_p)
             sums.add(part.rows, self.columns[some], ends, terms, weights)
         found = sums.evaluation(loglik, information)
         return found if found.finite else None
