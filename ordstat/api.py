@@ -91,7 +91,7 @@ def ordfit(
         method's own, and need not be the most probable ones; the work is that of one more fit a fold. Likelihood
         methods have probabilities without it.
     force : bool
-        True starts a fit that would fill the memory or take minutes by the estimate of its method, which is an error
+        True starts a fit that would fill the memory or take long by the estimate of its method, which is an error
         otherwise: many levels, many rows in a kernel matrix, heavy weights. `update` and the like keep to it.
     levels : sequence, optional
         Order of the response's values, lowest first; required for unordered strings.
