@@ -18,8 +18,8 @@ from ..model.sample import Sample
 from ..model.scaling import SCALINGS
 from .shared.work import Work
 
-# Bytes and seconds of a row at a level: its cost, answer and margin, in a few copies.
-_CELL_BYTES, _CELL_SECONDS = 48.0, 5e-8
+# Bytes of a row at a level: its cost, answer, probability and margin, in a few copies.
+_CELL_BYTES = 48.0
 
 
 def option(default: Any, check: Callable[..., Any], *bounds: Any, **settings: Any) -> Any:
@@ -76,6 +76,8 @@ class Method:
     #: Whether a fit maximises a likelihood, and so has probabilities and standard errors of its own.
     likelihood: ClassVar[bool] = False
     results_class: ClassVar[type[Any]]
+    #: Seconds of a row at a level.
+    cell_seconds: ClassVar[float] = 5e-8
 
     def __post_init__(self) -> None:
         for f in fields(self):
@@ -141,9 +143,9 @@ class Method:
         """
         cells = float(np.count_nonzero(sample.case_weights)) * sample.n_levels
         return Work(
-            what=f"keeps {cells:.6g} costs (rows times levels)",
+            what=f"keeps {cells:.6g} costs and answers (rows times levels)",
             memory=_CELL_BYTES * cells,
-            seconds=_CELL_SECONDS * cells,
+            seconds=self.cell_seconds * cells,
             instead="Join levels, or take fewer rows",
         )
 

@@ -46,22 +46,22 @@ def test_a_level_for_every_row_is_too_much(name):
         ordfit("y ~ a + b + c", _rows(1000, 1000), name)
 
 
-#: Thresholds of their own cost a cumulative model next to nothing: each touches the two levels beside it.
-TRIDIAGONAL = ("clm", "logit", "probit", "cloglog", "loglog", "cauchit")
-
-
 @pytest.mark.filterwarnings("ignore:Response y has:ordstat.exceptions.DataWarning")
 @pytest.mark.parametrize("name", [name for name in METHODS if not METHODS[name].method.needs.two_levels])
 def test_no_method_begins_what_it_cannot_end(name, monkeypatch):
     """20000 rows, each a level of its own, are 3 GiB for every array of rows and levels."""
     monkeypatch.setattr(work_of, "memory", lambda: 16.0 * 2**30)
     sample = _design(_rows(20000, 20000)).sample
-    method = resolve(name)
-    if name in TRIDIAGONAL:
-        assert method.work(sample) is None
-        return
     with pytest.raises(DataError, match=r"about .*force=True"):
-        require_affordable(method.work(sample), name, sample.n)
+        require_affordable(resolve(name).work(sample), name, sample.n)
+
+
+@pytest.mark.filterwarnings("ignore:Response y has:ordstat.exceptions.DataWarning")
+@pytest.mark.parametrize("link", ["logit", "cauchit"])
+def test_a_threshold_for_every_row_is_no_trouble(link):
+    """A threshold touches the two levels beside it alone; a continuous response is a usual one."""
+    fit = ordfit("y ~ a + b + c", _rows(5000, 5000), link)
+    assert fit.certificate.reached and fit.thresholds.size == 4999
 
 
 #: Methods whose fits to 2000 rows of 2000 levels took more than 20 seconds, or all memory.

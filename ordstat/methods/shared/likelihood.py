@@ -73,6 +73,8 @@ class OrdinalRegression(Method):
     needs: ClassVar[Needs] = Needs(nominal=True, scale=True, offset=True, cluster=True, absent_levels=True)
     results_class: ClassVar[type[Any]] = LikelihoodResults
     likelihood: ClassVar[bool] = True
+    #: A fit looks at the two levels beside a threshold alone; what asks for all probabilities comes later.
+    cell_seconds: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -81,16 +83,16 @@ class OrdinalRegression(Method):
         self._settle(link=link, penalty=self._checked_penalty(latent))
 
     def work(self, sample: Sample) -> Work | None:
-        """The pairs of levels of every row, where P(y <= k) depends on all of its predictors."""
+        """The probabilities of all rows and levels; pairs of levels, where P(y <= k) depends on all predictors."""
         if self.family.local:
-            return None
+            return super().work(sample)
         n, pairs = float(np.count_nonzero(sample.case_weights)), (sample.n_levels - 1.0) ** 2
         return Work(
             what=f"works out derivatives by {pairs:.6g} pairs of thresholds for each of {n:.6g} rows",
             memory=8.0 * _PAIR_COPIES * min(n, CHUNK) * pairs,
             seconds=_PAIR_SECONDS * n * pairs,
             instead="Join levels, take fewer rows, or a cumulative model, such as method='logit'",
-        )
+        ).and_of(super().work(sample))
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> LikelihoodFit:
         self.check(sample)
