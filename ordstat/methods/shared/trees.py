@@ -130,7 +130,7 @@ class TreeMethod(Method):
         n, trees = float(np.count_nonzero(sample.case_weights)), self.made * (1 if nominal else n_levels - 1)
         each, answers = (_LEVEL_SECONDS * n_levels, n_levels) if nominal else (0.0, 2 * (n_levels - 1))
         grown = Work(
-            what=f"grows {trees} trees on {n:.0f} rows",
+            what=f"grows {trees} tree{'s' * (trees > 1)} on {n:.0f} rows",
             memory=_TREE_BYTES * trees,
             seconds=trees * n * (_ROW_SECONDS + each),
             instead="Join levels, take fewer rows, or a method of fewer trees, such as 'cart'",
