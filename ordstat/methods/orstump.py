@@ -60,7 +60,7 @@ class ORStump(Method):
     cost: CostField = cost_option()
 
     #: Five arrays of rows and levels, and the best cuts of each column.
-    cell_seconds: ClassVar[float] = 4e-7
+    cell_seconds: ClassVar[float] = 5e-7
 
     needs: ClassVar[Needs] = Needs(row_costs=True)
     results_class: ClassVar[type[Any]] = MarginResults
