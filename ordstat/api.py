@@ -93,7 +93,7 @@ def ordfit(
         method's own, and need not be the most probable ones; the work is that of one more fit a fold. Likelihood
         methods have probabilities without it.
     force : bool
-        True starts a fit that would fill the memory or take minutes by the estimate of its method, which is an error
+        True starts a fit that would fill the memory or take long by the estimate of its method, which is an error
         otherwise: many levels, many rows in a kernel matrix, heavy weights. `update` and the like keep to it.
     levels : sequence, optional
         Order of the response's values, lowest first; required for unordered strings.
@@ -224,7 +224,7 @@ def fit_design(
     calibrated = Calibrated.of(method, calibrate)
     if not flag("force", force):
         fits = 1 if calibrated is None else calibrated.folds + 1
-        require_affordable(method.work(design.sample), type(method).__name__, fits)
+        require_affordable(method.work(design.sample), type(method).__name__, design.sample.n, fits)
     fit = (method if calibrated is None else calibrated).fit(design.sample, generator(seed), reporter(callback))
     how = "" if calibrated is None else f", calibrate={calibrated.folds}"
     call, again = f"ordfit({design.formula!r}, method={method!r}{how})", partial(refit, force=force)

@@ -30,11 +30,15 @@ from ...solvers.likelihood.jeffreys import Jeffreys
 from ...solvers.likelihood.layout import Layout
 from ...solvers.likelihood.penalty import Penalty, Ridge
 from ...solvers.likelihood.problem import Problem
+from ...solvers.likelihood.rows import CHUNK
 from ...solvers.likelihood.user_scale import in_order
 from ...solvers.threads import one_blas_thread
 from ..base import Method, Needs, cost_option, option
 from .mixed import check_random, checked_quadrature, with_random_effects
+from .work import Work
 
+# Arrays of a number for each pair of thresholds of the rows at work, and seconds of a number in all Newton steps.
+_PAIR_COPIES, _PAIR_SECONDS = 4.0, 5e-7
 #: Penalties by name; a number is a ridge.
 PENALTIES: dict[str, Penalty] = {"jeffreys": Jeffreys()}
 
@@ -71,6 +75,8 @@ class OrdinalRegression(Method):
     needs: ClassVar[Needs] = Needs(nominal=True, scale=True, random=True, offset=True, cluster=True, absent_levels=True)
     results_class: ClassVar[type[Any]] = LikelihoodResults
     likelihood: ClassVar[bool] = True
+    #: A fit looks at the two levels beside a threshold alone; what asks for all probabilities comes later.
+    cell_seconds: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -82,6 +88,18 @@ class OrdinalRegression(Method):
         super().check(sample)
         free = self.link if isinstance(self._latent(), FlexibleLink) else None
         check_random(sample, **{"penalty=": self.penalty, "start=": self.start, "a free parameter of link=": free})
+
+    def work(self, sample: Sample) -> Work | None:
+        """The probabilities of all rows and levels; pairs of levels, where P(y <= k) depends on all predictors."""
+        if self.family.local:
+            return super().work(sample)
+        n, pairs = float(np.count_nonzero(sample.case_weights)), (sample.n_levels - 1.0) ** 2
+        return Work(
+            what=f"works out derivatives by {pairs:.6g} pairs of thresholds for each of {n:.6g} rows",
+            memory=8.0 * _PAIR_COPIES * min(n, CHUNK) * pairs,
+            seconds=_PAIR_SECONDS * n * pairs,
+            instead="Join levels, take fewer rows, or a cumulative model, such as method='logit'",
+        ).and_of(super().work(sample))
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> LikelihoodFit:
         self.check(sample)

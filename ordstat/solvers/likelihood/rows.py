@@ -26,7 +26,7 @@ from .newton import Evaluation
 Scaled = tuple[FloatArray, FloatArray, FloatArray]
 
 #: Rows handled at once: the temporaries of one chunk stay in cache, in which lines of a power of two would collide.
-_CHUNK = 2000
+CHUNK = 2000
 #: Log scales beyond this are outside the domain: estimates that run away stop here instead of overflowing.
 LARGEST_LOG_SCALE = 100.0
 #: So are predictors that are known to no more than this share of them, or of the latent spread: a search would follow
@@ -130,12 +130,13 @@ class TermRows:
         sums = _Sums.zeros(alpha.shape, rest.size, self.family.local, self.rows.patterns)
         ends = np.cumsum([0, self.rows.x.shape[1], self.rows.z.shape[1], *[1] * (self.observed.flexible is not None)])
         loglik = 0.0
-        for some in row_blocks(self.weights.size, room=_CHUNK):
+        for some in row_blocks(self.weights.size, room=CHUNK):
             part, weights = self.observed.take(some), self.weights[some]
             terms = part.terms(alpha, rest, information is None)
             if terms is None:
                 return None
-            loglik += float(weights @ terms.log_p)
+            with np.errstate(over="ignore"):  # minus infinity is outside the domain
+                loglik += float(weights @ terms.log_p)
             sums.add(part.rows, self.columns[some], ends, terms, weights)
         found = sums.evaluation(loglik, information)
         return found if found.finite else None
