@@ -469,15 +469,33 @@ def aranda_ordaz_interval(u, lo, d, lam, out):
     out[1:] = a, b, a - b, -(h_uu + 2.0 * a * b + h_ll), h_uu + a * b, h_ll + a * b, a * b
 
 
-def logit_sums(
-    columns, p, w, pattern, y, weights, offset, scale_offset, last, theta, step, by, farthest, largest,
+def aranda_ordaz_lambda(u, lo, lam):
+    """Derivatives of log p by lambda, by u and lambda, by lo and lambda, and twice by lambda: (4, n).
+
+    log p = -H(lo) + log(1 - exp(-D)), D = H(u) - H(lo), H(t) = log(1 + lambda e^t) / lambda, h = H'.
+    """
+    top, bottom = np.isposinf(u), np.isneginf(lo)
+    parts = []
+    for t, infinite in ((np.where(top, 0.0, u), top), (np.where(bottom, 0.0, lo), bottom)):
+        H, h = np.logaddexp(0.0, t + np.log(lam)) / lam, 1.0 / (np.exp(-t) + lam)
+        H_1 = (h - H) / lam
+        parts.append([np.where(infinite, 0.0, each) for each in (H, h, H_1, -(h * h + 2.0 * H_1) / lam)])
+    (H_u, h_u, first_u, second_u), (H_l, h_l, first_l, second_l) = parts
+    r = np.where(top, 0.0, 1.0 / np.expm1(np.where(top, 1.0, H_u - H_l)))
+    rise, second_rise = first_u - first_l, second_u - second_l
+    by_u, by_l = -h_u * r * (h_u + (1.0 + r) * rise), h_l * (1.0 + r) * (h_l + r * rise)
+    return r * rise - first_l, by_u, by_l, r * (second_rise - (1.0 + r) * rise**2) - second_l
+
+
+def interval_sums(
+    columns, p, r, w, pattern, y, weights, offset, scale_offset, last, theta, step, by, lam, farthest, largest,
     alpha, pairs, cross, rest, gram, second,
 ):  # fmt: skip
-    """Twin of `ordstat.compiled.terms.logit_sums`: the terms of all rows by the twins above, then their sums."""
-    n, q = columns.shape
+    """Twin of `ordstat.compiled.sums.interval_sums`: the terms of all rows by the twins above, then their sums."""
+    (n, q), tau_end = columns.shape, p + r
     w = np.ones((n, 1)) if w is None else w
     H = columns[:, :p] @ by[:p] + (0.0 if offset is None else offset)
-    tau = columns[:, p:] @ by[p:] + (0.0 if scale_offset is None else scale_offset)
+    tau = columns[:, p:tau_end] @ by[p:tau_end] + (0.0 if scale_offset is None else scale_offset)
     first = 0 if pattern is None else pattern * last
     high, low = first + np.minimum(y, last - 1), first + np.maximum(y - 1, 0)
     s, ends, parts = np.exp(-tau), np.empty((3, n)), np.empty((8, n))
@@ -485,12 +503,22 @@ def logit_sums(
     interval_ends(theta_u, theta_l, width, H, s, y, last, ends)
     if not (np.all(ends[2] > 0.0) and np.all(s <= farthest) and np.all(np.abs(tau) <= largest)):
         return np.nan
-    logit_interval(*ends, parts)
+    if lam == 1.0 and q == tau_end:
+        logit_interval(*ends, parts)
+    else:
+        aranda_ordaz_interval(*ends, lam, parts)
     log_p, a, b, c, W, r_u, r_l, h_ul = parts
-    score, curvature = np.empty((4, n)), np.empty((4, 4, n))
-    interval_terms(a, b, c, W, r_u, r_l, h_ul, s, *ends, score, curvature)
+    size = 4 + q - tau_end
+    score, curvature = np.empty((size, n)), np.empty((size, size, n))
+    interval_terms(a, b, c, W, r_u, r_l, h_ul, s, *ends, score[:4], curvature[:4, :4])
+    if q > tau_end:
+        by_lam, u_lam, l_lam, lam_lam = aranda_ordaz_lambda(*ends[:2], lam)
+        finite = (np.where(np.isinf(end), 0.0, end) for end in ends[:2])
+        moved = sum(end * part for end, part in zip(finite, (u_lam, l_lam), strict=True))
+        score[4] = by_lam
+        curvature[4] = curvature[:, 4] = -s * u_lam, -s * l_lam, s * (u_lam + l_lam), moved, -lam_lam
     sums = alpha, pairs, cross, rest, gram
-    places, groups = np.stack([high, low]), np.array([0, p, q])
+    places, groups = np.stack([high, low]), np.array([0, p, *range(tau_end, q + 1)])
     weighted = curvature * weights if second else None
     accumulate_terms(w, columns, groups, places, score * weights, weighted, *sums, True)
     return float(weights @ log_p)

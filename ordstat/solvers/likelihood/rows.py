@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
-from ...compiled.terms import accumulate_terms, logit_sums
+from ...compiled.sums import interval_sums
+from ...compiled.terms import accumulate_terms
 from ...model.likelihood.cumulative import Cumulative
 from ...model.likelihood.family import Family, RowTerms
 from ...model.likelihood.flexible import FlexibleLink
-from ...model.likelihood.lambda_terms import lambda_terms
+from ...model.likelihood.lambda_terms import lambda_inside, lambda_terms
 from ...model.likelihood.predictor import ModelRows, Patterns, Predictor
 from ...model.row_blocks import row_blocks
 from ...model.sample import Sample
@@ -32,6 +33,8 @@ LARGEST_LOG_SCALE = 100.0
 #: So are predictors that are known to no more than this share of them, or of the latent spread: a search would follow
 #: the rounding.
 _KNOWN = 1e-5
+#: Links whose terms have a compiled pass.
+_CLOSED = ("logit", "aranda-ordaz")
 #: Thresholds and effects up to this many times the latent spread always have known differences.
 FARTHEST = _KNOWN * 2.0**52
 
@@ -124,7 +127,7 @@ class TermRows:
 
     def _pass(self, alpha: FloatArray, rest: FloatArray, information: Blocks | None) -> Evaluation | None:
         sums = _Sums.zeros(alpha.shape, rest.size, self.family.local, self.rows.patterns)
-        if self._logit and not np.isnan(loglik := self._add_logit(alpha, rest, sums, information is None)):
+        if self._closed(rest) and not np.isnan(loglik := self._add_closed(alpha, rest, sums, information is None)):
             found = sums.evaluation(loglik, information)
             return found if found.finite else None
         sums = _Sums.zeros(alpha.shape, rest.size, self.family.local, self.rows.patterns)
@@ -140,16 +143,15 @@ class TermRows:
         found = sums.evaluation(loglik, information)
         return found if found.finite else None
 
-    @property
-    def _logit(self) -> bool:
+    def _closed(self, rest: FloatArray) -> bool:
         """Whether rows have terms in closed form, so that one compiled pass makes them and adds them up."""
-        return (
-            isinstance(self.family, Cumulative) and self.family.link.name == "logit" and self.observed.flexible is None
-        )
+        flexible = self.observed.flexible
+        known = isinstance(self.family, Cumulative) and self.family.link.name in _CLOSED
+        return known and (flexible is None or lambda_inside(flexible, float(rest[-1])))
 
-    def _add_logit(self, alpha: FloatArray, rest: FloatArray, sums: _Sums, second: bool) -> float:
+    def _add_closed(self, alpha: FloatArray, rest: FloatArray, sums: _Sums, second: bool) -> float:
         """Add all rows; the log-likelihood, or NaN where the compiled pass is not for these values."""
-        rows, y, p = self.rows, self.observed.y, self.rows.x.shape[1]
+        rows, y, p, r = self.rows, self.observed.y, self.rows.x.shape[1], self.rows.z.shape[1]
         theta, step = alpha, np.diff(alpha, axis=0, prepend=0.0)
         w, pattern = None if alpha.shape[1] == 1 else rows.w, None
         if rows.patterns is not None:
@@ -157,10 +159,12 @@ class TermRows:
             w, pattern = None, rows.patterns.of
         scale_offset = rows.scale_offset if rows.scale_offset.any() else None
         farthest = FARTHEST / max(np.abs(alpha).max(), np.abs(rest[:p]).max(initial=0.0), 1e-300)
-        given = self.columns, p, w, pattern, y, self.weights, rows.offset, scale_offset, len(alpha)
+        lam = self.family.link.lam if self.observed.flexible is None else float(rest[-1])
+        given = self.columns, p, r, w, pattern, y, self.weights, rows.offset, scale_offset, len(alpha)
         tables = np.ascontiguousarray(theta), np.ascontiguousarray(step)
+        limits = 1.0 if lam is None else lam, farthest, LARGEST_LOG_SCALE
         into = sums.alpha, sums.pairs, sums.cross, sums.rest, sums.gram
-        return float(logit_sums(*given, *tables, rest, farthest, LARGEST_LOG_SCALE, *into, second))
+        return float(interval_sums(*given, *tables, rest, *limits, *into, second))
 
 
 def _resolved(predictor: Predictor, rows: ModelRows, beta: FloatArray, y: IntArray) -> bool:
