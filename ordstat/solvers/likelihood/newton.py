@@ -167,15 +167,18 @@ def maximise(
     max_iter: int,
     total_weight: float,
     slope: Slope | None = None,
+    at: Evaluation | None = None,
 ) -> Optimum:
     """Maximise from a point inside the domain; formulas and stopping rule at the head of this file.
+
+    Where the objective is known at that point, it is `at`.
 
     Raises
     ------
     DataError
         The log-likelihood has no finite value at the starting point.
     """
-    at = objective(alpha, rest)
+    at = objective(alpha, rest) if at is None else at
     if at is None:
         raise DataError(
             "The log-likelihood must be finite at the starting values (cumulative shares, no effects); it is not: "

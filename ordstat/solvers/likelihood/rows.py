@@ -34,7 +34,7 @@ LARGEST_LOG_SCALE = 100.0
 #: the rounding.
 _KNOWN = 1e-5
 #: Links whose terms have a compiled pass.
-_CLOSED = ("logit", "aranda-ordaz")
+CLOSED = ("logit", "aranda-ordaz")
 #: Thresholds and effects up to this many times the latent spread always have known differences.
 FARTHEST = _KNOWN * 2.0**52
 
@@ -146,13 +146,14 @@ class TermRows:
     def _closed(self, rest: FloatArray) -> bool:
         """Whether rows have terms in closed form, so that one compiled pass makes them and adds them up."""
         flexible = self.observed.flexible
-        known = isinstance(self.family, Cumulative) and self.family.link.name in _CLOSED
+        known = isinstance(self.family, Cumulative) and self.family.link.name in CLOSED
         return known and (flexible is None or lambda_inside(flexible, float(rest[-1])))
 
     def _add_closed(self, alpha: FloatArray, rest: FloatArray, sums: _Sums, second: bool) -> float:
         """Add all rows; the log-likelihood, or NaN where the compiled pass is not for these values."""
         rows, y, p, r = self.rows, self.observed.y, self.rows.x.shape[1], self.rows.z.shape[1]
-        theta, step = alpha, np.diff(alpha, axis=0, prepend=0.0)
+        theta, step = alpha, alpha.copy()
+        step[1:] -= alpha[:-1]
         w, pattern = None if alpha.shape[1] == 1 else rows.w, None
         if rows.patterns is not None:
             theta, step = ((rows.patterns.w @ each.T).reshape(-1, 1) for each in (theta, step))
