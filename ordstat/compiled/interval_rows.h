@@ -12,7 +12,7 @@ enum { ORDSTAT_ROOM = 256 }; /* rows of a chunk */
 
 typedef double OrdstatColumn[ORDSTAT_ROOM];
 
-/* One number a row each; a row has an upper or a lower end where has_u or has_l is 1 instead of 0. */
+/* One number a row each, 0 beyond the last row but in the ends; a row has an upper or a lower end where has_u or has_l is 1 instead of 0. */
 typedef struct {
     OrdstatColumn u, lo, d, s, v, has_u, has_l;
     OrdstatColumn log_p, a, b, c, W, r_u, r_l, h_ul;
@@ -20,6 +20,12 @@ typedef struct {
     OrdstatColumn score[5];                   /* by theta_y, theta_{y-1}, H, tau, lambda */
     OrdstatColumn curve[15];                  /* their negative derivatives, the upper triangle by rows */
 } OrdstatChunk;
+
+/* What the rows of each level, of each pattern of nominal columns, have: their thresholds, the width between them, and
+   whether there is an upper and a lower one. */
+typedef struct {
+    double *high, *low, *width, *has_u, *has_l;
+} OrdstatLevels;
 
 ORDSTAT_INLINE double ordstat_least(double x, double most) { return x < most ? x : most; }
 
@@ -150,6 +156,46 @@ ORDSTAT_INLINE void interval_lambda_body(int n, OrdstatChunk *ORDSTAT_RESTRICT a
 }
 ORDSTAT_TWICE(interval_lambda, (int n, OrdstatChunk *at), (n, at))
 
+/* s = exp(-tau), |tau| <= 700. */
+ORDSTAT_INLINE void interval_scales_body(int n, const double *ORDSTAT_RESTRICT tau, OrdstatChunk *ORDSTAT_RESTRICT at) {
+    for (int i = 0; i < n; i++) {
+        double size = ordstat_least(fabs(tau[i]), 700.0);
+        at->s[i] = ordstat_exp(tau[i] > 0.0 ? -size : size);
+    }
+}
+ORDSTAT_TWICE(interval_scales, (int n, const double *tau, OrdstatChunk *at), (n, tau, at))
+
+/* Ends of the rows, after their scales, from H and the place of each among the levels. */
+ORDSTAT_INLINE void interval_ends_body(int n, const ptrdiff_t *ORDSTAT_RESTRICT place, const double *ORDSTAT_RESTRICT H,
+                                       const OrdstatLevels *levels, OrdstatChunk *ORDSTAT_RESTRICT at) {
+    for (int i = 0; i < n; i++) {
+        ptrdiff_t k = place[i];
+        at->u[i] = levels->high[k];
+        at->lo[i] = levels->low[k];
+        at->d[i] = levels->width[k];
+        at->has_u[i] = levels->has_u[k];
+        at->has_l[i] = levels->has_l[k];
+    }
+    for (int i = 0; i < n; i++) {
+        at->u[i] = at->s[i] * (at->u[i] - H[i]);
+        at->lo[i] = at->s[i] * (at->lo[i] - H[i]);
+        at->d[i] *= at->s[i];
+    }
+}
+ORDSTAT_TWICE(interval_ends,
+              (int n, const ptrdiff_t *place, const double *H, const OrdstatLevels *levels, OrdstatChunk *at),
+              (n, place, H, levels, at))
+
+/* Whether all ends are at most `far` from 0, all widths at least `least` and all s at most `farthest`. */
+static int within(int n, double far, double least, double farthest, const OrdstatChunk *at) {
+    int inside = 1;
+    for (int i = 0; i < n; i++) {
+        double needed = at->has_u[i] * at->has_l[i] * least;
+        inside &= (fabs(at->u[i]) <= far) & (fabs(at->lo[i]) <= far) & (at->d[i] >= needed) & (at->s[i] <= farthest);
+    }
+    return inside;
+}
+
 /* The p columns of x and the r of z that follow, to rows of px and pz entries, multiples of 4, the spare ones as they are. */
 ORDSTAT_INLINE void pad_columns_body(int n, int p, int r, int q, int px, int pz, const double *ORDSTAT_RESTRICT columns,
                                      double *ORDSTAT_RESTRICT out) {
@@ -165,38 +211,81 @@ ORDSTAT_TWICE(pad_columns,
                double *ORDSTAT_RESTRICT out),
               (n, p, r, q, px, pz, columns, out))
 
-/* The information of thresholds and columns: row `place` of cross is that of the lower end, the next one of the upper.
-   scaled becomes the rows times their curvature by (H, H), then (H, tau) and (tau, tau). */
-ORDSTAT_INLINE void add_columns_body(int n, int px, int pz, const ptrdiff_t *ORDSTAT_RESTRICT place,
-                                     const OrdstatChunk *ORDSTAT_RESTRICT at, const double *ORDSTAT_RESTRICT rows,
-                                     double *ORDSTAT_RESTRICT cross, double *ORDSTAT_RESTRICT scaled) {
+/* The sums of thresholds: row `place` of `sums` is that of the lower end, the next one of the upper. Its first entries are
+   the score, the information, that with the threshold above, and that with lambda; then that with the columns. */
+ORDSTAT_INLINE void add_places_body(int n, int px, int pz, const ptrdiff_t *ORDSTAT_RESTRICT place,
+                                    const OrdstatChunk *ORDSTAT_RESTRICT at, const double *ORDSTAT_RESTRICT rows,
+                                    double *ORDSTAT_RESTRICT sums) {
+    int width = px + pz + 4;
     for (int i = 0; i < n; i++) {
         const double *ORDSTAT_RESTRICT row = rows + (ptrdiff_t)i * (px + pz);
-        double *ORDSTAT_RESTRICT lower = cross + place[i] * (px + pz);
-        double *ORDSTAT_RESTRICT upper = lower + (px + pz);
-        double *ORDSTAT_RESTRICT to = scaled + (ptrdiff_t)i * (px + 2 * pz);
-        double up = at->curve[2][i], low = at->curve[6][i], own = at->curve[9][i];
+        double *ORDSTAT_RESTRICT lower = sums + place[i] * width;
+        double *ORDSTAT_RESTRICT upper = lower + width;
+        double up = at->curve[2][i], low = at->curve[6][i];
+        upper[0] += at->score[0][i], upper[1] += at->curve[0][i], upper[3] += at->curve[4][i];
+        lower[0] += at->score[1][i], lower[1] += at->curve[5][i], lower[2] += at->curve[1][i];
+        lower[3] += at->curve[8][i];
+        lower += 4, upper += 4;
         for (int j = 0; j < (px & ~3); j++) {
-            double t = row[j];
-            upper[j] += up * t;
-            lower[j] += low * t;
-            to[j] = own * t;
+            upper[j] += up * row[j];
+            lower[j] += low * row[j];
         }
-        if (pz == 0) continue;
-        row += px, lower += px, upper += px, to += px;
-        up = at->curve[3][i], low = at->curve[7][i], own = at->curve[10][i];
+        lower += px, upper += px, row += px;
+        up = at->curve[3][i], low = at->curve[7][i];
         for (int j = 0; j < (pz & ~3); j++) {
-            double t = row[j], tau = at->curve[12][i];
-            upper[j] += up * t;
-            lower[j] += low * t;
-            to[j] = own * t;
-            to[pz + j] = tau * t;
+            upper[j] += up * row[j];
+            lower[j] += low * row[j];
+        }
+    }
+}
+ORDSTAT_TWICE(add_places,
+              (int n, int px, int pz, const ptrdiff_t *ORDSTAT_RESTRICT place, const OrdstatChunk *ORDSTAT_RESTRICT at,
+               const double *ORDSTAT_RESTRICT rows, double *ORDSTAT_RESTRICT sums),
+              (n, px, pz, place, at, rows, sums))
+
+/* sums += by x for four rows of x that lie `pitch` apart. */
+ORDSTAT_INLINE void ordstat_add_four(int width, int pitch, const double *by, const double *ORDSTAT_RESTRICT x,
+                                     double *ORDSTAT_RESTRICT sums) {
+    double a = by[0], b = by[1], c = by[2], d = by[3];
+    for (int j = 0; j < (width & ~3); j++)
+        sums[j] += (a * x[j] + b * x[pitch + j]) + (c * x[2 * pitch + j] + d * x[3 * pitch + j]);
+}
+
+/* The sums of the columns alone, four rows at once: the score, and with `second` the information of x (its upper triangle),
+   of x and z, and of z, in rows of px + pz; what lambda has with the columns goes into `mixed`, if there is one. What
+   weighs rows must be 0 beyond the last. */
+ORDSTAT_INLINE void add_columns_body(int n, int p, int r, int px, int pz, int second,
+                                     const OrdstatChunk *ORDSTAT_RESTRICT at, const double *ORDSTAT_RESTRICT rows,
+                                     double *ORDSTAT_RESTRICT score, double *ORDSTAT_RESTRICT mixed,
+                                     double *ORDSTAT_RESTRICT gram) {
+    int pitch = px + pz;
+    for (int i = 0; i < n; i += 4) {
+        const double *x = rows + (ptrdiff_t)i * pitch, *z = x + px;
+        double by[4];
+        ordstat_add_four(px, pitch, at->score[2] + i, x, score);
+        ordstat_add_four(pz, pitch, at->score[3] + i, z, score + px);
+        if (!second) continue;
+        if (mixed) {
+            ordstat_add_four(px, pitch, at->curve[11] + i, x, mixed);
+            ordstat_add_four(pz, pitch, at->curve[13] + i, z, mixed + px);
+        }
+        for (int j = 0; j < p; j++) {
+            for (int k = 0; k < 4; k++) by[k] = at->curve[9][i + k] * x[k * pitch + j];
+            ordstat_add_four(px - (j & ~3), pitch, by, x + (j & ~3), gram + (ptrdiff_t)j * pitch + (j & ~3));
+            if (pz == 0) continue;
+            for (int k = 0; k < 4; k++) by[k] = at->curve[10][i + k] * x[k * pitch + j];
+            ordstat_add_four(pz, pitch, by, z, gram + (ptrdiff_t)j * pitch + px);
+        }
+        for (int j = 0; j < r; j++) {
+            for (int k = 0; k < 4; k++) by[k] = at->curve[12][i + k] * z[k * pitch + j];
+            ordstat_add_four(pz, pitch, by, z, gram + (ptrdiff_t)(p + j) * pitch + px);
         }
     }
 }
 ORDSTAT_TWICE(add_columns,
-              (int n, int px, int pz, const ptrdiff_t *ORDSTAT_RESTRICT place, const OrdstatChunk *ORDSTAT_RESTRICT at,
-               const double *ORDSTAT_RESTRICT rows, double *ORDSTAT_RESTRICT cross, double *ORDSTAT_RESTRICT scaled),
-              (n, px, pz, place, at, rows, cross, scaled))
+              (int n, int p, int r, int px, int pz, int second, const OrdstatChunk *ORDSTAT_RESTRICT at,
+               const double *ORDSTAT_RESTRICT rows, double *ORDSTAT_RESTRICT score, double *ORDSTAT_RESTRICT mixed,
+               double *ORDSTAT_RESTRICT gram),
+              (n, p, r, px, pz, second, at, rows, score, mixed, gram))
 
 #endif

@@ -5,9 +5,9 @@ Rows are taken in chunks that stay in cache: predictors, intervals, terms, and t
 arrays given by the caller and has a plain NumPy twin in tests/twins.py.
 """
 
-from libc.math cimport INFINITY, NAN, exp, fabs
+from libc.math cimport NAN, fabs
 from libc.stdlib cimport calloc, free
-from scipy.linalg.cython_blas cimport dgemm, dgemv
+from scipy.linalg.cython_blas cimport dgemv
 
 cdef extern from "interval_rows.h":
     enum:
@@ -23,22 +23,83 @@ cdef extern from "interval_rows.h":
         double log_p[ORDSTAT_ROOM]
         double score[5][ORDSTAT_ROOM]
         double curve[15][ORDSTAT_ROOM]
+    ctypedef struct OrdstatLevels:
+        double *high
+        double *low
+        double *width
+        double *has_u
+        double *has_l
+    void interval_scales(int n, const double *tau, OrdstatChunk *at) noexcept nogil
+    void interval_ends(int n, const Py_ssize_t *place, const double *H, const OrdstatLevels *levels,
+                       OrdstatChunk *at) noexcept nogil
+    bint within(int n, double far, double least, double farthest, const OrdstatChunk *at) noexcept nogil
     void logit_intervals(int n, OrdstatChunk *at) noexcept nogil
     void aranda_ordaz_intervals(int n, double lam, OrdstatChunk *at) noexcept nogil
     void interval_scores(int n, OrdstatChunk *at) noexcept nogil
     void interval_curvature(int n, OrdstatChunk *at) noexcept nogil
     void interval_lambda(int n, OrdstatChunk *at) noexcept nogil
     void pad_columns(int n, int p, int r, int q, int px, int pz, const double *columns, double *out) noexcept nogil
-    void add_columns(int n, int px, int pz, const Py_ssize_t *place, const OrdstatChunk *at, const double *rows,
-                     double *cross, double *scaled) noexcept nogil
+    void add_places(int n, int px, int pz, const Py_ssize_t *place, const OrdstatChunk *at, const double *rows,
+                    double *sums) noexcept nogil
+    void add_columns(int n, int p, int r, int px, int pz, bint second, const OrdstatChunk *at, const double *rows,
+                     double *score, double *mixed, double *gram) noexcept nogil
 
 #: Ends of intervals that the closed forms are good for, and their least widths.
 cdef double LARGEST_END = 250.0, LEAST_LOGIT = 1e-30, LEAST_WIDTH = 1e-3
 
+cdef enum:
+    FIRST = 4  # sums of a threshold alone, before those with the columns
+
 cdef struct Shape:
-    # columns of x and z, all columns, and the padded widths of the first two
-    int p, r, q, px, pz
+    # columns of x and z, all columns, the padded widths of the first two and their sum, and whether lambda is estimated
+    int p, r, q, px, pz, width
     bint estimated
+
+cdef struct Room:
+    # What a pass needs; `all` is the one to free.
+    double *all
+    double *rows
+    double *H
+    double *tau
+    double *score
+    double *mixed
+    double *gram
+    double *sums
+    OrdstatLevels levels
+
+
+cdef bint _open(Room *room, const Shape *of, Py_ssize_t places) noexcept nogil:
+    """Buffers, all zero; False where there is no memory."""
+    cdef size_t width = <size_t>of.width, chunk = ORDSTAT_ROOM, size = <size_t>places
+    room.all = <double *>calloc(chunk * (width + 2) + width * (2 + of.p + of.r) + size * (width + FIRST + 5), sizeof(double))
+    if room.all == NULL:
+        return False
+    room.rows = room.all
+    room.H = room.rows + chunk * width
+    room.tau = room.H + chunk
+    room.score = room.tau + chunk
+    room.mixed = room.score + width
+    room.gram = room.mixed + width
+    room.sums = room.gram + width * (of.p + of.r)
+    room.levels.high = room.sums + size * (width + FIRST)
+    room.levels.low = room.levels.high + size
+    room.levels.width = room.levels.low + size
+    room.levels.has_u = room.levels.width + size
+    room.levels.has_l = room.levels.has_u + size
+    return True
+
+
+cdef void _set_levels(OrdstatLevels *levels, const double[:, ::1] theta, const double[:, ::1] step,
+                      Py_ssize_t last) noexcept nogil:
+    """The ends of each level of each pattern, level y of pattern g at g (last + 2) + y; one that is missing is the other."""
+    cdef Py_ssize_t g, y, at, k
+    for g in range(theta.shape[0] // last):
+        for y in range(last + 1):
+            at, k = g * (last + 2) + y, g * last + y
+            levels.high[at] = theta[k if y < last else k - 1, 0]
+            levels.low[at] = theta[k - 1 if y > 0 else k, 0]
+            levels.width[at] = step[k, 0] if 0 < y < last else 0.0
+            levels.has_u[at], levels.has_l[at] = 1.0 if y < last else 0.0, 1.0 if y > 0 else 0.0
 
 
 cdef inline double _dot(const double *one, const double *other, Py_ssize_t n) noexcept nogil:
@@ -72,25 +133,6 @@ cdef void _project(const double *columns, int rows, int q, int width, const doub
         dgemv(&trans, &width, &rows, &one, <double *>columns, &q, <double *>by, &step, &one, out, &step)
 
 
-cdef void _add_total(const double *columns, int rows, int q, int width, double *by, int step, double *into) noexcept nogil:
-    """into, in steps, += sums over the rows of by times each of the first `width` columns."""
-    cdef double one = 1.0
-    cdef int single = 1
-    cdef char plain = b'N'
-    if width > 0:
-        dgemv(&plain, &width, &rows, &one, <double *>columns, &q, by, &single, &one, into, &step)
-
-
-cdef void _add_block(const double *scaled, int pitch, const double *columns, int q, int rows, int own, int width,
-                     double *gram) noexcept nogil:
-    """gram (own, width) += columns' scaled over the rows."""
-    cdef double one = 1.0
-    cdef char plain = b'N'
-    cdef char trans = b'T'
-    if own > 0 and width > 0:
-        dgemm(&plain, &trans, &width, &own, &rows, &one, <double *>scaled, &pitch, <double *>columns, &q, &one, gram, &q)
-
-
 cdef inline double _sum(const double *values, int n) noexcept nogil:
     cdef int i
     cdef double total = 0.0
@@ -99,65 +141,31 @@ cdef inline double _sum(const double *values, int n) noexcept nogil:
     return total
 
 
-cdef bint _ends(int rows, const Py_ssize_t *y, const Py_ssize_t *pattern, const double *w, Py_ssize_t last, Py_ssize_t m,
-                const double *theta, const double *step, const double *H, const double *tau, double farthest,
-                double largest, double least, OrdstatChunk *at) noexcept nogil:
-    """The ends of the rows' intervals and their scale; False where they are outside the domain of the closed forms."""
+cdef void _own_ends(int rows, const Py_ssize_t *y, const Py_ssize_t *pattern, const double *w, Py_ssize_t last,
+                    Py_ssize_t m, const double *theta, const double *step, const double *H,
+                    OrdstatChunk *at) noexcept nogil:
+    """The ends of rows that have nominal columns w, after their scales."""
     cdef int i
     cdef Py_ssize_t k
-    cdef bint top, bottom, inside = True
-    cdef double s = 1.0, u, lo, d, one = 1.0
-    cdef const double *own = &one
+    cdef double s
+    cdef const double *own
     for i in range(rows):
-        if tau != NULL:
-            inside = inside and fabs(tau[i]) <= largest
-            s = exp(-tau[i])
-        if w != NULL:
-            own = w + i * m
+        own, s = w + i * m, at.s[i]
         k = y[i] if pattern == NULL else y[i] + pattern[i] * last
-        top, bottom = y[i] == last, y[i] == 0
-        if top:
-            lo, d = s * (_dot(theta + (k - 1) * m, own, m) - H[i]), 0.0
-            u = lo
-        elif bottom:
-            u, d = s * (_dot(theta + k * m, own, m) - H[i]), 0.0
-            lo = u
-        else:
-            u, lo = s * (_dot(theta + k * m, own, m) - H[i]), s * (_dot(theta + (k - 1) * m, own, m) - H[i])
-            d = s * _dot(step + k * m, own, m)
-            inside = inside and d >= least
-        inside = inside and s <= farthest and fabs(u) <= LARGEST_END and fabs(lo) <= LARGEST_END
-        at.u[i], at.lo[i], at.d[i], at.s[i] = u, lo, d, s
-        at.has_u[i], at.has_l[i] = 0.0 if top else 1.0, 0.0 if bottom else 1.0
-    return inside
-
-
-cdef void _add_levels(int rows, const Py_ssize_t *y, const Py_ssize_t *pattern, Py_ssize_t last, const OrdstatChunk *at,
-                      double *alpha, double *pairs, Py_ssize_t places, double *cross, int q, bint estimated,
-                      bint second) noexcept nogil:
-    """The sums of thresholds alone, and of thresholds and lambda, the last of q columns."""
-    cdef int i
-    cdef Py_ssize_t k
-    for i in range(rows):
-        k = y[i] if pattern == NULL else y[i] + pattern[i] * last
+        at.has_u[i], at.has_l[i] = 1.0 if y[i] < last else 0.0, 1.0 if y[i] > 0 else 0.0
+        at.d[i] = s * _dot(step + k * m, own, m) if 0 < y[i] < last else 0.0
         if y[i] < last:
-            alpha[k] += at.score[0][i]
-            if second:
-                pairs[k] += at.curve[0][i]
-                if estimated:
-                    cross[k * q + q - 1] += at.curve[4][i]
+            at.u[i] = s * (_dot(theta + k * m, own, m) - H[i])
         if y[i] > 0:
-            alpha[k - 1] += at.score[1][i]
-            if second:
-                pairs[k - 1] += at.curve[5][i]
-                if y[i] < last:
-                    pairs[places + k - 1] += at.curve[1][i]
-                if estimated:
-                    cross[(k - 1) * q + q - 1] += at.curve[8][i]
+            at.lo[i] = s * (_dot(theta + (k - 1) * m, own, m) - H[i])
+        if y[i] == 0:
+            at.lo[i] = at.u[i]
+        elif y[i] == last:
+            at.u[i] = at.lo[i]
 
 
 cdef void _add_nominal(int rows, const Py_ssize_t *y, const Py_ssize_t *pattern, const double *w, Py_ssize_t last,
-                       Py_ssize_t m, const double *columns, const OrdstatChunk *at, Shape *of, double *alpha,
+                       Py_ssize_t m, const double *columns, const OrdstatChunk *at, const Shape *of, double *alpha,
                        double *pairs, Py_ssize_t places, double *cross, bint second) noexcept nogil:
     """All sums of thresholds, whose nominal columns are w."""
     cdef int i, j, end
@@ -185,36 +193,50 @@ cdef void _add_nominal(int rows, const Py_ssize_t *y, const Py_ssize_t *pattern,
                     into[of.q - 1] += own[j] * at.curve[4 + 4 * end][i]
 
 
-cdef void _add_rest(int rows, const double *columns, OrdstatChunk *at, const double *scaled, Shape *of, double *rest,
-                    double *gram, bint second) noexcept nogil:
-    """The sums of the columns alone; of the gram the rows of x, those of z from z on, and lambda's last column."""
-    cdef int p = of.p, r = of.r, q = of.q, pitch = of.px + 2 * of.pz, end = of.q - 1
-    cdef const double *z = columns + p
-    _add_total(columns, rows, q, p, at.score[2], 1, rest)
-    _add_total(z, rows, q, r, at.score[3], 1, rest + p)
-    if of.estimated:
-        rest[end] += _sum(at.score[4], rows)
-    if not second:
-        return
-    _add_block(scaled, pitch, columns, q, rows, p, p, gram)
-    _add_block(scaled + of.px, pitch, columns, q, rows, p, r, gram + p)
-    _add_block(scaled + of.px + of.pz, pitch, z, q, rows, r, r, gram + p * q + p)
-    if of.estimated:
-        _add_total(columns, rows, q, p, at.curve[11], q, gram + end)
-        _add_total(z, rows, q, r, at.curve[13], q, gram + p * q + end)
-        gram[end * q + end] += _sum(at.curve[14], rows)
+cdef void _pad(int rows, OrdstatChunk *at) noexcept nogil:
+    """Zeros beyond the last row, up to four rows, in what weighs the columns."""
+    cdef int i, k
+    for i in range(rows, (rows + 3) // 4 * 4):
+        at.score[2][i] = at.score[3][i] = 0.0
+        for k in range(9, 14):
+            at.curve[k][i] = 0.0
 
 
-cdef void _add_padded(const double *padded, Py_ssize_t patterns, Py_ssize_t last, Shape *of, double *cross) noexcept nogil:
-    """cross (patterns last, q) += the rows of each pattern in padded (patterns (last + 2), px + pz), but the outer two."""
-    cdef Py_ssize_t g, k
-    cdef const double *row
-    cdef double *into
+cdef void _hand_over_places(const Room *room, const Shape *of, Py_ssize_t patterns, Py_ssize_t last,
+                            double[:, ::1] alpha, double[:, :, :, ::1] pairs, double[:, :, ::1] cross,
+                            bint second) noexcept nogil:
+    """Add the sums of thresholds, of each pattern all but the outer two rows."""
+    cdef Py_ssize_t g, k, at
+    cdef const double *sums
     for g in range(patterns):
         for k in range(last):
-            row, into = padded + (g * (last + 2) + k + 1) * (of.px + of.pz), cross + (g * last + k) * of.q
-            _add(1.0, row, of.p, into)
-            _add(1.0, row + of.px, of.r, into + of.p)
+            at, sums = g * last + k, room.sums + (g * (last + 2) + k + 1) * (of.width + FIRST)
+            alpha[at, 0] += sums[0]
+            if not second:
+                continue
+            pairs[0, at, 0, 0] += sums[1]
+            pairs[1, at, 0, 0] += sums[2]
+            if of.estimated:
+                cross[at, 0, of.q - 1] += sums[3]
+            if of.width > 0:
+                _add(1.0, sums + FIRST, of.p, &cross[at, 0, 0])
+                _add(1.0, sums + FIRST + of.px, of.r, &cross[at, 0, 0] + of.p)
+
+
+cdef void _hand_over_columns(const Room *room, const Shape *of, double[::1] rest, double[:, ::1] gram) noexcept nogil:
+    """Add the sums of the columns, those of the information on both sides of the diagonal."""
+    cdef int i, j, width = of.p + of.r, end = of.q - 1
+    cdef double *row
+    for i in range(width):
+        row = room.gram + i * of.width
+        rest[i] += room.score[i if i < of.p else of.px + i - of.p]
+        for j in range(i, width):
+            gram[i, j] += row[j if j < of.p else of.px + j - of.p]
+        if of.estimated:
+            gram[i, end] += room.mixed[i if i < of.p else of.px + i - of.p]
+    for i in range(of.q):
+        for j in range(i):
+            gram[i, j] = gram[j, i]
 
 
 def interval_sums(const double[:, ::1] columns, Py_ssize_t p, Py_ssize_t r, const double[:, ::1] w,
@@ -233,50 +255,52 @@ def interval_sums(const double[:, ::1] columns, Py_ssize_t p, Py_ssize_t r, cons
     complete, where thresholds are out of order or, for these forms, too close, |tau| is above `largest`, exp(-tau) above
     `farthest`, or an end too far out. Without `second` the scores alone are added up.
     """
-    cdef Py_ssize_t n = y.shape[0], m = theta.shape[1], start = 0, i, j, patterns = theta.shape[0] // last
-    cdef Py_ssize_t places = theta.shape[0]
-    cdef int rows, room = ORDSTAT_ROOM
+    cdef Py_ssize_t n = y.shape[0], m = theta.shape[1], start = 0, i, patterns = theta.shape[0] // last
+    cdef int rows
     cdef Shape of
     of.p, of.r, of.q = <int>p, <int>r, <int>columns.shape[1]
     of.px, of.pz, of.estimated = (of.p + 3) // 4 * 4, (of.r + 3) // 4 * 4, of.q > of.p + of.r
-    cdef int width = of.px + of.pz
-    cdef bint logit = lam == 1.0 and not of.estimated, scaled = of.r > 0 or scale_offset is not None
-    cdef bint together = second and w is None and of.p + of.r > 0, blocks = second and of.p + of.r > 0
+    of.width = of.px + of.pz
+    cdef bint logit = lam == 1.0 and not of.estimated, inside
     cdef double total = 0.0, least = LEAST_LOGIT if logit else LEAST_WIDTH
-    cdef size_t kept = <size_t>((patterns * (last + 2) if together else 2) * width)
-    cdef OrdstatChunk *at = <OrdstatChunk *>calloc(1, sizeof(OrdstatChunk))
-    cdef double *buffer = <double *>calloc(<size_t>room * (2 * width + of.pz + 2) + kept + 1, sizeof(double))
-    cdef Py_ssize_t *place = <Py_ssize_t *>calloc(<size_t>room, sizeof(Py_ssize_t))
-    if at == NULL or buffer == NULL or place == NULL:
-        free(at)
-        free(buffer)
-        free(place)
-        raise MemoryError()
-    cdef double *moved = buffer + room * width
-    cdef double *H = moved + room * (width + of.pz)
-    cdef double *tau = H + room
-    cdef double *padded = tau + room
     cdef const double *x = NULL
     cdef const double *own = NULL
     cdef const Py_ssize_t *kind = NULL
+    cdef Room room
+    cdef Py_ssize_t place[ORDSTAT_ROOM]
+    cdef OrdstatChunk *at = <OrdstatChunk *>calloc(1, sizeof(OrdstatChunk))
+    if not _open(&room, &of, patterns * (last + 2)) or at == NULL:
+        free(at)
+        free(room.all)
+        raise MemoryError()
     with nogil:
+        if w is None:
+            _set_levels(&room.levels, theta, step, last)
         while start < n:
-            rows = <int>min(<Py_ssize_t>room, n - start)
+            rows = <int>min(<Py_ssize_t>ORDSTAT_ROOM, n - start)
             if of.q > 0:
                 x = &columns[start, 0]
             if w is not None:
                 own = &w[start, 0]
             if pattern is not None:
                 kind = &pattern[start]
+            inside = True
             for i in range(rows):
-                H[i] = 0.0 if offset is None else offset[start + i]
-                tau[i] = 0.0 if scale_offset is None else scale_offset[start + i]
+                room.H[i] = 0.0 if offset is None else offset[start + i]
+                room.tau[i] = 0.0 if scale_offset is None else scale_offset[start + i]
                 at.v[i] = weights[start + i]
+                place[i] = y[start + i] + (0 if kind == NULL else kind[i] * (last + 2))
             if of.q > 0:
-                _project(x, rows, of.q, of.p, &by[0], H)
-                _project(x + of.p, rows, of.q, of.r, &by[0] + of.p, tau)
-            if not _ends(rows, &y[start], kind, own, last, m, &theta[0, 0], &step[0, 0], H, tau if scaled else NULL,
-                         farthest, largest, least, at):
+                _project(x, rows, of.q, of.p, &by[0], room.H)
+                _project(x + of.p, rows, of.q, of.r, &by[0] + of.p, room.tau)
+            for i in range(rows):
+                inside = inside and fabs(room.tau[i]) <= largest
+            interval_scales(rows, room.tau, at)
+            if w is None:
+                interval_ends(rows, place, room.H, &room.levels, at)
+            else:
+                _own_ends(rows, &y[start], kind, own, last, m, &theta[0, 0], &step[0, 0], room.H, at)
+            if not (inside and within(rows, LARGEST_END, least, farthest, at)):
                 total = NAN
                 break
             if logit:
@@ -288,28 +312,29 @@ def interval_sums(const double[:, ::1] columns, Py_ssize_t p, Py_ssize_t r, cons
                 interval_curvature(rows, at)
             if of.estimated:
                 interval_lambda(rows, at)
+                rest[of.q - 1] += _sum(at.score[4], rows)
+                if second:
+                    gram[of.q - 1, of.q - 1] += _sum(at.curve[14], rows)
             for i in range(rows):
                 total += at.v[i] * at.log_p[i]
-            if blocks:
-                pad_columns(rows, of.p, of.r, of.q, of.px, of.pz, x, buffer)
-                for i in range(rows):
-                    place[i] = 0 if not together else y[start + i] + (0 if kind == NULL else kind[i] * (last + 2))
-                add_columns(rows, of.px, of.pz, place, at, buffer, padded, moved)
-            if w is None:
-                _add_levels(rows, &y[start], kind, last, at, &alpha[0, 0], &pairs[0, 0, 0, 0], places,
-                            &cross[0, 0, 0] if of.q > 0 else NULL, of.q, of.estimated, second)
+            if of.width > 0:
+                _pad(rows, at)
+                pad_columns(rows, of.p, of.r, of.q, of.px, of.pz, x, room.rows)
+                add_columns(rows, of.p, of.r, of.px, of.pz, second, at, room.rows, room.score,
+                            room.mixed if of.estimated else NULL, room.gram)
+            if w is not None:
+                _add_nominal(rows, &y[start], kind, own, last, m, x, at, &of, &alpha[0, 0], &pairs[0, 0, 0, 0],
+                             theta.shape[0], &cross[0, 0, 0] if of.q > 0 else NULL, second)
+            elif second:
+                add_places(rows, of.px, of.pz, place, at, room.rows, room.sums)
             else:
-                _add_nominal(rows, &y[start], kind, own, last, m, x, at, &of, &alpha[0, 0], &pairs[0, 0, 0, 0], places,
-                             &cross[0, 0, 0] if of.q > 0 else NULL, second)
-            if of.q > 0:
-                _add_rest(rows, x, at, moved, &of, &rest[0], &gram[0, 0], second)
+                for i in range(rows):
+                    room.sums[place[i] * (of.width + FIRST)] += at.score[1][i]
+                    room.sums[(place[i] + 1) * (of.width + FIRST)] += at.score[0][i]
             start += rows
-        if together:
-            _add_padded(padded, patterns, last, &of, &cross[0, 0, 0])
-        for i in range(of.q):
-            for j in range(i):
-                gram[i, j] = gram[j, i]
+        if w is None:
+            _hand_over_places(&room, &of, patterns, last, alpha, pairs, cross, second)
+        _hand_over_columns(&room, &of, rest, gram)
     free(at)
-    free(buffer)
-    free(place)
+    free(room.all)
     return total
