@@ -487,6 +487,11 @@ def aranda_ordaz_lambda(u, lo, lam):
     return r * rise - first_l, by_u, by_l, r * (second_rise - (1.0 + r) * rise**2) - second_l
 
 
+def standardise(X, mean, deviation, first, out):
+    """Twin of `ordstat.compiled.sums.standardise`."""
+    out[:, first : first + X.shape[1]] = (X - mean) / deviation
+
+
 def interval_sums(
     columns, p, r, w, pattern, y, weights, offset, scale_offset, last, theta, step, by, lam, farthest, largest,
     alpha, pairs, cross, rest, gram, second,

@@ -239,6 +239,16 @@ cdef void _hand_over_columns(const Room *room, const Shape *of, double[::1] rest
             gram[i, j] = gram[j, i]
 
 
+def standardise(const double[:, ::1] X, const double[::1] mean, const double[::1] deviation, Py_ssize_t first,
+                double[:, ::1] out):
+    """(X - mean) / deviation into the columns of out from `first` on."""
+    cdef Py_ssize_t i, j
+    with nogil:
+        for i in range(X.shape[0]):
+            for j in range(X.shape[1]):
+                out[i, first + j] = (X[i, j] - mean[j]) / deviation[j]
+
+
 def interval_sums(const double[:, ::1] columns, Py_ssize_t p, Py_ssize_t r, const double[:, ::1] w,
                   const Py_ssize_t[::1] pattern, const Py_ssize_t[::1] y, const double[::1] weights,
                   const double[::1] offset, const double[::1] scale_offset, Py_ssize_t last, const double[:, ::1] theta,

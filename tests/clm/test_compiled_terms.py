@@ -90,6 +90,14 @@ def test_aranda_ordaz_interval(lam: float) -> None:
     np.testing.assert_array_equal(logs, one[0])
 
 
+def test_standardise() -> None:
+    rng = np.random.default_rng(11)
+    X, one, other = rng.normal(size=(30, 3)), np.ones((30, 5)), np.ones((30, 5))
+    for found, module in ((one, sums), (other, twins)):
+        module.standardise(X, np.array([0.1, -3.0, 1e6]), np.array([2.0, 0.3, 1e-3]), 1, found)
+    np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("second", [True, False])
 @pytest.mark.parametrize("shape", [(0, 0, 1), (3, 0, 1), (2, 2, 1), (0, 2, 3), (3, 1, 3)], ids=str)
 @pytest.mark.parametrize("patterns", [1, 4])

@@ -68,7 +68,7 @@ def stay(problem: Problem, point: Point) -> Reached:
 
 
 def maximised(problem: Problem, point: Point, tol: float, max_iter: int, at: Evaluation | None = None) -> Optimum:
-    """The maximum that Newton's method reaches from a point, without a penalty; `at` is the likelihood there if known."""
+    """The maximum that Newton's method reaches from a point, where the likelihood is `at`, without a penalty."""
     evaluate, total_weight = problem.objective().evaluate, float(problem.counts.sum())
     return maximise(evaluate, *point, tol=tol, max_iter=max_iter, total_weight=total_weight, at=at)
 

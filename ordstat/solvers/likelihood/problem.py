@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..._typing import BoolArray, FloatArray, IntArray
+from ...compiled.sums import standardise
 from ...exceptions import DataError, OptionError
 from ...model.fit import Confounded
 from ...model.likelihood.cumulative import Cumulative
@@ -207,14 +208,17 @@ class Problem:
         return self.sample.n >= (_MANY if self.plain else _MANY_TERMS) * self.n_parameters
 
     def scaled(self) -> Scaled:
-        """Centred and scaled copies: location (N, p), nominal with its column of ones (N, m), scale (N, r)."""
+        """Centred and scaled copies of the columns; those of the log scale are only scaled."""
         rows, n = self.sample.rows, self.sample.n
         location, nominal, scale = (c.part(c.kept) for c in (self.location, self.nominal, self.scale))
-        X = (rows.X - location.mean) / location.deviation
-        ones = np.ones((n, 1))
-        w = ones if rows.nominal is None else np.hstack([ones, (rows.nominal - nominal.mean) / nominal.deviation])
-        z = np.zeros((n, 0)) if rows.scale is None else rows.scale / scale.deviation
-        return X, w, z
+        p, m, r = (part.deviation.size for part in (location, nominal, scale))
+        columns, w = np.ones((n, p + r + int(self.flexible is not None))), np.ones((n, 1 + m))
+        standardise(rows.X, location.mean, location.deviation, 0, columns)
+        if rows.nominal is not None:
+            standardise(rows.nominal, nominal.mean, nominal.deviation, 1, w)
+        if rows.scale is not None:
+            standardise(rows.scale, np.zeros(r), scale.deviation, p, columns)
+        return Scaled(columns, p, r, w)
 
     @cached_property
     def term_rows(self) -> TermRows:

@@ -7,6 +7,7 @@ the parameters are the columns w, x, z (and 1), centred and scaled (`user_scale.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,9 +24,6 @@ from ...model.sample import Sample
 from .blocks import Blocks
 from .newton import Evaluation
 
-#: Location, nominal (with 1) and log-scale columns.
-Scaled = tuple[FloatArray, FloatArray, FloatArray]
-
 #: Rows handled at once: the temporaries of one chunk stay in cache, in which lines of a power of two would collide.
 _CHUNK = 2000
 #: Log scales beyond this are outside the domain: estimates that run away stop here instead of overflowing.
@@ -37,6 +35,25 @@ _KNOWN = 1e-5
 CLOSED = ("logit", "aranda-ordaz")
 #: Thresholds and effects up to this many times the latent spread always have known differences.
 FARTHEST = _KNOWN * 2.0**52
+
+
+class Scaled(NamedTuple):
+    """Centred and scaled columns.
+
+    Attributes
+    ----------
+    columns : (N, q) C-contiguous
+        Location and log-scale columns side by side, then 1 where the parameter of the link is estimated.
+    p, r : int
+        How many of location and of log scale.
+    w : (N, m)
+        Nominal columns, with a first one of 1.
+    """
+
+    columns: FloatArray
+    p: int
+    r: int
+    w: FloatArray
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -90,12 +107,11 @@ class TermRows:
 
     @classmethod
     def of(cls, sample: Sample, scaled: Scaled, family: Family, flexible: FlexibleLink | None) -> TermRows:
-        """Rows whose location, nominal (with 1) and log-scale columns are those of `scaled`."""
-        x, w, z = scaled
-        ones = np.ones((sample.n, int(flexible is not None)))
-        columns, p, q = np.hstack([x, z, ones]), x.shape[1], x.shape[1] + z.shape[1]
+        """Rows whose columns are those of `scaled`."""
+        columns, p, r, w = scaled
         patterns = Patterns.among(w) if family.local else None
-        own = replace(ModelRows.of(sample.rows), x=columns[:, :p], w=w, z=columns[:, p:q], patterns=patterns)
+        bare = ModelRows.of(replace(sample.rows, nominal=None, scale=None))
+        own = replace(bare, x=columns[:, :p], w=w, z=columns[:, p : p + r], patterns=patterns)
         observed = ObservedRows(rows=own, y=sample.y, family=family, flexible=flexible)
         return cls(observed=observed, weights=sample.case_weights, columns=columns)
 
