@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..plots.accessor import Plots
+from typing import TYPE_CHECKING
+
 from .conformal import conformal_intervals
 from .errors import (
     confusion_matrix,
@@ -18,6 +19,9 @@ from .predictions import augmented, prediction
 from .refit import updated
 from .report.render import Summary
 from .report.sections import figures
+
+if TYPE_CHECKING:
+    from ..plots.accessor import Plots
 
 
 class OrdinalResults(FittedRanker):
@@ -39,6 +43,8 @@ class OrdinalResults(FittedRanker):
     @property
     def plot(self) -> Plots:
         """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
+        from ..plots.accessor import Plots
+
         return Plots(self)
 
     def summary(self) -> Summary:

@@ -6,6 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 import twins
+import twins_sums
 
 from ordstat._typing import FloatArray
 from ordstat.compiled import intervals, sums, terms
@@ -93,7 +94,7 @@ def test_aranda_ordaz_interval(lam: float) -> None:
 def test_standardise() -> None:
     rng = np.random.default_rng(11)
     X, one, other = rng.normal(size=(30, 3)), np.ones((30, 5)), np.ones((30, 5))
-    for found, module in ((one, sums), (other, twins)):
+    for found, module in ((one, sums), (other, twins_sums)):
         module.standardise(X, np.array([0.1, -3.0, 1e6]), np.array([2.0, 0.3, 1e-3]), 1, found)
     np.testing.assert_array_equal(one, other)
 
@@ -119,7 +120,7 @@ def test_interval_sums(lam: float, estimated: bool, patterns: int, shape: tuple[
     shapes = ((base.size, m), (2, base.size, m, m), (base.size, m, q), (q,), (q, q))
     one, other = ([np.zeros(shape) for shape in shapes] for _ in range(2))
     value = sums.interval_sums(*given, 1e10, 100.0, *one, second)
-    assert value == pytest.approx(twins.interval_sums(*given, 1e10, 100.0, *other, second), rel=1e-12)
+    assert value == pytest.approx(twins_sums.interval_sums(*given, 1e10, 100.0, *other, second), rel=1e-12)
     for mine, twin in zip(one, other, strict=True):
         np.testing.assert_allclose(mine, twin, rtol=1e-11, atol=1e-11 if lam == 1.0 and not estimated else 1e-10)
     beyond = {"thresholds": (1e10, 100.0, -step), "scale": (1e10, 1e-3, step), "inverse scale": (1e-3, 100.0, step)}
@@ -129,7 +130,7 @@ def test_interval_sums(lam: float, estimated: bool, patterns: int, shape: tuple[
         changed = (*given[:-3], steps, *given[-2:], farthest, largest)
         into = [[np.zeros(shape) for shape in shapes] for _ in range(2)]
         assert np.isnan(sums.interval_sums(*changed, *into[0], second)), name
-        assert np.isnan(twins.interval_sums(*changed, *into[1], second)), name
+        assert np.isnan(twins_sums.interval_sums(*changed, *into[1], second)), name
 
 
 def one_row(upper: float, lower: float, lam: float) -> tuple[float, FloatArray, FloatArray]:

@@ -207,7 +207,12 @@ class Problem:
         """Whether rough steps on the way, from some of the rows, cost little beside one pass over all."""
         return self.sample.n >= (_MANY if self.plain else _MANY_TERMS) * self.n_parameters
 
-    def scaled(self) -> Scaled:
+    def scaled(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Centred and scaled copies: location (N, p), nominal with its column of ones (N, m), scale (N, r)."""
+        columns, p, r, w = self._scaled()
+        return np.ascontiguousarray(columns[:, :p]), w, np.ascontiguousarray(columns[:, p : p + r])
+
+    def _scaled(self) -> Scaled:
         """Centred and scaled copies of the columns; those of the log scale are only scaled."""
         rows, n = self.sample.rows, self.sample.n
         location, nominal, scale = (c.part(c.kept) for c in (self.location, self.nominal, self.scale))
@@ -223,7 +228,7 @@ class Problem:
     @cached_property
     def term_rows(self) -> TermRows:
         """The log-likelihood by the terms of rows, for any family and any effects."""
-        return TermRows.of(self.sample, self.scaled(), self.family, self.flexible)
+        return TermRows.of(self.sample, self._scaled(), self.family, self.flexible)
 
     def start(self) -> tuple[FloatArray, FloatArray]:
         """Thresholds at (or near) the quantiles of the cumulative shares, moved by the mean offsets; all effects 0."""
@@ -243,8 +248,9 @@ class Problem:
     @property
     def n_parameters(self) -> int:
         """How many parameters are estimated."""
-        user = self.user_scale()
-        return int(user.c.size * user.G.shape[0] + user.scale.size)
+        nominal, location, scale = (int(part.kept.sum()) for part in (self.nominal, self.location, self.scale))
+        thresholds = self.counts.size - 1 if self.structure is None else self.structure.jacobian.shape[1]
+        return thresholds * (1 + nominal) + location + scale + int(self.flexible is not None)
 
     def from_user(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(alpha, rest) of the scaled columns from the parameters on the user's scale, in their order.

@@ -137,8 +137,8 @@ def infinite_direction(problem: Problem, optimum: Optimum) -> FloatArray | None:
     """
     if not _suspicious(optimum):
         return None
-    columns, p, r, w = problem.scaled()
-    X = np.ascontiguousarray(columns[:, :p])
+    X, w, z = problem.scaled()
+    p, r = X.shape[1], z.shape[1]
     lines = problem.family.recession(problem.sample.n_levels)
     guess = joined(optimum.alpha, optimum.rest[:p])
     found = separating_direction(X, w, problem.sample.y, lines, _basis(problem, p), guess)
