@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ...plots.accessor import LikelihoodPlots
 from ..base import OrdinalResults
 from .bootstrap import bootstrapped
 from .discrimination import discrimination_series
@@ -31,6 +30,9 @@ from .tables import tidy_parameters
 from .uncertainty import prediction_with_errors, simulated
 from .wald_tests import analysis_of_variance, hypothesis_tests
 from .wild_bootstrap import wild_score_bootstrap
+
+if TYPE_CHECKING:
+    from ...plots.accessor import LikelihoodPlots
 
 
 def conf_int(r: FittedLikelihood, alpha: float = 0.05) -> pd.DataFrame:
@@ -131,4 +133,6 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     @property
     def plot(self) -> LikelihoodPlots:
         """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
+        from ...plots.accessor import LikelihoodPlots
+
         return LikelihoodPlots(self)

@@ -14,6 +14,7 @@ beyond W = 1e-14 tol^-1 rounding allows no more than max |score| = 1e-14 W.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -23,7 +24,7 @@ from ..._typing import FloatArray
 from ...exceptions import DataError
 from .blocks import Blocks, Factor
 
-#: Derivatives from here on overflow where they are multiplied.
+#: Derivatives as long as this overflow where they are multiplied.
 _LARGEST = 1e150
 
 
@@ -48,7 +49,7 @@ class Evaluation:
     def finite(self) -> bool:
         """Whether nothing has overflowed, nor would in a product."""
         parts = (self.score_alpha, self.score_rest, self.information.diagonal, self.information.rest)
-        return bool(np.isfinite(self.loglik)) and all((np.abs(part) < _LARGEST).all() for part in parts)
+        return math.isfinite(self.loglik) and all(np.vdot(part, part) < _LARGEST**2 for part in parts)
 
     @property
     def largest_score(self) -> float:
@@ -167,15 +168,18 @@ def maximise(
     max_iter: int,
     total_weight: float,
     slope: Slope | None = None,
+    at: Evaluation | None = None,
 ) -> Optimum:
     """Maximise from a point inside the domain; formulas and stopping rule at the head of this file.
+
+    Where the objective is known at that point, it is `at`.
 
     Raises
     ------
     DataError
         The log-likelihood has no finite value at the starting point.
     """
-    at = objective(alpha, rest)
+    at = objective(alpha, rest) if at is None else at
     if at is None:
         raise DataError(
             "The log-likelihood must be finite at the starting values (cumulative shares, no effects); it is not: "
