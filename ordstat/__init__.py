@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .methods.online import KernelCuSumRank as KernelCuSumRank
     from .methods.online import KernelPRank as KernelPRank
     from .methods.online import PRank as PRank
+    from .methods.ordboost import OrdinalBoosting as OrdinalBoosting
     from .methods.orstump import AdaBoostOR as AdaBoostOR
     from .methods.orstump import ORStump as ORStump
     from .methods.orstump import reverse_reduction as reverse_reduction

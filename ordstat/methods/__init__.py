@@ -76,6 +76,7 @@ METHODS: dict[str, Entry] = {
     "adaboost-or": Entry("orstump.AdaBoostOR"),
     "adaboost": Entry("boosting.AdaBoost"),
     "seedboost": Entry("boosting.SeedBoost"),
+    "ordboost": Entry("ordboost.OrdinalBoosting"),
     "cart": Entry("trees.OrdinalTree", {"response": "nominal", "cost": "classification"}),
     "ordinal-cart": Entry("trees.OrdinalTree", {"response": "ordinal", "cost": "classification"}),
     "bagging": Entry("trees.OrdinalBagging", {"response": "nominal", "cost": "classification"}),
