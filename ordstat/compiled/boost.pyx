@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Newton trees on histograms of uint8 bins; twins in `tests/twins.py`."""
+"""Newton trees on histograms of uint8 bins; twins in `tests/boosted/naive.py`."""
 
 from libc.math cimport INFINITY, fabs, log
 from libc.stdint cimport int8_t, uint8_t

@@ -1,11 +1,13 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The loss of the cumulative logit with its derivatives by scores and by thresholds; twins in `tests/twins.py`."""
+"""The loss of the cumulative logit with its derivatives by scores and by thresholds; twins in `tests/boosted/naive.py`."""
 
-from libc.math cimport exp, expm1, fabs, log
+from libc.math cimport exp, expm1, fabs, log, log1p
 from libc.stdlib cimport free, malloc
 
 # exp of less than this cannot overflow in a product of four.
 DEF FAR = 50.0
+# The product of three such is still a number of full precision.
+DEF TINY = 1e-100
 
 
 cdef struct Tails:
@@ -70,6 +72,21 @@ cdef inline Tails tails(const Thresholds* t, int k, double H) noexcept nogil:
     return p
 
 
+cdef double log_p(const Thresholds* t, int k, double H) noexcept nogil:
+    """log P(k), where P may be smaller than any number."""
+    cdef double total = log(t.wide[k])
+    if k < t.Q:
+        total -= softplus(H - t.theta[k])
+    if k > 0:
+        total -= softplus(t.theta[k - 1] - H)
+    return total
+
+
+cdef inline double softplus(double x) noexcept nogil:
+    """log(1 + exp(x))."""
+    return (x if x > 0.0 else 0.0) + log1p(exp(-fabs(x)))
+
+
 def logit_slopes(const int[::1] y, const double[::1] H, const double[::1] theta, const double[::1] w, double[::1] g,
                  double[::1] h):
     """-log P(y_n) of the cumulative logit, the weighted sum, and its first two derivatives by every H_n.
@@ -99,15 +116,16 @@ def logit_slopes(const int[::1] y, const double[::1] H, const double[::1] theta,
                 g[n] = q.not_a - q.b
                 h[n] = q.a * q.not_a + q.b * q.not_b
             p = q.a * q.not_b * t.wide[y[n]]
-            if not unit:
-                loss -= w[n] * log(p) if w[n] > 0.0 else 0.0
+            if not unit and w[n] != 1.0:
+                if w[n] > 0.0:
+                    loss -= w[n] * (log(p) if p > TINY else log_p(&t, y[n], H[n]))
                 continue
             # One logarithm for many rows.
-            if p < 1e-100:
-                loss -= log(p)
-            else:
+            if p > TINY:
                 product *= p
-            if product < 1e-200:
+            else:
+                loss -= log_p(&t, y[n], H[n])
+            if product < TINY * TINY:
                 loss -= log(product)
                 product = 1.0
         free(t.odds)
