@@ -21,7 +21,9 @@ _LONGEST, _FLATTEST = 4.0, 1e-3
 #: Steps to the best thresholds at most, and the largest slope of a row there.
 _MOST_STEPS = 200
 # A mean held-out loss after which there is nothing to learn.
-_PERFECT = 1e-3
+_PERFECT = 0.01
+# What counts as a smaller loss: less by this share of the loss at the start.
+_LESS = 5e-4
 FLAT = 1e-9
 #: Columns that a tree may always choose from: fewer would forbid interactions.
 _FEW_COLUMNS = 5
@@ -250,11 +252,11 @@ def boosted_until(booster: Booster, held: IntArray, weights: FloatArray, patienc
         Rounds at most.
     """
     y, w = booster.data.y[held], _NONE if (weights == 1.0).all() else weights
-    curve, least = list[float](), 0
+    curve, least, at = list[float](), np.inf, 0
     while True:
         curve.append(booster.loss.value(y, w, booster.scores[held], booster.theta) / float(weights.sum()))
-        least = booster.made if curve[-1] < curve[least] else least
-        ended = booster.made - least >= patience or booster.made >= most
-        if ended or curve[-1] < _PERFECT:
+        if curve[-1] < least - _LESS * curve[0]:
+            least, at = curve[-1], booster.made
+        if booster.made - at >= patience or booster.made >= most or curve[-1] < _PERFECT:
             return np.array(curve)
         booster.add()
