@@ -77,6 +77,7 @@ METHODS: dict[str, Entry] = {
     "adaboost": Entry("boosting.AdaBoost"),
     "seedboost": Entry("boosting.SeedBoost"),
     "ordboost": Entry("ordboost.OrdinalBoosting"),
+    "rps-forest": Entry("forest.RPSForest"),
     "cart": Entry("trees.OrdinalTree", {"response": "nominal", "cost": "classification"}),
     "ordinal-cart": Entry("trees.OrdinalTree", {"response": "ordinal", "cost": "classification"}),
     "bagging": Entry("trees.OrdinalBagging", {"response": "nominal", "cost": "classification"}),

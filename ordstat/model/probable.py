@@ -47,6 +47,11 @@ class CostRule(ABC):
     cost: CostMatrix
 
     @property
+    def probable(self) -> bool:
+        """True: there are probabilities of ranks."""
+        return True
+
+    @property
     @abstractmethod
     def n_levels(self) -> int:
         """K."""

@@ -56,6 +56,7 @@ OTHER = {
     "max_iter": 1,
     "max_rounds": 2,
     "min_weight": 8.0,
+    "min_leaf": 4,
     "mode": "relabel",
     "n_jobs": 2,
     "patience": 1,
@@ -68,6 +69,8 @@ OTHER = {
     "solver": "cvxpy",
     "step": "tight",
     "subsample": 0.5,
+    "splits": "best",
+    "trees": 30,
     "start": (-1.0, 0.0, 1.2, 0.1, 0.1, 0.1, 0.1),  # one for each parameter
     "threshold": "equidistant",
     "tol": 1e-8,
@@ -84,6 +87,9 @@ BESIDE = {
     "n_jobs": {"C": "cv"},
     "loss": {"kernel": "linear"},
     "patience": {"validation": 0.3},
+    ("rps-forest", "n_jobs"): {},
+    # Trees with a row in every leaf know the rows of the fit by heart.
+    **{("rps-forest", option): {"min_leaf": 5} for option in ("column_share", "cost", "trees")},
     **{("ordboost", option): {} for option in ("folds", "loss", "n_jobs", "patience")},
     **{(name, "n_jobs"): {} for name, entry in METHODS.items() if issubclass(entry.method, TreeMethod)},
     # Costs place the thresholds alone, and differ where ranks are wrong by more than one.

@@ -7,14 +7,13 @@ import pandas as pd
 
 from ..._typing import FloatArray
 from ...model.boosted.fit import BoostedFit
-from ...model.fit import Fit
-from ...model.sample import Rows
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report, shortened
 from .ensemble import ensemble_errors
 from .margin import FittedThresholds, tidy_thresholds
+from .probable import PREDICTS, rule_probabilities
 from .staged import after_rounds, staged_predictions, with_more_rounds
 
 # Rows of the tables of rounds and of columns in a summary.
@@ -26,12 +25,10 @@ class FittedBoosting(FittedRanker):
 
     fit: BoostedFit
 
-    predicts = ("class", "prob", "cum_prob", "score", "margin")
+    predicts = PREDICTS
     no_bounds = "No margin bounds: the score that the trees add up to has no norm."
 
-    def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
-        found: FloatArray = fit.rule.probabilities(rows, scores)  # type: ignore[attr-defined]
-        return found
+    _probabilities = rule_probabilities
 
     @property
     def rounds(self) -> pd.DataFrame:
