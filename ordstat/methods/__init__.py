@@ -78,6 +78,7 @@ METHODS: dict[str, Entry] = {
     "seedboost": Entry("boosting.SeedBoost"),
     "ordboost": Entry("ordboost.OrdinalBoosting"),
     "rps-forest": Entry("forest.RPSForest"),
+    "blend": Entry("blend.Blend"),
     "cart": Entry("trees.OrdinalTree", {"response": "nominal", "cost": "classification"}),
     "ordinal-cart": Entry("trees.OrdinalTree", {"response": "ordinal", "cost": "classification"}),
     "bagging": Entry("trees.OrdinalBagging", {"response": "nominal", "cost": "classification"}),

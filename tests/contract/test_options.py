@@ -22,6 +22,7 @@ from ordstat.results.rankers.margin import MarginResults
 #: Another value of every option of every method; a new option needs a line here.
 OTHER = {
     "C": 0.01,
+    "average": "stacked",
     "base": "logistic",
     ("adaboost-or", "base"): ordstat.REDSVM(),
     ("reduction", "base"): "tree",
@@ -57,6 +58,7 @@ OTHER = {
     "max_rounds": 2,
     "min_weight": 8.0,
     "min_leaf": 4,
+    "members": ("logit", "cart"),
     "mode": "relabel",
     "n_jobs": 2,
     "patience": 1,
@@ -88,6 +90,7 @@ BESIDE = {
     "loss": {"kernel": "linear"},
     "patience": {"validation": 0.3},
     ("rps-forest", "n_jobs"): {},
+    ("blend", "folds"): {"average": "stacked"},
     # Trees with a row in every leaf know the rows of the fit by heart.
     **{("rps-forest", option): {"min_leaf": 5} for option in ("column_share", "cost", "trees")},
     **{("ordboost", option): {} for option in ("folds", "loss", "n_jobs", "patience")},

@@ -14,6 +14,6 @@ from ..fitted import FittedRanker
 PREDICTS = ("class", "prob", "cum_prob", "score", "margin")
 
 
-def rule_probabilities(self: FittedRanker, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray:
+def rule_probabilities(ranker: FittedRanker, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray:
     """(N, K) probabilities of the ranks, by the rule itself."""
     return cast(ProbabilityRule, fit.rule).probabilities(rows, scores)
