@@ -58,7 +58,7 @@ OTHER = {
     "max_rounds": 2,
     "min_weight": 8.0,
     "min_leaf": 4,
-    "members": ("logit", "cart"),
+    "members": ("probit", "cart"),
     "mode": "relabel",
     "n_jobs": 2,
     "patience": 1,
@@ -90,7 +90,8 @@ BESIDE = {
     "loss": {"kernel": "linear"},
     "patience": {"validation": 0.3},
     ("rps-forest", "n_jobs"): {},
-    ("blend", "folds"): {"average": "stacked"},
+    ("blend", "folds"): {"average": "stacked", "members": ("logit", "cart")},
+    **{("blend", option): {"members": ("logit", "cart")} for option in ("average", "cost")},
     # Trees with a row in every leaf know the rows of the fit by heart.
     **{("rps-forest", option): {"min_leaf": 5} for option in ("column_share", "cost", "trees")},
     **{("ordboost", option): {} for option in ("folds", "loss", "n_jobs", "patience")},

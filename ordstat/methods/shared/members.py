@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, cast
 
@@ -66,19 +66,22 @@ class Exceeding:
 
 def _probabilities(fit: Fit, rule: Rule, rows: Rows) -> FloatArray | None:
     """(N, K) probabilities by the calibration of a fit or by its rule; None where neither has any."""
-    scores = rule.scores(rows)
     if fit.calibration is not None:
-        return fit.calibration.probabilities(scores)
+        return fit.calibration.probabilities(rule.scores(rows))
     if not getattr(rule, "probable", False):
         return None
-    found: FloatArray = cast(Any, rule).probabilities(rows, scores)
+    found: FloatArray = cast(Any, rule).probabilities(rows)
     return found
 
 
 def fitted_member(method: Method, sample: Sample, rng: np.random.Generator) -> Exceeding:
-    """A method fitted to a sample, calibrated by cross-fitting where it has no probabilities of its own."""
+    """A method fitted to a sample, calibrated by cross-fitting where it has no probabilities of its own.
+
+    Where cross-validation chooses a C, it does so once, on the whole sample.
+    """
     fit = fit_present(cast(Any, method), sample, rng)
     if _probabilities(fit, fit.rule, sample.rows.take(slice(0, 1))) is None:
-        calibrated = Calibrated.of(method, True)
-        fit = fit_present(cast(Any, calibrated), sample, rng)
+        chosen = getattr(fit, "selection", None)
+        settled = method if chosen is None or chosen.gamma is not None else replace(cast(Any, method), C=chosen.best_C)
+        fit = fit_present(cast(Any, Calibrated.of(settled, True)), sample, rng)
     return Exceeding(fit, sample.n_levels)
