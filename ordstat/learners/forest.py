@@ -91,7 +91,8 @@ class ForestSettings:
             n_jobs=self.n_jobs,
             random_state=int(rng.integers(_LARGEST_SEED)),
         )
-        model.fit(padded(X), targets if n_levels > 2 else targets[:, 0], sample_weight=weights)
+        own = None if (weights == 1.0).all() else weights
+        model.fit(padded(X), targets if n_levels > 2 else targets[:, 0], sample_weight=own)
         # Sums over threads would round in an order of their own.
         model.n_jobs = 1
         shares = ForestShares(model, n_levels)
