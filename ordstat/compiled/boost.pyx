@@ -86,11 +86,20 @@ cdef inline double step(double G, double V, const Growth* t, double low, double 
     return clipped(clipped(v, -t.longest, t.longest), low, high)
 
 
+cdef inline void count(double* at, double slope, double curvature) noexcept nogil:
+    """Add a row of weight 1 to a bin."""
+    # Both are read before either is written, so that the compiler may add them at once.
+    cdef double first = at[0] + slope, second = at[1] + curvature
+    at[0], at[1] = first, second
+    at[2] += 1.0
+
+
 cdef void fill(Growth* t, Py_ssize_t start, Py_ssize_t end, double* sums) noexcept nogil:
     """Histograms of the rows[start:end] over all columns."""
     cdef Py_ssize_t i, f, M = end - start
     cdef const int* rows = t.rows + start
     cdef const uint8_t* codes
+    cdef const uint8_t* others
     cdef double* gh = t.ordered
     cdef double* own
     cdef double* at
@@ -102,15 +111,21 @@ cdef void fill(Growth* t, Py_ssize_t start, Py_ssize_t end, double* sums) noexce
             row = rows[i]
             gh[2 * i] = t.g[row]
             gh[2 * i + 1] = t.h[row]
-        for f in range(t.F):
+        # Two columns at a time: a row and its slopes are read once for both.
+        for f in range(0, t.F - 1, 2):
             codes = t.bins + t.columns[f] * t.N
+            others = t.bins + t.columns[f + 1] * t.N
             own = sums + f * t.stride
             for i in range(M):
-                at = own + WIDTH * codes[rows[i]]
-                # Read before written, so that the compiler may add both at once.
-                slope, curvature = at[0] + gh[2 * i], at[1] + gh[2 * i + 1]
-                at[0], at[1] = slope, curvature
-                at[2] += 1.0
+                row = rows[i]
+                slope, curvature = gh[2 * i], gh[2 * i + 1]
+                count(own + WIDTH * codes[row], slope, curvature)
+                count(own + t.stride + WIDTH * others[row], slope, curvature)
+        if t.F % 2 == 1:
+            codes = t.bins + t.columns[t.F - 1] * t.N
+            own = sums + (t.F - 1) * t.stride
+            for i in range(M):
+                count(own + WIDTH * codes[rows[i]], gh[2 * i], gh[2 * i + 1])
         return
     for i in range(M):
         row = rows[i]

@@ -318,12 +318,15 @@ class OrdinalBoosting(Method):
             held_out=held_out,
             state=dict(booster.rng.bit_generator.state),
         )
-        return self._with(fit, sample, training)
+        return self._with(fit, sample, training, booster.scores)
 
-    def _with(self, fit: BoostedFit, sample: Sample, training: Training) -> BoostedFit:
+    def _with(
+        self, fit: BoostedFit, sample: Sample, training: Training, scores: FloatArray | None = None
+    ) -> BoostedFit:
         """The fit with the rule, the scores and the certificate of the rounds that are kept."""
         trees, made = fit.trees.upto(fit.kept), len(fit.trees.trees)
-        theta, slope = training.best_thresholds(trees(training.rows), fit.thetas[fit.kept])
+        scores = trees(training.rows) if scores is None else scores
+        theta, slope = training.best_thresholds(scores, fit.thetas[fit.kept])
         rule = LatentRule(trees, theta, training.loss.family, self.cost_matrix)
         used = f"{made} rounds" + (f", the first {fit.kept} used" if fit.kept < made else "")
         return replace(

@@ -48,8 +48,9 @@ class Bins:
 
 def _cuts(x: FloatArray, weights: FloatArray, most: int) -> FloatArray:
     """Growing cuts, of which none is the largest value."""
-    order = np.argsort(x, kind="stable")
-    values, last = x[order], np.ones(x.size, dtype=np.bool_)
+    alike = bool((weights == weights[:1]).all())
+    order = np.arange(x.size) if alike else np.argsort(x, kind="stable")
+    values, last = np.sort(x) if alike else x[order], np.ones(x.size, dtype=np.bool_)
     last[:-1] = values[1:] != values[:-1]
     places = np.flatnonzero(last)
     if places.size > most:
