@@ -270,7 +270,7 @@ def test_start_up_imports_nothing_heavy(program):
 
 #: Rooms of a family: each imports the shared files of any layer, and its own family. Kernels, reductions, ensembles and
 #: losses are shared; `results/rankers` shows the fits of every family but the likelihood models.
-FAMILIES = {"likelihood", "svm", "pairs", "online", "thresholds", "trees"}
+FAMILIES = {"boosted", "likelihood", "svm", "pairs", "online", "thresholds", "trees"}
 
 
 def _family(dotted: str) -> str | None:
