@@ -11,6 +11,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray, IntArray
 from .calibration import Calibration
 from .likelihood.bias_reduced import BiasReduced
+from .likelihood.region import KeptOrder
 from .rules import Rule
 from .sample import Sample
 
@@ -285,6 +286,8 @@ class LikelihoodFit(Fit):
         estimates are those with lambda held there; else 0.
     likelihood : LikelihoodAtEstimates
         For profiles, sandwiches and score tests.
+    order : KeptOrder or None
+        Where thresholds were kept in order; None where that was not asked for.
     """
 
     coefficients: FloatArray
@@ -306,6 +309,7 @@ class LikelihoodFit(Fit):
     beyond: float | None = None
     confounded: tuple[Confounded, ...] = ()
     lambda_end: int = 0
+    order: KeptOrder | None = None
 
     def on_flexible_scale(self) -> FloatArray | None:
         """(F, P) map from `coefficients` to (thresholds and nominal effects threshold by threshold of each column,

@@ -12,6 +12,7 @@ from ..._typing import BoolArray, FloatArray
 from ...assess.likelihood.wald import chi2_tail
 from ...exceptions import DataError, OptionError
 from .fitted import FittedLikelihood
+from .order import refuse_binding
 from .parameters import refuse_survey
 
 #: A smaller model may be this much better by rounding of the two log-likelihoods.
@@ -68,6 +69,7 @@ def check_unpenalised(fits: Iterable[FittedLikelihood], name: str) -> None:
     """OptionError for penalised fits, whose log-likelihoods are not maxima, and for those of a survey design."""
     for fit in fits:
         refuse_survey(fit.design, name)
+        refuse_binding(fit.fit, name, "anova() or test() of location effects")
         if fit.method.penalty is not None:
             raise OptionError(
                 f"{name} compares maxima of the likelihood, and {described(fit)!r} is penalised: its log-likelihood is "

@@ -254,9 +254,15 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def lr_chi2(self) -> float:
-        """Likelihood ratio statistic against thresholds only; NaN of a penalised fit, which is no maximum."""
+        """Likelihood ratio statistic against thresholds only; NaN where a penalty or constraint moves it."""
         refuse_survey(self.design, "lr_chi2")
-        return float("nan") if self.method.penalty is not None else 2.0 * (self.loglik - self.null_loglik)
+        refused = self.method.penalty is not None or self.held_in_order
+        return float("nan") if refused else 2.0 * (self.loglik - self.null_loglik)
+
+    @property
+    def held_in_order(self) -> bool:
+        """Whether crossing="prevent" holds estimates back."""
+        return self.fit.order is not None and bool(self.fit.order.binding)
 
     @property
     def lr_df(self) -> int:
@@ -297,7 +303,7 @@ class FittedLikelihood(FittedRanker):
         text = crossing_text(crossed, rows.n, self.design.index.to_numpy(), "rows of the fit")
         if self.method.refuses_crossing:
             raise DataError(text)
-        return [(DataWarning, text)]
+        return [(DataWarning, f"{text} crossing='prevent' fits with thresholds in order all over the data.")]
 
 
 L = TypeVar("L", bound=FittedLikelihood)

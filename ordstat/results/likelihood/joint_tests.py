@@ -13,6 +13,7 @@ from ..._typing import FloatArray
 from ...assess.likelihood.wald import chi2_tail, wald_test
 from .comparison import chi2_frame
 from .fitted import FittedLikelihood
+from .order import refuse_on_held
 from .parameters import Covariance
 
 
@@ -40,6 +41,7 @@ def joint_test(r: FittedLikelihood, L: FloatArray, difference: FloatArray) -> Jo
         Of the estimated parameters.
     difference : (h,) L b - r
     """
+    refuse_on_held(r, L)
     if len(L) > r.own_covariance.most_at_once:
         return Joint(float("nan"), len(L))
     statistic, df = wald_test(L, difference, r.vcov().to_numpy())

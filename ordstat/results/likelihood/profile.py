@@ -14,6 +14,7 @@ from ...checks import fraction, one_of, unknown, whole
 from ...exceptions import OptionError
 from ...model.fit import Profile
 from .fitted import FittedLikelihood
+from .order import refuse_binding
 from .parameters import check_determined, refuse_survey
 from .standard_errors import symmetric_limits
 
@@ -61,6 +62,7 @@ def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95
     if type == "wald":
         return _frame(r, chosen, _wald_limits(r, level)[chosen])
     refuse_survey(r.design, "type='profile'", "type='wald'")
+    refuse_binding(r.fit, "type='profile'", "type='wald'")
     if r.covariance != "model":
         raise OptionError(
             f"type='profile' knows no {r.covariance} covariance, as it rests on the likelihood alone: use type='wald', "
@@ -155,6 +157,7 @@ def profiles(
     fraction("level", level)
     whole("points", points, 3)
     refuse_survey(r.design, "profile", "confint()")
+    refuse_binding(r.fit, "profile", "confint()")
     if parm is not None:
         check_determined(places(r, parm), r.fit, r.parameters, "profile")
     chosen = [place for place in places(r, parm) if not r.fit.aliased[place]]

@@ -18,6 +18,7 @@ from ...model.sample import Rows, Sample
 from .comparison import check_unpenalised, chi2_frame, joined
 from .fitted import FittedLikelihood
 from .nested_wald import check_likelihood
+from .order import refuse_binding
 from .parameters import refuse_survey, terms_of
 from .single_terms import coded_anew, fitted, refit_table, unstarted
 from .wider_wald import extended_by_wald
@@ -128,6 +129,7 @@ def score_tests(r: FittedLikelihood) -> pd.DataFrame:
     [3, 3, 6]
     """
     refuse_survey(r.design, "score_test")
+    refuse_binding(r.fit, "score_test", "test()")
     check_likelihood(r, "score_test", "use nominal_test(), a Wald test then")
     _check_proportional(r, "score_test")
     if r.fit.jacobian is not None or r.fit.n_lambda:

@@ -52,6 +52,8 @@ class Refit:
     def of(cls, fit: LikelihoodFit) -> Refit:
         """A fit that reached its maximum, or the limit of the likelihood under separation."""
         separated = fit.separation is not None
+        if fit.order is not None and fit.order.binding:  # no maximum of the likelihood
+            return NO_FIT
         if not separated and not fit.certificate.reached:
             return NO_FIT
         return cls(float(np.count_nonzero(~fit.aliased)), float(fit.loglik), separated)
@@ -93,7 +95,8 @@ def coded_anew(r: FittedLikelihood, role: str, terms: Sequence[str], changed: st
     columns = design.spec.recoded(design, terms)
     if columns is not None:
         rows = replace(design.sample.rows, **{"X" if role == "formula" else role: columns})
-        return replace(design.sample, rows=rows)
+        groups = () if role == "nominal" else design.sample.nominal_groups
+        return replace(design.sample, rows=rows, nominal_groups=groups)
     text = design.spec.marginality().texts[changed]
     change = f"~ . - {text}" if changed not in terms else f"~ . + {text}" if len(terms) > 1 else f"~ {text}"
     new = design.updated(**{role: change})

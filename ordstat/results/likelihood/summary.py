@@ -21,6 +21,7 @@ from ..report.sections import (
 )
 from .fitted import FittedLikelihood
 from .nested_wald import test_figures, test_of_effects
+from .order import order_notes
 from .profile import confidence_limits
 from .survey import survey_figures, survey_header
 
@@ -121,8 +122,12 @@ def likelihood_report(r: FittedLikelihood, exponentiate: bool = False, level: fl
         title=f"{r.family.name}: {r.design.formula}",
         header=(*data_header(r), *_fit_header(r), ("Certificate", certificate_text(r.certificate, r.trace))),
         tables=tuple(tables),
-        notes=(*alert_notes(r), *(() if r.no_margins else (*r.margin_bounds.notes, _threshold_rule(r)))),
+        notes=(*alert_notes(r), *order_notes(r), *_margin_notes(r)),
     )
+
+
+def _margin_notes(r: FittedLikelihood) -> tuple[str, ...]:
+    return () if r.no_margins else (*r.margin_bounds.notes, _threshold_rule(r))
 
 
 def _fit_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:

@@ -13,6 +13,7 @@ from ....assess.likelihood.wald import wald_test
 from ....exceptions import OptionError
 from ..comparison import chi2_frame
 from ..fitted import FittedLikelihood
+from ..order import refuse_binding
 from ..parameters import listed
 from .average import Average, Averager
 from .contrasts import interactions
@@ -79,6 +80,7 @@ def joint_tests(
     >>> fit.joint_tests(by="contact").round(2)[["term", "contact", "chisq"]].values.tolist()
     [['temp', 'no', 10.97], ['temp', 'yes', 14.57]]
     """
+    refuse_binding(r.fit, "joint_tests", "emmeans().contrasts()")
     averager, rows, groups = Averager.of(r, "latent", vcov), population(r, None, None, data), tuple(listed(by))
     for name in groups:
         rows.check(name)
