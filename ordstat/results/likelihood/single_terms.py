@@ -19,6 +19,7 @@ from .comparison import check_unpenalised, without_rounding
 from .fitted import FittedLikelihood
 from .nested_wald import added_by_wald, check_likelihood, dropped_by_wald, is_wald
 from .parameters import terms_of
+from .rao_scott import RAO_SCOTT, dropped_by_rao_scott, is_rao_scott
 
 if TYPE_CHECKING:
     from ...design.design import Design
@@ -114,9 +115,10 @@ def dropped_terms(
     scope : str or sequence of str, optional
         Location terms; all that are part of no other term if not given. What is left is coded as its formula asks:
         without a factor that is part of an interaction, the interaction takes over its effect, and df is 0.
-    test : {"auto", "LR", "Chisq", "Wald", None}
+    test : {"auto", "LR", "Chisq", "Wald", "rao-scott", None}
         Likelihood-ratio tests ("LR", "Chisq"), Wald tests by the covariance of the fit, or the criterion alone.
-        "auto": Wald tests beside robust or cluster-robust errors, else likelihood ratios.
+        "auto": Wald tests beside robust or cluster-robust errors, else likelihood ratios. "rao-scott", with a survey
+        design: weighted likelihood ratios against their distribution in the design, as R's regTermTest(method="LRT").
     k : float
         Penalty of a parameter in the criterion (2: AIC, log(n): BIC).
 
@@ -124,7 +126,7 @@ def dropped_terms(
     -------
     pandas.DataFrame
         Rows "<none>" and the terms; columns df, aic, lrt, p_value. NaN where a model has no maximum. Wald tests: a row
-        a term; columns df, chisq, p_value.
+        a term; columns df, chisq, p_value. Rao-Scott tests: df, df_resid, chisq, deff, p_value.
 
     Examples
     --------
@@ -134,7 +136,10 @@ def dropped_terms(
     {'<none>': nan, 'temp': 26.928, 'contact': 11.043}
     """
     terms = r.design.spec.marginality().droppable() if scope is None else terms_of(scope, r.design.terms)
-    if test is not None and is_wald(test, [r]):
+    if is_rao_scott(r, test):
+        fits = drop_fits(r, terms)
+        return dropped_by_rao_scott(r, {term: np.nan if fit.separated else fit.loglik for term, fit in fits.items()})
+    if test is not None and is_wald(test, [r], (RAO_SCOTT,)):
         return dropped_by_wald(r, terms)
     check_unpenalised([r], "drop1")
     return refit_table(r, drop_fits(r, terms), -1.0, test, k)
