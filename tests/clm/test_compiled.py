@@ -53,6 +53,18 @@ def test_logit_slope(n: int, p: int, K: int, weighted: bool, shifted: bool) -> N
         np.testing.assert_allclose(got, want, **ROUNDING)
 
 
+@pytest.mark.parametrize(("n", "p", "K"), SIZES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_logit_groups(n: int, p: int, K: int, weighted: bool) -> None:
+    given = inputs(n, p, K, weighted=weighted, shifted=weighted)
+    codes = np.random.default_rng(1).integers(0, 7, size=n)
+    one, other = ((np.ones((8, K, 3)), np.ones((8, p))) for _ in range(2))
+    value = cumulative.logit_groups(*given, codes, *one)
+    assert value == pytest.approx(twins.logit_groups(*given, codes, *other), rel=1e-12)
+    for got, want in zip(one, other, strict=True):
+        np.testing.assert_allclose(got, want, **ROUNDING)
+
+
 @pytest.mark.parametrize("row", [7, 4000])
 def test_logit_pass_refuses_what_would_overflow(row: int) -> None:
     X, *given = inputs(5000, 2, 3, weighted=False, shifted=False)
