@@ -132,18 +132,6 @@ def logit_slope(X, y, weights, offset, shift, beta, theta, levels, score):
     return value
 
 
-def logit_groups(X, y, weights, offset, shift, beta, theta, codes, levels, score):
-    """Twin of `ordstat.compiled.cumulative.logit_groups`: `logit_slope` of the rows of each group."""
-    v, value = np.ones(len(X)) if weights is None else weights, 0.0
-    for g in range(len(score)):
-        rows = codes == g
-        some = X[rows], y[rows], v[rows], None if offset is None else offset[rows]
-        if rows.any():
-            value += logit_slope(*some, shift, beta, theta, levels[g, :, :2], score[g])
-        levels[g, :, 2] += np.bincount(y[rows], v[rows], minlength=len(theta) + 1)
-    return value
-
-
 def accumulate(X, y, shift, parts, levels, score, cross, gram):
     """Twin of `ordstat.compiled.cumulative.accumulate`: the same sums for any link, from given row quantities."""
     x = X - shift

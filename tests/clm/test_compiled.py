@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import twins
+import twins_by_group
 
 from ordstat.compiled import cumulative, table
 
@@ -60,7 +61,7 @@ def test_logit_groups(n: int, p: int, K: int, weighted: bool) -> None:
     codes = np.random.default_rng(1).integers(0, 7, size=n)
     one, other = ((np.ones((8, K, 3)), np.ones((8, p))) for _ in range(2))
     value = cumulative.logit_groups(*given, codes, *one)
-    assert value == pytest.approx(twins.logit_groups(*given, codes, *other), rel=1e-12)
+    assert value == pytest.approx(twins_by_group.logit_groups(*given, codes, *other), rel=1e-12)
     for got, want in zip(one, other, strict=True):
         np.testing.assert_allclose(got, want, **ROUNDING)
 

@@ -11,6 +11,7 @@ import pandas as pd
 from ..._typing import BoolArray, FloatArray
 from ...assess.likelihood.wald import chi2_tail
 from ...exceptions import DataError, OptionError
+from ..report.noted import NotedFrame
 from .fitted import FittedLikelihood
 from .order import refuse_binding
 from .parameters import refuse_survey
@@ -44,8 +45,7 @@ def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
     models = {"no_par": n_par, "aic": 2.0 * n_par - 2.0 * loglik, "loglik": loglik}
     tests = {"lr_stat": statistic, "df": df, "p_value": np.where(nested, chi2_tail(statistic, df), np.nan)}
     table = pd.DataFrame(models | tests, index=[described(fit) for fit in ordered])
-    table.attrs["notes"] = _notes(ordered, within, nested)
-    return table
+    return NotedFrame.of(table, _notes(ordered, within, nested), "Likelihood ratio tests between nested models")
 
 
 def _notes(fits: Sequence[FittedLikelihood], within: BoolArray, nested: BoolArray) -> list[str]:

@@ -11,6 +11,7 @@ from scipy.special import fdtrc
 
 from ..._typing import FloatArray
 from ...assess.likelihood.wald import chi2_tail, wald_test
+from ..report.noted import NotedFrame
 from .comparison import chi2_frame
 from .fitted import FittedLikelihood
 from .order import refuse_on_held
@@ -73,10 +74,9 @@ def joint_frame(names: Iterable[str], tests: Collection[Joint]) -> pd.DataFrame:
 
 def with_words(table: pd.DataFrame, title: str, chosen: Covariance) -> pd.DataFrame:
     """The table with its title, and notes on tests that have no value."""
-    table.attrs["title"] = f"{title}, {chosen.words}"
     lacking = table["df"][table["p_value"].isna() & table["df"].notna()]
-    table.attrs["notes"] = [_why_none(str(name), float(df), chosen) for name, df in lacking.items()]
-    return table
+    notes = [_why_none(str(name), float(df), chosen) for name, df in lacking.items()]
+    return NotedFrame.of(table, notes, f"{title}, {chosen.words}")
 
 
 def _why_none(name: str, df: float, chosen: Covariance) -> str:

@@ -13,6 +13,7 @@ from ..._typing import FloatArray, IntArray
 from ...checks import fraction, one_of, unknown, whole
 from ...exceptions import OptionError
 from ...model.fit import Profile
+from ..report.noted import NotedFrame
 from .fitted import FittedLikelihood
 from .order import refuse_binding
 from .parameters import check_determined, refuse_survey
@@ -71,7 +72,8 @@ def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95
     if parm is not None:
         check_determined(chosen, r.fit, r.parameters, "confint(type='profile')")
     values, reasons = _profile_limits(r, level, chosen)
-    frame = _frame(r, chosen, values)
+    notes = [f"{name}, {end}: {reason}" for (name, end), reason in reasons.items()]
+    frame = NotedFrame.of(_frame(r, chosen, values), notes, f"Profile likelihood limits, {100 * level:g} %")
     frame.attrs["reasons"] = reasons
     return frame
 

@@ -11,6 +11,7 @@ import pandas as pd
 from ..._typing import IntArray
 from ...assess.likelihood.rao_scott import eigenvalues, rao_scott_tail
 from ...exceptions import OptionError
+from ..report.noted import NotedFrame
 from .comparison import described
 from .fitted import FittedLikelihood
 from .nested_wald import check_droppable, check_nested, further
@@ -50,11 +51,9 @@ def rao_scott_comparison(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
         check_nested(small, large)
         rows[described(large)] = _tested(large, further(small, large), _loglik(small))
     table = _table(ordered[-1], rows, "Rao-Scott tests between nested models")
-    notes = table.attrs
-    table = table.reindex([described(fit) for fit in ordered])
-    table.insert(0, "no_par", [fit.edf for fit in ordered])
-    table.attrs.update(notes)
-    return table
+    whole = table.reindex([described(fit) for fit in ordered])
+    whole.insert(0, "no_par", [fit.edf for fit in ordered])
+    return NotedFrame.of(whole, table.attrs["notes"], table.attrs["title"])
 
 
 def _loglik(r: FittedLikelihood) -> float:
@@ -80,11 +79,10 @@ def _tested(large: FittedLikelihood, places: IntArray, small: float) -> dict[str
 
 def _table(r: FittedLikelihood, rows: dict[str, dict[str, float]], title: str) -> pd.DataFrame:
     table = pd.DataFrame.from_dict(rows, orient="index").astype({"df": int})
-    table.attrs["title"] = f"{title}, {r.own_covariance.words}"
     lacking = table.index[table["p_value"].isna()]
-    table.attrs["notes"] = [
+    notes = [
         "chisq is twice the difference of the weighted log-likelihoods, weights of mean 1; deff, the mean of what the "
         "design multiplies its parts by, is 1 for independent rows [Rao & Scott 1984; Lumley & Scott 2014].",
         *(f"no test of {name}: estimates are infinite, aliased or none." for name in lacking),
     ]
-    return table
+    return NotedFrame.of(table, notes, f"{title}, {r.own_covariance.words}")

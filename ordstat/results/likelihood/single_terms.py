@@ -15,6 +15,7 @@ from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
 from ...model.sample import Sample
 from ..refit import updated
+from ..report.noted import NotedFrame
 from .comparison import check_unpenalised, without_rounding
 from .fitted import FittedLikelihood
 from .nested_wald import added_by_wald, check_likelihood, dropped_by_wald, is_wald
@@ -249,7 +250,7 @@ def refit_table(
     worse, other = (df > 0.0) & (lrt < 0.0), (df <= 0.0) & (lrt != 0.0)
     if test is not None:
         columns |= {"lrt": lrt, "p_value": np.where(worse, np.nan, chi2_tail(lrt, df))}
-    table = pd.DataFrame(columns, index=[NONE, *fits])
+    table = NotedFrame(columns, index=[NONE, *fits])
     unfinished = [] if r.certificate.reached or base.separated else [NONE]
     notes = {
         _SEPARATED: [name for name, fit in {NONE: base, **fits}.items() if fit.separated],

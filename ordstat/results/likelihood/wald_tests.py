@@ -13,6 +13,7 @@ from ...checks import one_of
 from ...exceptions import OptionError
 from ...model.equations import read
 from ...model.sample import Sample
+from ..report.noted import NotedFrame
 from .comparison import comparable, likelihood_ratio_tests
 from .fitted import FittedLikelihood, with_covariance
 from .joint_tests import joint_frame, joint_test, with_words
@@ -194,7 +195,8 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str, *, vcov: Any = None) 
         index.append(JOINT)
         difference, errors = np.append(difference, np.nan), np.append(errors, np.nan)
     found = pd.DataFrame({"difference": difference, "std_error": errors}, index)
-    return pd.concat([found, joint_frame(index, tests)], axis=1)
+    table = pd.concat([found, joint_frame(index, tests)], axis=1)
+    return NotedFrame.of(table, (), f"Wald tests, {r.own_covariance.words}")
 
 
 def linear_hypotheses(r: FittedLikelihood, hypotheses: str) -> tuple[list[str], FloatArray, FloatArray]:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from ....assess.likelihood.wald import wald_test
 from ....exceptions import OptionError
+from ...report.noted import NotedFrame
 from ..comparison import chi2_frame
 from ..fitted import FittedLikelihood
 from ..order import refuse_binding
@@ -21,7 +22,6 @@ from .counterfactual import Population, population
 from .emmeans import grid_rows
 from .grid import Grid, grid_of
 from .means import groups_of, listing
-from .noted import NotedFrame
 from .specs import Specs
 
 #: A derivative of a contrast is rounding, up to this.
