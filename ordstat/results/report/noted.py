@@ -32,7 +32,7 @@ class NotedFrame(pd.DataFrame):
     def of(cls, frame: pd.DataFrame, notes: Iterable[str] = (), title: str = "") -> NotedFrame:
         """A frame with a title and notes."""
         found = cls(frame)
-        found.attrs.update(frame.attrs, notes=list(notes), title=title)
+        found.attrs = {**frame.attrs, "notes": list(notes), "title": title}
         return found
 
     def __repr__(self) -> str:
