@@ -284,7 +284,9 @@ def _bound_frame(found: MarginBounds, limits: Mapping[str, Sequence[Bound]]) -> 
     ]
     columns = ["error", "value", "trivial", "vacuous", "observed", "margin", "delta", "source"]
     frame = pd.DataFrame(rows, columns=columns).set_index("error")
-    return NotedFrame.of(frame, found.notes)
+    vacuous = list(frame.index[frame["vacuous"].astype(bool)])
+    says_nothing = f"Vacuous, above the largest value possible, and so without information: {', '.join(vacuous)}."
+    return NotedFrame.of(frame, (*found.notes, *([says_nothing] if vacuous else [])))
 
 
 def reliability_curves(

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import FloatArray
+from ...assess.likelihood.discrimination import no_rounding
 from ...assess.likelihood.wald import chi2_tail
 from ...exceptions import DataError, DataWarning
 from ...model.fit import Fit, LikelihoodFit
@@ -277,13 +278,13 @@ class FittedLikelihood(FittedRanker):
     @property
     def mcfadden(self) -> float:
         """McFadden's R2, 1 - loglik / null_loglik."""
-        return 1.0 - self.loglik / self.null_loglik
+        return no_rounding(1.0 - self.loglik / self.null_loglik)
 
     @property
     def nagelkerke(self) -> float:
         """Nagelkerke's R2, (1 - exp(2 (null_loglik - loglik) / n)) / (1 - exp(2 null_loglik / n))."""
         gain = 2.0 * (self.null_loglik - self.loglik)
-        return float(np.expm1(gain / self.nobs) / np.expm1(2.0 * self.null_loglik / self.nobs))
+        return no_rounding(float(np.expm1(gain / self.nobs) / np.expm1(2.0 * self.null_loglik / self.nobs)))
 
     @property
     def deviance(self) -> float:

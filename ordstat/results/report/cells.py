@@ -21,7 +21,7 @@ def column_cells(values: pd.Series, spec: str | None) -> list[str]:
         spec = _by_dtype(values)
     if spec == "estimate" or (spec == "ratio" and not _hidden(values)):
         spec = _decimals(values)
-    write = _WRITERS.get(spec, lambda x: format(x, spec))
+    write = _WRITERS.get(spec, lambda x: _unsigned_zero(format(x, spec)))
     return [_cell(value, write) for value in values]
 
 
@@ -78,6 +78,11 @@ def counted(n: int, name: str) -> str:
     ('1 row', '2 rows')
     """
     return f"{n} {name}" + "s" * (n != 1)
+
+
+def _unsigned_zero(text: str) -> str:
+    """A number without the sign of a zero that rounding made."""
+    return text if text.strip("-0.") else text.removeprefix("-")
 
 
 def _by_dtype(values: pd.Series) -> str:
