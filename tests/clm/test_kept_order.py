@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from scipy.optimize import minimize
 
-from ordstat import DataWarning, SurveyDesign, datasets, ordfit
+from ordstat import ConvergenceWarning, DataWarning, SurveyDesign, datasets, ordfit
 from ordstat.exceptions import OptionError, UnavailableError
 from ordstat.solvers.likelihood.order.search import least_distance
 
@@ -173,6 +173,30 @@ def test_standard_errors_are_those_of_the_model_with_the_meeting_known():
         ]
     )
     np.testing.assert_allclose(fit.vcov(), free @ np.linalg.inv(J) @ free.T, rtol=1e-4, atol=1e-7)
+
+
+def test_the_certificate_holds_the_first_order_conditions():
+    """Scores by differences are minus the constraints' gradients times their multipliers, which are positive."""
+    fit = ordfit("y ~ 1", crossed_rows(3), nominal="~ x", crossing="prevent")
+    likelihood, K = fit.fit.likelihood, 4
+    b, objective = likelihood.estimates, likelihood.problem.objective()
+
+    def loglik(values):
+        return objective.evaluate(*likelihood.problem.from_user(values)).loglik
+
+    score = np.array([(loglik(b + h) - loglik(b - h)) / 2e-6 for h in 1e-6 * np.eye(b.size)])
+    for one in fit.fit.order.binding:
+        low, high = one.thresholds
+        assert one.multiplier > 0.0
+        gap = np.zeros(b.size)
+        gap[[low, high, K - 1 + low, K - 1 + high]] = -1.0, 1.0, -one.values[0], one.values[0]
+        assert gap @ b == pytest.approx(1e-9, abs=1e-11)
+        score += one.multiplier * gap
+    np.testing.assert_allclose(score, 0.0, atol=1e-5)
+    assert fit.certificate.name == "KKT residual"
+    assert fit.certificate.value <= 1e-6
+    with pytest.warns(ConvergenceWarning, match="did not reach its optimum"):
+        ordfit("y ~ 1", crossed_rows(3), nominal="~ x", crossing="prevent", max_iter=1)
 
 
 def test_what_has_no_known_distribution_is_refused():

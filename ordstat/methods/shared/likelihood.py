@@ -127,7 +127,7 @@ class OrdinalRegression(Method):
         return LikelihoodFit(
             rule=rule,
             certificate=Certificate(
-                name="max |gradient|" if order is None or not order.binding else "max |gradient of the Lagrangian|",
+                name="max |gradient|" if order is None or not order.binding else "KKT residual",
                 value=found.residual,
                 tolerance=optimum.tolerance,
                 details=(

@@ -31,7 +31,8 @@ class OrderedOptimum:
         With the inequalities it has met.
     multipliers : (c,) of these
     residual : float
-        Largest component of g + A'lambda.
+        Of the first order conditions: the largest component of g + A'lambda, product of a multiplier and its
+        inequality's slack, or shortfall of an inequality.
     """
 
     optimum: Optimum
@@ -96,7 +97,14 @@ def ordered_maximum(
         tolerance=tolerance,
         message=message or "no step along the Newton direction improves the likelihood",
     )
-    return OrderedOptimum(optimum=optimum, order=order, multipliers=found.multipliers, residual=residual)
+    left = max(residual, _slackness(order, found.multipliers, point))
+    return OrderedOptimum(optimum=optimum, order=order, multipliers=found.multipliers, residual=left)
+
+
+def _slackness(order: Order, multipliers: FloatArray, point: Point) -> float:
+    """How far multipliers and slack are from being 0 in turn, and thresholds from being in order."""
+    products = multipliers * np.abs(order.slack(point))
+    return float(max(products.max(initial=0.0), -order.least(point)[0].min(initial=0.0)))
 
 
 def _positive(J: FloatArray, tight: FloatArray, damped: Blocks) -> FloatArray:
