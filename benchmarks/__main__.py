@@ -28,6 +28,7 @@ from benchmarks import (  # noqa: E402
     ordboost,
     prediction,
     start,
+    survey,
     svm,
     trees,
 )
@@ -37,6 +38,7 @@ SUITES = {
     "clm": clm.run,
     "profiles": clm.profiles,
     "effects": effects.run,
+    "survey": survey.run,
     "svm": svm.run,
     "selection": svm.selection,
     "linear": svm.linear,

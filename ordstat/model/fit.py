@@ -12,6 +12,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from .calibration import Calibration
 from .likelihood.bias_reduced import BiasReduced
 from .likelihood.marginal import Marginal
+from .likelihood.region import KeptOrder
 from .rules import Rule
 from .sample import Sample
 
@@ -288,6 +289,8 @@ class LikelihoodFit(Fit):
         For profiles, sandwiches and score tests.
     marginal : Marginal or None
         Random effects; the estimates are then those with them integrated out.
+    order : KeptOrder or None
+        Where thresholds were kept in order; None where that was not asked for.
     """
 
     coefficients: FloatArray
@@ -310,6 +313,7 @@ class LikelihoodFit(Fit):
     confounded: tuple[Confounded, ...] = ()
     lambda_end: int = 0
     marginal: Marginal | None = None
+    order: KeptOrder | None = None
 
     def on_flexible_scale(self) -> FloatArray | None:
         """(F, P) map from `coefficients` to (thresholds and nominal effects threshold by threshold of each column,

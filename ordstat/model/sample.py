@@ -83,6 +83,8 @@ class Sample:
         Rows of one cluster are not independent.
     restrictions : (R, D) or None
         Rows a of a'w <= 0, which the effects w of the columns of X must obey.
+    nominal_groups : tuple of tuples of int
+        Nominal columns that vary together, as those of a factor do; empty where that is not known.
     """
 
     rows: Rows
@@ -92,6 +94,7 @@ class Sample:
     costs: FloatArray | None = None
     cluster: IntArray | None = None
     restrictions: FloatArray | None = None
+    nominal_groups: tuple[tuple[int, ...], ...] = ()
 
     @property
     def X(self) -> FloatArray:

@@ -8,6 +8,7 @@ sampling units (`Linearised`), or from estimates on replicate weights (`Replicat
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -92,7 +93,7 @@ class Linearised:
         """(H,) number of units drawn in each stratum."""
         return np.bincount(self.stratum, minlength=self.fraction.size)
 
-    @property
+    @cached_property
     def units(self) -> BoolArray:
         """(G,) which units have rows."""
         return np.asarray(np.bincount(self.psu, minlength=self.stratum.size) > 0)

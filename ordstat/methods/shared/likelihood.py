@@ -28,6 +28,7 @@ from ...solvers.likelihood.estimate import Estimate, Estimation
 from ...solvers.likelihood.identified import identified
 from ...solvers.likelihood.jeffreys import Jeffreys
 from ...solvers.likelihood.layout import Layout
+from ...solvers.likelihood.order.estimate import kept_in_order
 from ...solvers.likelihood.penalty import Penalty, Ridge
 from ...solvers.likelihood.problem import Problem
 from ...solvers.likelihood.rows import CHUNK
@@ -111,6 +112,11 @@ class OrdinalRegression(Method):
         """Whether rows with thresholds out of order are an error, rather than a warning."""
         return False
 
+    @property
+    def keeps_order(self) -> bool:
+        """Whether thresholds are to be in order all over the range of the nominal columns."""
+        return False
+
     def _latent(self) -> Link | FlexibleLink:
         """The link, or the family of links whose parameter is estimated."""
         if isinstance(self.link, (tuple, list)) and len(self.link) == 2:
@@ -132,7 +138,9 @@ class OrdinalRegression(Method):
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
         problem = self._problem(sample)
-        found = self._estimation.of(problem)
+        found, order = self._estimation.of(problem), None
+        if self.keeps_order:
+            found, order = kept_in_order(found)
         optimum, layout = found.optimum, Layout.of(problem)
         alpha, rest = problem.user_scale().coefficients(optimum.alpha, found.rest)
         rule = layout.rule(alpha, rest, found.family, cost)
@@ -144,8 +152,8 @@ class OrdinalRegression(Method):
         fit = LikelihoodFit(
             rule=rule,
             certificate=Certificate(
-                name="max |gradient|",
-                value=optimum.at.largest_score,
+                name="max |gradient|" if order is None or not order.binding else "KKT residual",
+                value=found.residual,
                 tolerance=optimum.tolerance,
                 details=(
                     ("condition number", condition_number(optimum.information, optimum.factor)),
@@ -174,6 +182,7 @@ class OrdinalRegression(Method):
             jacobian=layout.jacobian,
             confounded=layout.confounded(problem.confounded),
             lambda_end=found.lambda_end,
+            order=order,
             likelihood=LikelihoodAtEstimates(
                 estimation=self._estimation,
                 problem=replace(problem),  # without the columns that it has made
@@ -182,6 +191,7 @@ class OrdinalRegression(Method):
                 separation=direction,
                 lambda_end=found.lambda_end,
                 error=float(np.sqrt(information.variances()[-1])),
+                keeps_order=self.keeps_order,
             ),
         )
         if sample.rows.random is None:

@@ -11,7 +11,9 @@ import pandas as pd
 from ..._typing import BoolArray, FloatArray
 from ...assess.likelihood.wald import chi2_tail
 from ...exceptions import DataError, OptionError
+from ..report.noted import NotedFrame
 from .fitted import FittedLikelihood
+from .order import refuse_binding
 from .parameters import refuse_survey
 
 #: A smaller model may be this much better by rounding of the two log-likelihoods.
@@ -43,8 +45,7 @@ def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
     models = {"no_par": n_par, "aic": 2.0 * n_par - 2.0 * loglik, "loglik": loglik}
     tests = {"lr_stat": statistic, "df": df, "p_value": np.where(nested, chi2_tail(statistic, df), np.nan)}
     table = pd.DataFrame(models | tests, index=[described(fit) for fit in ordered])
-    table.attrs["notes"] = _notes(ordered, within, nested)
-    return table
+    return NotedFrame.of(table, _notes(ordered, within, nested), "Likelihood ratio tests between nested models")
 
 
 def _notes(fits: Sequence[FittedLikelihood], within: BoolArray, nested: BoolArray) -> list[str]:
@@ -68,6 +69,7 @@ def check_unpenalised(fits: Iterable[FittedLikelihood], name: str) -> None:
     """OptionError for penalised fits, whose log-likelihoods are not maxima, and for those of a survey design."""
     for fit in fits:
         refuse_survey(fit.design, name)
+        refuse_binding(fit.fit, name, "anova() or test() of location effects")
         if fit.method.penalty is not None:
             raise OptionError(
                 f"{name} compares maxima of the likelihood, and {described(fit)!r} is penalised: its log-likelihood is "

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import FloatArray
+from ...assess.likelihood.discrimination import no_rounding
 from ...assess.likelihood.wald import chi2_tail
 from ...exceptions import DataError, DataWarning, UnavailableError
 from ...model.fit import Fit, LikelihoodFit
@@ -304,9 +305,15 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def lr_chi2(self) -> float:
-        """Likelihood ratio statistic against thresholds only; NaN of a penalised fit, which is no maximum."""
+        """Likelihood ratio statistic against thresholds only; NaN where a penalty or constraint moves it."""
         refuse_survey(self.design, "lr_chi2")
-        return float("nan") if self.method.penalty is not None else 2.0 * (self.loglik - self.null_loglik)
+        refused = self.method.penalty is not None or self.held_in_order
+        return float("nan") if refused else 2.0 * (self.loglik - self.null_loglik)
+
+    @property
+    def held_in_order(self) -> bool:
+        """Whether crossing="prevent" holds estimates back."""
+        return self.fit.order is not None and bool(self.fit.order.binding)
 
     @property
     def lr_df(self) -> int:
@@ -321,13 +328,13 @@ class FittedLikelihood(FittedRanker):
     @property
     def mcfadden(self) -> float:
         """McFadden's R2, 1 - loglik / null_loglik."""
-        return 1.0 - self.loglik / self.null_loglik
+        return no_rounding(1.0 - self.loglik / self.null_loglik)
 
     @property
     def nagelkerke(self) -> float:
         """Nagelkerke's R2, (1 - exp(2 (null_loglik - loglik) / n)) / (1 - exp(2 null_loglik / n))."""
         gain = 2.0 * (self.null_loglik - self.loglik)
-        return float(np.expm1(gain / self.nobs) / np.expm1(2.0 * self.null_loglik / self.nobs))
+        return no_rounding(float(np.expm1(gain / self.nobs) / np.expm1(2.0 * self.null_loglik / self.nobs)))
 
     @property
     def deviance(self) -> float:
@@ -347,7 +354,7 @@ class FittedLikelihood(FittedRanker):
         text = crossing_text(crossed, rows.n, self.design.index.to_numpy(), "rows of the fit")
         if self.method.refuses_crossing:
             raise DataError(text)
-        return [(DataWarning, text)]
+        return [(DataWarning, f"{text} crossing='prevent' fits with thresholds in order all over the data.")]
 
 
 L = TypeVar("L", bound=FittedLikelihood)

@@ -25,6 +25,7 @@ from ...model.sample import Sample
 from ..report.render import Report, Reported, Table
 from ..report.warnings import not_reached
 from .fitted import FittedLikelihood
+from .order import refuse_binding
 from .parameters import refuse_survey
 from .residuals import finite_only, penalised
 
@@ -104,6 +105,7 @@ def goodness_of_fit(r: FittedLikelihood, test: str = "lipsitz", groups: int | No
     refuse_survey(r.design, "gof", "test() of terms added to the model")
     if groups is not None:
         whole("groups", groups, 3)
+    refuse_binding(r.fit, "gof", "residuals()")
     finite_only(r, "gof()")
     if penalised(r):
         raise OptionError("gof() compares with the maximum of the likelihood: fit without penalty=.")

@@ -13,7 +13,9 @@ from ..._typing import FloatArray, IntArray
 from ...checks import fraction, one_of, unknown, whole
 from ...exceptions import OptionError
 from ...model.fit import Profile
+from ..report.noted import NotedFrame
 from .fitted import FittedLikelihood
+from .order import refuse_binding
 from .parameters import check_determined, refuse_survey
 from .standard_errors import symmetric_limits
 
@@ -61,6 +63,7 @@ def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95
     if type == "wald":
         return pd.DataFrame(_wald_limits(r, level)[chosen], [_names(r)[i] for i in chosen], ["lower", "upper"])
     refuse_survey(r.design, "type='profile'", "type='wald'")
+    refuse_binding(r.fit, "type='profile'", "type='wald'")
     if r.covariance != "model":
         raise OptionError(
             f"type='profile' knows no {r.covariance} covariance, as it rests on the likelihood alone: use type='wald', "
@@ -69,7 +72,8 @@ def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95
     if parm is not None:
         check_determined(chosen, r.fit, r.parameters, "confint(type='profile')")
     values, reasons = _profile_limits(r, level, chosen)
-    frame = _frame(r, chosen, values)
+    notes = [f"{name}, {end}: {reason}" for (name, end), reason in reasons.items()]
+    frame = NotedFrame.of(_frame(r, chosen, values), notes, f"Profile likelihood limits, {100 * level:g} %")
     frame.attrs["reasons"] = reasons
     return frame
 
@@ -161,6 +165,7 @@ def profiles(
     fraction("level", level)
     whole("points", points, 3)
     refuse_survey(r.design, "profile", "confint()")
+    refuse_binding(r.fit, "profile", "confint()")
     if parm is not None:
         check_determined(places(r, parm), r.fit, r.parameters, "profile")
     chosen = [place for place in places(r, parm) if not r.fit.aliased[place]]

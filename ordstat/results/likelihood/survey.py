@@ -40,10 +40,13 @@ def survey_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
         ("Survey design", survey.words),
         ("Parameters", r.edf),
         ("Pseudo log-lik.", f"{r.loglik:.4f} (weights of mean 1)"),
-        ("Wald F test", _in_words(effects_test(r))),
+        ("Wald F test", _HELD if r.held_in_order else _in_words(effects_test(r))),
         ("McFadden R2", f"{r.mcfadden:.4f}"),
         ("Std. errors", r.own_covariance.words),
     )
+
+
+_HELD = "none: the order of thresholds holds estimates back"
 
 
 def _in_words(test: Joint) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...exceptions import OptionError
-from ..report.cells import few_decimals, ratio_decimals, short_p
+from ..report.cells import few_decimals, ratio_decimals, short_p_value
 from ..report.render import Line, Report, Table
 from ..report.screen import learnt
 from ..report.sections import threshold_table
@@ -158,7 +158,7 @@ def _brief(block: Table | Line, ratios: Table | None) -> Table | Line:
         return block
     frame = block.frame.rename(columns={"std. error": "SE"})
     errors = frame["SE"].fillna(frame["estimate"].abs())
-    formats = dict.fromkeys(frame, few_decimals(errors)) | {**block.formats, "p": "short p"}
+    formats = dict.fromkeys(frame, few_decimals(errors)) | {**block.formats, "p": "p3"}
     short = replace(block, frame=frame, formats=formats)
     return short if ratios is None or not frame.index.equals(ratios.frame.index) else _beside(short, ratios)
 
@@ -183,6 +183,6 @@ def _proportionality(r: FittedLikelihood) -> list[Line]:
     if not np.isfinite(test["p_value"]):
         return []
     tested = "Proportional odds" if r.family.link.name == "logit" else "Equal effects at all thresholds"
-    p = short_p(float(test["p_value"]))
+    p = short_p_value(float(test["p_value"]))
     equals = "p < " + p[1:] if p.startswith("<") else f"p = {p}"
     return [Line(items=(f"{tested}, score test: chi2({test['df']:.0f}) = {test['chisq']:.2f}, {equals}",))]

@@ -19,8 +19,8 @@ from ...model.likelihood.rule import LikelihoodRule
 from ...model.row_blocks import row_blocks
 from ...model.sample import Rows
 from ..predictions import known_type, prediction, unknown_type
-from .degrees import degrees_of_freedom
 from .fitted import FittedLikelihood, with_covariance
+from .joint_tests import degrees_of_freedom
 from .standard_errors import (
     UNCERTAIN,
     drawn_rules,

@@ -199,13 +199,13 @@ def maximise(
         decrements.append(float(np.vdot(step_alpha, at.score_alpha) + step_rest @ at.score_rest))
         if age > 0.0 and decrements[-1] > max(least, 0.01 * decrements[-2]):
             slope = None  # no short way to a maximum at infinity, or far off along a flat ridge
-        message = _stop(at.largest_score <= tolerance, decrements, least, unit, max_iter) or _stalled(logliks)
+        message = stop_message(at.largest_score <= tolerance, decrements, least, unit, max_iter) or stalled(logliks)
         accepted = None
         if not message:
             length = float(np.sqrt(max(decrements[-1], 0.0) / total_weight))
             reuse = damping == 0.0 and _serves(age, length)
             use = _keeping(slope, kept) if slope is not None and reuse else objective
-            accepted = _search(use, alpha, rest, at, step_alpha, step_rest)
+            accepted = uphill(use, alpha, rest, at, step_alpha, step_rest)
             message = "no step along the Newton direction improves the likelihood"
         if accepted is not None:
             alpha, rest, at = accepted
@@ -233,7 +233,7 @@ def maximise(
     )
 
 
-def _stop(flat: bool, decrements: list[float], least: float, unit: float, max_iter: int) -> str:
+def stop_message(flat: bool, decrements: list[float], least: float, unit: float, max_iter: int) -> str:
     """Why the iteration ends at this point, empty where it goes on."""
     last = decrements[-1]
     if flat and last <= least:
@@ -243,7 +243,7 @@ def _stop(flat: bool, decrements: list[float], least: float, unit: float, max_it
     return f"stopped after {max_iter} iterations" if len(decrements) > max_iter else ""
 
 
-def _stalled(logliks: list[float]) -> str:
+def stalled(logliks: list[float]) -> str:
     """A message where several steps in a row have raised the log-likelihood by rounding alone."""
     if len(logliks) <= _STALL or logliks[-1] - logliks[-1 - _STALL] > 1e-12 * (1.0 + abs(logliks[-1])):
         return ""
@@ -264,7 +264,7 @@ def _serves(age: float, length: float) -> bool:
     return moved <= _SAME or (moved <= _SHORT and length * moved > _SAME)
 
 
-def _search(
+def uphill(
     objective: Objective, alpha: FloatArray, rest: FloatArray, at: Evaluation, d_alpha: FloatArray, d_rest: FloatArray
 ) -> tuple[FloatArray, FloatArray, Evaluation] | None:
     """The longest of the steps 1, 1/2, 1/4, ... that keeps the domain and does not lower the log-likelihood."""

@@ -203,6 +203,12 @@ class Problem:
             return self.term_rows.slope
         return self._plain_rows().slope if self.link.name == "logit" else None
 
+    def group_scores(self, estimates: FloatArray, codes: IntArray, n_groups: int) -> FloatArray | None:
+        """(G, P') sums of the scores at estimates on the user's scale, by code (n,), where one pass gives them."""
+        if not self.plain or self.structure is not None:
+            return None
+        return self._plain_rows().group_scores(*self.from_user(estimates), codes, n_groups)
+
     @property
     def many_rows(self) -> bool:
         """Whether rough steps on the way, from some of the rows, cost little beside one pass over all."""

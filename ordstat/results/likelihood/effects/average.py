@@ -19,9 +19,8 @@ from ....model.likelihood.derivatives import averages, involved
 from ....model.likelihood.directions import Directions
 from ....model.likelihood.quantities import QUANTITIES, Quantity
 from ....model.sample import Rows
-from ..degrees import by_estimated, degrees_of_freedom
 from ..fitted import FittedLikelihood, with_covariance
-from ..joint_tests import Joint, joint_test
+from ..joint_tests import Joint, by_estimated, degrees_of_freedom, joint_test
 from ..standard_errors import infinite_parameters, rule_covariance, symmetric_limits, two_sided
 from .estimable import estimable, estimable_sum, estimable_tangent
 

@@ -10,10 +10,10 @@ import pandas as pd
 
 from ....checks import one_of
 from ....exceptions import OptionError
+from ...report.noted import NotedFrame, noted_html, noted_text
 from ..joint_tests import Joint, joint_frame
 from .average import Average, together
 from .means import Emmeans, groups_of
-from .noted import NotedFrame, noted_html, noted_text
 
 #: Rows that are printed.
 _SHOWN = 100

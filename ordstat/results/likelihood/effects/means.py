@@ -12,11 +12,11 @@ import pandas as pd
 from ...._typing import FloatArray
 from ....checks import one_of
 from ....exceptions import OptionError
+from ...report.noted import NotedFrame, noted_html, noted_text
 from ..standard_errors import limits_between
 from .adjust import ADJUST, NAMES, STEPWISE, Family, adjusted
 from .average import Average, Averager, estimates, together, warn_of_unknown
 from .contrasts import DEFAULT_ADJUST, WORDS, Contrasts, contrasts_of, interactions, named_method
-from .noted import NotedFrame, noted_html, noted_text
 
 #: What is averaged, in words.
 _QUANTITIES = {
