@@ -2,8 +2,8 @@
 
 Terms are in order of size. The first is block diagonal, one q x q block D_g a group; what it leaves of the others is
 the Schur complement S = H_RR - B'D^-1 B, B = H_1R. Where every group of the first term meets one group of each other
-term (nested terms) S has the pattern of H_RR, and elimination goes on; else S is dense. Of H^-1 only the entries at pairs of
-groups that meet in a row are ever needed [Takahashi, Fagan and Chen 1973].
+term (nested terms) S has the pattern of H_RR, and elimination goes on; else S is dense. Of H^-1 only the entries
+at pairs of groups that meet in a row are ever needed [Takahashi, Fagan and Chen 1973].
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from .boundary import Boundary, settled
 from .laplace import Evaluation, evaluate
 from .model import MixedModel
 from .quadrature import check_scalar, evaluate_by_nodes
+from .scalar import compiled, evaluate_compiled, nodes_of
 from .search import Found, Objective, maximise
 
 #: Rules that "auto" goes through, until neither the log-likelihood nor an estimate, in errors, moves by more.
@@ -109,7 +110,7 @@ class MixedEstimate:
     @property
     def modes_gradient(self) -> float:
         """How far the modes are from theirs."""
-        return float(np.sqrt(max(self.likelihood.at.modes.decrement, 0.0)))
+        return float(np.sqrt(max(self.likelihood.at.decrement, 0.0)))
 
     @property
     def smallest_eigenvalue(self) -> float:
@@ -122,7 +123,7 @@ class MixedEstimate:
         """The random effects, for the results."""
         here = self.likelihood
         model, psi = here.model, here.at.psi
-        factors, selected = model.factors(psi[model.n_fixed :]), here.at.modes.factor.selected()
+        factors, selected = model.factors(psi[model.n_fixed :]), here.at.state.modes.factor.selected()
         found: list[EffectsOfGroups | None] = [None] * len(factors)
         for k, (place, Lambda, spread) in enumerate(zip(model.order, factors, model.spread, strict=True)):
             own = Lambda / spread[:, None]
@@ -185,7 +186,12 @@ def user_map(model: MixedModel, psi: FloatArray) -> FloatArray:
 
 def objective_of(model: MixedModel, quadrature: int) -> Objective:
     """The integrated log-likelihood by a rule of so many nodes."""
-    return partial(evaluate, model) if quadrature == 1 else partial(evaluate_by_nodes, model, quadrature)
+    general = partial(evaluate, model) if quadrature == 1 else partial(evaluate_by_nodes, model, quadrature)
+    if not compiled(model):
+        return general
+    points, logs = nodes_of(quadrature)
+    quick = partial(evaluate_compiled, model, points, logs, quadrature > 0)
+    return lambda psi, start: quick(psi, start) or general(psi, start)
 
 
 def mixed_estimate(

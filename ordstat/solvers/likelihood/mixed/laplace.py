@@ -11,11 +11,13 @@ rho = -s T_H / 2, q = H^-1 X'rho and t_i = x_i'q, the total derivative by the pr
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from ...._typing import FloatArray
 from ....model.likelihood.family import RowTerms
+from ....model.likelihood.predictor import Predictor
 from .blocks import BlockMatrix, Effects
 from .model import MixedModel
 from .modes import Modes, conditional_modes
@@ -27,30 +29,43 @@ class Evaluation:
 
     Attributes
     ----------
+    model : MixedModel
     psi : (P + m,)
     loglik : float
     gradient : (P + m,)
-    modes : Modes
-    terms : RowTerms
-        Of the rows at the modes.
-    x : list of (n, q)
-        Columns z Lambda of each term.
+    v : Effects
+        The modes.
+    decrement : float
+        Of the Newton step that they are away from theirs.
     """
 
+    model: MixedModel
     psi: FloatArray
     loglik: float
     gradient: FloatArray
+    v: Effects
+    decrement: float
+
+    @cached_property
+    def state(self) -> State:
+        """The rows at the modes."""
+        found = state_at(self.model, self.psi, self.v)
+        assert found is not None
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The modes at some psi, the terms of the rows there, and the columns x = z Lambda (n, q) of each random term."""
+
     modes: Modes
     terms: RowTerms
     x: list[FloatArray]
-
-    @property
-    def v(self) -> Effects:
-        return self.modes.v
+    predictor: Predictor
 
 
-def evaluate(model: MixedModel, psi: FloatArray, start: Effects) -> Evaluation | None:
-    """Laplace's approximation at psi, the modes sought from `start`; None outside the domain."""
+def state_at(model: MixedModel, psi: FloatArray, start: Effects) -> State | None:
+    """The modes, sought from `start`; None outside the domain."""
     fixed, phi = psi[: model.n_fixed], psi[model.n_fixed :]
     predictor = model.predictor(fixed)
     if predictor is None:
@@ -61,14 +76,24 @@ def evaluate(model: MixedModel, psi: FloatArray, start: Effects) -> Evaluation |
         return None
     there = replace(predictor, H=predictor.H + modes.shift)
     terms = model.family.terms(there, model.y)
-    if terms is None:
+    return None if terms is None else State(modes, terms, x, there)
+
+
+def evaluate(model: MixedModel, psi: FloatArray, start: Effects) -> Evaluation | None:
+    """Laplace's approximation at psi, the modes sought from `start`; None outside the domain."""
+    at = state_at(model, psi, start)
+    if at is None:
         return None
-    slopes = model.family.curvature_slopes(there, model.y)
-    gradient = _gradient(model, x, modes, terms, slopes)
-    loglik = modes.h - 0.5 * modes.factor.logdet
+    slopes = model.family.curvature_slopes(at.predictor, model.y)
+    gradient = _gradient(model, at.x, at.modes, at.terms, slopes)
+    loglik = at.modes.h - 0.5 * at.modes.factor.logdet
     if not (np.isfinite(loglik) and np.isfinite(gradient).all()):
         return None
-    return Evaluation(psi=psi, loglik=loglik, gradient=gradient, modes=modes, terms=terms, x=x)
+    found = Evaluation(
+        model=model, psi=psi, loglik=loglik, gradient=gradient, v=at.modes.v, decrement=at.modes.decrement
+    )
+    found.__dict__["state"] = at
+    return found
 
 
 def _gradient(model: MixedModel, x: list[FloatArray], modes: Modes, terms: RowTerms, slopes: FloatArray) -> FloatArray:

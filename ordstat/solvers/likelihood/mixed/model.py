@@ -30,7 +30,7 @@ class MixedModel:
     Attributes
     ----------
     rows : ModelRows
-        Scaled columns.
+        Scaled columns; rows are in order of the groups of the first term.
     y : (n,) codes
     weights : (n,)
     family : Family
@@ -71,10 +71,12 @@ class MixedModel:
         terms = [replace(random.terms[k], z=random.terms[k].z / own) for k, own in zip(order, spread, strict=True)]
         x, w, z = problem.scaled()
         rows = replace(ModelRows.of(problem.sample.rows), x=x, w=w, z=z)
+        along = np.argsort(terms[0].codes, kind="stable")
+        terms = [term[along] for term in terms]
         return cls(
-            rows=rows,
-            y=problem.sample.y,
-            weights=weights,
+            rows=rows.take(along),
+            y=problem.sample.y[along],
+            weights=np.ascontiguousarray(weights[along]),
             family=problem.family,
             n_thresholds=problem.counts.size - 1,
             expand=_expansion(problem),
@@ -96,6 +98,24 @@ class MixedModel:
     def structure(self) -> Structure:
         """Which groups of the terms meet."""
         return Structure.of(self.terms)
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """(G + 1,) where the rows of each group of the first term begin, and the end."""
+        first = self.terms[0]
+        return np.asarray(np.searchsorted(first.codes, np.arange(first.n_groups + 1)), dtype=np.intp)
+
+    @cached_property
+    def common(self) -> bool:
+        """Whether the effect of a group moves all of its rows alike: one column of ones, and one scale."""
+        z = self.terms[0].z
+        plain = not self.rows.z.shape[1] and not self.rows.scale_offset.any()
+        return bool(plain and z.shape[1] == 1 and np.all(z == z[0]))
+
+    @cached_property
+    def places(self) -> IntArray:
+        """(2, n) the thresholds above and below each row, as `Cumulative.terms` has them."""
+        return np.stack([np.minimum(self.y, self.n_thresholds - 1), np.maximum(self.y - 1, 0)])
 
     # Parameters
 

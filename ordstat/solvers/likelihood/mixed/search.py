@@ -163,16 +163,17 @@ def start_covariance(model: MixedModel, at: Evaluation) -> FloatArray:
     """About the inverse information of psi."""
     P, size = model.n_fixed, at.psi.size
     J, C = np.zeros((P, P)), [np.zeros((term.n_groups, term.q, P)) for term in model.terms]
-    jacobian, place = model.jacobian(at.terms.places), len(at.terms.places)
-    curvature = model.weights * at.terms.second()
+    here = at.state
+    jacobian, place = model.jacobian(here.terms.places), len(here.terms.places)
+    curvature = model.weights * here.terms.second()
     for some in row_blocks(model.y.size, len(curvature) * P, _ROOM):
-        own = replace(jacobian, rows=model.rows.take(some), places=at.terms.places[:, some])
+        own = replace(jacobian, rows=model.rows.take(some), places=here.terms.places[:, some])
         moves = own.apply(np.eye(P))  # (n, Q, P)
         bent = np.einsum("qrn,nrp->nqp", curvature[:, :, some], moves)
         J += np.einsum("nqp,nqr->pr", moves, bent)
-        for term, x, sums in zip(model.terms, at.x, C, strict=True):
+        for term, x, sums in zip(model.terms, here.x, C, strict=True):
             np.add.at(sums, term.codes[some], -x[some][:, :, None] * bent[:, place][:, None, :])
-    columns = [at.modes.factor.solve([part[:, :, p] for part in C]) for p in range(P)]
+    columns = [here.modes.factor.solve([part[:, :, p] for part in C]) for p in range(P)]
     schur = J - np.array([[_product([c[:, :, p] for c in C], column) for column in columns] for p in range(P)])
     out = np.zeros((size, size))
     out[:P, :P] = _inverse(0.5 * (schur + schur.T), np.ones(P, dtype=bool))
