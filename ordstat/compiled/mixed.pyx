@@ -336,6 +336,69 @@ cdef bint _integrate(const Group *g, const double *z, double v, double H, const 
     return True
 
 
+def location_terms(int link, const double[::1] u, const double[::1] lo, const double[::1] d, const double[::1] s,
+                   const double[::1] shift, double[::1] log_p, double[::1] score, double[::1] curvature):
+    """The log-probability of rows whose scores have moved by `shift`, its derivative by H and its negative second one.
+
+    u, lo and d as in `integrate_scalar`. False where a row is beyond these forms.
+    """
+    cdef Py_ssize_t i
+    cdef bint fine = True
+    cdef double move
+    cdef Row at
+    with nogil:
+        for i in range(u.shape[0]):
+            move = s[i] * shift[i]
+            if link == LOGIT:
+                fine = (isinf(u[i]) or fabs(u[i] - move) < FAR) and (isinf(lo[i]) or fabs(lo[i] - move) < FAR)
+                if fine:
+                    _logit(exp(move - u[i]), exp(move - lo[i]), -expm1(-d[i]), &at)
+                    at.log_p = log(at.log_p)
+            elif link == PROBIT:
+                fine = _probit(u[i] - move, lo[i] - move, d[i], &at)
+            elif link == CLOGLOG:
+                fine = _cloglog(u[i] - move, lo[i] - move, d[i], &at)
+            elif link == CAUCHIT:
+                fine = _cauchit(u[i] - move, lo[i] - move, d[i], &at)
+            else:
+                fine = _cloglog(move - lo[i], move - u[i], d[i], &at)
+                _mirror(&at)
+            if not fine:
+                break
+            log_p[i], score[i], curvature[i] = at.log_p, -s[i] * at.c, s[i] * s[i] * at.W
+    return fine
+
+
+def schur_complement(const Py_ssize_t[::1] starts, const Py_ssize_t[::1] columns, const double[::1] B,
+                     const double[::1] V, double[:, ::1] S):
+    """Subtract B'V, sparse matrices with the same entries, from the lower triangle of S (R, R).
+
+    Row g of both has its entries from starts[g] to starts[g + 1], in the growing `columns`.
+    """
+    cdef Py_ssize_t g, i, j
+    cdef double own
+    with nogil:
+        for g in range(starts.shape[0] - 1):
+            for i in range(starts[g], starts[g + 1]):
+                own = B[i]
+                for j in range(starts[g], i + 1):
+                    S[columns[i], columns[j]] -= own * V[j]
+
+
+def coupled(const Py_ssize_t[::1] starts, const Py_ssize_t[::1] columns, const double[::1] V, const double[:, ::1] P,
+            double[::1] out):
+    """The entries of V P, P (R, R) symmetric, at those of the sparse V; see `schur_complement`."""
+    cdef Py_ssize_t g, i, j
+    cdef double total
+    with nogil:
+        for g in range(starts.shape[0] - 1):
+            for i in range(starts[g], starts[g + 1]):
+                total = 0.0
+                for j in range(starts[g], starts[g + 1]):
+                    total += V[j] * P[columns[i], columns[j]]
+                out[i] = total
+
+
 def integrate_scalar(int link, bint common, const Py_ssize_t[::1] starts, const double[::1] u, const double[::1] lo,
                      const double[::1] d, const double[::1] x, const double[::1] z, const double[::1] s,
                      const double[::1] w, const double[::1] points, const double[::1] logs, bint adaptive,

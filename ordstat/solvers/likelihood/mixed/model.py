@@ -14,13 +14,19 @@ from functools import cached_property
 import numpy as np
 
 from ...._typing import FloatArray, IntArray
-from ....model.likelihood.family import Family
+from ....compiled.mixed import location_terms
+from ....model.likelihood.cumulative import Cumulative
+from ....model.likelihood.family import Family, LocationTerms
 from ....model.likelihood.predictor import Jacobian, ModelRows, Predictor
 from ....model.random_effects import RandomColumns
 from ..problem import Problem
 from ..rows import LARGEST_LOG_SCALE
 from ..user_scale import in_order
 from .blocks import Effects, Structure
+
+
+#: Links of the compiled passes, by their number there.
+LINKS = ("logit", "probit", "cloglog", "loglog", "cauchit")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -152,6 +158,31 @@ class MixedModel:
         alpha, rest = full[: m * count].reshape(m, count).T, full[m * count :]
         found = self.rows.at(np.ascontiguousarray(alpha), rest[:p], rest[p:])
         return found if np.abs(found.tau).max() <= LARGEST_LOG_SCALE else None
+
+    def located(self, predictor: Predictor, shift: FloatArray) -> LocationTerms | None:
+        """Terms of rows by their location, their scores moved by `shift` (n,); None outside the domain."""
+        if self.link is not None:
+            u, lo, d = self._ends(predictor)
+            if not np.all(d > 0.0):
+                return None
+            out = np.empty((3, shift.size))
+            if location_terms(self.link, u, lo, d, predictor.s, shift, *out):
+                return LocationTerms(*out)
+        return self.family.by_location(replace(predictor, H=predictor.H + shift), self.y)
+
+    def _ends(self, predictor: Predictor) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """`predictor.ends`, kept with the predictor."""
+        known = predictor.__dict__.get("own_ends")
+        if known is None:
+            u, lo, d = predictor.ends(self.y)
+            known = predictor.__dict__["own_ends"] = (u, lo, d)
+        return known
+
+    @cached_property
+    def link(self) -> int | None:
+        """Number of the link in the compiled passes; None where they are not for the family."""
+        name = self.family.link.name
+        return LINKS.index(name) if isinstance(self.family, Cumulative) and name in LINKS else None
 
     def columns(self, phi: FloatArray) -> list[FloatArray]:
         """x = z Lambda (n, q) of each term."""

@@ -9,19 +9,14 @@ import numpy as np
 
 from ...._typing import FloatArray
 from ....compiled.mixed import integrate_scalar
-from ....model.likelihood.cumulative import Cumulative
 from .blocks import Effects
 from .laplace import Evaluation
 from .model import MixedModel
 
-#: Links of the compiled pass, by their number there.
-_LINKS = ("logit", "probit", "cloglog", "loglog", "cauchit")
-
 
 def compiled(model: MixedModel) -> bool:
     """Whether the model has one random effect a group, and a link of the compiled pass."""
-    scalar = len(model.terms) == 1 and model.terms[0].q == 1
-    return scalar and isinstance(model.family, Cumulative) and model.family.link.name in _LINKS
+    return model.link is not None and len(model.terms) == 1 and model.terms[0].q == 1
 
 
 def nodes_of(quadrature: int) -> tuple[FloatArray, FloatArray]:
@@ -45,7 +40,7 @@ def evaluate_compiled(
     H, kappa = np.empty_like(v), np.empty((4, model.y.size))
     ends = np.ascontiguousarray(u), np.ascontiguousarray(lo), np.ascontiguousarray(d)
     loglik, by_sigma, decrement = integrate_scalar(
-        _LINKS.index(model.family.link.name),
+        model.link,
         model.common,
         model.starts,
         *ends,

@@ -8,12 +8,11 @@ of central differences of the exact gradient, at the end alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...._typing import BoolArray, FloatArray
-from ....model.row_blocks import row_blocks
 from .blocks import Effects
 from .laplace import Evaluation
 from .model import MixedModel
@@ -29,8 +28,6 @@ _CAP, _SHORTER, _TRIES = 1.0, 0.4, 30
 _STEP = 1e-4
 #: Gradient that Newton's method goes on to, and its steps on one Hessian.
 _GOAL, _NEWTON = 1e-9, 6
-#: Predictors are formed for so many rows at once.
-_ROOM = 2_000_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -150,8 +147,13 @@ def negative_hessian(objective: Objective, at: Evaluation, free: BoolArray) -> F
         h = _STEP * max(1.0, abs(at.psi[j]))
         move = np.zeros(size)
         move[j] = h
-        ahead, behind = objective(at.psi + move, at.v), objective(at.psi - move, at.v)
-        if ahead is None or behind is None:
+        ahead = objective(at.psi + move, at.v)
+        if ahead is None:
+            out[j] = np.nan
+            continue
+        mirrored = [2.0 * here - there for here, there in zip(at.v, ahead.v, strict=True)]
+        behind = objective(at.psi - move, mirrored)
+        if behind is None:
             out[j] = np.nan
             continue
         out[j] = (behind.gradient - ahead.gradient) / (2.0 * h)
@@ -161,20 +163,20 @@ def negative_hessian(objective: Objective, at: Evaluation, free: BoolArray) -> F
 
 def start_covariance(model: MixedModel, at: Evaluation) -> FloatArray:
     """About the inverse information of psi."""
-    P, size = model.n_fixed, at.psi.size
-    J, C = np.zeros((P, P)), [np.zeros((term.n_groups, term.q, P)) for term in model.terms]
-    here = at.state
+    P, size, here = model.n_fixed, at.psi.size, at.state
     jacobian, place = model.jacobian(here.terms.places), len(here.terms.places)
     curvature = model.weights * here.terms.second()
-    for some in row_blocks(model.y.size, len(curvature) * P, _ROOM):
-        own = replace(jacobian, rows=model.rows.take(some), places=here.terms.places[:, some])
-        moves = own.apply(np.eye(P))  # (n, Q, P)
-        bent = np.einsum("qrn,nrp->nqp", curvature[:, :, some], moves)
-        J += np.einsum("nqp,nqr->pr", moves, bent)
-        for term, x, sums in zip(model.terms, here.x, C, strict=True):
-            np.add.at(sums, term.codes[some], -x[some][:, :, None] * bent[:, place][:, None, :])
-    columns = [here.modes.factor.solve([part[:, :, p] for part in C]) for p in range(P)]
-    schur = J - np.array([[_product([c[:, :, p] for c in C], column) for column in columns] for p in range(P)])
+    J = np.empty((P, P))
+    for p, unit in enumerate(np.eye(P)[:, :, None]):
+        moves = jacobian.apply(unit)[:, :, 0].T
+        J[p] = jacobian.total(np.einsum("qrn,rn->qn", curvature, moves))
+    C = []
+    for term, x in zip(model.terms, here.x, strict=True):
+        parts = [jacobian.totals(-column * curvature[place], term.codes, term.n_groups) for column in x.T]
+        C.append(np.stack(parts, axis=1))
+    solved = [here.modes.factor.solve([part[:, :, p] for part in C]) for p in range(P)]
+    gone = np.array([[_product([part[:, :, p] for part in C], one) for one in solved] for p in range(P)])
+    schur = J - gone
     out = np.zeros((size, size))
     out[:P, :P] = _inverse(0.5 * (schur + schur.T), np.ones(P, dtype=bool))
     groups = np.concatenate([np.full(term.n_phi, term.n_groups) for term in model.terms])
