@@ -162,7 +162,7 @@ class MixedModel:
     def located(self, predictor: Predictor, shift: FloatArray) -> LocationTerms | None:
         """Terms of rows by their location, their scores moved by `shift` (n,); None outside the domain."""
         if self.link is not None:
-            u, lo, d = self._ends(predictor)
+            u, lo, d = self.ends(predictor)
             if not np.all(d > 0.0):
                 return None
             out = np.empty((3, shift.size))
@@ -170,7 +170,7 @@ class MixedModel:
                 return LocationTerms(*out)
         return self.family.by_location(replace(predictor, H=predictor.H + shift), self.y)
 
-    def _ends(self, predictor: Predictor) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def ends(self, predictor: Predictor) -> tuple[FloatArray, FloatArray, FloatArray]:
         """`predictor.ends`, kept with the predictor."""
         known = predictor.__dict__.get("own_ends")
         if known is None:
