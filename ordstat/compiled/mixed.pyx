@@ -114,20 +114,18 @@ cdef inline bint _probit(double u, double lo, double d, Row *at) noexcept nogil:
 
 
 cdef inline bint _cloglog(double u, double lo, double d, Row *at) noexcept nogil:
-    cdef double e_u, e_l = exp(lo), share, D, grown, shrink
+    cdef double e_u, e_l, share, D, grown, shrink
     cdef Scores S
-    if lo > 6.0 or (d < NARROW):
+    if lo > 20.0 or d < NARROW or u < -FAR:
         return False
-    if isinf(u):
+    e_l, share = exp(lo), 1.0 if isinf(lo) else -expm1(-d)
+    e_u = exp(u) if u < FAR else INFINITY
+    D = e_u * share
+    if D > 700.0:  # the density at u counts as 0
         at.log_p, at.a, at.b, at.c = -e_l, 0.0, e_l, -e_l
         S.u, S.lo, S.slope_u, S.slope_l, S.gap = 0.0, 1.0 - e_l, 0.0, -e_l, 0.0
         _fill(&S, at)
         return True
-    if u > 6.0 or u < -FAR:
-        return False
-    e_u = exp(u)
-    share = 1.0 if isinf(lo) else -expm1(-d)
-    D = e_u * share
     grown = expm1(D)
     shrink = D / grown
     at.a = shrink / share

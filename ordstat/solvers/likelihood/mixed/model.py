@@ -24,7 +24,6 @@ from ..rows import LARGEST_LOG_SCALE
 from ..user_scale import in_order
 from .blocks import Effects, Structure
 
-
 #: Links of the compiled passes, by their number there.
 LINKS = ("logit", "probit", "cloglog", "loglog", "cauchit")
 
