@@ -17,13 +17,26 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import pandas as pd  # noqa: E402
 
-from benchmarks import against_r, boosting, bounds, clm, effects, online, prediction, start, svm, trees  # noqa: E402
+from benchmarks import (  # noqa: E402
+    against_r,
+    boosting,
+    bounds,
+    clm,
+    effects,
+    mixed,
+    online,
+    prediction,
+    start,
+    svm,
+    trees,
+)
 
 SUITES = {
     "start": start.run,
     "clm": clm.run,
     "profiles": clm.profiles,
     "effects": effects.run,
+    "mixed": mixed.run,
     "svm": svm.run,
     "selection": svm.selection,
     "linear": svm.linear,
