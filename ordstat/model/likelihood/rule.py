@@ -105,11 +105,14 @@ class LikelihoodRule:
         """(N,) rank of least expected cost; ties go to the lower rank."""
         codes = np.empty(rows.n, dtype=np.intp)
         for some in row_blocks(rows.n, self.n_levels):
-            part = rows.take(some), None if scores is None else scores[some]
-            expected = np.ascontiguousarray(self._expected_cost(self.probabilities(*part)).T)  # (K, n)
-            largest = np.abs(expected).max(axis=0)
-            codes[some] = np.argmax(expected <= expected.min(axis=0) + _TIE * largest, axis=0)
+            codes[some] = self.least_cost(self.probabilities(rows.take(some), None if scores is None else scores[some]))
         return codes
+
+    def least_cost(self, probabilities: FloatArray) -> IntArray:
+        """(n,) rank of least expected cost at probabilities (n, K)."""
+        expected = np.ascontiguousarray(self._expected_cost(probabilities).T)  # (K, n)
+        largest = np.abs(expected).max(axis=0)
+        return np.asarray(np.argmax(expected <= expected.min(axis=0) + _TIE * largest, axis=0), dtype=np.intp)
 
     def _expected_cost(self, probabilities: FloatArray) -> FloatArray:
         """(n, K) expected cost of predicting each rank; the classification cost needs no K x K matrix."""

@@ -7,9 +7,8 @@ from ....model.fit import LikelihoodFit
 
 #: Name of a method of the results -> what to use in its place.
 UNAVAILABLE = {
-    "predict": "coef, ranef()",
-    "augment": "ranef()",
-    "effects": "coef, confint()",
+    "augment": "predict()",
+    "effects": "predict(re='marginal')",
     "emmeans": "test()",
     "emtrends": "test()",
     "simulate": "",
@@ -26,7 +25,7 @@ UNAVAILABLE = {
     "bootstrap": "confint()",
     "wild_bootstrap": "test()",
     "with_vcov": "vcov()",
-    "residuals": "ranef()",
+    "residuals": "predict() and ranef()",
     "influence": "ranef()",
     "gof": "loglik and aic",
     "discrimination": "errors()",
@@ -36,7 +35,7 @@ UNAVAILABLE = {
     "bounds": "errors()",
     "reliability": "errors()",
     "conformal": "errors()",
-    "plot": "ranef()",
+    "plot": "predict() and ranef()",
     "lr_chi2": "loglik of the fit without fixed effects beside it",
     "lr_p_value": "loglik of the fit without fixed effects beside it",
     "mcfadden": "loglik",
