@@ -12,6 +12,7 @@ from ..._typing import BoolArray, FloatArray
 from ...assess.likelihood.wald import chi2_tail
 from ...exceptions import DataError, OptionError
 from .fitted import FittedLikelihood
+from .mixed.comparison import boundary_test, check_same_rule, random_within
 from .parameters import refuse_survey
 
 #: A smaller model may be this much better by rounding of the two log-likelihoods.
@@ -44,7 +45,22 @@ def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
     tests = {"lr_stat": statistic, "df": df, "p_value": np.where(nested, chi2_tail(statistic, df), np.nan)}
     table = pd.DataFrame(models | tests, index=[described(fit) for fit in ordered])
     table.attrs["notes"] = _notes(ordered, within, nested)
-    return table
+    return _at_boundaries(table, ordered)
+
+
+def _at_boundaries(table: pd.DataFrame, fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
+    """With p-values by the law at a boundary where random effects differ, beside those of chi-squared."""
+    if all(fit.fit.marginal is None for fit in fits):
+        return table
+    chi2, places = table["p_value"].to_numpy().copy(), table.columns.get_loc("p_value")
+    laws = [""]
+    for place, (small, large) in enumerate(pairwise(fits), start=1):
+        check_same_rule(small, large)
+        found = boundary_test(small, large, float(table["lr_stat"].iloc[place]))
+        laws.append("" if found is None else found.law)
+        if found is not None and not np.isnan(chi2[place]):
+            table.iloc[place, places] = found.p_value
+    return table.assign(p_chi2=chi2, law=laws)
 
 
 def _notes(fits: Sequence[FittedLikelihood], within: BoolArray, nested: BoolArray) -> list[str]:
@@ -85,6 +101,7 @@ def nested_in(small: FittedLikelihood, large: FittedLikelihood) -> bool:
     return (
         _link_within(small, large)
         and _thresholds_within(small, large)
+        and random_within(small, large)
         and _spanned(joined(a.nominal), joined(b.nominal))
         and _spanned(joined(a.X, _difference(a.offset, b.offset)), joined(b.X, b.nominal))
         and _spanned(joined(a.scale, _difference(a.scale_offset, b.scale_offset)), joined(b.scale))

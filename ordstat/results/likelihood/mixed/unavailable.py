@@ -13,7 +13,6 @@ UNAVAILABLE = {
     "emtrends": "test()",
     "simulate": "",
     "power": "",
-    "anova": "test(), loglik and aic",
     "drop1": "test(), joint_tests() and aic of fits compared",
     "add1": "aic of fits compared",
     "step": "aic of fits compared",

@@ -24,8 +24,8 @@ Objective = Callable[[FloatArray, Effects], Evaluation | None]
 _NEAR = 1e-10
 #: Largest change of phi in one step, factor of a step refused, and how many are tried.
 _CAP, _SHORTER, _TRIES = 1.0, 0.4, 30
-#: Step of the differences.
-_STEP = 1e-4
+#: Step of the differences, and how much shorter it may be near the end of the domain.
+_STEP, _SHORTENED = 1e-4, (1.0, 0.1, 0.01)
 #: Gradient that Newton's method goes on to, and its steps on one Hessian.
 _GOAL, _NEWTON = 1e-9, 6
 
@@ -132,7 +132,10 @@ def _newton(
 def _inverse(information: FloatArray, free: BoolArray) -> FloatArray:
     """Of the free part, directions of no positive curvature left out; 0 elsewhere."""
     out = np.zeros_like(information)
-    values, vectors = np.linalg.eigh(information[np.ix_(free, free)])
+    own = information[np.ix_(free, free)]
+    if not np.isfinite(own).all():
+        return out
+    values, vectors = np.linalg.eigh(own)
     kept = values > 1e-12 * max(values[-1], 0.0)
     vectors = vectors[:, kept] / np.sqrt(values[kept])
     out[np.ix_(free, free)] = vectors @ vectors.T
@@ -140,25 +143,28 @@ def _inverse(information: FloatArray, free: BoolArray) -> FloatArray:
 
 
 def negative_hessian(objective: Objective, at: Evaluation, free: BoolArray) -> FloatArray:
-    """Central differences of the gradient; 0 outside the free part."""
+    """Central differences of the gradient; 0 outside the free part, NaN where the domain ends too near."""
     size = at.psi.size
     out = np.zeros((size, size))
     for j in np.flatnonzero(free):
-        h = _STEP * max(1.0, abs(at.psi[j]))
-        move = np.zeros(size)
-        move[j] = h
+        out[j] = _slope(objective, at, j)
+    out[:, ~free] = 0.0
+    return np.asarray(0.5 * (out + out.T))
+
+
+def _slope(objective: Objective, at: Evaluation, j: int) -> FloatArray:
+    """Minus the derivative of the gradient by a component of psi, on the longest step that stays inside the domain."""
+    for shorter in _SHORTENED:
+        move = np.zeros(at.psi.size)
+        move[j] = shorter * _STEP * max(1.0, abs(at.psi[j]))
         ahead = objective(at.psi + move, at.v)
         if ahead is None:
-            out[j] = np.nan
             continue
         mirrored = [2.0 * here - there for here, there in zip(at.v, ahead.v, strict=True)]
         behind = objective(at.psi - move, mirrored)
-        if behind is None:
-            out[j] = np.nan
-            continue
-        out[j] = (behind.gradient - ahead.gradient) / (2.0 * h)
-    out[:, ~free] = 0.0
-    return np.asarray(0.5 * (out + out.T))
+        if behind is not None:
+            return np.asarray((behind.gradient - ahead.gradient) / (2.0 * move[j]))
+    return np.full(at.psi.size, np.nan)
 
 
 def start_covariance(model: MixedModel, at: Evaluation) -> FloatArray:
