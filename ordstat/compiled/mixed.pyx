@@ -3,7 +3,7 @@
 
 Formulas in solvers/likelihood/mixed/laplace.py and quadrature.py, those of a row in model/likelihood/
 interval_probability.py and third.py. Values that these plain forms are not made for (far tails, intervals of no width)
-are left to the general route: the pass answers NaN. Its NumPy twin is in tests/twins.py.
+are left to the general route: the pass answers NaN. Its NumPy twin is in tests/mixed/twins_mixed.py.
 """
 
 from libc.math cimport INFINITY, NAN, atan2, erfc, exp, expm1, fabs, isinf, log, log1p, sqrt
