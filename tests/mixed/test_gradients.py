@@ -96,7 +96,7 @@ def test_many_nodes_are_the_integral(link: str) -> None:
     assert at is not None
     predictor = model.predictor(psi[: model.n_fixed])
     assert predictor is not None
-    codes, x = model.terms[0].codes, at.x[0][:, 0]
+    codes, x = model.terms[0].codes, at.state.x[0][:, 0]
     upper, lower, _ = predictor.ends(model.y)
 
     def density(v: float, rows: FloatArray) -> float:

@@ -78,7 +78,7 @@ class FittedLikelihood(FittedRanker):
             New data and random effects.
         """
         if newdata is not None and self.fit.marginal is not None:
-            raise UnavailableError("New data are not available of a fit with random effects: use coef, ranef().")
+            raise UnavailableError("New data must go to predict(newdata, re=...) where a fit has random effects.")
         target = super().target(newdata)
         what = "rows of the fit" if newdata is None else "rows of newdata"
         labels = target.index[target.complete].to_numpy()

@@ -21,6 +21,7 @@ from ...model.sample import Rows
 from ..predictions import known_type, prediction, unknown_type
 from .fitted import FittedLikelihood, with_covariance
 from .joint_tests import degrees_of_freedom
+from .mixed.predictions import mixed_prediction
 from .standard_errors import (
     UNCERTAIN,
     drawn_rules,
@@ -46,6 +47,7 @@ def prediction_with_errors(
     seed: int | np.random.Generator = 0,
     vcov: Any = None,
     cost: Any = None,
+    re: str | None = None,
 ) -> pd.Series | pd.DataFrame:
     """Predict rows of new data, or the rows that were fitted, with standard errors and limits where asked for.
 
@@ -76,6 +78,11 @@ def prediction_with_errors(
         Covariance of the parameters, as in `vcov`.
     cost : str or K x K matrix, optional
         What the predicted class is to minimise instead of the cost of the fit; nothing is fitted again.
+    re : {"mode", "zero", "marginal", "posterior"}, optional
+        Random effects, where the fit has some: at their conditional modes (groups that the fit has seen), at zero,
+        averaged over all groups (the population), or averaged over what the data of a row's own groups leave open
+        (over all groups for one not seen). Left out: the modes, or the population where no group is known. Errors are
+        by the delta method alone.
 
     Returns
     -------
@@ -104,6 +111,8 @@ def prediction_with_errors(
     [2, 2, 3]
     """
     one_of("interval", interval, ("confidence", None))
+    if re is not None or r.fit.marginal is not None:
+        return _prediction_over_effects(r, newdata, type, re, se, interval, level, cost, (method, vcov))
     one_of("method", method, ("delta", "simulation"))
     whole("draws", draws, 2)
     fraction("level", level)
@@ -136,6 +145,26 @@ def prediction_with_errors(
         tables |= {"lower": lower, "upper": upper}
     columns = _columns(r, type, list(tables))
     return target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
+
+
+def _prediction_over_effects(
+    r: FittedLikelihood,
+    newdata: Any,
+    type: str,
+    re: str | None,
+    se: bool,
+    interval: str | None,
+    level: float,
+    cost: Any,
+    others: tuple[str, Any],
+) -> pd.Series | pd.DataFrame:
+    """Predictions of a fit with random effects, whose errors are by the delta method on the model's covariance."""
+    if r.fit.marginal is None:
+        raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
+    if others != ("delta", None):
+        raise OptionError("method and vcov must be left out where the fit has random effects.")
+    fraction("level", level)
+    return mixed_prediction(r, newdata, type, re, se, interval, level, cost)
 
 
 def _prediction_under(r: FittedLikelihood, newdata: Any, type: str, cost: Any) -> pd.Series:

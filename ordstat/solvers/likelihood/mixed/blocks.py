@@ -9,20 +9,19 @@ pairs of groups that meet in a row are ever needed [Takahashi, Fagan and Chen 19
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from ...._typing import FloatArray, IntArray
+from ....compiled.mixed import coupled, schur_complement
 from ....exceptions import OptionError
 from ....model.random_effects import RandomColumns
 
 #: Effects, beside those of the largest term, of which a dense matrix is made.
 MOST_DENSE = 8000
-#: Entries of a block of rows of H^-1 made at once.
-_ROOM = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +72,11 @@ class Structure:
     patterns: dict[tuple[int, int], Pattern]
     inner: dict[tuple[int, int], IntArray] = field(default_factory=dict)
     rest: Structure | None = None
+
+    @cached_property
+    def layout(self) -> Layout | None:
+        """Of the first term beside the others, where these are crossed."""
+        return None if self.rest is not None or len(self.codes) == 1 else Layout.of(self)
 
     @classmethod
     def of(cls, terms: Sequence[RandomColumns]) -> Structure:
@@ -210,25 +214,17 @@ class Factor:
         return BlockMatrix([own, *inner.diagonal], pairs)
 
     def _selected_beside(self, rest: Dense) -> BlockMatrix:
-        inner, own = rest.selected(self.structure), self.inverse.copy()
+        inner, own, layout = rest.selected(self.structure), self.inverse.copy(), self.structure.layout
+        assert layout is not None
+        V = layout.entries(self.V)
+        product = np.empty_like(V)
+        coupled(layout.starts, layout.columns, V, rest.inverse, product)
         pairs = dict(inner.pairs)
-        for t in rest.terms:
-            pairs[0, t] = np.empty_like(self.V[t])
-        size = self.structure.sizes[0]
-        step = max(1, _ROOM // (self.structure.widths[0] * len(rest.inverse)))
-        for start in range(0, size, step):
-            groups = slice(start, min(start + step, size))
-            product = rest.left(self.V, self.structure, groups)
-            for t in rest.terms:
-                pattern = self.structure.patterns[0, t]
-                some = slice(*np.searchsorted(pattern.first, [groups.start, groups.stop]))
-                here = pattern.first[some] - groups.start
-                found = rest.gather(product, here, pattern.second[some], t)
-                pairs[0, t][some] = -found
-                moved = found @ self.V[t][some].transpose(0, 2, 1)
-                own[groups] += _by_code(here, moved.reshape(len(moved), -1), groups.stop - groups.start).reshape(
-                    -1, *own.shape[1:]
-                )
+        for t, found in layout.blocks(product, self.V).items():
+            pairs[0, t] = -found
+            moved = found @ self.V[t].transpose(0, 2, 1)
+            gained = _by_code(self.structure.patterns[0, t].first, moved.reshape(len(moved), -1), len(own))
+            own += gained.reshape(own.shape)
         return BlockMatrix([own, *inner.diagonal], pairs)
 
 
@@ -246,14 +242,25 @@ class Dense:
         q of each.
     lower : (R, R)
         Cholesky factor.
-    inverse : (R, R)
     """
 
     terms: range
     starts: tuple[int, ...]
     widths: tuple[int, ...]
     lower: FloatArray
-    inverse: FloatArray
+
+    @classmethod
+    def frame(cls, structure: Structure) -> Dense:
+        """Where the effects of all terms but the first stand, without a matrix."""
+        terms = range(1, len(structure.codes))
+        starts = np.cumsum([0, *(structure.sizes[t] * structure.widths[t] for t in terms)])
+        return cls(terms, tuple(int(start) for start in starts), structure.widths[1:], np.empty((0, 0)))
+
+    @cached_property
+    def inverse(self) -> FloatArray:
+        """(R, R) S^-1."""
+        lower = dpotri(self.lower, lower=1)[0]
+        return np.ascontiguousarray(np.tril(lower) + np.tril(lower, -1).T)
 
     def solve(self, right: Effects) -> Effects:
         """S^-1 times a vector."""
@@ -279,34 +286,48 @@ class Dense:
                 pairs[s, t] = self.inverse[rows[:, :, None], columns[:, None, :]]
         return BlockMatrix(diagonal, pairs)
 
-    def left(self, V: dict[int, FloatArray], structure: Structure, groups: slice) -> FloatArray:
-        """(G, q_1, R) rows of V S^-1 of some groups of the first term."""
-        matrix = _sparse(V, structure, self, groups)
-        return np.asarray((matrix @ self.inverse).reshape(groups.stop - groups.start, -1, len(self.inverse)))
 
-    def gather(self, product: FloatArray, first: IntArray, second: IntArray, t: int) -> FloatArray:
-        """(P, q_1, q_t) of `left` at pairs."""
-        every = np.arange(product.shape[1])
-        return product[first[:, None, None], every[None, :, None], self.columns(t, second)[:, None, :]]
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Blocks at pairs of groups (first term, others) as one sparse matrix, row by row.
 
+    Attributes
+    ----------
+    order : (E,)
+        Place of every entry among those of the blocks, one block after another.
+    starts : (G q_1 + 1,)
+    columns : (E,)
+    """
 
-def _sparse(blocks: dict[int, FloatArray], structure: Structure, dense: Dense, groups: slice) -> Any:
-    """(G q_1, R) sparse matrix of blocks (P, q_1, q_t) at pairs with some groups of the first term."""
-    from scipy.sparse import csr_array
+    order: IntArray
+    starts: IntArray
+    columns: IntArray
 
-    q, rows, columns, values = structure.widths[0], [], [], []
-    for t in dense.terms:
-        pattern = structure.patterns[0, t]
-        some = slice(*np.searchsorted(pattern.first, [groups.start, groups.stop]))
-        row = (pattern.first[some] - groups.start)[:, None] * q + np.arange(q)
-        column = dense.columns(t, pattern.second[some])
-        shape = len(row), q, structure.widths[t]
-        rows.append(np.broadcast_to(row[:, :, None], shape).reshape(-1))
-        columns.append(np.broadcast_to(column[:, None, :], shape).reshape(-1))
-        values.append(blocks[t][some].reshape(-1))
-    shape_of_all = (groups.stop - groups.start) * q, dense.starts[-1]
-    entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
-    return csr_array(entries, shape=shape_of_all)
+    @classmethod
+    def of(cls, structure: Structure) -> Layout:
+        """Of the first term beside all others."""
+        q, frame = structure.widths[0], Dense.frame(structure)
+        rows, columns = [], []
+        for t in frame.terms:
+            pattern, shape = structure.patterns[0, t], (structure.patterns[0, t].first.size, q, structure.widths[t])
+            row = pattern.first[:, None] * q + np.arange(q)
+            rows.append(np.broadcast_to(row[:, :, None], shape).reshape(-1))
+            columns.append(np.broadcast_to(frame.columns(t, pattern.second)[:, None, :], shape).reshape(-1))
+        row, column = np.concatenate(rows), np.concatenate(columns)
+        order = np.lexsort((column, row))
+        starts = np.searchsorted(row[order], np.arange(structure.sizes[0] * q + 1))
+        return cls(order, starts.astype(np.intp), np.ascontiguousarray(column[order], dtype=np.intp))
+
+    def entries(self, blocks: dict[int, FloatArray]) -> FloatArray:
+        """(E,) row by row."""
+        return np.concatenate([blocks[t].reshape(-1) for t in sorted(blocks)])[self.order]
+
+    def blocks(self, entries: FloatArray, like: dict[int, FloatArray]) -> dict[int, FloatArray]:
+        """The inverse of `entries`, in blocks of the shape of some others."""
+        values = np.empty_like(entries)
+        values[self.order] = entries
+        ends = np.cumsum([like[t].size for t in sorted(like)])[:-1]
+        return {t: part.reshape(like[t].shape) for t, part in zip(sorted(like), np.split(values, ends), strict=True)}
 
 
 def _by_code(codes: IntArray, values: FloatArray, size: int) -> FloatArray:
@@ -319,15 +340,10 @@ def _by_code(codes: IntArray, values: FloatArray, size: int) -> FloatArray:
 
 def factor(matrix: BlockMatrix, structure: Structure) -> Factor | None:
     """Eliminate term by term; None where the matrix is not positive definite."""
-    try:
-        lower = np.linalg.cholesky(matrix.diagonal[0])
-    except np.linalg.LinAlgError:
+    found = _inverses(matrix.diagonal[0])
+    if found is None:
         return None
-    logdet = 2.0 * float(np.log(np.einsum("gaa->ga", lower)).sum())
-    if not np.isfinite(logdet):
-        return None
-    half = np.linalg.inv(lower)
-    inverse = half.transpose(0, 2, 1) @ half
+    inverse, logdet = found
     count = len(structure.codes)
     if count == 1:
         return Factor(structure, inverse, {}, None, logdet)
@@ -337,6 +353,23 @@ def factor(matrix: BlockMatrix, structure: Structure) -> Factor | None:
         return None
     own = rest.logdet if isinstance(rest, Factor) else 2.0 * float(np.log(np.diag(rest.lower)).sum())
     return Factor(structure, inverse, V, rest, logdet + own)
+
+
+def _inverses(blocks: FloatArray) -> tuple[FloatArray, float] | None:
+    """Inverses of (G, q, q) blocks and the sum of their log determinants; None where one is not positive definite."""
+    if blocks.shape[1] == 1:
+        if not np.all((blocks > 0.0) & (blocks < np.inf)):
+            return None
+        return 1.0 / blocks, float(np.log(blocks).sum())
+    try:
+        lower = np.linalg.cholesky(blocks)
+    except np.linalg.LinAlgError:
+        return None
+    logdet = 2.0 * float(np.log(np.einsum("gaa->ga", lower)).sum())
+    if not np.isfinite(logdet):
+        return None
+    half = np.linalg.inv(lower)
+    return half.transpose(0, 2, 1) @ half, logdet
 
 
 def _nested(matrix: BlockMatrix, structure: Structure, V: dict[int, FloatArray]) -> Factor | None:
@@ -357,25 +390,17 @@ def _nested(matrix: BlockMatrix, structure: Structure, V: dict[int, FloatArray])
 
 def _dense(matrix: BlockMatrix, structure: Structure, V: dict[int, FloatArray]) -> Dense | None:
     """What is left of crossed terms."""
-    terms, widths = range(1, len(structure.codes)), structure.widths[1:]
-    starts = np.cumsum([0, *(structure.sizes[t] * structure.widths[t] for t in terms)])
-    empty = np.empty((0, 0))
-    frame = Dense(terms, tuple(int(start) for start in starts), widths, empty, empty)
+    frame, layout = Dense.frame(structure), structure.layout
+    assert layout is not None
     S = np.zeros((frame.starts[-1], frame.starts[-1]))
-    for t in terms:
+    for t in frame.terms:
         places = frame.columns(t, np.arange(structure.sizes[t]))
         S[places[:, :, None], places[:, None, :]] = matrix.diagonal[t]
     for (s, t), pattern in structure.patterns.items():
-        if s in terms:
+        if s in frame.terms:
             rows, columns = frame.columns(s, pattern.first), frame.columns(t, pattern.second)
-            S[rows[:, :, None], columns[:, None, :]] = matrix.pairs[s, t]
             S[columns[:, :, None], rows[:, None, :]] = matrix.pairs[s, t].transpose(0, 2, 1)
-    whole = slice(0, structure.sizes[0])
-    B = _sparse({t: matrix.pairs[0, t] for t in terms}, structure, frame, whole)
-    S -= (B.T @ _sparse(V, structure, frame, whole)).toarray()
-    lower, failed = dpotrf(S, lower=1, clean=1)
-    if failed:
-        return None
-    inverse = dpotri(lower, lower=1)[0]
-    inverse = np.tril(inverse) + np.tril(inverse, -1).T
-    return Dense(terms, frame.starts, widths, lower, inverse)
+    B = layout.entries({t: matrix.pairs[0, t] for t in frame.terms})
+    schur_complement(layout.starts, layout.columns, B, layout.entries(V), S)
+    lower, failed = dpotrf(S.T, lower=0, clean=1, overwrite_a=1)
+    return None if failed else replace(frame, lower=np.asfortranarray(lower.T))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -9,12 +10,15 @@ import numpy as np
 
 from ...._typing import BoolArray, FloatArray
 from ....model.likelihood.marginal import EffectsOfGroups, Marginal
+from ....model.random_effects import RandomRows
 from ..problem import Problem
 from ..user_scale import in_order
 from .boundary import Boundary, settled
-from .laplace import Evaluation, evaluate
+from .laplace import Evaluation, evaluate, state_at
 from .model import MixedModel
+from .new_rows import Moments, moments
 from .quadrature import check_scalar, evaluate_by_nodes
+from .scalar import compiled, evaluate_compiled, nodes_of
 from .search import Found, Objective, maximise
 
 #: Rules that "auto" goes through, until neither the log-likelihood nor an estimate, in errors, moves by more.
@@ -63,6 +67,30 @@ class MarginalLikelihood:
         """psi and where to seek the modes -> Evaluation."""
         return objective_of(self.model, self.quadrature)
 
+    def inner_covariance(self) -> FloatArray:
+        """(P' + m, P' + m) of psi, NaN at a boundary."""
+        inner = np.full(self.information.shape, np.nan)
+        some = np.ix_(self.free, self.free)
+        own = self.information[some]
+        inner[some] = np.linalg.inv(own) if _positive(own) else np.nan
+        return inner
+
+    def moments(self, random: RandomRows, re: str, psi: FloatArray | None = None) -> Moments:
+        """What random effects add to the scores of rows, at the estimates or elsewhere; see `new_rows.py`."""
+        psi, state = self.at.psi if psi is None else psi, None
+        if re in ("mode", "posterior"):
+            state = self.at.state if psi is self.at.psi else state_at(self.model, psi, self.at.v)
+            assert state is not None
+        return moments(self.model, psi, random, re, state)
+
+    def steps(self) -> Iterator[tuple[int, FloatArray, FloatArray, float]]:
+        """For every free component of psi its place, psi on either side and the distance of these."""
+        for j in np.flatnonzero(self.free):
+            h = 1e-4 * max(1.0, abs(self.at.psi[j]))
+            move = np.zeros(self.at.psi.size)
+            move[j] = h
+            yield int(j), self.at.psi - move, self.at.psi + move, 2.0 * h
+
     def to_user(self) -> FloatArray:
         """(P' + m, P' + m) from psi to the user's parameters; columns of Lambda keep their signs as shown."""
         return user_map(self.model, self.at.psi)
@@ -109,7 +137,7 @@ class MixedEstimate:
     @property
     def modes_gradient(self) -> float:
         """How far the modes are from theirs."""
-        return float(np.sqrt(max(self.likelihood.at.modes.decrement, 0.0)))
+        return float(np.sqrt(max(self.likelihood.at.decrement, 0.0)))
 
     @property
     def smallest_eigenvalue(self) -> float:
@@ -122,7 +150,7 @@ class MixedEstimate:
         """The random effects, for the results."""
         here = self.likelihood
         model, psi = here.model, here.at.psi
-        factors, selected = model.factors(psi[model.n_fixed :]), here.at.modes.factor.selected()
+        factors, selected = model.factors(psi[model.n_fixed :]), here.at.state.modes.factor.selected()
         found: list[EffectsOfGroups | None] = [None] * len(factors)
         for k, (place, Lambda, spread) in enumerate(zip(model.order, factors, model.spread, strict=True)):
             own = Lambda / spread[:, None]
@@ -141,18 +169,9 @@ class MixedEstimate:
             likelihood=here,
         )
 
-    def inner_covariance(self) -> FloatArray:
-        """(P' + m, P' + m) of psi, NaN at a boundary."""
-        here = self.likelihood
-        inner = np.full(here.information.shape, np.nan)
-        some = np.ix_(here.free, here.free)
-        own = here.information[some]
-        inner[some] = np.linalg.inv(own) if _positive(own) else np.nan
-        return inner
-
     def covariance(self) -> FloatArray:
         """(P' + m, P' + m) on the user's scale, NaN at a boundary."""
-        here, inner = self.likelihood, self.inner_covariance()
+        here, inner = self.likelihood, self.likelihood.inner_covariance()
         known = np.where(np.isnan(inner), 0.0, inner)
         to_user = here.to_user()
         out = to_user @ known @ to_user.T
@@ -185,7 +204,12 @@ def user_map(model: MixedModel, psi: FloatArray) -> FloatArray:
 
 def objective_of(model: MixedModel, quadrature: int) -> Objective:
     """The integrated log-likelihood by a rule of so many nodes."""
-    return partial(evaluate, model) if quadrature == 1 else partial(evaluate_by_nodes, model, quadrature)
+    general = partial(evaluate, model) if quadrature == 1 else partial(evaluate_by_nodes, model, quadrature)
+    if not compiled(model):
+        return general
+    points, logs = nodes_of(quadrature)
+    quick = partial(evaluate_compiled, model, points, logs, quadrature > 0)
+    return lambda psi, start: quick(psi, start) or general(psi, start)
 
 
 def mixed_estimate(
@@ -220,7 +244,7 @@ def mixed_estimate(
 def _same(one: MixedEstimate, other: MixedEstimate) -> bool:
     """Whether a finer rule has changed nothing that shows."""
     moved = np.abs(other.likelihood.at.psi - one.likelihood.at.psi)
-    errors = np.sqrt(np.abs(np.diag(other.inner_covariance())))
+    errors = np.sqrt(np.abs(np.diag(other.likelihood.inner_covariance())))
     return abs(other.loglik - one.loglik) < _SAME_LOGLIK and bool(np.all(~(moved > _SAME_ESTIMATES * errors)))
 
 

@@ -10,12 +10,16 @@ rho = -s T_H / 2, q = H^-1 X'rho and t_i = x_i'q, the total derivative by the pr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from ...._typing import FloatArray
+from ...._typing import FloatArray, IntArray
+from ....compiled.mixed import full_terms, total_derivatives
 from ....model.likelihood.family import RowTerms
+from ....model.likelihood.predictor import Predictor
 from .blocks import BlockMatrix, Effects
 from .model import MixedModel
 from .modes import Modes, conditional_modes
@@ -27,30 +31,60 @@ class Evaluation:
 
     Attributes
     ----------
+    model : MixedModel
     psi : (P + m,)
     loglik : float
     gradient : (P + m,)
-    modes : Modes
-    terms : RowTerms
-        Of the rows at the modes.
-    x : list of (n, q)
-        Columns z Lambda of each term.
+    v : Effects
+        The modes.
+    decrement : float
+        Of the Newton step that they are away from theirs.
     """
 
+    model: MixedModel
     psi: FloatArray
     loglik: float
     gradient: FloatArray
+    v: Effects
+    decrement: float
+
+    @cached_property
+    def state(self) -> State:
+        """The rows at the modes."""
+        found = state_at(self.model, self.psi, self.v)
+        assert found is not None
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The modes at some psi, the columns x = z Lambda (n, q) of each random term, and the predictor with and without.
+
+    Attributes
+    ----------
+    model : MixedModel
+    modes : Modes
+    x : list of (n, q)
+    bare, predictor : Predictor
+        Without the random effects, and at their modes.
+    """
+
+    model: MixedModel
     modes: Modes
-    terms: RowTerms
     x: list[FloatArray]
+    bare: Predictor
+    predictor: Predictor
 
-    @property
-    def v(self) -> Effects:
-        return self.modes.v
+    @cached_property
+    def terms(self) -> RowTerms:
+        """Of the rows at the modes."""
+        found = self.model.family.terms(self.predictor, self.model.y)
+        assert found is not None
+        return found
 
 
-def evaluate(model: MixedModel, psi: FloatArray, start: Effects) -> Evaluation | None:
-    """Laplace's approximation at psi, the modes sought from `start`; None outside the domain."""
+def state_at(model: MixedModel, psi: FloatArray, start: Effects) -> State | None:
+    """The modes, sought from `start`; None outside the domain."""
     fixed, phi = psi[: model.n_fixed], psi[model.n_fixed :]
     predictor = model.predictor(fixed)
     if predictor is None:
@@ -59,35 +93,76 @@ def evaluate(model: MixedModel, psi: FloatArray, start: Effects) -> Evaluation |
     modes = conditional_modes(model, predictor, x, start)
     if modes is None:
         return None
-    there = replace(predictor, H=predictor.H + modes.shift)
-    terms = model.family.terms(there, model.y)
-    if terms is None:
+    return State(model, modes, x, predictor, replace(predictor, H=predictor.H + modes.shift))
+
+
+def evaluate(model: MixedModel, psi: FloatArray, start: Effects) -> Evaluation | None:
+    """Laplace's approximation at psi, the modes sought from `start`; None outside the domain."""
+    at = state_at(model, psi, start)
+    if at is None:
         return None
-    slopes = model.family.curvature_slopes(there, model.y)
-    gradient = _gradient(model, x, modes, terms, slopes)
-    loglik = modes.h - 0.5 * modes.factor.logdet
+    gradient, loglik = _gradient(at), at.modes.h - 0.5 * at.modes.factor.logdet
     if not (np.isfinite(loglik) and np.isfinite(gradient).all()):
         return None
-    return Evaluation(psi=psi, loglik=loglik, gradient=gradient, modes=modes, terms=terms, x=x)
+    return Evaluation(
+        model=model, psi=psi, loglik=loglik, gradient=gradient, v=at.modes.v, decrement=at.modes.decrement
+    )
 
 
-def _gradient(model: MixedModel, x: list[FloatArray], modes: Modes, terms: RowTerms, slopes: FloatArray) -> FloatArray:
-    weights, place = model.weights, len(terms.places)
-    selected = modes.factor.selected()
-    e = own_solutions(model, x, selected)
+def _gradient(at: State) -> FloatArray:
+    model, x, modes = at.model, at.x, at.modes
+    rows, weights = _rows(at), model.weights
+    e = own_solutions(model, x, modes.factor.selected())
     s = np.asarray(sum(np.einsum("nq,nq->n", a, b) for a, b in zip(x, e, strict=True)))
-    rho = -0.5 * weights * s * slopes[place]
-    q = modes.factor.solve(model.gathered(x, rho))
-    t = model.shift(x, q)
-    kappa = weights * (terms.score - 0.5 * s * slopes - t * terms.second()[place])
-    fixed = model.jacobian(terms.places).total(kappa)
-    score, curvature = weights * terms.score[place], weights * terms.second()[place, place]
-    parts = []
+    q = modes.factor.solve(model.gathered(x, -0.5 * weights * s * rows.slope))
+    kappa = rows.derivatives(s, model.shift(x, q))
+    fixed = model.jacobian(rows.places).total(kappa)
+    score, curvature = weights * modes.terms.score, weights * modes.terms.curvature
+    location, parts = kappa[len(rows.places)], []
     for k, term in enumerate(model.terms):
-        inner = kappa[place][:, None] * modes.v[k][term.codes] - curvature[:, None] * e[k]
+        inner = location[:, None] * modes.v[k][term.codes] - curvature[:, None] * e[k]
         inner += score[:, None] * q[k][term.codes]
         parts.append((term.z.T @ inner)[term.entries])
     return np.concatenate([fixed, *parts])
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Third derivatives of the rows: `slope` (n,) of the curvature by H, and kappa from s and t, both (n,)."""
+
+    places: IntArray
+    slope: FloatArray
+    derivatives: Callable[[FloatArray, FloatArray], FloatArray]
+
+
+def _rows(at: State) -> _Rows:
+    """By the compiled pass where it is for these values."""
+    model = at.model
+    if model.link is None:
+        return _any_rows(at)
+    (u, lo, d), s, shift = model.ends(at.bare), at.bare.s, at.modes.shift
+    terms = np.empty((model.y.size, 8))
+    if not full_terms(model.link, u, lo, d, s, shift, terms):
+        return _any_rows(at)
+
+    def derivatives(variance: FloatArray, t: FloatArray) -> FloatArray:
+        kappa = np.empty((4, model.y.size))
+        total_derivatives(terms, u, lo, s, shift, model.weights, variance, t, kappa)
+        return kappa
+
+    return _Rows(model.places, -(s**3) * (terms[:, 6] + terms[:, 7]), derivatives)
+
+
+def _any_rows(at: State) -> _Rows:
+    """Of any family."""
+    terms, place = at.terms, len(at.terms.places)
+    slopes = at.model.family.curvature_slopes(at.predictor, at.model.y)
+
+    def derivatives(variance: FloatArray, t: FloatArray) -> FloatArray:
+        own = terms.score - 0.5 * variance * slopes - t * terms.second()[place]
+        return np.asarray(at.model.weights * own)
+
+    return _Rows(terms.places, slopes[place], derivatives)
 
 
 def own_solutions(model: MixedModel, x: list[FloatArray], selected: BlockMatrix) -> list[FloatArray]:

@@ -14,13 +14,18 @@ from functools import cached_property
 import numpy as np
 
 from ...._typing import FloatArray, IntArray
-from ....model.likelihood.family import Family
+from ....compiled.mixed import location_terms
+from ....model.likelihood.cumulative import Cumulative
+from ....model.likelihood.family import Family, LocationTerms
 from ....model.likelihood.predictor import Jacobian, ModelRows, Predictor
 from ....model.random_effects import RandomColumns
 from ..problem import Problem
 from ..rows import LARGEST_LOG_SCALE
 from ..user_scale import in_order
 from .blocks import Effects, Structure
+
+#: Links of the compiled passes, by their number there.
+LINKS = ("logit", "probit", "cloglog", "loglog", "cauchit")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -30,7 +35,7 @@ class MixedModel:
     Attributes
     ----------
     rows : ModelRows
-        Scaled columns.
+        Scaled columns; rows are in order of the groups of the first term.
     y : (n,) codes
     weights : (n,)
     family : Family
@@ -71,10 +76,12 @@ class MixedModel:
         terms = [replace(random.terms[k], z=random.terms[k].z / own) for k, own in zip(order, spread, strict=True)]
         x, w, z = problem.scaled()
         rows = replace(ModelRows.of(problem.sample.rows), x=x, w=w, z=z)
+        along = np.argsort(terms[0].codes, kind="stable")
+        terms = [term[along] for term in terms]
         return cls(
-            rows=rows,
-            y=problem.sample.y,
-            weights=weights,
+            rows=rows.take(along),
+            y=problem.sample.y[along],
+            weights=np.ascontiguousarray(weights[along]),
             family=problem.family,
             n_thresholds=problem.counts.size - 1,
             expand=_expansion(problem),
@@ -96,6 +103,24 @@ class MixedModel:
     def structure(self) -> Structure:
         """Which groups of the terms meet."""
         return Structure.of(self.terms)
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """(G + 1,) where the rows of each group of the first term begin, and the end."""
+        first = self.terms[0]
+        return np.asarray(np.searchsorted(first.codes, np.arange(first.n_groups + 1)), dtype=np.intp)
+
+    @cached_property
+    def common(self) -> bool:
+        """Whether the effect of a group moves all of its rows alike: one column of ones, and one scale."""
+        z = self.terms[0].z
+        plain = not self.rows.z.shape[1] and not self.rows.scale_offset.any()
+        return bool(plain and z.shape[1] == 1 and np.all(z == z[0]))
+
+    @cached_property
+    def places(self) -> IntArray:
+        """(2, n) the thresholds above and below each row, as `Cumulative.terms` has them."""
+        return np.stack([np.minimum(self.y, self.n_thresholds - 1), np.maximum(self.y - 1, 0)])
 
     # Parameters
 
@@ -132,6 +157,31 @@ class MixedModel:
         alpha, rest = full[: m * count].reshape(m, count).T, full[m * count :]
         found = self.rows.at(np.ascontiguousarray(alpha), rest[:p], rest[p:])
         return found if np.abs(found.tau).max() <= LARGEST_LOG_SCALE else None
+
+    def located(self, predictor: Predictor, shift: FloatArray) -> LocationTerms | None:
+        """Terms of rows by their location, their scores moved by `shift` (n,); None outside the domain."""
+        if self.link is not None:
+            u, lo, d = self.ends(predictor)
+            if not np.all(d > 0.0):
+                return None
+            out = np.empty((3, shift.size))
+            if location_terms(self.link, u, lo, d, predictor.s, shift, *out):
+                return LocationTerms(*out)
+        return self.family.by_location(replace(predictor, H=predictor.H + shift), self.y)
+
+    def ends(self, predictor: Predictor) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """`predictor.ends`, kept with the predictor."""
+        known = predictor.__dict__.get("own_ends")
+        if known is None:
+            u, lo, d = predictor.ends(self.y)
+            known = predictor.__dict__["own_ends"] = (u, lo, d)
+        return known
+
+    @cached_property
+    def link(self) -> int | None:
+        """Number of the link in the compiled passes; None where they are not for the family."""
+        name = self.family.link.name
+        return LINKS.index(name) if isinstance(self.family, Cumulative) and name in LINKS else None
 
     def columns(self, phi: FloatArray) -> list[FloatArray]:
         """x = z Lambda (n, q) of each term."""

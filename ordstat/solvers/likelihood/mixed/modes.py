@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -86,7 +86,7 @@ def conditional_modes(model: MixedModel, predictor: Predictor, x: list[FloatArra
 
 def _point(model: MixedModel, predictor: Predictor, x: list[FloatArray], v: Effects) -> _Point | None:
     shift = model.shift(x, v)
-    terms = model.family.by_location(replace(predictor, H=predictor.H + shift), model.y)
+    terms = model.located(predictor, shift)
     if terms is None:
         return None
     h = float(model.weights @ terms.log_p) - 0.5 * sum(float(np.vdot(part, part)) for part in v)

@@ -20,7 +20,7 @@ from ....exceptions import OptionError
 from ....model.likelihood.predictor import Predictor
 from ....model.random_effects import RandomColumns
 from .blocks import Effects
-from .laplace import Evaluation, evaluate
+from .laplace import Evaluation, State, state_at
 from .model import MixedModel
 
 _SQRT_2 = float(np.sqrt(2.0))
@@ -48,25 +48,29 @@ def check_scalar(terms: tuple[RandomColumns, ...], quadrature: int) -> None:
 
 def evaluate_by_nodes(model: MixedModel, quadrature: int, psi: FloatArray, start: Effects) -> Evaluation | None:
     """The integrated log-likelihood at psi by |quadrature| nodes; None outside the domain."""
-    at = evaluate(model, psi, start)
+    at = state_at(model, psi, start)
     predictor = model.predictor(psi[: model.n_fixed])
     if at is None or predictor is None:
         return None
     adaptive = quadrature > 0
     points, weights = np.polynomial.hermite.hermgauss(abs(quadrature))
     tau = np.sqrt(at.modes.factor.inverse[:, 0, 0])
-    v = at.v[0] + _SQRT_2 * tau[:, None] * points if adaptive else np.tile(points, (tau.size, 1))
+    v = at.modes.v[0] + _SQRT_2 * tau[:, None] * points if adaptive else np.tile(points, (tau.size, 1))
     nodes = _at_nodes(model, predictor, at, v, np.log(weights) + points**2)
     if nodes is None:
         return None
     spread = float(np.log(_SQRT_2 * tau).sum()) if adaptive else 0.0
     loglik = nodes.loglik + spread - 0.5 * tau.size * float(np.log(2.0 * np.pi))
     gradient = _gradient(model, predictor, at, nodes, points, tau, adaptive)
-    return replace(at, loglik=loglik, gradient=gradient) if np.isfinite(gradient).all() else None
+    if not (np.isfinite(loglik) and np.isfinite(gradient).all()):
+        return None
+    return Evaluation(
+        model=model, psi=psi, loglik=loglik, gradient=gradient, v=at.modes.v, decrement=at.modes.decrement
+    )
 
 
 def _at_nodes(
-    model: MixedModel, predictor: Predictor, at: Evaluation, v: FloatArray, log_weights: FloatArray
+    model: MixedModel, predictor: Predictor, at: State, v: FloatArray, log_weights: FloatArray
 ) -> _Nodes | None:
     term, x = model.terms[0], at.x[0][:, 0]
     h, slopes = np.empty_like(v), np.empty_like(v)
@@ -83,7 +87,7 @@ def _at_nodes(
 def _gradient(
     model: MixedModel,
     predictor: Predictor,
-    at: Evaluation,
+    at: State,
     nodes: _Nodes,
     points: FloatArray,
     tau: FloatArray,
@@ -113,7 +117,7 @@ def _gradient(
     t = x * q[codes]
     moved = -0.5 * s * slopes - t * bent
     fixed = model.jacobian(at.terms.places).total(weights * (mean + moved))
-    inner = mean_v + moved[place] * at.v[0][codes, 0] - bent[place] * e + at.terms.score[place] * q[codes]
+    inner = mean_v + moved[place] * at.modes.v[0][codes, 0] - bent[place] * e + at.terms.score[place] * q[codes]
     return np.append(fixed, term.z[:, 0] @ (weights * inner))
 
 

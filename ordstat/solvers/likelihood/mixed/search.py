@@ -8,12 +8,11 @@ of central differences of the exact gradient, at the end alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...._typing import BoolArray, FloatArray
-from ....model.row_blocks import row_blocks
 from .blocks import Effects
 from .laplace import Evaluation
 from .model import MixedModel
@@ -25,12 +24,10 @@ Objective = Callable[[FloatArray, Effects], Evaluation | None]
 _NEAR = 1e-10
 #: Largest change of phi in one step, factor of a step refused, and how many are tried.
 _CAP, _SHORTER, _TRIES = 1.0, 0.4, 30
-#: Step of the differences.
-_STEP = 1e-4
+#: Step of the differences, and how much shorter it may be near the end of the domain.
+_STEP, _SHORTENED = 1e-4, (1.0, 0.1, 0.01)
 #: Gradient that Newton's method goes on to, and its steps on one Hessian.
 _GOAL, _NEWTON = 1e-9, 6
-#: Predictors are formed for so many rows at once.
-_ROOM = 2_000_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -135,7 +132,10 @@ def _newton(
 def _inverse(information: FloatArray, free: BoolArray) -> FloatArray:
     """Of the free part, directions of no positive curvature left out; 0 elsewhere."""
     out = np.zeros_like(information)
-    values, vectors = np.linalg.eigh(information[np.ix_(free, free)])
+    own = information[np.ix_(free, free)]
+    if not np.isfinite(own).all():
+        return out
+    values, vectors = np.linalg.eigh(own)
     kept = values > 1e-12 * max(values[-1], 0.0)
     vectors = vectors[:, kept] / np.sqrt(values[kept])
     out[np.ix_(free, free)] = vectors @ vectors.T
@@ -143,37 +143,46 @@ def _inverse(information: FloatArray, free: BoolArray) -> FloatArray:
 
 
 def negative_hessian(objective: Objective, at: Evaluation, free: BoolArray) -> FloatArray:
-    """Central differences of the gradient; 0 outside the free part."""
+    """Central differences of the gradient; 0 outside the free part, NaN where the domain ends too near."""
     size = at.psi.size
     out = np.zeros((size, size))
     for j in np.flatnonzero(free):
-        h = _STEP * max(1.0, abs(at.psi[j]))
-        move = np.zeros(size)
-        move[j] = h
-        ahead, behind = objective(at.psi + move, at.v), objective(at.psi - move, at.v)
-        if ahead is None or behind is None:
-            out[j] = np.nan
-            continue
-        out[j] = (behind.gradient - ahead.gradient) / (2.0 * h)
+        out[j] = _slope(objective, at, int(j))
     out[:, ~free] = 0.0
     return np.asarray(0.5 * (out + out.T))
 
 
+def _slope(objective: Objective, at: Evaluation, j: int) -> FloatArray:
+    """Minus the derivative of the gradient by a component of psi, on the longest step that stays inside the domain."""
+    for shorter in _SHORTENED:
+        move = np.zeros(at.psi.size)
+        move[j] = shorter * _STEP * max(1.0, abs(at.psi[j]))
+        ahead = objective(at.psi + move, at.v)
+        if ahead is None:
+            continue
+        mirrored = [2.0 * here - there for here, there in zip(at.v, ahead.v, strict=True)]
+        behind = objective(at.psi - move, mirrored)
+        if behind is not None:
+            return np.asarray((behind.gradient - ahead.gradient) / (2.0 * move[j]))
+    return np.full(at.psi.size, np.nan)
+
+
 def start_covariance(model: MixedModel, at: Evaluation) -> FloatArray:
     """About the inverse information of psi."""
-    P, size = model.n_fixed, at.psi.size
-    J, C = np.zeros((P, P)), [np.zeros((term.n_groups, term.q, P)) for term in model.terms]
-    jacobian, place = model.jacobian(at.terms.places), len(at.terms.places)
-    curvature = model.weights * at.terms.second()
-    for some in row_blocks(model.y.size, len(curvature) * P, _ROOM):
-        own = replace(jacobian, rows=model.rows.take(some), places=at.terms.places[:, some])
-        moves = own.apply(np.eye(P))  # (n, Q, P)
-        bent = np.einsum("qrn,nrp->nqp", curvature[:, :, some], moves)
-        J += np.einsum("nqp,nqr->pr", moves, bent)
-        for term, x, sums in zip(model.terms, at.x, C, strict=True):
-            np.add.at(sums, term.codes[some], -x[some][:, :, None] * bent[:, place][:, None, :])
-    columns = [at.modes.factor.solve([part[:, :, p] for part in C]) for p in range(P)]
-    schur = J - np.array([[_product([c[:, :, p] for c in C], column) for column in columns] for p in range(P)])
+    P, size, here = model.n_fixed, at.psi.size, at.state
+    jacobian, place = model.jacobian(here.terms.places), len(here.terms.places)
+    curvature = model.weights * here.terms.second()
+    J = np.empty((P, P))
+    for p, unit in enumerate(np.eye(P)[:, :, None]):
+        moves = jacobian.apply(unit)[:, :, 0].T
+        J[p] = jacobian.total(np.einsum("qrn,rn->qn", curvature, moves))
+    C = []
+    for term, x in zip(model.terms, here.x, strict=True):
+        parts = [jacobian.totals(-column * curvature[place], term.codes, term.n_groups) for column in x.T]
+        C.append(np.stack(parts, axis=1))
+    solved = [here.modes.factor.solve([part[:, :, p] for part in C]) for p in range(P)]
+    gone = np.array([[_product([part[:, :, p] for part in C], one) for one in solved] for p in range(P)])
+    schur = J - gone
     out = np.zeros((size, size))
     out[:P, :P] = _inverse(0.5 * (schur + schur.T), np.ones(P, dtype=bool))
     groups = np.concatenate([np.full(term.n_phi, term.n_groups) for term in model.terms])
