@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,7 @@ def canonical(given: Any, names: Iterable[str]) -> str | None:
     return next((name for name in names if _plain(name) == wanted), None)
 
 
+@lru_cache(maxsize=1024)
 def _plain(name: str) -> str:
     return "".join(letter for letter in name.casefold() if letter not in "-_ ")
 

@@ -165,8 +165,14 @@ class OnlineMethod(Method):
                 f"row {row} has {weights[row]:g}. With presentation='cost' weights may be any number."
             )
 
+    def _grows(self, sample: Sample) -> bool:
+        """Whether the work may be more than that of one look at every row."""
+        return sample.weights is not None or self.similarity is not None
+
     def work(self, sample: Sample) -> Work | None:
         """The examples presented, as many as the weights add up to in every pass, and the kernel matrix of the rows."""
+        if not self._grows(sample):
+            return None
         total, work = float(sample.case_weights.sum()), None
         if sample.weights is not None:
             work = Work(
@@ -224,7 +230,8 @@ class OnlineMethod(Method):
                 f"{self!r} weighs all rows of a sample against each other, so it cannot learn further batches: use "
                 "keep='mean' or 'last' with presentation='shuffled' or 'order', as method='prank' does."
             )
-        require_affordable(self.one_pass().work(sample), "partial_fit")
+        if self._grows(sample):
+            require_affordable(self.one_pass().work(sample), "partial_fit")
         examples = Examples.as_given(sample, self.cost_matrix)
         work, before = self.resume(learned, examples), learned.tally
         tally, path = _learn(work, [examples.in_turn()], replace(before, batches=before.batches + 1), 1, None)
