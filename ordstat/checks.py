@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -152,6 +153,7 @@ def canonical(given: Any, names: Iterable[str]) -> str | None:
     return known.get(wanted) or known.get(_plain(OTHER_NAMES.get(wanted, "")))
 
 
+@lru_cache(maxsize=1024)
 def _plain(name: str) -> str:
     return "".join(letter for letter in name.casefold() if letter not in "-_ ")
 
