@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -25,6 +26,7 @@ from .methods.shared.work import require_affordable
 from .progress import reporter
 from .registry import preset_cost, resolve
 from .results.base import OrdinalResults
+from .results.likelihood.parameters import chosen_covariance
 
 
 def ordfit(
@@ -221,6 +223,7 @@ def fit_design(
             f"design must go with a likelihood method; {type(method).__name__} has no standard errors: give the "
             "sampling weights as weights=, and PSUs as cluster=."
         )
+    chosen = None if vcov is None else chosen_covariance(vcov, design, cast(Any, method).penalty)
     calibrated = Calibrated.of(method, calibrate)
     if not flag("force", force):
         fits = 1 if calibrated is None else calibrated.folds + 1
@@ -229,10 +232,10 @@ def fit_design(
     how = "" if calibrated is None else f", calibrate={calibrated.folds}"
     call, again = f"ordfit({design.formula!r}, method={method!r}{how})", partial(refit, force=force)
     results: OrdinalResults = method.results_class(call, design, method, fit, fitter=again, calibrated=calibrated)
+    results = results if chosen is None else replace(cast(Any, results), robust=chosen)
     for category, message in results.alerts():
         warnings.warn(message, category, stacklevel=stacklevel)
-    robust: OrdinalResults = results if vcov is None else cast(Any, results).with_vcov(vcov)
-    return robust
+    return results
 
 
 def refit(
@@ -240,11 +243,17 @@ def refit(
     method: str | Method,
     options: Mapping[str, Any],
     vcov: Any = None,
+    kept_vcov: Any = None,
     calibrate: bool | int = False,
     force: bool = False,
 ) -> OrdinalResults:
-    """Fit a method, by name or as a value, to a design; what results use to fit again."""
-    return fit_design(design, resolve(method, options), vcov=vcov, calibrate=calibrate, force=force, stacklevel=4)
+    """Fit a method, by name or as a value, to a design; what results use to fit again.
+
+    `kept_vcov` is the covariance of the results, which methods without standard errors leave out.
+    """
+    value = resolve(method, options)
+    vcov = kept_vcov if vcov is None and value.likelihood else vcov
+    return fit_design(design, value, vcov=vcov, calibrate=calibrate, force=force, stacklevel=4)
 
 
 def _split_vcov(vcov: Any, cluster: Any) -> tuple[Any, Any]:

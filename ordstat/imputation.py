@@ -78,6 +78,8 @@ def ordfit_mi(
     >>> ordfit_mi("rating ~ temp + contact", frames, method="probit").params.round(2)["contact[T.yes]"]
     np.float64(0.86)
     """
+    if "data" in options:
+        raise OptionError("data must be left out of ordfit_mi: the imputed data sets are its second argument, frames.")
     sampling = {"n_imputations": n_imputations, "n_burnin": n_burnin, "n_skip": n_skip}
     drawn = _drawn(frames, **sampling) if hasattr(frames, "next_sample") else _given(frames, sampling)
     with warnings.catch_warnings(record=True) as caught:

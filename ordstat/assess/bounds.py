@@ -42,6 +42,8 @@ from .margins import Margins
 
 # Margins tried at most: the bound holds for all, so fewer only lose a little of its sharpness.
 _MOST_DELTAS = 2000
+#: Of the rows of a survey.
+DRAWN = "No margin bounds: they need independent rows; these were drawn by a survey design."
 _ROW_COSTS = "The bound of the cost takes the largest costs of the rows seen for the largest possible."
 
 

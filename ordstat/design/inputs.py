@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,11 +57,10 @@ def values_of(given: Any, role: str, index: pd.Index) -> pd.Series:
         return given
     if hasattr(given, "to_numpy"):
         given = given.to_numpy()
-    values = given if hasattr(given, "dtype") else list(given)
-    if np.ndim(values) != 1 or len(values) != len(index):
-        raise DataError(
-            f"{role}= must be a column name or {len(index)} values, one per row; got shape {np.shape(values)}."
-        )
+    values = given if hasattr(given, "dtype") else list(given) if isinstance(given, Iterable) else None
+    if values is None or np.ndim(values) != 1 or len(values) != len(index):
+        got = repr(given) if values is None else f"shape {np.shape(values)}"
+        raise DataError(f"{role}= must be a column name or {len(index)} values, one per row; got {got}.")
     return pd.Series(values, index=index, name=role)
 
 

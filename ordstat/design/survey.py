@@ -20,8 +20,6 @@ from .interpreter import Interpreter
 
 #: Kinds of replicate weights.
 TYPES = ("BRR", "Fay", "JK1", "JKn", "bootstrap")
-#: Singular values of the replicate weights below this share of the largest are zero, as in R's degf().
-_RANK = 1e-5
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -103,6 +101,8 @@ class SurveyDesign:
         one_of("lonely", self.lonely, LONELY, of=self)
         flag("nest", self.nest)
         flag("mse", self.mse)
+        if self.nest and self.clusters is None:
+            raise OptionError("nest of SurveyDesign goes with clusters=, whose labels start anew in every stratum.")
         names = _OF_STRATA if self.replicates is not None else _OF_REPLICATES
         given = [name for name in names if not (getattr(self, name) is None or getattr(self, name) is False)]
         if given and self.replicates is None:
@@ -260,7 +260,7 @@ def _replicates(asked: SurveyDesign, frame: pd.DataFrame) -> Replicates:
         "bootstrap": 1.0 / (n - 1.0),
         "JKn": 1.0,
     }[str(asked.type)]
-    factors = np.ones(n) if asked.rscales is None else np.array(asked.rscales, dtype=float)
+    factors = np.ones(n) if asked.rscales is None else _numbers(asked.rscales)
     if factors.shape not in ((), (n,)) or not (np.isfinite(factors).all() and (factors >= 0.0).all() and factors.any()):
         raise OptionError(f"rscales of SurveyDesign must be {n} numbers >= 0, one a replicate; got {asked.rscales!r}.")
     return Replicates(
@@ -268,8 +268,15 @@ def _replicates(asked: SurveyDesign, frame: pd.DataFrame) -> Replicates:
         factor=np.broadcast_to(factors, n) * (scale if asked.scale is None else asked.scale),
         mse=asked.mse,
         type=str(asked.type),
-        df=_rank(weights) - 1,
     )
+
+
+def _numbers(given: Any) -> FloatArray:
+    """The values as floats, NaN where they are no numbers."""
+    try:
+        return np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        return np.array(np.nan)
 
 
 def _replicate_weights(given: Any, frame: pd.DataFrame) -> FloatArray:
@@ -290,9 +297,3 @@ def _replicate_weights(given: Any, frame: pd.DataFrame) -> FloatArray:
     bad = ~(np.isfinite(weights) & (weights >= 0.0)).all(axis=1)
     refuse(bad, frame.index, "replicates= of SurveyDesign", "missing, infinite or negative", ".")
     return weights
-
-
-def _rank(weights: FloatArray) -> int:
-    """Rank of the replicate weights, by the eigenvalues of their products."""
-    values = np.linalg.eigvalsh(weights.T @ weights)
-    return int((values > _RANK**2 * values[-1]).sum())

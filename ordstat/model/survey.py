@@ -21,6 +21,8 @@ from .sums import sums_by
 LONELY = ("fail", "remove", "certainty", "adjust", "average")
 #: A stratum of which a smaller share than this was left out was drawn whole [R: survey, onestrat].
 _WHOLE = 1e-7
+#: Singular values of the replicate weights below this share of the largest are zero, as in R's degf().
+_RANK = 1e-5
 
 
 class Scores(Protocol):
@@ -184,14 +186,18 @@ class Replicates:
     mse : bool
         Differences from the estimates, rather than from the mean of the replicates.
     type : str
-    df : int
     """
 
     weights: FloatArray
     factor: FloatArray
     mse: bool
     type: str
-    df: int
+
+    @cached_property
+    def df(self) -> int:
+        """Rank of the weights less 1, of the rows at hand alone [R: survey, degf]."""
+        values = np.linalg.eigvalsh(self.weights.T @ self.weights)
+        return int((values > _RANK**2 * values[-1]).sum()) - 1
 
     @property
     def words(self) -> str:
@@ -210,7 +216,11 @@ class Replicates:
         return replace(self, weights=self.weights[rows])
 
     def check(self) -> None:
-        """Nothing: a replicate that cannot be fitted says so."""
+        if self.df < 1:
+            raise DataError(
+                f"design= must leave a degree of freedom, two replicates that differ; got {self.words}. Rows with a "
+                "response and all inputs come from too few PSUs."
+            )
 
     def covariance(self, at: Scores, bread: FloatArray) -> FloatArray:
         found = at.replicated(self.weights)

@@ -317,7 +317,7 @@ def _check(results: FittedRanker, level: Any, data: Any, weights: Any, share: An
     fraction("share", share)
     if data is None and weights is not None:
         raise OptionError("weights goes with data: the rows of the fit have their own.")
-    if results.design.sample.cluster is not None:
-        raise OptionError(
-            "rows in clusters are not exchangeable; coverage of conformal intervals is not guaranteed for them."
-        )
+    drawn = "rows in clusters" if results.design.sample.cluster is not None else ""
+    drawn = "rows of a survey design" if results.design.survey is not None else drawn
+    if drawn:
+        raise OptionError(f"{drawn} are not exchangeable; coverage of conformal intervals is not guaranteed for them.")

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray
-from ..assess.bounds import MarginBounds
+from ..assess.bounds import DRAWN, MarginBounds
 from ..assess.errors import ErrorTable, Predictions, error_table
 from ..assess.margins import Margins, margins
 from ..assess.training_bounds import training_bounds
@@ -379,6 +379,8 @@ class FittedRanker:
         """
         if self.geometry is None:
             return MarginBounds(bounds=(), notes=(self.no_bounds,))
+        if self.design.survey is not None:
+            return MarginBounds(bounds=(), notes=(DRAWN,))
         if self.no_margins is not None:
             return MarginBounds(
                 bounds=(), notes=(f"No margin bounds: {self.no_margins[:1].lower()}{self.no_margins[1:]}",)

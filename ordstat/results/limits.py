@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..assess.bounds import Bound, dependence
+from ..assess.bounds import DRAWN, Bound, dependence
 from ..assess.errors import Predictions
 from ..assess.intervals import averaged, holdout_limits
 from ..checks import generator
@@ -55,11 +55,11 @@ def fold_limits(fit: FittedRanker, folds: int, delta: float, seed: int | np.rand
     Raises
     ------
     OptionError
-        Clusters or case weights: the rows are not independent one by one.
+        Clusters, a survey design or case weights: the rows are not independent one by one.
     """
     fit.check_parts()
     sample = fit.design.sample
-    if reason := dependence(sample):
+    if reason := DRAWN if fit.design.survey is not None else dependence(sample):
         raise OptionError(reason.replace("No margin bounds: they need", "bounds(cv=) needs"))
     if np.any(sample.case_weights != 1.0):
         raise OptionError(

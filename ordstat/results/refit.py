@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from ..checks import did_you_mean
-from ..exceptions import OptionError
+from ..exceptions import DataError, OptionError
 from .fitted import FittedRanker
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def updated(
         The data of the fit if not given; they must still be what they were.
     **changes
         Other arguments of `ordfit` (weights, cluster, vcov, subset, calibrate, ...) and options of the method
-        (link, cost, C, ...). Constraints stay where their columns are still in the model, and a DataWarning names the
-        others; `constraints=[]` takes all away.
+        (link, cost, C, ...). The covariance of a likelihood fit stays, with its clusters. Constraints stay where their
+        columns are still in the model, and a DataWarning names the others; `constraints=[]` takes all away.
 
     Returns
     -------
@@ -79,21 +79,44 @@ def updated(
     kept = {"calibrate": False if fit.calibrated is None else fit.calibrated.folds}
     kept |= {name: changes[name] for name in ("calibrate", "force") if name in changes}
     new = fit.design if data is None and not given else fit.design.updated(data, **given)
-    covariance = changes["vcov"] if "vcov" in changes else kept_covariance(fit, new)
+    vcov = {"vcov": changes["vcov"]} if "vcov" in changes else {"kept_vcov": kept_covariance(fit, new, data)}
     if method is not None:
-        return fit.fitter(new, method, options, changes.get("vcov"), **kept)
-    return fit.fitter(new, _changed(fit.method, options), {}, covariance, **kept)
+        return fit.fitter(new, method, options, **vcov, **kept)
+    return fit.fitter(new, _changed(fit.method, options), {}, **vcov, **kept)
 
 
-def kept_covariance(fit: FittedRanker, design: Design) -> Any:
-    """The covariance asked for at the fit, where it makes sense for the new rows too."""
+def kept_covariance(fit: FittedRanker, design: Design, data: Any) -> Any:
+    """The covariance asked for at the fit, for the rows of a new design.
+
+    Raises
+    ------
+    DataError
+        Clusters that were given as values, and rows that the fit had not.
+    """
     chosen = getattr(fit, "robust", None)
-    if chosen is None or chosen.cluster is None:
-        return None if chosen is None else chosen.name
+    if chosen is None or chosen.survey is not None or design.survey is not None:
+        return None
+    if chosen.cluster is None:
+        return chosen.name
     if chosen.cluster is fit.design.sample.cluster:
         return chosen.name if design.sample.cluster is not None else None
     kind = "CR2" if chosen.name == "CR2" else "CR1"
-    return {"cluster": chosen.cluster, "type": kind} if design.index.equals(fit.design.index) else None
+    return {"cluster": _kept_clusters(fit, chosen, design, data), "type": kind}
+
+
+def _kept_clusters(fit: FittedRanker, chosen: Any, design: Design, data: Any) -> Any:
+    """The column of the clusters, or their values at the rows of the new design."""
+    old = fit.design.index
+    if isinstance(chosen.given, str) and (data is not None or not design.index.equals(old)):
+        return chosen.given
+    if design.index.equals(old):
+        return chosen.cluster
+    if not (old.is_unique and design.index.isin(old).all()):
+        raise DataError(
+            "vcov has the clusters of the rows of the fit as values, and update has other rows: give "
+            "vcov={'cluster': ...} for these, or vcov='model'."
+        )
+    return chosen.cluster[old.get_indexer(design.index)]
 
 
 def _changed(method: Any, options: Mapping[str, Any]) -> Any:

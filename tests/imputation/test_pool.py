@@ -235,3 +235,20 @@ def test_a_sampler_of_statsmodels():
     assert np.allclose(ordfit_mi("y ~ x + z", frames).params, first.params, rtol=1e-12)
     with pytest.raises(OptionError, match="n_imputations must be a whole number, 2 or more; got 1"):
         ordfit_mi("y ~ x", sampler, n_imputations=1)
+
+
+def test_update_takes_as_many_frames(pooled):
+    others = [frame.assign(x1=frame["x1"] + 0.1 * k) for k, frame in enumerate(FRAMES)]
+    moved = pooled.update(data=others)
+    assert np.allclose(moved.vcov(), pool(fits("y ~ x1 + x2 + g", others)).vcov(), rtol=1e-10)
+    assert pooled.update(data=FRAMES[::-1]).se.equals(pooled.update(data=iter(FRAMES[::-1])).se)
+    for data, got in ((FRAMES[0], "a DataFrame"), (FRAMES[:5], "5"), (3, "a int"), ({"y": [1]}, "a dict")):
+        with pytest.raises(OptionError, match=f"data of a pooled update must be a list of 6 .* frames; got {got}"):
+            pooled.update(data=data)
+    with pytest.raises(OptionError, match="data must be left out of ordfit_mi"):
+        ordfit_mi("y ~ x1", FRAMES, data=FRAMES[0])
+
+
+def test_update_keeps_stated_degrees_of_freedom(pooled):
+    assert pooled.update("~ g").df_complete == pool(fits("y ~ g")).df_complete == 76
+    assert pool(pooled.fits, dfcom=np.inf).update("~ g").df_complete == np.inf

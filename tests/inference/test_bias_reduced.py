@@ -10,7 +10,7 @@ from scipy import stats
 
 from inference.dense import Dense
 from ordstat import ordfit
-from ordstat.exceptions import OptionError
+from ordstat.exceptions import OptionError, SeparationWarning
 
 # R 4.2.2, clubSandwich 0.5.8; ordinal 2022.11-16 for the wine data, whose `response` is on 0 to 100:
 #   d <- data.frame(y = as.integer(wine$response > 45), wine, x = (1:72 %% 7) / 3)
@@ -49,7 +49,7 @@ def test_joint_tests_against_clubsandwich(binary):
     for table, expected in zip(found, HTZ, strict=True):
         np.testing.assert_allclose(table.loc["joint", ["F", "df_resid", "p_value"]].astype(float), expected, rtol=1e-7)
     figures = binary.glance().iloc[0]
-    np.testing.assert_allclose(figures[["wald_f", "wald_df_resid", "wald_p_value"]].astype(float), HTZ[0], rtol=1e-7)
+    np.testing.assert_allclose(figures[["wald_F", "wald_df_resid", "wald_p_value"]].astype(float), HTZ[0], rtol=1e-7)
     assert "F 11.13 on 3 and 5.6 df, p = 0.0089" in str(binary.summary())
     two = binary.anova(binary.update("~ x"))
     np.testing.assert_allclose(two[["F", "df_resid", "p_value"]].iloc[1].astype(float), HTZ[1], rtol=1e-7)
@@ -240,3 +240,35 @@ def _predicted(fit, new, type: str, change: np.ndarray) -> np.ndarray:
     eta = b[:4] - H[:, None]
     p = np.diff(1 / (1 + np.exp(-eta)), axis=1, prepend=0.0, append=1.0)
     return {"linear_predictor": eta, "prob": p, "mean": (p @ np.arange(1, 6))[:, None]}[type]
+
+
+def test_penalised_fits_are_refused_before_they_are_made():
+    wine, vcov = load_data("wine"), {"cluster": "judge", "type": "CR2"}
+    plain, seen = ordfit("rating ~ temp", wine, penalty=1.0), []
+    for ask in (
+        lambda: ordfit("rating ~ temp", wine, penalty=1.0, vcov=vcov, callback=lambda *step: seen.append(step)),
+        lambda: ordfit("rating ~ temp", wine, cluster="judge", vcov="CR2", penalty="jeffreys"),
+        lambda: ordfit("rating ~ temp", wine, vcov=vcov).update(penalty=1.0),
+        lambda: plain.vcov(vcov),
+        lambda: plain.with_vcov(vcov),
+    ):
+        with pytest.raises(
+            OptionError, match=r"vcov='CR2' takes finite estimates of maximum likelihood, and penalty= makes"
+        ):
+            ask()
+    assert not seen
+
+
+def test_infinite_estimates_have_no_errors():
+    """Told at the fit and in the summary; nothing that is asked then fails."""
+    wine = load_data("wine").assign(top=lambda d: 1.0 * (d["rating"].astype(int) == 5))
+    vcov = {"cluster": "judge", "type": "CR2"}
+    with pytest.warns(SeparationWarning) as caught:
+        fit = ordfit("rating ~ temp + top", wine, vcov=vcov)
+    assert [str(one.message)[:28] for one in caught] == ["the response is separated: n", "a CR2 covariance is not defi"]
+    assert fit.se.isna().all() and fit.confint().isna().all(axis=None) and fit.p_values.isna().all()
+    assert "A CR2 covariance is not defined" in " ".join(str(fit.summary()).split())
+    assert fit.predict(type="prob", se=True)["std_error"].shape == (72, 5)
+    assert fit.anova()["p_value"].isna().all() and fit.test("temp = 0")["p_value"].isna().all()
+    with pytest.warns(SeparationWarning, match="a CR2 covariance is not defined"):
+        assert fit.with_vcov("model").with_vcov(vcov).vcov().isna().all(axis=None)

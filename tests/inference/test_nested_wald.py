@@ -87,7 +87,55 @@ def test_aliased_columns_are_left_out():
     assert fit.glance()["wald_chi2"].iloc[0] == pytest.approx(BY_R["judge"][2], rel=1e-8)
     table = fit.drop1()
     assert table.loc["same", "df"] == 0 and np.isnan(table.loc["same", "p_value"])
-    assert table.attrs["notes"] == ["no test of same: its estimates are infinite, aliased or none."]
+    assert table["df"].tolist() == fit.drop1(test="LR")["df"].tolist()[1:] == [0, 0, 1]  # without temp, same is kept
+    why = "its estimates are infinite, aliased or none, or aliased columns take over its effect."
+    assert table.attrs["notes"] == [f"no test of temp: {why}", f"no test of same: {why}"]
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+@pytest.mark.parametrize("parts", [{}, {"nominal": "~ n"}, {"weights": "w"}])
+def test_dropping_beside_aliased_columns(parts):
+    """What is left of a factor where a sum with its columns stays: put behind that sum, its own estimates."""
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame({"x": rng.normal(size=300), "f": rng.choice(list("abc"), 300), "n": rng.normal(size=300)})
+    data["sum"] = 1e3 * (data["x"] + data["n"] - 2.0 * (data["f"] == "c") + 0.3)
+    data["y"] = np.digitize(data["x"] + (data["f"] == "b") + rng.logistic(size=300), [-1.0, 0.5, 2.0])
+    data["w"] = 1.0 * (rng.random(300) < 0.9)
+    if "weights" in parts:
+        data.loc[data["w"] == 0.0, "sum"] += 1.0
+    own = "x" if "nominal" in parts else "x + n"
+    fit = ordfit(f"y ~ {own} + f + sum", data, cluster=np.arange(300) % 30, **parts)
+    assert np.isnan(fit.coef["sum"])
+    table, by_likelihood = fit.drop1(), fit.drop1(test="LR").iloc[1:]
+    assert table["df"].tolist() == by_likelihood["df"].tolist()
+    behind = fit.update(f"~ sum + {own} + f")
+    expected = behind.test("f[T.b] = 0").iloc[0]
+    assert table.loc["f", ["df", "chisq"]].tolist() == pytest.approx(expected[["df", "chisq"]].tolist(), rel=1e-6)
+
+
+def test_one_model_twice():
+    fit = ordfit("rating ~ temp + contact", data=load_data("wine"), cluster="judge")
+    smaller = fit.update("~ temp")
+    table = fit.anova(smaller, smaller.with_vcov({"cluster": "judge"}), fit)
+    assert (
+        table["no_par"].tolist() == [5, 5, 6, 6]
+        and list(table.index) == ["rating ~ temp"] * 2 + ["rating ~ temp + contact"] * 2
+    )
+    assert table["chisq"].iloc[2] == pytest.approx(BY_R["judge"][1], rel=1e-8)
+    assert table["chisq"].isna().tolist() == [True, True, False, True] and table["df"].iloc[[1, 3]].tolist() == [0, 0]
+
+
+def test_offsets_of_the_smaller_model():
+    """With offset z the smaller model is the larger at z = 1; an offset in its own columns changes nothing."""
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"x": rng.normal(size=200), "z": rng.normal(size=200), "g": np.arange(200) % 20})
+    data["y"] = np.digitize(data["x"] + data["z"] + rng.logistic(size=200), [-1.0, 1.0])
+    large = ordfit("y ~ x + z", data, cluster="g")
+    for parts in ({"offset": "z"}, {"scale": "~ offset(z)"}):
+        with pytest.raises(OptionError, match="offsets differ by more than effects of the smaller one take up"):
+            ordfit("y ~ x", data, cluster="g", **parts).anova(large if "offset" in parts else large.update(scale="~ z"))
+    own = ordfit("y ~ x", data.assign(o=3.0 * data["x"]), cluster="g", offset="o")
+    assert own.anova(large)["chisq"].iloc[1] == pytest.approx(large.z_values["z"] ** 2, rel=1e-6)
 
 
 def test_too_few_clusters():
@@ -129,6 +177,19 @@ def test_no_likelihood_ratio_of_penalised_fits(penalty):
     assert "Wald test" in str(fit.with_vcov("HC0").summary())
 
 
+@pytest.mark.parametrize("test", ["auto", "Wald"])
+def test_penalised_fits_are_compared_under_one_penalty(test):
+    vcov = {"cluster": "judge"} if test == "auto" else "model"
+    fit = ordfit("rating ~ temp + contact", data=load_data("wine"), penalty=1.0, vcov=vcov)
+    smaller = fit.update("~ temp")
+    expected = fit.z_values["contact[T.yes]"] ** 2
+    assert fit.anova(smaller, test=test)["chisq"].iloc[1] == pytest.approx(expected, rel=1e-8)
+    for other in (smaller.update(penalty=None), smaller.update(penalty=2.0)):
+        for one, two in ((fit, other), (other, fit)):
+            with pytest.raises(OptionError, match="anova takes fits of one penalty"):
+                one.anova(two, test=test)
+
+
 @pytest.mark.filterwarnings("ignore:aliased")
 def test_proportional_odds_and_equal_scale():
     """Against the hypotheses written out for the wider fit."""
@@ -153,3 +214,11 @@ def test_what_needs_independent_rows(case, test):
     with pytest.raises(OptionError, match=f"{test} takes the rows for independent.*nominal_test"):
         getattr(fit, test)()
     assert getattr(fit.with_vcov("model"), test)() is not None
+
+
+@pytest.mark.parametrize("test", ["lipsitz", "hosmer-lemeshow"])
+def test_goodness_of_fit_needs_independent_rows(case, test):
+    fit, _ = case
+    with pytest.raises(OptionError, match=r"gof takes the rows for independent.*use test\(\) of terms added"):
+        fit.gof(test, groups=3)
+    assert 0.0 < fit.with_vcov("model").gof(test, groups=3).p_value < 1.0

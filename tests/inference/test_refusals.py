@@ -111,3 +111,13 @@ def test_errors_of_no_rows(wine: pd.DataFrame, type: str) -> None:
     fit = ordfit(FORMULA, wine)
     none, one = (fit.predict(wine.head(n), type=type, se=True, interval="confidence") for n in (0, 1))
     assert none.shape == (0, one.shape[1]) and none.columns.equals(one.columns)
+
+
+@pytest.mark.parametrize(("given", "got"), [(5, "5"), (np.ones((72, 2)), r"shape \(72, 2\)"), ([1, 2], "2")])
+def test_clusters_that_are_no_values_of_the_rows(wine: pd.DataFrame, given: Any, got: str) -> None:
+    message = f"cluster must be the name of a column, or have one value for each of the 72 rows .*; got {got}"
+    with pytest.raises(DataError, match=message):
+        ordfit(FORMULA, wine).vcov({"cluster": given})
+    got = r"shape \(2,\)" if got == "2" else got
+    with pytest.raises(DataError, match=f"cluster= must be a column name or 72 values, one per row; got {got}"):
+        ordfit(FORMULA, wine, cluster=given)

@@ -130,3 +130,40 @@ def test_a_text_that_begins_with_a_sign_goes_on_from_the_old_terms():
     fit = ordfit("y ~ x1", load_data("sim500"), nominal="~ x2")
     assert fit.update("+ x2 + x3", nominal="~ 1").design.formula == "y ~ x1 + x2 + x3"
     assert fit.update("- x1", nominal="+ x3").design.nominal_names == ("x2", "x3")
+
+
+@pytest.mark.parametrize("vcov", ["HC0", "HC1", {"cluster": "judge"}, {"cluster": "judge", "type": "CR2"}])
+def test_another_method_keeps_the_covariance(vcov):
+    wine = load_data("wine")
+    for fit in (ordfit("rating ~ temp", wine, vcov=vcov), ordfit("rating ~ temp", wine).with_vcov(vcov)):
+        moved = fit.update(method="probit")
+        np.testing.assert_array_equal(moved.se, ordfit("rating ~ temp", wine, "probit", vcov=vcov).se)
+        assert moved.covariance == fit.covariance
+    assert fit.update(method="redsvm").method.C == 1.0  # has no standard errors
+    with pytest.raises(OptionError, match="vcov must go with a likelihood method"):
+        fit.update(method="redsvm", vcov="HC1")
+    assert fit.update(method="probit", vcov="model").covariance == "model"
+
+
+def test_other_rows_keep_their_clusters():
+    """A named column is read anew; values go with the index of their rows."""
+    wine = load_data("wine")
+    for given in ("judge", wine["judge"], wine["judge"].to_numpy()):
+        fit = ordfit("rating ~ temp", wine).with_vcov({"cluster": given, "type": "CR2"})
+        some = fit.update(subset="bottle != '1'")
+        expected = ordfit("rating ~ temp", wine[wine["bottle"] != "1"]).vcov({"cluster": "judge", "type": "CR2"})
+        np.testing.assert_allclose(some.vcov(), expected, rtol=1e-12)
+        assert some.covariance == "CR2"
+    other = wine.assign(judge=wine["judge"].to_numpy()[::-1]).iloc[:-1]
+    named = ordfit("rating ~ temp", wine).with_vcov({"cluster": "judge"})
+    expected = ordfit("rating ~ temp", other, vcov={"cluster": "judge"}).vcov()
+    np.testing.assert_allclose(named.update(data=other).vcov(), expected, rtol=1e-12)
+    with pytest.raises(DataError, match=r"the clusters of the rows of the fit as values, and update has other rows"):
+        fit.update(data=other.set_index(np.arange(71) + 1000))
+
+
+def test_clusters_of_new_data_under_the_old_index():
+    wine = load_data("wine")
+    other = wine.assign(judge=np.arange(72) % 12)
+    fit = ordfit("rating ~ temp", wine).with_vcov({"cluster": "judge"}).update(data=other)
+    np.testing.assert_allclose(fit.vcov(), ordfit("rating ~ temp", other, cluster="judge").vcov(), rtol=1e-12)

@@ -10,6 +10,7 @@ import pytest
 
 from ordstat import DataError, OptionError, datasets, ordfit, power_ordinal
 from ordstat.planning import _both
+from ordstat.results.likelihood.standard_errors import rule_at
 
 WINE = datasets.load("wine")
 P = np.array([0.2, 0.3, 0.3, 0.2])
@@ -86,3 +87,20 @@ def test_clusters_and_crossed_thresholds_are_refused() -> None:
         fit = ordfit("y ~ z", data, nominal="~ x")
     with pytest.raises(DataError, match="out of order"):
         fit.power("z", simulations=2)
+
+
+def test_a_stated_lambda_is_the_one_of_the_link() -> None:
+    """Aranda-Ordaz at lambda = 1 is the logit."""
+    flexible = ordfit("rating ~ contact", WINE, link="aranda-ordaz")
+    stated = {name: 0.5 * k for k, name in enumerate(flexible.params.index)} | {"lambda": 1.0}
+    rule = rule_at(flexible.fit, np.array(list(stated.values())))
+    eta = 0.5 * np.arange(4) - 2.0 * flexible.design.sample.X
+    np.testing.assert_allclose(rule.cum_probabilities(flexible.design.sample.rows)[:, :4], 1 / (1 + np.exp(-eta)))
+    with pytest.raises(OptionError, match=r"lam must lie between 0 and .* with aranda-ordaz; got -1"):
+        flexible.power("contact", effect={"lambda": -1.0}, simulations=2)
+
+
+def test_clusters_of_the_covariance_are_no_independent_rows() -> None:
+    fit = ordfit("rating ~ contact", WINE).with_vcov({"cluster": "judge"})
+    with pytest.raises(OptionError, match="independent rows; those of this fit come in clusters"):
+        fit.power("contact", simulations=2)

@@ -84,7 +84,7 @@ def test_f_tests():
     terms = FIT.anova(type="III")
     np.testing.assert_allclose(terms["F"], FIT.z_values[["selfLR", "age", "educ"]] ** 2, rtol=1e-8)
     np.testing.assert_allclose(terms["p_value"], FIT.p_values[["selfLR", "age", "educ"]], rtol=1e-6)
-    assert FIT.glance()["wald_df2"].iloc[0] == 18
+    assert FIT.glance()["wald_df_resid"].iloc[0] == 18
 
 
 def test_more_hypotheses_than_degrees_of_freedom_have_no_test():
@@ -93,6 +93,18 @@ def test_more_hypotheses_than_degrees_of_freedom_have_no_test():
     assert fit.design_df == 2
     assert np.isnan(fit.glance()["wald_F"].iloc[0])
     assert "more effects than degrees of freedom" in str(fit.summary())
+
+
+def test_one_set_of_names_and_words():
+    """A survey of clusters drawn alike, and CR2: F tests under the same names and in the same words."""
+    cr2 = ordfit("pid ~ selfLR + age", sample(), vcov={"cluster": "psu", "type": "CR2"})
+    names = ["wald_F", "wald_df", "wald_df_resid", "wald_p_value"]
+    for fit in (FIT, cr2):
+        figures = fit.glance().iloc[0]
+        assert [name for name in figures.index if name.startswith("wald")] == names
+        F, df, df_resid, _ = figures[names]
+        text = " ".join(str(fit.summary("all")).split())
+        assert f"Wald F test F {F:.4g} on {df} and {round(df_resid, 1):g} df, p" in text
 
 
 def test_summary_names_the_design():

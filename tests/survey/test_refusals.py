@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ordstat import DataError, OptionError, SurveyDesign, ordfit
+from ordstat.exceptions import UnavailableError
 
 from .samples import FORMULA, replicate_weights, sample
 
@@ -12,6 +13,8 @@ from .samples import FORMULA, replicate_weights, sample
     ("fields", "message"),
     [
         ({"weights": None}, "weights of SurveyDesign must be a column"),
+        ({"nest": True}, "nest of SurveyDesign goes with clusters="),
+        ({"nest": True, "strata": "s"}, "nest of SurveyDesign goes with clusters="),
         ({"lonely": "adjusted"}, "Did you mean 'adjust'"),
         ({"type": "BRR"}, "type of SurveyDesign goes with replicates="),
         ({"replicates": ["a", "b"], "type": "BRR", "strata": "s"}, "strata of SurveyDesign must be left out"),
@@ -78,3 +81,39 @@ def test_rscales_have_the_length_of_the_replicates():
     design = SurveyDesign(weights="w", replicates=replicate_weights("JKn"), type="JKn", rscales=[1.0, 2.0])
     with pytest.raises(OptionError, match="24 numbers"):
         ordfit(FORMULA, sample(), design=design)
+
+
+@pytest.mark.parametrize("rscales", ["a", [[1.0], [2.0, 3.0]], -1.0])
+def test_rscales_are_numbers(rscales):
+    design = SurveyDesign(weights="w", replicates=replicate_weights("JKn"), type="JKn", rscales=rscales)
+    with pytest.raises(OptionError, match="rscales of SurveyDesign must be 24 numbers >= 0, one a replicate; got"):
+        ordfit(FORMULA, sample(), design=design)
+
+
+@pytest.mark.parametrize("role", ["weights", "strata", "clusters", "fpc"])
+def test_a_number_in_the_place_of_a_column(role):
+    with pytest.raises(DataError, match=f"{role}= must be a column name or 944 values, one per row; got 3"):
+        ordfit(FORMULA, sample(), design=SurveyDesign(**({"weights": "w"} | {role: 3})))
+
+
+ROWS = {"weights": "one"}
+BRR = {"weights": "one", "replicates": replicate_weights("BRR"), "type": "BRR"}
+
+
+@pytest.mark.parametrize("fields", [ROWS, BRR, ROWS | {"strata": "s"}, ROWS | {"strata": "s", "clusters": "psu"}])
+def test_what_takes_independent_rows(fields):
+    """Also where weights are equal and no clusters are known."""
+    fit = ordfit("pid ~ age", sample().assign(one=1.0), design=SurveyDesign(**fields))
+    for cluster in (None, "psu"):
+        with pytest.raises(UnavailableError, match=r"this fit has a survey design, .* use test\(\)"):
+            fit.wild_bootstrap("age = 0", cluster=cluster)
+    with pytest.raises(
+        OptionError, match="must be asked of independent rows; those of this fit were drawn by a survey"
+    ):
+        fit.power("age", simulations=2)
+    assert fit.bounds().empty and "drawn by a survey design" in fit.bounds().attrs["notes"][0]
+    with pytest.raises(OptionError, match=r"bounds\(cv=\) needs independent rows; these were drawn by a survey design"):
+        fit.bounds(cv=3)
+    with pytest.raises(OptionError, match="rows of a survey design are not exchangeable"):
+        fit.conformal()
+    assert not ordfit("pid ~ age", sample()).bounds().empty

@@ -129,8 +129,9 @@ def d1(pooled: Pooled) -> FTest:
 
     F = Q' U^-1 Q / (k (1 + r)) with r = (1 + 1/m) tr(B U^-1) / k [Li, Raghunathan & Rubin 1991]. Degrees of freedom:
     for k = 1 those of the estimate itself, else Reiter's (2007), or `large_sample_df` where `df_complete` is infinite.
-    Reiter's formula is made for t = k (m - 1) > 4; R's mice uses it for any t and for k = 1 too. For t <= 4 we take
-    (k + 1) nu / 2 as for large samples, nu those of one estimate with this r, and no more than complete data have.
+    Reiter's formula is made for t = k (m - 1) > 4 and for more complete-data degrees of freedom than a term of it
+    subtracts (`reiter`); R's mice uses it for any, and for k = 1 too. Elsewhere we take (k + 1) nu / 2 as for large
+    samples, nu those of one estimate with this r, and no more than complete data have.
     """
     Q, k, m = pooled.estimate, pooled.estimate.size, pooled.m
     half = np.linalg.cholesky(pooled.within)
@@ -146,7 +147,8 @@ def _d1_df(r: float, k: int, m: int, df_complete: float) -> float:
         return float(single)
     if not np.isfinite(df_complete):
         return large_sample_df(r, k, m)
-    return reiter(r, k * (m - 1), df_complete) if k * (m - 1) > 4 else float(min(0.5 * (k + 1) * single, complete))
+    found = reiter(r, k * (m - 1), df_complete)
+    return float(min(0.5 * (k + 1) * single, complete)) if found is None else found
 
 
 def large_sample_df(r: float, k: int, m: int) -> float:
@@ -159,11 +161,18 @@ def large_sample_df(r: float, k: int, m: int) -> float:
     return 0.5 * (k + 1) * (m - 1) * (1.0 + 1.0 / r) ** 2
 
 
-def reiter(r: float, t: int, df_complete: float) -> float:
-    """Denominator degrees of freedom of D1 with small complete samples, for t > 4 [Reiter 2007]."""
+def reiter(r: float, t: int, df_complete: float) -> float | None:
+    """Denominator degrees of freedom of D1 with small complete samples [Reiter 2007].
+
+    None outside the range of the formula, which is made of moments that exist for t > 4 and nu > 4 (1 + a) only.
+    """
+    if t <= 4:
+        return None
     a = r * t / (t - 2.0)
     nu = small_sample_df(df_complete)
     c0, c1, c2 = 1.0 / (t - 4.0), nu - 2.0 * (1.0 + a), nu - 4.0 * (1.0 + a)
+    if c2 <= 0.0:
+        return None
     z = (
         1.0 / c2
         + c0 * (a**2 * c1 / ((1.0 + a) ** 2 * c2))

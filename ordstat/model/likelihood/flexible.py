@@ -47,6 +47,8 @@ class FlexibleLink:
         Values of lambda that a search looks at, increasing, `start` among them; the first and the last are its ends.
         Beyond them the density falls from its mode to nothing within a hundredth of the quartiles' distance, and the
         likelihood is no longer smooth.
+    members : tuple of str
+        Links without a parameter that belong to it, at a lambda or as its limit.
     near : float
         How far from `start` (as a ratio, or a distance) they are always looked at; beyond it while they are better.
     """
@@ -59,6 +61,7 @@ class FlexibleLink:
     relative: bool
     grid: tuple[float, ...]
     near: float
+    members: tuple[str, ...]
 
     def usual(self, lam: float) -> bool:
         """Whether a search always looks at this lambda."""
@@ -322,7 +325,15 @@ def _link(name: str, mirror: str, lam: float, *functions: Callable[..., Any]) ->
 
 FLEXIBLE: dict[str, FlexibleLink] = {
     "aranda-ordaz": FlexibleLink(
-        "aranda-ordaz", aranda_ordaz, 1.0, 0.0, 1e6, relative=True, grid=tuple(4.0**j for j in range(-6, 5)), near=16.0
+        "aranda-ordaz",
+        aranda_ordaz,
+        1.0,
+        0.0,
+        1e6,
+        relative=True,
+        grid=tuple(4.0**j for j in range(-6, 5)),
+        near=16.0,
+        members=("logit", "cloglog"),
     ),
     "log-gamma": FlexibleLink(
         "log-gamma",
@@ -333,6 +344,7 @@ FLEXIBLE: dict[str, FlexibleLink] = {
         relative=False,
         grid=(-8.0, -5.5, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.5, 8.0),
         near=2.0,
+        members=("probit", "cloglog", "loglog"),
     ),
 }
 

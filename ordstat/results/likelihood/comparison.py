@@ -11,6 +11,7 @@ import pandas as pd
 from ..._typing import BoolArray, FloatArray
 from ...assess.likelihood.wald import chi2_tail
 from ...exceptions import DataError, OptionError
+from ...model.likelihood.flexible import FLEXIBLE
 from ..report.noted import NotedFrame
 from .fitted import FittedLikelihood
 from .mixed.comparison import boundary_test, check_same_rule, random_within
@@ -106,15 +107,19 @@ def nested_in(small: FittedLikelihood, large: FittedLikelihood) -> bool:
         _link_within(small, large)
         and _thresholds_within(small, large)
         and random_within(small, large)
-        and _spanned(joined(a.nominal), joined(b.nominal))
-        and _spanned(joined(a.X, _difference(a.offset, b.offset)), joined(b.X, b.nominal))
-        and _spanned(joined(a.scale, _difference(a.scale_offset, b.scale_offset)), joined(b.scale))
+        and spanned(joined(a.nominal), joined(b.nominal))
+        and spanned(joined(a.X, offset_difference(a.offset, b.offset)), joined(b.X, b.nominal))
+        and spanned(joined(a.scale, offset_difference(a.scale_offset, b.scale_offset)), joined(b.scale))
     )
 
 
 def _link_within(small: FittedLikelihood, large: FittedLikelihood) -> bool:
-    one, other = dict(small.fit.facts)["link"], dict(large.fit.facts)["link"]
-    return bool(one == other or large.fit.n_lambda)
+    if small.family.name != large.family.name:
+        return False
+    if large.fit.n_lambda:
+        family = FLEXIBLE[large.family.link.name]
+        return small.family.link.name in (family.name, *family.members)
+    return bool(dict(small.fit.facts)["link"] == dict(large.fit.facts)["link"])
 
 
 def _thresholds_within(small: FittedLikelihood, large: FittedLikelihood) -> bool:
@@ -125,7 +130,7 @@ def _thresholds_within(small: FittedLikelihood, large: FittedLikelihood) -> bool
     return bool(np.linalg.matrix_rank(np.hstack([one, other])) == np.linalg.matrix_rank(other))
 
 
-def _difference(one: FloatArray | None, other: FloatArray | None) -> FloatArray | None:
+def offset_difference(one: FloatArray | None, other: FloatArray | None) -> FloatArray | None:
     """(N, 1) of offsets; None where there are none."""
     if one is None and other is None:
         return None
@@ -138,7 +143,7 @@ def joined(*blocks: FloatArray | None) -> FloatArray | None:
     return np.ascontiguousarray(np.hstack(given)) if given else None
 
 
-def _spanned(columns: FloatArray | None, others: FloatArray | None) -> bool:
+def spanned(columns: FloatArray | None, others: FloatArray | None) -> bool:
     """Whether the columns are combinations of others and a constant."""
     if columns is None or (others is not None and columns is others):
         return True

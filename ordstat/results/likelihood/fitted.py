@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar, cast
@@ -12,7 +13,7 @@ import pandas as pd
 from ..._typing import FloatArray
 from ...assess.likelihood.discrimination import no_rounding
 from ...assess.likelihood.wald import chi2_tail
-from ...exceptions import DataError, DataWarning, UnavailableError
+from ...exceptions import DataError, DataWarning, SeparationWarning, UnavailableError
 from ...model.fit import Fit, LikelihoodFit
 from ...model.likelihood.bias_reduced import BiasReduced
 from ...model.likelihood.crossing import crossed_rows, crossing_text, report_crossing
@@ -240,8 +241,10 @@ class FittedLikelihood(FittedRanker):
 
     @cached_property
     def bias_reduced(self) -> BiasReduced | None:
-        """The adjusted scores behind a CR2 covariance; None under another one."""
-        return adjusted_scores(self.fit, self.own_covariance) if self.covariance == "CR2" else None
+        """The adjusted scores behind a CR2 covariance; None under another one, or where estimates are infinite."""
+        if self.covariance != "CR2" or self.fit.separation is not None:
+            return None
+        return adjusted_scores(self.fit, self.own_covariance)
 
     @cached_property
     def t_df(self) -> FloatArray:
@@ -343,7 +346,12 @@ class FittedLikelihood(FittedRanker):
 
     def alerts(self) -> list[Alert]:
         """Warnings about the fit: (category, message)."""
-        return [*super().alerts(), *likelihood_alerts(self.fit, self.parameters), *self._crossing_alerts()]
+        own = likelihood_alerts(self.fit, self.parameters)
+        return [*super().alerts(), *own, *self._covariance_alerts(), *self._crossing_alerts()]
+
+    def _covariance_alerts(self) -> list[Alert]:
+        """That there is no CR2 covariance beside infinite estimates."""
+        return [(SeparationWarning, _NO_CR2)] if self.covariance == "CR2" and self.fit.separation is not None else []
 
     def _crossing_alerts(self) -> list[Alert]:
         """Rows of the fit with negative probabilities; a DataError where the method refuses them."""
@@ -356,6 +364,11 @@ class FittedLikelihood(FittedRanker):
             raise DataError(text)
         return [(DataWarning, f"{text} crossing='prevent' fits with thresholds in order all over the data.")]
 
+
+_NO_CR2 = (
+    "a CR2 covariance is not defined where estimates are infinite, so that there are no standard errors: use "
+    "{'cluster': ...} without a type, which has those of the finite ones."
+)
 
 L = TypeVar("L", bound=FittedLikelihood)
 
@@ -375,4 +388,7 @@ def with_covariance(r: L, vcov: Any) -> L:
     >>> fit.with_vcov({"cluster": "judge"}).se.round(3)["temp[T.warm]"]
     np.float64(0.354)
     """
-    return replace(r, robust=chosen_covariance(vcov, r.design))
+    chosen: L = replace(r, robust=chosen_covariance(vcov, r.design, r.method.penalty))
+    for category, message in chosen._covariance_alerts():
+        warnings.warn(message, category, stacklevel=2)
+    return chosen

@@ -25,6 +25,7 @@ from ...model.sample import Sample
 from ..report.render import Report, Reported, Table
 from ..report.warnings import not_reached
 from .fitted import FittedLikelihood
+from .nested_wald import check_likelihood
 from .order import refuse_binding
 from .parameters import refuse_survey
 from .residuals import finite_only, penalised
@@ -90,7 +91,8 @@ def goodness_of_fit(r: FittedLikelihood, test: str = "lipsitz", groups: int | No
     Raises
     ------
     OptionError
-        An unknown test; Hosmer-Lemeshow and Pulkstenis-Robinson with nominal or scale effects.
+        An unknown test; robust or cluster-robust errors, beside which rows are not taken for independent;
+        Hosmer-Lemeshow and Pulkstenis-Robinson with nominal or scale effects.
     DataError
         Too few distinct expected ranks for the groups; no categorical or no numeric covariate; separation.
 
@@ -103,6 +105,7 @@ def goodness_of_fit(r: FittedLikelihood, test: str = "lipsitz", groups: int | No
     """
     one_of("test", test, _TESTS)
     refuse_survey(r.design, "gof", "test() of terms added to the model")
+    check_likelihood(r, "gof", "use test() of terms added to the model, a Wald test then")
     if groups is not None:
         whole("groups", groups, 3)
     refuse_binding(r.fit, "gof", "residuals()")

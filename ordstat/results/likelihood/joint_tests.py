@@ -83,7 +83,7 @@ def with_words(table: pd.DataFrame, title: str, chosen: Covariance) -> pd.DataFr
 def _why_none(name: str, df: float, chosen: Covariance) -> str:
     if df > chosen.most_at_once:
         return f"no test of {name}: {chosen.most_at_once + 1:g} clusters are too few to test {df:g} effects at once."
-    return f"no test of {name}: its estimates are infinite, aliased or none."
+    return f"no test of {name}: its estimates are infinite, aliased or none, or aliased columns take over its effect."
 
 
 def zero(r: FittedLikelihood, places: Any) -> Joint:

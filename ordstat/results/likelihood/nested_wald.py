@@ -8,18 +8,23 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.linalg import null_space
 
-from ..._typing import IntArray
+from ..._typing import FloatArray, IntArray
 from ...checks import one_of
 from ...exceptions import OptionError
+from ...model.sample import Sample
 from ..report.cells import p_value
-from .comparison import described, nested_in
+from .comparison import described, joined, nested_in, offset_difference, spanned
 from .fitted import FittedLikelihood
-from .joint_tests import Joint, joint_frame, with_words, zero
+from .joint_tests import Joint, joint_frame, joint_test, with_words, zero
 from .parameters import Covariance
 
 #: What `test=` may be: "auto" is "Wald" beside robust errors, else "LR"; "Chisq" is R's name of "LR".
 TESTS = ("auto", "LR", "Chisq", "Wald")
+_INSTEAD = "Write the hypothesis for .test(), or use test='LR'."
+#: Parts of columns of size 1 below this are rounding.
+_ROUNDING, _TINY = 1e-7, 1e-300
 
 
 def is_wald(test: str, fits: Iterable[FittedLikelihood], also: tuple[str, ...] = ()) -> bool:
@@ -37,8 +42,7 @@ def effects_test(r: FittedLikelihood) -> Joint:
 def dropped_by_wald(r: FittedLikelihood, terms: Sequence[str]) -> pd.DataFrame:
     """Each term's effects are 0; terms that others contain are refused, as the others would take over their effect."""
     check_droppable(r, terms)
-    location = r.parameters.of("location")
-    tests = {term: zero(r, location[r.design.terms[term]]) for term in terms}
+    tests = {term: _without(r, r.design.terms[term]) for term in terms}
     return with_words(joint_frame(tests, tests.values()), "Wald tests of dropping single terms", r.own_covariance)
 
 
@@ -53,6 +57,32 @@ def check_droppable(r: FittedLikelihood, terms: Iterable[str]) -> None:
             )
 
 
+def _without(r: FittedLikelihood, columns: slice) -> Joint:
+    """These location effects are 0, but for what aliased columns of other terms carry of them and take over then."""
+    places, estimated = r.parameters.of("location"), np.flatnonzero(~r.fit.aliased)
+    L = np.eye(estimated.size)[np.isin(estimated, places[columns])]
+    others = np.setdiff1d(np.arange(places.size), np.arange(places.size)[columns])
+    aliased = r.fit.aliased[places]
+    if aliased[others].any():
+        own = np.setdiff1d(np.flatnonzero(~aliased), others)
+        L = (
+            null_space(_carried(r.design.sample, own, others[~aliased[others]], others[aliased[others]]), rcond=1e-7).T
+            @ L
+        )
+    return joint_test(r, L, L @ r.fit.coefficients[estimated])
+
+
+def _carried(sample: Sample, own: IntArray, others: IntArray, aliased: IntArray) -> FloatArray:
+    """(a, h) what aliased columns are of a term's own columns, beside thresholds, nominal effects and other columns."""
+    rows, used = sample.rows, sample.case_weights > 0.0
+    left = joined(np.ones((rows.n, 1)), rows.nominal, rows.X[:, others], rows.X[:, own])
+    right = rows.X[:, aliased]
+    assert left is not None
+    left, right = (part[used] / np.maximum(np.abs(part[used]).max(axis=0), _TINY) for part in (left, right))
+    found = np.linalg.lstsq(left, right, rcond=None)[0].T[:, left.shape[1] - own.size :]
+    return np.where(np.abs(found) > _ROUNDING, found, 0.0)
+
+
 def added_by_wald(r: FittedLikelihood, wider: dict[str, FittedLikelihood]) -> pd.DataFrame:
     """The parameters that each wider fit has more are 0 in it."""
     tests = {term: zero(fit, further(r, fit)) for term, fit in wider.items()}
@@ -63,7 +93,9 @@ def wald_comparison(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
     """Each fit against the next larger one: in the larger, what the smaller lacks is 0."""
     ordered = sorted(fits, key=lambda fit: fit.edf)
     tests = [_against(small, large) for small, large in pairwise(ordered)]
-    table = joint_frame([described(fit) for fit in ordered[1:]], tests).reindex([described(fit) for fit in ordered])
+    names = [str(place) for place in range(len(ordered))]
+    table = joint_frame(names[1:], tests).reindex(names)
+    table.index = pd.Index([described(fit) for fit in ordered])  # which may be equal
     table.insert(0, "no_par", [fit.edf for fit in ordered])
     return with_words(table, "Wald tests between nested models", ordered[-1].own_covariance)
 
@@ -86,22 +118,42 @@ def check_nested(small: FittedLikelihood, large: FittedLikelihood) -> None:
         )
 
 
-def further(small: FittedLikelihood, large: FittedLikelihood) -> IntArray:
+def further(small: FittedLikelihood, large: FittedLikelihood, instead: str = _INSTEAD) -> IntArray:
     """Places of the parameters of the larger fit that the smaller lacks.
 
     Raises
     ------
     OptionError
-        The smaller one is the larger at other values than 0 of them.
+        The smaller one is the larger at other values than 0 of them, or has another penalty.
     """
-    have = _estimated(small)
-    more = [place for name, place in _estimated(large).items() if name not in have]
-    if len(more) != large.edf - small.edf or "lambda" in set(_estimated(large)) - set(have):
+    if small.method.penalty != large.method.penalty:
         raise OptionError(
-            f"a Wald test against {described(small)!r} is none of effects that are 0 in {described(large)!r}, as "
-            "terms are coded otherwise there: write the hypothesis for .test(), or use test='LR'."
+            f"anova takes fits of one penalty, which estimates are drawn together by; {described(small)!r} and "
+            f"{described(large)!r} have others. Fit both with the same penalty=, or without."
         )
-    return np.array(more, dtype=np.intp)
+    have, own = _estimated(small), _estimated(large)
+    odd = [name for name in have if name not in own]
+    why = None
+    if odd:
+        why = f"the smaller one has {odd[0]!r}, which the larger lacks"
+    elif "lambda" in own and "lambda" not in have:
+        why = "the link of the smaller one is that of the larger at a lambda that is not 0"
+    elif _offsets_move(small, large):
+        why = "their offsets differ by more than effects of the smaller one take up"
+    if why is not None:
+        raise OptionError(
+            f"a Wald test is of parameters that are 0 in the smaller model, and {described(small)!r} is not "
+            f"{described(large)!r} with some at 0 (terms may be coded otherwise): {why}. {instead}"
+        )
+    return np.array([place for name, place in own.items() if name not in have], dtype=np.intp)
+
+
+def _offsets_move(small: FittedLikelihood, large: FittedLikelihood) -> bool:
+    """Whether the smaller model has another offset, which no effects that both have make up for."""
+    a, b = small.design.sample.rows, large.design.sample.rows
+    location = offset_difference(a.offset, b.offset)
+    scale = offset_difference(a.scale_offset, b.scale_offset)
+    return not (spanned(location, joined(a.X, a.nominal)) and spanned(scale, a.scale))
 
 
 def _estimated(fit: FittedLikelihood) -> dict[str, int]:
@@ -120,19 +172,24 @@ def check_likelihood(r: FittedLikelihood, name: str, instead: str) -> None:
 
 
 def test_figures(r: FittedLikelihood) -> dict[str, Any]:
-    """The test of all effects for `glance`: likelihood ratio, or Wald beside robust errors."""
+    """The test of all effects for `glance`: likelihood ratio, or Wald beside robust errors and in surveys."""
     if r.covariance == "model":
         return {name: getattr(r, name) for name in ("lr_chi2", "lr_df", "lr_p_value")}
     test = effects_test(r)
-    if np.isinf(test.df_resid):
+    if not _by_f(r):
         return {"wald_chi2": test.statistic, "wald_df": test.df, "wald_p_value": test.p_value}
-    names = ("wald_f", "wald_df", "wald_df_resid", "wald_p_value")
+    names = ("wald_F", "wald_df", "wald_df_resid", "wald_p_value")
     return dict(zip(names, (*test, test.p_value), strict=True))
+
+
+def _by_f(r: FittedLikelihood) -> bool:
+    """Whether Wald tests are by F."""
+    return r.design.survey is not None or r.covariance == "CR2"
 
 
 def test_of_effects(r: FittedLikelihood) -> tuple[str, str]:
     """Name and words of the test of all effects, for the summary."""
-    name = "LR test" if r.covariance == "model" else "Wald test"
+    name = "LR test" if r.covariance == "model" else "Wald F test" if _by_f(r) else "Wald test"
     if r.edf == r.fit.null_edf:
         return name, "none: thresholds only"
     if name == "LR test" and r.method.penalty is not None:
@@ -145,9 +202,17 @@ def test_of_effects(r: FittedLikelihood) -> tuple[str, str]:
 
 def _words(test: Joint, chosen: Covariance) -> str:
     if np.isnan(test.statistic):
-        return f"none: fewer than {test.df + 1} clusters" if test.df > chosen.most_at_once else "none"
+        return _why_none(test, chosen)
     shown = p_value(test.p_value)
     p = f"p < {shown[1:]}" if shown.startswith("<") else f"p = {shown}"
     if np.isinf(test.df_resid):
         return f"{test.statistic:.4g} on {test.df} df, {p}"
-    return f"F {test.statistic:.4g} on {test.df} and {test.df_resid:.1f} df, {p}"
+    return f"F {test.statistic:.4g} on {test.df} and {round(test.df_resid, 1):g} df, {p}"
+
+
+def _why_none(test: Joint, chosen: Covariance) -> str:
+    if test.df > chosen.most_at_once:
+        return f"none: fewer than {test.df + 1} clusters"
+    if test.df and chosen.survey is not None:
+        return "none: more effects than degrees of freedom of the design"
+    return "none: infinite estimates" if test.df == 0 else "none"

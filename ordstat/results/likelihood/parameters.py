@@ -141,11 +141,14 @@ class Covariance:
         One of `COVARIANCES`, or "survey".
     cluster : (N,) codes or None
     survey : Survey or None
+    given : str or None
+        The column of the clusters, where they were named.
     """
 
     name: str
     cluster: IntArray | None = None
     survey: Survey | None = None
+    given: str | None = None
 
     @property
     def df(self) -> float:
@@ -205,16 +208,26 @@ def refuse_survey(design: Design, name: str, instead: str = "test(), or anova() 
         )
 
 
-def chosen_covariance(choice: Any, design: Design) -> Covariance:
-    """What a user's `vcov` stands for.
+def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
+    """What a user's `vcov` stands for at a fit with a penalty, or None.
 
     Raises
     ------
     OptionError
-        An unknown name, or clusters that were not given.
+        An unknown name, clusters that were not given, or CR2 of a penalised fit.
     DataError
         Clusters that do not match the rows.
     """
+    chosen = _named_covariance(choice, design)
+    if chosen.name == "CR2" and penalty is not None:
+        raise OptionError(
+            "vcov='CR2' takes finite estimates of maximum likelihood, and penalty= makes others: use {'cluster': ...} "
+            "without a type, or bootstrap(cluster=...)."
+        )
+    return chosen
+
+
+def _named_covariance(choice: Any, design: Design) -> Covariance:
     if design.survey is not None:
         if choice == "survey":
             return own_covariance(design)
@@ -225,7 +238,8 @@ def chosen_covariance(choice: Any, design: Design) -> Covariance:
     if isinstance(choice, Mapping) and set(choice) - {"type"} == {"cluster"}:
         kind = choice.get("type", "CR1")
         one_of("the type of vcov", kind, tuple(_TYPES))
-        return Covariance(_TYPES[kind], cluster_codes(choice["cluster"], design))
+        given = choice["cluster"]
+        return Covariance(_TYPES[kind], cluster_codes(given, design), given=given if isinstance(given, str) else None)
     if not isinstance(choice, str) or choice not in COVARIANCES:
         names = ", ".join(repr(name) for name in COVARIANCES)
         why = ""
@@ -260,12 +274,14 @@ def cluster_codes(given: Any, design: Design) -> IntArray:
                 "to match rows by position."
             )
         given = given.loc[design.index]
-    if len(given) != design.sample.n:
+    values = np.asarray(given)
+    if values.shape != (design.sample.n,):
+        got = f"{values.size} values" if values.ndim == 1 else f"shape {values.shape}" if values.ndim else repr(given)
         raise DataError(
-            f"cluster must have one value for each of the {design.sample.n} rows of the fit, or be a Series with "
-            f"their index; got {len(given)} values."
+            f"cluster must be the name of a column, or have one value for each of the {design.sample.n} rows of the "
+            f"fit, or be a Series with their index; got {got}."
         )
-    codes, _ = pd.factorize(np.asarray(given))
+    codes, _ = pd.factorize(values)
     if (codes < 0).any():
         raise DataError(f"cluster has a missing value at row {design.index[int(np.argmin(codes))]}.")
     return codes.astype(np.intp)
@@ -292,6 +308,8 @@ def covariance_matrix(fit: LikelihoodFit, chosen: Covariance) -> FloatArray:
     bread = fit.information.covariance()
     if chosen.name == "model":
         return bread
+    if chosen.name == "CR2":  # which infinite estimates have not
+        return np.full_like(bread, np.nan)
     unknown = np.isnan(np.diagonal(bread))
     known = np.where(unknown[:, None] | unknown, 0.0, bread)
     sandwich = _sandwich(fit, chosen, known)

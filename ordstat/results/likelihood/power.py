@@ -109,7 +109,7 @@ def simulated_power(
     Raises
     ------
     OptionError
-        Values outside their range, a name that the model does not have, or rows in clusters.
+        Values outside their range, a name that the model does not have, or rows in clusters or of a survey.
     DataError
         Nominal effects that put thresholds out of order.
 
@@ -124,8 +124,10 @@ def simulated_power(
     fraction("alpha", alpha)
     size = whole("n", r.design.sample.n if n is None else n, 2)
     whole("simulations", simulations, 1)
-    if r.design.sample.cluster is not None:
-        raise OptionError("power() must be asked of independent rows; those of this fit come in clusters.")
+    clustered = r.design.sample.cluster is not None or r.own_covariance.cluster is not None
+    if clustered or r.design.survey is not None:
+        drawn = "come in clusters" if r.design.survey is None else "were drawn by a survey design"
+        raise OptionError(f"power() must be asked of independent rows; those of this fit {drawn}.")
     stated = {} if effect is None else {name: number(f"effect of {name!r}", value) for name, value in effect.items()}
     text = _as_equations(r, hypothesis)
     _, L, target = linear_hypotheses(r, text)

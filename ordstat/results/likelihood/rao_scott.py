@@ -47,11 +47,12 @@ def rao_scott_comparison(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
         if fit.method.penalty is not None:
             raise OptionError(f"test='rao-scott' compares maxima; {described(fit)!r} is penalised: use test='Wald'.")
     rows = {}
-    for small, large in pairwise(ordered):
+    for place, (small, large) in enumerate(pairwise(ordered), start=1):
         check_nested(small, large)
-        rows[described(large)] = _tested(large, further(small, large), _loglik(small))
+        rows[str(place)] = _tested(large, further(small, large), _loglik(small))
     table = _table(ordered[-1], rows, "Rao-Scott tests between nested models")
-    whole = table.reindex([described(fit) for fit in ordered])
+    whole = table.reindex([str(place) for place in range(len(ordered))])
+    whole.index = pd.Index([described(fit) for fit in ordered])  # which may be equal
     whole.insert(0, "no_par", [fit.edf for fit in ordered])
     return NotedFrame.of(whole, table.attrs["notes"], table.attrs["title"])
 

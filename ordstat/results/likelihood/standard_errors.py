@@ -13,7 +13,7 @@ from scipy.special import expit, ndtr, ndtri, stdtr, stdtrit
 from ..._typing import BoolArray, FloatArray
 from ...checks import fraction
 from ...model.fit import LikelihoodFit
-from ...model.likelihood.flexible import FLEXIBLE
+from ...model.likelihood.flexible import FLEXIBLE, link_of
 from ...model.likelihood.links import Link
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows
@@ -139,10 +139,21 @@ def drawn_rules(
 
 
 def rule_at(fit: LikelihoodFit, estimates: FloatArray) -> LikelihoodRule:
-    """The rule of a fit with other values of its estimated parameters (P',)."""
+    """The rule of a fit with other values of its estimated parameters (P',).
+
+    Raises
+    ------
+    OptionError
+        A lambda outside the range of its link.
+    """
     rule = cast(LikelihoodRule, fit.rule)
     change = places(fit, rule) @ (estimates - fit.coefficients[~fit.aliased])
-    return moved_rule(rule, np.pad(change, (0, rule.n_parameters - change.size)))
+    n = change.size - fit.n_lambda
+    moved = moved_rule(rule, np.pad(change[:n], (0, rule.n_parameters - n)))
+    if not fit.n_lambda:
+        return moved
+    lam = cast(float, rule.link.lam) + float(change[n])
+    return replace(moved, family=rule.family.at(cast(Link, link_of(rule.link.name, lam))))
 
 
 def moved_rule(rule: LikelihoodRule, change: FloatArray) -> LikelihoodRule:

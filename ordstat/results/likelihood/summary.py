@@ -31,7 +31,10 @@ _SHARES = ("mcfadden", "nagelkerke")
 
 
 def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
-    """One row of figures of the whole fit; with robust errors wald_chi2, wald_df, wald_p_value in place of lr_chi2 ....
+    """One row of figures of the whole fit.
+
+    In place of lr_chi2, lr_df and lr_p_value: with robust errors wald_chi2, wald_df, wald_p_value; with a survey design
+    or CR2 wald_F, wald_df, wald_df_resid, wald_p_value.
 
     Examples
     --------

@@ -68,8 +68,10 @@ def analysis_of_variance(r: FittedLikelihood, *others: Any, type: str = "I", tes
     DataError
         The fits are not of the same rows.
     OptionError
-        A fit is penalised: its log-likelihood is no maximum (also `drop1`, `add1`, `step`, `nominal_test`,
-        `scale_test` and `brant`).
+        A likelihood ratio of a penalised fit, whose log-likelihood is no maximum (also `drop1`, `add1`, `step`,
+        `nominal_test`, `scale_test` and `brant`). By Wald tests, which robust errors and test="Wald" give, fits of one
+        penalty are compared, and those of different penalties refused. A Wald test of a smaller model that is not the
+        larger one with parameters at 0: other offsets, another lambda, terms coded otherwise.
 
     Notes
     -----

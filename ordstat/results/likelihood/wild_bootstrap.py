@@ -10,7 +10,7 @@ from scipy.linalg import qr
 
 from ..._typing import FloatArray, IntArray
 from ...checks import generator, one_of, whole
-from ...exceptions import DataError, OptionError
+from ...exceptions import DataError, OptionError, UnavailableError
 from ...model.fit import LikelihoodFit
 from ...model.row_blocks import row_blocks
 from ..report.cells import p_value
@@ -93,7 +93,7 @@ def wild_score_bootstrap(
     ------
     OptionError
         No clusters, or as few as hypotheses; hypotheses on other parameters, or that depend on each other; a penalised
-        fit.
+        fit, or one with a survey design.
     DataError
         The model under the hypotheses has no finite estimates.
 
@@ -139,6 +139,12 @@ def wild_score_bootstrap(
 
 def _clusters(r: FittedLikelihood, cluster: Any) -> IntArray:
     """(N,) codes of the clusters asked for, else those of the fit."""
+    if r.design.survey is not None:
+        raise UnavailableError(
+            "wild_bootstrap takes clusters drawn alike and with replacement, and this fit has a survey design, whose "
+            "strata, finite populations or replicate weights it does not know: use test(), by t and F on the degrees "
+            "of freedom of the design, or fit with weights= and cluster= in place of design=."
+        )
     own = r.own_covariance.cluster
     codes = (r.design.sample.cluster if own is None else own) if cluster is None else cluster_codes(cluster, r.design)
     if codes is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -30,9 +30,13 @@ class Penalty(ABC):
 
     Attributes
     ----------
+    determines : bool
+        Whether effects that the rows do not determine have estimates.
     text : str
         As in a summary.
     """
+
+    determines: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -58,6 +62,8 @@ class Ridge(Penalty):
     """Half of `weight` times the squared length of the effects."""
 
     weight: float
+
+    determines: ClassVar[bool] = True
 
     @property
     def text(self) -> str:

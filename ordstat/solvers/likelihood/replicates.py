@@ -8,7 +8,9 @@ import numpy as np
 
 from ..._typing import FloatArray
 from ...exceptions import DataError
+from .column_rank import survey
 from .estimate import Estimation
+from .identified import confounded
 from .order.estimate import kept_in_order
 from .problem import Problem
 from .user_scale import in_order
@@ -45,6 +47,8 @@ def _estimate(
     estimation: Estimation, problem: Problem, weights: FloatArray, place: int, keeps_order: bool
 ) -> FloatArray:
     reweighted = _reweighted(problem, weights, place)
+    if estimation.penalty is None or not estimation.penalty.determines:
+        _check_determined(reweighted, place)
     found = estimation.of(reweighted)
     if keeps_order:
         found, _ = kept_in_order(found)
@@ -58,9 +62,13 @@ def _estimate(
 
 
 def _reweighted(problem: Problem, weights: FloatArray, place: int) -> Problem:
-    """The same columns and levels with other weights; rows of weight 0 are left out."""
+    """The same columns and levels with other weights of the same total, which a penalty is measured by.
+
+    Rows of weight 0 are left out.
+    """
     positive = weights > 0.0
-    sample = replace(problem.sample.take(positive), weights=weights[positive] / weights[positive].mean())
+    factor = problem.counts.sum() / weights[positive].sum()
+    sample = replace(problem.sample.take(positive), weights=weights[positive] * factor)
     counts = np.bincount(sample.y, weights=sample.weights, minlength=sample.n_levels)
     if not counts.all():
         raise DataError(
@@ -68,3 +76,15 @@ def _reweighted(problem: Problem, weights: FloatArray, place: int) -> Problem:
             "its thresholds have no estimate: merge levels of the response."
         )
     return replace(problem, sample=sample, counts=counts.astype(np.float64), used=None)
+
+
+def _check_determined(problem: Problem, place: int) -> None:
+    """DataError where the rows of a replicate do not determine all effects of the fit."""
+    rows, weights = problem.sample.rows, problem.sample.weights
+    effects = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
+    parts = [effects] if rows.scale is None else [effects, rows.scale]
+    if any(not survey(np.ascontiguousarray(part), weights).kept.all() for part in parts) or confounded(problem):
+        raise DataError(
+            f"replicate {place} gives no weight to rows that tell the effects of the model apart (those of a level of "
+            "a factor, as it may be), so that they have no estimates: take out a column, or merge levels of a factor."
+        )

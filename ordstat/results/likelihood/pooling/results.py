@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ....checks import number
-from ....exceptions import UnavailableError
+from ....exceptions import OptionError, UnavailableError
 from ...report.render import as_text
 from ..fitted import FittedLikelihood
 from .estimates import PooledEstimates
@@ -60,17 +60,27 @@ class PooledResults(PooledEstimates):
     summary = pooled_summary
     _repr_html_ = repr_html
 
-    def update(self, formula: str | None = None, **changes: Any) -> PooledResults:
+    def update(self, formula: str | None = None, *, data: Any = None, **changes: Any) -> PooledResults:
         """The same data sets with something changed, pooled again.
 
         Parameters
         ----------
         formula : str, optional
             A dot stands for that side of the old formula: "~ . - x2".
+        data : list of data frames, optional
+            As many as there are imputations, in their order; those of the fits if not given.
         **changes
             As in `update` of a single fit: nominal, scale, method, link, vcov, ...
+
+        Raises
+        ------
+        OptionError
+            data= is no list of as many frames.
         """
-        return pool([cast(Any, fit).update(formula, **changes) for fit in self.fits])
+        frames = [None] * self.n_imputations if data is None else _frames(data, self.n_imputations)
+        pairs = zip(self.fits, frames, strict=True)
+        fits = [cast(Any, fit).update(formula, data=frame, **changes) for fit, frame in pairs]
+        return pool(fits, None if self.df_complete == _smallest_df(self.fits) else self.df_complete)
 
     def __repr__(self) -> str:
         return as_text(self.report(), _SCREEN)
@@ -96,8 +106,8 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
         covariance each carries (`vcov=`, `cluster=`).
     dfcom : float, optional
         Degrees of freedom that complete data would have, for the t distribution [Barnard & Rubin 1999]; numpy.inf for
-        those of Rubin (1987). If not given, observations less parameters, and where standard errors are cluster-robust
-        clusters less 1; the smallest of the fits.
+        those of Rubin (1987). If not given, observations less parameters; where standard errors are cluster-robust,
+        clusters less 1; with a survey design, its degrees of freedom. The smallest of the fits.
 
     Returns
     -------
@@ -130,13 +140,33 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     """
     given = likelihood_fits(fits)
     if dfcom is None:
-        df = min(_complete_df(fit) for fit in given)
+        df = _smallest_df(given)
     else:
         df = np.inf if dfcom == np.inf else number("dfcom", dfcom, above=0, also=", or numpy.inf")
     return PooledResults(given, float(df))
 
 
+def _frames(data: Any, m: int) -> list[Any]:
+    """The data sets of a list."""
+    if isinstance(data, (str, dict, pd.DataFrame)) or not isinstance(data, Iterable):
+        raise OptionError(
+            f"data of a pooled update must be a list of {m} imputed data frames; got a {type(data).__name__}. "
+            "Fit to one frame by ordfit(), or .fits[0].update(data=...)."
+        )
+    frames = list(data)
+    if len(frames) != m:
+        raise OptionError(f"data of a pooled update must be a list of {m} imputed data frames; got {len(frames)}.")
+    return frames
+
+
+def _smallest_df(fits: Iterable[FittedLikelihood]) -> float:
+    """The smallest complete-data degrees of freedom of some fits."""
+    return min(_complete_df(fit) for fit in fits)
+
+
 def _complete_df(fit: FittedLikelihood) -> float:
     """Degrees of freedom of complete data, at least 1."""
+    if fit.design.survey is not None:
+        return fit.design_df
     cluster = fit.own_covariance.cluster
     return max(fit.df_residual if cluster is None else np.unique(cluster).size - 1.0, 1.0)

@@ -14,8 +14,9 @@ from ....assess.likelihood.wald import wald_test
 from ....checks import one_of
 from ....exceptions import OptionError
 from ...report.noted import NotedFrame
-from ..comparison import comparable, described, likelihood_ratio_tests
+from ..comparison import comparable, described, likelihood_ratio_tests, nested_in
 from ..fitted import FittedLikelihood
+from ..nested_wald import further
 from ..standard_errors import rule_at
 from ..wald_tests import JOINT, linear_hypotheses
 from .estimates import PooledEstimates
@@ -128,8 +129,9 @@ def pooled_model_test(
     Raises
     ------
     OptionError
-        The models are not nested, or not pooled over the same data sets; penalised fits, whose log-likelihoods are no
-        maxima; a row without probability at the pooled estimates (D3).
+        The models are not nested, or not pooled over the same data sets; likelihoods (D3, or D2 by use="likelihood")
+        of penalised fits, which are no maxima, or of a survey design; a smaller model that is the larger one at other
+        values of its parameters than 0 (D1 and D2); a row without probability at the pooled estimates (D3).
     DataError
         The fits are not of the same rows.
 
@@ -149,12 +151,13 @@ def pooled_model_test(
     if use != "wald" and method != "D2":
         raise OptionError(f"use='likelihood' goes with method='D2'; got method={method!r}. Leave use out.")
     small, large = _ordered(r, other)
-    own = np.array([_likelihood_ratio(*pair) for pair in zip(small.fits, large.fits, strict=True)])
+    for pair in zip(small.fits, large.fits, strict=True):
+        _check_nested(*pair)
     k = large.fits[0].edf - small.fits[0].edf
     if method == "D3":
-        test = d3(own, _ratios_at_pooled(small, large), k)
+        test = d3(_ratios(small, large), _ratios_at_pooled(small, large), k)
     elif use == "likelihood":
-        test = d2(own, k)
+        test = d2(_ratios(small, large), k)
     else:
         test = _wald(large.pooled.combined(_missing_parameters(small, large)), method)
     name = f"{described(small.fits[0])} against {described(large.fits[0])}"
@@ -175,25 +178,35 @@ def _ordered(r: PooledEstimates, other: Any) -> tuple[PooledEstimates, PooledEst
     return small, large
 
 
-def _likelihood_ratio(small: FittedLikelihood, large: FittedLikelihood) -> float:
-    """The likelihood ratio statistic of one data set; refuses models that are not nested on the same rows."""
-    table = likelihood_ratio_tests(comparable([small, large]))
-    if notes := table.attrs["notes"]:
-        raise OptionError(f"anova needs nested models, fitted to the same imputed data sets: {notes[0]}")
+def _check_nested(small: FittedLikelihood, large: FittedLikelihood) -> None:
+    """OptionError for models that are not nested on the same rows."""
+    comparable([small, large])
+    if not nested_in(small, large):
+        raise OptionError(
+            f"anova needs nested models, fitted to the same imputed data sets: {described(small)!r} and "
+            f"{described(large)!r} are not nested."
+        )
     if large.edf == small.edf:
         raise OptionError(f"anova needs a smaller and a larger model; {described(small)!r} and the other are alike.")
-    return float(table["lr_stat"].iloc[1])
 
 
 def _missing_parameters(small: PooledEstimates, large: PooledEstimates) -> FloatArray:
     """(k, P') what picks the parameters of the larger model that the smaller one lacks."""
-    own, others = list(large.vcov().index), list(small.vcov().index)
-    if odd := [name for name in others if name not in own]:
-        raise OptionError(
-            f"D1 and D2 test that parameters of the larger model are 0; the smaller one has {odd[0]!r}, which the "
-            "larger lacks. Use method='D3'."
-        )
-    return np.eye(len(own))[[name not in others for name in own]]
+    places = [further(*pair, "Use method='D3'.") for pair in zip(small.fits, large.fits, strict=True)]
+    estimated = np.flatnonzero(~large.fits[0].fit.aliased)
+    return np.eye(estimated.size)[np.isin(estimated, places[0])]
+
+
+def _ratios(small: PooledEstimates, large: PooledEstimates) -> FloatArray:
+    """(m,) likelihood ratio statistics at the estimates of each data set."""
+    return np.array([_likelihood_ratio(*pair) for pair in zip(small.fits, large.fits, strict=True)])
+
+
+def _likelihood_ratio(small: FittedLikelihood, large: FittedLikelihood) -> float:
+    table = likelihood_ratio_tests([small, large])
+    if notes := table.attrs["notes"]:
+        raise OptionError(f"anova needs a likelihood ratio of every data set: {notes[0]}")
+    return float(table["lr_stat"].iloc[1])
 
 
 def _ratios_at_pooled(small: PooledEstimates, large: PooledEstimates) -> FloatArray:
