@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import Any
 
 import pandas as pd
 
@@ -77,7 +78,7 @@ def _cells(frame: pd.DataFrame) -> tuple[dict[str, list[str]], list[str]]:
     long: list[str] = []
     for name in frame.columns:
         column = frame[name]
-        texts = column_cells(column, _FORMATS.get(name, "g" if column.dtype.kind == "f" else _kind(column)))
+        texts = column_cells(column, _format(name, column))
         if max(map(len, texts), default=0) > _LONG:
             said = dict.fromkeys(zip(texts, frame.index, strict=True))
             long += [f"{name} of {label}: {text}" for text, label in said]
@@ -86,7 +87,10 @@ def _cells(frame: pd.DataFrame) -> tuple[dict[str, list[str]], list[str]]:
     return cells, long
 
 
-def _kind(column: pd.Series) -> str:
+def _format(name: Any, column: pd.Series) -> str:
+    """How the numbers of a column are shown, which users may have made a column of names."""
+    if column.dtype.kind in "fiu":
+        return _FORMATS.get(name, "g" if column.dtype.kind == "f" else "int")
     return "bool" if column.dtype.kind == "b" else "text"
 
 
