@@ -17,17 +17,35 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import pandas as pd  # noqa: E402
 
-from benchmarks import against_r, boosting, bounds, clm, effects, online, prediction, start, svm, trees  # noqa: E402
+from benchmarks import (  # noqa: E402
+    against_r,
+    boosting,
+    bounds,
+    clm,
+    effects,
+    leaderboard,
+    mixed,
+    online,
+    ordboost,
+    prediction,
+    start,
+    survey,
+    svm,
+    trees,
+)
 
 SUITES = {
     "start": start.run,
     "clm": clm.run,
     "profiles": clm.profiles,
     "effects": effects.run,
+    "survey": survey.run,
+    "mixed": mixed.run,
     "svm": svm.run,
     "selection": svm.selection,
     "linear": svm.linear,
     "boosting": boosting.run,
+    "ordboost": ordboost.run,
     "online": online.run,
     "prediction": prediction.run,
     "trees": trees.run,
@@ -48,8 +66,15 @@ def main() -> None:
         print(f"\n{suite}\n{table.to_string(index=False, float_format=lambda v: f'{v:.4g}')}", flush=True)
 
 
+def leaders(quick: bool) -> None:
+    """The leaderboard keeps a file of its own."""
+    print(pd.DataFrame(leaderboard.run(quick)).to_string(index=False, float_format=lambda v: f"{v:.4g}"))
+
+
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["against_r"]:
+    if sys.argv[1:2] == ["leaderboard"]:
+        leaders("--quick" in sys.argv)
+    elif sys.argv[1:2] == ["against_r"]:
         against_r.main(sys.argv[2:])
     else:
         main()

@@ -39,6 +39,7 @@ ARGUMENTS: dict[str, Any] = {
     "emmeans": lambda fit, data: fit.emmeans("g"),
     "errors": lambda fit, data: (fit.errors(data), fit.errors(cv=3)),
     "effects": lambda fit, data: fit.effects("x1"),
+    "marginal_effects": lambda fit, data: fit.marginal_effects("x1", by="g").contrasts(),
     "more": lambda fit, data: fit.more(2),
     "partial_fit": lambda fit, data: fit.partial_fit(data),
     "predict": lambda fit, data: [fit.predict(data, type=kind) for kind in fit.prediction_types],

@@ -34,16 +34,19 @@ if TYPE_CHECKING:
     from .learners.perceptron import RCDPerceptron as RCDPerceptron
     from .learners.stump import DecisionStump as DecisionStump
     from .learners.tree import DecisionTree as DecisionTree
+    from .methods.blend import Blend as Blend
     from .methods.boosting import AdaBoost as AdaBoost
     from .methods.boosting import ORBoost as ORBoost
     from .methods.boosting import RankBoost as RankBoost
     from .methods.boosting import SeedBoost as SeedBoost
     from .methods.clm import AdjacentCategory as AdjacentCategory
     from .methods.clm import CumulativeLink as CumulativeLink
+    from .methods.forest import RPSForest as RPSForest
     from .methods.online import CuSumRank as CuSumRank
     from .methods.online import KernelCuSumRank as KernelCuSumRank
     from .methods.online import KernelPRank as KernelPRank
     from .methods.online import PRank as PRank
+    from .methods.ordboost import OrdinalBoosting as OrdinalBoosting
     from .methods.orstump import AdaBoostOR as AdaBoostOR
     from .methods.orstump import ORStump as ORStump
     from .methods.orstump import reverse_reduction as reverse_reduction

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
@@ -93,7 +95,7 @@ def ordfit(
         method's own, and need not be the most probable ones; the work is that of one more fit a fold. Likelihood
         methods have probabilities without it.
     force : bool
-        True starts a fit that would fill the memory or take minutes by the estimate of its method, which is an error
+        True starts a fit that would fill the memory or take long by the estimate of its method, which is an error
         otherwise: many levels, many rows in a kernel matrix, heavy weights. `update` and the like keep to it.
     levels : sequence, optional
         Order of the response's values, lowest first; required for unordered strings.
@@ -175,7 +177,15 @@ def ordfit(
         built, value, vcov=covariance, calibrate=calibrate, force=force, seed=seed, callback=callback, stacklevel=3
     )
     _warn_of_fractions(results)
+    _meet_marginaleffects()
     return results
+
+
+def _meet_marginaleffects() -> None:
+    """Let the functions of that package take fits, where it is imported: it cannot be told of them from outside."""
+    if "marginaleffects" in sys.modules:
+        with suppress(ImportError):  # of another version
+            from . import marginaleffects  # noqa: F401
 
 
 def _warn_of_fractions(results: Any) -> None:
@@ -217,7 +227,7 @@ def fit_design(
     calibrated = Calibrated.of(method, calibrate)
     if not flag("force", force):
         fits = 1 if calibrated is None else calibrated.folds + 1
-        require_affordable(method.work(design.sample), type(method).__name__, fits)
+        require_affordable(method.work(design.sample), type(method).__name__, design.sample.n, fits)
     fit = (method if calibrated is None else calibrated).fit(design.sample, generator(seed), reporter(callback))
     how = "" if calibrated is None else f", calibrate={calibrated.folds}"
     call, again = f"ordfit({design.formula!r}, method={method!r}{how})", partial(refit, force=force)

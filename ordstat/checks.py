@@ -6,13 +6,17 @@ by the caller.
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from .exceptions import OptionError
+from .exceptions import DataWarning, OptionError
+from .words import OTHER_NAMES
 
 
 def number(
@@ -133,19 +137,23 @@ def one_spelled(name: str, value: Any, allowed: Iterable[str], *, of: Any = None
 
 
 def canonical(given: Any, names: Iterable[str]) -> str | None:
-    """The one of some names that a text spells in its own case, hyphens, underscores and blanks; None where it is none.
+    """The one of some names that a text means, in any case, with any hyphens, underscores and blanks, or by the
+    name of another package (`words.OTHER_NAMES`); None where it is none.
 
     Examples
     --------
     >>> canonical("Aranda_Ordaz", ["logit", "aranda-ordaz"])
     'aranda-ordaz'
+    >>> canonical("polr", ["clm", "logit"])
+    'logit'
     """
     if not isinstance(given, str):
         return None
-    wanted = _plain(given)
-    return next((name for name in names if _plain(name) == wanted), None)
+    known, wanted = {_plain(name): name for name in names}, _plain(given)
+    return known.get(wanted) or known.get(_plain(OTHER_NAMES.get(wanted, "")))
 
 
+@lru_cache(maxsize=1024)
 def _plain(name: str) -> str:
     return "".join(letter for letter in name.casefold() if letter not in "-_ ")
 
@@ -181,3 +189,16 @@ def generator(seed: Any, name: str = "seed", also: str = " or a numpy Generator"
 def _wrong(name: str, value: Any, expected: str, of: Any = None, hint: str = "") -> OptionError:
     owner = "" if of is None else f" of {of if isinstance(of, str) else type(of).__name__}"
     return OptionError(f"{name}{owner} must be {expected}; got {value!r}.{hint}")
+
+
+def warn_of_data(text: str) -> None:
+    """A DataWarning at the line that called the package, however deep inside it is issued."""
+    warnings.warn(text, DataWarning, stacklevel=_outside())
+
+
+def _outside() -> int:
+    """The stack level, for the function that calls this, of the nearest frame outside the package."""
+    package, level, frame = __name__.partition(".")[0], 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    return level

@@ -1,8 +1,16 @@
-"""A likelihood fit as a model of the `marginaleffects` package, which has to be installed (the extra of that name)."""
+"""A likelihood fit as a model of the `marginaleffects` package, which has to be installed (the extra of that name).
+
+The package cannot be told of new models: its function `sanitize_model` decides what it takes. This module puts one that
+knows likelihood fits in its place: `avg_slopes(fit)` works after `import ordstat.marginaleffects`, which `ordfit` does
+by itself where marginaleffects was imported before.
+"""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -11,6 +19,7 @@ import pandas as pd
 try:
     import polars as pl
     from marginaleffects.classes.model import ModelAbstract, ModelVault
+    from marginaleffects.sanitize import sanitize_model
 except ImportError as error:
     raise ImportError(
         "ordstat.marginaleffects needs marginaleffects and polars: pip install ordstat[marginaleffects]"
@@ -40,7 +49,9 @@ class Exog:
 
 
 class MarginalEffectsModel(ModelAbstract):  # type: ignore[misc]
-    """What `marginaleffects.predictions`, `comparisons`, `slopes` and their averages take as a model.
+    """What `marginaleffects.predictions`, `comparisons`, `slopes` and their averages make of a likelihood fit.
+
+    These functions take the fit itself, as one that predicts probabilities; this class is for other types and data.
 
     Parameters
     ----------
@@ -61,20 +72,26 @@ class MarginalEffectsModel(ModelAbstract):  # type: ignore[misc]
     Notes
     -----
     The package differentiates by one-sided differences whose default step is too small for slopes: pass
-    `eps_vcov=1e-4` to have three correct digits or more. `LikelihoodResults.effects` differentiates by formulas.
+    `eps_vcov=1e-4` to have three correct digits or more. `fit.marginal_effects` differentiates by formulas.
+    marginaleffects 0.6 uses for factors what polars 2 has removed: install polars below 2, as the extra does.
 
     Examples
     --------
-    >>> from marginaleffects import avg_comparisons  # doctest: +SKIP
+    >>> from marginaleffects import avg_comparisons
     >>> from ordstat import datasets, ordfit
     >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> avg_comparisons(MarginalEffectsModel(fit), variables="temp")  # doctest: +SKIP
+    >>> found = avg_comparisons(fit, variables="temp", eps_vcov=1e-4)
+    >>> found.data.sort("group")["estimate"].round(4).to_list()
+    [-0.1174, -0.3465, 0.0852, 0.2223, 0.1564]
+    >>> mean = avg_comparisons(MarginalEffectsModel(fit, "mean"), variables="temp", eps_vcov=1e-4)
+    >>> mean.data["estimate"].round(4).to_list()
+    [1.1165]
     """
 
     def __init__(self, results: LikelihoodResults, type: str = "prob", data: Any = None) -> None:
         one_of("type", type, UNCERTAIN)
         self.type = type
-        self.df_resid = float("inf")  # tests are those of the normal distribution
+        self.df_resid = float(results.design_df)  # infinite, for the normal distribution, without a survey design
         self.estimated = ~results.fit.aliased
         self.rows = population(results, None, None, data)
         response = results.design.levels.categorical(results.design.sample.y, self.rows.frame.index)
@@ -134,3 +151,24 @@ def _column(column: pd.Series, levels: tuple[Any, ...] | None) -> pl.Series:
     if levels is None or set(levels) <= {False, True}:
         return pl.Series(column.to_list())
     return pl.Series([str(value) for value in column], dtype=pl.Enum([str(level) for level in levels]))
+
+
+def _taking_fits(known: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The package's choice of a model class, which takes likelihood fits too."""
+
+    @wraps(known)
+    def sanitize(model: Any) -> Any:
+        return MarginalEffectsModel(model) if isinstance(model, LikelihoodResults) else known(model)
+
+    return sanitize
+
+
+def _teach() -> None:
+    """Put it in place wherever the package has imported its own."""
+    taught = _taking_fits(sanitize_model)
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "marginaleffects" and vars(module).get("sanitize_model") is sanitize_model:
+            module.sanitize_model = taught  # type: ignore[attr-defined]
+
+
+_teach()

@@ -9,6 +9,7 @@ from typing import Any
 from .checks import did_you_mean, unknown
 from .exceptions import OptionError
 from .methods import METHODS, Entry, Method, spelled
+from .words import OPTIONS, advice
 
 
 def resolve(method: str | Method, options: Mapping[str, Any] | None = None, arguments: Iterable[str] = ()) -> Method:
@@ -94,7 +95,8 @@ def check_names(names: Iterable[str], valid: Collection[str], owner: str, kind: 
     """OptionError for a name that is none of the valid ones; `also` are others it may be a misspelling of."""
     for name in names:
         if name not in valid:
-            meant = did_you_mean(name, (*valid, *also))
+            other_case = name.casefold() in {known.casefold() for known in valid}
+            meant = ("" if other_case else advice(OPTIONS, name)) or did_you_mean(name, (*valid, *also))
             if name in _OF_KERNELS and "kernel" in valid:
                 meant = f" It goes with the kernel, as in kernel={_OF_KERNELS[name]}."
             raise OptionError(f"{owner} has no {kind} {name!r}.{meant} Its {kind}s are: {', '.join(valid)}.")

@@ -18,6 +18,7 @@ TESTS = Path(__file__).parent
 BELOW = {
     "_typing": set(),
     "exceptions": set(),
+    "words": set(),
     "checks": set(),
     "compiled": set(),
     "model": {"compiled"},
@@ -31,7 +32,7 @@ BELOW = {
     "registry": {"methods"},
     "progress": set(),
     "datasets": set(),
-    "api": {"design", "methods", "registry", "results", "progress"},
+    "api": {"design", "marginaleffects", "methods", "registry", "results", "progress"},
     "labels": {"methods"},
     "estimator": {"api", "design", "labels", "methods", "model", "registry", "results"},
     "features": {"labels", "model"},
@@ -43,7 +44,7 @@ BELOW = {
     "__main__": {"api", "datasets"},
 }
 #: Open to all.
-BOTTOM = {"_typing", "exceptions", "checks"}
+BOTTOM = {"_typing", "exceptions", "words", "checks"}
 FRAME_FREE = ("compiled", "model", "solvers", "learners", "methods", "assess")
 FRAME_LIBRARIES = {"pandas", "polars", "narwhals", "pyarrow", "formulaic"}
 HEAVY = ("scipy.stats", "scipy.optimize", "sklearn", "cvxpy", "statsmodels", "matplotlib", "joblib")
@@ -269,7 +270,7 @@ def test_start_up_imports_nothing_heavy(program):
 
 #: Rooms of a family: each imports the shared files of any layer, and its own family. Kernels, reductions, ensembles and
 #: losses are shared; `results/rankers` shows the fits of every family but the likelihood models.
-FAMILIES = {"likelihood", "svm", "pairs", "online", "thresholds", "trees"}
+FAMILIES = {"boosted", "likelihood", "svm", "pairs", "online", "thresholds", "trees"}
 
 
 def _family(dotted: str) -> str | None:

@@ -144,7 +144,7 @@ def test_a_function_is_a_kernel():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: parse_kernel("rbf"), ["'rbf'", "'gaussian'", "'perceptron'", "function"]),
+        (lambda: parse_kernel("radial"), ["'radial'", "'gaussian'", "'perceptron'", "function"]),
         (lambda: parse_kernel(3), ["got 3"]),
         (lambda: Gaussian(gamma=0.0), ["gamma", "gaussian", "positive", "0.0"]),
         (lambda: Gaussian(gamma=np.inf), ["gamma", "inf"]),

@@ -459,30 +459,3 @@ def aranda_ordaz_interval(u, lo, d, lam, out):
     s_u, s_l = (1.0 - (1.0 + lam) * h for h in hazards)
     h_uu, h_ll = a * (s_u - a), -b * (s_l + b)
     out[1:] = a, b, a - b, -(h_uu + 2.0 * a * b + h_ll), h_uu + a * b, h_ll + a * b, a * b
-
-
-def logit_sums(
-    columns, p, w, pattern, y, weights, offset, scale_offset, last, theta, step, by, farthest, largest,
-    alpha, pairs, cross, rest, gram, second,
-):  # fmt: skip
-    """Twin of `ordstat.compiled.terms.logit_sums`: the terms of all rows by the twins above, then their sums."""
-    n, q = columns.shape
-    w = np.ones((n, 1)) if w is None else w
-    H = columns[:, :p] @ by[:p] + (0.0 if offset is None else offset)
-    tau = columns[:, p:] @ by[p:] + (0.0 if scale_offset is None else scale_offset)
-    first = 0 if pattern is None else pattern * last
-    high, low = first + np.minimum(y, last - 1), first + np.maximum(y - 1, 0)
-    s, ends, parts = np.exp(-tau), np.empty((3, n)), np.empty((8, n))
-    theta_u, theta_l, width = ((w * table[k]).sum(axis=1) for table, k in ((theta, high), (theta, low), (step, high)))
-    interval_ends(theta_u, theta_l, width, H, s, y, last, ends)
-    if not (np.all(ends[2] > 0.0) and np.all(s <= farthest) and np.all(np.abs(tau) <= largest)):
-        return np.nan
-    logit_interval(*ends, parts)
-    log_p, a, b, c, W, r_u, r_l, h_ul = parts
-    score, curvature = np.empty((4, n)), np.empty((4, 4, n))
-    interval_terms(a, b, c, W, r_u, r_l, h_ul, s, *ends, score, curvature)
-    sums = alpha, pairs, cross, rest, gram
-    places, groups = np.stack([high, low]), np.array([0, p, q])
-    weighted = curvature * weights if second else None
-    accumulate_terms(w, columns, groups, places, score * weights, weighted, *sums, True)
-    return float(weights @ log_p)

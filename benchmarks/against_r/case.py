@@ -112,12 +112,7 @@ class Case:
         Where ours leaves out what the probabilities do not determine, log-scale effects are 0 and lambda is that of the
         link in use.
         """
-        values = self.ours.numbers["estimates"].copy()
-        lost = self.ours.numbers["confounded"].astype(int)
-        values[lost] = 0.0
-        if self.spec.link in FLEXIBLE and values.size - 1 in lost:
-            values[-1] = LEFT_OUT[self.spec.link]
-        return values[~np.isnan(values)]
+        return settled(self.spec.link, self.ours)
 
     def higher(self) -> bool:
         """Whether the likelihood, computed in NumPy, is what ours is said to be, and no lower than R's."""
@@ -142,6 +137,16 @@ class Case:
         """R's deviance above our maximum with one location or scale effect, none of them aliased, held at a value."""
         self._answer()
         return 2.0 * (self.ours.number("loglik") - self.session.held(place, float(value)))
+
+
+def settled(link: str, ours: Answer) -> np.ndarray:
+    """Our estimates as `Case.estimates` has them."""
+    values = ours.numbers["estimates"].copy()
+    lost = ours.numbers["confounded"].astype(int)
+    values[lost] = 0.0
+    if link in FLEXIBLE and values.size - 1 in lost:
+        values[-1] = LEFT_OUT[link]
+    return values[~np.isnan(values)]
 
 
 def _estimated(answer: Answer) -> np.ndarray:

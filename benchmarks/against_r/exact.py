@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import linprog, minimize
 from scipy.special import expit, gammainc, gammaincc, ndtr
 
 from benchmarks.against_r.session import Answer
@@ -19,6 +19,8 @@ _END = 5e4
 _STEP = 1e-5
 #: Directions in which the scores of all rows are below this share of the largest are not identified.
 _RANK = 1e-6
+#: How far a direction without end is followed.
+_FAR = tuple(10.0**k for k in range(13))
 
 #: Distribution functions and their complements.
 _TAILS: dict[str, tuple[Function, Function]] = {
@@ -96,6 +98,23 @@ class Rows:
         free, held = np.split(parameters, [parameters.size - n_held])
         found = minimize(lambda moved: _finite(-self.loglik(np.append(moved, held))), free, method="BFGS", tol=1e-8)
         return -float(found.fun)
+
+    def limit(self, parameters: np.ndarray) -> float:
+        """The highest log-likelihood on a straight way from some parameters on which no row's probability falls.
+
+        Such ways move thresholds and location effects alone: P(y <= k) then grows at rows of the lowest level, and
+        shrinks at those of the highest [Albert and Anderson 1984]. One is taken on which every end moves that can.
+        """
+        rises = np.vstack([self.upper[np.isfinite(self.upper_offset)], -self.lower[np.isfinite(self.lower_offset)]])
+        n, P = rises.shape
+        moves = np.hstack([-rises, np.eye(n)])  # every end by its share, from 0 to 1, at least
+        found = linprog(
+            np.repeat([0.0, -1.0], [P, n]), A_ub=moves, b_ub=np.zeros(n), bounds=[(None, None)] * P + [(0.0, 1.0)] * n
+        )
+        way = np.zeros_like(parameters)
+        way[:P] = found.x[:P]
+        seen = (self.loglik(parameters + far * way) for far in _FAR)
+        return max((value for value in seen if np.isfinite(value)), default=-np.inf)
 
     def slopes(self, parameters: np.ndarray) -> np.ndarray:
         """(N, P) derivatives of `probabilities`, by central differences."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from benchmarks.against_r import proofs
 from benchmarks.against_r.case import Case
 from benchmarks.against_r.compare import ABOVE, LOGLIKS, Check
+from benchmarks.against_r.likelihoods import Heights
 
 
 @dataclass(frozen=True)
@@ -23,17 +25,19 @@ class Fault:
 
     name: str
     reason: str
-    explains: Callable[[Case, Check], bool]
+    explains: Callable[[Any, Check], bool]
 
 
-def explanation(case: Case, check: Check) -> Fault | None:
+def explanation(case: Case | Heights, check: Check) -> Fault | None:
     """The fault behind a disagreement, None where it may be ours.
 
     R's log-likelihood above ours is a fault of ours, unless R fitted another model than the one it was asked for,
     computed it wrongly, or went on where ours says that there is no end.
     """
+    if isinstance(case, Heights):
+        return WAY if WAY.explains(case, check) else None
     if check.kind in LOGLIKS and float(check.theirs[0]) > float(check.ours[0]) + ABOVE:
-        return next((fault for fault in (CONTRASTS, MISCOMPUTED, BEYOND) if fault.explains(case, check)), None)
+        return next((fault for fault in (CONTRASTS, MISCOMPUTED, BEYOND, WAY) if fault.explains(case, check)), None)
     return next((fault for fault in FAULTS if fault.explains(case, check)), None)
 
 
@@ -53,6 +57,12 @@ BEYOND = Fault(
     "finds nothing higher; R stops further out, where NumPy finds it still rising.",
     proofs.beyond_our_lambda,
 )
+WAY = Fault(
+    "stops on a way without end",
+    "neither side has an end, as ours says; NumPy comes from our estimates to R's log-likelihood or above it, by a way "
+    "on which no row's probability falls.",
+    proofs.further_on_the_way,
+)
 FAULTS = (
     Fault(
         "cauchit cut off",
@@ -63,6 +73,7 @@ FAULTS = (
     CONTRASTS,
     MISCOMPUTED,
     BEYOND,
+    WAY,
     Fault(
         "types I and II without weights",
         "R leaves case weights out of these contrasts; with repeated rows it agrees.",

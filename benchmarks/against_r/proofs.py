@@ -26,6 +26,7 @@ from benchmarks.against_r.compare import (
     has_end,
     spline_error,
 )
+from benchmarks.against_r.likelihoods import Heights
 from benchmarks.against_r.specs import FLEXIBLE
 
 #: R's deviance at a right profile limit is the chi-squared quantile within this.
@@ -81,6 +82,16 @@ def beyond_our_lambda(case: Case, check: Check) -> bool:
         return False
     here, beyond = (case.highest_at_lambda(value) for value in (ours, 2.0 * theirs - ours))
     return here <= case.ours.number("loglik") + ABOVE and beyond > case.theirs.number("loglik")
+
+
+def further_on_the_way(case: Case | Heights, check: Check) -> bool:
+    """Neither side has an end, ours says so, and a straight way without end leads from ours to R's height or above."""
+    refused = any("fit.error" in side.words for side in (case.ours, case.theirs))
+    if refused or "fit.warning" not in case.ours.words:
+        return False
+    if has_end(case.ours) or has_end(case.theirs):
+        return False
+    return case.rows.limit(case.estimates) >= case.theirs.number("loglik")
 
 
 def several(case: Case, check: Check) -> bool:

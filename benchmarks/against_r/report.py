@@ -35,7 +35,7 @@ class Tally:
             if check.agrees:
                 self.agreed[check.kind] += 1
                 continue
-            fault = explanation(case, check) if isinstance(case, Case) else None
+            fault = explanation(case, check)
             if fault is None:
                 unexplained.append(check)
             else:

@@ -51,11 +51,11 @@ def vote_bound(counted: Comparisons, geometry: HullGeometry, delta: float) -> Bo
     delta : float in (0, 1)
         Chance that the bound fails.
     """
-    total = geometry.total or 1.0
+    total, shares = geometry.total or 1.0, counted.shares
     q, least = np.zeros((len(VOTERS), MARGINS.size)), np.ones((len(VOTERS), MARGINS.size))
     for k, active in enumerate((geometry.norm + np.abs(geometry.theta)) / total):
         below = chances_below(min(float(active), 1.0))
-        q += _binned(counted.rho[:, k] / total, counted.shares[:, k], float(active)) @ below
+        q += _binned(counted.rho[:, k] / total, shares[:, k], float(active)) @ below
         least = np.minimum(least, below[:, _BINS // 2] - 2.0 * _ROUNDING)
     n = np.array(VOTERS, dtype=np.float64)[:, None]
     rows = counted.n - _ROWS * n

@@ -211,6 +211,25 @@ cdef double _logit_chunk(Logit *at, int rows, const double *X, const Py_ssize_t 
     return total
 
 
+cdef bint _begin(Logit *at, int p, int chunk, const double[::1] theta, const double[::1] weights,
+                 const double[::1] offset) except -1:
+    """Room for a pass over rows; whether the thresholds are in its range."""
+    if not _open(at, p, <int>theta.shape[0] + 1, chunk):
+        raise MemoryError()
+    at.weighted, at.shifted = weights is not None, offset is not None
+    return _set_ends(at, theta)
+
+
+cdef double _logit_rows(Logit *at, int rows, const double[:, ::1] X, const Py_ssize_t[::1] y,
+                        const double[::1] weights, const double[::1] offset, const double[::1] shift,
+                        const double[::1] beta, Py_ssize_t start) noexcept nogil:
+    """`_logit_chunk` of the rows from `start` on."""
+    cdef bint columns = at.p > 0
+    return _logit_chunk(at, rows, &X[start, 0] if columns else NULL, &y[start],
+                        &weights[start] if at.weighted else NULL, &offset[start] if at.shifted else NULL,
+                        &shift[0] if columns else NULL, &beta[0] if columns else NULL)
+
+
 def logit_pass(const double[:, ::1] X, const Py_ssize_t[::1] y, const double[::1] weights, const double[::1] offset,
                const double[::1] shift, const double[::1] beta, const double[::1] theta, double[:, ::1] levels,
                double[::1] score, double[:, ::1] cross, double[:, ::1] gram):
@@ -227,17 +246,12 @@ def logit_pass(const double[:, ::1] X, const Py_ssize_t[::1] y, const double[::1
     cdef double total = 0.0
     cdef bint second = gram is not None
     cdef Logit at
-    if not _open(&at, p, <int>theta.shape[0] + 1, chunk):
-        raise MemoryError()
-    at.weighted, at.shifted = weights is not None, offset is not None
+    if not _begin(&at, p, chunk, theta, weights, offset):
+        total = NAN
     with nogil:
-        if not _set_ends(&at, theta):
-            total = NAN
         while start < n and total == total:
             rows = <int>min(<Py_ssize_t>chunk, n - start)
-            total += _logit_chunk(&at, rows, &X[start, 0] if p > 0 else NULL, &y[start],
-                                  &weights[start] if at.weighted else NULL, &offset[start] if at.shifted else NULL,
-                                  &shift[0] if p > 0 else NULL, &beta[0] if p > 0 else NULL)
+            total += _logit_rows(&at, rows, X, y, weights, offset, shift, beta, start)
             if not total == total:
                 break
             for i in range(rows):
@@ -259,6 +273,51 @@ def logit_pass(const double[:, ::1] X, const Py_ssize_t[::1] y, const double[::1
             _add_padded(at.score, 1, p, at.pitch, &score[0])
             _add_padded(at.cross, at.K + 1, p, at.pitch, &cross[0, 0])
             _mirror(&gram[0, 0], p)
+    free(at.x)
+    return total
+
+
+cdef void _add_groups(Logit *at, int rows, const Py_ssize_t *codes, double *score) noexcept nogil:
+    """score (G, p) -= above x, each row in its group."""
+    cdef int i, j
+    cdef double c
+    cdef double *x
+    cdef double *to
+    for i in range(rows):
+        c = at.above[i]
+        x = at.x + <Py_ssize_t>i * at.pitch
+        to = score + codes[i] * at.p
+        for j in range(at.p):
+            to[j] -= c * x[j]
+
+
+def logit_groups(const double[:, ::1] X, const Py_ssize_t[::1] y, const double[::1] weights, const double[::1] offset,
+                 const double[::1] shift, const double[::1] beta, const double[::1] theta,
+                 const Py_ssize_t[::1] codes, double[:, :, ::1] levels, double[:, ::1] score):
+    """`logit_pass` without curvatures by groups of rows, codes (n,) in 0..G-1.
+
+    levels (G, K, 3), with the sums of v last, and score (G, p).
+    """
+    cdef Py_ssize_t n = X.shape[0], start = 0
+    cdef int p = <int>X.shape[1], chunk = _chunk_rows(<int>X.shape[1]), rows, i
+    cdef double total = 0.0
+    cdef double *cell
+    cdef Logit at
+    if not _begin(&at, p, chunk, theta, weights, offset):
+        total = NAN
+    with nogil:
+        while start < n and total == total:
+            rows = <int>min(<Py_ssize_t>chunk, n - start)
+            total += _logit_rows(&at, rows, X, y, weights, offset, shift, beta, start)
+            for i in range(rows):  # of sums that nobody takes, where the total is NaN
+                cell = &levels[codes[start + i], y[start + i], 0]
+                cell[0] += at.above[i]
+                cell[1] += at.below[i]
+                cell[2] += weights[start + i] if at.weighted else 1.0
+                at.above[i] -= at.below[i]
+            if p > 0:
+                _add_groups(&at, rows, &codes[start], &score[0, 0])
+            start += rows
     free(at.x)
     return total
 

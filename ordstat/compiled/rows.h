@@ -1,69 +1,8 @@
-/* Loops over a few thousand rows that stay in cache, written so that a compiler can take several rows or columns at once.
-
-   On x86-64 each loop is compiled twice, for every such processor and for those with AVX2 and FMA, and chosen at run time;
-   the two round differently in the last place. Rows of x have `pitch` entries, a multiple of 4, the spare ones 0. */
+/* Loops over a few thousand rows that stay in cache. Rows of x have `pitch` entries, a multiple of 4, the spare ones 0. */
 #ifndef ORDSTAT_ROWS_H
 #define ORDSTAT_ROWS_H
 
-#include <float.h>
-#include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#if defined(_MSC_VER)
-#define ORDSTAT_RESTRICT __restrict
-#define ORDSTAT_INLINE static __forceinline
-#elif defined(__GNUC__)
-#define ORDSTAT_RESTRICT __restrict__
-#define ORDSTAT_INLINE static inline __attribute__((always_inline))
-#else
-#define ORDSTAT_RESTRICT
-#define ORDSTAT_INLINE static inline
-#endif
-
-#if defined(__GNUC__) && defined(__x86_64__)
-#define ORDSTAT_TWICE(name, parameters, arguments)                                                        \
-    __attribute__((target("avx2,fma"))) static void name##_wide parameters { name##_body arguments; }     \
-    static void name##_plain parameters { name##_body arguments; }                                        \
-    static void name parameters {                                                                         \
-        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) name##_wide arguments;       \
-        else name##_plain arguments;                                                                      \
-    }
-#else
-#define ORDSTAT_TWICE(name, parameters, arguments) \
-    static void name parameters { name##_body arguments; }
-#endif
-
-/* exp(x), |x| <= 700: 2^k exp(r) with r = x - k log 2 and Taylor's polynomial of exp(r); within 2 units of the last place. */
-ORDSTAT_INLINE double ordstat_exp(double x) {
-#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0
-    return exp(x);
-#else
-    const double whole = 6755399441055744.0; /* 1.5 * 2^52: a sum with it is rounded to a whole number, in the low bits */
-    double shifted = x * 1.44269504088896338700 + whole, k = shifted - whole, p, power;
-    double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
-    uint64_t bits;
-    p = 1.0 / 6227020800.0;
-    p = p * r + 1.0 / 479001600.0;
-    p = p * r + 1.0 / 39916800.0;
-    p = p * r + 1.0 / 3628800.0;
-    p = p * r + 1.0 / 362880.0;
-    p = p * r + 1.0 / 40320.0;
-    p = p * r + 1.0 / 5040.0;
-    p = p * r + 1.0 / 720.0;
-    p = p * r + 1.0 / 120.0;
-    p = p * r + 1.0 / 24.0;
-    p = p * r + 1.0 / 6.0;
-    p = p * r + 0.5;
-    p = p * r + 1.0;
-    p = p * r + 1.0;
-    memcpy(&bits, &shifted, sizeof bits);
-    bits = (bits + 1023u) << 52;
-    memcpy(&power, &bits, sizeof power);
-    return p * power;
-#endif
-}
+#include "vector_math.h"
 
 /* out = x - shift, rows of p entries to rows of `pitch`. */
 ORDSTAT_INLINE void centre_rows_body(int n, int p, int pitch, const double *ORDSTAT_RESTRICT x,

@@ -4,12 +4,9 @@
 Every function adds into arrays given by the caller and has a plain NumPy twin in tests/twins.py.
 """
 
-from libc.math cimport INFINITY, NAN, exp, expm1, fabs, isinf, log, log1p
+from libc.math cimport INFINITY, exp, expm1, fabs, isinf, log, log1p
 from libc.stdlib cimport free, malloc
 from scipy.linalg.cython_blas cimport dgemm
-
-cdef enum:
-    CHUNK = 256  # rows whose scaled columns stay in cache
 
 cdef struct Row:
     # log p of an interval and its derivatives, as in model/likelihood/interval_probability.py
@@ -259,118 +256,3 @@ def interval_terms(const double[::1] a, const double[::1] b, const double[::1] c
                     for k in range(j, 4):
                         curvature[j, k, i] = curvature[k, j, i] = second[at]
                         at += 1
-
-
-cdef inline double _dot(const double *one, const double *other, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t j
-    cdef double total = 0.0
-    for j in range(n):
-        total += one[j] * other[j]
-    return total
-
-
-cdef inline void _add_outer(double by, const double *w, Py_ssize_t m, double *into) noexcept nogil:
-    """into (m, m) += by w w'."""
-    cdef Py_ssize_t j
-    for j in range(m):
-        _add(by * w[j], w, m, into + j * m)
-
-
-cdef inline void _add_mixed(double of_x, double of_z, const double *w, Py_ssize_t m, const double *x, Py_ssize_t p,
-                            Py_ssize_t q, double *into) noexcept nogil:
-    """into (m, q) += w (of_x x, of_z z)', the first p columns being x."""
-    cdef Py_ssize_t j
-    for j in range(m):
-        _add(of_x * w[j], x, p, into + j * q)
-        _add(of_z * w[j], x + p, q - p, into + j * q + p)
-
-
-def logit_sums(const double[:, ::1] columns, Py_ssize_t p, const double[:, ::1] w, const Py_ssize_t[::1] pattern,
-               const Py_ssize_t[::1] y, const double[::1] weights, const double[::1] offset,
-               const double[::1] scale_offset, Py_ssize_t last, const double[:, ::1] theta, const double[:, ::1] step,
-               const double[::1] by, double farthest, double largest, double[:, ::1] alpha,
-               double[:, :, :, ::1] pairs, double[:, :, ::1] cross, double[::1] rest, double[:, ::1] gram,
-               bint second):
-    """The sums of `accumulate_terms` for all rows of a cumulative logit model; returns the log-likelihood.
-
-    The first p of the columns (n, q), with their part of by (q,), and offset make H, the others and scale_offset tau.
-    theta (G last, m) are the coefficients of the `last` thresholds, of each pattern where `pattern` (n,) is given, and
-    step (G last, m) their differences from the threshold below, which are known better than by theta; they go with the
-    nominal columns w (n, m), or 1 where w is None. Returns NaN, and sums that are not complete, where
-    thresholds are out of order, |tau| is above `largest`, or exp(-tau) above `farthest`. Without `second` the scores
-    alone are added up.
-    """
-    cdef Py_ssize_t n = y.shape[0], m = theta.shape[1], i, j, k, start = 0, rows, at
-    cdef int q = <int>columns.shape[1], first = <int>p, others = q - first, pitch = q + others
-    cdef bint top, bottom, scaled = others > 0 or scale_offset is not None
-    cdef double total = 0.0, one = 1.0, H, tau, s = 1.0, u, lo, d
-    cdef const double *x
-    cdef const double *own = &one
-    cdef const double *beta = &by[0] if q > 0 else NULL
-    cdef double *moved
-    cdef double score[4]
-    cdef double c[10]
-    cdef Row row
-    cdef double *buffer = <double *>malloc(<size_t>(CHUNK * pitch + 1) * sizeof(double))
-    if buffer == NULL:
-        raise MemoryError()
-    with nogil:
-        while start < n and total == total:
-            rows = min(<Py_ssize_t>CHUNK, n - start)
-            for i in range(start, start + rows):
-                x = &columns[i, 0] if q > 0 else NULL
-                if w is not None:
-                    own = &w[i, 0]
-                H = _dot(x, beta, p) + (0.0 if offset is None else offset[i])
-                if scaled:
-                    tau = _dot(x + p, beta + p, q - p) + (0.0 if scale_offset is None else scale_offset[i])
-                    s = exp(-tau) if fabs(tau) <= largest else NAN
-                k = y[i] if pattern is None else y[i] + pattern[i] * last
-                top, bottom = y[i] == last, y[i] == 0
-                u = INFINITY if top else s * (_dot(&theta[k, 0], own, m) - H)
-                lo = -INFINITY if bottom else s * (_dot(&theta[k - 1, 0], own, m) - H)
-                d = INFINITY if top or bottom else s * _dot(&step[k, 0], own, m)
-                if not (d > 0.0 and s <= farthest):
-                    total = NAN
-                    break
-                _logit_row(u, lo, d, &row)
-                total += weights[i] * row.log_p
-                _row_scores(&row, s, u, lo, d, score)
-                if second:
-                    _row_curvature(&row, s, u, lo, d, -score[3], c)
-                for j in range(4):
-                    score[j] *= weights[i]
-                _add(score[2], x, p, &rest[0])
-                _add(score[3], x + p, q - p, &rest[0] + p)
-                if not top:
-                    _add(score[0], own, m, &alpha[k, 0])
-                if not bottom:
-                    _add(score[1], own, m, &alpha[k - 1, 0])
-                if not second:
-                    continue
-                for j in range(10):
-                    c[j] *= weights[i]
-                if not top:
-                    _add_outer(c[0], own, m, &pairs[0, k, 0, 0])
-                    _add_mixed(c[2], c[3], own, m, x, p, q, &cross[k, 0, 0])
-                if not bottom:
-                    _add_outer(c[4], own, m, &pairs[0, k - 1, 0, 0])
-                    _add_mixed(c[5], c[6], own, m, x, p, q, &cross[k - 1, 0, 0])
-                if not (top or bottom):
-                    _add_outer(c[1], own, m, &pairs[1, k - 1, 0, 0])
-                moved = buffer + (i - start) * pitch
-                for j in range(p):
-                    moved[j] = c[7] * x[j]
-                for j in range(p, q):
-                    moved[j] = c[8] * x[j]
-                    moved[others + j] = c[9] * x[j]
-            if second and q > 0 and total == total:
-                _add_block(buffer, &columns[start, 0], <int>rows, pitch, q, first, q, &gram[0, 0])
-                if others > 0:
-                    _add_block(buffer + q, &columns[start, 0] + p, <int>rows, pitch, q, others, others, &gram[p, p])
-            start += rows
-        for i in range(p, q):
-            for j in range(p):
-                gram[i, j] = gram[j, i]
-    free(buffer)
-    return total

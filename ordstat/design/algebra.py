@@ -120,7 +120,7 @@ class Expansion:
             self._sign(symbol)
             return
         if symbol not in _RANK:
-            raise self._unreadable(f"{symbol!r} is no operator of formulas")
+            raise self._unreadable(f"{symbol!r} is no operator of formulas{_meant(symbol)}")
         if symbol != _POWER:  # which binds closest, and takes what comes next at once
             self._work_off(_RANK[symbol])
         self.waiting.append(symbol)
@@ -193,6 +193,13 @@ class Expansion:
 
     def _unreadable(self, why: str) -> FormulaError:
         return FormulaError(f"Cannot read the formula {shown(self.text)}: {why}.")
+
+
+def _meant(symbol: str) -> str:
+    """What to write in place of something that is no operator."""
+    if symbol[0] in "<>=!":
+        return "; put conditions inside I(), as in I(x > 40)"
+    return {",": "; join terms by '+'", "\N{MINUS SIGN}": "; write '-', the minus of the keyboard"}.get(symbol, "")
 
 
 _MEANING: dict[str, Callable[[Expansion, Terms, Terms], Terms]] = {

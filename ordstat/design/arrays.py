@@ -48,6 +48,10 @@ class ArraySpec:
         """Every column is a term of its own."""
         return {name: frozenset([name]) for name in self.names}
 
+    def linear_in(self, name: str) -> bool:
+        """Every column is its own."""
+        return True
+
     def hypotheses(self, contrasts: str) -> dict[str, FloatArray]:
         """Each coefficient is its own: there are no factors."""
         return {name: np.eye(len(self.names))[j : j + 1] for j, name in enumerate(self.names)}

@@ -90,7 +90,7 @@ def make(recipe: Recipe, data: Any) -> Design:
     response, parts = _parse(recipe, frame)
     interpreter = Interpreter(Columns(frame), {}, context)
     interpreter.columns.look_over(parts.factors())
-    found = evaluate(parts.factors() | parts.offsets(), interpreter, frame.index)
+    found = evaluate(parts.factors() | parts.offsets() | parts.groups(), interpreter, frame.index)
     coded, notes = _in_use(recipe, parts, found.columns, frame)
     weights = recipe.weights if recipe.design is None else recipe.design.weights
     given = {"weights": weights, "offset": recipe.offset, "cluster": recipe.cluster}
@@ -144,7 +144,10 @@ def _parse(recipe: Recipe, frame: pd.DataFrame) -> tuple[ResponseName, Parts]:
     parts = Parts(location, part(recipe.nominal, "nominal"), part(recipe.scale, "scale"))
     if parts.nominal is not None and parts.nominal.offsets:
         raise FormulaError("nominal= must have no offset(): put it in the formula.")
-    if column_expression(response.column).key in parts.factors():
+    for role, side in (("nominal", parts.nominal), ("scale", parts.scale)):
+        if side is not None and side.random:
+            raise FormulaError(f"{role}= must have no random term: put it in the formula.")
+    if column_expression(response.column).key in parts.factors() | parts.groups():
         raise FormulaError(f"The response {response.column!r} stands on the right of the formula too; take it out.")
     return response, parts
 

@@ -19,10 +19,12 @@ from .coding import Assembled, Coding, FactorCoding, fit_coding
 from .columns import Value, take
 from .contrasts import Contrast
 from .design import Design, Levels
+from .expressions import named
 from .frames import row_name, shown_labels
 from .inputs import Given, check_costs, cluster_codes, cost_columns, numbers, weights_of
 from .interpreter import Interpreter
 from .parse import Part
+from .random_terms import fit_random_terms
 from .recipe import Recipe
 from .response import Response, used_levels
 from .spec import Evaluated, FormulaSpec, Parts, matrices
@@ -71,7 +73,13 @@ class Kept:
         """What stays of a value of all rows."""
         return value if self.rows is None or value is None else take(value, self.rows)
 
-    def design(self, rows: Rows, notes: tuple[str, ...] = (), **described: Any) -> Design:
+    def design(
+        self,
+        rows: Rows,
+        notes: tuple[str, ...] = (),
+        nominal_groups: tuple[tuple[int, ...], ...] = (),
+        **described: Any,
+    ) -> Design:
         """The design of model matrices of these rows; `described` is what else is to be said of them."""
         beside, response, used = self.beside, self.beside.response, self.used
         survey = self._survey()
@@ -83,6 +91,7 @@ class Kept:
             weights=self.take(self.weights) if survey is None else _shares(self.take(self.weights)),
             costs=self.take(costs),
             cluster=self._cluster() if survey is None else survey.cluster,
+            nominal_groups=nominal_groups,
         )
         return Design(
             sample=sample,
@@ -146,21 +155,25 @@ def complete(
     built = matrices(parts, values, codings, n)
     for part in (built.location, built.nominal, built.scale):
         _check_sizes(part)
+    random, random_rows, random_notes = fit_random_terms(parts.random, values, codings, n)
+    group_columns = _only_groups(parts)
     spec = FormulaSpec(
         parts=parts,
         codings=codings,
         states=dict(interpreter.states),
-        columns=found.columns,
-        declared=interpreter.columns.declared(),
+        columns=tuple(name for name in found.columns if name not in group_columns),
+        declared={name: factor for name, factor in interpreter.columns.declared().items() if name not in group_columns},
         response_name=beside.response.name,
         levels=kept.levels.values,
         context=interpreter.context,
         cost_names=cost_columns(recipe.costs),
         array_offset=beside.offset is not None,
+        random=random,
     )
     return kept.design(
-        _add_offset(built.rows, kept),
-        notes,
+        replace(_add_offset(built.rows, kept), random=random_rows),
+        (*notes, *random_notes),
+        spec.sharing(built.nominal.terms),
         formula=recipe.formula,
         names=built.location.names,
         nominal_names=built.nominal.names,
@@ -169,8 +182,16 @@ def complete(
         nominal_terms=built.nominal.terms,
         scale_terms=built.scale.terms,
         categorical=_categorical_terms(parts.location, codings),
+        random=random,
         spec=spec,
     )
+
+
+def _only_groups(parts: Parts) -> set[str]:
+    """Names of columns that make groups and nothing else: new data may lack them, or have other levels."""
+    others = [*parts.factors().values(), *parts.offsets().values()]
+    used = set().union(*(named(expression.tree) for expression in others))
+    return {name for factor in parts.groups().values() for name in named(factor.tree)} - used
 
 
 def kept_rows(beside: Beside, of_columns: Mapping[str, BoolArray], na_action: str = "omit") -> Kept:

@@ -13,6 +13,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from ..model.sample import Rows, Sample
 from ..model.survey import Survey
+from .random_terms import RandomTerm
 from .recipe import Recipe
 from .terms import Marginality
 
@@ -82,6 +83,9 @@ class Spec(Protocol):
     def variables(self) -> Mapping[str, frozenset[str]]:
         """Columns of the data in each term of any part."""
 
+    def linear_in(self, name: str) -> bool:
+        """Whether a number enters the columns as it is, alone or times others, and in no transform."""
+
     def hypotheses(self, contrasts: str) -> Mapping[str, FloatArray]:
         """Term by term, the rows L: L b are its coefficients if all factors had these contrasts."""
 
@@ -101,6 +105,8 @@ class Design:
     nominal_names, scale_names : tuple of str
     terms, nominal_terms, scale_terms : mapping of str to slice
         Columns of X, and of the nominal and scale columns, that belong to each term of their formula.
+    random : tuple of RandomTerm
+        Names of the random terms and their groups.
     levels : Levels
     response : str
         Label of the response.
@@ -139,6 +145,7 @@ class Design:
     categorical: tuple[str, ...] = ()
     nominal_terms: Mapping[str, slice] = field(default_factory=dict)
     scale_terms: Mapping[str, slice] = field(default_factory=dict)
+    random: tuple[RandomTerm, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
     survey: Survey | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
@@ -206,4 +213,7 @@ def _difference(one: Sample, other: Sample) -> str | None:
     for what, (before, now) in pairs.items():
         if (before is None) != (now is None) or (before is not None and not np.array_equal(before, now)):
             return what
-    return None
+    groups = one.rows.random, other.rows.random
+    if (groups[0] is None) != (groups[1] is None):
+        return "the random terms"
+    return None if groups[0] is None or groups[1] is None or groups[0].same(groups[1]) else "the groups"

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import FormulaError
+from ..words import FUNCTIONS, advice
 
 MAX_CHARACTERS = 100_000
 MAX_TERMS = 10_000
@@ -34,6 +35,7 @@ _QUOTED = "quoted_name_"
 _PIECES = re.compile(r"'(?:\\.|[^'\\])*(?:'|\\?\Z)|\"(?:\\.|[^\"\\])*(?:\"|\\?\Z)|`[^`]+`|\^", re.DOTALL)
 
 #: Names with blanks between them.
+_R_CALL = re.compile(r"(as\.\w+)\(")  # "as" is no name in Python
 _WORDS = re.compile(r"\b[^\W\d]\w*(?: [^\W\d]\w*)+")
 
 
@@ -119,6 +121,11 @@ def parse_expression(text: str) -> Expression:
 def _why(error: Exception, label: str) -> str:
     """What is wrong with an expression, without Python's line numbers."""
     why = error.msg.split(". ")[0] if isinstance(error, SyntaxError) else str(error)
+    call = _R_CALL.match(label)
+    if call is not None:
+        return f"{call.group(1)} is R's.{advice(FUNCTIONS, call.group(1))}"
+    if "$" in label:
+        return "columns stand by their names alone, without 'data$' before them."
     words = _WORDS.search(label)
     if isinstance(error, SyntaxError) and words is not None:
         return f"{why}. Put backticks around a name with blanks: `{words.group()[:_SHOWN]}`."

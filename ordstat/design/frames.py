@@ -28,6 +28,10 @@ def as_frame(data: Any) -> pd.DataFrame:
     if package == "polars" and hasattr(data, "get_columns"):
         return _from_polars(data)
     hint = "; call .collect() first" if hasattr(data, "collect") else ""
+    if isinstance(data, str) and "~" in data:
+        hint = "; the formula comes first, ordfit(formula, data)"
+    elif isinstance(data, pd.Series):
+        hint = "; arrays of inputs and of a response are for OrdinalClassifier().fit(X, y)"
     raise DataError(f"data= must be {ACCEPTED}; got {type(data).__module__}.{type(data).__qualname__}{hint}.")
 
 

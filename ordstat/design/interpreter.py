@@ -20,6 +20,7 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray
 from ..exceptions import DataError, FormulaError, OptionError
+from ..words import FUNCTIONS, advice
 from .columns import Columns, Factor, Value, factor_of
 from .contrasts import Contrast, contrast
 from .expressions import CONSTANTS, Expression, dotted_name, literal, options, refusal, shown, source, unquoted
@@ -216,6 +217,8 @@ def coded_column(tree: ast.expr) -> str | None:
 
 def unknown_function(node: ast.Call, name: str | None) -> FormulaError:
     """The error for a call of something that is no known function."""
+    if name is not None and name in FUNCTIONS:
+        return FormulaError(f"{name!r} in {source(node)!r} is no function known to formulas.{advice(FUNCTIONS, name)}")
     if name is None or "__" in name or "." in name:
         return refusal(node)
     known = ["I", "Q", *_CODED, *FITTED, *ELEMENTWISE, "offset"]

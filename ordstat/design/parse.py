@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from keyword import iskeyword
 from typing import Any
 
 from ..exceptions import FormulaError
 from .algebra import Expansion, Symbol, Terms, operators, positions
+from .bars import FORM, Piece, without_bars
 from .expressions import (
     MAX_CHARACTERS,
     MAX_LABELS,
@@ -61,11 +62,36 @@ class Part:
     offsets : tuple of Expression
     intercept : bool
         False where the text tried to remove the intercept.
+    random : tuple of RandomPart
+        Random terms beside them.
     """
 
     terms: tuple[Term, ...] = ()
     offsets: tuple[Expression, ...] = ()
     intercept: bool = True
+    random: tuple[RandomPart, ...] = ()
+
+
+@dataclass(frozen=True)
+class RandomPart:
+    """One random term, (columns | group).
+
+    Attributes
+    ----------
+    columns : Part
+        What is on the left; its intercept is a column of its own.
+    group : Term
+        The factor, or the factors a:b, whose values make the groups.
+    correlated : bool
+        False where the bar is double.
+    text : str
+        As a formula writes it.
+    """
+
+    columns: Part
+    group: Term
+    correlated: bool
+    text: str
 
 
 @dataclass(frozen=True)
@@ -79,14 +105,48 @@ class ResponseName:
 @lru_cache(maxsize=256)
 def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[ResponseName, Part]:
     """Response and location part; `columns` stand for a dot on the right (the response is left out)."""
+    fixed, bars = without_bars(text)
+    response, part = _parse_fixed(fixed, columns)
+    if not bars:
+        return response, part
+    if uses_dot(fixed):
+        raise FormulaError(f"The formula {shown(text)} has a dot, which would take in the groups: name the columns.")
+    return response, replace(part, random=tuple(one for bar in bars for one in _random_parts(bar)))
+
+
+def _parse_fixed(text: str, columns: tuple[str, ...]) -> tuple[ResponseName, Part]:
+    """`parse_formula` without random terms."""
     plain = _plain_sum(text)
     if plain is not None and plain[0] is not None:
         return ResponseName(plain[0]), _sum_of(plain[1])
     left, tilde, right = split_formula(text)
     if not tilde or not left.strip():
-        raise FormulaError(f"{shown(text)} has no response: a formula reads 'response ~ x1 + x2'.")
+        meant = " Write '~' in place of '='." if "=" in text and not tilde else ""
+        raise FormulaError(f"{shown(text)} has no response: a formula reads 'response ~ x1 + x2'.{meant}")
     response = parse_response(left)
     return response, _parse_part(right, tuple(name for name in columns if name != response.column))
+
+
+def _random_parts(bar: Piece) -> list[RandomPart]:
+    """The random terms of a bar: one for each of the groups that a/b stands for."""
+    left, right, single = bar.halves
+    columns = Part() if left == "1" else _any_part(left)
+    groups = _any_part(right)
+    names = len({factor.key for term in groups.terms for factor in term.factors})
+    nested = [len(term.factors) for term in groups.terms] == list(range(1, names + 1))
+    product = len(groups.terms) == 1
+    if columns.offsets or groups.offsets or not groups.terms or not (nested or product) or "+" in right or "*" in right:
+        raise FormulaError(f"Cannot read the random term {shown(bar.text)}. {FORM}; its group is a, a:b or a/b.")
+    if not columns.terms and not columns.intercept:
+        raise FormulaError(f"The random term {shown(bar.text)} has no column before its bar. {FORM}.")
+    mark = "|" if single else "||"
+    return [RandomPart(columns, group, single, f"({left} {mark} {group.text})") for group in groups.terms]
+
+
+def _any_part(text: str) -> Part:
+    """A right-hand side, without the slower reader where it is a plain sum."""
+    plain = _plain_sum(text)
+    return _sum_of(plain[1]) if plain is not None and plain[0] is None else _parse_part(text, ())
 
 
 @lru_cache(maxsize=256)
@@ -103,6 +163,7 @@ def parse_one_sided(text: str, columns: tuple[str, ...], argument: str) -> Part:
 
 def uses_dot(text: str) -> bool:
     """Whether a dot stands for all other columns, so that the parse depends on them."""
+    text = without_bars(text)[0]
     return _plain_sum(text) is None and any(token.token == "." for token in _tokens(text))
 
 
@@ -231,11 +292,7 @@ class _Reader:
         if kind == "value":
             return [self._digits(text)]
         if "|" in text:
-            raise FormulaError(
-                f"The formula {shown(self.text)} has a '|': random effects are not fitted. For errors that allow for "
-                "groups send vcov={'cluster': 'column'} to ordfit; for an effect of each group add its column as a "
-                "term."
-            )
+            raise FormulaError(f"Cannot read the '|' in {shown(self.text)}. {FORM} of the formula itself.")
         return [":"] if text == "in" else operators(text)  # a %in% b is a:b in R
 
     def _term(self, factor: Expression) -> Terms:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields, replace
 from types import ModuleType
 from typing import Any
 
-from ..exceptions import OptionError
+from ..exceptions import FormulaError, OptionError
+from .bars import Piece, cut, without_bars
 from .parse import Part, parse_formula, parse_one_sided, split_formula, substitute_dot, uses_dot
 from .survey import SurveyDesign
 
@@ -117,6 +118,42 @@ class Recipe:
 
 
 def updated_formula(old: str, new: str) -> str:
+    """R's update of a formula, random terms too: a dot keeps the old ones, and a minus takes one away.
+
+    Examples
+    --------
+    >>> updated_formula("rating ~ temp + (1 | judge)", "~ . - (1|judge) + (1 | bottle)")
+    'rating ~ temp + (1 | bottle)'
+    """
+    head, new_right = _head(new)
+    fixed, changes = cut(new_right)
+    old_fixed, old_bars = without_bars(old)
+    if not old_bars and not changes:
+        return _updated_fixed(old, new)
+    continued = uses_dot(fixed) or new_right.lstrip().startswith(("+", "-"))
+    kept = {_squeezed(bar): bar.text for bar in (old_bars if continued else ())}
+    for change in changes:
+        if change.sign == "+":
+            kept[_squeezed(change)] = change.text
+        elif kept.pop(_squeezed(change), None) is None:
+            raise FormulaError(f"update takes away the random term {change.text}, which the formula {old!r} has not.")
+    begun = "+ " if changes and continued and not uses_dot(fixed) and not fixed.startswith(("+", "-")) else ""
+    fixed = _updated_fixed(old_fixed, f"{head}{begun}{fixed}")
+    return " + ".join([fixed, *kept.values()])
+
+
+def _head(formula: str) -> tuple[str, str]:
+    """What stands up to the tilde, and after it."""
+    place = formula.rfind("~") + 1
+    return formula[:place], formula[place:]
+
+
+def _squeezed(bar: Piece) -> str:
+    """The text of a random term, however it is spaced."""
+    return "".join(bar.text.split())
+
+
+def _updated_fixed(old: str, new: str) -> str:
     """R's update of a formula: a dot on either side of `new` stands for that side of `old`.
 
     Examples

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -89,6 +90,11 @@ def check_levels(levels: Any) -> tuple[Any, ...]:
         raise DataError(f"levels= must be a list of labels in order, lowest first; got the text {levels!r}.")
     if isinstance(levels, (set, frozenset)):
         raise DataError("levels= must be a list of labels in order, lowest first; a set has no order.")
+    if isinstance(levels, Mapping):
+        raise DataError(
+            "levels= must be a list of labels in order, lowest first; got a mapping. Rename the labels in the data "
+            "first, as in data[y].map(names), and give the new names in order."
+        )
     labels = tuple(plain(label) for label in levels)
     if any(label is None or label != label for label in labels):
         raise DataError(

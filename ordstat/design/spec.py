@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import or_
 from typing import Any
@@ -13,6 +13,7 @@ import pandas as pd
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
+from ..model.random_effects import RandomRows
 from ..model.sample import Rows
 from ..model.table import stack
 from .coding import NOTHING, Assembled, Coding, FactorCoding, NumberCoding, assemble
@@ -23,7 +24,8 @@ from .expressions import Expression, dotted_name, named
 from .frames import as_frame, find_column, has_column, refuse, shown_labels
 from .inputs import cost_matrix
 from .interpreter import Interpreter, coded_column
-from .parse import Part
+from .parse import Part, RandomPart
+from .random_terms import RandomTerm
 from .response import known_codes
 from .terms import Coded, Marginality, hypotheses, marginality, recoded
 from .transforms.named import Transform
@@ -44,8 +46,18 @@ class Parts:
         return [part for part in (self.location, self.nominal, self.scale) if part is not None]
 
     def factors(self) -> dict[str, Expression]:
-        """Every factor of every term, once."""
-        return {factor.key: factor for part in self.all() for term in part.terms for factor in term.factors}
+        """Every factor of every term, random ones too, once."""
+        every = [*self.all(), *(random.columns for random in self.random)]
+        return {factor.key: factor for part in every for term in part.terms for factor in term.factors}
+
+    @property
+    def random(self) -> tuple[RandomPart, ...]:
+        """The random terms."""
+        return self.location.random
+
+    def groups(self) -> dict[str, Expression]:
+        """The factors whose values make the groups of random terms."""
+        return {factor.key: factor for random in self.random for factor in random.group.factors}
 
     def offsets(self) -> dict[str, Expression]:
         return {offset.key: offset for part in self.all() for offset in part.offsets}
@@ -147,6 +159,7 @@ class FormulaSpec:
     context : mapping or None
         Names open to an unsafe formula.
     cost_names : tuple of str or None
+    random : tuple of RandomTerm
     array_offset : bool
         Whether the fit had an offset given as an array, which new data cannot supply.
     """
@@ -160,6 +173,7 @@ class FormulaSpec:
     levels: tuple[Any, ...]
     context: Mapping[str, Any] | None = None
     cost_names: tuple[str, ...] | None = None
+    random: tuple[RandomTerm, ...] = ()
     array_offset: bool = field(default=False)
 
     def categories(self) -> dict[str, tuple[Any, ...]]:
@@ -199,19 +213,32 @@ class FormulaSpec:
             if len(term.factors) > 1 or name is None or not isinstance(self.codings[term.factors[0].key], NumberCoding):
                 return ()
             names.append(name)
-        return () if part.offsets or self.parts.nominal or self.parts.scale else tuple(names)
+        return () if part.offsets or part.random or self.parts.nominal or self.parts.scale else tuple(names)
 
     def _evaluated(self, frame: pd.DataFrame) -> NewRows:
         self._check_columns(frame)
         interpreter = Interpreter(Columns(frame, self.declared), dict(self.states), self.context)
-        found = evaluate(self.parts.factors() | self.parts.offsets(), interpreter, frame.index)
+        known = {term: self._has_groups(term, frame) for term in self.random}
+        groups = {f.key: f for term, at_hand in known.items() if at_hand for f in term.part.group.factors}
+        found = evaluate(self.parts.factors() | self.parts.offsets() | groups, interpreter, frame.index)
         complete = np.ones(len(frame), dtype=bool)
         values: dict[str, Value] = found.values
         if found.missing:
             complete = ~reduce(or_, found.missing.values())
             values = found.take(complete)
-        built = matrices(self.parts, values, self.codings, int(complete.sum()))
-        return NewRows(rows=built.rows, complete=complete, index=frame.index)
+        n = int(complete.sum())
+        built = matrices(self.parts, values, self.codings, n)
+        random = [
+            term.columns(values, self.codings, term.codes(values) if at_hand else np.full(n, -1, dtype=np.intp))
+            for term, at_hand in known.items()
+        ]
+        rows = replace(built.rows, random=RandomRows(tuple(random))) if random else built.rows
+        return NewRows(rows=rows, complete=complete, index=frame.index)
+
+    def _has_groups(self, term: RandomTerm, frame: pd.DataFrame) -> bool:
+        """Whether the columns that make the groups of a random term are there; else every group is a new one."""
+        names = [name for factor in term.part.group.factors for name in named(factor.tree)]
+        return all(has_column(frame, name) for name in names)
 
     def _check_columns(self, frame: pd.DataFrame) -> None:
         absent = [name for name in self.columns if not has_column(frame, name)]
@@ -254,6 +281,22 @@ class FormulaSpec:
             for part in self.parts.all()
             for term in part.terms
         }
+
+    def linear_in(self, name: str) -> bool:
+        """Whether a number enters the columns as it is, alone or times others, and in no transform."""
+        trees = [one.tree for one in (self.parts.factors() | self.parts.offsets()).values()]
+        return all(dotted_name(tree) == name for tree in trees if name in named(tree))
+
+    def sharing(self, terms: Mapping[str, slice]) -> tuple[tuple[int, ...], ...]:
+        """The columns of these terms in groups: terms that share a variable of the data, if only through others."""
+        variables, groups = self.variables(), list[tuple[frozenset[str], tuple[int, ...]]]()
+        for term, columns in terms.items():
+            names, places = variables[term], tuple(range(columns.start, columns.stop))
+            touching = [group for group in groups if group[0] & names]
+            groups = [group for group in groups if not group[0] & names]
+            joined = frozenset().union(names, *(group[0] for group in touching))
+            groups.append((joined, sum((group[1] for group in touching), ()) + places))
+        return tuple(tuple(sorted(places)) for _, places in groups)
 
     def hypotheses(self, contrasts: str) -> dict[str, FloatArray]:
         """Term by term, the rows L: L b are its coefficients if all factors had these contrasts."""

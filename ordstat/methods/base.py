@@ -18,6 +18,9 @@ from ..model.sample import Sample
 from ..model.scaling import SCALINGS
 from .shared.work import Work
 
+# Bytes of a row at a level: its cost, answer, probability and margin, in a few copies.
+_CELL_BYTES = 48.0
+
 
 def option(default: Any, check: Callable[..., Any], *bounds: Any, **settings: Any) -> Any:
     """A field of a method: its default, and the function of `ordstat/checks.py` that says what it may be.
@@ -55,6 +58,7 @@ class Needs:
     v_shaped: bool = False  # takes costs that do not fall away from the true rank, and no others
     nominal: bool = False  # takes Rows.nominal
     scale: bool = False  # takes Rows.scale
+    random: bool = False  # takes Rows.random
     offset: bool = False  # takes Rows.offset
     cluster: bool = False  # takes Sample.cluster
     restrictions: bool = False  # takes Sample.restrictions
@@ -73,6 +77,8 @@ class Method:
     #: Whether a fit maximises a likelihood, and so has probabilities and standard errors of its own.
     likelihood: ClassVar[bool] = False
     results_class: ClassVar[type[Any]]
+    #: Seconds of a row at a level.
+    cell_seconds: ClassVar[float] = 5e-8
 
     def __post_init__(self) -> None:
         for f in fields(self):
@@ -115,6 +121,7 @@ class Method:
             "row costs": sample.costs is not None and not self.needs.row_costs,
             "nominal=": sample.rows.nominal is not None and not self.needs.nominal,
             "scale=": (sample.rows.scale is not None or sample.rows.scale_offset is not None) and not self.needs.scale,
+            "random terms": sample.rows.random is not None and not self.needs.random,
             "an offset": sample.rows.offset is not None and not self.needs.offset,
             "cluster=": sample.cluster is not None and not self.needs.cluster,
             "constraints=": sample.restrictions is not None and not self.needs.restrictions,
@@ -132,8 +139,17 @@ class Method:
             require_v_shaped(self.costs(sample), sample.y, type(self).__name__)
 
     def work(self, sample: Sample) -> Work | None:
-        """About how much memory and time the fit takes; None where neither grows faster than the rows."""
-        return None
+        """About how much memory and time the fit takes; None where neither grows faster than the rows.
+
+        By default the costs and answers of every row at every level.
+        """
+        cells = float(np.count_nonzero(sample.case_weights)) * sample.n_levels
+        return Work(
+            what=f"keeps {cells:.6g} costs and answers (rows times levels)",
+            memory=_CELL_BYTES * cells,
+            seconds=self.cell_seconds * cells,
+            instead="Join levels, or take fewer rows",
+        )
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> Fit:
         """Fit to arrays; deterministic given `rng`."""

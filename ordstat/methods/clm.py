@@ -13,7 +13,7 @@ from .base import Needs, option
 from .shared.likelihood import OrdinalRegression
 
 #: What may become of rows whose thresholds are out of order.
-CROSSING = ("warn", "raise")
+CROSSING = ("warn", "raise", "prevent")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -40,10 +40,14 @@ class CumulativeLink(OrdinalRegression):
         Where Newton's method begins: one value for every estimated parameter, in the order of `params`. By default the
         cumulative shares, and no effects; where the likelihood may have several maxima (cauchit, scale effects), the
         best of the fits that models nearby lead to, see `solvers/likelihood/start.py`.
-    crossing : {"warn", "raise"}
+    crossing : {"warn", "raise", "prevent"}
         What to do where nominal effects put the thresholds of a row out of order, so that a probability is negative:
         warn, at the fit of its own rows and at predictions of new ones, or raise a DataError. The estimates are the
-        same.
+        same. "prevent" maximises the likelihood under the constraint that thresholds are in order for every
+        combination of the observed values of the nominal columns: the range of a number, the levels of a factor, the
+        observed values of columns that share a variable. Where that holds back no estimate the fit is the same to the
+        last digit; else the summary says where thresholds meet, standard errors take these constraints for equations
+        that were known, and likelihood ratios, which have no chi-squared distribution then, are refused.
     cost : str or K x K matrix
         What predicted ranks minimise in expectation: "classification" gives the most probable rank, "absolute" the
         median rank; ties go to the lower rank. The estimates do not depend on it.
@@ -51,6 +55,9 @@ class CumulativeLink(OrdinalRegression):
         Newton steps allowed, in the search for a start too.
     tol : float
         Largest absolute component of the score, on columns of unit deviation, at which a fit counts as converged.
+    quadrature : int or "auto"
+        How random effects are integrated out, where the formula has some: 1 by Laplace's approximation, a number of
+        nodes for one term with one column by adaptive Gauss-Hermite quadrature.
 
     Raises
     ------
@@ -75,7 +82,11 @@ class CumulativeLink(OrdinalRegression):
 
     @property
     def refuses_crossing(self) -> bool:
-        return self.crossing != "warn"
+        return self.crossing == "raise"
+
+    @property
+    def keeps_order(self) -> bool:
+        return self.crossing == "prevent"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -121,4 +132,4 @@ class AdjacentCategory(OrdinalRegression):
 
     family: ClassVar[type[Family]] = Adjacent
     #: No threshold stands beside a level without rows.
-    needs: ClassVar[Needs] = replace(OrdinalRegression.needs, absent_levels=False)
+    needs: ClassVar[Needs] = replace(OrdinalRegression.needs, absent_levels=False, random=False)

@@ -129,6 +129,9 @@ class PRank(Projecting, OnlineMethod):
 
     keeps: ClassVar[tuple[str, ...]] = ("mean", "last", "pocket")
 
+    def example_seconds(self, n_columns: int, n_thresholds: int) -> float:
+        return 1e-8 + 4e-10 * (n_columns + n_thresholds)
+
     def begun(self, n_columns: int, n_levels: int) -> PRankState:
         return PRankState.start(n_columns, n_levels, self.keep == "pocket")
 
@@ -205,6 +208,9 @@ class CuSumRank(Cumulating, OnlineMethod):
     >>> CuSumRank(update="passive-aggressive", margin=0.5)
     CuSumRank(margin=0.5, update='passive-aggressive')
     """
+
+    def example_seconds(self, n_columns: int, n_thresholds: int) -> float:
+        return 1e-8 + (5e-9 + 3e-10 * n_columns) * n_thresholds
 
     def begun(self, n_columns: int, n_levels: int) -> CuSumState:
         return CuSumState.start(n_columns, n_levels, self.aggressive)

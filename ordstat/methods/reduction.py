@@ -31,7 +31,7 @@ _MOST_ROWS = 200_000
 # Copies of the extended examples held at once, numbers for each row and question, and seconds: for each number of the
 # examples, and for a classifier of its own and each of its rows.
 _COPIES, _NUMBERS = 4.0, 14.0
-_NUMBER_SECONDS, _FIT_SECONDS, _ROW_SECONDS = 5e-7, 4e-3, 3e-5
+_NUMBER_SECONDS, _FIT_SECONDS, _ROW_SECONDS = 5e-7, 2.5e-3, 5e-6
 
 #: From answers to ranks.
 RULES: dict[str, Callable[[EncodedAnswers, bool], CountingRule]] = {"count": CountingRule, "mode": ModalRule}

@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from .likelihood.rule import LikelihoodRule
+from .probable import CostRule, expected_costs
 from .reduction.answers import ModalRule, in_order
 from .rules import GapRule, Rule
 from .sample import Rows
@@ -22,8 +22,8 @@ def preferences(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
     Votes as they are; probabilities, or the expected cost with its sign changed, of a probability model; else the
     distance from the score to the nearer end of the level's interval, negative outside it.
     """
-    if isinstance(rule, LikelihoodRule):
-        return np.asarray(-rule.probabilities(rows, scores) @ rule.cost.matrix(rule.n_levels), dtype=np.float64)
+    if isinstance(rule, CostRule):
+        return -expected_costs(rule.probabilities(rows, scores), rule.cost)
     if isinstance(rule, ModalRule):
         return np.asarray(rule.probabilities(rows))
     if scores.ndim == 2:
@@ -41,11 +41,11 @@ def lean(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
     """
     if scores.ndim == 2:
         return np.asarray(scores[:, 1] - scores[:, 0])
-    if not isinstance(rule, LikelihoodRule):
+    if not isinstance(rule, CostRule):
         return np.asarray(cast(GapRule, rule).gaps(rows, scores)[:, 0])
     cost = rule.cost.matrix(2)
     with np.errstate(divide="ignore", invalid="ignore"):  # a mistake may be free
-        return np.asarray(rule.family.log_odds_above(rule.eta(rows, scores))[:, 0] - np.log(cost[0, 1] / cost[1, 0]))
+        return np.asarray(rule.log_odds_above(rows, scores)[:, 0] - np.log(cost[0, 1] / cost[1, 0]))
 
 
 def decisions(rule: Rule, rows: Rows, order: IntArray) -> FloatArray:

@@ -11,6 +11,8 @@ import numpy as np
 from .._typing import BoolArray, FloatArray, IntArray
 from .calibration import Calibration
 from .likelihood.bias_reduced import BiasReduced
+from .likelihood.marginal import Marginal
+from .likelihood.region import KeptOrder
 from .rules import Rule
 from .sample import Sample
 
@@ -285,6 +287,10 @@ class LikelihoodFit(Fit):
         estimates are those with lambda held there; else 0.
     likelihood : LikelihoodAtEstimates
         For profiles, sandwiches and score tests.
+    marginal : Marginal or None
+        Random effects; the estimates are then those with them integrated out.
+    order : KeptOrder or None
+        Where thresholds were kept in order; None where that was not asked for.
     """
 
     coefficients: FloatArray
@@ -306,6 +312,8 @@ class LikelihoodFit(Fit):
     beyond: float | None = None
     confounded: tuple[Confounded, ...] = ()
     lambda_end: int = 0
+    marginal: Marginal | None = None
+    order: KeptOrder | None = None
 
     def on_flexible_scale(self) -> FloatArray | None:
         """(F, P) map from `coefficients` to (thresholds and nominal effects threshold by threshold of each column,

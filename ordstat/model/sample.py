@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .random_effects import RandomRows
 
 #: A weight that is not 0 lies between these: totals and products of a few are then far from over- and underflow, and
 #: a whole weight is an exact number.
@@ -19,7 +20,7 @@ def extreme(weights: FloatArray) -> BoolArray:
     return np.asarray((weights != 0) & ((weights < LIGHTEST) | (weights > HEAVIEST)))
 
 
-def _take(value: AnyArray | None, index: AnyArray | slice) -> Any:
+def _take(value: AnyArray | RandomRows | None, index: AnyArray | slice) -> Any:
     return None if value is None else value[index]
 
 
@@ -39,6 +40,8 @@ class Rows:
         Columns of the log scale, no intercept.
     scale_offset : (N,) or None
         Known part of the log scale.
+    random : RandomRows or None
+        Random terms of the score.
     """
 
     X: FloatArray
@@ -46,6 +49,7 @@ class Rows:
     nominal: FloatArray | None = None
     scale: FloatArray | None = None
     scale_offset: FloatArray | None = None
+    random: RandomRows | None = None
 
     @property
     def n(self) -> int:
@@ -79,6 +83,8 @@ class Sample:
         Rows of one cluster are not independent.
     restrictions : (R, D) or None
         Rows a of a'w <= 0, which the effects w of the columns of X must obey.
+    nominal_groups : tuple of tuples of int
+        Nominal columns that vary together, as those of a factor do; empty where that is not known.
     """
 
     rows: Rows
@@ -88,6 +94,7 @@ class Sample:
     costs: FloatArray | None = None
     cluster: IntArray | None = None
     restrictions: FloatArray | None = None
+    nominal_groups: tuple[tuple[int, ...], ...] = ()
 
     @property
     def X(self) -> FloatArray:

@@ -95,7 +95,7 @@ class Linearised:
         """(H,) number of units drawn in each stratum."""
         return np.bincount(self.stratum, minlength=self.fraction.size)
 
-    @property
+    @cached_property
     def units(self) -> BoolArray:
         """(G,) which units have rows."""
         return np.asarray(np.bincount(self.psu, minlength=self.stratum.size) > 0)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
+from ..exceptions import OptionError
+from .bounds import bounds, bounds_data
 from .coefficients import forest, forest_data, parallel, parallel_data, profiles, profiles_data
 from .confusion import confusion, confusion_data, reliability, reliability_data
 from .drawn import DrawnEnsemble, DrawnLikelihood, DrawnRanker, DrawnTrees, Picture
@@ -26,6 +28,7 @@ from .variables import (
 
 #: What a fit must have for a plot; the others need nothing.
 NEEDS: dict[str, Callable[[Any], bool]] = {
+    "bounds": lambda r: r.geometry is not None,
     "latent": lambda r: r.no_margins is None,
     "margins": lambda r: r.no_margins is None,
     "reliability": lambda r: "prob" in r.prediction_types,
@@ -50,7 +53,7 @@ class Plots:
     >>> from ordstat import datasets, ordfit
     >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
     >>> fit.plot
-    plots: confusion, latent, margins
+    plots: bounds, confusion, latent, margins
     >>> cells = fit.plot.confusion_data()
     >>> cells.loc[cells["observed"] == 5, ["predicted", "distance", "weight"]].to_numpy().tolist()
     [[1, 4, 0], [2, 3, 0], [3, 2, 2], [4, 1, 5], [5, 0, 0]]
@@ -60,6 +63,11 @@ class Plots:
 
     def __repr__(self) -> str:
         return f"plots: {', '.join(self.names)}"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """No picture by itself: name one."""
+        there = ", ".join(self.names)
+        raise OptionError(f"fit.plot must name a picture, as in fit.plot.{self.names[0]}(). There are {there}.")
 
     def __dir__(self) -> list[str]:
         """Without the plots that this fit has nothing for; asked for, they say why."""
@@ -73,6 +81,8 @@ class Plots:
         """Names of the plots that this fit has something for."""
         return sorted(name.removesuffix("_data") for name in dir(self) if name.endswith("_data"))
 
+    bounds = Picture(bounds)
+    bounds_data = Picture(bounds_data)
     latent = Picture(latent)
     latent_data = Picture(latent_data)
     margins = Picture(margins)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..plots.accessor import Plots
+from typing import TYPE_CHECKING
+
 from .conformal import conformal_intervals
 from .errors import (
     confusion_matrix,
@@ -19,6 +20,9 @@ from .refit import updated
 from .report.render import SCREEN, Summary, as_html, as_text
 from .report.screen import learnt, printed, shown_part
 from .report.sections import figures
+
+if TYPE_CHECKING:
+    from ..plots.accessor import Plots
 
 
 class OrdinalResults(FittedRanker):
@@ -46,6 +50,8 @@ class OrdinalResults(FittedRanker):
     @property
     def plot(self) -> Plots:
         """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
+        from ..plots.accessor import Plots
+
         return Plots(self)
 
     def summary(self, section: str | None = None) -> Summary:

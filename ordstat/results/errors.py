@@ -18,6 +18,7 @@ from ..exceptions import OptionError
 from .evaluation import crossvalidate
 from .fitted import FittedRanker
 from .limits import fold_limits, new_limits
+from .report.noted import NotedFrame
 
 
 def error_measures(
@@ -283,8 +284,9 @@ def _bound_frame(found: MarginBounds, limits: Mapping[str, Sequence[Bound]]) -> 
     ]
     columns = ["error", "value", "trivial", "vacuous", "observed", "margin", "delta", "source"]
     frame = pd.DataFrame(rows, columns=columns).set_index("error")
-    frame.attrs["notes"] = found.notes
-    return frame
+    vacuous = list(frame.index[frame["vacuous"].astype(bool)])
+    says_nothing = f"Vacuous, above the largest value possible, and so without information: {', '.join(vacuous)}."
+    return NotedFrame.of(frame, (*found.notes, *([says_nothing] if vacuous else [])))
 
 
 def reliability_curves(

@@ -21,6 +21,7 @@ from ..model.costs import sample_costs
 from ..model.fit import Certificate, Fit, Geometry, Trace
 from ..model.rules import GapRule
 from ..model.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
+from ..words import ATTRIBUTES, advice
 from .evaluation import CalibratedMethod, Fitter, ProbabilityRule, RankingMethod, evaluate
 from .names import INTERNAL, who_has
 from .report.cells import count
@@ -74,6 +75,7 @@ class FittedRanker:
         for name, value in vars(cls).items():
             if isfunction(value):
                 value.__name__ = name
+                value.__qualname__ = f"{cls.__name__}.{name}"
 
     def __repr__(self) -> str:
         d = self.design
@@ -95,12 +97,13 @@ class FittedRanker:
         def __getattr__(self, name: str) -> Any:
             """Say which methods have what this one has not; a property that refused says so again."""
             if hasattr(type(self), name):
-                return object.__getattribute__(self, name)
+                return type(self).__getattribute__(self, name)
             if (known := self.other_names.get(name)) is not None:
                 return known(self)
             if not name.startswith("_") and (others := who_has(name)):
                 raise UnavailableError(f"{self.method!r} has no .{name}: {others}.")
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            hint = f". Use{meant}." if (meant := advice(ATTRIBUTES, name)) else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
     # Numbers
 
@@ -379,6 +382,10 @@ class FittedRanker:
         sample = self.design.sample
         if self.design.survey is not None:
             return MarginBounds(bounds=(), notes=(DRAWN,))
+        if self.no_margins is not None:
+            return MarginBounds(
+                bounds=(), notes=(f"No margin bounds: {self.no_margins[:1].lower()}{self.no_margins[1:]}",)
+            )
         costs = sample_costs(self.method.cost_matrix, sample) if self.own_cost else None
         found = training_bounds(self.training_margins, self.geometry, sample, costs, delta)
         more = self.method.extra_bounds(sample, self.fit, self.geometry, delta)

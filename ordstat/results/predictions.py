@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..checks import unknown
+from ..checks import canonical, unknown
 from ..exceptions import DataError, OptionError
 from .fitted import FittedRanker
 from .target import Target, copied
@@ -55,11 +55,18 @@ def prediction(fit: FittedRanker, newdata: Any = None, type: str = "class") -> p
     0  0.207  0.777  0.97  0.993  1.0
     1  0.207  0.777  0.97  0.993  1.0
     """
-    if type not in fit.prediction_types:
-        raise unknown_type(fit, type)
+    type = known_type(fit, type)
     if type == "margin":
         return fit.margin_frame(newdata)
     return fit.predicted(fit.target(newdata), type)
+
+
+def known_type(fit: FittedRanker, type: str) -> str:
+    """The type of prediction that a text means; OptionError where the fit has none such."""
+    found = canonical(type, fit.prediction_types)
+    if found is None:
+        raise unknown_type(fit, type)
+    return found
 
 
 def unknown_type(fit: FittedRanker, type: str) -> OptionError:

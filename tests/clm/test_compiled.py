@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import twins
+import twins_by_group
 
 from ordstat.compiled import cumulative, table
 
@@ -49,6 +50,18 @@ def test_logit_pass_of_scores(n: int, p: int, K: int, weighted: bool, shifted: b
     one, other = outputs(p, K, 2)[:2], outputs(p, K, 2)[:2]
     value = cumulative.logit_pass(*given, *one, None, None)
     assert value == pytest.approx(twins.logit_pass(*given, *other, None, None), rel=1e-12)
+    for got, want in zip(one, other, strict=True):
+        np.testing.assert_allclose(got, want, **ROUNDING)
+
+
+@pytest.mark.parametrize(("n", "p", "K"), SIZES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_logit_groups(n: int, p: int, K: int, weighted: bool) -> None:
+    given = inputs(n, p, K, weighted=weighted, shifted=weighted)
+    codes = np.random.default_rng(1).integers(0, 7, size=n)
+    one, other = ((np.ones((8, K, 3)), np.ones((8, p))) for _ in range(2))
+    value = cumulative.logit_groups(*given, codes, *one)
+    assert value == pytest.approx(twins_by_group.logit_groups(*given, codes, *other), rel=1e-12)
     for got, want in zip(one, other, strict=True):
         np.testing.assert_allclose(got, want, **ROUNDING)
 

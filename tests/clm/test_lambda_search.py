@@ -49,6 +49,27 @@ def test_limits_where_lambda_has_none() -> None:
     assert fit.loglik - at(0, "aranda-ordaz", low).loglik == pytest.approx(HALF, abs=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("link", ["aranda-ordaz", "log-gamma"])
+def test_curves_where_lambda_has_no_end(link: str) -> None:
+    """With the effect held by an offset, brute force over lambda comes to the curve.
+
+    Lambda is held at -8 for the log-gamma link; for 8, from there, the estimates of -8 have no likelihood.
+    """
+    columns, offset = data(0)
+    curve = ordfit("y ~ x + z", columns, link=link, offset=offset).profile("x", points=5)
+    assert np.isfinite(curve["loglik"]).all()
+    for value, loglik in curve[["value", "loglik"]].to_numpy()[[0, 1]]:
+
+        def loss(c: float, value: float = value) -> float:
+            lam = float(np.exp(c)) if link == "aranda-ordaz" else c
+            return -ordfit("y ~ z", columns, link=(link, lam), offset=offset + value * columns["x"]).loglik
+
+        bounds = (-2.0, np.log(256.0)) if link == "aranda-ordaz" else (-8.0, -2.5)
+        best = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-6})
+        assert loglik == pytest.approx(-min(best.fun, loss(bounds[0]), loss(bounds[1])), abs=1e-4)
+
+
 @pytest.mark.parametrize(("link", "seed"), [("aranda-ordaz", 0), ("log-gamma", 1), ("log-gamma", 7)])
 def test_limits_of_other_parameters(link: str, seed: int) -> None:
     """At the limits the log-likelihood, maximised over lambda by brute force, has fallen by half the quantile."""

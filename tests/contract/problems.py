@@ -34,6 +34,10 @@ def latent_frame(n_levels: int, seed: int = 0) -> pd.DataFrame:
     )
 
 
+#: Options of methods whose usual ones take seconds.
+LIGHT: dict[str, dict[str, Any]] = {"blend": {"members": ("logit", "rps-forest")}, "rps-forest": {"trees": 30}}
+
+
 @dataclass(frozen=True)
 class Problem:
     """A method with data that it takes."""
@@ -49,7 +53,7 @@ class Problem:
     def tight(self) -> dict[str, Any]:
         """Options that bring an iterative method so near to its optimum that two runs can be compared."""
         known = {f.name for f in fields(METHODS[self.name].method)}
-        return {"tol": 1e-9} if "tol" in known else {}
+        return {"tol": 1e-9} if "tol" in known else LIGHT.get(self.name, {})
 
     def fit(self, frame: pd.DataFrame | None = None, **arguments: Any) -> Any:
         return ordfit(FORMULA, self.frame if frame is None else frame, self.name, **(self.tight | arguments))

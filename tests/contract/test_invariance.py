@@ -150,7 +150,10 @@ def test_same_seed_same_result(problem):
 
 def test_another_seed_finds_the_same_optimum(problem):
     if problem.name in RANDOM:
-        assert (scores(problem.fit(seed=1)) != scores(problem.fit(seed=2))).any()
+        # A forest with a row in every leaf knows the rows of the fit by heart: for it, rows between them.
+        moved = problem.name == "rps-forest"
+        rows = problem.frame.assign(x1=problem.frame["x1"] + 0.1) if moved else problem.frame
+        assert (scores(problem.fit(seed=1), rows) != scores(problem.fit(seed=2), rows)).any()
         return
     assert_same_ranker(problem.fit(seed=1), problem.fit(seed=2), problem.frame)
 

@@ -7,18 +7,19 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.stats import norm
+from scipy.stats import norm, t
 
 from ordstat.results.likelihood.effects.adjust import ADJUST, Family, adjusted
 
 
-def family(z: list[float], spread: np.ndarray, n_means: int = 2, level: float = 0.95) -> Family:
+def family(z: list[float], spread: np.ndarray, n_means: int = 2, level: float = 0.95, df: float = np.inf) -> Family:
     values = np.array(z)
-    return Family(values, 2.0 * norm.sf(np.abs(values)), spread, n_means, level)
+    return Family(values, 2.0 * t.sf(np.abs(values), df), spread, n_means, level, np.full(len(z), df))
 
 
-def critical(level: float) -> float:
-    return float(norm.isf((1.0 - level) / 2.0))
+def critical(levels: np.ndarray, df: float = np.inf) -> float:
+    assert np.ptp(levels) == 0.0
+    return float(t.isf((1.0 - levels[0]) / 2.0, df))
 
 
 def all_pairs(k: int) -> np.ndarray:
@@ -80,3 +81,30 @@ def test_contrasts_that_depend_on_each_other_have_the_rank_of_their_space() -> N
     p, level = adjusted("scheffe", family([2.0, 1.0, 3.0], all_pairs(3), 3))
     np.testing.assert_allclose(p, np.exp(-np.array([4.0, 1.0, 9.0]) / 2.0), rtol=1e-12)
     assert critical(level) == pytest.approx(np.sqrt(-2.0 * np.log(0.05)), rel=1e-9)
+
+
+def test_tukey_and_scheffe_by_t() -> None:
+    """R 4.2.2: qtukey(0.95, 3, 10) / sqrt(2); ptukey(sqrt(2) * z, 3, 10, lower.tail = FALSE).
+
+    sqrt(2 * qf(0.95, 2, 10)); pf(z^2 / 2, 2, 10, lower.tail = FALSE).
+    """
+    tests = family([1.5, 2.5, 4.0], all_pairs(3), 3, df=10.0)
+    for how, expected, point in (
+        ("tukey", [0.331642723184, 0.0740391956478, 0.00646590461109], 2.7412951285),
+        ("scheffe", [0.362509637083, 0.0882537510807, 0.00841653357322], 2.86454918447),
+    ):
+        p, levels = adjusted(how, tests)
+        np.testing.assert_allclose(p, expected, rtol=1e-6)
+        assert critical(levels, 10.0) == pytest.approx(point, rel=1e-6)
+
+
+def test_dunnett_by_t() -> None:
+    """R, mvtnorm 1.1.3, corr = (diag(3) + 1) / 2: qmvt(0.95, tail = "both.tails", df = 10), 1 - pmvt(-2.5, 2.5)."""
+    p, levels = adjusted("dunnett", family([2.5, 2.5, 2.5], (np.eye(3) + 1.0) / 2.0, df=10.0))
+    assert critical(levels, 10.0) == pytest.approx(2.75907541328, abs=1e-3)
+    np.testing.assert_allclose(p, 0.0765356081737, rtol=1e-4)
+    mixed = Family(np.full(2, 2.5), np.array([0.03, 0.01]), np.eye(2), 2, 0.95, np.array([10.0, np.inf]))
+    alone = adjusted("mvt", family([2.5, 2.5], np.eye(2), df=10.0))
+    found = adjusted("mvt", mixed)
+    assert found[0][0] == pytest.approx(alone[0][0]) and found[0][1] < found[0][0]
+    assert found[1][0] == pytest.approx(alone[1][0])

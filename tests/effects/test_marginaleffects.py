@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from reference_cases import load_data
@@ -85,3 +88,53 @@ def test_unknown_type(sim) -> None:
 
     with pytest.raises(OptionError, match="type must be one of 'prob'"):
         MarginalEffectsModel(sim, "class")
+
+
+@pytest.mark.parametrize("arguments", [{}, {"vcov": "HC0"}])
+def test_functions_take_the_fit_itself(sim, arguments) -> None:
+    import ordstat.marginaleffects  # noqa: F401
+
+    for name, ask in (("x1", marginaleffects.avg_slopes), ("f", marginaleffects.avg_comparisons)):
+        table = ask(sim, variables=name, wts="w", eps_vcov=STEP, **arguments).data
+        for contrast, expected in sim.marginal_effects(name, **arguments).frame.groupby("contrast"):
+            rows = table.filter(table["contrast"] == contrast) if name == "f" else table
+            ours = expected[["estimate", "std_error"]].to_numpy()
+            np.testing.assert_allclose(by_group(rows), ours, rtol=ERROR, atol=1e-7)
+    average = marginaleffects.avg_predictions(sim, by="f", wts="w", vcov=False).data
+    assert set(average.columns) >= {"group", "f", "estimate"}
+    grid = marginaleffects.datagrid(model=sim, f=["lo", "hi"])
+    assert marginaleffects.predictions(sim, newdata=grid, vcov=False).data.height == 10
+
+
+@pytest.mark.parametrize("size", [1, "sd", "iqr", "minmax", (0, 2)])
+def test_changes_of_a_number(size) -> None:
+    """The package centres steps; ours go up from the row's own number."""
+    data = load_data("sim500")
+    fit = ordfit("y ~ x1 + f", data)
+    new = data.copy()
+    deviation = data["x1"].std()
+    if size in (1, "sd"):
+        new["x1"] += (1 if size == 1 else deviation) / 2
+    change = {"x1": float(deviation) if size == "sd" else list(size) if isinstance(size, tuple) else size}
+    found = marginaleffects.avg_comparisons(fit, variables=change, newdata=new, eps_vcov=STEP)
+    expected = fit.marginal_effects("x1", change=size).frame[["estimate", "std_error"]].to_numpy()
+    np.testing.assert_allclose(by_group(found), expected, rtol=ERROR, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "from marginaleffects import avg_predictions\nfrom ordstat import datasets, ordfit",
+        "from ordstat import datasets, ordfit\nfrom marginaleffects import avg_predictions",
+    ],
+)
+def test_imports_in_any_order(lines) -> None:
+    code = f"""{lines}
+fit = ordfit("rating ~ temp", datasets.load("wine"))
+assert avg_predictions(fit, vcov=False).data.height == 5
+try:
+    avg_predictions(ordfit("rating ~ temp", datasets.load("wine"), "redsvm"), vcov=False)
+except ValueError as error:
+    assert "Unknown model type" in str(error)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -36,6 +36,7 @@ LINEAR = [
 TREES = ["cart", "ordinal-cart", "bagging", "ordinal-bagging", "nominal-adaboost", "fixed-split-boosting"]
 TREES += ["ordinal-adaboost"]
 ROUNDS = ["rankboost-or", "rankboost-ae", "orboost-lr", "orboost-all", "adaboost-or", "adaboost", "seedboost"]
+ROUNDS += ["ordboost", "rps-forest"]
 QUICK = {"rounds": 20}
 
 

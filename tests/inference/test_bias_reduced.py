@@ -207,6 +207,41 @@ def test_p_values_are_those_of_t(binary):
     np.testing.assert_allclose(table["p_value"], 2 * stats.t.sf(table["statistic"].abs(), table["df"]))
 
 
+def test_predictions_have_satterthwaite_limits() -> None:
+    """Each number has the degrees of freedom of its own gradient: those of `wald_df`, one hypothesis at a time."""
+    wine = load_data("wine")
+    fit = ordfit("rating ~ temp + contact", wine, cluster="judge", vcov="CR2")
+    new = wine.drop_duplicates(["temp", "contact"])[["temp", "contact"]]
+    warm = new[(new["temp"] == "warm") & (new["contact"] == "no")]
+    score = fit.predict(warm, type="score", interval="confidence").iloc[0]
+    np.testing.assert_allclose(score[["lower", "upper"]], fit.confint().loc["temp[T.warm]"], rtol=1e-9)
+    bread, h = fit.fit.information.covariance(), 1e-5
+    for type in ("prob", "mean", "linear_predictor"):
+        out = fit.predict(new, type=type, se=True, interval="confidence")
+        values, errors, upper = (
+            out[name].to_numpy().reshape(len(new), -1) for name in ("estimate", "std_error", "upper")
+        )
+        moved = [[_predicted(fit, new, type, h * sign * e) for sign in (1, -1)] for e in np.eye(fit.params.size)]
+        gradients = np.stack([(up - down) / (2 * h) for up, down in moved], axis=-1)
+        df = np.array([[fit.bias_reduced.f_df(bread, row[None]) for row in rows] for rows in gradients])
+        half = stats.t.ppf(0.975, df) * errors
+        if type == "linear_predictor":
+            np.testing.assert_allclose(upper, values + half, rtol=1e-6)
+        else:
+            share, width = (values, 1.0) if type == "prob" else ((values - 1) / 4, 4.0)
+            limit = 1 / (1 + np.exp(-(np.log(share / (1 - share)) + half / width / share / (1 - share))))
+            np.testing.assert_allclose((upper - (0 if type == "prob" else 1)) / width, limit, rtol=1e-5)
+
+
+def _predicted(fit, new, type: str, change: np.ndarray) -> np.ndarray:
+    """What the formulas of a logit model give at other parameters."""
+    b = fit.params.to_numpy() + change
+    H = b[4] * (new["temp"] == "warm").to_numpy() + b[5] * (new["contact"] == "yes").to_numpy()
+    eta = b[:4] - H[:, None]
+    p = np.diff(1 / (1 + np.exp(-eta)), axis=1, prepend=0.0, append=1.0)
+    return {"linear_predictor": eta, "prob": p, "mean": (p @ np.arange(1, 6))[:, None]}[type]
+
+
 def test_penalised_fits_are_refused_before_they_are_made():
     wine, vcov = load_data("wine"), {"cluster": "judge", "type": "CR2"}
     plain, seen = ordfit("rating ~ temp", wine, penalty=1.0), []

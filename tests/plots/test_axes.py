@@ -18,7 +18,7 @@ LIKELIHOOD = ("density", "forest", "effects", "stacked", "parallel", "profiles",
 EVERY = ("latent", "margins", "confusion")
 CASES = [
     *((name, plot) for name in VARIABLES for plot in EVERY + LIKELIHOOD),
-    *(("margin", plot) for plot in (*EVERY, "selection")),
+    *(("margin", plot) for plot in (*EVERY, "selection", "bounds")),
     ("field", "selection"),
 ]
 

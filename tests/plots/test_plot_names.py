@@ -7,7 +7,7 @@ from ordstat import DataError, OptionError, datasets, ordfit
 WINE, BANDS = datasets.load("wine"), datasets.quadratic_bands(80, seed=1)
 VARIABLES = {"effects": ["x1"], "stacked": ["x1"], "boundaries": ["x1", "x2"]}
 ALWAYS = {"confusion"}
-THRESHOLDS = {"latent", "margins"}
+THRESHOLDS = {"latent", "margins", "bounds"}
 LIKELIHOOD = {"effects", "forest", "parallel", "profiles", "reliability", "stacked"}
 
 

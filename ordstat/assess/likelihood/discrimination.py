@@ -74,9 +74,9 @@ def discrimination(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> 
         "lr_p_value": float(chi2_tail(lr, df)),
         "score_chi2": score,
         "score_p_value": float(chi2_tail(score, df)),
-        "cox_snell": -float(np.expm1(-lr / n)),
-        "nagelkerke": float(np.expm1(-lr / n) / np.expm1(2.0 * fit.null_loglik / n)),
-        "mcfadden": 1.0 - fit.loglik / fit.null_loglik,
+        "cox_snell": no_rounding(-float(np.expm1(-lr / n))),
+        "nagelkerke": no_rounding(float(np.expm1(-lr / n) / np.expm1(2.0 * fit.null_loglik / n))),
+        "mcfadden": no_rounding(1.0 - fit.loglik / fit.null_loglik),
         "r2_n_p": -float(np.expm1(-max(lr - df, 0.0) / n)),
         "n_effective": effective,
         "r2_effective": -float(np.expm1(-lr / effective)),
@@ -108,6 +108,17 @@ def _probability_figures(
         )
     first, second, rps, mean = np.concatenate(parts, axis=1)
     return first, second, rps, mean
+
+
+def no_rounding(share: float) -> float:
+    """An R2, exactly 0 where it is rounding.
+
+    Examples
+    --------
+    >>> no_rounding(-2e-16), no_rounding(0.25)
+    (0.0, 0.25)
+    """
+    return 0.0 if abs(share) < 1e-13 else share
 
 
 def middle_code(n_levels: int) -> int:

@@ -28,12 +28,18 @@ from ...solvers.likelihood.estimate import Estimate, Estimation
 from ...solvers.likelihood.identified import identified
 from ...solvers.likelihood.jeffreys import Jeffreys
 from ...solvers.likelihood.layout import Layout
+from ...solvers.likelihood.order.estimate import kept_in_order
 from ...solvers.likelihood.penalty import Penalty, Ridge
 from ...solvers.likelihood.problem import Problem
+from ...solvers.likelihood.rows import CHUNK
 from ...solvers.likelihood.user_scale import in_order
 from ...solvers.threads import one_blas_thread
 from ..base import Method, Needs, cost_option, option
+from .mixed import check_random, checked_quadrature, with_random_effects
+from .work import Work
 
+# Arrays of a number for each pair of thresholds of the rows at work, and seconds of a number in all Newton steps.
+_PAIR_COPIES, _PAIR_SECONDS = 4.0, 5e-7
 #: Penalties by name; a number is a ridge.
 PENALTIES: dict[str, Penalty] = {"jeffreys": Jeffreys()}
 
@@ -64,17 +70,37 @@ class OrdinalRegression(Method):
     cost: CostField = cost_option("classification")
     max_iter: int = option(100, whole, 1)
     tol: float = option(1e-6, number, above=0.0)
+    quadrature: int | str = option(1, checked_quadrature)
 
     family: ClassVar[type[Family]]
-    needs: ClassVar[Needs] = Needs(nominal=True, scale=True, offset=True, cluster=True, absent_levels=True)
+    needs: ClassVar[Needs] = Needs(nominal=True, scale=True, random=True, offset=True, cluster=True, absent_levels=True)
     results_class: ClassVar[type[Any]] = LikelihoodResults
     likelihood: ClassVar[bool] = True
+    #: A fit looks at the two levels beside a threshold alone; what asks for all probabilities comes later.
+    cell_seconds: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         latent = self._latent()
         link = latent.name if isinstance(latent, FlexibleLink) or latent.lam is None else (latent.name, latent.lam)
         self._settle(link=link, penalty=self._checked_penalty(latent))
+
+    def check(self, sample: Sample) -> None:
+        super().check(sample)
+        free = self.link if isinstance(self._latent(), FlexibleLink) else None
+        check_random(sample, **{"penalty=": self.penalty, "start=": self.start, "a free parameter of link=": free})
+
+    def work(self, sample: Sample) -> Work | None:
+        """The probabilities of all rows and levels; pairs of levels, where P(y <= k) depends on all predictors."""
+        if self.family.local:
+            return super().work(sample)
+        n, pairs = float(np.count_nonzero(sample.case_weights)), (sample.n_levels - 1.0) ** 2
+        return Work(
+            what=f"works out derivatives by {pairs:.6g} pairs of thresholds for each of {n:.6g} rows",
+            memory=8.0 * _PAIR_COPIES * min(n, CHUNK) * pairs,
+            seconds=_PAIR_SECONDS * n * pairs,
+            instead="Join levels, take fewer rows, or a cumulative model, such as method='logit'",
+        ).and_of(super().work(sample))
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> LikelihoodFit:
         self.check(sample)
@@ -84,6 +110,11 @@ class OrdinalRegression(Method):
     @property
     def refuses_crossing(self) -> bool:
         """Whether rows with thresholds out of order are an error, rather than a warning."""
+        return False
+
+    @property
+    def keeps_order(self) -> bool:
+        """Whether thresholds are to be in order all over the range of the nominal columns."""
         return False
 
     def _latent(self) -> Link | FlexibleLink:
@@ -107,7 +138,9 @@ class OrdinalRegression(Method):
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
         problem = self._problem(sample)
-        found = self._estimation.of(problem)
+        found, order = self._estimation.of(problem), None
+        if self.keeps_order:
+            found, order = kept_in_order(found)
         optimum, layout = found.optimum, Layout.of(problem)
         alpha, rest = problem.user_scale().coefficients(optimum.alpha, found.rest)
         rule = layout.rule(alpha, rest, found.family, cost)
@@ -116,11 +149,11 @@ class OrdinalRegression(Method):
         digits = _digits(problem, found, information)
         loglik, null = found.loglik(), self._estimation.null_loglik(problem)
         estimates = in_order(alpha, rest)
-        return LikelihoodFit(
+        fit = LikelihoodFit(
             rule=rule,
             certificate=Certificate(
-                name="max |gradient|",
-                value=optimum.at.largest_score,
+                name="max |gradient|" if order is None or not order.binding else "KKT residual",
+                value=found.residual,
                 tolerance=optimum.tolerance,
                 details=(
                     ("condition number", condition_number(optimum.information, optimum.factor)),
@@ -149,6 +182,7 @@ class OrdinalRegression(Method):
             jacobian=layout.jacobian,
             confounded=layout.confounded(problem.confounded),
             lambda_end=found.lambda_end,
+            order=order,
             likelihood=LikelihoodAtEstimates(
                 estimation=self._estimation,
                 problem=replace(problem),  # without the columns that it has made
@@ -157,8 +191,12 @@ class OrdinalRegression(Method):
                 separation=direction,
                 lambda_end=found.lambda_end,
                 error=float(np.sqrt(information.variances()[-1])),
+                keeps_order=self.keeps_order,
             ),
         )
+        if sample.rows.random is None:
+            return fit
+        return with_random_effects(fit, sample, problem, found, self.quadrature, self.max_iter)
 
     def _checked_penalty(self, latent: Link | FlexibleLink) -> float | str | None:
         penalty = _penalty(self.penalty)

@@ -32,8 +32,9 @@ from .work import Work
 
 # Bytes of a problem for each of its examples, and for each row; kernel matrices of a problem's examples.
 _OF_EXAMPLE, _OF_ROW, _MATRICES = 24.0, 48.0, 1.3
-# Seconds of a support vector machine by its number of examples, and of another classifier.
-_SVM_SECONDS, _OTHER_SECONDS = (1.5e-3, 7e-5, 5e-8), (5e-3, 3e-5, 0.0)
+# Seconds of a support vector machine by its number of examples, and of another classifier; of each example of a machine
+# where every row is a level of its own, whose problems are hardest.
+_SVM_SECONDS, _OTHER_SECONDS, _LONE_SECONDS = (1.5e-3, 5e-6, 2.2e-8), (5e-3, 3e-5, 0.0), 1e-4
 #: Options that only a support vector machine has a use for.
 _OF_SVM = ("C", "kernel", "solver", "tol", "folds", "n_jobs")
 
@@ -134,6 +135,7 @@ class VotingMethod(CrossValidated, Method):
         if self.base == "svm":
             memory += 8.0 * (n**2 + _MATRICES * examples**2)
             constant, linear, square = _SVM_SECONDS
+            linear += _LONE_SECONDS * sample.n_levels / n
         return Work(
             what=f"with {sample.n_levels} levels trains {problems} classifiers on about {examples:.0f} examples each",
             memory=memory,

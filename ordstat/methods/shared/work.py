@@ -1,8 +1,8 @@
 """How much memory and time a fit will take, about, and the refusal of one that is too large before it starts.
 
 Families whose work grows faster than the rows and columns (with the pairs of rows or of levels, with rows times levels,
-or with the weights) say what it comes to. Times are orders of magnitude, from what one machine took; memory is right
-to a factor of about two.
+or with the weights) say what it comes to. Times are from what one machine took, right to a factor of about three where
+nothing else is said; memory is right to a factor of about two.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 from ...exceptions import DataError
 
-#: Seconds that a fit may take, and share of the memory that it may fill, without force=True.
-LONGEST, FULLEST = 120.0, 0.75
+#: Seconds that a fit may take, and as many for each of its rows, and share of the memory that it may fill, without
+#: force=True: whoever has a million rows expects to wait.
+LONGEST, EACH_ROW, FULLEST = 10.0, 1e-4, 0.75
 # Memory of a machine that does not tell.
 _USUAL = 8 * 2**30
 
@@ -48,23 +49,29 @@ class Work:
             instead=f"{other.instead}. {self.instead}",
         )
 
+    def and_of(self, other: Work | None) -> Work:
+        """The same, with the figures of what goes without saying beside it."""
+        if other is None:
+            return self
+        return replace(self, memory=self.memory + other.memory, seconds=self.seconds + other.seconds)
+
     def times(self, fits: int) -> Work:
         """The work of several fits, one after another."""
         return self if fits == 1 else replace(self, what=f"{self.what}, {fits} times", seconds=fits * self.seconds)
 
 
-def require_affordable(work: Work | None, who: str, fits: int = 1) -> None:
-    """Raise DataError, with the figures, where the fits of `who` would fill the memory or take too long."""
+def require_affordable(work: Work | None, who: str, rows: int, fits: int = 1) -> None:
+    """Raise DataError, with the figures, where the fits of `who` to so many rows would fill the memory or take long."""
     if work is None:
         return
     work = work.times(fits)
-    room = FULLEST * memory()
-    if work.memory <= room and work.seconds <= LONGEST:
+    room, longest = FULLEST * memory(), LONGEST + EACH_ROW * rows
+    if work.memory <= room and work.seconds <= longest:
         return
     sizes = [_gibibytes(work.memory)] * (work.memory > 0) + [_duration(work.seconds)] * (work.seconds > 0)
     raise DataError(
         f"{who} {work.what}: about {' and '.join(sizes)}, and a fit of more than {_gibibytes(room)} or "
-        f"{_duration(LONGEST)} is not begun unasked. {work.instead}, or give force=True."
+        f"{_duration(longest)} is not begun unasked. {work.instead}, or give force=True."
     )
 
 

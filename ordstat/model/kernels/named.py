@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray, IntArray
-from ...checks import number, unknown, whole
+from ...checks import canonical, number, unknown, whole
 from ...exceptions import DataError, OptionError
 from .distances import manhattan, squared_euclidean
 
@@ -420,8 +420,8 @@ def parse_kernel(kernel: Any) -> Kernel:
     """
     if isinstance(kernel, Kernel):
         return kernel
-    if isinstance(kernel, str) and kernel in KERNELS:
-        return KERNELS[kernel]()
+    if (name := canonical(kernel, KERNELS)) is not None:
+        return KERNELS[name]()
     if callable(kernel) and not isinstance(kernel, type):
         return Custom(kernel)
     raise unknown("kernel", kernel, KERNELS, also=", a Kernel such as Gaussian(gamma=0.5), or a function")

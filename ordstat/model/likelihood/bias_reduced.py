@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._typing import FloatArray
+from ..row_blocks import row_blocks
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,6 +46,22 @@ class BiasReduced:
     def t_df(self, bread: FloatArray) -> FloatArray:
         """(P',) Satterthwaite's degrees of freedom 2 E(v)^2 / Var(v) of the variance v of each estimate."""
         return np.array([self.wald_df(row[None]) for row in self._directions(bread)])
+
+    def t_df_of(self, bread: FloatArray, L: FloatArray) -> FloatArray:
+        """(n,) the same for combinations (n, P') of the estimates; infinite of those that are 0."""
+        directions, (G, _, P) = L @ self._directions(bread), self.spread.shape
+        blocks = row_blocks(len(L), P * (G + P))
+        return np.concatenate([self._single_df(directions[some]) for some in blocks] or [np.empty(0)])
+
+    def _single_df(self, directions: FloatArray) -> FloatArray:
+        """E^2 / sum_gh C_gh^2 of each direction (n, P'), with C_gh as in `wald_df` and E the sum of C_gg."""
+        own = np.einsum("np,gpq,nq->ng", directions, self.spread, directions, optimize=True)
+        moved = np.einsum("np,gpq->ngq", directions, self.pull, optimize=True)
+        squares = np.einsum("ngq,ngq->ng", moved, moved)
+        crossed = np.einsum("ngp,ngq->npq", moved, moved, optimize=True)
+        total = (own**2 - 2.0 * own * squares).sum(axis=1) + (crossed**2).sum(axis=(1, 2))
+        mean = (own - squares).sum(axis=1)
+        return np.asarray(np.where(total > 0.0, mean**2 / np.where(total > 0.0, total, 1.0), np.inf))
 
     def f_df(self, bread: FloatArray, L: FloatArray) -> float:
         """Degrees of freedom eta of the covariance of L b, (h, P') hypotheses, as a Wishart matrix."""

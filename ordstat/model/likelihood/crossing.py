@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..._typing import AnyArray, IntArray
-from ...exceptions import DataError, DataWarning
+from ...checks import warn_of_data
+from ...exceptions import DataError
 from ..row_blocks import row_blocks
 from ..sample import Rows
 from .rule import LikelihoodRule
@@ -69,12 +68,4 @@ def report_crossing(
     text = crossing_text(crossed, rows.n, labels, what)
     if refuse:
         raise DataError(text)
-    warnings.warn(text, DataWarning, stacklevel=_outside())
-
-
-def _outside() -> int:
-    """The stack level, for the function that calls this, of the nearest frame outside the package."""
-    package, level, frame = __name__.partition(".")[0], 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
-        frame, level = frame.f_back, level + 1
-    return level
+    warn_of_data(text)

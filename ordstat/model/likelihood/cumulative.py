@@ -19,11 +19,12 @@ from scipy.special import digamma
 
 from ..._typing import FloatArray, IntArray
 from ...compiled.terms import interval_terms
-from .family import Family, RowTerms
+from .family import Family, LocationTerms, RowTerms
 from .flexible import mirrored
 from .interval_probability import Interval
 from .links import Link
 from .predictor import Predictor
+from .third import curvature_slopes
 
 _EULER = 0.5772156649015329
 _MEANS = {"logit": 0.0, "probit": 0.0, "cloglog": -_EULER, "loglog": _EULER, "cauchit": 0.0}
@@ -65,6 +66,21 @@ class Cumulative(Family):
                 curvature=curvature,
                 barrier=s * s * q.h_ul if second else None,
             )
+
+    def by_location(self, predictor: Predictor, y: IntArray) -> LocationTerms | None:
+        u, lo, d = predictor.ends(y)
+        if not np.all(d > 0.0):
+            return None
+        q, s = self.link.interval(u, lo, d), predictor.s
+        return LocationTerms(q.log_p, -s * q.c, s * s * q.W)
+
+    def curvature_slopes(self, predictor: Predictor, y: IntArray) -> FloatArray:
+        """By theta_y, theta_{y-1} s^3 (dW/du, dW/dlo); by H their negative sum; by tau as s and both ends shrink."""
+        u, lo, d = predictor.ends(y)
+        q, s = self.link.interval(u, lo, d), predictor.s
+        by_u, by_l = curvature_slopes(self.link, u, lo, d, q)
+        moved = np.where(np.isinf(u), 0.0, u) * by_u + np.where(np.isinf(lo), 0.0, lo) * by_l
+        return np.stack([s**3 * by_u, s**3 * by_l, -(s**3) * (by_u + by_l), -s * s * (2.0 * q.W + moved)])
 
     def log_p(self, predictor: Predictor, y: IntArray) -> FloatArray:
         return self.link.log_interval(*predictor.ends(y))

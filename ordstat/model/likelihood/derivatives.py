@@ -54,22 +54,23 @@ class Chain:
         w, x, z = self.rows.w, self.rows.x, self.rows.z
         alpha = w[:, :, None] * (by_eta * self.s)[:, None, :]
         beta = -(by_eta.sum(axis=1, keepdims=True) * self.s) * x
-        zeta = -_product(by_eta, self.eta).sum(axis=1, keepdims=True) * z
+        zeta = -product(by_eta, self.eta).sum(axis=1, keepdims=True) * z
         flat = alpha.reshape(len(by_eta), w.shape[1] * by_eta.shape[1])
         return np.hstack([flat, beta, zeta, *(value[:, None] for value in by_lambda)])
 
     def averages(self, slopes: Slopes, weights: FloatArray) -> FloatArray:
         """(K-1, F) sum over rows of weight times the gradient of each value of a curve."""
-        if not slopes.local:
-            values = range(slopes.eta.shape[1])
-            return np.stack(
-                [weights @ self.gradient(slopes.eta[:, k], [lam[:, k] for lam in slopes.lam]) for k in values]
-            )
         count, m = self.eta.shape[1], self.rows.w.shape[1]
-        weighted = slopes.eta * (weights[:, None] * self.s)
-        stretched = _product(slopes.eta, self.eta) * weights[:, None]
-        alpha = np.zeros((count, m, count))
-        alpha[np.arange(count), :, np.arange(count)] = weighted.T @ self.rows.w
+        if slopes.local:
+            weighted = slopes.eta * (weights[:, None] * self.s)
+            stretched = product(slopes.eta, self.eta) * weights[:, None]
+            alpha = np.zeros((count, m, count))
+            alpha[np.arange(count), :, np.arange(count)] = weighted.T @ self.rows.w
+        else:
+            every = slopes.eta * (weights[:, None] * self.s)[:, :, None]
+            weighted = every.sum(axis=2)
+            stretched = product(slopes.eta, self.eta[:, None, :]).sum(axis=2) * weights[:, None]
+            alpha = (every.reshape(len(every), -1).T @ self.rows.w).reshape(count, count, m).swapaxes(1, 2)
         lam = [(weights @ value)[:, None] for value in slopes.lam]
         return np.hstack([alpha.reshape(count, -1), -weighted.T @ self.rows.x, -stretched.T @ self.rows.z, *lam])
 
@@ -91,7 +92,7 @@ class Chain:
                 blocks.append(own * self.s * self.rows.w)
                 places += [j * count + k for j in range(m)]
                 net += own
-                stretched += _product(own, self.eta[:, k : k + 1])
+                stretched += product(own, self.eta[:, k : k + 1])
                 lam += sign * np.array([value[:, k] for value in slopes.lam]).T.reshape(n, len(slopes.lam))
         gradient = np.hstack([*blocks, -net * self.s * self.rows.x, -stretched * self.rows.z, lam])
         return gradient, [*places, *range(m * count, m * count + gradient.shape[1] - len(places))]
@@ -107,7 +108,7 @@ class Chain:
         return np.asarray(own | shared[:, None])
 
 
-def _product(c: FloatArray, eta: FloatArray) -> FloatArray:
+def product(c: FloatArray, eta: FloatArray) -> FloatArray:
     """c * eta, 0 where c is 0 (an infinite threshold)."""
     return np.asarray(np.where(c == 0.0, 0.0, c * np.where(c == 0.0, 0.0, eta)))
 

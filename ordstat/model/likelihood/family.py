@@ -65,6 +65,15 @@ class RowTerms:
         return out
 
 
+@dataclass(frozen=True, eq=False)
+class LocationTerms:
+    """The log-probability of n rows, its derivative by H and its negative second one, all (n,)."""
+
+    log_p: FloatArray
+    score: FloatArray
+    curvature: FloatArray
+
+
 @dataclass(frozen=True)
 class Family(ABC):
     """A likelihood family at a link.
@@ -115,6 +124,20 @@ class Family(ABC):
         assert terms is not None
         return terms.log_p
 
+    def by_location(self, predictor: Predictor, y: IntArray) -> LocationTerms | None:
+        """The log-probability with its derivatives by H alone; None outside the domain."""
+        terms = self.terms(predictor, y)
+        if terms is None:
+            return None
+        place = len(terms.places)
+        return LocationTerms(terms.log_p, terms.score[place], terms.second()[place, place])
+
+    def curvature_slopes(self, predictor: Predictor, y: IntArray) -> FloatArray:
+        """(Q, n) derivatives of -d2 log p / dH2 by the predictors of `terms`, inside the domain."""
+        raise OptionError(
+            f"Random effects must go with a cumulative link model; got an {self.name.lower()}. Use method='clm'."
+        )
+
     @abstractmethod
     def probabilities(self, predictor: Predictor) -> FloatArray:
         """(n, K), each to its own relative accuracy."""
@@ -130,6 +153,10 @@ class Family(ABC):
     @abstractmethod
     def below_slope(self, eta: FloatArray) -> FloatArray:
         """Derivatives of `below` by eta: (n, K-1) of a local family, else (n, K-1 of below, K-1 of eta)."""
+
+    def below_bend(self, eta: FloatArray, moved: FloatArray) -> FloatArray | None:
+        """The derivative of `below_slope` where eta moves; None of families that have no formula for it."""
+        return None
 
     @abstractmethod
     def log_odds_above(self, eta: FloatArray) -> FloatArray:

@@ -182,13 +182,20 @@ def _expansion() -> list[FloatArray]:
     return [-poly2herme(d)[1:] for d in D[1:]]
 
 
-_SERIES = _expansion()
+def _rows(parts: list[FloatArray]) -> FloatArray:
+    """One row each, zeros to the right."""
+    width = max(part.size for part in parts)
+    return np.array([np.pad(part, (0, width - part.size)) for part in parts])
+
+
+#: (_ORDER, .) coefficients of the P_j.
+_SERIES, _POWERS = _rows(_expansion()), np.arange(1.0, _ORDER + 1.0)
 
 
 def _near_probit(t: FloatArray, lam: float) -> FloatArray:
     """F - Phi for small |lambda|."""
     t = np.clip(np.asarray(t, dtype=np.float64), -40.0, 40.0)
-    total = sum(lam ** (j + 1) * hermeval(t, P) for j, P in enumerate(_SERIES))
+    total = hermeval(t, lam**_POWERS @ _SERIES)
     return np.asarray(total * np.exp(-0.5 * t * t - _HALF_LOG_2PI))
 
 
@@ -237,12 +244,13 @@ def _ppf_near_probit(p: FloatArray, lam: float) -> FloatArray:
 
 def lg_log(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> FloatArray:
     """log p: a difference of tails on the smaller side, or by quadrature of the density where the interval is short."""
-    upper = np.where(np.isinf(d), np.where(np.isneginf(lo), u, lo), 0.5 * (u + lo)) > 0.0
+    log_p = np.empty(u.size)
     with np.errstate(divide="ignore", invalid="ignore"):
-        below = lg_cdf(u, lam) - lg_cdf(lo, lam)
-        above = lg_sf(lo, lam) - lg_sf(u, lam)
-        log_p = np.log(np.where(upper, above, below))
-        short = np.flatnonzero(d * (1.0 + np.abs(_slope(u, lam)) + np.abs(_slope(lo, lam))) < 0.5)
+        upper = np.where(np.isinf(d), np.where(np.isneginf(lo), u, lo), 0.5 * (u + lo)) > 0.0
+        narrow = d * (1.0 + np.abs(_slope(u, lam)) + np.abs(_slope(lo, lam))) < 0.5
+        below, above, short = (np.flatnonzero(some) for some in (~upper & ~narrow, upper & ~narrow, narrow))
+        log_p[below] = np.log(lg_cdf(u[below], lam) - lg_cdf(lo[below], lam))
+        log_p[above] = np.log(lg_sf(lo[above], lam) - lg_sf(u[above], lam))
     if short.size:
         half = 0.5 * d[short]
         middle = u[short] - half

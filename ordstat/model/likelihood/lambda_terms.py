@@ -26,6 +26,12 @@ def _points(flexible: FlexibleLink, lam: float) -> tuple[FloatArray, float]:
     return lam + h * np.arange(-3.0, 4.0), h
 
 
+def lambda_inside(flexible: FlexibleLink, lam: float) -> bool:
+    """Whether the link has derivatives at lambda: the points about it are inside the range."""
+    points, _ = _points(flexible, lam)
+    return bool(flexible.lower < points[0] and points[-1] < flexible.upper)
+
+
 def lambda_slope(flexible: FlexibleLink, lam: float, curve: Callable[[Link], FloatArray]) -> FloatArray:
     """Derivative by lambda of what `curve` makes of a link."""
     points, h = _points(flexible, lam)
@@ -37,9 +43,9 @@ def lambda_terms(
     family: Family, flexible: FlexibleLink, lam: float, predictor: Predictor, y: IntArray, second: bool = True
 ) -> RowTerms | None:
     """Terms at a lambda that is estimated, the last of the predictors; None outside the domain."""
-    points, h = _points(flexible, lam)
-    if not flexible.lower < points[0] or not points[-1] < flexible.upper:
+    if not lambda_inside(flexible, lam):
         return None
+    points, h = _points(flexible, lam)
     families = [family.at(flexible.at(float(point))) for point in points]
     here = families[_HERE].terms(predictor, y, second)
     if here is None:

@@ -42,9 +42,11 @@ class Patterns:
     @classmethod
     def among(cls, w: FloatArray) -> Patterns | None:
         """The patterns of w (n, m); None where there are many."""
+        if w.shape[1] == 1:
+            return None
         mixed = w @ np.sqrt(np.arange(2.0, w.shape[1] + 2.0))
         values = np.unique(mixed[: 4 * _PATTERNS])
-        if w.shape[1] == 1 or values.size > _PATTERNS:
+        if values.size > _PATTERNS:
             return None
         of = np.minimum(np.searchsorted(values, mixed), values.size - 1)
         if not np.array_equal(values[of], mixed):  # some are not among the first rows

@@ -42,10 +42,14 @@ class Slopes:
 
 @dataclass(frozen=True)
 class Curve:
-    """A function of the eta of a row under a family, (n, K-1), with its derivatives."""
+    """A function of the eta of a row under a family, (n, K-1), with its derivatives.
+
+    `bend` is the derivative of the slope where eta moves, for families that have a formula for it.
+    """
 
     value: Callable[[Family, FloatArray], FloatArray]
     slope: Callable[[Family, FloatArray], FloatArray]
+    bend: Callable[[Family, FloatArray, FloatArray], FloatArray | None] = lambda family, eta, moved: None
 
     def slopes(self, family: Family, eta: FloatArray) -> Slopes:
         """Derivatives by eta, and by the parameter of the link from five points."""
@@ -60,7 +64,11 @@ class Curve:
         return Slopes(self.slope(family, eta), [np.where(np.isfinite(eta), by_lam, 0.0)])
 
 
-CUMULATIVE = Curve(lambda family, eta: family.below(eta), lambda family, eta: family.below_slope(eta))
+CUMULATIVE = Curve(
+    lambda family, eta: family.below(eta),
+    lambda family, eta: family.below_slope(eta),
+    lambda family, eta, moved: family.below_bend(eta, moved),
+)
 ETA = Curve(lambda family, eta: eta, lambda family, eta: np.ones_like(eta))
 ABOVE_LOG_ODDS = Curve(
     lambda family, eta: family.log_odds_above(eta), lambda family, eta: family.log_odds_above_slope(eta)

@@ -6,20 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._typing import FloatArray, IntArray
+from ..._typing import FloatArray
+from ...exceptions import DataError
 from ..costs import CostMatrix
-from ..row_blocks import row_blocks
+from ..probable import CostRule
+from ..random_effects import RandomRows
 from ..sample import Rows
 from .family import Family
 from .links import Link
 from .predictor import ModelRows, Predictor
 
-#: Expected costs closer than this share of the largest one are a tie, and the lower rank is taken.
-_TIE = 1e-12
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class LikelihoodRule:
+class LikelihoodRule(CostRule):
     """Probabilities by a family, of eta_k = s(x) (theta_k(x) - H(x)) with H = x'beta + offset.
 
     theta_k(x) = alpha_k0 + w'alpha_k for nominal columns w; s(x) = exp(-(z'zeta + scale offset)) for scale columns z.
@@ -32,6 +31,8 @@ class LikelihoodRule:
     zeta : (r,)
     cost : CostMatrix
         What `codes` minimise in expectation.
+    effects : tuple of (G, q)
+        Of the groups of each random term, which scores of rows in known groups include.
     """
 
     family: Family
@@ -39,6 +40,7 @@ class LikelihoodRule:
     beta: FloatArray
     zeta: FloatArray
     cost: CostMatrix
+    effects: tuple[FloatArray, ...] = ()
 
     @property
     def link(self) -> Link:
@@ -56,7 +58,15 @@ class LikelihoodRule:
 
     def scores(self, rows: Rows) -> FloatArray:
         H = rows.X @ self.beta
-        return H if rows.offset is None else H + rows.offset
+        H = H if rows.offset is None else H + rows.offset
+        return H + self._effects(rows.random) if self.effects else H
+
+    def _effects(self, random: RandomRows | None) -> FloatArray:
+        """(N,) what the effects of the rows' groups add to their scores."""
+        if random is None or any(np.any(term.codes < 0) for term in random.terms):
+            raise DataError("Scores at the random effects take rows of groups that the fit has seen.")
+        parts = zip(random.terms, self.effects, strict=True)
+        return np.asarray(sum(np.einsum("nq,nq->n", term.z, own[term.codes]) for term, own in parts))
 
     def predictor(self, rows: Rows, scores: FloatArray | None = None) -> Predictor:
         """The predictors of rows, at other scores where given."""
@@ -88,18 +98,6 @@ class LikelihoodRule:
         """(N, K) P(y = k), so that small ones keep their relative accuracy."""
         return self.family.probabilities(self.predictor(rows, scores))
 
-    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
-        """(N,) rank of least expected cost; ties go to the lower rank."""
-        codes = np.empty(rows.n, dtype=np.intp)
-        for some in row_blocks(rows.n, self.n_levels):
-            part = rows.take(some), None if scores is None else scores[some]
-            expected = np.ascontiguousarray(self._expected_cost(self.probabilities(*part)).T)  # (K, n)
-            largest = np.abs(expected).max(axis=0)
-            codes[some] = np.argmax(expected <= expected.min(axis=0) + _TIE * largest, axis=0)
-        return codes
-
-    def _expected_cost(self, probabilities: FloatArray) -> FloatArray:
-        """(n, K) expected cost of predicting each rank; the classification cost needs no K x K matrix."""
-        if self.cost == CostMatrix.classification():
-            return 1.0 - probabilities
-        return np.asarray(probabilities @ self.cost.matrix(self.n_levels))
+    def log_odds_above(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K-1) log(P(y > k) / P(y <= k))."""
+        return self.family.log_odds_above(self.eta(rows, scores))

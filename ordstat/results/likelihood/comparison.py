@@ -12,7 +12,10 @@ from ..._typing import BoolArray, FloatArray
 from ...assess.likelihood.wald import chi2_tail
 from ...exceptions import DataError, OptionError
 from ...model.likelihood.flexible import FLEXIBLE
+from ..report.noted import NotedFrame
 from .fitted import FittedLikelihood
+from .mixed.comparison import boundary_test, check_same_rule, random_within
+from .order import refuse_binding
 from .parameters import refuse_survey
 
 #: A smaller model may be this much better by rounding of the two log-likelihoods.
@@ -44,8 +47,24 @@ def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
     models = {"no_par": n_par, "aic": 2.0 * n_par - 2.0 * loglik, "loglik": loglik}
     tests = {"lr_stat": statistic, "df": df, "p_value": np.where(nested, chi2_tail(statistic, df), np.nan)}
     table = pd.DataFrame(models | tests, index=[described(fit) for fit in ordered])
-    table.attrs["notes"] = _notes(ordered, within, nested)
-    return table
+    table = _at_boundaries(table, ordered)
+    return NotedFrame.of(table, _notes(ordered, within, nested), "Likelihood ratio tests between nested models")
+
+
+def _at_boundaries(table: pd.DataFrame, fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
+    """With p-values by the law at a boundary where random effects differ, beside those of chi-squared."""
+    if all(fit.fit.marginal is None for fit in fits):
+        return table
+    chi2 = table["p_value"].to_numpy()
+    p_values = chi2.copy()
+    laws = [""]
+    for place, (small, large) in enumerate(pairwise(fits), start=1):
+        check_same_rule(small, large)
+        found = boundary_test(small, large, float(table["lr_stat"].iloc[place]))
+        laws.append("" if found is None else found.law)
+        if found is not None and not np.isnan(chi2[place]):
+            p_values[place] = found.p_value
+    return table.assign(p_value=p_values, p_chi2=chi2, law=laws)
 
 
 def _notes(fits: Sequence[FittedLikelihood], within: BoolArray, nested: BoolArray) -> list[str]:
@@ -69,6 +88,7 @@ def check_unpenalised(fits: Iterable[FittedLikelihood], name: str) -> None:
     """OptionError for penalised fits, whose log-likelihoods are not maxima, and for those of a survey design."""
     for fit in fits:
         refuse_survey(fit.design, name)
+        refuse_binding(fit.fit, name, "anova() or test() of location effects")
         if fit.method.penalty is not None:
             raise OptionError(
                 f"{name} compares maxima of the likelihood, and {described(fit)!r} is penalised: its log-likelihood is "
@@ -86,6 +106,7 @@ def nested_in(small: FittedLikelihood, large: FittedLikelihood) -> bool:
     return (
         _link_within(small, large)
         and _thresholds_within(small, large)
+        and random_within(small, large)
         and spanned(joined(a.nominal), joined(b.nominal))
         and spanned(joined(a.X, offset_difference(a.offset, b.offset)), joined(b.X, b.nominal))
         and spanned(joined(a.scale, offset_difference(a.scale_offset, b.scale_offset)), joined(b.scale))

@@ -8,10 +8,14 @@ import numpy as np
 import pandas as pd
 
 from ...assess.likelihood.discrimination import discrimination, middle_code
+from ..report.cells import MISSING, short_p_value
 from .fitted import FittedLikelihood
+from .nested_wald import test_figures
 
 #: What "brier" was called before it told its level.
 _BRIER = "brier"
+#: Tests that take the rows for independent.
+_TESTS = ["lr_chi2", "lr_df", "lr_p_value", "score_chi2", "score_p_value"]
 
 
 class Discrimination(pd.Series):
@@ -20,6 +24,10 @@ class Discrimination(pd.Series):
     @property
     def _constructor(self) -> type[Discrimination]:
         return Discrimination
+
+    def __repr__(self) -> str:
+        width = max((len(str(name)) for name in self.index), default=0)
+        return "\n".join(f"{name!s:<{width}}  {_figure(str(name), value):>9}" for name, value in self.items())
 
     def __getitem__(self, key: Any) -> Any:
         return super().__getitem__([*map(self._known, key)] if isinstance(key, list) else self._known(key))
@@ -31,13 +39,21 @@ class Discrimination(pd.Series):
         return next((name for name in self.index if str(name).startswith("brier_at_")), key)
 
 
+def _figure(name: str, value: Any) -> str:
+    """A statistic as text: p-values, degrees of freedom and all others."""
+    if np.isnan(value):
+        return MISSING
+    return short_p_value(value) if name.endswith("p_value") else f"{value:.4g}"
+
+
 def discrimination_series(r: FittedLikelihood) -> pd.Series:
     """The statistics that R's rms reports: tests of all effects, R2s, g, rank correlations, Brier score.
 
     Returns
     -------
     pandas.Series
-        lr_chi2, lr_df, lr_p_value; score_chi2, score_p_value (all NaN with a survey design); cox_snell, nagelkerke,
+        lr_chi2, lr_df, lr_p_value; score_chi2, score_p_value (all NaN with a survey design; beside robust or
+        cluster-robust errors the Wald test of `glance` in their place); cox_snell, nagelkerke,
         mcfadden; r2_n_p, n_effective, r2_effective, r2_effective_p; g, gr, gp; pdm; rho; c_index, somers_d, gamma,
         tau_a; brier_at_<level>, rps. `ordstat.assess.likelihood.discrimination.discrimination` says what each is. The
         Brier score here is that of one question, whether the response reaches the middle level (rms calls it Brier);
@@ -51,9 +67,12 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series:
     [0.403, 0.774, 0.177, 0.44]
     """
     found = discrimination(r.rule, r.fit, r.design.sample)
+    if r.covariance != "model" and r.design.survey is None:
+        others = {name: value for name, value in found.items() if name not in _TESTS}
+        found = test_figures(r) | others
     level = r.levels[middle_code(len(r.levels))]
     named = {f"brier_at_{level}" if name == _BRIER else name: value for name, value in found.items()}
     series = Discrimination(named, name="value", dtype=np.float64)
-    if r.design.survey is not None:  # tests of independent rows
-        series[["lr_chi2", "lr_df", "lr_p_value", "score_chi2", "score_p_value"]] = np.nan
+    if r.design.survey is not None:
+        series[_TESTS] = np.nan
     return series

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import FloatArray
+from ...assess.likelihood.discrimination import no_rounding
 from ...assess.likelihood.wald import chi2_tail
-from ...exceptions import DataError, DataWarning, SeparationWarning
+from ...exceptions import DataError, DataWarning, SeparationWarning, UnavailableError
 from ...model.fit import Fit, LikelihoodFit
 from ...model.likelihood.bias_reduced import BiasReduced
 from ...model.likelihood.crossing import crossed_rows, crossing_text, report_crossing
@@ -23,6 +24,7 @@ from ..evaluation import LikelihoodMethod, ProbabilityRule
 from ..fitted import FittedRanker
 from ..report.warnings import Alert, infinite_estimates, likelihood_alerts
 from ..target import Target
+from .mixed.parameters import RandomParameters
 from .parameters import (
     Covariance,
     Parameters,
@@ -69,7 +71,15 @@ class FittedLikelihood(FittedRanker):
     # Predictions
 
     def target(self, newdata: Any) -> Target:
-        """The rows of `newdata`, or of the fit, with their scores; says which have thresholds out of order."""
+        """The rows of `newdata`, or of the fit, with their scores; says which have thresholds out of order.
+
+        Raises
+        ------
+        UnavailableError
+            New data and random effects.
+        """
+        if newdata is not None and self.fit.marginal is not None:
+            raise UnavailableError("New data must go to predict(newdata, re=...) where a fit has random effects.")
         target = super().target(newdata)
         what = "rows of the fit" if newdata is None else "rows of newdata"
         labels = target.index[target.complete].to_numpy()
@@ -97,9 +107,17 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def no_margins(self) -> str | None:
+        if self.fit.marginal is not None:
+            return "Margins are not available of a fit with random effects. Use .errors()."
         if self.family.ordered:
             return None
         return f"{self.method!r} has thresholds in no order, and so no margins. Use .predict(type='prob')."
+
+    def check_parts(self) -> None:
+        """UnavailableError where the method cannot be fitted to parts of the rows of the fit."""
+        if self.fit.marginal is not None:
+            raise UnavailableError("Cross-validation is not available of a fit with random effects: use errors().")
+        super().check_parts()
 
     # Estimates
 
@@ -183,7 +201,7 @@ class FittedLikelihood(FittedRanker):
         CR2 is that of Bell and McCaffrey (2002) as Pustejovsky and Tipton (2018) define it, with the multinomial
         covariance at the fitted probabilities as working model: its expectation is right where that holds. With two
         levels it equals R's clubSandwich for glm. Its t-tests have Satterthwaite's degrees of freedom, its F-tests
-        those of Hotelling's T2 ("HTZ"). Limits of predictions, effects and means take the normal quantile.
+        those of Hotelling's T2 ("HTZ"). Predictions, effects and means have t limits of the same kind.
 
         Examples
         --------
@@ -193,7 +211,24 @@ class FittedLikelihood(FittedRanker):
         0.1252
         """
         names = np.array(self.parameters.names, dtype=object)[~self.fit.aliased]
+        if self.fit.marginal is not None:
+            return self._joint_covariance(type, list(names))
         return pd.DataFrame(np.array(self._covariance(type)), index=list(names), columns=list(names))
+
+    def _joint_covariance(self, type: Any, names: list[str]) -> pd.DataFrame:
+        """That of a fit with random effects, with their standard deviations and correlations."""
+        if type not in (None, "model"):
+            raise UnavailableError(f"vcov({type!r}) is not available of a fit with random effects: use vcov().")
+        random = self.random_parameters
+        assert random is not None
+        every = [*names, *random.names]
+        return pd.DataFrame(random.joint(), index=every, columns=every)
+
+    @cached_property
+    def random_parameters(self) -> RandomParameters | None:
+        """Standard deviations and correlations of random effects, where the fit has some."""
+        marginal = self.fit.marginal
+        return None if marginal is None else RandomParameters.of(self.design.random, marginal)
 
     def _covariance(self, choice: Any) -> FloatArray:
         return self._own_matrix if choice is None else with_covariance(self, choice)._own_matrix
@@ -250,8 +285,9 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def edf(self) -> int:
-        """Number of estimated parameters."""
-        return int(np.count_nonzero(~self.fit.aliased))
+        """Number of estimated parameters, those of the covariance of random effects with them."""
+        own = 0 if self.fit.marginal is None else self.fit.marginal.n_phi
+        return int(np.count_nonzero(~self.fit.aliased)) + own
 
     @property
     def df_residual(self) -> float:
@@ -272,9 +308,15 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def lr_chi2(self) -> float:
-        """Likelihood ratio statistic against thresholds only; NaN of a penalised fit, which is no maximum."""
+        """Likelihood ratio statistic against thresholds only; NaN where a penalty or constraint moves it."""
         refuse_survey(self.design, "lr_chi2")
-        return float("nan") if self.method.penalty is not None else 2.0 * (self.loglik - self.null_loglik)
+        refused = self.method.penalty is not None or self.held_in_order
+        return float("nan") if refused else 2.0 * (self.loglik - self.null_loglik)
+
+    @property
+    def held_in_order(self) -> bool:
+        """Whether crossing="prevent" holds estimates back."""
+        return self.fit.order is not None and bool(self.fit.order.binding)
 
     @property
     def lr_df(self) -> int:
@@ -289,13 +331,13 @@ class FittedLikelihood(FittedRanker):
     @property
     def mcfadden(self) -> float:
         """McFadden's R2, 1 - loglik / null_loglik."""
-        return 1.0 - self.loglik / self.null_loglik
+        return no_rounding(1.0 - self.loglik / self.null_loglik)
 
     @property
     def nagelkerke(self) -> float:
         """Nagelkerke's R2, (1 - exp(2 (null_loglik - loglik) / n)) / (1 - exp(2 null_loglik / n))."""
         gain = 2.0 * (self.null_loglik - self.loglik)
-        return float(np.expm1(gain / self.nobs) / np.expm1(2.0 * self.null_loglik / self.nobs))
+        return no_rounding(float(np.expm1(gain / self.nobs) / np.expm1(2.0 * self.null_loglik / self.nobs)))
 
     @property
     def deviance(self) -> float:
@@ -320,7 +362,7 @@ class FittedLikelihood(FittedRanker):
         text = crossing_text(crossed, rows.n, self.design.index.to_numpy(), "rows of the fit")
         if self.method.refuses_crossing:
             raise DataError(text)
-        return [(DataWarning, text)]
+        return [(DataWarning, f"{text} crossing='prevent' fits with thresholds in order all over the data.")]
 
 
 _NO_CR2 = (

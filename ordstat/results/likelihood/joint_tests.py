@@ -1,4 +1,4 @@
-"""Wald tests of several hypotheses at once, by the covariance of the user's choice, and their tables."""
+"""Wald tests of several hypotheses at once, by the covariance asked for; their tables and degrees of freedom."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from scipy.special import fdtrc
 
 from ..._typing import FloatArray
 from ...assess.likelihood.wald import chi2_tail, wald_test
+from ..report.noted import NotedFrame
 from .comparison import chi2_frame
 from .fitted import FittedLikelihood
+from .order import refuse_on_held
 from .parameters import Covariance
+from .standard_errors import places
 
 
 class Joint(NamedTuple):
@@ -40,6 +43,7 @@ def joint_test(r: FittedLikelihood, L: FloatArray, difference: FloatArray) -> Jo
         Of the estimated parameters.
     difference : (h,) L b - r
     """
+    refuse_on_held(r, L)
     if len(L) > r.own_covariance.most_at_once:
         return Joint(float("nan"), len(L))
     statistic, df = wald_test(L, difference, r.vcov().to_numpy())
@@ -71,10 +75,9 @@ def joint_frame(names: Iterable[str], tests: Collection[Joint]) -> pd.DataFrame:
 
 def with_words(table: pd.DataFrame, title: str, chosen: Covariance) -> pd.DataFrame:
     """The table with its title, and notes on tests that have no value."""
-    table.attrs["title"] = f"{title}, {chosen.words}"
     lacking = table["df"][table["p_value"].isna() & table["df"].notna()]
-    table.attrs["notes"] = [_why_none(str(name), float(df), chosen) for name, df in lacking.items()]
-    return table
+    notes = [_why_none(str(name), float(df), chosen) for name, df in lacking.items()]
+    return NotedFrame.of(table, notes, f"{title}, {chosen.words}")
 
 
 def _why_none(name: str, df: float, chosen: Covariance) -> str:
@@ -88,3 +91,21 @@ def zero(r: FittedLikelihood, places: Any) -> Joint:
     estimated = np.flatnonzero(~r.fit.aliased)
     L = np.eye(estimated.size)[np.isin(estimated, places)]
     return joint_test(r, L, L @ r.fit.coefficients[estimated])
+
+
+def by_estimated(r: FittedLikelihood, jacobian: FloatArray) -> FloatArray:
+    """(..., P') derivatives by the estimated parameters, from those by all of the rule (..., F)."""
+    moved = places(r.fit, r.rule)
+    return np.asarray(jacobian[..., : len(moved)] @ moved)
+
+
+def degrees_of_freedom(r: FittedLikelihood, jacobian: FloatArray) -> FloatArray:
+    """(...) those of numbers with derivatives (..., F): Satterthwaite's under CR2, of a survey design its own.
+
+    Infinite where tests are by the normal distribution, and of numbers that depend on no parameter.
+    """
+    if r.bias_reduced is None:
+        return np.full(jacobian.shape[:-1], r.design_df)
+    rows = by_estimated(r, jacobian).reshape(-1, int(np.count_nonzero(~r.fit.aliased)))
+    found = r.bias_reduced.t_df_of(r.fit.information.covariance(), rows)
+    return np.asarray(found.reshape(jacobian.shape[:-1]))

@@ -27,19 +27,27 @@ _INSTEAD = "Write the hypothesis for .test(), or use test='LR'."
 _ROUNDING, _TINY = 1e-7, 1e-300
 
 
-def is_wald(test: str, fits: Iterable[FittedLikelihood]) -> bool:
+def is_wald(test: str, fits: Iterable[FittedLikelihood], also: tuple[str, ...] = ()) -> bool:
     """Whether these fits are compared by Wald tests: asked for, or one of them has robust standard errors."""
-    one_of("test", test, TESTS)
+    one_of("test", test, (*TESTS, *also))
     return test == "Wald" or (test == "auto" and any(fit.covariance != "model" for fit in fits))
 
 
 def effects_test(r: FittedLikelihood) -> Joint:
-    """Against thresholds only: all nominal, location and scale effects are 0."""
-    return zero(r, r.parameters.of("nominal", "location", "scale"))
+    """Against thresholds only: all nominal, location and scale effects are 0; NaN where they are held back."""
+    effects = r.parameters.of("nominal", "location", "scale")
+    return Joint(np.nan, effects.size) if r.held_in_order else zero(r, effects)
 
 
 def dropped_by_wald(r: FittedLikelihood, terms: Sequence[str]) -> pd.DataFrame:
     """Each term's effects are 0; terms that others contain are refused, as the others would take over their effect."""
+    check_droppable(r, terms)
+    tests = {term: _without(r, r.design.terms[term]) for term in terms}
+    return with_words(joint_frame(tests, tests.values()), "Wald tests of dropping single terms", r.own_covariance)
+
+
+def check_droppable(r: FittedLikelihood, terms: Iterable[str]) -> None:
+    """OptionError for terms that others contain."""
     free = r.design.spec.marginality().droppable()
     for term in terms:
         if term not in free:
@@ -47,8 +55,6 @@ def dropped_by_wald(r: FittedLikelihood, terms: Sequence[str]) -> pd.DataFrame:
                 f"drop1 by a Wald test takes terms that no other contains; {term!r} is part of an interaction. Use "
                 "anova(type='III'), or test='LR'."
             )
-    tests = {term: _without(r, r.design.terms[term]) for term in terms}
-    return with_words(joint_frame(tests, tests.values()), "Wald tests of dropping single terms", r.own_covariance)
 
 
 def _without(r: FittedLikelihood, columns: slice) -> Joint:
@@ -105,11 +111,16 @@ def _against(small: FittedLikelihood, large: FittedLikelihood) -> Joint:
             f"anova tests by the covariance of the larger fit, and {described(large)!r} has that of the model beside "
             f"{small.own_covariance.words} of the smaller: give both the same, by vcov= or .with_vcov()."
         )
+    check_nested(small, large)
+    return zero(large, further(small, large))
+
+
+def check_nested(small: FittedLikelihood, large: FittedLikelihood) -> None:
+    """OptionError where the larger model does not contain the smaller."""
     if not nested_in(small, large):
         raise OptionError(
             f"anova by a Wald test takes nested models; {described(large)!r} does not contain {described(small)!r}."
         )
-    return zero(large, further(small, large))
 
 
 def further(small: FittedLikelihood, large: FittedLikelihood, instead: str = _INSTEAD) -> IntArray:
@@ -188,6 +199,8 @@ def test_of_effects(r: FittedLikelihood) -> tuple[str, str]:
         return name, "none: thresholds only"
     if name == "LR test" and r.method.penalty is not None:
         return name, "none: a penalised fit is no maximum of the likelihood"
+    if r.held_in_order:
+        return name, "none: the order of thresholds holds estimates back"
     test = Joint(r.lr_chi2, r.lr_df) if name == "LR test" else effects_test(r)
     return name, _words(test, r.own_covariance)
 

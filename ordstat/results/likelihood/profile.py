@@ -13,7 +13,9 @@ from ..._typing import FloatArray, IntArray
 from ...checks import fraction, one_of, unknown, whole
 from ...exceptions import OptionError
 from ...model.fit import Profile
+from ..report.noted import NotedFrame
 from .fitted import FittedLikelihood
+from .order import refuse_binding
 from .parameters import check_determined, refuse_survey
 from .standard_errors import symmetric_limits
 
@@ -59,8 +61,9 @@ def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95
     fraction("level", level)
     chosen = places(r, parm)
     if type == "wald":
-        return _frame(r, chosen, _wald_limits(r, level)[chosen])
+        return pd.DataFrame(_wald_limits(r, level)[chosen], [_names(r)[i] for i in chosen], ["lower", "upper"])
     refuse_survey(r.design, "type='profile'", "type='wald'")
+    refuse_binding(r.fit, "type='profile'", "type='wald'")
     if r.covariance != "model":
         raise OptionError(
             f"type='profile' knows no {r.covariance} covariance, as it rests on the likelihood alone: use type='wald', "
@@ -69,23 +72,30 @@ def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95
     if parm is not None:
         check_determined(chosen, r.fit, r.parameters, "confint(type='profile')")
     values, reasons = _profile_limits(r, level, chosen)
-    frame = _frame(r, chosen, values)
+    notes = [f"{name}, {end}: {reason}" for (name, end), reason in reasons.items()]
+    frame = NotedFrame.of(_frame(r, chosen, values), notes, f"Profile likelihood limits, {100 * level:g} %")
     frame.attrs["reasons"] = reasons
     return frame
 
 
 def _wald_limits(r: FittedLikelihood, level: float) -> FloatArray:
-    return np.column_stack(symmetric_limits(r.fit.coefficients, r.se.to_numpy(), level, r.t_df))
+    own = np.column_stack(symmetric_limits(r.fit.coefficients, r.se.to_numpy(), level, r.t_df))
+    return own if r.random_parameters is None else np.vstack([own, r.random_parameters.limits(level)])
+
+
+def _names(r: FittedLikelihood) -> list[str]:
+    """Of the parameters, standard deviations and correlations of random effects with them."""
+    return r.parameters.names + ([] if r.random_parameters is None else r.random_parameters.names)
 
 
 def places(r: FittedLikelihood, parm: Any) -> IntArray:
     """Places of the parameters asked for, each once, by name, term or position; all of them for None."""
     if parm is None:
-        return np.arange(len(r.parameters.names))
+        return np.arange(len(_names(r)))
     asked = list(parm) if isinstance(parm, Iterable) and not isinstance(parm, str) else [parm]
     location = r.parameters.of("location")
     terms = {term: location[columns].tolist() for term, columns in r.design.terms.items()}
-    found = [place for one in asked for place in _places_of(one, r.parameters.names, terms)]
+    found = [place for one in asked for place in _places_of(one, _names(r), terms)]
     return np.array(list(dict.fromkeys(found)), dtype=np.intp)
 
 
@@ -155,6 +165,7 @@ def profiles(
     fraction("level", level)
     whole("points", points, 3)
     refuse_survey(r.design, "profile", "confint()")
+    refuse_binding(r.fit, "profile", "confint()")
     if parm is not None:
         check_determined(places(r, parm), r.fit, r.parameters, "profile")
     chosen = [place for place in places(r, parm) if not r.fit.aliased[place]]

@@ -15,9 +15,11 @@ from ...exceptions import OptionError
 from ...model.fit import LikelihoodFit
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows, Sample
+from ..report.noted import NotedFrame
 from .comparison import check_unpenalised, chi2_frame, joined
 from .fitted import FittedLikelihood
 from .nested_wald import check_likelihood
+from .order import refuse_binding
 from .parameters import refuse_survey, terms_of
 from .single_terms import coded_anew, fitted, refit_table, unstarted
 from .wider_wald import extended_by_wald
@@ -128,6 +130,7 @@ def score_tests(r: FittedLikelihood) -> pd.DataFrame:
     [3, 3, 6]
     """
     refuse_survey(r.design, "score_test")
+    refuse_binding(r.fit, "score_test", "test()")
     check_likelihood(r, "score_test", "use nominal_test(), a Wald test then")
     _check_proportional(r, "score_test")
     if r.fit.jacobian is not None or r.fit.n_lambda:
@@ -137,7 +140,7 @@ def score_tests(r: FittedLikelihood) -> pd.DataFrame:
     chosen = {term: _with_margins(r, [term]) for term in r.design.terms}
     chosen[OMNIBUS] = np.ones(len(r.design.names), dtype=bool)
     rows = {name: _score_row(r, columns) for name, columns in chosen.items()}
-    return chi2_frame(rows, rows.values())
+    return NotedFrame.of(chi2_frame(rows, rows.values()), (), "Score tests of proportional odds")
 
 
 def _score_row(r: FittedLikelihood, columns: BoolArray) -> tuple[float, int]:
@@ -231,8 +234,7 @@ def brant_tests(r: FittedLikelihood) -> pd.DataFrame:
             f"no test of {', '.join(lacking)}: their covariance, put together from {len(fits)} binary regressions, is "
             "not positive; use nominal_test() or score_test()."
         ]
-    table.attrs["notes"] = notes
-    return table
+    return NotedFrame.of(table, notes, "Brant's tests of proportional odds")
 
 
 def _binary_fits(r: FittedLikelihood, rows: Rows) -> tuple[list[LikelihoodFit], list[str]]:

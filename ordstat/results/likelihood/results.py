@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from operator import attrgetter
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ...plots.accessor import LikelihoodPlots
 from ..base import OrdinalResults
 from .bootstrap import bootstrapped
 from .discrimination import discrimination_series
-from .effects.average import average_effects
 from .effects.emmeans import marginal_means
 from .effects.joint import joint_tests
+from .effects.margins import average_effects, marginal_effects
 from .effects.trends import marginal_trends
 from .fitted import FittedLikelihood, with_covariance
 from .goodness import goodness_of_fit
+from .mixed.effects import group_effects, variance_table
+from .mixed.unavailable import UNAVAILABLE, refuse_random_effects
 from .power import simulated_power
 from .profile import confidence_limits, profiles
 from .proportionality import brant_tests, nominal_tests, scale_tests, score_tests
@@ -29,6 +30,9 @@ from .tables import tidy_parameters
 from .uncertainty import prediction_with_errors, simulated
 from .wald_tests import analysis_of_variance, hypothesis_tests
 from .wild_bootstrap import wild_score_bootstrap
+
+if TYPE_CHECKING:
+    from ...plots.accessor import LikelihoodPlots
 
 
 def conf_int(r: FittedLikelihood, alpha: float = 0.05) -> pd.DataFrame:
@@ -85,6 +89,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
     predict = prediction_with_errors
     effects = average_effects
+    marginal_effects = marginal_effects
     emmeans = marginal_means
     emtrends = marginal_trends
     simulate = simulated
@@ -107,9 +112,27 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     discrimination = discrimination_series
     convergence = convergence_of
 
+    varcorr = variance_table
+    ranef = group_effects
+
     other_names = STATSMODELS
+
+    def __dir__(self) -> list[str]:
+        """Without what is of fits with random effects alone, or of others alone."""
+        hidden = ("varcorr", "ranef") if self.fit.marginal is None else UNAVAILABLE
+        return [name for name in super().__dir__() if name not in hidden]
+
+    if not TYPE_CHECKING:
+
+        def __getattribute__(self, name: str) -> Any:
+            """Refuse what a fit with random effects cannot be asked."""
+            if name in UNAVAILABLE:
+                refuse_random_effects(object.__getattribute__(self, "fit"), name)
+            return super().__getattribute__(name)
 
     @property
     def plot(self) -> LikelihoodPlots:
         """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
+        from ...plots.accessor import LikelihoodPlots
+
         return LikelihoodPlots(self)

@@ -15,10 +15,12 @@ from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
 from ...model.sample import Sample
 from ..refit import updated
+from ..report.noted import NotedFrame
 from .comparison import check_unpenalised, without_rounding
 from .fitted import FittedLikelihood
 from .nested_wald import added_by_wald, check_likelihood, dropped_by_wald, is_wald
 from .parameters import terms_of
+from .rao_scott import RAO_SCOTT, dropped_by_rao_scott, is_rao_scott
 
 if TYPE_CHECKING:
     from ...design.design import Design
@@ -52,6 +54,8 @@ class Refit:
     def of(cls, fit: LikelihoodFit) -> Refit:
         """A fit that reached its maximum, or the limit of the likelihood under separation."""
         separated = fit.separation is not None
+        if fit.order is not None and fit.order.binding:  # no maximum of the likelihood
+            return NO_FIT
         if not separated and not fit.certificate.reached:
             return NO_FIT
         return cls(float(np.count_nonzero(~fit.aliased)), float(fit.loglik), separated)
@@ -92,8 +96,10 @@ def coded_anew(r: FittedLikelihood, role: str, terms: Sequence[str], changed: st
     design = r.design
     columns = design.spec.recoded(design, terms)
     if columns is not None:
-        rows = replace(design.sample.rows, **{"X" if role == "formula" else role: columns})
-        return replace(design.sample, rows=rows)
+        changes: dict[str, Any] = {"X" if role == "formula" else role: columns}
+        rows = replace(design.sample.rows, **changes)
+        groups = () if role == "nominal" else design.sample.nominal_groups
+        return replace(design.sample, rows=rows, nominal_groups=groups)
     text = design.spec.marginality().texts[changed]
     change = f"~ . - {text}" if changed not in terms else f"~ . + {text}" if len(terms) > 1 else f"~ {text}"
     new = design.updated(**{role: change})
@@ -111,9 +117,10 @@ def dropped_terms(
     scope : str or sequence of str, optional
         Location terms; all that are part of no other term if not given. What is left is coded as its formula asks:
         without a factor that is part of an interaction, the interaction takes over its effect, and df is 0.
-    test : {"auto", "LR", "Chisq", "Wald", None}
+    test : {"auto", "LR", "Chisq", "Wald", "rao-scott", None}
         Likelihood-ratio tests ("LR", "Chisq"), Wald tests by the covariance of the fit, or the criterion alone.
-        "auto": Wald tests beside robust or cluster-robust errors, else likelihood ratios.
+        "auto": Wald tests beside robust or cluster-robust errors, else likelihood ratios. "rao-scott", with a survey
+        design: weighted likelihood ratios against their distribution in the design, as R's regTermTest(method="LRT").
     k : float
         Penalty of a parameter in the criterion (2: AIC, log(n): BIC).
 
@@ -121,7 +128,7 @@ def dropped_terms(
     -------
     pandas.DataFrame
         Rows "<none>" and the terms; columns df, aic, lrt, p_value. NaN where a model has no maximum. Wald tests: a row
-        a term; columns df, chisq, p_value.
+        a term; columns df, chisq, p_value. Rao-Scott tests: df, df_resid, chisq, deff, p_value.
 
     Examples
     --------
@@ -131,7 +138,10 @@ def dropped_terms(
     {'<none>': nan, 'temp': 26.928, 'contact': 11.043}
     """
     terms = r.design.spec.marginality().droppable() if scope is None else terms_of(scope, r.design.terms)
-    if test is not None and is_wald(test, [r]):
+    if is_rao_scott(r, test):
+        fits = drop_fits(r, terms)
+        return dropped_by_rao_scott(r, {term: np.nan if fit.separated else fit.loglik for term, fit in fits.items()})
+    if test is not None and is_wald(test, [r], (RAO_SCOTT,)):
         return dropped_by_wald(r, terms)
     check_unpenalised([r], "drop1")
     return refit_table(r, drop_fits(r, terms), -1.0, test, k)
@@ -241,7 +251,7 @@ def refit_table(
     worse, other = (df > 0.0) & (lrt < 0.0), (df <= 0.0) & (lrt != 0.0)
     if test is not None:
         columns |= {"lrt": lrt, "p_value": np.where(worse, np.nan, chi2_tail(lrt, df))}
-    table = pd.DataFrame(columns, index=[NONE, *fits])
+    table = NotedFrame(columns, index=[NONE, *fits])
     unfinished = [] if r.certificate.reached or base.separated else [NONE]
     notes = {
         _SEPARATED: [name for name, fit in {NONE: base, **fits}.items() if fit.separated],

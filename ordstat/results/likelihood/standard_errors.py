@@ -73,13 +73,14 @@ def two_sided(statistic: FloatArray, df: Any = np.inf) -> FloatArray:
     return 2.0 * np.where(np.isinf(df), ndtr(tail), stdtr(df, tail))
 
 
-def t_quantile(level: float, df: FloatArray) -> FloatArray:
-    """t with P(|T| < t) = level."""
-    return np.asarray(np.where(np.isinf(df), normal_quantile(level), stdtrit(df, 0.5 + level / 2.0)))
+def t_quantile(level: Any, df: FloatArray) -> FloatArray:
+    """t with P(|T| < t) = level, or levels of the shape of df; normal where the degrees of freedom are infinite."""
+    share = 0.5 + (np.asarray(level) if np.ndim(level) else fraction("level", level)) / 2.0
+    return np.asarray(np.where(np.isinf(df), ndtri(share), stdtrit(df, share)))
 
 
 def symmetric_limits(
-    value: FloatArray, std_error: FloatArray, level: float, df: Any = np.inf
+    value: FloatArray, std_error: FloatArray, level: Any, df: Any = np.inf
 ) -> tuple[FloatArray, FloatArray]:
     """value -+ z std_error, or t with degrees of freedom."""
     half = t_quantile(level, np.asarray(df)) * std_error
@@ -87,7 +88,7 @@ def symmetric_limits(
 
 
 def logit_limits(
-    share: FloatArray, complement: FloatArray, std_error: FloatArray, level: float, df: float = math.inf
+    share: FloatArray, complement: FloatArray, std_error: FloatArray, level: float, df: Any = math.inf
 ) -> tuple[FloatArray, FloatArray]:
     """Limits of p in [0, 1], formed on the logit scale and taken back [R: ordinal, predict.clm].
 
@@ -98,10 +99,10 @@ def logit_limits(
     std_error : array
         Standard error of p.
     level : float in (0, 1)
-    df : float
+    df : float or array
         Of Student's t.
     """
-    z = normal_quantile(level, df)
+    z = t_quantile(level, np.asarray(df))
     with np.errstate(divide="ignore", invalid="ignore"):
         centre = np.log(share) - np.log(complement)
         half = z * (std_error / share / complement)
@@ -111,7 +112,7 @@ def logit_limits(
 
 
 def limits_between(
-    low: float, high: float, value: FloatArray, std_error: FloatArray, level: float, df: float = math.inf
+    low: float, high: float, value: FloatArray, std_error: FloatArray, level: float, df: Any = math.inf
 ) -> tuple[FloatArray, FloatArray]:
     """Limits of a value in [low, high], by the logit of its place between the ends."""
     width = high - low

@@ -19,7 +19,9 @@ from ..report.sections import (
     shared_tables,
 )
 from .fitted import FittedLikelihood
+from .mixed.summary import random_header, random_notes, random_table
 from .nested_wald import test_figures, test_of_effects
+from .order import order_notes
 from .survey import survey_figures, survey_header
 from .tables import effect_tables, screen_tables, threshold_estimates
 
@@ -45,6 +47,9 @@ def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
     if r.design.survey is not None:
         own = survey_figures(r)
     else:
+        if r.fit.marginal is not None:
+            own = {name: getattr(r, name) for name in _FIGURES}
+            return pd.DataFrame([own | error_figures(r) | {"converged": r.certificate.reached}])
         own, shares = ({name: getattr(r, name) for name in names} for names in (_FIGURES, _SHARES))
         own = own | test_figures(r) | shares
     return pd.DataFrame([own | error_figures(r) | {"converged": r.certificate.reached}])
@@ -91,19 +96,31 @@ def likelihood_report(r: FittedLikelihood, exponentiate: bool = False, level: fl
         As in `likelihood_summary`.
     """
     judged = shared_tables(r) if r.no_margins is None else error_tables(r)
-    tables = [*effect_tables(r, exponentiate, level), threshold_estimates(r), *judged]
+    random = [] if r.fit.marginal is None else [random_table(r, level)]
+    tables = [*random, *effect_tables(r, exponentiate, level), threshold_estimates(r), *judged]
     return Report(
         title=r.title,
         header=(*data_header(r), *_fit_header(r), ("Certificate", certificate_text(r.certificate, r.trace))),
         tables=tuple(tables),
-        notes=alert_notes(r),
-        of_margins=() if r.no_margins else (*r.margin_bounds.notes, _threshold_rule(r)),
+        notes=(*alert_notes(r), *random_notes(r), *order_notes(r)),
+        of_margins=_margin_notes(r),
     )
+
+
+def _margin_notes(r: FittedLikelihood) -> tuple[str, ...]:
+    return () if r.no_margins else (*r.margin_bounds.notes, _threshold_rule(r))
 
 
 def _fit_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
     if r.design.survey is not None:
         return survey_header(r)
+    if r.fit.marginal is not None:
+        return (
+            ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"),
+            ("Log-likelihood", f"{r.loglik:.4f}"),
+            ("AIC, BIC", f"{r.aic:.2f}, {r.bic:.2f}"),
+            *random_header(r),
+        )
     return (
         ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"),
         ("Log-likelihood", f"{r.loglik:.4f}"),

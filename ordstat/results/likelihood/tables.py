@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...exceptions import OptionError
-from ..report.cells import few_decimals, ratio_decimals, short_p
+from ..report.cells import few_decimals, ratio_decimals, short_p_value
 from ..report.render import Line, Report, Table
 from ..report.screen import learnt
 from ..report.sections import threshold_table
@@ -44,7 +44,7 @@ def tidy_parameters(
     4    temp[T.warm]     12.22      4.34      34.44
     5  contact[T.yes]      4.61      1.81      11.73
     """
-    limits = confidence_limits(r, level=level).to_numpy()
+    limits = confidence_limits(r, level=level).to_numpy()[: r.fit.coefficients.size]
     numbers = np.column_stack((r.fit.coefficients, limits))
     if exponentiate:
         effects = r.parameters.of("nominal", "location", "scale")
@@ -56,7 +56,19 @@ def tidy_parameters(
     tests |= {"p_value": r.p_values.to_numpy()}
     ends = {"conf_low": low, "conf_high": high} if conf_int else {}
     named = {"term": r.parameters.names, "estimate": estimate}
-    return pd.DataFrame(named | tests | ends | {"coef_type": r.parameters.kinds})
+    frame = pd.DataFrame(named | tests | ends | {"coef_type": r.parameters.kinds})
+    return frame if r.random_parameters is None else pd.concat([frame, _random_rows(r, level, frame)])
+
+
+def _random_rows(r: FittedLikelihood, level: float, frame: pd.DataFrame) -> pd.DataFrame:
+    """Standard deviations and correlations of random effects, in the columns of the others."""
+    own = r.random_parameters
+    assert own is not None
+    low, high = own.limits(level).T
+    named = {"term": own.names, "estimate": own.estimates, "std_error": own.errors, "conf_low": low, "conf_high": high}
+    start = len(frame)
+    more = pd.DataFrame(named | {"coef_type": own.kinds}, index=range(start, start + len(own.names)))
+    return more.reindex(columns=frame.columns)
 
 
 #: Name of the ratio, sign of the coefficient in it, title of its table, where the family has none.
@@ -142,11 +154,11 @@ def _with_ratios(r: FittedLikelihood, exponentiate: bool | None) -> bool:
 
 def _brief(block: Table | Line, ratios: Table | None) -> Table | Line:
     """A table of effects with few digits, and the ratios at its right where its rows have them."""
-    if isinstance(block, Line):
+    if isinstance(block, Line) or "estimate" not in block.frame:
         return block
     frame = block.frame.rename(columns={"std. error": "SE"})
     errors = frame["SE"].fillna(frame["estimate"].abs())
-    formats = dict.fromkeys(frame, few_decimals(errors)) | {**block.formats, "p": "short p"}
+    formats = dict.fromkeys(frame, few_decimals(errors)) | {**block.formats, "p": "p3"}
     short = replace(block, frame=frame, formats=formats)
     return short if ratios is None or not frame.index.equals(ratios.frame.index) else _beside(short, ratios)
 
@@ -162,6 +174,8 @@ def _beside(table: Table, ratios: Table) -> Table:
 
 def _proportionality(r: FittedLikelihood) -> list[Line]:
     """The score test of equal effects at all thresholds, where the fit has one."""
+    if r.fit.marginal is not None:
+        return []
     try:
         test = score_tests(r).loc[OMNIBUS].to_dict()
     except OptionError:  # no such test: of two levels, a penalised fit, robust errors, ...
@@ -169,6 +183,6 @@ def _proportionality(r: FittedLikelihood) -> list[Line]:
     if not np.isfinite(test["p_value"]):
         return []
     tested = "Proportional odds" if r.family.link.name == "logit" else "Equal effects at all thresholds"
-    p = short_p(float(test["p_value"]))
+    p = short_p_value(float(test["p_value"]))
     equals = "p < " + p[1:] if p.startswith("<") else f"p = {p}"
     return [Line(items=(f"{tested}, score test: chi2({test['df']:.0f}) = {test['chisq']:.2f}, {equals}",))]

@@ -13,12 +13,15 @@ from ...checks import fraction, generator, one_of, whole
 from ...exceptions import DataError, OptionError
 from ...model.costs import CostMatrix
 from ...model.likelihood.derivatives import involved, score_errors, score_involved, standard_errors
+from ...model.likelihood.directions import Directions
 from ...model.likelihood.quantities import QUANTITIES
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.row_blocks import row_blocks
 from ...model.sample import Rows
-from ..predictions import prediction, unknown_type
-from .fitted import FittedLikelihood
+from ..predictions import known_type, prediction, unknown_type
+from .fitted import FittedLikelihood, with_covariance
+from .joint_tests import degrees_of_freedom
+from .mixed.predictions import mixed_prediction
 from .standard_errors import (
     UNCERTAIN,
     drawn_rules,
@@ -44,6 +47,7 @@ def prediction_with_errors(
     seed: int | np.random.Generator = 0,
     vcov: Any = None,
     cost: Any = None,
+    re: str | None = None,
 ) -> pd.Series | pd.DataFrame:
     """Predict rows of new data, or the rows that were fitted, with standard errors and limits where asked for.
 
@@ -74,6 +78,11 @@ def prediction_with_errors(
         Covariance of the parameters, as in `vcov`.
     cost : str or K x K matrix, optional
         What the predicted class is to minimise instead of the cost of the fit; nothing is fitted again.
+    re : {"mode", "zero", "marginal", "posterior"}, optional
+        Random effects, where the fit has some: at their conditional modes (groups that the fit has seen), at zero,
+        averaged over all groups (the population), or averaged over what the data of a row's own groups leave open
+        (over all groups for one not seen). Left out: the modes, or the population where no group is known. Errors are
+        by the delta method alone.
 
     Returns
     -------
@@ -102,6 +111,8 @@ def prediction_with_errors(
     [2, 2, 3]
     """
     one_of("interval", interval, ("confidence", None))
+    if re is not None or r.fit.marginal is not None:
+        return _prediction_over_effects(r, newdata, type, re, se, interval, level, cost, (method, vcov))
     one_of("method", method, ("delta", "simulation"))
     whole("draws", draws, 2)
     fraction("level", level)
@@ -109,6 +120,7 @@ def prediction_with_errors(
         return _prediction_under(r, newdata, type, cost)
     if not se and interval is None:
         return prediction(r, newdata, type)
+    type = known_type(r, type)
     if type not in r.predicts:
         raise unknown_type(r, type)
     target = r.target(newdata)
@@ -116,10 +128,11 @@ def prediction_with_errors(
         have = ", ".join(repr(t) for t in UNCERTAIN)
         raise OptionError(f"type={type!r} has no standard error or interval; {have} have.")
     rule, rows = r.rule, target.rows
-    covariance, estimate = rule_covariance(r.fit, rule, r.vcov(vcov).to_numpy()), predicted(rule, rows, type)
+    chosen = r if vcov is None else with_covariance(r, vcov)
+    covariance, estimate = rule_covariance(r.fit, rule, chosen.vcov().to_numpy()), predicted(rule, rows, type)
     if method == "delta":
         errors = _delta_errors(rule, rows, type, covariance)
-        found = [errors, *_limits(rule, rows, type, estimate, errors, level, r.design_df)]
+        found = [errors, *_limits(rule, rows, type, estimate, errors, level, _delta_df(chosen, rows, type))]
     else:
         drawn = list(drawn_rules(rule, covariance, draws, generator(seed)))
         found = list(_simulated(drawn, rows, type, estimate, level))
@@ -132,6 +145,26 @@ def prediction_with_errors(
         tables |= {"lower": lower, "upper": upper}
     columns = _columns(r, type, list(tables))
     return target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
+
+
+def _prediction_over_effects(
+    r: FittedLikelihood,
+    newdata: Any,
+    type: str,
+    re: str | None,
+    se: bool,
+    interval: str | None,
+    level: float,
+    cost: Any,
+    others: tuple[str, Any],
+) -> pd.Series | pd.DataFrame:
+    """Predictions of a fit with random effects, whose errors are by the delta method on the model's covariance."""
+    if r.fit.marginal is None:
+        raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
+    if others != ("delta", None):
+        raise OptionError("method and vcov must be left out where the fit has random effects.")
+    fraction("level", level)
+    return mixed_prediction(r, newdata, type, re, se, interval, level, cost)
 
 
 def _prediction_under(r: FittedLikelihood, newdata: Any, type: str, cost: Any) -> pd.Series:
@@ -159,8 +192,19 @@ def _delta_errors(rule: LikelihoodRule, rows: Rows, type: str, covariance: Float
     return standard_errors(rule, rows, QUANTITIES[type], covariance)
 
 
+def _delta_df(r: FittedLikelihood, rows: Rows, type: str) -> Any:
+    """Degrees of freedom of t limits, (n, M) where each prediction has its own."""
+    if r.bias_reduced is None:
+        return r.design_df
+    if type != "score":
+        return degrees_of_freedom(r, Directions(QUANTITIES[type], r.rule, rows).values()[1])
+    jacobian = np.zeros((rows.n, r.rule.n_parameters))
+    jacobian[:, r.rule.alpha.size : r.rule.alpha.size + r.rule.beta.size] = rows.X
+    return degrees_of_freedom(r, jacobian)[:, None]
+
+
 def _limits(
-    rule: LikelihoodRule, rows: Rows, type: str, value: FloatArray, error: FloatArray, level: float, df: float
+    rule: LikelihoodRule, rows: Rows, type: str, value: FloatArray, error: FloatArray, level: float, df: Any
 ) -> tuple[FloatArray, FloatArray]:
     """(n, M) limits, on the logit scale for probabilities, and for the mean between the ranks 1 and K."""
     if type == "prob":

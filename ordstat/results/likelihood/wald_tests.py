@@ -13,11 +13,13 @@ from ...checks import one_of
 from ...exceptions import OptionError
 from ...model.equations import read
 from ...model.sample import Sample
+from ..report.noted import NotedFrame
 from .comparison import comparable, likelihood_ratio_tests
 from .fitted import FittedLikelihood, with_covariance
 from .joint_tests import joint_frame, joint_test, with_words
 from .nested_wald import is_wald, wald_comparison
 from .parameters import check_determined
+from .rao_scott import RAO_SCOTT, is_rao_scott, rao_scott_comparison
 
 if TYPE_CHECKING:
     from ...design.design import Design
@@ -45,15 +47,18 @@ def analysis_of_variance(r: FittedLikelihood, *others: Any, type: str = "I", tes
         all. Where it is part of an interaction, "III" tests the average of its effect over the levels of the other
         factors, as SAS, car with sum contrasts and R's ordinal since 2025 ("balanced" is another name of it), and
         "baseline" its effect at their first levels, which R's ordinal called type III before.
-    test : {"auto", "LR", "Chisq", "Wald"}
+    test : {"auto", "LR", "Chisq", "Wald", "rao-scott"}
         Against other fits: "auto" is "Wald", by the covariance of the larger fit, where one has robust or
         cluster-robust errors, whose rows the likelihood ratio would take for independent; else "LR" ("Chisq").
+        "rao-scott", with a survey design: the weighted likelihood ratio against its distribution in the design.
 
     Returns
     -------
     pandas.DataFrame
         With others, smallest model first: no_par, aic, loglik, and against the row above lr_stat, df, p_value
-        (Wald tests: no_par, df, chisq, p_value).
+        (Wald tests: no_par, df, chisq, p_value; Rao-Scott tests: no_par, df, df_resid, chisq, deff, p_value). Where a
+        fit has random effects, also p_chi2, by the chi-squared distribution alone, and law, that of p_value: a
+        variance that is 0 in the smaller model is at its boundary.
         Alone, one row a term: df, chisq, p_value, by the covariance of the fit (see `with_vcov`); with a survey
         design, or CR2, F tests: df, df_resid, F, p_value. `attrs["notes"]` tells of models that are not nested and of
         infinite estimates.
@@ -86,7 +91,9 @@ def analysis_of_variance(r: FittedLikelihood, *others: Any, type: str = "I", tes
     if not others:
         return wald_anova(r, type)
     fits = comparable([r, *others])
-    return wald_comparison(fits) if is_wald(test, fits) else likelihood_ratio_tests(fits)
+    if is_rao_scott(r, test):
+        return rao_scott_comparison(fits)
+    return wald_comparison(fits) if is_wald(test, fits, (RAO_SCOTT,)) else likelihood_ratio_tests(fits)
 
 
 def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
@@ -192,7 +199,8 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str, *, vcov: Any = None) 
         index.append(JOINT)
         difference, errors = np.append(difference, np.nan), np.append(errors, np.nan)
     found = pd.DataFrame({"difference": difference, "std_error": errors}, index)
-    return pd.concat([found, joint_frame(index, tests)], axis=1)
+    table = pd.concat([found, joint_frame(index, tests)], axis=1)
+    return NotedFrame.of(table, (), f"Wald tests, {r.own_covariance.words}")
 
 
 def linear_hypotheses(r: FittedLikelihood, hypotheses: str) -> tuple[list[str], FloatArray, FloatArray]:

@@ -40,15 +40,15 @@ def p_value(p: float) -> str:
     return f"{p:.4f}" if p >= 0.001 else f"{p:.1e}"
 
 
-def short_p(p: float) -> str:
-    """A p-value as papers print it.
+def short_p_value(p: float) -> str:
+    """A p-value as journals print it.
 
     Examples
     --------
-    >>> short_p(0.04321), short_p(3.21e-6), short_p(1.0)
+    >>> short_p_value(0.04321), short_p_value(3.21e-6), short_p_value(1.0)
     ('.043', '<.001', '1.000')
     """
-    return "<.001" if p < 0.0005 else f"{p:.3f}".removeprefix("0")
+    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
 def number(x: Any) -> str:
@@ -148,7 +148,7 @@ def _cell(value: Any, write: Callable[[Any], str]) -> str:
 
 _WRITERS: dict[str, Callable[[Any], str]] = {
     "p": p_value,
-    "short p": short_p,
+    "p3": short_p_value,
     "int": count,
     "percent": lambda x: f"{100 * x:.1f}%",
     "ratio": ratio,

@@ -240,6 +240,11 @@ def _blocks(columns: list[list[str]], width: int) -> Iterator[list[list[str]]]:
     yield block
 
 
+def blocks_of(columns: list[list[str]], width: int) -> Iterator[list[str]]:
+    """Lines of the pieces of a table of text, its first column the row labels, in at most `width` characters."""
+    return (_aligned(block) for block in _blocks(columns, width))
+
+
 def _aligned(block: list[list[str]]) -> list[str]:
     """Lines of one block: head, rule, rows; labels to the left, numbers to the right."""
     sizes = [max(map(len, column)) for column in block]

@@ -35,6 +35,8 @@ class LikelihoodAtEstimates:
     lambda_end : int
     error : float
         Standard error of lambda, the last of the estimates where it is estimated.
+    keeps_order : bool
+        Whether thresholds were to be in order all over the range of the nominal columns.
     """
 
     estimation: Estimation
@@ -44,6 +46,7 @@ class LikelihoodAtEstimates:
     separation: FloatArray | None
     lambda_end: int
     error: float
+    keeps_order: bool = False
 
     def score_products(self, cluster: IntArray | None) -> FloatArray:
         """(P', P') sum of outer products of score rows, the filling of a sandwich.
@@ -75,7 +78,7 @@ class LikelihoodAtEstimates:
         weights : (N, R)
             One column a replicate, for all rows of the fit.
         """
-        return replicated_estimates(self.estimation, self.problem, self.estimates, weights)
+        return replicated_estimates(self.estimation, self.problem, self.estimates, weights, self.keeps_order)
 
     def bias_reduced(self, cluster: IntArray) -> BiasReduced:
         """Adjusted score sums of the clusters (N,), for their CR2 covariance."""

@@ -204,6 +204,11 @@ class Estimate:
         return self.optimum.step_rest if self.lam is None else np.append(self.optimum.step_rest, 0.0)
 
     @property
+    def residual(self) -> float:
+        """What is left of the first order conditions."""
+        return self.optimum.at.largest_score
+
+    @property
     def family(self) -> Family:
         """The family, at the estimate of lambda."""
         family, flexible = self.problem.family, self.problem.flexible

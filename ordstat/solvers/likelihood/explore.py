@@ -18,8 +18,10 @@ from .problem import Problem
 
 Point = tuple[FloatArray, FloatArray]
 
-#: Newton steps towards a maximum, and the score that is near enough to know it.
-_STEPS, _NEAR = 30, 1e-3
+#: Newton steps towards a maximum.
+_STEPS = 30
+#: Score that is near enough to know a maximum, and one whose log-likelihood is all but that of the maximum.
+NEAR, ABOUT = 1e-3, 10.0
 #: Rows that the starts are followed on, a parameter and at least.
 _ROWS_EACH, _ROWS = 40, 1000
 #: Log-likelihoods closer than this are of one maximum.
@@ -65,18 +67,19 @@ def stay(problem: Problem, point: Point) -> Reached:
     return Reached(point) if found is None else Reached(point, found.loglik)
 
 
-def maximised(problem: Problem, point: Point, tol: float, max_iter: int) -> Optimum:
-    """The maximum that Newton's method reaches from a point, without a penalty."""
+def maximised(problem: Problem, point: Point, tol: float, max_iter: int, at: Evaluation | None = None) -> Optimum:
+    """The maximum that Newton's method reaches from a point, where the likelihood is `at`, without a penalty."""
     evaluate, total_weight = problem.objective().evaluate, float(problem.counts.sum())
-    return maximise(evaluate, *point, tol=tol, max_iter=max_iter, total_weight=total_weight)
+    return maximise(evaluate, *point, tol=tol, max_iter=max_iter, total_weight=total_weight, at=at)
 
 
-def follow(problem: Problem, point: Point, max_iter: int, steps: int = _STEPS) -> Reached:
-    """Close to the maximum that Newton's method reaches from a point."""
-    if evaluated(problem, point) is None:
+def follow(problem: Problem, point: Point, max_iter: int, steps: int = _STEPS, near: float = NEAR) -> Reached:
+    """Close to the maximum that Newton's method reaches from a point; `near` is its `tol`."""
+    at = evaluated(problem, point)
+    if at is None:
         return Reached(point)
     try:
-        found = maximised(problem, point, _NEAR, min(steps, max_iter))
+        found = maximised(problem, point, near, min(steps, max_iter), at)
     except DataError:  # it leads to where the information overflows
         return Reached(point)
     converged = found.message.startswith("converged")

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..._typing import FloatArray
 from ...model.likelihood.flexible import FlexibleLink
-from .explore import Point, maximised, stay
+from .explore import Point, Reached, maximised, stay
 from .lambda_search import carried, held_at
 from .problem import Problem
 from .profile import RANGE, SEPARATED, ProfileLikelihood
@@ -30,6 +30,11 @@ _GRID, _REFINED = 9, 30
 _MOVES = 0.01
 #: First step of lambda, in its coordinate, where it has no standard error; four of these are the longest.
 _STEP = 0.5
+#: Lambdas closer than this, in their coordinate, that have no finite likelihood from each other's estimates have none.
+_NEAR_ENOUGH = 1e-3
+#: Deviance of the lambdas that a curve is first sought over, and accuracy of the best of them there, as a share of a
+#: step of the grid: its log-likelihood is flat there.
+_DROP, _CLOSE = 16.0, 3e-3
 #: Accuracy of lambda, as a share of its range.
 _EXACT = 1e-9
 
@@ -78,12 +83,21 @@ class FlexibleProfile:
         """(n,) maximised log-likelihood with the parameter held at each value; NaN where none is found."""
         if place == self.problem.n_parameters - 1:
             return np.array([self._at(float(value)).top.at.loglik for value in values])
-        low, high = self._range(-1, math.inf)[0], self._range(1, math.inf)[0]
-        grid = self._between(low, high)
-        tables = np.array([self._at(lam).curve(place, values) for lam in grid])
+        grid, tables = self._tables(place, values, _DROP)
+        lowest = 2.0 * (self._top - float(np.nanmax(tables, axis=0, initial=-math.inf).min()))
+        if lowest > _DROP:
+            grid, tables = self._tables(place, values, lowest)
         return np.array(
             [self._highest(place, value, grid, table) for value, table in zip(values, tables.T, strict=True)]
         )
+
+    def _tables(self, place: int, values: FloatArray, drop: float) -> tuple[FloatArray, FloatArray]:
+        """Lambdas (L,) whose own deviance is up to `drop`, and (L, n) log-likelihoods at them.
+
+        At a lambda of larger deviance nothing is higher than what has fallen by `drop` alone.
+        """
+        grid = self._between(self._range(-1, drop)[0], self._range(1, drop)[0])
+        return grid, np.array([self._at(lam).curve(place, values) for lam in grid])
 
     def _highest(self, place: int, value: float, grid: FloatArray, logliks: FloatArray) -> float:
         """The log-likelihood with the parameter at a value, maximised over lambda about the best of a grid."""
@@ -94,7 +108,7 @@ class FlexibleProfile:
             found = float(self._at(lam).curve(place, np.array([value]))[0])
             return -math.inf if math.isnan(found) else found
 
-        return self._refined(at, grid, np.nan_to_num(logliks, nan=-math.inf), 1)
+        return self._refined(at, grid, np.nan_to_num(logliks, nan=-math.inf), 1, _CLOSE)
 
     def _end_of_lambda(self, direction: int, drop: float) -> tuple[float, str]:
         """An end of the interval of lambda itself."""
@@ -131,7 +145,9 @@ class FlexibleProfile:
         inner = ends[1] if best == 0 else ends[-2]
         return bool(abs(ends[best] - inner) > _MOVES * abs(ends[best] - self._at(self.lam).estimate(place)))
 
-    def _refined(self, at: Callable[[float], float], grid: FloatArray, values: FloatArray, sign: int) -> float:
+    def _refined(
+        self, at: Callable[[float], float], grid: FloatArray, values: FloatArray, sign: int, close: float = 1e-6
+    ) -> float:
         """The value of `at` for which sign * at is largest, about the best of a grid, by Brent's method."""
         from scipy.optimize import minimize_scalar
 
@@ -142,7 +158,7 @@ class FlexibleProfile:
             lambda c: -sign * at(self._lambda(c)),
             bounds=(low, high),
             method="bounded",
-            options={"xatol": 1e-6 * (high - low), "maxiter": _REFINED},
+            options={"xatol": close * (high - low), "maxiter": _REFINED},
         )
         return max(at(self._lambda(float(found.x))), float(values[best]), key=lambda value: sign * value)
 
@@ -201,11 +217,28 @@ class FlexibleProfile:
 
     def _fitted(self, lam: float) -> ProfileLikelihood:
         fixed = held_at(self.problem, lam)
-        points = [(self.point[0], self.point[1][:-1])]
-        if self._fits:
-            near = min(self._fits, key=lambda other: abs(self._coordinate(other) - self._coordinate(lam)))
-            points = [self._fits[near].point]
-            points.append(carried(self.problem, points[0], self.family.at(near), fixed.link))
-        start = max((stay(fixed, point) for point in points), key=lambda one: one.loglik)
+        start = self._start(fixed, lam)
+        while not math.isfinite(start.loglik) and (between := self._half_way(lam)) is not None:
+            self._at(between)
+            start = self._start(fixed, lam)
         found = maximised(fixed, start.point, tol=1e-8, max_iter=100)
         return ProfileLikelihood(fixed.objective().evaluate, fixed.user_scale(), (found.alpha, found.rest), None)
+
+    def _start(self, fixed: Problem, lam: float) -> Reached:
+        """The better of the estimates at the nearest lambda that is known and of what makes the same probabilities."""
+        points = [(self.point[0], self.point[1][:-1])]
+        if self._fits:
+            near = self._nearest(lam)
+            points = [self._fits[near].point]
+            points.append(carried(self.problem, points[0], self.family.at(near), fixed.link))
+        return max((stay(fixed, point) for point in points), key=lambda one: one.loglik)
+
+    def _nearest(self, lam: float) -> float:
+        return min(self._fits, key=lambda other: abs(self._coordinate(other) - self._coordinate(lam)))
+
+    def _half_way(self, lam: float) -> float | None:
+        """A lambda between this one and the nearest that is known; None where they are all but the same."""
+        if not self._fits:
+            return None
+        near, own = self._coordinate(self._nearest(lam)), self._coordinate(lam)
+        return self._lambda(0.5 * (near + own)) if abs(near - own) > _NEAR_ENOUGH else None

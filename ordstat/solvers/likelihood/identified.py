@@ -24,7 +24,7 @@ from .column_rank import TOLERANCE
 from .problem import Problem
 
 #: Rows and thresholds that usually show the rank.
-_ROWS, _THRESHOLDS = 1000, 4
+_ROWS, _THRESHOLDS = 250, 4
 #: Doubles of derivatives held at once.
 _BUFFER = 1 << 20
 #: Components of a dependence below this share of the largest are rounding.

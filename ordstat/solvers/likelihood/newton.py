@@ -14,6 +14,7 @@ beyond W = 1e-14 tol^-1 rounding allows no more than max |score| = 1e-14 W.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -23,7 +24,7 @@ from ..._typing import FloatArray
 from ...exceptions import DataError
 from .blocks import Blocks, Factor
 
-#: Derivatives from here on overflow where they are multiplied.
+#: Derivatives as long as this overflow where they are multiplied.
 _LARGEST = 1e150
 
 
@@ -48,7 +49,7 @@ class Evaluation:
     def finite(self) -> bool:
         """Whether nothing has overflowed, nor would in a product."""
         parts = (self.score_alpha, self.score_rest, self.information.diagonal, self.information.rest)
-        return bool(np.isfinite(self.loglik)) and all((np.abs(part) < _LARGEST).all() for part in parts)
+        return math.isfinite(self.loglik) and all(np.vdot(part, part) < _LARGEST**2 for part in parts)
 
     @property
     def largest_score(self) -> float:
@@ -167,15 +168,18 @@ def maximise(
     max_iter: int,
     total_weight: float,
     slope: Slope | None = None,
+    at: Evaluation | None = None,
 ) -> Optimum:
     """Maximise from a point inside the domain; formulas and stopping rule at the head of this file.
+
+    Where the objective is known at that point, it is `at`.
 
     Raises
     ------
     DataError
         The log-likelihood has no finite value at the starting point.
     """
-    at = objective(alpha, rest)
+    at = objective(alpha, rest) if at is None else at
     if at is None:
         raise DataError(
             "The log-likelihood must be finite at the starting values (cumulative shares, no effects); it is not: "
@@ -195,13 +199,13 @@ def maximise(
         decrements.append(float(np.vdot(step_alpha, at.score_alpha) + step_rest @ at.score_rest))
         if age > 0.0 and decrements[-1] > max(least, 0.01 * decrements[-2]):
             slope = None  # no short way to a maximum at infinity, or far off along a flat ridge
-        message = _stop(at.largest_score <= tolerance, decrements, least, unit, max_iter) or _stalled(logliks)
+        message = stop_message(at.largest_score <= tolerance, decrements, least, unit, max_iter) or stalled(logliks)
         accepted = None
         if not message:
             length = float(np.sqrt(max(decrements[-1], 0.0) / total_weight))
             reuse = damping == 0.0 and _serves(age, length)
             use = _keeping(slope, kept) if slope is not None and reuse else objective
-            accepted = _search(use, alpha, rest, at, step_alpha, step_rest)
+            accepted = uphill(use, alpha, rest, at, step_alpha, step_rest)
             message = "no step along the Newton direction improves the likelihood"
         if accepted is not None:
             alpha, rest, at = accepted
@@ -229,7 +233,7 @@ def maximise(
     )
 
 
-def _stop(flat: bool, decrements: list[float], least: float, unit: float, max_iter: int) -> str:
+def stop_message(flat: bool, decrements: list[float], least: float, unit: float, max_iter: int) -> str:
     """Why the iteration ends at this point, empty where it goes on."""
     last = decrements[-1]
     if flat and last <= least:
@@ -239,7 +243,7 @@ def _stop(flat: bool, decrements: list[float], least: float, unit: float, max_it
     return f"stopped after {max_iter} iterations" if len(decrements) > max_iter else ""
 
 
-def _stalled(logliks: list[float]) -> str:
+def stalled(logliks: list[float]) -> str:
     """A message where several steps in a row have raised the log-likelihood by rounding alone."""
     if len(logliks) <= _STALL or logliks[-1] - logliks[-1 - _STALL] > 1e-12 * (1.0 + abs(logliks[-1])):
         return ""
@@ -260,7 +264,7 @@ def _serves(age: float, length: float) -> bool:
     return moved <= _SAME or (moved <= _SHORT and length * moved > _SAME)
 
 
-def _search(
+def uphill(
     objective: Objective, alpha: FloatArray, rest: FloatArray, at: Evaluation, d_alpha: FloatArray, d_rest: FloatArray
 ) -> tuple[FloatArray, FloatArray, Evaluation] | None:
     """The longest of the steps 1, 1/2, 1/4, ... that keeps the domain and does not lower the log-likelihood."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
-from ...compiled.cumulative import accumulate, logit_pass, probit_rows, project
+from ...compiled.cumulative import accumulate, logit_groups, logit_pass, probit_rows, project
 from ...model.likelihood.interval_probability import log1mexp
 from ...model.likelihood.links import Link
 from ...model.row_blocks import row_blocks
@@ -85,6 +85,24 @@ class PlainRows:
             score_rest=score / self.scale,
             information=information,
         )
+
+    def group_scores(self, alpha: FloatArray, rest: FloatArray, codes: IntArray, n_groups: int) -> FloatArray | None:
+        """(G, K-1 + p) sums of the rows' scores by code (n,), of the user's columns; None where `_any_link` is for it.
+
+        With d the width of a row's level, d log p is F(-u) + 1/(e^d - 1) by the upper threshold and minus
+        F(l) + 1/(e^d - 1) by the lower one; x is centred in the pass.
+        """
+        theta, beta = alpha[:, 0], rest / self.scale
+        if self.link.name != "logit":
+            return None
+        sums, score = np.zeros((n_groups, self.counts.size, 3)), np.zeros((n_groups, beta.size))
+        given = self.X, self.y, self.weights, self.offset, self.shift, beta, theta
+        if np.isnan(logit_groups(*given, codes, sums, score)):
+            return None
+        width = np.pad(1.0 / np.expm1(np.diff(theta)), 1)
+        above, below = (sums[:, :, side] + width * sums[:, :, 2] for side in (0, 1))
+        of_theta = above[:, :-1] - below[:, 1:]
+        return np.hstack([of_theta, score - of_theta.sum(axis=1)[:, None] * self.shift])
 
     def _logit(self, theta: FloatArray, beta: FloatArray) -> Evaluation | None:
         """The compiled pass: what depends on thresholds alone is added once a level, not once a row."""

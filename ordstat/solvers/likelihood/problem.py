@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..._typing import BoolArray, FloatArray, IntArray
+from ...compiled.sums import standardise
 from ...exceptions import DataError, OptionError
 from ...model.fit import Confounded
 from ...model.likelihood.cumulative import Cumulative
@@ -19,7 +20,7 @@ from ...model.sample import Rows, Sample
 from .column_rank import Columns, survey
 from .newton import Objective, Slope
 from .plain import PlainRows
-from .rows import Scaled, TermRows
+from .rows import CLOSED, Scaled, TermRows
 from .structured import Structured
 from .user_scale import UserScale
 
@@ -99,6 +100,7 @@ class Problem:
             nominal=None if rows.nominal is None else _columns(rows.nominal, nominal.kept),
             scale=None if rows.scale is None or not scale.kept.any() else _columns(rows.scale, scale.kept),
             scale_offset=rows.scale_offset,
+            random=rows.random,
         )
         return cls(
             sample=replace(sample, rows=kept),
@@ -146,10 +148,11 @@ class Problem:
 
     @property
     def plain(self) -> bool:
-        """Whether the model is cumulative and has neither nominal nor scale effects, nor a parameter of the link."""
+        """Whether the passes of `plain.py` are the fastest: a cumulative model with location effects alone."""
         rows = self.sample.rows
         parts = (rows.nominal, rows.scale, rows.scale_offset, self.flexible)
-        return isinstance(self.family, Cumulative) and all(part is None for part in parts)
+        known = self.link.name == "logit" or self.link.name not in CLOSED
+        return known and isinstance(self.family, Cumulative) and all(part is None for part in parts)
 
     def user_scale(self) -> UserScale:
         """The way back, for the columns kept."""
@@ -200,25 +203,39 @@ class Problem:
             return self.term_rows.slope
         return self._plain_rows().slope if self.link.name == "logit" else None
 
+    def group_scores(self, estimates: FloatArray, codes: IntArray, n_groups: int) -> FloatArray | None:
+        """(G, P') sums of the scores at estimates on the user's scale, by code (n,), where one pass gives them."""
+        if not self.plain or self.structure is not None:
+            return None
+        return self._plain_rows().group_scores(*self.from_user(estimates), codes, n_groups)
+
     @property
     def many_rows(self) -> bool:
         """Whether rough steps on the way, from some of the rows, cost little beside one pass over all."""
         return self.sample.n >= (_MANY if self.plain else _MANY_TERMS) * self.n_parameters
 
-    def scaled(self) -> Scaled:
+    def scaled(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Centred and scaled copies: location (N, p), nominal with its column of ones (N, m), scale (N, r)."""
+        columns, p, r, w = self._scaled()
+        return np.ascontiguousarray(columns[:, :p]), w, np.ascontiguousarray(columns[:, p : p + r])
+
+    def _scaled(self) -> Scaled:
+        """Centred and scaled copies of the columns; those of the log scale are only scaled."""
         rows, n = self.sample.rows, self.sample.n
         location, nominal, scale = (c.part(c.kept) for c in (self.location, self.nominal, self.scale))
-        X = (rows.X - location.mean) / location.deviation
-        ones = np.ones((n, 1))
-        w = ones if rows.nominal is None else np.hstack([ones, (rows.nominal - nominal.mean) / nominal.deviation])
-        z = np.zeros((n, 0)) if rows.scale is None else rows.scale / scale.deviation
-        return X, w, z
+        p, m, r = (part.deviation.size for part in (location, nominal, scale))
+        columns, w = np.ones((n, p + r + int(self.flexible is not None))), np.ones((n, 1 + m))
+        standardise(rows.X, location.mean, location.deviation, 0, columns)
+        if rows.nominal is not None:
+            standardise(rows.nominal, nominal.mean, nominal.deviation, 1, w)
+        if rows.scale is not None:
+            standardise(rows.scale, np.zeros(r), scale.deviation, p, columns)
+        return Scaled(columns, p, r, w)
 
     @cached_property
     def term_rows(self) -> TermRows:
         """The log-likelihood by the terms of rows, for any family and any effects."""
-        return TermRows.of(self.sample, self.scaled(), self.family, self.flexible)
+        return TermRows.of(self.sample, self._scaled(), self.family, self.flexible)
 
     def start(self) -> tuple[FloatArray, FloatArray]:
         """Thresholds at (or near) the quantiles of the cumulative shares, moved by the mean offsets; all effects 0."""
@@ -238,8 +255,9 @@ class Problem:
     @property
     def n_parameters(self) -> int:
         """How many parameters are estimated."""
-        user = self.user_scale()
-        return int(user.c.size * user.G.shape[0] + user.scale.size)
+        nominal, location, scale = (int(part.kept.sum()) for part in (self.nominal, self.location, self.scale))
+        thresholds = self.counts.size - 1 if self.structure is None else self.structure.jacobian.shape[1]
+        return thresholds * (1 + nominal) + location + scale + int(self.flexible is not None)
 
     def from_user(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(alpha, rest) of the scaled columns from the parameters on the user's scale, in their order.

@@ -11,12 +11,13 @@ from ...exceptions import DataError
 from .column_rank import survey
 from .estimate import Estimation
 from .identified import confounded
+from .order.estimate import kept_in_order
 from .problem import Problem
 from .user_scale import in_order
 
 
 def replicated_estimates(
-    estimation: Estimation, problem: Problem, estimates: FloatArray, weights: FloatArray
+    estimation: Estimation, problem: Problem, estimates: FloatArray, weights: FloatArray, keeps_order: bool = False
 ) -> FloatArray:
     """(R, P') estimates on the user's scale, one row a replicate.
 
@@ -28,6 +29,8 @@ def replicated_estimates(
         Of the fit, on the user's scale; where the search begins.
     weights : (N, R), >= 0
         For all rows of the fit, those of weight 0 among them.
+    keeps_order : bool
+        Keep the thresholds of every replicate in order, too.
 
     Raises
     ------
@@ -36,14 +39,19 @@ def replicated_estimates(
     """
     used = weights if problem.used is None else weights[problem.used]
     began = replace(estimation, start=tuple(estimates.tolist()))
-    return np.array([_estimates(began, problem, column, place) for place, column in enumerate(used.T, 1)])
+    found = [_estimate(began, problem, column, place, keeps_order) for place, column in enumerate(used.T, 1)]
+    return np.array(found)
 
 
-def _estimates(estimation: Estimation, problem: Problem, weights: FloatArray, place: int) -> FloatArray:
+def _estimate(
+    estimation: Estimation, problem: Problem, weights: FloatArray, place: int, keeps_order: bool
+) -> FloatArray:
     reweighted = _reweighted(problem, weights, place)
     if estimation.penalty is None or not estimation.penalty.determines:
         _check_determined(reweighted, place)
     found = estimation.of(reweighted)
+    if keeps_order:
+        found, _ = kept_in_order(found)
     infinite = estimation.penalty is None and found.infinite_direction() is not None
     if infinite or not found.optimum.message.startswith("converged"):
         raise DataError(

@@ -7,33 +7,53 @@ the parameters are the columns w, x, z (and 1), centred and scaled (`user_scale.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
-from ...compiled.terms import accumulate_terms, logit_sums
+from ...compiled.sums import interval_sums
+from ...compiled.terms import accumulate_terms
 from ...model.likelihood.cumulative import Cumulative
 from ...model.likelihood.family import Family, RowTerms
 from ...model.likelihood.flexible import FlexibleLink
-from ...model.likelihood.lambda_terms import lambda_terms
+from ...model.likelihood.lambda_terms import lambda_inside, lambda_terms
 from ...model.likelihood.predictor import ModelRows, Patterns, Predictor
 from ...model.row_blocks import row_blocks
 from ...model.sample import Sample
 from .blocks import Blocks
 from .newton import Evaluation
 
-#: Location, nominal (with 1) and log-scale columns.
-Scaled = tuple[FloatArray, FloatArray, FloatArray]
-
 #: Rows handled at once: the temporaries of one chunk stay in cache, in which lines of a power of two would collide.
-_CHUNK = 2000
+CHUNK = 2000
 #: Log scales beyond this are outside the domain: estimates that run away stop here instead of overflowing.
 LARGEST_LOG_SCALE = 100.0
 #: So are predictors that are known to no more than this share of them, or of the latent spread: a search would follow
 #: the rounding.
 _KNOWN = 1e-5
+#: Links whose terms have a compiled pass.
+CLOSED = ("logit", "aranda-ordaz")
 #: Thresholds and effects up to this many times the latent spread always have known differences.
 FARTHEST = _KNOWN * 2.0**52
+
+
+class Scaled(NamedTuple):
+    """Centred and scaled columns.
+
+    Attributes
+    ----------
+    columns : (N, q) C-contiguous
+        Location and log-scale columns side by side, then 1 where the parameter of the link is estimated.
+    p, r : int
+        How many of location and of log scale.
+    w : (N, m)
+        Nominal columns, with a first one of 1.
+    """
+
+    columns: FloatArray
+    p: int
+    r: int
+    w: FloatArray
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -87,12 +107,11 @@ class TermRows:
 
     @classmethod
     def of(cls, sample: Sample, scaled: Scaled, family: Family, flexible: FlexibleLink | None) -> TermRows:
-        """Rows whose location, nominal (with 1) and log-scale columns are those of `scaled`."""
-        x, w, z = scaled
-        ones = np.ones((sample.n, int(flexible is not None)))
-        columns, p, q = np.hstack([x, z, ones]), x.shape[1], x.shape[1] + z.shape[1]
+        """Rows whose columns are those of `scaled`."""
+        columns, p, r, w = scaled
         patterns = Patterns.among(w) if family.local else None
-        own = replace(ModelRows.of(sample.rows), x=columns[:, :p], w=w, z=columns[:, p:q], patterns=patterns)
+        bare = ModelRows.of(replace(sample.rows, nominal=None, scale=None))
+        own = replace(bare, x=columns[:, :p], w=w, z=columns[:, p : p + r], patterns=patterns)
         observed = ObservedRows(rows=own, y=sample.y, family=family, flexible=flexible)
         return cls(observed=observed, weights=sample.case_weights, columns=columns)
 
@@ -124,43 +143,46 @@ class TermRows:
 
     def _pass(self, alpha: FloatArray, rest: FloatArray, information: Blocks | None) -> Evaluation | None:
         sums = _Sums.zeros(alpha.shape, rest.size, self.family.local, self.rows.patterns)
-        if self._logit and not np.isnan(loglik := self._add_logit(alpha, rest, sums, information is None)):
+        if self._closed(rest) and not np.isnan(loglik := self._add_closed(alpha, rest, sums, information is None)):
             found = sums.evaluation(loglik, information)
             return found if found.finite else None
         sums = _Sums.zeros(alpha.shape, rest.size, self.family.local, self.rows.patterns)
         ends = np.cumsum([0, self.rows.x.shape[1], self.rows.z.shape[1], *[1] * (self.observed.flexible is not None)])
         loglik = 0.0
-        for some in row_blocks(self.weights.size, room=_CHUNK):
+        for some in row_blocks(self.weights.size, room=CHUNK):
             part, weights = self.observed.take(some), self.weights[some]
             terms = part.terms(alpha, rest, information is None)
             if terms is None:
                 return None
-            loglik += float(weights @ terms.log_p)
+            with np.errstate(over="ignore"):  # minus infinity is outside the domain
+                loglik += float(weights @ terms.log_p)
             sums.add(part.rows, self.columns[some], ends, terms, weights)
         found = sums.evaluation(loglik, information)
         return found if found.finite else None
 
-    @property
-    def _logit(self) -> bool:
+    def _closed(self, rest: FloatArray) -> bool:
         """Whether rows have terms in closed form, so that one compiled pass makes them and adds them up."""
-        return (
-            isinstance(self.family, Cumulative) and self.family.link.name == "logit" and self.observed.flexible is None
-        )
+        flexible = self.observed.flexible
+        known = isinstance(self.family, Cumulative) and self.family.link.name in CLOSED
+        return known and (flexible is None or lambda_inside(flexible, float(rest[-1])))
 
-    def _add_logit(self, alpha: FloatArray, rest: FloatArray, sums: _Sums, second: bool) -> float:
+    def _add_closed(self, alpha: FloatArray, rest: FloatArray, sums: _Sums, second: bool) -> float:
         """Add all rows; the log-likelihood, or NaN where the compiled pass is not for these values."""
-        rows, y, p = self.rows, self.observed.y, self.rows.x.shape[1]
-        theta, step = alpha, np.diff(alpha, axis=0, prepend=0.0)
+        rows, y, p, r = self.rows, self.observed.y, self.rows.x.shape[1], self.rows.z.shape[1]
+        theta, step = alpha, alpha.copy()
+        step[1:] -= alpha[:-1]
         w, pattern = None if alpha.shape[1] == 1 else rows.w, None
         if rows.patterns is not None:
             theta, step = ((rows.patterns.w @ each.T).reshape(-1, 1) for each in (theta, step))
             w, pattern = None, rows.patterns.of
         scale_offset = rows.scale_offset if rows.scale_offset.any() else None
         farthest = FARTHEST / max(np.abs(alpha).max(), np.abs(rest[:p]).max(initial=0.0), 1e-300)
-        given = self.columns, p, w, pattern, y, self.weights, rows.offset, scale_offset, len(alpha)
+        lam = self.family.link.lam if self.observed.flexible is None else float(rest[-1])
+        given = self.columns, p, r, w, pattern, y, self.weights, rows.offset, scale_offset, len(alpha)
         tables = np.ascontiguousarray(theta), np.ascontiguousarray(step)
+        limits = 1.0 if lam is None else lam, farthest, LARGEST_LOG_SCALE
         into = sums.alpha, sums.pairs, sums.cross, sums.rest, sums.gram
-        return float(logit_sums(*given, *tables, rest, farthest, LARGEST_LOG_SCALE, *into, second))
+        return float(interval_sums(*given, *tables, rest, *limits, *into, second))
 
 
 def _resolved(predictor: Predictor, rows: ModelRows, beta: FloatArray, y: IntArray) -> bool:

@@ -70,6 +70,9 @@ def score_totals(problem: Problem, estimates: FloatArray, codes: IntArray, n_gro
     """
     sample = problem.sample
     codes = codes if problem.used is None else codes[problem.used]
+    found = problem.group_scores(estimates, codes, n_groups)
+    if found is not None:
+        return found
     terms_of, weights = _score_terms(problem, estimates), sample.case_weights
     total = np.zeros((n_groups, estimates.size))
     for some in row_blocks(sample.n, estimates.size, max(_CHUNK, total.size)):

@@ -14,7 +14,7 @@ import numpy as np
 from ..._typing import FloatArray
 from ...model.likelihood.links import LINKS
 from .column_rank import Columns
-from .explore import Point, Reached, distinct, evaluated, follow, follow_all, stay, thinned
+from .explore import ABOUT, Point, Reached, distinct, evaluated, follow, follow_all, stay, thinned
 from .lambda_search import search_lambda
 from .newton import Optimum, maximise
 from .plain_search import plain_search
@@ -164,7 +164,7 @@ def _through_scales(problem: Problem, max_iter: int) -> Start:
     part = thinned(problem)
     if problem.family.concave and part is not problem:
         _, points = _scale_starts(part, max_iter)
-        few = distinct(follow(part, point, max_iter) for point in points[:_FEW])
+        few = distinct(follow(part, point, max_iter, near=ABOUT) for point in points[:_FEW])
         if len(few) == 1 and few[0].ends and few[0].optimum is not None:
             start = _stepped(problem, few[0].optimum, float(problem.counts.sum() / part.counts.sum()))
             return Start(*start, tried=min(_FEW, len(points)), maxima=1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -106,6 +107,10 @@ class InverseInformation:
 
     def variances(self) -> FloatArray:
         """(P',) without ever forming the covariance of the thresholds."""
+        return self._variances
+
+    @cached_property
+    def _variances(self) -> FloatArray:
         G, coupling, schur = self.user.G, self._coupling(), self.factor.schur_inverse()
         own = np.einsum("ij,kjl,il->ki", G, self.factor.inverse_diagonal_blocks(self.shape[1]), G)
         alpha = own + ((coupling @ schur) * coupling).sum(axis=2)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
-from scipy.special import chdtrc, chdtri, ndtr
+from scipy.special import chdtrc, chdtri, fdtrc, fdtri
 
 from ...._typing import FloatArray
+from ..standard_errors import two_sided
 
 #: Directions that the maximum of correlated normals is averaged over: a power of 2, for Sobol points.
 _DIRECTIONS = 1 << 18
@@ -33,6 +34,8 @@ class Family:
         How many means are compared.
     level : float
         Confidence level of the limits before adjustment.
+    df : (m,) degrees of freedom of each test
+        Infinite for z-tests; an adjustment by a distribution takes each test's own.
     """
 
     z: FloatArray
@@ -40,6 +43,7 @@ class Family:
     spread: FloatArray
     n_means: int
     level: float
+    df: FloatArray
 
     @property
     def size(self) -> int:
@@ -54,25 +58,29 @@ class Family:
         return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
 
 
-#: Adjusted p-values (m,), and the level at which single limits hold together.
-Adjusted = tuple[FloatArray, float]
+#: Adjusted p-values (m,), and the levels (m,) at which single limits hold together.
+Adjusted = tuple[FloatArray, FloatArray]
 
 
-def _level(critical: float) -> float:
-    """The level of single limits of +-critical standard errors."""
-    return float(2.0 * ndtr(critical) - 1.0)
+def _levels(family: Family, critical: Callable[[float], float]) -> FloatArray:
+    """The levels of single limits of +-critical standard errors, by the degrees of freedom."""
+    return 1.0 - two_sided(np.array([critical(float(df)) for df in family.df]), family.df)
+
+
+def _same(family: Family, level: float) -> FloatArray:
+    return np.full(family.size, level)
 
 
 def _none(family: Family) -> Adjusted:
-    return family.p, family.level
+    return family.p, _same(family, family.level)
 
 
 def _bonferroni(family: Family) -> Adjusted:
-    return np.minimum(family.p * family.size, 1.0), 1.0 - (1.0 - family.level) / family.size
+    return np.minimum(family.p * family.size, 1.0), _same(family, 1.0 - (1.0 - family.level) / family.size)
 
 
 def _sidak(family: Family) -> Adjusted:
-    return -np.expm1(family.size * np.log1p(-family.p)), family.level ** (1.0 / family.size)
+    return -np.expm1(family.size * np.log1p(-family.p)), _same(family, family.level ** (1.0 / family.size))
 
 
 def _tukey(family: Family) -> Adjusted:
@@ -82,37 +90,51 @@ def _tukey(family: Family) -> Adjusted:
     """
     from scipy.stats import studentized_range
 
-    p = studentized_range.sf(math.sqrt(2.0) * np.abs(family.z), family.n_means, np.inf)
-    return np.clip(p, family.p, _bonferroni(family)[0]), _level(_tukey_point(family.level, family.n_means))
+    p = studentized_range.sf(math.sqrt(2.0) * np.abs(family.z), family.n_means, family.df)
+    point = _levels(family, lambda df: _tukey_point(family.level, family.n_means, df))
+    return np.clip(p, family.p, _bonferroni(family)[0]), point
 
 
 @lru_cache(maxsize=64)
-def _tukey_point(level: float, n_means: int) -> float:
+def _tukey_point(level: float, n_means: int, df: float) -> float:
     """Standard errors of a difference; found once for all families of one size."""
     from scipy.stats import studentized_range
 
-    return float(studentized_range.isf(1.0 - level, n_means, np.inf)) / math.sqrt(2.0)
+    return float(studentized_range.isf(1.0 - level, n_means, df)) / math.sqrt(2.0)
+
+
+def _radius_tail(rank: int, squares: FloatArray, df: float) -> FloatArray:
+    """P(r^2 > squares), r the length of a vector of so many standard normals, over that of the errors' estimate."""
+    return np.asarray(chdtrc(rank, squares) if math.isinf(df) else fdtrc(rank, df, squares / rank))
+
+
+def _radius(rank: int, alpha: float, df: float) -> float:
+    """The length that is passed with probability alpha."""
+    return math.sqrt(chdtri(rank, alpha) if math.isinf(df) else rank * fdtri(rank, df, 1.0 - alpha))
 
 
 def _scheffe(family: Family) -> Adjusted:
     """For all contrasts in the space of these."""
-    rank = family.root.shape[1]
-    return np.asarray(chdtrc(rank, family.z**2)), _level(math.sqrt(chdtri(rank, 1.0 - family.level)))
+    rank, alpha = family.root.shape[1], 1.0 - family.level
+    p = [float(_radius_tail(rank, z * z, df)) for z, df in zip(family.z, family.df, strict=True)]
+    return np.array(p), _levels(family, lambda df: _radius(rank, alpha, df))
 
 
 def _mvt(family: Family) -> Adjusted:
-    """By the largest of normals with the correlations of the estimates."""
+    """By the largest of normals (or t) with the correlations of the estimates."""
     from scipy.optimize import brentq
 
-    largest, rank = _largest_cosines(family.root), family.root.shape[1]
+    largest, rank, alpha = _largest_cosines(family.root), family.root.shape[1], 1.0 - family.level
 
-    def beyond(x: float) -> float:
-        return float(chdtrc(rank, (x / largest) ** 2).mean())
+    def beyond(x: float, df: float) -> float:
+        return float(_radius_tail(rank, (x / largest) ** 2, df).mean())
 
-    p = np.array([beyond(abs(z)) for z in family.z])
-    alpha = 1.0 - family.level
-    critical = brentq(lambda x: beyond(x) - alpha, 0.0, math.sqrt(chdtri(rank, alpha)) + 1.0, xtol=1e-10)
-    return np.clip(p, family.p, 1.0), _level(critical)
+    @cache
+    def critical(df: float) -> float:
+        return float(brentq(lambda x: beyond(x, df) - alpha, 0.0, _radius(rank, alpha, df) + 1.0, xtol=1e-10))
+
+    p = np.array([beyond(abs(z), df) for z, df in zip(family.z, family.df, strict=True)])
+    return np.clip(p, family.p, 1.0), _levels(family, critical)
 
 
 def _largest_cosines(root: FloatArray) -> FloatArray:
@@ -173,7 +195,7 @@ NAMES = {
     "hommel": "Hommel's",
     "fdr": "Benjamini and Hochberg's",
     "fdr_by": "Benjamini and Yekutieli's",
-    "mvt": "the multivariate normal (mvt)",
+    "mvt": "the multivariate normal or t (mvt)",
     "dunnett": "Dunnett's",
     "scheffe": "Scheffe's",
 }

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ...._typing import FloatArray, IntArray
+from ....checks import warn_of_data
 from ....exceptions import DataError, OptionError
 from ....model.sample import Rows
 from ...fitted import case_weights
@@ -21,6 +22,10 @@ from ..fitted import FittedLikelihood
 
 if TYPE_CHECKING:
     from ....design.design import Design
+
+
+#: Sums of weights that differ by this share of their total are the same.
+_SAME = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +43,8 @@ class Population:
         Levels of the variables that are factors.
     known : tuple of pandas.DataFrame
         Rows whose numbers the model can be evaluated at: all of these, and those of the fit where they are at hand.
+    total : float
+        Sum of the case weights.
     """
 
     frame: pd.DataFrame
@@ -45,6 +52,7 @@ class Population:
     variables: tuple[str, ...]
     categories: Mapping[str, tuple[Any, ...]]
     known: tuple[pd.DataFrame, ...]
+    total: float
 
     def check(self, name: str) -> None:
         """OptionError where the formula has no such variable."""
@@ -88,6 +96,29 @@ class Population:
         weights = self.weights if weighted else (self.weights > 0) / np.count_nonzero(self.weights)
         return float(weights @ self.frame[name].to_numpy(dtype=np.float64))
 
+    def middle(self, name: str, how: str) -> float:
+        """The weighted mean or median of a number."""
+        return self.mean(name, weighted=True) if how == "mean" else self.quantile(name, 0.5)
+
+    def quantile(self, name: str, share: float) -> float:
+        """R's type 7, with every row as often as its case weight says."""
+        values = self.frame[name].to_numpy(dtype=np.float64)
+        order = np.argsort(values)
+        upto = np.cumsum(self.weights[order]) * self.total
+        place = max((self.total - 1.0) * share, 0.0)
+        below = math.floor(place)
+        found = np.searchsorted(upto, np.array([below, below + 1]) + _SAME * self.total, side="right")
+        low, high = values[order][np.minimum(found, np.flatnonzero(self.weights[order])[-1])]
+        return float(low + (place - below) * (high - low))
+
+    def deviation(self, name: str) -> float:
+        """Standard deviation of a number, with as many degrees of freedom as there are case weights, less one."""
+        values = self.frame[name].to_numpy(dtype=np.float64)
+        if values.min() == values.max() or self.total <= 1.0:
+            return 0.0
+        squares = float(self.weights @ (values - self.weights @ values) ** 2)
+        return math.sqrt(squares * self.total / (self.total - 1.0))
+
     def distinct(self, name: str) -> list[Any]:
         """The values of a number in the rows with weight, in order."""
         found: list[Any] = np.unique(self.frame[name][self.weights > 0]).tolist()
@@ -122,13 +153,20 @@ def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any)
     else:
         rebuilt = design.spec.rebuild(newdata)
         frame = copied(newdata, rebuilt.index)[rebuilt.complete]
+        _tell_incomplete(len(rebuilt.complete) - len(frame), len(rebuilt.complete))
         w = np.ones(len(frame)) if weights is None else case_weights(newdata, weights, rebuilt.complete)
         own = [] if design.data is None else [_rows_told(design, design.data)]
         others = [rows for rows, told in own if told]
     if not len(frame):
         raise DataError("newdata has no complete row.")
     known = [_named(one, variables) for one in (frame, *others)]
-    return Population(known[0], w / w.sum(), tuple(variables), _categories(results, known[0], variables), tuple(known))
+    categories = _categories(results, known[0], variables)
+    return Population(known[0], w / w.sum(), tuple(variables), categories, tuple(known), float(w.sum()))
+
+
+def _tell_incomplete(count: int, n: int) -> None:
+    if count:
+        warn_of_data(f"{count} of {n} rows of newdata have missing values and are left out.")
 
 
 def _named(frame: pd.DataFrame, variables: Sequence[str]) -> pd.DataFrame:

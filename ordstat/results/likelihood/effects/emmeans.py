@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,8 @@ from .grid import WEIGHTS, Grid, grid_of, on_one_scale
 from .means import Emmeans, listing
 from .specs import read_specs
 
+M = TypeVar("M", bound=Emmeans)
+
 
 def cell_averages(averager: Averager, grid: Grid, rows: Rows, weights: str) -> list[Average]:
     """The average of each cell; without a value where the data have no row in it and `weights` asks for them."""
@@ -31,7 +33,11 @@ def cell_averages(averager: Averager, grid: Grid, rows: Rows, weights: str) -> l
 
 def grid_rows(averager: Averager, frame: pd.DataFrame) -> Rows:
     """The design of the grid; latent variables on one scale."""
-    rows = averager.rows(frame)
+    return one_unit(averager, averager.rows(frame))
+
+
+def one_unit(averager: Averager, rows: Rows) -> Rows:
+    """Rows whose latent variables are on one scale, where these are asked for."""
     return on_one_scale(rows) if averager.scale == "latent" else rows
 
 
@@ -42,14 +48,14 @@ def grid_notes(averager: Averager, grid: Grid, weights: str) -> tuple[str, ...]:
     if grid.averaged:
         notes.append(f"Averaged over {listing(grid.averaged)}, weights: {weights}.")
     if held:
-        notes.append(f"Held at {listing([f'{name} = {_shown(value)}' for name, value in held.items()])}.")
+        notes.append(f"Held at {listing([f'{name} = {shown_value(value)}' for name, value in held.items()])}.")
     involved = _interacting(averager, grid)
     if involved:
         notes.append(f"NOTE: results may be misleading due to involvement in interactions ({', '.join(involved)}).")
     return tuple(notes)
 
 
-def _shown(value: Any) -> str:
+def shown_value(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
@@ -146,7 +152,7 @@ def marginal_means(
     return checked(means, stacklevel=2)
 
 
-def checked(means: Emmeans, stacklevel: int) -> Emmeans:
+def checked(means: M, stacklevel: int) -> M:
     """The means, with a DataWarning where one has no standard error."""
     unknown = [np.nan if not one.known.all() else 0.0 for one in means.averages]
     warn_of_unknown(pd.DataFrame({"std_error": unknown}), stacklevel=stacklevel + 1)

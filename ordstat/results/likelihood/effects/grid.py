@@ -43,7 +43,7 @@ def grid_values(
     values: dict[str, list[Any]] = {}
     for name in (*names, *(other for other in rows.variables if other not in names)):
         if name in at:
-            values[name] = _given(rows, name, at[name])
+            values[name] = listed_values(rows, name, at[name])
         elif name in rows.categories:
             values[name] = list(rows.categories[name])
         else:
@@ -53,7 +53,7 @@ def grid_values(
     return values
 
 
-def _given(rows: Population, name: str, given: Any) -> list[Any]:
+def listed_values(rows: Population, name: str, given: Any) -> list[Any]:
     """The values that `at` has for a variable."""
     values = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     if not values:

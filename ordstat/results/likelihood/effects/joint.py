@@ -11,8 +11,10 @@ import pandas as pd
 
 from ....assess.likelihood.wald import wald_test
 from ....exceptions import OptionError
+from ...report.noted import NotedFrame
 from ..comparison import chi2_frame
 from ..fitted import FittedLikelihood
+from ..order import refuse_binding
 from ..parameters import listed
 from .average import Average, Averager
 from .contrasts import interactions
@@ -20,7 +22,6 @@ from .counterfactual import Population, population
 from .emmeans import grid_rows
 from .grid import Grid, grid_of
 from .means import groups_of, listing
-from .noted import NotedFrame
 from .specs import Specs
 
 #: A derivative of a contrast is rounding, up to this.
@@ -79,6 +80,7 @@ def joint_tests(
     >>> fit.joint_tests(by="contact").round(2)[["term", "contact", "chisq"]].values.tolist()
     [['temp', 'no', 10.97], ['temp', 'yes', 14.57]]
     """
+    refuse_binding(r.fit, "joint_tests", "emmeans().contrasts()")
     averager, rows, groups = Averager.of(r, "latent", vcov), population(r, None, None, data), tuple(listed(by))
     for name in groups:
         rows.check(name)

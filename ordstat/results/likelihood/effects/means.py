@@ -12,11 +12,11 @@ import pandas as pd
 from ...._typing import FloatArray
 from ....checks import one_of
 from ....exceptions import OptionError
+from ...report.noted import NotedFrame, noted_html, noted_text
 from ..standard_errors import limits_between
 from .adjust import ADJUST, NAMES, STEPWISE, Family, adjusted
-from .average import Average, Averager, estimates, warn_of_unknown
+from .average import Average, Averager, estimates, together, warn_of_unknown
 from .contrasts import DEFAULT_ADJUST, WORDS, Contrasts, contrasts_of, interactions, named_method
-from .noted import NotedFrame, noted_html, noted_text
 
 #: What is averaged, in words.
 _QUANTITIES = {
@@ -29,6 +29,8 @@ _QUANTITIES = {
     "log_odds": "the log odds of a response above each threshold",
     "odds": "the odds of a response above each threshold (averaged as logs)",
 }
+#: An error is rounding, up to this share of those of the means that are compared.
+_CANCELLED = 1e-10
 #: Scales with two ends, where limits are formed on the logit scale.
 _PROBABILITIES = ("prob", "cum_prob", "exc_prob")
 
@@ -71,6 +73,11 @@ class Emmeans:
         return noted_html(self.frame, self._all_notes) + (self.contrasts()._repr_html_() if self.method else "")
 
     @property
+    def _one(self) -> str:
+        """What one number of the table is."""
+        return "mean" if self.slope_of is None else "slope"
+
+    @property
     def _quantity(self) -> str:
         words = _QUANTITIES[self.averager.scale]
         return words if self.slope_of is None else f"slopes by {self.slope_of} of {words}"
@@ -78,8 +85,18 @@ class Emmeans:
     @property
     def _all_notes(self) -> list[str]:
         what = f"Means of {self._quantity}" if self.slope_of is None else self._quantity.capitalize()
-        how = "normal distribution" if self._ends() is None else "on the logit scale"
+        z, logit = self._tests == "z", self._ends() is not None
+        how = ("on the logit scale" if z else "t on the logit scale") if logit else self._distribution
         return [f"{what}; {100 * self.level:g} % limits, {how}.", *self.notes]
+
+    @property
+    def _distribution(self) -> str:
+        return "normal distribution" if self._tests == "z" else "t distribution"
+
+    @property
+    def _df(self) -> FloatArray:
+        """Degrees of freedom of every number of the table."""
+        return self.averager.df(together(self.averages).jacobian)
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -89,11 +106,11 @@ class Emmeans:
         emmeans: symmetric ones, which may leave the scale); those of odds are the exponents of the limits of the log
         odds.
         """
-        together = _together(self.averages)
-        table = self.averager.table(together, self.level).drop(columns=["statistic", "p_value"])
+        table = self.averager.table(together(self.averages), self.level).drop(columns=["statistic", "p_value"])
         ends = self._ends()
         if ends is not None:
-            limits = limits_between(*ends, table["estimate"].to_numpy(), table["std_error"].to_numpy(), self.level)
+            estimate, error = (table[name].to_numpy() for name in ("estimate", "std_error"))
+            limits = limits_between(*ends, estimate, error, self.level, self._df)
             table[["lower", "upper"]] = np.column_stack(limits)
         return self._labelled(self.cells, table)
 
@@ -210,30 +227,38 @@ class Emmeans:
         """The table of the contrasts of one group: adjusted for each level or threshold by itself."""
         L = np.array(list(found.values()))
         combined = [combination(row, [self.averages[k] for k in members]) for row in L]
-        together = _together(combined)
-        errors = self.averager.errors(together).reshape(len(L), -1)
-        values = together.values.reshape(errors.shape)
+        every = together(combined)
+        errors = self.averager.errors(every).reshape(len(L), -1)
+        values = every.values.reshape(errors.shape)
+        single = np.stack([self.averager.errors(self.averages[k]) for k in members])
+        errors = np.where(errors <= _CANCELLED * (np.abs(L) @ np.nan_to_num(single)), 0.0, errors)
         tables = []
         for j in range(errors.shape[1]):
             jacobian = np.stack([one.jacobian[j] for one in combined])
             spread = jacobian @ self.averager.covariance @ jacobian.T
-            tables.append(self._adjusted(values[:, j], errors[:, j], spread, len(members), how))
+            df = self.averager.df(jacobian)
+            tables.append(self._adjusted(values[:, j], errors[:, j], spread, df, len(members), how))
         columns = np.arange(len(L) * len(tables)).reshape(len(tables), len(L)).T.ravel()  # contrasts, then levels
         table = pd.concat(tables, ignore_index=True).iloc[columns].reset_index(drop=True)
-        return self._labelled(pd.DataFrame({"contrast": list(found), **key}), table)
+        return self._labelled(pd.DataFrame({**self._named(list(found), key)}), table)
+
+    def _named(self, compared: list[str], key: Mapping[str, Any]) -> dict[str, Any]:
+        """What is compared, and within what, by column."""
+        return {"contrast": compared, **key}
 
     def _adjusted(
-        self, values: FloatArray, errors: FloatArray, spread: FloatArray, n_means: int, how: str
+        self, values: FloatArray, errors: FloatArray, spread: FloatArray, df: FloatArray, n_means: int, how: str
     ) -> pd.DataFrame:
         odds = self.averager.scale == "odds"
-        table = estimates(values, errors, self.level, odds)
+        table = estimates(values, errors, self.level, odds, df)
         tested = table["p_value"].notna().to_numpy()
         if not tested.any():
             return table
         z, p = (table[name].to_numpy()[tested] for name in ("statistic", "p_value"))
-        family = Family(z, p, spread[np.ix_(tested, tested)], n_means, self.level)
-        p, level = adjusted(how, family)
-        table = estimates(values, errors, level, odds)
+        family = Family(z, p, spread[np.ix_(tested, tested)], n_means, self.level, df[tested])
+        levels = np.full(len(values), self.level)
+        p, levels[tested] = adjusted(how, family)
+        table = estimates(values, errors, levels, odds, df)
         table.loc[tested, "p_value"] = p
         return table
 
@@ -246,22 +271,29 @@ class Emmeans:
             words = "differences of differences"
         elif reverse:
             words = {"pairwise": "each earlier mean less each later one"}.get(asked, f"{words}, turned round")
-        if self.slope_of is not None:
-            words = words.replace("mean", "slope")
+        words = words.replace("mean", self._one)
         inside = f", within {listing(self.by)}" if self.by else ""
         tests, means = max(sizes)
-        return [f"Contrasts of {self._quantity}: {words}{inside}.", _adjustment_note(how, tests, means, self.level)]
+        return [
+            f"Contrasts of {self._quantity}: {words}{inside}.",
+            f"{self._tests} tests; {_adjustment_note(how, tests, means, self.level)}",
+        ]
+
+    @property
+    def _tests(self) -> str:
+        """z or t."""
+        return "z" if np.isinf(self._df).all() else "t"
 
 
 def _adjustment_note(how: str, tests: int, means: int, level: float) -> str:
     """How p-values and limits are adjusted, and for how many."""
     limits = f"{100 * level:g} % limits"
     if how == "none" or tests < 2:
-        return f"z tests; p-values and {limits} are not adjusted."
+        return f"p-values and {limits} are not adjusted."
     family = f"{means} means" if how == "tukey" else f"{tests} tests"
     if how in STEPWISE:
-        return f"z tests; p-values by {NAMES[how]} method, {limits} by Bonferroni's, for {family}."
-    return f"z tests; p-values and {limits} by {NAMES[how]} method, for {family}."
+        return f"p-values by {NAMES[how]} method, {limits} by Bonferroni's, for {family}."
+    return f"p-values and {limits} by {NAMES[how]} method, for {family}."
 
 
 def groups_of(cells: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[dict[str, Any], list[int]]]:
@@ -283,13 +315,6 @@ def _adjustment(adjust: str | None, asked: Any, interaction: Any) -> str:
                 f"adjust={how!r} goes with method={method!r} alone: take 'mvt', which fits any contrasts."
             )
     return adjust
-
-
-def _together(averages: Sequence[Average]) -> Average:
-    """The outputs of several averages, one after another."""
-    return Average(
-        *(np.concatenate([getattr(one, part) for one in averages]) for part in ("values", "jacobian", "known"))
-    )
 
 
 def combination(coefficients: FloatArray, averages: Sequence[Average]) -> Average:

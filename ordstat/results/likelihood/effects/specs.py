@@ -41,13 +41,13 @@ def read_specs(variables: str | Sequence[str], by: Any, response: str, ask: str 
     >>> read_specs("pairwise ~ a * b | c", None, "y")
     Specs(main=('a', 'b'), by=('c',), method='pairwise')
     """
-    groups, method = list(dict.fromkeys(_texts("by", by))), None
+    groups, method = list(dict.fromkeys(texts("by", by))), None
     if isinstance(variables, str) and "~" in variables:
         left, main, inside = _sides(variables)
         method = named_method(left) if left else None
         groups += [name for name in inside if name not in groups]
     else:
-        main = _texts("variables", variables)
+        main = texts("variables", variables)
     own = tuple(dict.fromkeys(name for name in main if name not in groups))
     if not own:
         raise OptionError(f"{ask} needs a variable of the formula that is not in by=.")
@@ -59,7 +59,7 @@ def read_specs(variables: str | Sequence[str], by: Any, response: str, ask: str 
     return Specs(own, tuple(groups), method)
 
 
-def _texts(name: str, given: Any) -> list[str]:
+def texts(name: str, given: Any) -> list[str]:
     """Names as a list; OptionError where they are none."""
     found = listed(given) if given is None or isinstance(given, Iterable) else [given]
     if not all(isinstance(one, str) for one in found):

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
-from operator import add
 from typing import Any
 
 import numpy as np
 
 from ....checks import one_of
 from ....exceptions import OptionError
-from ....model.likelihood.stencil import stencil
 from ..fitted import FittedLikelihood
 from ..standard_errors import normal_quantile
-from .average import Average, Averager, estimable_slopes
+from .average import Average, Averager
 from .counterfactual import population
-from .emmeans import checked, grid_notes, grid_rows
+from .emmeans import checked, grid_notes, grid_rows, one_unit
 from .grid import WEIGHTS, Grid, grid_of
 from .means import Emmeans
 from .specs import read_specs
+from .tangents import tangent
 
 
 def marginal_trends(
@@ -94,17 +92,14 @@ def marginal_trends(
 
 
 def _slopes(averager: Averager, grid: Grid, var: str, weights: str) -> list[Average]:
-    """The derivative in every cell: differences of five points of every row."""
-    x = grid.frame[var].to_numpy(dtype=np.float64)
-    points, coefficients = stencil(x, grid.population.known_values(var))
-    designs = [grid_rows(averager, grid.frame.assign(**{var: column})) for column in points.T]
-    fit = averager.results.fit
-    told = estimable_slopes(fit, averager.results.design.sample.rows, designs, coefficients)
+    """The derivative in every cell."""
+    spec, known = averager.results.design.spec, grid.population.known_values(var)
+    rows = grid_rows(averager, grid.frame)
+    moved = one_unit(averager, tangent(averager.design, grid.frame, var, known, spec.linear_in(var)))
     found = []
     for cell, shares in grid.by_cell(weights):
-        known = not np.isnan(shares).any()
-        w = shares if known else np.full_like(shares, 1.0 / shares.size)
-        parts = [averager.over(rows.take(cell), w * coefficients[cell, j]) for j, rows in enumerate(designs)]
-        total = reduce(add, parts)
-        found.append(total if known and told[cell][w != 0.0].all() else total.untold())
+        told = not np.isnan(shares).any()
+        w = shares if told else np.full_like(shares, 1.0 / shares.size)
+        slope = averager.slope(averager.directions(rows.take(cell)), moved.take(cell), w)
+        found.append(slope if told else slope.untold())
     return found

@@ -13,6 +13,7 @@ from ....assess.likelihood.rubin import FTest, Pooled, d1, d2, d3
 from ....assess.likelihood.wald import wald_test
 from ....checks import one_of
 from ....exceptions import OptionError
+from ...report.noted import NotedFrame
 from ..comparison import comparable, described, likelihood_ratio_tests, nested_in
 from ..fitted import FittedLikelihood
 from ..nested_wald import further
@@ -101,9 +102,7 @@ def _table(tests: list[FTest], names: list[str], title: str) -> pd.DataFrame:
         "p_value": [test.p_value for test in tests],
         "riv": [test.riv for test in tests],
     }
-    table = pd.DataFrame(columns, index=names)
-    table.attrs["title"] = title
-    return table
+    return NotedFrame.of(pd.DataFrame(columns, index=names), (), title)
 
 
 def pooled_model_test(

@@ -1,0 +1,496 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""The likelihood of a cumulative model with one random effect a group integrated out: modes, value and gradient.
+
+Formulas in solvers/likelihood/mixed/laplace.py and quadrature.py, those of a row in model/likelihood/
+interval_probability.py and third.py. Values that these plain forms are not made for (far tails, intervals of no width)
+are left to the general route: the pass answers NaN. Its NumPy twin is in tests/mixed/twins_mixed.py.
+"""
+
+from libc.math cimport INFINITY, NAN, atan2, erfc, exp, expm1, fabs, isinf, log, log1p, sqrt
+from libc.stdlib cimport free, malloc
+
+cdef enum:
+    LOGIT = 0
+    PROBIT = 1
+    CLOGLOG = 2
+    LOGLOG = 3
+    CAUCHIT = 4
+    STEPS = 200
+
+cdef struct Row:
+    double log_p, a, b, c, W, r_u, r_l, W_u, W_l
+
+cdef struct Scores:
+    # S = f'/f and S' at both ends, and S(lo) - S(u)
+    double u, lo, slope_u, slope_l, gap
+
+cdef double SMALL = 1e-22  # Newton's decrement of a mode that is known to half the digits
+cdef double FAR = 600.0  # exp() of what lies further out is not formed
+cdef double NARROW = 1e-6
+cdef double HALF_LOG_2PI = 0.91893853320467274178
+cdef double SQRT_HALF_PI = 1.25331413731550025121
+cdef double SQRT_2 = 1.41421356237309504880
+cdef double SQRT_HALF = 0.70710678118654752440
+cdef double LOG_PI = 1.14472988584940017414
+
+cdef double[8] NODES = [-0.9602898564975363, -0.7966664774136267, -0.5255324099163290, -0.1834346424956498,
+                        0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363]
+cdef double[8] NODE_WEIGHTS = [0.1012285362903763, 0.2223810344533745, 0.3137066458778873, 0.3626837833783620,
+                               0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763]
+
+
+cdef inline void _logit(double e_u, double e_l, double D, Row *at) noexcept nogil:
+    """From exp(-u), exp(-lo) and 1 - exp(-d)."""
+    cdef double F_u = 1.0 / (1.0 + e_u), G_u = e_u * F_u, F_l = 1.0 / (1.0 + e_l)
+    cdef double G_l = 1.0 if isinf(e_l) else e_l * F_l, f_u = F_u * G_u, f_l = F_l * G_l
+    at.log_p = F_u * G_l * D  # p: its logarithm is taken where it is wanted
+    at.c = G_u - F_l
+    at.W = f_u + f_l
+    at.r_u, at.r_l = -f_u, -f_l
+    at.a = G_u / (G_l * D)
+    at.b = F_l / (F_u * D)
+    at.W_u, at.W_l = f_u * (G_u - F_u), f_l * (G_l - F_l)
+
+
+cdef inline void _fill(const Scores *S, Row *at) noexcept nogil:
+    """What follows from log_p, a, b, c and the scores of the density."""
+    cdef double both = at.a * at.b * S.gap if at.a != 0.0 and at.b != 0.0 else 0.0
+    at.r_u = at.a * (S.u - at.c) if at.a != 0.0 else 0.0
+    at.r_l = -at.b * (S.lo - at.c) if at.b != 0.0 else 0.0
+    at.W = (at.b * S.gap if at.b != 0.0 else 0.0) - at.c * (S.u - at.c) if at.a != 0.0 else -at.r_l
+    at.W_u = (at.r_u * (2.0 * at.c - S.u) - at.a * S.slope_u if at.a != 0.0 else 0.0) - both
+    at.W_l = (at.r_l * (2.0 * at.c - S.lo) + at.b * S.slope_l if at.b != 0.0 else 0.0) + both
+
+
+cdef inline void _mirror(Row *at) noexcept nogil:
+    """Of the latent variable with its sign changed."""
+    at.a, at.b, at.c = at.b, at.a, -at.c
+    at.r_u, at.r_l = at.r_l, at.r_u
+    at.W_u, at.W_l = -at.W_l, -at.W_u
+
+
+cdef inline double _mills(double t) noexcept nogil:
+    """Phi(t) / phi(t)."""
+    return SQRT_HALF_PI * exp(0.5 * t * t) * erfc(-t * SQRT_HALF)
+
+
+cdef inline bint _probit(double u, double lo, double d, Row *at) noexcept nogil:
+    """Measured in the lower tail; False where that is too far out."""
+    cdef bint flip = u + lo > 0.0
+    cdef double upper = -lo if flip else u, lower = -u if flip else lo, q, ratio, missing, half, t
+    cdef Scores S
+    cdef int k
+    if upper < -25.0 or (d < NARROW):
+        return False
+    if upper > 5.0:
+        missing = 0.5 * (erfc(upper * SQRT_HALF) + erfc(-lower * SQRT_HALF))
+        at.log_p = log1p(-missing)
+        at.a = exp(-0.5 * upper * upper - HALF_LOG_2PI) / (1.0 - missing)
+        at.b = 0.0 if isinf(lower) else exp(-0.5 * lower * lower - HALF_LOG_2PI) / (1.0 - missing)
+        at.c = at.a - at.b
+        if upper > 37.0:
+            at.a = 0.0
+        if lower < -37.0:
+            at.b = 0.0
+    else:
+        ratio = -INFINITY if isinf(lower) else 0.5 * d * (upper + lower)
+        if d * (1.0 + fabs(upper)) < 0.5:
+            half, q = 0.5 * d, 0.0
+            for k in range(8):
+                t = half * (1.0 + NODES[k])
+                q += NODE_WEIGHTS[k] * exp(t * (upper - 0.5 * t))
+            q *= half
+        else:
+            q = _mills(upper)
+            if lower > -25.0:
+                q -= exp(ratio) * _mills(lower)
+        at.log_p = log(q) - 0.5 * upper * upper - HALF_LOG_2PI
+        at.a, at.b, at.c = 1.0 / q, exp(ratio) / q, -expm1(ratio) / q
+    S.u, S.lo, S.slope_u, S.slope_l, S.gap = -upper, -lower, -1.0, -1.0, d
+    _fill(&S, at)
+    if flip:
+        _mirror(at)
+    return True
+
+
+cdef inline bint _cloglog(double u, double lo, double d, Row *at) noexcept nogil:
+    cdef double e_u, e_l, share, D, grown, shrink
+    cdef Scores S
+    if lo > 20.0 or d < NARROW or u < -FAR:
+        return False
+    e_l, share = exp(lo), 1.0 if isinf(lo) else -expm1(-d)
+    e_u = exp(u) if u < FAR else INFINITY
+    D = e_u * share
+    if D > 700.0:  # the density at u counts as 0
+        at.log_p, at.a, at.b, at.c = -e_l, 0.0, e_l, -e_l
+        S.u, S.lo, S.slope_u, S.slope_l, S.gap = 0.0, 1.0 - e_l, 0.0, -e_l, 0.0
+        _fill(&S, at)
+        return True
+    grown = expm1(D)
+    shrink = D / grown
+    at.a = shrink / share
+    at.b = 0.0 if isinf(lo) else D * (1.0 + grown) / grown * (1.0 - share) / share
+    at.c = shrink - e_l
+    at.log_p = log(grown) - D - e_l
+    S.u, S.lo, S.slope_u, S.slope_l, S.gap = 1.0 - e_u, 1.0 - e_l, -e_u, -e_l, D
+    _fill(&S, at)
+    return True
+
+
+cdef inline bint _cauchit(double u, double lo, double d, Row *at) noexcept nogil:
+    cdef double q_u = 1.0 + u * u, q_l = 1.0 + lo * lo, angle
+    cdef Scores S
+    if d < NARROW or (not isinf(u) and fabs(u) > 1e6) or (not isinf(lo) and fabs(lo) > 1e6):
+        return False
+    if isinf(lo):
+        angle = atan2(1.0, -u)
+    elif isinf(u):
+        angle = atan2(1.0, lo)
+    else:
+        angle = atan2(d, 1.0 + u * lo)
+    at.log_p = log(angle) - LOG_PI
+    at.a = 0.0 if isinf(u) else 1.0 / (angle * q_u)
+    at.b = 0.0 if isinf(lo) else 1.0 / (angle * q_l)
+    at.c = at.a - at.b if isinf(d) else -(u + lo) * (d / q_u) / (angle * q_l)
+    S.u = 0.0 if isinf(u) else -2.0 * u / q_u
+    S.lo = 0.0 if isinf(lo) else -2.0 * lo / q_l
+    S.slope_u = 0.0 if isinf(u) else -2.0 * (1.0 - u * u) / (q_u * q_u)
+    S.slope_l = 0.0 if isinf(lo) else -2.0 * (1.0 - lo * lo) / (q_l * q_l)
+    S.gap = 0.0 if isinf(d) else 2.0 * d * ((1.0 - u * lo) / q_u) / q_l
+    _fill(&S, at)
+    return True
+
+
+cdef struct Group:
+    # the rows of one group, and what all groups share
+    int link
+    bint common  # whether x is the same in all rows, so that one exp() serves the group
+    Py_ssize_t first, last
+    const double *u
+    const double *lo
+    const double *d
+    const double *x  # z Lambda
+    const double *s
+    const double *w
+    double *e_u  # of the logit exp(-u), exp(-lo), 1 - exp(-d)
+    double *e_l
+    double *D
+
+
+cdef inline bint _at(const Group *g, Py_ssize_t i, double v, double factor, Row *at) noexcept nogil:
+    """Row i at the random effect v; `factor` is exp(x v) of a logit row."""
+    cdef double move
+    if g.link == LOGIT:
+        _logit(g.e_u[i] * factor, g.e_l[i] * factor, g.D[i], at)
+        return True
+    move = g.s[i] * g.x[i] * v
+    if g.link == PROBIT:
+        return _probit(g.u[i] - move, g.lo[i] - move, g.d[i], at)
+    if g.link == CLOGLOG:
+        return _cloglog(g.u[i] - move, g.lo[i] - move, g.d[i], at)
+    if g.link == CAUCHIT:
+        return _cauchit(g.u[i] - move, g.lo[i] - move, g.d[i], at)
+    if not _cloglog(move - g.lo[i], move - g.u[i], g.d[i], at):
+        return False
+    _mirror(at)
+    return True
+
+
+cdef inline double _factor(const Group *g, Py_ssize_t i, double v) noexcept nogil:
+    """exp(x v), NaN where that is far out."""
+    cdef double move = g.s[i] * g.x[i] * v
+    return exp(move) if fabs(move) < FAR else NAN
+
+
+cdef bint _mode(const Group *g, double *v, double *H, double *decrement) noexcept nogil:
+    """Newton's method on h, inside the bracket that the signs of h' make; False where it fails."""
+    cdef double low = -INFINITY, high = INFINITY, slope, total, positive, part, m, factor = 1.0, new
+    cdef Py_ssize_t i
+    cdef int step
+    cdef Row at
+    for step in range(STEPS):
+        slope, total, positive = -v[0], 1.0, 1.0
+        if g.link == LOGIT and g.common and g.first < g.last:
+            factor = _factor(g, g.first, v[0])
+        for i in range(g.first, g.last):
+            if g.link == LOGIT and not g.common:
+                factor = _factor(g, i, v[0])
+            if not _at(g, i, v[0], factor, &at):
+                return False
+            m = g.s[i] * g.x[i]
+            slope -= g.w[i] * m * at.c
+            part = g.w[i] * m * m * at.W
+            total += part
+            positive += part if part > 0.0 else 0.0
+        if not slope * slope >= 0.0 or not positive < INFINITY:
+            return False
+        decrement[0] = slope * slope / positive
+        new = v[0] + slope / positive
+        if decrement[0] <= SMALL or new == v[0]:
+            H[0] = total
+            return total > 0.0
+        if slope > 0.0:
+            low = v[0]
+        else:
+            high = v[0]
+        if not (low < new and new < high):
+            new = 0.5 * (low + high)
+        v[0] = new
+    return False
+
+
+cdef bint _integrate(const Group *g, const double *z, double v, double H, const double *points, const double *logs,
+                     Py_ssize_t Q, bint adaptive, double *room, double[:, ::1] kappa, double *loglik,
+                     double *by_sigma) noexcept nogil:
+    """Add the log-likelihood of a group and its derivative by sigma; fill its rows of kappa.
+
+    `room` holds 9 n_g + Q (3 n_g + 4) numbers: the terms of the rows at the mode, and at each node.
+    """
+    cdef Py_ssize_t n = g.last - g.first, i, k, j
+    cdef double tau = sqrt(1.0 / H), factor = 1.0, total, share, pushed = 0.0, m_g = 1.0, q = 0.0, variance, t
+    cdef double largest = -INFINITY, node, s, x, w, mean_a, mean_b, mean_c, mean_e, mean_v, u, lo, cubed, extra
+    cdef double *here = room  # (n, 9)
+    cdef double *there = room + 9 * n  # (Q, n, 3)
+    cdef double *h = there + 3 * Q * n
+    cdef double *slope = h + Q
+    cdef double *nodes = slope + Q
+    cdef double *posterior = nodes + Q
+    cdef Row at
+    total = -0.5 * v * v
+    for k in range(n):
+        i = g.first + k
+        if g.link == LOGIT:
+            factor = _factor(g, i, v) if not g.common or k == 0 else factor
+        if not _at(g, i, v, factor, &at):
+            return False
+        if Q == 1:
+            total += g.w[i] * (log(at.log_p) if g.link == LOGIT else at.log_p)
+        here[9 * k], here[9 * k + 1], here[9 * k + 2], here[9 * k + 3] = at.a, at.b, at.c, at.W
+        here[9 * k + 4], here[9 * k + 5], here[9 * k + 6], here[9 * k + 7] = at.r_u, at.r_l, at.W_u, at.W_l
+    if Q == 1:
+        loglik[0] += total + log(tau)
+    else:
+        for j in range(Q):
+            node = v + SQRT_2 * tau * points[j] if adaptive else points[j]
+            nodes[j], h[j], slope[j] = node, -0.5 * node * node, -node
+            for k in range(n):
+                i = g.first + k
+                if g.link == LOGIT:
+                    factor = _factor(g, i, node) if not g.common or k == 0 else factor
+                if not _at(g, i, node, factor, &at):
+                    return False
+                h[j] += g.w[i] * (log(at.log_p) if g.link == LOGIT else at.log_p)
+                slope[j] -= g.w[i] * g.s[i] * g.x[i] * at.c
+                there[3 * (j * n + k)], there[3 * (j * n + k) + 1], there[3 * (j * n + k) + 2] = at.a, at.b, at.c
+            largest = max(largest, h[j] + logs[j])
+        total = 0.0
+        for j in range(Q):
+            posterior[j] = exp(h[j] + logs[j] - largest)
+            total += posterior[j]
+        extra = log(SQRT_2 * tau) if adaptive else 0.0
+        loglik[0] += largest + log(total) + extra - HALF_LOG_2PI
+        for j in range(Q):
+            posterior[j] /= total
+            if adaptive:
+                pushed += posterior[j] * slope[j]
+                m_g += SQRT_2 * tau * posterior[j] * points[j] * slope[j]
+        if not adaptive:
+            m_g = 0.0
+    for k in range(n):
+        i = g.first + k
+        s, x = g.s[i], g.x[i]
+        q += 0.5 * g.w[i] * x * (x * x / H * m_g) * s * s * s * (here[9 * k + 6] + here[9 * k + 7])
+    q = (q + pushed) / H if adaptive or Q == 1 else 0.0
+    for k in range(n):
+        i = g.first + k
+        s, x, w = g.s[i], g.x[i], g.w[i]
+        at.a, at.b, at.c, at.W = here[9 * k], here[9 * k + 1], here[9 * k + 2], here[9 * k + 3]
+        at.r_u, at.r_l, at.W_u, at.W_l = here[9 * k + 4], here[9 * k + 5], here[9 * k + 6], here[9 * k + 7]
+        u = 0.0 if isinf(g.u[i]) else g.u[i] - s * x * v
+        lo = 0.0 if isinf(g.lo[i]) else g.lo[i] - s * x * v
+        if Q == 1:
+            mean_a, mean_b, mean_c, mean_v = at.a, at.b, at.c, at.c * v
+            mean_e = at.a * u - at.b * lo
+        else:
+            mean_a = mean_b = mean_c = mean_v = mean_e = 0.0
+            for j in range(Q):
+                share = posterior[j]
+                mean_a += share * there[3 * (j * n + k)]
+                mean_b += share * there[3 * (j * n + k) + 1]
+                mean_c += share * there[3 * (j * n + k) + 2]
+                mean_v += share * there[3 * (j * n + k) + 2] * nodes[j]
+                if not isinf(g.u[i]):
+                    mean_e += share * there[3 * (j * n + k)] * (g.u[i] - s * x * nodes[j])
+                if not isinf(g.lo[i]):
+                    mean_e -= share * there[3 * (j * n + k) + 1] * (g.lo[i] - s * x * nodes[j])
+        variance, t, cubed = x * x / H * m_g, x * q, s * s * s
+        kappa[0, i] = w * (s * mean_a - 0.5 * variance * cubed * at.W_u - t * s * s * at.r_u)
+        kappa[1, i] = w * (-s * mean_b - 0.5 * variance * cubed * at.W_l - t * s * s * at.r_l)
+        extra = 0.5 * variance * cubed * (at.W_u + at.W_l) - t * s * s * at.W
+        kappa[2, i] = w * (-s * mean_c + extra)
+        kappa[3, i] = w * (-mean_e + 0.5 * variance * s * s * (2.0 * at.W + at.W_u * u + at.W_l * lo)
+                           + t * s * (at.r_u * u + at.r_l * lo + at.c))
+        by_sigma[0] += z[i] * w * (-s * mean_v + extra * v - s * s * at.W * x / H * m_g - s * at.c * q)
+    return True
+
+
+cdef inline bint _moved(int link, double u, double lo, double d, double move, Row *at) noexcept nogil:
+    """A row whose score has moved, log p in the place of p; False where it is beyond these forms."""
+    if link == LOGIT:
+        if (not isinf(u) and fabs(u - move) > FAR) or (not isinf(lo) and fabs(lo - move) > FAR):
+            return False
+        _logit(exp(move - u), exp(move - lo), -expm1(-d), at)
+        at.log_p = log(at.log_p)
+        return True
+    if link == PROBIT:
+        return _probit(u - move, lo - move, d, at)
+    if link == CLOGLOG:
+        return _cloglog(u - move, lo - move, d, at)
+    if link == CAUCHIT:
+        return _cauchit(u - move, lo - move, d, at)
+    if not _cloglog(move - lo, move - u, d, at):
+        return False
+    _mirror(at)
+    return True
+
+
+def full_terms(int link, const double[::1] u, const double[::1] lo, const double[::1] d, const double[::1] s,
+               const double[::1] shift, double[:, ::1] out):
+    """a, b, c, W, r_u, r_l, dW/du and dW/dlo of rows whose scores have moved by `shift`, into out (n, 8).
+
+    False where a row is beyond these forms.
+    """
+    cdef Py_ssize_t i
+    cdef bint fine = True
+    cdef Row at
+    with nogil:
+        for i in range(u.shape[0]):
+            fine = _moved(link, u[i], lo[i], d[i], s[i] * shift[i], &at)
+            if not fine:
+                break
+            out[i, 0], out[i, 1], out[i, 2], out[i, 3] = at.a, at.b, at.c, at.W
+            out[i, 4], out[i, 5], out[i, 6], out[i, 7] = at.r_u, at.r_l, at.W_u, at.W_l
+    return fine
+
+
+def total_derivatives(const double[:, ::1] terms, const double[::1] u, const double[::1] lo, const double[::1] s,
+                      const double[::1] shift, const double[::1] w, const double[::1] variance, const double[::1] t,
+                      double[:, ::1] kappa):
+    """kappa (4, n) of laplace.py by theta_y, theta_{y-1}, H and tau, from `full_terms` (n, 8)."""
+    cdef Py_ssize_t i
+    cdef double a, b, c, W, r_u, r_l, W_u, W_l, up, low, own, half
+    with nogil:
+        for i in range(u.shape[0]):
+            a, b, c, W = terms[i, 0], terms[i, 1], terms[i, 2], terms[i, 3]
+            r_u, r_l, W_u, W_l = terms[i, 4], terms[i, 5], terms[i, 6], terms[i, 7]
+            own, half = s[i], 0.5 * variance[i]
+            up = 0.0 if isinf(u[i]) else u[i] - own * shift[i]
+            low = 0.0 if isinf(lo[i]) else lo[i] - own * shift[i]
+            kappa[0, i] = w[i] * own * (a - own * (half * own * W_u + t[i] * r_u))
+            kappa[1, i] = w[i] * own * (-b - own * (half * own * W_l + t[i] * r_l))
+            kappa[2, i] = w[i] * own * (-c + own * (half * own * (W_u + W_l) - t[i] * W))
+            kappa[3, i] = w[i] * (b * low - a * up + half * own * own * (2.0 * W + W_u * up + W_l * low)
+                                  + t[i] * own * (r_u * up + r_l * low + c))
+
+
+def location_terms(int link, const double[::1] u, const double[::1] lo, const double[::1] d, const double[::1] s,
+                   const double[::1] shift, double[::1] log_p, double[::1] score, double[::1] curvature):
+    """The log-probability of rows whose scores have moved by `shift`, its derivative by H and its negative second one.
+
+    u, lo and d as in `integrate_scalar`. False where a row is beyond these forms.
+    """
+    cdef Py_ssize_t i
+    cdef bint fine = True
+    cdef Row at
+    with nogil:
+        for i in range(u.shape[0]):
+            fine = _moved(link, u[i], lo[i], d[i], s[i] * shift[i], &at)
+            if not fine:
+                break
+            log_p[i], score[i], curvature[i] = at.log_p, -s[i] * at.c, s[i] * s[i] * at.W
+    return fine
+
+
+def schur_complement(const Py_ssize_t[::1] starts, const Py_ssize_t[::1] columns, const double[::1] B,
+                     const double[::1] V, double[:, ::1] S):
+    """Subtract B'V, sparse matrices with the same entries, from the lower triangle of S (R, R).
+
+    Row g of both has its entries from starts[g] to starts[g + 1], in the growing `columns`.
+    """
+    cdef Py_ssize_t g, i, j
+    cdef double own
+    with nogil:
+        for g in range(starts.shape[0] - 1):
+            for i in range(starts[g], starts[g + 1]):
+                own = B[i]
+                for j in range(starts[g], i + 1):
+                    S[columns[i], columns[j]] -= own * V[j]
+
+
+def coupled(const Py_ssize_t[::1] starts, const Py_ssize_t[::1] columns, const double[::1] V, const double[:, ::1] P,
+            double[::1] out):
+    """The entries of V P, P (R, R) symmetric, at those of the sparse V; see `schur_complement`."""
+    cdef Py_ssize_t g, i, j
+    cdef double total
+    with nogil:
+        for g in range(starts.shape[0] - 1):
+            for i in range(starts[g], starts[g + 1]):
+                total = 0.0
+                for j in range(starts[g], starts[g + 1]):
+                    total += V[j] * P[columns[i], columns[j]]
+                out[i] = total
+
+
+def integrate_scalar(int link, bint common, const Py_ssize_t[::1] starts, const double[::1] u, const double[::1] lo,
+                     const double[::1] d, const double[::1] x, const double[::1] z, const double[::1] s,
+                     const double[::1] w, const double[::1] points, const double[::1] logs, bint adaptive,
+                     double[::1] v, double[::1] H, double[:, ::1] kappa):
+    """Log-likelihood with one random effect a group integrated out, its derivative by sigma, and the worst decrement.
+
+    Rows are in order of their groups, group g from starts[g] to starts[g + 1]; u, lo, d are the ends of their intervals
+    without random effects and the widths, x = sigma z the column of the effect, s the inverse scale, w the weights. The
+    Q nodes and their logarithms of weights are those of quadrature.py; Q = 1 is Laplace's approximation. Moves v (G,)
+    to the modes, fills H (G,) and kappa (4, n), total derivatives by theta_y, theta_{y-1}, H and tau. NaN where a row
+    or a mode is beyond these forms.
+    """
+    cdef Py_ssize_t n = u.shape[0], count = v.shape[0], Q = points.shape[0], i, k, largest = 0
+    cdef double loglik = 0.0, by_sigma = 0.0, worst = 0.0, decrement = 0.0
+    cdef bint fine = True
+    cdef Group g
+    cdef double *room = NULL
+    cdef double *bases = NULL
+    for k in range(count):
+        largest = max(largest, starts[k + 1] - starts[k])
+    room = <double *>malloc(<size_t>(9 * largest + Q * (3 * largest + 4) + 1) * sizeof(double))
+    if link == LOGIT:
+        bases = <double *>malloc(<size_t>(3 * n + 1) * sizeof(double))
+    if room == NULL or (link == LOGIT and bases == NULL):
+        free(room)
+        free(bases)
+        raise MemoryError()
+    g.link, g.common = link, common
+    g.u, g.lo, g.d, g.x, g.s, g.w = &u[0], &lo[0], &d[0], &x[0], &s[0], &w[0]
+    g.e_u, g.e_l, g.D = bases, bases + n, bases + 2 * n
+    with nogil:
+        if link == LOGIT:
+            for i in range(n):
+                if (not isinf(u[i]) and fabs(u[i]) > FAR) or (not isinf(lo[i]) and fabs(lo[i]) > FAR):
+                    fine = False
+                    break
+                g.e_u[i] = exp(-u[i])
+                g.e_l[i] = exp(-lo[i])
+                g.D[i] = -expm1(-d[i])
+        for k in range(count):
+            if not fine:
+                break
+            g.first, g.last = starts[k], starts[k + 1]
+            fine = _mode(&g, &v[k], &H[k], &decrement)
+            if fine:
+                worst = max(worst, decrement)
+                fine = _integrate(&g, &z[0], v[k], H[k], &points[0], &logs[0], Q, adaptive, room, kappa, &loglik,
+                                  &by_sigma)
+    free(room)
+    free(bases)
+    if not fine:
+        return NAN, NAN, NAN
+    return loglik, by_sigma, worst

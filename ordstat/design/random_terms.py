@@ -1,0 +1,168 @@
+"""Random terms of a design: their columns, and the groups with the names that arrays cannot carry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import IntArray
+from ..exceptions import DataError, FormulaError
+from ..model.random_effects import RandomColumns, RandomRows
+from ..model.table import stack
+from .coding import Coding, FactorCoding, Named, full_codings, term_columns
+from .columns import Value, factor_of, matched
+from .frames import shown_labels
+from .parse import RandomPart
+
+#: Name of the column of ones, as R has it.
+INTERCEPT = "(Intercept)"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RandomTerm:
+    """One random term of a fit.
+
+    Attributes
+    ----------
+    part : RandomPart
+    names : tuple of str
+        Its columns.
+    levels : tuple of tuple
+        Labels of each factor of the group.
+    cells : (G,)
+        Which combinations of the factors are groups: their codes as one number, growing.
+    """
+
+    part: RandomPart
+    names: tuple[str, ...]
+    levels: tuple[tuple[object, ...], ...]
+    cells: IntArray
+
+    @property
+    def text(self) -> str:
+        """As a formula writes it."""
+        return self.part.text
+
+    @property
+    def group(self) -> str:
+        """Name of the grouping, such as "judge" or "school:class"."""
+        return self.part.group.label
+
+    @property
+    def correlated(self) -> bool:
+        return self.part.correlated
+
+    @property
+    def groups(self) -> list[object]:
+        """(G,) labels of the groups; "a:b" where they are combinations."""
+        if len(self.levels) == 1:
+            return [self.levels[0][cell] for cell in self.cells]
+        codes = np.unravel_index(self.cells, [len(own) for own in self.levels])
+        parts = [[own[code] for code in some] for own, some in zip(self.levels, codes, strict=True)]
+        return [":".join(map(str, labels)) for labels in zip(*parts, strict=True)]
+
+    def codes(self, values: Mapping[str, Value]) -> IntArray:
+        """(n,) groups of rows, -1 where the fit has not seen it."""
+        mixed = _mixed(self.part, values, self.levels)
+        places = np.minimum(np.searchsorted(self.cells, mixed), self.cells.size - 1)
+        return np.where(self.cells[places] == mixed, places, -1).astype(np.intp)
+
+    def columns(self, values: Mapping[str, Value], codings: Mapping[str, Coding], codes: IntArray) -> RandomColumns:
+        """The columns of rows whose groups are known."""
+        named = column_values(self.part, values, codings, codes.size)
+        z = stack([np.asarray(column) for _, column in named], codes.size)[0]
+        return RandomColumns(z=z, codes=codes, n_groups=self.cells.size, correlated=self.correlated)
+
+
+def _mixed(part: RandomPart, values: Mapping[str, Value], levels: tuple[tuple[object, ...], ...]) -> IntArray:
+    """(n,) the codes of all factors as one number; -1 where a level is not known."""
+    found = [
+        matched(factor_of(values[factor.key], factor.label), own)[0]
+        for factor, own in zip(part.group.factors, levels, strict=True)
+    ]
+    mixed = np.zeros(found[0].size, dtype=np.intp)
+    for codes, own in zip(found, levels, strict=True):
+        mixed = np.where((codes < 0) | (mixed < 0), -1, mixed * len(own) + codes)
+    return mixed
+
+
+def column_values(part: RandomPart, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int) -> list[Named]:
+    """Names and values of the columns; without an intercept the first factor has one for each level."""
+    terms = part.columns.terms
+    fulls = [list(full) for full in full_codings(terms)]
+    columns: list[Named] = [(INTERCEPT, np.ones(n))] if part.columns.intercept else []
+    if not part.columns.intercept:
+        whole = next(
+            (k for k, term in enumerate(terms) if isinstance(codings[term.factors[0].key], FactorCoding)), None
+        )
+        if whole is not None and len(terms[whole].factors) == 1:
+            fulls[whole] = [True]
+    for term, full in zip(terms, fulls, strict=True):
+        columns += term_columns(term, full, values, codings)
+    return columns
+
+
+def fit_random_terms(
+    parts: tuple[RandomPart, ...], values: Mapping[str, Value], codings: Mapping[str, Coding], n: int
+) -> tuple[tuple[RandomTerm, ...], RandomRows | None, tuple[str, ...]]:
+    """The random terms of complete rows, as names and as arrays, and notes on doubtful groups.
+
+    Raises
+    ------
+    FormulaError
+        The same column of the same groups twice.
+    DataError
+        One group only.
+    """
+    if not parts:
+        return (), None, ()
+    terms, rows = [], []
+    for part in parts:
+        levels = tuple(_levels(values[factor.key], factor.label) for factor in part.group.factors)
+        cells, codes = np.unique(_mixed(part, values, levels), return_inverse=True)
+        names = tuple(name for name, _ in column_values(part, values, codings, n))
+        term = RandomTerm(part=part, names=names, levels=levels, cells=cells)
+        terms.append(term)
+        rows.append(term.columns(values, codings, codes.astype(np.intp)))
+    _check_once(terms)
+    notes = [note for term in terms for note in _notes(term, n)]
+    for term in terms:
+        if term.cells.size < 2:
+            raise DataError(
+                f"The group {term.group!r} of {term.text} has the same value in every row used: a random term needs "
+                "2 groups or more, and many to tell a variance. Drop the term."
+            )
+    return tuple(terms), RandomRows(tuple(rows)), tuple(notes)
+
+
+def _levels(value: Value, label: str) -> tuple[object, ...]:
+    """The labels of a factor of the group."""
+    return factor_of(value, label).levels
+
+
+def _check_once(terms: list[RandomTerm]) -> None:
+    seen: dict[tuple[frozenset[str], str], str] = {}
+    for term in terms:
+        keys = frozenset(factor.key for factor in term.part.group.factors)
+        for name in term.names:
+            if (keys, name) in seen:
+                raise FormulaError(
+                    f"The column {name!r} varies by {term.group!r} in {seen[keys, name]} and in {term.text}: their "
+                    "variances cannot be told apart. Write it once, as in (1 | g) + (0 + x | g), which is (x || g)."
+                )
+            seen[keys, name] = term.text
+
+
+def _notes(term: RandomTerm, n: int) -> list[str]:
+    """Groups too few to tell a variance by, or as many as rows."""
+    count = term.cells.size
+    if count == n:
+        return [
+            f"{term.text} has a group for each of the {n} rows: such effects are told from the error of the latent "
+            "variable by the link alone."
+        ]
+    if count < 3:
+        return [f"{term.text} has {count} groups ({shown_labels(term.groups)}): a variance of so few is hardly known."]
+    return []

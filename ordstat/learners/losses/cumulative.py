@@ -1,0 +1,249 @@
+"""Losses of one potential H under thresholds theta, for gradient boosting: their slopes by H and steps of theta.
+
+Of a row with rank y, with rho_k = H - theta_k where y > k, else theta_k - H:
+  likelihood   -log(F(theta_y - H) - F(theta_{y-1} - H))
+  logistic     sum_k log(1 + exp(-rho_k)), the loss of all thresholds
+  exponential  sum_k exp(-rho_k / 2), which is least where P(y > k) = 1 / (1 + exp(theta_k - H))
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.linalg import LinAlgError, solveh_banded
+from scipy.special import expit
+
+from ..._typing import AnyArray, FloatArray
+from ...compiled.logitslopes import logit_slopes, logit_thresholds
+from ...model.likelihood.cumulative import Cumulative
+from ...model.likelihood.interval_probability import Interval
+from ...model.likelihood.links import LINKS
+from ...model.row_blocks import CACHED, row_blocks
+
+_NONE = np.empty(0)
+#: Least curvature of a row where a likelihood is not concave.
+_FLAT = 1e-6
+#: What keeps the system of a threshold that no row is near from being singular.
+_REGULAR = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Curvature:
+    """First and second derivatives of a weighted loss by the thresholds.
+
+    Attributes
+    ----------
+    gradient, diagonal : (K-1,)
+    beside : (K-1,)
+        By theta_{k-1} and theta_k; the first is 0.
+    """
+
+    gradient: FloatArray
+    diagonal: FloatArray
+    beside: FloatArray
+
+    def newton(self) -> FloatArray:
+        """(K-1,) Newton's step, to be subtracted; along the diagonal where the system is not positive definite."""
+        diagonal = np.maximum(self.diagonal, 0.0) + _REGULAR
+        if diagonal.size == 1:
+            return self.gradient / diagonal
+        try:
+            return np.asarray(solveh_banded(np.stack([self.beside, diagonal]), self.gradient))
+        except LinAlgError:
+            return self.gradient / diagonal
+
+
+@dataclass(frozen=True)
+class CumulativeLoss(ABC):
+    """A loss of a potential and thresholds; see the head of this file."""
+
+    #: The line search of a leaf is that of the exponential loss, rather than Newton's step.
+    logarithmic: ClassVar[bool] = False
+
+    @property
+    def family(self) -> Cumulative:
+        """From the potential and the thresholds to probabilities."""
+        return Cumulative(LINKS["logit"])
+
+    @abstractmethod
+    def slopes(
+        self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """The weighted loss of rows, and slope and curvature (N,) of each at weight 1.
+
+        Parameters
+        ----------
+        y : (N,) int32
+            Codes 0..K-1.
+        w : (N,)
+            Weights, or none where all are 1.
+        H : (N,)
+        theta : (K-1,) rising
+        """
+
+    def value(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> float:
+        """The weighted loss alone."""
+        return self.slopes(y, w, H, theta)[0]
+
+    @abstractmethod
+    def by_thresholds(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> Curvature:
+        """Derivatives of the weighted loss by the thresholds."""
+
+    def stepped(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> tuple[FloatArray, float]:
+        """The thresholds after one damped Newton step, in order, and the largest slope before it."""
+        found = self.by_thresholds(y, w, H, theta)
+        return damped(theta, found.newton()), float(np.abs(found.gradient).max())
+
+
+def damped(theta: FloatArray, step: FloatArray) -> FloatArray:
+    """theta - step, made shorter so that no threshold moves by more than 1 and no gap loses more than half.
+
+    Examples
+    --------
+    >>> damped(np.array([0.0, 1.0]), np.array([0.0, 5.0]))
+    array([ 0. ,  0.5])
+    """
+    share = 1.0 / max(float(np.abs(step).max()), 1.0)
+    gaps, closing = np.diff(theta), np.diff(step)
+    narrows = closing > 0.0
+    if narrows.any():
+        share = min(share, float((0.5 * gaps[narrows] / closing[narrows]).min()))
+    return theta - share * step
+
+
+@dataclass(frozen=True)
+class LogitLikelihood(CumulativeLoss):
+    """The likelihood loss of the logit link, in compiled passes."""
+
+    def slopes(
+        self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray
+    ) -> tuple[float, FloatArray, FloatArray]:
+        g, h = np.empty(H.size), np.empty(H.size)
+        return logit_slopes(y, H, theta, w, g, h), g, h
+
+    def value(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> float:
+        return float(logit_slopes(y, H, theta, w, _NONE, _NONE))
+
+    def by_thresholds(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> Curvature:
+        parts = [np.empty(theta.size) for _ in range(3)]
+        logit_thresholds(y, H, theta, w, *parts)
+        return Curvature(*parts)
+
+
+@dataclass(frozen=True)
+class Likelihood(CumulativeLoss):
+    """The likelihood loss of any link without a parameter."""
+
+    link: str
+
+    @property
+    def family(self) -> Cumulative:
+        return Cumulative(LINKS[self.link])
+
+    def _interval(self, y: AnyArray, H: FloatArray, theta: FloatArray) -> Interval:
+        ends = np.concatenate([[-np.inf], theta, [np.inf]])
+        return LINKS[self.link].interval(ends[y + 1] - H, ends[y] - H, np.diff(ends)[y])
+
+    def slopes(
+        self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray
+    ) -> tuple[float, FloatArray, FloatArray]:
+        p = self._interval(y, H, theta)
+        return -float((w * p.log_p).sum() if w.size else p.log_p.sum()), p.c, np.maximum(p.W, _FLAT)
+
+    def by_thresholds(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> Curvature:
+        p, K = self._interval(y, H, theta), theta.size + 1
+
+        def sums(values: FloatArray) -> FloatArray:
+            return np.bincount(y, w * values if w.size else values, K).astype(np.float64)
+
+        first = sums(-p.h_ul)
+        first[0] = 0.0
+        return Curvature(
+            gradient=(sums(p.b)[1:] - sums(p.a)[:-1]),
+            diagonal=sums(p.h_ul - p.r_u)[:-1] + sums(p.h_ul - p.r_l)[1:],
+            beside=first[:-1],
+        )
+
+
+@dataclass(frozen=True)
+class AllThresholds(CumulativeLoss):
+    """The logistic loss of all thresholds [Rennie & Srebro 2005]."""
+
+    def slopes(
+        self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray
+    ) -> tuple[float, FloatArray, FloatArray]:
+        loss, g, h = 0.0, np.empty(H.size), np.empty(H.size)
+        for some in row_blocks(H.size, theta.size, CACHED):
+            gaps = H[some, None] - theta
+            above = y[some, None] > np.arange(theta.size)
+            p = expit(gaps)
+            g[some] = p.sum(axis=1) - y[some]
+            h[some] = (p * (1.0 - p)).sum(axis=1)
+            each = np.logaddexp(0.0, np.where(above, -gaps, gaps)).sum(axis=1)
+            loss += float((w[some] * each).sum() if w.size else each.sum())
+        return loss, g, h
+
+    def by_thresholds(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> Curvature:
+        gradient, diagonal = np.zeros(theta.size), np.zeros(theta.size)
+        weights = w if w.size else np.ones(H.size)
+        for some in row_blocks(H.size, theta.size, CACHED):
+            p = expit(theta - H[some, None])
+            gradient += weights[some] @ (p - (y[some, None] <= np.arange(theta.size)))
+            diagonal += weights[some] @ (p * (1.0 - p))
+        return Curvature(gradient, diagonal, np.zeros(theta.size))
+
+
+@dataclass(frozen=True)
+class Exponential(CumulativeLoss):
+    """The exponential loss of all thresholds [Lin & Li 2006], of half margins."""
+
+    logarithmic: ClassVar[bool] = True
+
+    def slopes(
+        self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray
+    ) -> tuple[float, FloatArray, FloatArray]:
+        down, up = self._sides(y, H, theta)
+        each = down + up
+        return float((w * each).sum() if w.size else each.sum()), 0.5 * (down - up), 0.25 * each
+
+    def _sides(self, y: AnyArray, H: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(N,) losses at thresholds from the row's rank on, and below it."""
+        at_least, less = np.zeros(theta.size + 1), np.zeros(theta.size + 1)
+        at_least[:-1] = np.cumsum(np.exp(-0.5 * theta)[::-1])[::-1]
+        less[1:] = np.cumsum(np.exp(0.5 * theta))
+        half = np.exp(0.5 * H)
+        return half * at_least[y], less[y] / half
+
+    def by_thresholds(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> Curvature:
+        below, above = self._totals(y, w, H, theta.size)
+        down, up = below * np.exp(-0.5 * theta), above * np.exp(0.5 * theta)
+        return Curvature(0.5 * (up - down), 0.25 * (up + down), np.zeros(theta.size))
+
+    def _totals(self, y: AnyArray, w: FloatArray, H: FloatArray, Q: int) -> tuple[FloatArray, FloatArray]:
+        """(Q,) sums of exp(H / 2) of rows at most at k, and of exp(-H / 2) of those above."""
+        half, weights = np.exp(0.5 * H), w if w.size else np.ones(H.size)
+        below, above = np.bincount(y, weights * half, Q + 1), np.bincount(y, weights / half, Q + 1)
+        return (np.cumsum(below)[:-1].astype(np.float64), np.cumsum(above[::-1])[::-1][1:].astype(np.float64))
+
+    def stepped(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> tuple[FloatArray, float]:
+        """The best thresholds at once."""
+        below, above = self._totals(y, w, H, theta.size)
+        slope = 0.5 * (above * np.exp(0.5 * theta) - below * np.exp(-0.5 * theta))
+        with np.errstate(divide="ignore"):
+            return np.log(below) - np.log(above), float(np.abs(slope).max())
+
+
+#: By name; "likelihood" with the link that is asked for.
+LOSSES = ("likelihood", "logistic", "exponential")
+
+
+def loss_of(name: str, link: str) -> CumulativeLoss:
+    """The loss of a name."""
+    others: dict[str, Any] = {"logistic": AllThresholds, "exponential": Exponential}
+    if name in others:
+        found: CumulativeLoss = others[name]()
+        return found
+    return LogitLikelihood() if link == "logit" else Likelihood(link)

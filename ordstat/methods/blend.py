@@ -1,0 +1,203 @@
+"""Averages of probability models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._typing import FloatArray, Progress
+from ..checks import one_of, whole
+from ..exceptions import DataError, OptionError
+from ..model.costs import CostField
+from ..model.cumulative_rule import CumulativeRule, ranked_score
+from ..model.ensembles.probability_fit import BlendFit, Mixture
+from ..model.fit import Certificate, Fit, Trace
+from ..model.rules import count_above
+from ..model.sample import Sample
+from ..results.rankers.blend import BlendResults
+from ..solvers.simplex import simplex_weights
+from .base import Method, Needs, cost_option, option
+from .shared.boosted import counted
+from .shared.folds import held_weights
+from .shared.members import fitted_member, member
+
+#: How members count.
+AVERAGES = {"equal": "all the same", "stacked": "by the ranked probability score of rows held out"}
+# Rows up to which a support vector machine is among the members.
+_MOST_ROWS = 5000
+_ROUNDING = 1e-9
+
+
+def _members(name: str, value: Any, of: Any) -> tuple[Any, ...] | None:
+    """Names or methods, at least one; None for the usual ones."""
+    if value is None:
+        return None
+    if not isinstance(value, (list, tuple)) or not value:
+        raise OptionError(f"{name} of Blend must be a list of methods, by name or as values, or None; got {value!r}.")
+    for one in value:
+        member(f"each of {name}", one, of)
+    return tuple(value)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Blend(Method):
+    """The weighted mean of the P(y > k | x) of unlike probability models.
+
+    By default of ordinal gradient boosting, a forest of extremely randomised trees on the ranked probability score
+    and, with 5000 rows or fewer, RED-SVM with the perceptron kernel, C by cross-validation and calibrated scores.
+    A member without probabilities is calibrated (`calibrate=True` of `ordfit`).
+
+    average="stacked" fits the members without each fold in turn, and takes the weights w >= 0 of sum 1 that lower
+    sum_n |sum_m w_m P_m(n) - [y_n > k]|^2 + 2 (K-1) |w - 1/M|^2 over the held-out rows [Wolpert 1992; Breiman 1996b];
+    the second term keeps them near each other where rows are few.
+
+    Parameters
+    ----------
+    members : sequence of str or methods, or None
+        Such as ["ordboost", "rps-forest", REDSVM(C="cv")]; None for those above.
+    average : {"equal", "stacked"}
+        Whether members count the same.
+    folds : int
+        Of "stacked", at least 2.
+    cost : str or (K, K) array
+        What predicted ranks minimise in expectation: "absolute" gives the median, "classification" the mode. The
+        members keep costs of their own.
+
+    Raises
+    ------
+    OptionError
+        A value outside these, or a member that is none.
+
+    Examples
+    --------
+    >>> Blend(members=["logit", "rps-forest"])
+    Blend(members=('logit', 'rps-forest'))
+    """
+
+    members: Sequence[Any] | None = option(None, _members)
+    average: str = option("equal", one_of, AVERAGES)
+    folds: int = option(5, whole, 2)
+    cost: CostField = cost_option()
+
+    needs: ClassVar[Needs] = Needs()
+    results_class: ClassVar[type[Any]] = BlendResults
+
+    @property
+    def draws(self) -> bool:
+        """Whether a member's fit is a random draw, or members are weighted by random folds."""
+        chosen = self.members
+        return self.average == "stacked" or chosen is None or any(member("", one, self).draws for one in chosen)
+
+    @property
+    def modal(self) -> bool:
+        """Whether the predicted rank is the most probable one."""
+        return self.cost == "classification"
+
+    def methods(self, sample: Sample) -> tuple[Method, ...]:
+        """The members for a sample."""
+        if self.members is not None:
+            return tuple(member("members", one, self) for one in self.members)
+        usual = [member("members", name, self) for name in ("ordboost", "rps-forest")]
+        if sample.case_weights.sum() <= _MOST_ROWS:
+            machine = member("members", "redsvm", self)
+            usual.append(type(machine)(C="cv"))  # type: ignore[call-arg]  # a field of REDSVM
+        return tuple(usual)
+
+    def check(self, sample: Sample) -> None:
+        """Raise where the sample holds something that this method, or a member, does not support."""
+        super().check(sample)
+        for one in self.methods(sample):
+            one.check(sample)
+
+    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> BlendFit:
+        """Fit to arrays.
+
+        Parameters
+        ----------
+        sample : Sample
+            Rows of weight 0 take no part.
+        rng : numpy.random.Generator
+            Each member has a generator of its own.
+        progress : callable(step, total, message), optional
+        """
+        self.check(sample)
+        methods = self.methods(sample)
+        seeds = rng.integers(2**63, size=len(methods))
+        stacked = self.average == "stacked"
+        tick = counted(progress, len(methods) * (1 + self.folds * stacked))
+        shares, held_out, gap = np.full(len(methods), 1.0 / len(methods)), None, 0.0
+        if stacked:
+            shares, held_out, gap = self._stacked(sample, methods, seeds, rng, tick)
+        members = []
+        for one, seed in zip(methods, seeds, strict=True):
+            members.append(fitted_member(one, sample, np.random.default_rng(seed)))
+            tick(f"{one!r} fitted")
+        mixture = Mixture(members=tuple(members), shares=shares)
+        rule = CumulativeRule(mixture, self.cost_matrix)
+        score = ranked_score(mixture(sample.rows), sample.y, sample.case_weights)
+        return BlendFit(
+            rule=rule,
+            certificate=_certificate([m.fit for m in members], gap),
+            trace=Trace(iterations=len(members), objective=np.array([score]), message=f"{len(members)} members fitted"),
+            scores=rule.scores(sample.rows),
+            facts=(("Members", str(len(members))), ("Weights", AVERAGES[self.average])),
+            mixture=mixture,
+            names=tuple(map(repr, methods)),
+            held_out=held_out,
+        )
+
+    def _stacked(
+        self, sample: Sample, methods: Sequence[Method], seeds: Any, rng: np.random.Generator, tick: Any
+    ) -> tuple[FloatArray, FloatArray, float]:
+        """The weights of least held-out score, the errors held out, and the duality gap of the weights."""
+        order = np.lexsort([sample.case_weights, *sample.X.T, sample.y])
+        order = order[sample.case_weights[order] > 0]
+        ordered = sample.take(order)
+        held = held_weights(ordered.y, ordered.case_weights, self.folds, rng)
+        if len(held) == 0:
+            raise DataError("Blend needs two rows of some level for average='stacked'. Set average='equal'.")
+        above, y, w = [], [], []
+        for out in held:
+            part = _weighted(ordered, ordered.case_weights - out)
+            rows = np.flatnonzero(out)
+            found = []
+            for one, seed in zip(methods, seeds, strict=True):
+                found.append(fitted_member(one, part, np.random.default_rng(seed))(ordered.rows.take(rows)))
+                tick(f"{one!r} fitted without a fold")
+            above.append(np.stack(found))
+            y.append(ordered.y[rows])
+            w.append(out[rows])
+        return _weighed(np.concatenate(above, axis=1), np.concatenate(y), np.concatenate(w))
+
+
+def _weighted(sample: Sample, weights: FloatArray) -> Sample:
+    """The rows of positive weight."""
+    inside = np.flatnonzero(weights > 0)
+    return replace(sample.take(inside), weights=None if sample.weights is None else weights[inside])
+
+
+def _weighed(above: FloatArray, y: Any, w: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+    """From P(y > k) of M members at N rows (M, N, K-1): their weights, errors of each and of the blend, the gap."""
+    misses = (above - (y[:, None] > np.arange(above.shape[2]))) * np.sqrt(w)[:, None]
+    flat = misses.reshape(len(above), -1)
+    shares, gap = simplex_weights(flat @ flat.T, 2.0 * above.shape[2])
+    every = [*above, np.tensordot(shares, above, axes=1)]
+    errors = [(ranked_score(one, y, w), float(w @ np.abs(count_above(one - 0.5) - y) / w.sum())) for one in every]
+    return shares, np.array(errors), gap
+
+
+def _certificate(fits: Sequence[Fit], gap: float) -> Certificate:
+    """Whether every member reached its tolerance, and the weights theirs."""
+    missed = sum(not fit.certificate.reached for fit in fits)
+    details = tuple((f"member {i}: {f.certificate.name}", f.certificate.value) for i, f in enumerate(fits, start=1))
+    if gap > _ROUNDING:
+        missed += 1
+    return Certificate(
+        name="members that missed their tolerance",
+        value=float(missed),
+        tolerance=0.0,
+        details=(*details, ("relative duality gap of the weights", gap)),
+    )

@@ -1,0 +1,361 @@
+"""Gradient boosting of trees on one potential with moving thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray, Progress
+from ..checks import flag, is_whole, number, one_of, one_spelled, whole
+from ..exceptions import DataError, OptionError
+from ..learners.boosting import continued
+from ..learners.losses.cumulative import LOSSES, loss_of
+from ..model.boosted.fit import BoostedFit, HeldOut
+from ..model.boosted.trees import BoostedTrees
+from ..model.costs import CostField
+from ..model.fit import Certificate, Trace
+from ..model.latent_rule import LatentRule
+from ..model.likelihood.links import LINKS
+from ..model.sample import Rows, Sample
+from ..results.rankers.boosted import BoostedResults
+from ..solvers.boosted.choice import Plan, held_out_losses
+from ..solvers.boosted.rounds import Booster, Settings
+from ..solvers.threads import one_blas_thread
+from .base import Method, Needs, cost_option, jobs_option, option
+from .shared.boosted import Training, counted
+from .shared.folds import held_weights
+from .shared.linear_start import Linear
+
+# Folds where none are asked for; with more rows one of them is enough.
+_FOLDS, _MANY_ROWS = 5, 3000
+# Depths that depth="cv" tries.
+_DEPTHS = (1, 3, 6)
+_MOST_DEPTH = 12
+# Largest slope of a row at the thresholds that a fit ends with.
+_TOLERANCE = 1e-6
+# Case weight of a leaf: so much, or this share of a small sample.
+_MIN_WEIGHT, _MIN_SHARE = 5.0, 0.05
+_LOSSES = dict(
+    zip(LOSSES, ("likelihood", "logistic, of all thresholds", "exponential, of all thresholds"), strict=True)
+)
+
+
+def _rounds(name: str, value: Any, of: Any) -> Any:
+    return value if value == "cv" else whole(name, value, 1, of=of, also=" or 'cv'")
+
+
+def _depth(name: str, value: Any, of: Any) -> Any:
+    if isinstance(value, str) and value == "cv":
+        return value
+    if isinstance(value, (tuple, list)) and value:
+        return tuple(sorted({whole(f"each {name}", d, 1, _MOST_DEPTH, of=of) for d in value}))
+    return whole(name, value, 1, _MOST_DEPTH, of=of, also=", several of them or 'cv'")
+
+
+def _folds(name: str, value: Any, of: Any) -> int | None:
+    return None if value is None else whole(name, value, 2, of=of, also=", or None")
+
+
+def _weight(name: str, value: Any, of: Any) -> float | None:
+    return None if value is None else number(name, value, least=0.0, of=of, also=", or None")
+
+
+def _column_share(name: str, value: Any, of: Any) -> float | None:
+    return None if value is None else number(name, value, above=0.0, most=1.0, of=of, also=", or None")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class OrdinalBoosting(Method):
+    """Gradient boosting of shallow trees on one potential H with thresholds that move [Friedman 2001, 2002].
+
+    P(y <= k | x) = F(theta_k - H(x)). A round grows a tree of Newton steps on columns cut into at most 128 bins, on a
+    fresh part of the rows and of the columns (Chen & Guestrin 2016: with G and V the sums of slopes and curvatures of
+    a node, its value is -G / (V + penalty), and a cut gains the rise of G^2 / (V + penalty)), adds `learning_rate`
+    times its values to H, and every tenth round a Newton step moves the thresholds. One tree a round is enough for any
+    number of levels. The rounds start from a ridge cumulative model, so that trees learn what it misses, and end where
+    cross-validation says.
+
+    Parameters
+    ----------
+    loss : {"likelihood", "logistic", "exponential"}
+        -log P(y); sum_k log(1 + exp(-rho_k)) with rho_k = H - theta_k where y > k, else theta_k - H; or sum_k
+        exp(-rho_k / 2), the loss of ORBoost-All, whose H is half of this one (Lin & Li 2006).
+    link : {"logit", "probit", "cloglog", "loglog", "cauchit"}
+        F of the likelihood loss; the others have the logit.
+    rounds : int or "cv"
+        T; "cv" takes the least held-out loss, which may be at 0, for the start alone.
+    depth : int, sequence of int or "cv"
+        Cuts on a path, 1 to 12; of several, and of "cv" for 1, 3 and 6, the one of least held-out loss.
+    learning_rate : float
+        In (0, 1].
+    subsample : float
+        Share of the rows that a tree is given, in (0, 1].
+    column_share : float or None
+        Share of the columns that it is given, in (0, 1]; None for 0.6, and five columns at least.
+    linear_start : bool
+        Whether H starts from a cumulative model with a ridge penalty of 2^-4, ..., 2^10 chosen by cross-validation, or
+        from 0.
+    penalty : float
+        Of the squared values of leaves, 0 or more.
+    min_weight : float or None
+        Case weight of a leaf at least; None for 5, and a twentieth of all rows where these are fewer than 100.
+    folds : int or None
+        Of the cross-validation; None for 5, and with more than 3000 rows a fifth of them held out once.
+    patience, max_rounds : int
+        Rounds without a smaller held-out loss after which those of a fold end, and rounds at most.
+    cost : str or (K, K) array
+        What predicted ranks minimise in expectation: "absolute" gives the median, "classification" the mode. H and the
+        probabilities do not depend on it.
+    n_jobs : int
+        Folds at work at once, as threads; -1 for one a processor. The result does not depend on it.
+
+    Raises
+    ------
+    OptionError
+        A value outside these, or constraints= other than on the sign of one effect each: H is then monotone in it.
+
+    Examples
+    --------
+    >>> OrdinalBoosting(depth=2, rounds=100)
+    OrdinalBoosting(rounds=100, depth=2)
+    """
+
+    loss: str = option("likelihood", one_of, LOSSES)
+    link: str = option("logit", one_spelled, LINKS)
+    rounds: int | str = option("cv", _rounds)
+    depth: int | str | Sequence[int] = option("cv", _depth)
+    learning_rate: float = option(0.05, number, above=0.0, most=1.0)
+    subsample: float = option(0.7, number, above=0.0, most=1.0)
+    column_share: float | None = option(None, _column_share)
+    linear_start: bool = option(True, lambda name, value, of: flag(name, value))
+    penalty: float = option(1.0, number, least=0.0)
+    min_weight: float | None = option(None, _weight)
+    folds: int | None = option(None, _folds)
+    patience: int = option(100, whole, 1)
+    max_rounds: int = option(3000, whole, 1)
+    cost: CostField = cost_option()
+    n_jobs: int = jobs_option()
+
+    needs: ClassVar[Needs] = Needs(offset=True, restrictions=True)
+    results_class: ClassVar[type[Any]] = BoostedResults
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.loss != "likelihood" and self.link != "logit":
+            raise OptionError(f"link={self.link!r} goes with loss='likelihood'; loss={self.loss!r} has the logit.")
+
+    @property
+    def draws(self) -> bool:
+        """True: rows, columns and folds are drawn."""
+        return self.subsample < 1 or self.column_share != 1 or self.selects or self.linear_start
+
+    @property
+    def modal(self) -> bool:
+        """Whether the predicted rank is the most probable one."""
+        return self.cost == "classification"
+
+    @property
+    def selects(self) -> bool:
+        """Whether rounds or depth are chosen by cross-validation."""
+        return self.rounds == "cv" or not is_whole(self.depth)
+
+    @property
+    def depths(self) -> tuple[int, ...]:
+        """Those to choose from."""
+        if isinstance(self.depth, str):
+            return _DEPTHS
+        return (self.depth,) if isinstance(self.depth, int) else tuple(self.depth)
+
+    def settings(self, training: Training, depth: int) -> Settings:
+        """How the trees of a sample are grown."""
+        least = min(_MIN_WEIGHT, max(_MIN_SHARE * training.data.total, 1.0))
+        return Settings(
+            learning_rate=self.learning_rate,
+            depth=depth,
+            penalty=self.penalty,
+            min_weight=least if self.min_weight is None else self.min_weight,
+            subsample=self.subsample,
+            column_share=self.column_share,
+        )
+
+    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> BoostedFit:
+        """Fit to arrays.
+
+        Parameters
+        ----------
+        sample : Sample
+            Rows of weight 0 take no part.
+        rng : numpy.random.Generator
+            Source of the folds, and of the rows and columns of every tree.
+        progress : callable(step, total, message), optional
+        """
+        self.check(sample)
+        training = self._training(sample)
+        with one_blas_thread():
+            penalty, held_out = self._chosen(training, rng, progress)
+            weights = training.data.weights
+            depth = self.depths[0] if held_out is None else held_out.depth
+            start = training.linear(weights, penalty)
+            booster = training.booster(self.settings(training, depth), start, weights, rng)
+            for _ in range(self._length(held_out)):
+                booster.add()
+            trees = BoostedTrees(slopes=start.slopes, cuts=training.data.bins.cuts, trees=tuple(booster.trees))
+            return self._fitted(sample, training, booster, trees, penalty, held_out)
+
+    def more(self, sample: Sample, fit: BoostedFit, rounds: int, progress: Progress | None = None) -> BoostedFit:
+        """The fit with further rounds; the same as a fit of as many rounds at once.
+
+        Raises
+        ------
+        OptionError
+        """
+        whole("rounds", rounds, 1, of=self)
+        training = self._training(sample)
+        start = Linear(fit.trees.slopes, fit.thetas[0])
+        settings = self.settings(training, fit.depth)
+        booster = training.booster(settings, start, training.data.weights, continued(fit.state))
+        booster.repeat(fit.trees, fit.losses, fit.thetas, training.rows)
+        for _ in range(rounds):
+            booster.add()
+        trees = replace(fit.trees, trees=tuple(booster.trees))
+        return self._fitted(sample, training, booster, trees, fit.ridge, fit.held_out)
+
+    def truncated(self, sample: Sample, fit: BoostedFit, rounds: int) -> BoostedFit:
+        """The fit as it was after some of its rounds.
+
+        Raises
+        ------
+        OptionError
+            More rounds than were made.
+        """
+        whole("rounds", rounds, 0, fit.stages[-1], also=", the rounds made")
+        return self._with(replace(fit, kept=int(rounds)), sample, self._training(sample))
+
+    def staged_codes(
+        self, sample: Sample, fit: BoostedFit, targets: Sequence[Rows], stages: Sequence[int]
+    ) -> Iterator[list[IntArray]]:
+        """Predicted codes of several sets of rows after some of the rounds, growing, one sum going on to the next."""
+        training, made = self._training(sample), 0
+        every = [training.rows, *targets]
+        sums = [fit.trees.start(rows) for rows in every]
+        for stage in stages:
+            for rows, scores in zip(every, sums, strict=True):
+                fit.trees.add(rows, scores, made, stage)
+            made = stage
+            theta, _ = training.best_thresholds(sums[0], fit.thetas[stage])
+            rule = LatentRule(fit.trees, theta, training.loss.family, self.cost_matrix)
+            yield [rule.codes(rows, scores) for rows, scores in zip(targets, sums[1:], strict=True)]
+
+    def _training(self, sample: Sample) -> Training:
+        return Training.of(sample, loss_of(self.loss, self.link), type(self).__name__)
+
+    def _length(self, held_out: HeldOut | None) -> int:
+        if self.rounds != "cv":
+            return int(self.rounds)
+        return 0 if held_out is None else held_out.rounds
+
+    def _chosen(
+        self, training: Training, rng: np.random.Generator, progress: Progress | None
+    ) -> tuple[float | None, HeldOut | None]:
+        """The penalty of the linear start, and what the held-out rows say of rounds and depth."""
+        if training.flat or not (self.selects or self.linear_start):
+            return None, None
+        data, folds = training.data, self.folds or _FOLDS
+        held = held_weights(data.y, data.weights, folds, rng)
+        if self.folds is None and data.total > _MANY_ROWS:
+            held = held[:1]
+        if len(held) == 0:
+            raise DataError(
+                f"{type(self).__name__} needs two rows of some level for its cross-validation. Set rounds= and depth= "
+                "to numbers and linear_start=False, or take more rows."
+            )
+        penalty = training.best_ridge(held, rng) if self.linear_start else None
+        if not self.selects:
+            return penalty, None
+        starts = [training.linear(data.weights - out, penalty) for out in held]
+
+        def booster(depth: int, fold: int, own: np.random.Generator) -> Booster:
+            return training.booster(self.settings(training, depth), starts[fold], data.weights - held[fold], own)
+
+        fixed = None if self.rounds == "cv" else int(self.rounds)
+        plan = Plan(
+            depths=self.depths,
+            most=fixed or self.max_rounds,
+            patience=fixed or self.patience,
+            fixed=fixed is not None,
+            n_jobs=self.n_jobs,
+        )
+        tick = counted(progress, len(self.depths) * len(held))
+        return penalty, held_out_losses(booster, held, plan, rng, tick)
+
+    def _fitted(
+        self,
+        sample: Sample,
+        training: Training,
+        booster: Booster,
+        trees: BoostedTrees,
+        penalty: float | None,
+        held_out: HeldOut | None,
+    ) -> BoostedFit:
+        """The fit of all rounds of a booster."""
+        losses = np.array([*booster.losses, booster.mean_loss()])
+        # The rest is filled in by `_with`.
+        fit = BoostedFit(
+            rule=LatentRule(trees, booster.theta, training.loss.family, self.cost_matrix),
+            certificate=_certificate(np.inf, losses, None),
+            trace=Trace(iterations=booster.made, objective=losses, message=""),
+            scores=booster.scores,
+            trees=trees,
+            kept=booster.made,
+            depth=booster.settings.depth,
+            null_loss=training.null_loss(),
+            losses=losses,
+            thetas=np.array([*booster.thetas, booster.theta]),
+            ridge=penalty,
+            held_out=held_out,
+            state=dict(booster.rng.bit_generator.state),
+        )
+        return self._with(fit, sample, training, booster.scores)
+
+    def _with(
+        self, fit: BoostedFit, sample: Sample, training: Training, scores: FloatArray | None = None
+    ) -> BoostedFit:
+        """The fit with the rule, the scores and the certificate of the rounds that are kept."""
+        trees, made = fit.trees.upto(fit.kept), len(fit.trees.trees)
+        scores = trees(training.rows) if scores is None else scores
+        theta, slope = training.best_thresholds(scores, fit.thetas[fit.kept])
+        rule = LatentRule(trees, theta, training.loss.family, self.cost_matrix)
+        used = f"{made} rounds" + (f", the first {fit.kept} used" if fit.kept < made else "")
+        return replace(
+            fit,
+            rule=rule,
+            scores=rule.scores(sample.rows),
+            certificate=_certificate(slope, fit.losses[: fit.kept + 1], fit.held_out),
+            trace=replace(fit.trace, message=used),
+            facts=self._facts(fit, used),
+        )
+
+    def _facts(self, fit: BoostedFit, used: str) -> tuple[tuple[str, Any], ...]:
+        how = "" if fit.held_out is None else f", by {fit.held_out.how}"
+        start = "0" if fit.ridge is None else f"ridge cumulative model, penalty {fit.ridge:g} by cross-validation"
+        columns = "60% (five at least)" if self.column_share is None else f"{self.column_share:.0%}"
+        link = f", {self.link} link" if self.loss == "likelihood" else ""
+        return (
+            ("Loss", _LOSSES[self.loss] + link),
+            ("Rounds", used + (how if self.rounds == "cv" else "")),
+            ("Depth", f"{fit.depth}" + ("" if is_whole(self.depth) else how)),
+            ("Learning rate", f"{self.learning_rate:g}"),
+            ("A tree is given", f"{self.subsample:.0%} of the rows, {columns} of the columns"),
+            ("Start", start),
+        )
+
+
+def _certificate(slope: float, losses: FloatArray, held_out: HeldOut | None) -> Certificate:
+    """Whether the thresholds are the best for H; the losses beside it."""
+    details: list[tuple[str, Any]] = [("training loss", float(losses[-1]))]
+    if held_out is not None:
+        details.append(("held-out loss", float(held_out.curve[min(losses.size, held_out.curve.size) - 1])))
+    return Certificate(name="max |slope| by the thresholds", value=slope, tolerance=_TOLERANCE, details=tuple(details))

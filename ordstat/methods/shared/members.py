@@ -1,0 +1,87 @@
+"""Members of a blend: methods by name or as values, each with probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any, cast
+
+import numpy as np
+
+from ..._typing import FloatArray
+from ...checks import unknown
+from ...exceptions import OptionError
+from ...model.empty_levels import fit_present
+from ...model.fit import Fit
+from ...model.reduction.answers import in_order
+from ...model.rules import Rule
+from ...model.sample import Rows, Sample
+from ..base import Method
+from ..calibrated import Calibrated
+
+
+def member(name: str, value: Any, of: Any) -> Method:
+    """The method that a name or a value stands for.
+
+    Raises
+    ------
+    OptionError
+        It is neither, or takes no other rows.
+    """
+    # Imported late: the list of methods has the blend in it.
+    known = import_module("ordstat.methods")
+    if isinstance(value, Method):
+        found: Method = value
+    elif (spelled := known.spelled(value)) is not None:
+        entry = known.METHODS[spelled]
+        found = entry.method(**entry.preset)
+    else:
+        raise unknown(name, value, known.METHODS, of=of, also=", or a method value such as REDSVM(C=10)")
+    if found.pairwise:
+        raise OptionError(f"{name} must take columns; got {found!r}. Use a named kernel.")
+    if type(found) is type(of):
+        raise OptionError(f"{name} must be another method than a blend; got {found!r}. List its members themselves.")
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Exceeding:
+    """P(y > k) of a fitted member.
+
+    Attributes
+    ----------
+    fit : Fit
+    n_levels : int
+    """
+
+    fit: Fit
+    n_levels: int
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N, K-1), not growing with k."""
+        probabilities = _probabilities(self.fit, self.fit.rule, rows)
+        assert probabilities is not None
+        return np.clip(in_order(1.0 - np.cumsum(probabilities, axis=1)[:, :-1]), 0.0, 1.0)
+
+
+def _probabilities(fit: Fit, rule: Rule, rows: Rows) -> FloatArray | None:
+    """(N, K) probabilities by the calibration of a fit or by its rule; None where neither has any."""
+    if fit.calibration is not None:
+        return fit.calibration.probabilities(rule.scores(rows))
+    if not getattr(rule, "probable", False):
+        return None
+    found: FloatArray = cast(Any, rule).probabilities(rows)
+    return found
+
+
+def fitted_member(method: Method, sample: Sample, rng: np.random.Generator) -> Exceeding:
+    """A method fitted to a sample, calibrated by cross-fitting where it has no probabilities of its own.
+
+    Where cross-validation chooses a C, it does so once, on the whole sample.
+    """
+    fit = fit_present(cast(Any, method), sample, rng)
+    if _probabilities(fit, fit.rule, sample.rows.take(slice(0, 1))) is None:
+        chosen = getattr(fit, "selection", None)
+        settled = method if chosen is None or chosen.gamma is not None else replace(cast(Any, method), C=chosen.best_C)
+        fit = fit_present(cast(Any, Calibrated.of(settled, True)), sample, rng)
+    return Exceeding(fit, sample.n_levels)

@@ -1,0 +1,92 @@
+"""Random effects in a likelihood fit: what they go with, and the fit with them from the one without."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..._typing import FloatArray
+from ...checks import is_whole
+from ...exceptions import OptionError
+from ...model.fit import Certificate, LikelihoodFit, Trace
+from ...model.likelihood.rule import LikelihoodRule
+from ...model.sample import Sample
+from ...solvers.likelihood.estimate import Estimate
+from ...solvers.likelihood.layout import Layout
+from ...solvers.likelihood.mixed.at_estimates import MarginalAtEstimates
+from ...solvers.likelihood.mixed.estimate import Covariance, MixedEstimate, mixed_estimate
+from ...solvers.likelihood.problem import Problem
+
+#: Nodes that "auto" may come to.
+MOST_NODES = 100
+
+
+def checked_quadrature(name: str, value: Any, of: Any) -> int | str:
+    """A number of nodes, or "auto"."""
+    if value == "auto":
+        return "auto"
+    if is_whole(value) and value != 0 and abs(value) <= MOST_NODES:
+        return int(value)
+    raise OptionError(
+        f"{name} must be 1 (Laplace), a number of nodes up to {MOST_NODES} (adaptive Gauss-Hermite; negative for a "
+        f"rule without modes) or 'auto'; got {value!r}."
+    )
+
+
+def check_random(sample: Sample, **options: Any) -> None:
+    """OptionError where random effects meet what they do not go with."""
+    if sample.rows.random is None:
+        return
+    refused = {**options, "cluster=": sample.cluster}
+    for name, value in refused.items():
+        if value is not None:
+            raise OptionError(f"{name} must be left out where the formula has random effects; got {_shown(value)}.")
+
+
+def _shown(value: Any) -> str:
+    return "values" if isinstance(value, np.ndarray) else repr(value)
+
+
+def with_random_effects(
+    fit: LikelihoodFit, sample: Sample, problem: Problem, found: Estimate, quadrature: int | str, max_iter: int
+) -> LikelihoodFit:
+    """The fit with random effects, from the one without."""
+    mixed = mixed_estimate(problem, (found.optimum.alpha, found.rest), quadrature, max_iter)
+    marginal, layout = mixed.marginal(fit.loglik), Layout.of(problem)
+    alpha, rest = _parts(mixed.fixed, problem)
+    bare = layout.rule(alpha, rest, found.family, _rule(fit).cost)
+    rule = replace(bare, effects=tuple(term.modes for term in marginal.terms))
+    size = mixed.likelihood.model.n_fixed
+    return replace(
+        fit,
+        rule=rule,
+        certificate=_certificate(mixed),
+        trace=Trace(iterations=len(mixed.logliks) - 1, objective=np.array(mixed.logliks), message=mixed.message),
+        scores=rule.scores(sample.rows),
+        coefficients=layout.spread(mixed.fixed),
+        information=Covariance(marginal.covariance[:size, :size]),
+        loglik=mixed.loglik,
+        marginal=marginal,
+        likelihood=MarginalAtEstimates(marginal),
+        beyond=None,
+    )
+
+
+def _rule(fit: LikelihoodFit) -> LikelihoodRule:
+    assert isinstance(fit.rule, LikelihoodRule)
+    return fit.rule
+
+
+def _parts(fixed: FloatArray, problem: Problem) -> tuple[FloatArray, FloatArray]:
+    """(t, m) and (q,) of the user's parameters in one vector."""
+    user = problem.user_scale()
+    t, m = user.c.size, user.G.shape[0]
+    return fixed[: t * m].reshape(m, t).T, fixed[t * m :]
+
+
+def _certificate(mixed: MixedEstimate) -> Certificate:
+    details: list[tuple[str, Any]] = [("gradient of the modes", mixed.modes_gradient)]
+    details += [("smallest eigenvalue of the information", mixed.smallest_eigenvalue)]
+    return Certificate(name="max |gradient|", value=mixed.gradient, tolerance=mixed.tolerance, details=tuple(details))

@@ -1,0 +1,1 @@
+"""Fitted sums of Newton trees."""

@@ -1,0 +1,85 @@
+"""A rule by P(y > k | x) for every k, of whatever makes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from .costs import CostMatrix
+from .probable import CostRule
+from .reduction.answers import position
+from .rules import count_above
+from .sample import Rows
+
+
+class Exceedances(Protocol):
+    """Probabilities of exceeding each level, which do not grow with the level."""
+
+    @property
+    def n_levels(self) -> int:
+        """K."""
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N, K-1) P(y > k)."""
+
+
+@dataclass(frozen=True, eq=False)
+class CumulativeRule(CostRule):
+    """The rank of least expected cost by P(y > k | x).
+
+    Its score is the interpolated median of y, on which the thresholds are 1, ..., K-1; its gaps are P(y > k) - 1/2.
+
+    Attributes
+    ----------
+    above : Exceedances
+    cost : CostMatrix
+    """
+
+    above: Exceedances
+    cost: CostMatrix
+
+    @property
+    def n_levels(self) -> int:
+        return self.above.n_levels
+
+    @property
+    def theta(self) -> FloatArray:
+        """(K-1,) thresholds on the score."""
+        return np.arange(1.0, self.n_levels)
+
+    def scores(self, rows: Rows) -> FloatArray:
+        return position(self.gaps(rows))
+
+    def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K-1) P(y > k) - 1/2."""
+        return self.above(rows) - 0.5
+
+    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
+        """(N,) rank of least expected cost; under the absolute cost the median, by the scores alone."""
+        if self.cost != CostMatrix.absolute():
+            return super().codes(rows)
+        return count_above((self.scores(rows) if scores is None else scores)[:, None] - self.theta)
+
+    def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(y <= k)."""
+        return np.hstack([1.0 - self.above(rows), np.ones((rows.n, 1))])
+
+    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(y = k)."""
+        ends = np.ones((rows.n, 1)), np.zeros((rows.n, 1))
+        return -np.diff(np.hstack([ends[0], self.above(rows), ends[1]]), axis=1)
+
+    def log_odds_above(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K-1) log(P(y > k) / P(y <= k))."""
+        above = self.above(rows)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(above) - np.log1p(-above))
+
+
+def ranked_score(above: FloatArray, y: IntArray, weights: FloatArray) -> float:
+    """Mean ranked probability score: the sum over k of (P(y > k) - [y > k])^2."""
+    misses = np.square(above - (y[:, None] > np.arange(above.shape[1]))).sum(axis=1)
+    return float(weights @ misses / weights.sum())

@@ -1,0 +1,118 @@
+"""What integrating random effects out of a likelihood leaves: covariances of the effects, their modes, and how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EffectsOfGroups:
+    """The effects of one random term.
+
+    Attributes
+    ----------
+    factor : (q, q)
+        Lambda, its diagonal >= 0.
+    entries : (m,) and (m,)
+        Rows and columns of Lambda that are parameters.
+    modes : (G, q)
+        b^ of every group.
+    conditional : (G, q, q)
+        Their covariance given the parameters.
+    boundary : dict of int to float
+        Columns whose diagonal element is 0, and the derivative of the log-likelihood by its square there.
+    """
+
+    factor: FloatArray
+    entries: tuple[IntArray, IntArray]
+    modes: FloatArray
+    conditional: FloatArray
+    boundary: dict[int, float]
+
+    @property
+    def covariance(self) -> FloatArray:
+        """(q, q) of the effects of one group."""
+        return np.asarray(self.factor @ self.factor.T)
+
+    @property
+    def deviations(self) -> FloatArray:
+        """(q,) standard deviations."""
+        return np.asarray(np.sqrt(np.einsum("rc,rc->r", self.factor, self.factor)))
+
+    @property
+    def correlations(self) -> FloatArray:
+        """(q, q); NaN beside a standard deviation of 0."""
+        sd = self.deviations
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(self.covariance / np.outer(sd, sd))
+
+    def deviation_slopes(self) -> FloatArray:
+        """(q, m) derivatives of `deviations` by the parameters of Lambda; NaN where one is 0."""
+        rows, columns = self.entries
+        out = np.zeros((len(self.factor), rows.size))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            out[rows, np.arange(rows.size)] = self.factor[rows, columns] / self.deviations[rows]
+        return out
+
+    def correlation_slopes(self, r: int, s: int) -> FloatArray:
+        """(m,) derivatives of the correlation of two columns."""
+        rows, columns = self.entries
+        sd, rho, by_sd = self.deviations, self.correlations[r, s], self.deviation_slopes()
+        out = -rho * (by_sd[r] / sd[r] + by_sd[s] / sd[s])
+        out[rows == r] += self.factor[s, columns[rows == r]] / (sd[r] * sd[s])
+        out[rows == s] += self.factor[r, columns[rows == s]] / (sd[r] * sd[s])
+        return np.asarray(out)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Marginal:
+    """Random effects integrated out of a likelihood, at its estimates.
+
+    Attributes
+    ----------
+    terms : tuple of EffectsOfGroups
+        In the order of the formula.
+    covariance : (P' + m, P' + m)
+        Of the estimated fixed parameters and then of those of Lambda, term by term; NaN of what is at its boundary.
+    quadrature : int
+        Nodes: 1 of Laplace's approximation, negative of a rule without modes.
+    plain_loglik : float
+        Of the same model without random effects.
+    likelihood : MarginalLikelihood
+        The integrated likelihood, to be asked again (`solvers/likelihood/mixed/at_estimates.py`).
+    """
+
+    terms: tuple[EffectsOfGroups, ...]
+    covariance: FloatArray
+    quadrature: int
+    plain_loglik: float
+    likelihood: Any
+
+    @property
+    def n_phi(self) -> int:
+        """m."""
+        return sum(term.entries[0].size for term in self.terms)
+
+    @property
+    def n_fixed(self) -> int:
+        """P'."""
+        return len(self.covariance) - self.n_phi
+
+    def covariance_of(self, k: int) -> FloatArray:
+        """(m, m) of the parameters of Lambda of term k."""
+        start = self.n_fixed + sum(term.entries[0].size for term in self.terms[:k])
+        own = slice(start, start + self.terms[k].entries[0].size)
+        return np.asarray(self.covariance[own, own])
+
+    @property
+    def integration(self) -> str:
+        """How, in words."""
+        if self.quadrature == 1:
+            return "Laplace"
+        kind = "adaptive" if self.quadrature > 0 else "non-adaptive"
+        return f"{kind} Gauss-Hermite, {abs(self.quadrature)} nodes"

@@ -1,0 +1,239 @@
+"""Marginal effects: what changes in the response when a variable changes and all else stays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from ....checks import one_of
+from ....exceptions import OptionError
+from ..fitted import FittedLikelihood
+from ..parameters import listed
+from ..standard_errors import normal_quantile
+from .average import PAIRS, Average, Averager
+from .changes import Change, Counterfactuals, changes_of, per_variable
+from .counterfactual import Population, population
+from .emmeans import checked, shown_value
+from .marginal import MarginalEffects
+from .means import listing
+from .places import Place, places
+from .specs import texts
+
+
+def marginal_effects(
+    r: FittedLikelihood,
+    variables: str | Sequence[str] | None = None,
+    *,
+    scale: str = "prob",
+    contrast: str = "reference",
+    change: Any = None,
+    at: str | Mapping[str, Any] | None = None,
+    by: str | Sequence[str] | None = None,
+    newdata: Any = None,
+    weights: Any = None,
+    data: Any = None,
+    level: float = 0.95,
+    vcov: Any = None,
+) -> MarginalEffects:
+    """Marginal effects of variables of the formula: differences between levels of factors, derivatives by numbers.
+
+    The variable is changed in the data and the design is built again, so that interactions, splines and transforms
+    follow; effects are averaged over the rows with their weights, or taken at chosen places.
+
+    Parameters
+    ----------
+    variables : str or sequence of str, optional
+        Columns of the data; all variables of the right-hand sides if not given.
+    scale : str
+        "prob": P(response = level), an effect per level. "cum_prob": P(response <= level), an effect per level but the
+        highest; "exc_prob": P(response > level). "mean_class", or "mean": the expected rank, 1..K. "latent": s (H -
+        mean threshold), the latent variable in units of each row's own scale. "log_odds": log odds of a response above
+        each threshold; "odds": their ratios, exp() of the average difference.
+    contrast : {"reference", "sequential", "pairwise"}
+        Factors: each level against the first, against the one before, or all pairs.
+    change : optional
+        Of numbers, in place of the derivative: a number (so much more than each row has), "sd" (a standard deviation
+        more), "iqr" (from the first to the third quartile), "minmax", or two values or more to compare, [20, 60],
+        which factors take as well. A dict {"age": 10, "income": "iqr"} for each variable.
+    at : {"mean", "median", "rows"} or mapping, optional
+        Where, if not averaged over all rows: "mean" (or "median") is one row with numbers at their weighted mean and
+        factors at their most frequent level, within each group of `by`; "rows" every row by itself. A mapping sets
+        variables in all rows and averages over the rest, {"age": [30, 60]}; for every combination of the values, which
+        for numbers may be "mean" and "median".
+    by : str or sequence of str, optional
+        Columns of the data; averages are over the rows with each of their values.
+    newdata : data frame, optional
+        Rows to average over; those of the fit if not given.
+    weights : str or (N,) array, optional
+        Case weights of `newdata`.
+    data : data frame, optional
+        The data of the fit, where it does not have them any more (after unpickling).
+    level : float in (0, 1)
+        Confidence level of the limits.
+    vcov : str or dict, optional
+        Covariance of the parameters, as in `vcov`.
+
+    Returns
+    -------
+    MarginalEffects
+        Prints as a table with notes. `.frame` is that table; `.contrasts()` compares the effects between the values of
+        `by` and `at`, and `.joint_test()` tests them together.
+
+    Raises
+    ------
+    OptionError
+        Another scale, contrast, change or place, or a name that is no variable of the formula.
+    DataError
+        The data of the fit are not at hand or have changed; a change that leaves the range of a transform.
+
+    Notes
+    -----
+    Standard errors take the rows as they are (R's marginaleffects and Stata's `margins` do so by default), with
+    analytic derivatives by all parameters. Tests are by t under survey designs and CR2 covariances.
+
+    References
+    ----------
+    Long & Freese (2014), *Regression models for categorical dependent variables using Stata*, ch. 7.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> anes = datasets.load("anes96")
+    >>> fit = ordfit("PID ~ vote + age + income", anes)
+    >>> fit.marginal_effects("age", scale="mean_class").frame[["contrast", "estimate", "std_error"]].round(4)
+      contrast  estimate  std_error
+    0    dY/dX   -0.0061     0.0025
+    >>> fit.marginal_effects("vote", at={"age": [30, 60]}, scale="exc_prob").frame["estimate"].round(3).tolist()[:3]
+    [0.312, 0.605, 0.751]
+    """
+    averager, everyone = Averager.of(r, scale, vcov), population(r, newdata, weights, data)
+    return checked(_marginal(averager, everyone, variables, contrast, change, at, by, level), stacklevel=2)
+
+
+def _marginal(
+    averager: Averager, everyone: Population, variables: Any, contrast: str, change: Any, at: Any, by: Any, level: float
+) -> MarginalEffects:
+    """The effects of variables at all places."""
+    normal_quantile(level)
+    one_of("contrast", contrast, PAIRS)
+    names = _names(everyone, variables, at)
+    given = per_variable(names, everyone.categories, change)
+    wanted = {name: changes_of(everyone, name, contrast, one, averager.sign) for name, one in given.items()}
+    _check_moving(wanted, at)
+    found = [one for place in places(everyone, at, by) for one in _effects(averager, place, wanted, at == "rows")]
+    order = {pair: k for k, pair in enumerate((name, one.label) for name, some in wanted.items() for one in some)}
+    found.sort(key=lambda one: order[one[0]["term"], one[0]["contrast"]])
+    cells, averages = pd.DataFrame([cell for cell, _ in found]), [average for _, average in found]
+    notes = _notes(everyone, wanted, at, by)
+    return MarginalEffects(cells, ("term", "contrast"), averages, averager, level, notes)
+
+
+def _names(everyone: Population, variables: Any, at: Any) -> list[str]:
+    """The variables whose effects are asked for; those set to a value are left out unless they are named."""
+    names = texts("variables", variables)
+    if variables is None:
+        names = [name for name in everyone.variables if not (isinstance(at, Mapping) and name in at)]
+    if not names:
+        raise OptionError("the formula has no variable that could have an effect.")
+    for name in names:
+        everyone.check(name)
+    return list(dict.fromkeys(names))
+
+
+def _check_moving(wanted: Mapping[str, Sequence[Change]], at: Any) -> None:
+    """OptionError for a variable that is set to a value where its effect does not depend on it."""
+    for name, changes in wanted.items():
+        if isinstance(at, Mapping) and name in at and any(change.pair is not None for change in changes):
+            raise OptionError(f"{name!r} is compared over its own values: leave it out of at=.")
+
+
+def _effects(
+    averager: Averager, place: Place, wanted: Mapping[str, Sequence[Change]], single: bool
+) -> list[tuple[dict[str, Any], Average]]:
+    """All effects at a place, or at each of its rows, with what they are."""
+    labels, rows = place
+    counterfactuals, found = Counterfactuals(averager, rows, single), []
+    for name, changes in wanted.items():
+        for change in changes:
+            front = {"term": name, "contrast": change.label}
+            effects = counterfactuals.effect(name, change)
+            told = [{"row": row} for row in rows.frame.index] if single else [labels]
+            found += [(front | one, effect) for one, effect in zip(told, effects, strict=True)]
+    return found
+
+
+def _notes(everyone: Population, wanted: Mapping[str, Sequence[Change]], at: Any, by: Any) -> tuple[str, ...]:
+    """What was averaged over what."""
+    notes, groups = [], f" of each group of {listing([str(name) for name in listed(by)])}" if listed(by) else ""
+    rows = f"{len(everyone.frame):,} rows"
+    if at == "rows":
+        notes.append("Of each row by itself.")
+    elif isinstance(at, str):
+        notes.append(f"At the {at}s of numbers, most frequent levels of factors{groups or _typical(everyone, at)}.")
+    else:
+        notes.append(f"Averaged over the {rows}{groups}{' with values set as shown' if at else ''}.")
+    steps = [f"{name}: {one.step:.4g}" for name, some in wanted.items() for one in some if one.label == "+SD"]
+    return (*notes, *([f"SD of {listing(steps)}."] if steps else []))
+
+
+def _typical(everyone: Population, how: str) -> str:
+    values = places(everyone, how, None)[0][1]
+    return f" ({', '.join(f'{name} = {shown_value(values.frame[name].iloc[0])}' for name in everyone.variables)})"
+
+
+def average_effects(
+    r: FittedLikelihood,
+    variable: str | Sequence[str] | None = None,
+    *,
+    scale: str = "prob",
+    contrast: str = "reference",
+    values: Sequence[Any] | None = None,
+    at: Mapping[str, Any] | None = None,
+    by: str | Sequence[str] | None = None,
+    newdata: Any = None,
+    weights: Any = None,
+    data: Any = None,
+    level: float = 0.95,
+    vcov: Any = None,
+) -> pd.DataFrame:
+    """Average effects of variables of the formula as a plain table: that of `marginal_effects`.
+
+    Parameters
+    ----------
+    variable : str or sequence of str, optional
+        Columns of the data; all variables of the right-hand sides if not given.
+    scale, contrast, by, newdata, weights, data, level, vcov
+        As in `marginal_effects`.
+    values : sequence, optional
+        Values to compare, of a number too ([20, 60]), in place of all levels or the slope.
+    at : mapping, optional
+        Other variables to hold at a value in all rows.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns term, contrast ("warm - cold"; "dY/dX" for a slope), those of `at` and `by`, level or threshold where
+        the scale has them, estimate, std_error (delta method), statistic, p_value, lower, upper. Errors are NaN,
+        with a DataWarning, where the data say nothing about a combination of levels.
+
+    Raises
+    ------
+    OptionError
+        Another scale or contrast, a name that is no variable of the formula, or `values` of several variables.
+    DataError
+        The data of the fit are not at hand or have changed.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.effects("temp").set_index("level")["estimate"].round(4).tolist()
+    [-0.1174, -0.3465, 0.0852, 0.2223, 0.1564]
+    """
+    if values is not None and len(listed(variable)) != 1:
+        raise OptionError("values= goes with one variable.")
+    change = None if values is None else tuple(values)
+    averager, everyone = Averager.of(r, scale, vcov), population(r, newdata, weights, data)
+    return checked(_marginal(averager, everyone, variable, contrast, change, at, by, level), stacklevel=2).frame

@@ -1,0 +1,54 @@
+"""How the columns of a design move with a number of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...._typing import FloatArray
+from ....model.likelihood.stencil import stencil
+from ....model.sample import Rows
+
+
+def tangent(
+    design: Callable[[pd.DataFrame], Rows], frame: pd.DataFrame, name: str, known: FloatArray, linear: bool
+) -> Rows:
+    """The derivatives of the columns of every row by a number.
+
+    Parameters
+    ----------
+    design : callable
+        The rows of a frame.
+    frame : pandas.DataFrame
+    name : str
+    known : (N,)
+        Values that the design can be evaluated between.
+    linear : bool
+        Whether the columns are linear in the number; else they are differences of five points.
+    """
+    x = frame[name].to_numpy(dtype=np.float64)
+    if linear:
+        ones = np.ones((x.size, 1))
+        points, coefficients = np.hstack([0.0 * ones, ones]), np.hstack([-ones, ones])
+    else:
+        points, coefficients = stencil(x, known)
+    return combined([design(frame.assign(**{name: column})) for column in points.T], coefficients)
+
+
+def combined(points: Sequence[Rows], coefficients: FloatArray) -> Rows:
+    """Sums of rows with coefficients (n, len(points)) that sum to 0; columns that do not change give exact zeros."""
+
+    def total(parts: list[FloatArray | None]) -> FloatArray | None:
+        first, *others = parts
+        if first is None:
+            return None
+        factors = coefficients if first.ndim == 1 else coefficients[:, :, None]
+        moved = (factors[:, j] * (other - first) for j, other in enumerate(others, start=1) if other is not None)
+        return np.asarray(sum(moved, np.zeros_like(first)))
+
+    parts: dict[str, Any] = {one.name: total([getattr(rows, one.name) for rows in points]) for one in fields(Rows)}
+    return replace(points[0], **parts)

@@ -1,0 +1,236 @@
+"""Predictions with random effects: at their modes, at zero, averaged over new groups or over what the data leave open.
+
+The probability of a level averaged over z'b ~ N(shift, variance) is one integral, whatever the terms are: in closed
+form for the probit, by Gauss-Hermite nodes else. Errors are by the delta method on psi and the effects together: the
+total derivative by psi (the modes move with it) with the covariance of psi, and at the modes the variance of z'b given
+psi.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...._typing import FloatArray
+from ....checks import one_of
+from ....exceptions import DataError, OptionError
+from ....model.costs import CostMatrix
+from ....model.likelihood.predictor import Predictor
+from ....model.likelihood.rule import LikelihoodRule
+from ....model.probable import least_expected
+from ....model.sample import Rows
+from ...predictions import unknown_type
+from ...target import Target
+from ..fitted import FittedLikelihood
+from ..standard_errors import UNCERTAIN, limits_between, logit_limits, rule_at, symmetric_limits
+
+#: What random effects may be in a prediction.
+EFFECTS = ("mode", "zero", "marginal", "posterior")
+#: Nodes by the largest standard deviation of what is averaged over.
+_NODES = ((1.0, 24), (2.0, 48), (np.inf, 120))
+#: Step of a derivative by the score.
+_STEP = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class _At:
+    """Rows, the rule without random effects, and the mean and variance of what they add to the scores."""
+
+    rule: LikelihoodRule
+    rows: Rows
+    shift: FloatArray
+    variance: FloatArray
+
+
+def mixed_prediction(
+    r: FittedLikelihood,
+    newdata: Any,
+    type: str,
+    re: str | None,
+    se: bool,
+    interval: str | None,
+    level: float,
+    cost: Any,
+) -> pd.Series | pd.DataFrame:
+    """`predict` of a fit with random effects; see there.
+
+    Raises
+    ------
+    OptionError
+        An unknown `re` or type, or errors of a type that has none.
+    DataError
+        At the modes, groups that the fit has not seen.
+    """
+    if re is not None:
+        one_of("re", re, EFFECTS)
+    types = tuple(one for one in r.predicts if one != "margin")
+    if type not in types:
+        raise unknown_type(r, type)
+    if cost is not None and type != "class":
+        raise OptionError(f"cost goes with type='class'; got type={type!r}.")
+    target = mixed_target(r, newdata)
+    kind = _kind(r, target.rows, re)
+    at = _at(r, target.rows, kind, None)
+    if type == "class":
+        if se or interval is not None:
+            raise OptionError(f"type='class' has no standard error or interval; {', '.join(UNCERTAIN)} have.")
+        rule = at.rule if cost is None else replace(at.rule, cost=CostMatrix.parse(cost))
+        return target.classes(least_expected(_probabilities(at), rule.cost), r.design.levels, r.design.response)
+    value = VALUES[type](at)
+    labels = _labels(r, type)
+    if not se and interval is None:
+        return target.series(value[:, 0], type) if labels is None else target.frame(value, labels)
+    return _with_errors(r, target, type, kind, at, value, (se, interval is not None, level))
+
+
+def mixed_target(r: FittedLikelihood, newdata: Any) -> Target:
+    """The rows of new data, or of the fit, with their scores without random effects."""
+    bare = replace(r.rule, effects=())
+    if newdata is None:
+        rows = r.design.sample.rows
+        complete, index = np.ones(rows.n, dtype=np.bool_), r.design.index
+    else:
+        new = r.design.spec.rebuild(newdata)
+        rows, complete, index = new.rows, new.complete, new.index
+    return Target(rows=rows, scores=bare.scores(rows), complete=complete, index=index)
+
+
+def _kind(r: FittedLikelihood, rows: Rows, re: str | None) -> str:
+    """What is asked for: the modes where all groups are known, the average where none is."""
+    assert rows.random is not None
+    unseen = [term.codes < 0 for term in rows.random.terms]
+    if re not in (None, "mode"):
+        return str(re)
+    if not any(mask.any() for mask in unseen):
+        return "mode"
+    if re is None and all(mask.all() for mask in unseen):
+        return "marginal"
+    names = [term.group for term, mask in zip(r.design.random, unseen, strict=True) if mask.any()]
+    counts = [int(mask.sum()) for mask in unseen if mask.any()]
+    shown = ", ".join(f"{name!r} in {count} rows" for name, count in zip(names, counts, strict=True))
+    raise DataError(
+        f"newdata has groups that the fit has not seen, {shown}: they have no mode. Use re='posterior', which averages "
+        "over the effects of new groups, re='marginal', which does so for all, or re='zero'."
+    )
+
+
+def _at(r: FittedLikelihood, rows: Rows, kind: str, psi: FloatArray | None) -> _At:
+    assert r.fit.marginal is not None
+    found = r.fit.marginal.likelihood.moments(rows.random, kind, psi)
+    rule = replace(rule_at(r.fit, found.estimates), effects=())
+    return _At(rule, rows, found.shift, found.variance)
+
+
+# Values
+
+
+def _predictor(at: _At, move: FloatArray | float = 0.0) -> Predictor:
+    return at.rule.predictor(at.rows, at.rule.scores(at.rows) + at.shift + move)
+
+
+def _averaged(at: _At, curve: Callable[[Predictor], FloatArray]) -> FloatArray:
+    """(n, M) mean of a curve of the predictors over z'b."""
+    if not at.variance.any():
+        return curve(_predictor(at))
+    if at.rule.link.name == "probit":
+        bare = _predictor(at)
+        wider = 0.5 * np.log1p(bare.s**2 * at.variance)
+        return curve(replace(bare, tau=bare.tau + wider))
+    deviation = np.sqrt(at.variance)
+    smooth = at.rule.family.concave  # the poles of the Cauchy distribution function are near
+    count = next(nodes for most, nodes in _NODES if deviation.max() <= most) if smooth else _NODES[-1][1]
+    points, weights = np.polynomial.hermite_e.hermegauss(count)
+    shares = weights / weights.sum()
+    total: Any = 0.0
+    for point, share in zip(points, shares, strict=True):
+        if share > 1e-18:
+            total = total + share * curve(_predictor(at, deviation * point))
+    return np.asarray(total)
+
+
+def _probabilities(at: _At) -> FloatArray:
+    return _averaged(at, at.rule.family.probabilities)
+
+
+def _cumulative(at: _At) -> FloatArray:
+    below = _averaged(at, lambda predictor: at.rule.family.below(predictor.eta()))
+    return np.hstack([below, np.ones((len(below), 1))])
+
+
+def _mean(at: _At) -> FloatArray:
+    return np.asarray((_probabilities(at) @ np.arange(1.0, at.rule.n_levels + 1))[:, None])
+
+
+#: Values (n, M) of each type; those that are linear in the score are at its mean.
+VALUES: dict[str, Callable[[_At], FloatArray]] = {
+    "prob": _probabilities,
+    "cum_prob": _cumulative,
+    "score": lambda at: _predictor(at).H[:, None],
+    "linear_predictor": lambda at: _predictor(at).eta(),
+    "mean": _mean,
+}
+
+
+def _labels(r: FittedLikelihood, type: str) -> list[Any] | None:
+    if type in ("score", "mean"):
+        return None
+    return r.threshold_names if type == "linear_predictor" else list(r.levels)
+
+
+# Errors
+
+
+def _with_errors(
+    r: FittedLikelihood,
+    target: Target,
+    type: str,
+    kind: str,
+    at: _At,
+    value: FloatArray,
+    asked: tuple[bool, bool, float],
+) -> pd.DataFrame:
+    se, interval, level = asked
+    error = prediction_errors(r, target.rows, type, kind, at)
+    tables = {"estimate": value}
+    if se:
+        tables["std_error"] = error
+    if interval:
+        tables["lower"], tables["upper"] = _limits(at, type, value, error, level)
+    labels = _labels(r, type)
+    columns: pd.Index = pd.Index(list(tables))
+    if labels is not None:
+        columns = pd.MultiIndex.from_product([list(tables), labels], names=["statistic", None])
+    return target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
+
+
+def prediction_errors(r: FittedLikelihood, rows: Rows, type: str, kind: str, at: _At) -> FloatArray:
+    """(n, M) standard errors by the delta method."""
+    assert r.fit.marginal is not None
+    likelihood, curve = r.fit.marginal.likelihood, VALUES[type]
+    places, slopes = [], []
+    for place, behind, ahead, distance in likelihood.steps():
+        ends = (curve(_at(r, rows, kind, psi)) for psi in (behind, ahead))
+        low, high = ends
+        places.append(place)
+        slopes.append((high - low) / distance)
+    own = likelihood.inner_covariance()[np.ix_(places, places)]
+    moved = np.stack(slopes)
+    variance = np.einsum("anm,ab,bnm->nm", moved, own, moved)
+    given = likelihood.moments(rows.random, kind).error
+    if given.any():
+        further, nearer = (curve(replace(at, shift=at.shift + move)) for move in (_STEP, -_STEP))
+        variance += given[:, None] * ((further - nearer) / (2.0 * _STEP)) ** 2
+    return np.asarray(np.sqrt(variance))
+
+
+def _limits(at: _At, type: str, value: FloatArray, error: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """On the logit scale for probabilities, between 1 and K for the mean, symmetric else."""
+    if type in ("prob", "cum_prob"):
+        return logit_limits(value, np.maximum(1.0 - value, 0.0), error, level)
+    if type == "mean":
+        return limits_between(1.0, float(at.rule.n_levels), value, error, level)
+    return symmetric_limits(value, error, level)

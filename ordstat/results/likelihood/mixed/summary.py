@@ -1,0 +1,106 @@
+"""Random effects in a summary: a table of their variances, and lines of its header."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ....assess.likelihood.wald import chi2_tail
+from ....model.likelihood.marginal import Marginal
+from ...report.cells import p_value
+from ...report.render import Table
+from ..fitted import FittedLikelihood
+from .effects import variance_table
+
+#: Variance of the latent distributions; that of the cauchit is infinite.
+LATENT = {"logit": np.pi**2 / 3.0, "probit": 1.0, "cloglog": np.pi**2 / 6.0, "loglog": np.pi**2 / 6.0}
+#: Mean size of groups below which Laplace's approximation is biased where a standard deviation is above this.
+_SMALL, _LARGE = 5.0, 1.0
+
+
+def random_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
+    """Groups, how effects were integrated out, their test, and the share of the latent variance."""
+    marginal = r.fit.marginal
+    assert marginal is not None
+    groups = ", ".join(f"{name} {count}" for name, count in _groups(r).items())
+    lines: list[tuple[str, Any]] = [("Groups", groups), ("Integration", marginal.integration)]
+    lines.append(("Random effects", _test(r, marginal)))
+    shares = latent_shares(r)
+    if shares:
+        lines.append(("ICC", ", ".join(f"{name} {share:.3f}" for name, share in shares.items())))
+    return tuple(lines)
+
+
+def _groups(r: FittedLikelihood) -> dict[str, int]:
+    return {term.group: term.cells.size for term in r.design.random}
+
+
+def _test(r: FittedLikelihood, marginal: Marginal) -> str:
+    """Likelihood ratio against no random effects, by the law of a variance at its boundary where there is one."""
+    statistic, df = max(2.0 * (r.loglik - marginal.plain_loglik), 0.0), marginal.n_phi
+    if df == 1:
+        p = 0.5 * float(chi2_tail(statistic, 1)) if statistic > 0.0 else 1.0
+        return f"LR {statistic:.2f}, {_p(p)} (1/2 chi2(0) + 1/2 chi2(1))"
+    return f"LR {statistic:.2f}, {_p(float(chi2_tail(statistic, df)))} (chi2({df}), conservative)"
+
+
+def _p(p: float) -> str:
+    text = p_value(p)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
+def latent_shares(r: FittedLikelihood) -> dict[str, float]:
+    """Share of the latent variance that is between the groups of each term; with slopes, of mean variance.
+
+    Nakagawa, Johnson and Schielzeth (2017), with the variance of the latent distribution; nothing for links whose
+    latent distribution has none, and beside scale effects.
+    """
+    marginal, rows = r.fit.marginal, r.design.sample.rows
+    own = LATENT.get(r.family.link.name)
+    if marginal is None or own is None or rows.random is None or rows.scale is not None:
+        return {}
+    weights = r.design.sample.case_weights
+    means = [
+        float(np.average(np.einsum("nq,qp,np->n", term.z, effects.covariance, term.z), weights=weights))
+        for term, effects in zip(rows.random.terms, marginal.terms, strict=True)
+    ]
+    shares: dict[str, float] = {}
+    for term, mean in zip(r.design.random, means, strict=True):
+        shares[term.group] = shares.get(term.group, 0.0) + mean / (sum(means) + own)
+    return shares
+
+
+def random_table(r: FittedLikelihood, level: float) -> Table:
+    """Variances, standard deviations with errors and limits, correlations."""
+    frame = variance_table(r, level)
+    limits = f"{50 * (1 - level):.3g}%", f"{50 * (1 + level):.3g}%"
+    names = {"sd": "std. dev.", "std_error": "std. error", "lower": limits[0], "upper": limits[1]}
+    frame = frame.rename(columns=names)
+    correlations = [name for name in map(str, frame) if name.startswith("corr_")]
+    if correlations:
+        frame = frame.rename(columns={correlations[0]: "corr"} | dict.fromkeys(correlations[1:], ""))
+    frame.index = pd.Index([f"{group} {name}" for group, name in frame.index])
+    return Table(title="Random effects", frame=frame, note="Limits are those of log standard deviations.")
+
+
+def random_notes(r: FittedLikelihood) -> tuple[str, ...]:
+    """Variances at their boundary, and where Laplace's approximation is known to be biased."""
+    marginal, notes = r.fit.marginal, []
+    if marginal is None:
+        return ()
+    for term, effects in zip(r.design.random, marginal.terms, strict=True):
+        for column, derivative in effects.boundary.items():
+            what = "variance at its boundary, 0" if effects.deviations[column] == 0.0 else "singular covariance"
+            notes.append(
+                f"{term.text}, {term.names[column]}: {what}; the log-likelihood falls by {-derivative:.3g} a unit of "
+                "variance there. Errors of the other parameters are those with it held."
+            )
+        size = r.design.sample.n / term.cells.size
+        if marginal.quadrature == 1 and size < _SMALL and effects.deviations.max() > _LARGE:
+            notes.append(
+                f"{term.text}: groups have {size:.1f} rows on average, where Laplace's approximation makes a standard "
+                "deviation above 1 too small: compare quadrature=9."
+            )
+    return tuple(notes)

@@ -1,0 +1,74 @@
+"""Results of an average of probability models."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from ...model.ensembles.probability_fit import BlendFit
+from ..base import OrdinalResults
+from ..fitted import FittedRanker
+from ..report.render import Report, Table
+from ..report.sections import error_tables, ranker_report
+from .margin import FittedThresholds, tidy_thresholds
+from .probable import PREDICTS, rule_probabilities
+
+
+class FittedBlend(FittedRanker):
+    """A fitted average of probability models."""
+
+    fit: BlendFit
+
+    predicts = PREDICTS
+    no_bounds = "No margin bounds: an average of probabilities has no norm."
+
+    @property
+    def kind(self) -> str:
+        """What was fitted."""
+        return "Blend of probability models"
+
+    _probabilities = rule_probabilities
+
+    @property
+    def members(self) -> pd.DataFrame:
+        """One row a member.
+
+        Returns
+        -------
+        pandas.DataFrame
+            weight; with average="stacked" also rps and absolute, the ranked probability score and the absolute error
+            (of the medians) of held-out rows, and a last row for the blend.
+        """
+        f = self.fit
+        frame = pd.DataFrame({"weight": f.mixture.shares}, index=pd.Index(f.names, name="member"))
+        if f.held_out is None:
+            return frame
+        frame = pd.concat([frame, pd.DataFrame({"weight": [1.0]}, index=pd.Index(["all, blended"], name="member"))])
+        return frame.assign(rps=f.held_out[:, 0], absolute=f.held_out[:, 1])
+
+
+def blend_report(fit: FittedBlend) -> Report:
+    """The summary as data."""
+    held = fit.fit.held_out is not None
+    title = "Members" + (": weight, ranked probability score and absolute error of held-out rows" if held else "")
+    formats = dict.fromkeys(("weight", "rps", "absolute"), ".4f")
+    table = Table(title=title, frame=fit.members, formats={k: v for k, v in formats.items() if k in fit.members})
+    return ranker_report(fit, [table, *error_tables(fit)])
+
+
+class BlendResults(FittedBlend, FittedThresholds, OrdinalResults):
+    """A fitted average of probability models.
+
+    `score` is the interpolated median, with thresholds 1, ..., K-1; margins are P(y > k) - 1/2.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "blend", members=["logit", "rps-forest"])
+    >>> fit.members["weight"].tolist()
+    [0.5, 0.5]
+    """
+
+    fit: BlendFit
+
+    tidy = tidy_thresholds
+    report = blend_report

@@ -1,0 +1,162 @@
+"""Results of gradient boosting: rounds beside their held-out loss, and what the columns contribute."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from ..._typing import FloatArray
+from ...model.boosted.fit import BoostedFit
+from ..base import OrdinalResults
+from ..fitted import FittedRanker
+from ..report.render import Report, Table
+from ..report.sections import error_tables, figures, ranker_report, threshold_table
+from .ensemble import ensemble_errors
+from .margin import FittedThresholds, tidy_thresholds
+from .probable import PREDICTS, rule_probabilities
+from .staged import after_rounds, staged_predictions, with_more_rounds
+
+# Rows of the tables of rounds and of columns in a summary.
+_SHOWN, _COLUMNS = 6, 10
+
+
+class FittedBoosting(FittedRanker):
+    """A fitted sum of trees with probabilities, P(y <= k) = F(threshold_k - H)."""
+
+    fit: BoostedFit
+
+    predicts = PREDICTS
+    no_bounds = "No margin bounds: the score that the trees add up to has no norm."
+
+    @property
+    def kind(self) -> str:
+        """What was fitted."""
+        return "Ordinal gradient boosting"
+
+    _probabilities = rule_probabilities
+
+    @property
+    def rounds(self) -> pd.DataFrame:
+        """One row a round, round 0 being the start.
+
+        Returns
+        -------
+        pandas.DataFrame
+            loss (mean training loss), held_out (mean loss of held-out rows at the chosen depth, where rounds or depth
+            were chosen; NaN beyond their last round), and the thresholds after the round.
+        """
+        f = self.fit
+        index = pd.RangeIndex(f.losses.size, name="round")
+        frame = pd.DataFrame({"loss": f.losses}, index=index)
+        if f.held_out is not None:
+            frame["held_out"] = pd.Series(f.held_out.curve).reindex(index).to_numpy()
+        thresholds = pd.DataFrame(f.thetas, columns=self.threshold_names, index=index)
+        return pd.concat([frame, thresholds], axis=1)
+
+    @property
+    def held_out(self) -> pd.DataFrame:
+        """Mean loss of the held-out rows by round, one column a depth tried; no columns where nothing was chosen."""
+        found = self.fit.held_out
+        if found is None:
+            return pd.DataFrame(index=pd.RangeIndex(0, name="round"))
+        columns = {depth: pd.Series(curve) for depth, curve in zip(found.depths, found.losses, strict=True)}
+        return pd.DataFrame(columns).rename_axis(index="round", columns="depth")
+
+
+def boosting_importance(fit: FittedBoosting) -> pd.DataFrame:
+    """What the columns contribute, most important first.
+
+    Returns
+    -------
+    pandas.DataFrame
+        importance, the column's share of the fall of the training loss: what the linear start lowers is divided by
+        the size of its effects per standard deviation, what the trees lower by the gains of their cuts; cuts, their
+        number; and linear, the effect in the linear start per standard deviation. The index has the columns of the
+        model.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "ordboost", rounds=20, depth=2)
+    >>> fit.importance().index.tolist()
+    ['temp[T.warm]', 'contact[T.yes]']
+    """
+    trees = fit.fit.trees.upto(fit.fit.kept)
+    gains, cuts = trees.gains()
+    sample = fit.design.sample
+    weights = sample.case_weights / sample.case_weights.sum()
+    deviation = np.sqrt(np.maximum(weights @ (sample.X - weights @ sample.X) ** 2, 0.0))
+    linear = trees.slopes * deviation
+    f = fit.fit
+    falls = max(f.null_loss - f.losses[0], 0.0), max(f.losses[0] - f.losses[f.kept], 0.0)
+    found = falls[0] * _shares(np.abs(linear)) + falls[1] * _shares(gains)
+    columns = {"importance": _shares(found), "cuts": cuts, "linear": linear}
+    frame = pd.DataFrame(columns, index=pd.Index(fit.design.names, name="column"))
+    return frame.sort_values("importance", ascending=False, kind="stable")
+
+
+def _shares(sizes: FloatArray) -> FloatArray:
+    """Sizes, 0 or more, as shares of their sum."""
+    return sizes / (sizes.sum() or 1.0)
+
+
+def boosting_figures(fit: FittedBoosting) -> pd.DataFrame:
+    """One row of figures of the whole fit."""
+    f = fit.fit
+    held_out = np.nan if f.held_out is None else f.held_out.curve.min()
+    return figures(fit).assign(rounds=f.kept, depth=f.depth, loss=float(f.losses[f.kept]), held_out=held_out)
+
+
+def _round_table(fit: FittedBoosting) -> Table:
+    last = fit.fit.kept
+    shown = np.unique(np.rint(np.geomspace(1, last + 1, _SHOWN)).astype(np.intp) - 1)
+    frame = fit.rounds.iloc[shown].drop(columns=fit.threshold_names)
+    title = "After some of the rounds: mean loss of the training rows"
+    title += " and of held-out rows" if "held_out" in frame else ""
+    note = "All rounds are in .rounds, their errors in .staged_errors()."
+    formats = dict.fromkeys(frame.columns, ".4f")
+    return Table(title=title, frame=frame, formats=formats, note=note, section="fit")
+
+
+def _importance_table(fit: FittedBoosting) -> Table:
+    frame = boosting_importance(fit)
+    note = f"The first {_COLUMNS} of {len(frame)}; all are in .importance()." if len(frame) > _COLUMNS else ""
+    return Table(
+        title="Columns: share of the fall of the loss; cuts; effect in the linear start per standard deviation",
+        frame=frame.head(_COLUMNS),
+        formats={"importance": ".3f", "cuts": "int", "linear": ".3f"},
+        note=note,
+    )
+
+
+def boosting_report(fit: FittedBoosting) -> Report:
+    """The summary as data."""
+    thresholds = threshold_table(fit.thresholds.to_frame())  # type: ignore[attr-defined]
+    tables = [thresholds, _round_table(fit), _importance_table(fit), *error_tables(fit)]
+    return ranker_report(fit, tables)
+
+
+class BoostedResults(FittedBoosting, FittedThresholds, OrdinalResults):
+    """A fitted sum of trees, P(y <= k) = F(threshold_k - H).
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> wine = datasets.load("wine")
+    >>> fit = ordfit("rating ~ temp + contact", wine, "ordboost", rounds=20, depth=2)
+    >>> fit.predict(wine.head(2), type="prob").shape
+    (2, 5)
+    >>> fit.at(5).fit.kept
+    5
+    """
+
+    fit: BoostedFit
+
+    tidy = tidy_thresholds
+    glance = boosting_figures
+    at = after_rounds
+    more = with_more_rounds
+    staged = staged_predictions
+    staged_errors = ensemble_errors
+    importance = boosting_importance
+    report = boosting_report

@@ -1,0 +1,262 @@
+"""Rounds of gradient boosting on binned rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from ..._typing import AnyArray, FloatArray, IntArray
+from ...compiled.boost import add_binned, grow
+from ...model.boosted.trees import BoostedTrees, ValueTree
+from ...model.sample import Rows
+from .bins import Bins
+
+_NONE = np.empty(0)
+#: Rounds from one step of the thresholds to the next.
+EVERY = 10
+#: Largest step of a leaf, before the learning rate, and least curvature of one.
+_LONGEST, _FLATTEST = 4.0, 1e-3
+#: Steps to the best thresholds at most, and the largest slope of a row there.
+_MOST_STEPS = 200
+# A mean held-out loss after which there is nothing to learn.
+_PERFECT = 0.01
+# What counts as a smaller loss: less by this share of the loss at the start.
+_LESS = 5e-4
+FLAT = 1e-9
+#: Columns that a tree may always choose from: fewer would forbid interactions.
+_FEW_COLUMNS = 5
+_SHARE = 0.6
+
+
+class Loss(Protocol):
+    """What the rounds lower; see `learners/losses/cumulative.py`."""
+
+    @property
+    def logarithmic(self) -> bool: ...
+    def slopes(
+        self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray
+    ) -> tuple[float, FloatArray, FloatArray]: ...
+    def value(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> float: ...
+    def stepped(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> tuple[FloatArray, float]: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How trees are grown and added.
+
+    Attributes
+    ----------
+    learning_rate : float
+    depth : int
+        Cuts on a path at most.
+    penalty : float
+        Of the squared leaf values.
+    min_weight : float
+        Case weight of a leaf at least.
+    subsample : float
+        Share of the rows that a tree is given.
+    column_share : float or None
+        Share of the columns; None for 0.6, and five columns at least.
+    """
+
+    learning_rate: float
+    depth: int
+    penalty: float
+    min_weight: float
+    subsample: float
+    column_share: float | None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Binned:
+    """What the rounds go over.
+
+    Attributes
+    ----------
+    bins : Bins
+    y : (N,) int32
+    weights : (N,)
+        0 for rows that are held out.
+    signs : (D,) int8
+        1 where H must not fall with the column, -1 where it must not rise, else 0.
+    """
+
+    bins: Bins
+    y: AnyArray
+    weights: FloatArray
+    signs: AnyArray
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return float(self.weights.sum())
+
+    def shares(self, n_levels: int) -> FloatArray:
+        """(K,) shares of the levels, a quarter of a row added to either side of every threshold."""
+        counts = np.bincount(self.y, self.weights, n_levels)
+        below = (np.cumsum(counts)[:-1] + 0.25) / (self.total + 0.5)
+        return np.diff(below, prepend=0.0, append=1.0)
+
+
+@dataclass(eq=False, kw_only=True)
+class Booster:
+    """A sum of trees that grows.
+
+    Attributes
+    ----------
+    data : Binned
+    loss : Loss
+    settings : Settings
+    rng : numpy.random.Generator
+    scores : (N,) of all rows, changed by every round
+    theta : (K-1,)
+    trees : list of ValueTree
+    losses : list of float
+        Mean training loss before every round.
+    thetas : list of (K-1,)
+    """
+
+    data: Binned
+    loss: Loss
+    settings: Settings
+    rng: np.random.Generator
+    scores: FloatArray
+    theta: FloatArray
+    trees: list[ValueTree] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    thetas: list[FloatArray] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        data, settings = self.data, self.settings
+        self._used = np.flatnonzero(data.weights > 0).astype(np.int32)
+        # No weights at all where every row counts 1.
+        self._weights = _NONE if (data.weights == 1.0).all() else data.weights
+        self._alike = bool((data.weights[self._used] == 1.0).all())
+        self._columns = np.arange(data.bins.counts.size, dtype=np.int32)
+        size = 2 ** (min(settings.depth, self._used.size) + 1) - 1
+        size = min(size, 2 * self._used.size - 1)
+        self._out = [np.empty(size, dtype=np.int32) for _ in range(3)] + [np.empty(size) for _ in range(3)]
+
+    @property
+    def made(self) -> int:
+        """Rounds made."""
+        return len(self.trees)
+
+    def add(self) -> None:
+        """One round: slopes, a tree, and every few rounds a step of the thresholds."""
+        data, theta = self.data, self.theta
+        loss, g, h = self.loss.slopes(data.y, self._weights, self.scores, theta)
+        self.losses.append(loss / data.total)
+        self.thetas.append(theta)
+        self.trees.append(self._tree(g, h))
+        if self.made % EVERY == 0:
+            self.theta = self.loss.stepped(data.y, self._weights, self.scores, theta)[0]
+
+    def repeat(self, trees: BoostedTrees, losses: FloatArray, thetas: FloatArray, rows: Rows) -> None:
+        """Take over rounds that were made before, on the same rows."""
+        trees.add(rows, self.scores, 0, len(trees.trees))
+        self.trees.extend(trees.trees)
+        self.losses.extend(losses[:-1].tolist())
+        self.thetas.extend(thetas[:-1])
+        self.theta = thetas[-1]
+
+    def mean_loss(self) -> float:
+        """Of the training rows, now."""
+        return self.loss.value(self.data.y, self._weights, self.scores, self.theta) / self.data.total
+
+    def _tree(self, g: FloatArray, h: FloatArray) -> ValueTree:
+        data, s = self.data, self.settings
+        rows, weights = self._drawn_rows()
+        column, bin, child, value, gain, weight = self._out
+        made = grow(
+            data.bins.codes,
+            data.bins.counts,
+            data.signs,
+            self._drawn_columns(),
+            rows,
+            g,
+            h,
+            weights,
+            s.depth,
+            s.min_weight,
+            s.penalty,
+            _FLATTEST,
+            self.loss.logarithmic,
+            _LONGEST,
+            column,
+            bin,
+            child,
+            value,
+            gain,
+            weight,
+        )
+        value[:made] *= s.learning_rate
+        add_binned(data.bins.codes, column, bin, child, value, self.scores)
+        return ValueTree(*(part[:made].copy() for part in self._out))
+
+    def _drawn_rows(self) -> tuple[AnyArray, FloatArray]:
+        """Rows that the tree learns from, and their weights; each copy of a row is drawn or left out on its own."""
+        share, used = self.settings.subsample, self._used
+        if share == 1.0:
+            return used.copy(), _NONE if self._alike else self.data.weights
+        if self._alike:
+            drawn = used[self._hits(used.size, share)]
+            return (drawn if drawn.size else used.copy()), _NONE
+        weights, own = np.zeros(self.data.weights.size), self.data.weights[used]
+        whole = np.floor(own)
+        some = self.rng.binomial(whole.astype(np.int64), share) + (own - whole) * self._hits(used.size, share)
+        weights[used] = some
+        drawn = used[some > 0]
+        return (drawn, weights) if drawn.size else (used.copy(), self.data.weights)
+
+    def _hits(self, n: int, share: float) -> AnyArray:
+        """(n,) true with the probability `share`."""
+        return self.rng.random(n, dtype=np.float32) < share
+
+    def _drawn_columns(self) -> AnyArray:
+        n, share = self._columns.size, self.settings.column_share
+        some = max(round((_SHARE if share is None else share) * n), min(n, _FEW_COLUMNS) if share is None else 1)
+        if some >= n:
+            return self._columns
+        return np.sort(self.rng.permutation(n)[:some]).astype(np.int32)
+
+
+def best_thresholds(
+    loss: Loss, y: AnyArray, weights: FloatArray, scores: FloatArray, theta: FloatArray
+) -> tuple[FloatArray, float]:
+    """The thresholds of least loss for scores (N,), from a start, and the largest slope of a row that is left there."""
+    w = _NONE if (weights == 1.0).all() else weights
+    total = float(weights.sum())
+    for _ in range(_MOST_STEPS):
+        found, slope = loss.stepped(y, w, scores, theta)
+        if slope <= FLAT * total:
+            break
+        theta = found
+    return theta, loss.stepped(y, w, scores, theta)[1] / total
+
+
+def boosted_until(booster: Booster, held: IntArray, weights: FloatArray, patience: int, most: int) -> FloatArray:
+    """(T+1,) mean loss of held-out rows before and after every round, until it has not fallen for some rounds.
+
+    Parameters
+    ----------
+    booster : Booster
+        In whose data the held-out rows have no weight.
+    held : (M,)
+    weights : (M,)
+    patience : int
+        Rounds without a smaller loss after which the rounds end.
+    most : int
+        Rounds at most.
+    """
+    y, w = booster.data.y[held], _NONE if (weights == 1.0).all() else weights
+    curve, least, at = list[float](), np.inf, 0
+    while True:
+        curve.append(booster.loss.value(y, w, booster.scores[held], booster.theta) / float(weights.sum()))
+        if curve[-1] < least - _LESS * curve[0]:
+            least, at = curve[-1], booster.made
+        if booster.made - at >= patience or booster.made >= most or curve[-1] < _PERFECT:
+            return np.array(curve)
+        booster.add()

@@ -1,0 +1,1 @@
+"""Random effects: the likelihood with them integrated out."""

@@ -1,0 +1,273 @@
+"""From a problem with random terms and the fit without them to the estimates and what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from ...._typing import BoolArray, FloatArray
+from ....model.likelihood.marginal import EffectsOfGroups, Marginal
+from ....model.random_effects import RandomRows
+from ..problem import Problem
+from ..user_scale import in_order
+from .boundary import Boundary, settled
+from .laplace import Evaluation, evaluate, state_at
+from .model import MixedModel
+from .new_rows import Moments, moments
+from .quadrature import check_scalar, evaluate_by_nodes
+from .scalar import compiled, evaluate_compiled, nodes_of
+from .search import Found, Objective, maximise
+
+#: Rules that "auto" goes through, until neither the log-likelihood nor an estimate, in errors, moves by more.
+RULES, _SAME_LOGLIK, _SAME_ESTIMATES = (5, 9, 15, 25), 1e-4, 0.02
+#: The largest component of the gradient of a fit that has reached its maximum.
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Covariance:
+    """The covariance of estimates as a matrix [Information]."""
+
+    matrix: FloatArray
+
+    def variances(self) -> FloatArray:
+        return np.asarray(np.diag(self.matrix))
+
+    def covariance(self) -> FloatArray:
+        return self.matrix.copy()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MarginalLikelihood:
+    """An integrated likelihood at its estimates, for predictions, profiles and influence to ask again.
+
+    Attributes
+    ----------
+    model : MixedModel
+    quadrature : int
+    at : Evaluation
+        There; `at.psi` is on the scaled columns.
+    information : (P' + m, P' + m)
+        Negative Hessian by psi.
+    free : (P' + m,)
+        Components of psi not at a boundary.
+    """
+
+    model: MixedModel
+    quadrature: int
+    at: Evaluation
+    information: FloatArray
+    free: BoolArray
+
+    @property
+    def objective(self) -> Objective:
+        """psi and where to seek the modes -> Evaluation."""
+        return objective_of(self.model, self.quadrature)
+
+    def inner_covariance(self) -> FloatArray:
+        """(P' + m, P' + m) of psi, NaN at a boundary."""
+        inner = np.full(self.information.shape, np.nan)
+        some = np.ix_(self.free, self.free)
+        own = self.information[some]
+        inner[some] = np.linalg.inv(own) if _positive(own) else np.nan
+        return inner
+
+    def moments(self, random: RandomRows, re: str, psi: FloatArray | None = None) -> Moments:
+        """What random effects add to the scores of rows, at the estimates or elsewhere; see `new_rows.py`."""
+        psi, state = self.at.psi if psi is None else psi, None
+        if re in ("mode", "posterior"):
+            state = self.at.state if psi is self.at.psi else state_at(self.model, psi, self.at.v)
+            assert state is not None
+        return moments(self.model, psi, random, re, state)
+
+    def steps(self) -> Iterator[tuple[int, FloatArray, FloatArray, float]]:
+        """For every free component of psi its place, psi on either side and the distance of these."""
+        for j in np.flatnonzero(self.free):
+            h = 1e-4 * max(1.0, abs(self.at.psi[j]))
+            move = np.zeros(self.at.psi.size)
+            move[j] = h
+            yield int(j), self.at.psi - move, self.at.psi + move, 2.0 * h
+
+    def to_user(self) -> FloatArray:
+        """(P' + m, P' + m) from psi to the user's parameters; columns of Lambda keep their signs as shown."""
+        return user_map(self.model, self.at.psi)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MixedEstimate:
+    """Estimates with random effects.
+
+    Attributes
+    ----------
+    likelihood : MarginalLikelihood
+    logliks : list of float
+    message : str
+    boundaries : tuple of Boundary
+    """
+
+    likelihood: MarginalLikelihood
+    logliks: list[float]
+    message: str
+    boundaries: tuple[Boundary, ...]
+
+    @property
+    def fixed(self) -> FloatArray:
+        """(P',) on the user's scale."""
+        model = self.likelihood.model
+        return np.asarray(model.to_user @ self.likelihood.at.psi[: model.n_fixed])
+
+    @property
+    def gradient(self) -> float:
+        """Largest component of the gradient that is left."""
+        here = self.likelihood
+        return float(np.abs(here.at.gradient[here.free]).max(initial=0.0))
+
+    @property
+    def loglik(self) -> float:
+        return self.likelihood.at.loglik
+
+    @property
+    def tolerance(self) -> float:
+        """Of the gradient: rounding of sums over very many rows counts too."""
+        return max(TOLERANCE, 1e-14 * abs(self.loglik))
+
+    @property
+    def modes_gradient(self) -> float:
+        """How far the modes are from theirs."""
+        return float(np.sqrt(max(self.likelihood.at.decrement, 0.0)))
+
+    @property
+    def smallest_eigenvalue(self) -> float:
+        """Of the information about the free parameters, on the scaled columns."""
+        here = self.likelihood
+        own = here.information[np.ix_(here.free, here.free)]
+        return float(np.linalg.eigvalsh(own)[0]) if np.isfinite(own).all() else float("nan")
+
+    def marginal(self, plain_loglik: float) -> Marginal:
+        """The random effects, for the results."""
+        here = self.likelihood
+        model, psi = here.model, here.at.psi
+        factors, selected = model.factors(psi[model.n_fixed :]), here.at.state.modes.factor.selected()
+        found: list[EffectsOfGroups | None] = [None] * len(factors)
+        for k, (place, Lambda, spread) in enumerate(zip(model.order, factors, model.spread, strict=True)):
+            own = Lambda / spread[:, None]
+            found[place] = EffectsOfGroups(
+                factor=own * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0),
+                entries=model.terms[k].entries,
+                modes=here.at.v[k] @ own.T,
+                conditional=own @ selected.diagonal[k] @ own.T,
+                boundary={one.column: one.derivative for one in self.boundaries if one.term == k},
+            )
+        return Marginal(
+            terms=tuple(one for one in found if one is not None),
+            covariance=self.covariance(),
+            quadrature=here.quadrature,
+            plain_loglik=plain_loglik,
+            likelihood=here,
+        )
+
+    def covariance(self) -> FloatArray:
+        """(P' + m, P' + m) on the user's scale, NaN at a boundary."""
+        here, inner = self.likelihood, self.likelihood.inner_covariance()
+        known = np.where(np.isnan(inner), 0.0, inner)
+        to_user = here.to_user()
+        out = to_user @ known @ to_user.T
+        unknown = (np.abs(to_user) @ (~here.free | np.isnan(np.diag(inner)))) > 0.0
+        out[unknown], out[:, unknown] = np.nan, np.nan
+        return np.asarray(out)
+
+
+def _positive(matrix: FloatArray) -> bool:
+    return bool(np.isfinite(matrix).all() and np.linalg.eigvalsh(matrix)[0] > 0.0)
+
+
+def user_map(model: MixedModel, psi: FloatArray) -> FloatArray:
+    """From psi to the user's fixed parameters and Lambdas, the terms in the order of the sample."""
+    size, P = psi.size, model.n_fixed
+    out = np.zeros((size, size))
+    out[:P, :P] = model.to_user
+    starts = P + np.cumsum([0, *(term.n_phi for term in model.terms)])
+    widths = [0] * len(model.terms)
+    for k, place in enumerate(model.order):
+        widths[place] = model.terms[k].n_phi
+    ends = P + np.cumsum([0, *widths])
+    for k, (place, Lambda) in enumerate(zip(model.order, model.factors(psi[P:]), strict=True)):
+        rows, columns = model.terms[k].entries
+        signs = np.where(np.diag(Lambda) < 0.0, -1.0, 1.0)[columns]
+        here = np.arange(rows.size)
+        out[ends[place] + here, starts[k] + here] = signs / model.spread[k][rows]
+    return out
+
+
+def objective_of(model: MixedModel, quadrature: int) -> Objective:
+    """The integrated log-likelihood by a rule of so many nodes."""
+    general = partial(evaluate, model) if quadrature == 1 else partial(evaluate_by_nodes, model, quadrature)
+    if not compiled(model):
+        return general
+    points, logs = nodes_of(quadrature)
+    quick = partial(evaluate_compiled, model, points, logs, quadrature > 0)
+    return lambda psi, start: quick(psi, start) or general(psi, start)
+
+
+def mixed_estimate(
+    problem: Problem, start: tuple[FloatArray, FloatArray], quadrature: int | str, max_iter: int
+) -> MixedEstimate:
+    """The estimates, from those without random effects.
+
+    Parameters
+    ----------
+    problem : Problem
+    start : (a, rest)
+        In the solver's parameters.
+    quadrature : int or "auto"
+    max_iter : int
+    """
+    model = MixedModel.of(problem)
+    alpha, rest = start
+    fixed = in_order(alpha.reshape(-1, problem.user_scale().G.shape[0]), rest)
+    psi = np.concatenate([fixed, model.start_phi()])
+    if quadrature != "auto":
+        return _by_rule(model, psi, int(quadrature), max_iter)
+    at = _by_rule(model, psi, 1, max_iter)
+    scalar = len(model.terms) == 1 and model.terms[0].q == 1
+    for nodes in RULES if scalar else ():
+        finer = _by_rule(model, at.likelihood.at.psi, nodes, max_iter)
+        if _same(at, finer):
+            return finer
+        at = finer
+    return at
+
+
+def _same(one: MixedEstimate, other: MixedEstimate) -> bool:
+    """Whether a finer rule has changed nothing that shows."""
+    moved = np.abs(other.likelihood.at.psi - one.likelihood.at.psi)
+    errors = np.sqrt(np.abs(np.diag(other.likelihood.inner_covariance())))
+    return abs(other.loglik - one.loglik) < _SAME_LOGLIK and bool(np.all(~(moved > _SAME_ESTIMATES * errors)))
+
+
+def _by_rule(model: MixedModel, psi: FloatArray, quadrature: int, max_iter: int) -> MixedEstimate:
+    """The estimates by a rule of so many nodes."""
+    if quadrature != 1:
+        check_scalar(model.terms, quadrature)
+    objective = objective_of(model, quadrature)
+    found = _found(model, objective, psi, max_iter)
+    found, free, boundaries = settled(model, objective, found, max_iter)
+    likelihood = MarginalLikelihood(
+        model=model, quadrature=quadrature, at=found.at, information=found.information, free=free
+    )
+    return MixedEstimate(likelihood=likelihood, logliks=found.logliks, message=found.message, boundaries=boundaries)
+
+
+def _found(model: MixedModel, objective: Objective, psi: FloatArray, max_iter: int) -> Found:
+    """The maximum, from the first start of a few that is inside the domain: smaller and smaller random effects."""
+    every = np.ones(psi.size, dtype=bool)
+    for factor in (1.0, 0.3, 0.1, 0.01):
+        begin = psi.copy()
+        begin[model.n_fixed :] *= factor
+        found = maximise(model, objective, begin, every, max_iter)
+        if found is not None:
+            return found
+    raise ArithmeticError("the likelihood with random effects is not finite near the fit without them")

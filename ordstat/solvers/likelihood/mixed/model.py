@@ -1,0 +1,230 @@
+"""A likelihood with random effects: its rows, its parameters psi = (fixed, phi), and the way back to the user's.
+
+The fixed parameters are those of the scaled columns, in the order of `LikelihoodFit.coefficients`; a threshold
+structure makes all thresholds of fewer by a linear map. phi fills the factors Lambda of the random terms, whose columns
+are scaled to mean square 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ...._typing import FloatArray, IntArray
+from ....compiled.mixed import location_terms
+from ....model.likelihood.cumulative import Cumulative
+from ....model.likelihood.family import Family, LocationTerms
+from ....model.likelihood.predictor import Jacobian, ModelRows, Predictor
+from ....model.random_effects import RandomColumns
+from ..problem import Problem
+from ..rows import LARGEST_LOG_SCALE
+from ..user_scale import in_order
+from .blocks import Effects, Structure
+
+#: Links of the compiled passes, by their number there.
+LINKS = ("logit", "probit", "cloglog", "loglog", "cauchit")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MixedModel:
+    """What is maximised.
+
+    Attributes
+    ----------
+    rows : ModelRows
+        Scaled columns; rows are in order of the groups of the first term.
+    y : (n,) codes
+    weights : (n,)
+    family : Family
+    n_thresholds : int
+    expand : (F, P) or None
+        From the fixed parameters to all thresholds and effects; None where they are those.
+    to_user : (P, P)
+        From the fixed parameters to those of the user.
+    terms : tuple of RandomColumns
+        In order of size, their columns scaled.
+    spread : tuple of (q,)
+        What the columns of each term were divided by.
+    order : tuple of int
+        Place of each term among those of the sample.
+    """
+
+    rows: ModelRows
+    y: IntArray
+    weights: FloatArray
+    family: Family
+    n_thresholds: int
+    expand: FloatArray | None
+    to_user: FloatArray
+    terms: tuple[RandomColumns, ...]
+    spread: tuple[FloatArray, ...]
+    order: tuple[int, ...]
+
+    @classmethod
+    def of(cls, problem: Problem) -> MixedModel:
+        """Of a problem whose sample has random terms."""
+        random = problem.sample.rows.random
+        assert random is not None
+        sizes = [(-term.n_groups, -term.q) for term in random.terms]
+        order = tuple(sorted(range(len(sizes)), key=sizes.__getitem__))
+        weights = problem.sample.case_weights
+        spread = [np.sqrt(np.average(random.terms[k].z ** 2, axis=0, weights=weights)) for k in order]
+        spread = [np.where(own > 0.0, own, 1.0) for own in spread]
+        terms = [replace(random.terms[k], z=random.terms[k].z / own) for k, own in zip(order, spread, strict=True)]
+        x, w, z = problem.scaled()
+        rows = replace(ModelRows.of(problem.sample.rows), x=x, w=w, z=z)
+        along = np.argsort(terms[0].codes, kind="stable")
+        terms = [term[along] for term in terms]
+        return cls(
+            rows=rows.take(along),
+            y=problem.sample.y[along],
+            weights=np.ascontiguousarray(weights[along]),
+            family=problem.family,
+            n_thresholds=problem.counts.size - 1,
+            expand=_expansion(problem),
+            to_user=_user_map(problem),
+            terms=tuple(terms),
+            spread=tuple(spread),
+            order=order,
+        )
+
+    @property
+    def n_fixed(self) -> int:
+        return int(self.to_user.shape[0])
+
+    @property
+    def n_phi(self) -> int:
+        return sum(term.n_phi for term in self.terms)
+
+    @cached_property
+    def structure(self) -> Structure:
+        """Which groups of the terms meet."""
+        return Structure.of(self.terms)
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """(G + 1,) where the rows of each group of the first term begin, and the end."""
+        first = self.terms[0]
+        return np.asarray(np.searchsorted(first.codes, np.arange(first.n_groups + 1)), dtype=np.intp)
+
+    @cached_property
+    def common(self) -> bool:
+        """Whether the effect of a group moves all of its rows alike: one column of ones, and one scale."""
+        z = self.terms[0].z
+        plain = not self.rows.z.shape[1] and not self.rows.scale_offset.any()
+        return bool(plain and z.shape[1] == 1 and np.all(z == z[0]))
+
+    @cached_property
+    def places(self) -> IntArray:
+        """(2, n) the thresholds above and below each row, as `Cumulative.terms` has them."""
+        return np.stack([np.minimum(self.y, self.n_thresholds - 1), np.maximum(self.y - 1, 0)])
+
+    # Parameters
+
+    def phi_of(self, phi: FloatArray) -> list[FloatArray]:
+        """The part of each term."""
+        return np.split(phi, np.cumsum([term.n_phi for term in self.terms])[:-1])
+
+    def factors(self, phi: FloatArray) -> list[FloatArray]:
+        """Lambda (q, q) of each term."""
+        return [term.factor(own) for term, own in zip(self.terms, self.phi_of(phi), strict=True)]
+
+    def user_factors(self, phi: FloatArray) -> list[FloatArray]:
+        """Lambda on the user's columns, in the order of the sample, diagonals >= 0."""
+        found: list[FloatArray] = [np.empty(0)] * len(self.terms)
+        for place, Lambda, own in zip(self.order, self.factors(phi), self.spread, strict=True):
+            flipped = Lambda * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0)
+            found[place] = flipped / own[:, None]
+        return found
+
+    def start_phi(self) -> FloatArray:
+        """Standard deviations of a half on the latent scale, or of a half a deviation of the column if that is less."""
+        parts = []
+        for term, own in zip(self.terms, self.spread, strict=True):
+            rows, columns = term.entries
+            parts.append(np.where(rows == columns, 0.5 * np.minimum(own[rows], 1.0), 0.0))
+        return np.concatenate(parts)
+
+    # Rows
+
+    def predictor(self, fixed: FloatArray) -> Predictor | None:
+        """At the fixed parameters, without random effects; None outside the domain of log scales."""
+        full = fixed if self.expand is None else self.expand @ fixed
+        m, count, p = self.rows.w.shape[1], self.n_thresholds, self.rows.x.shape[1]
+        alpha, rest = full[: m * count].reshape(m, count).T, full[m * count :]
+        found = self.rows.at(np.ascontiguousarray(alpha), rest[:p], rest[p:])
+        return found if np.abs(found.tau).max() <= LARGEST_LOG_SCALE else None
+
+    def located(self, predictor: Predictor, shift: FloatArray) -> LocationTerms | None:
+        """Terms of rows by their location, their scores moved by `shift` (n,); None outside the domain."""
+        if self.link is not None:
+            u, lo, d = self.ends(predictor)
+            if not np.all(d > 0.0):
+                return None
+            out = np.empty((3, shift.size))
+            if location_terms(self.link, u, lo, d, predictor.s, shift, *out):
+                return LocationTerms(*out)
+        return self.family.by_location(replace(predictor, H=predictor.H + shift), self.y)
+
+    def ends(self, predictor: Predictor) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """`predictor.ends`, kept with the predictor."""
+        known = predictor.__dict__.get("own_ends")
+        if known is None:
+            u, lo, d = predictor.ends(self.y)
+            known = predictor.__dict__["own_ends"] = (u, lo, d)
+        return known
+
+    @cached_property
+    def link(self) -> int | None:
+        """Number of the link in the compiled passes; None where they are not for the family."""
+        name = self.family.link.name
+        return LINKS.index(name) if isinstance(self.family, Cumulative) and name in LINKS else None
+
+    def columns(self, phi: FloatArray) -> list[FloatArray]:
+        """x = z Lambda (n, q) of each term."""
+        return [term.z @ Lambda for term, Lambda in zip(self.terms, self.factors(phi), strict=True)]
+
+    def shift(self, x: Iterable[FloatArray], v: Effects) -> FloatArray:
+        """(n,) x'v of each row: what the random effects add to its score."""
+        parts = zip(self.terms, x, v, strict=True)
+        return np.asarray(sum(np.einsum("nq,nq->n", own, part[term.codes]) for term, own, part in parts))
+
+    def gathered(self, x: Iterable[FloatArray], values: FloatArray) -> Effects:
+        """X'values (n,), the other way round."""
+        parts = zip(self.terms, x, strict=True)
+        return [_by_code(term, own * values[:, None]) for term, own in parts]
+
+    def jacobian(self, places: IntArray) -> Jacobian:
+        """How the predictors of the rows move with the fixed parameters."""
+        return Jacobian(self.rows, places, self.n_thresholds, self.expand)
+
+
+def _by_code(term: RandomColumns, values: FloatArray) -> FloatArray:
+    """(G, q) sums by group."""
+    columns = [np.bincount(term.codes, column, minlength=term.n_groups) for column in values.T]
+    return np.stack(columns, axis=1)
+
+
+def _units(problem: Problem) -> Iterable[tuple[FloatArray, FloatArray]]:
+    """(a, rest) of the solver, one for each fixed parameter in the order of `in_order`."""
+    user = problem.user_scale()
+    t, m, q = user.c.size, user.G.shape[0], user.scale.size
+    for unit in np.eye(t * m + q):
+        a = unit[: t * m].reshape(m, t).T
+        yield np.ascontiguousarray(a), unit[t * m :]
+
+
+def _user_map(problem: Problem) -> FloatArray:
+    user = problem.user_scale()
+    return np.stack([in_order(*user.coefficients(a, rest)) for a, rest in _units(problem)], axis=1)
+
+
+def _expansion(problem: Problem) -> FloatArray | None:
+    if problem.structure is None:
+        return None
+    structured = problem.structured(lambda alpha, rest: None)
+    units = _units(problem)
+    return np.stack([in_order(structured.expand(a, rest), rest) for a, rest in units], axis=1)

@@ -1,0 +1,194 @@
+"""The maximum of an integrated likelihood: quasi-Newton from an information that is nearly right, then Newton.
+
+BFGS begins at blockdiag((J - C'H^-1 C)^-1, 1 / G): J the information of the fixed parameters at the modes, C = d2h / dv
+dpsi, G the number of groups of each phi. That start is what makes ten to twenty evaluations enough. The Hessian is one
+of central differences of the exact gradient, at the end alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...._typing import BoolArray, FloatArray
+from .blocks import Effects
+from .laplace import Evaluation
+from .model import MixedModel
+
+#: psi and where to seek the modes -> value and gradient; None outside the domain.
+Objective = Callable[[FloatArray, Effects], Evaluation | None]
+
+#: A quasi-Newton search ends where its step is shorter than 1e-5 of a standard error.
+_NEAR = 1e-10
+#: Largest change of phi in one step, factor of a step refused, and how many are tried.
+_CAP, _SHORTER, _TRIES = 1.0, 0.4, 30
+#: Step of the differences, and how much shorter it may be near the end of the domain.
+_STEP, _SHORTENED = 1e-4, (1.0, 0.1, 0.01)
+#: Gradient that Newton's method goes on to, and its steps on one Hessian.
+_GOAL, _NEWTON = 1e-9, 6
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Found:
+    """Where a search ended.
+
+    Attributes
+    ----------
+    at : Evaluation
+    information : (P + m, P + m)
+        Negative Hessian there.
+    logliks : list of float
+    message : str
+    """
+
+    at: Evaluation
+    information: FloatArray
+    logliks: list[float]
+    message: str
+
+
+def maximise(model: MixedModel, objective: Objective, psi: FloatArray, free: BoolArray, max_iter: int) -> Found | None:
+    """The maximum over the free components of psi, from a start; None where that is outside the domain."""
+    at = objective(psi, zero_effects(model))
+    if at is None:
+        return None
+    logliks = [at.loglik]
+    at, message = _quasi_newton(model, objective, at, free, max_iter, logliks)
+    information = negative_hessian(objective, at, free)
+    at, message = _newton(objective, at, information, free, logliks, message)
+    return Found(at=at, information=information, logliks=logliks, message=message)
+
+
+def zero_effects(model: MixedModel) -> Effects:
+    """All random effects 0."""
+    return [np.zeros((term.n_groups, term.q)) for term in model.terms]
+
+
+def _quasi_newton(
+    model: MixedModel, objective: Objective, at: Evaluation, free: BoolArray, max_iter: int, logliks: list[float]
+) -> tuple[Evaluation, str]:
+    B = start_covariance(model, at) * np.outer(free, free)
+    for _ in range(max_iter):
+        gradient = np.where(free, at.gradient, 0.0)
+        step = B @ gradient
+        if gradient @ step <= _NEAR:
+            return at, "converged"
+        largest = np.abs(step[model.n_fixed :]).max(initial=0.0)
+        step *= min(1.0, _CAP / largest) if largest > 0.0 else 1.0
+        moved = _search(objective, at, step, float(gradient @ step))
+        if moved is None:
+            return at, "no further progress"
+        B = _updated(B, moved.psi - at.psi, np.where(free, at.gradient - moved.gradient, 0.0))
+        at = moved
+        logliks.append(at.loglik)
+    return at, "iteration limit reached"
+
+
+def _search(objective: Objective, at: Evaluation, step: FloatArray, slope: float) -> Evaluation | None:
+    """The longest of the steps 1, 0.4, 0.16, ... with enough of a gain."""
+    length, slack = 1.0, 1e-13 * (1.0 + abs(at.loglik))
+    for _ in range(_TRIES):
+        trial = objective(at.psi + length * step, at.v)
+        if trial is not None and trial.loglik >= at.loglik + 1e-4 * length * slope - slack:
+            return trial
+        length *= _SHORTER
+    return None
+
+
+def _updated(B: FloatArray, s: FloatArray, y: FloatArray) -> FloatArray:
+    """BFGS update of an inverse from a step and the change of the (negative) gradient."""
+    product = float(s @ y)
+    if product <= 1e-12 * float(np.linalg.norm(s) * np.linalg.norm(y)):
+        return B
+    left = np.eye(s.size) - np.outer(s, y) / product
+    return np.asarray(left @ B @ left.T + np.outer(s, s) / product)
+
+
+def _newton(
+    objective: Objective,
+    at: Evaluation,
+    information: FloatArray,
+    free: BoolArray,
+    logliks: list[float],
+    message: str,
+) -> tuple[Evaluation, str]:
+    """Steps on one Hessian, as long as the gradient falls."""
+    inverse = _inverse(information, free)
+    for _ in range(_NEWTON):
+        size = np.abs(at.gradient[free]).max(initial=0.0)
+        if size <= _GOAL:
+            break
+        moved = objective(at.psi + inverse @ np.where(free, at.gradient, 0.0), at.v)
+        lowest = at.loglik - 1e-9 * (1.0 + abs(at.loglik))
+        if moved is None or moved.loglik < lowest or np.abs(moved.gradient[free]).max() >= size:
+            break
+        at, message = moved, "converged"
+        logliks.append(at.loglik)
+    return at, message
+
+
+def _inverse(information: FloatArray, free: BoolArray) -> FloatArray:
+    """Of the free part, directions of no positive curvature left out; 0 elsewhere."""
+    out = np.zeros_like(information)
+    own = information[np.ix_(free, free)]
+    if not np.isfinite(own).all():
+        return out
+    values, vectors = np.linalg.eigh(own)
+    kept = values > 1e-12 * max(values[-1], 0.0)
+    vectors = vectors[:, kept] / np.sqrt(values[kept])
+    out[np.ix_(free, free)] = vectors @ vectors.T
+    return out
+
+
+def negative_hessian(objective: Objective, at: Evaluation, free: BoolArray) -> FloatArray:
+    """Central differences of the gradient; 0 outside the free part, NaN where the domain ends too near."""
+    size = at.psi.size
+    out = np.zeros((size, size))
+    for j in np.flatnonzero(free):
+        out[j] = _slope(objective, at, int(j))
+    out[:, ~free] = 0.0
+    return np.asarray(0.5 * (out + out.T))
+
+
+def _slope(objective: Objective, at: Evaluation, j: int) -> FloatArray:
+    """Minus the derivative of the gradient by a component of psi, on the longest step that stays inside the domain."""
+    for shorter in _SHORTENED:
+        move = np.zeros(at.psi.size)
+        move[j] = shorter * _STEP * max(1.0, abs(at.psi[j]))
+        ahead = objective(at.psi + move, at.v)
+        if ahead is None:
+            continue
+        mirrored = [2.0 * here - there for here, there in zip(at.v, ahead.v, strict=True)]
+        behind = objective(at.psi - move, mirrored)
+        if behind is not None:
+            return np.asarray((behind.gradient - ahead.gradient) / (2.0 * move[j]))
+    return np.full(at.psi.size, np.nan)
+
+
+def start_covariance(model: MixedModel, at: Evaluation) -> FloatArray:
+    """About the inverse information of psi."""
+    P, size, here = model.n_fixed, at.psi.size, at.state
+    jacobian, place = model.jacobian(here.terms.places), len(here.terms.places)
+    curvature = model.weights * here.terms.second()
+    J = np.empty((P, P))
+    for p, unit in enumerate(np.eye(P)[:, :, None]):
+        moves = jacobian.apply(unit)[:, :, 0].T
+        J[p] = jacobian.total(np.einsum("qrn,rn->qn", curvature, moves))
+    C = []
+    for term, x in zip(model.terms, here.x, strict=True):
+        parts = [jacobian.totals(-column * curvature[place], term.codes, term.n_groups) for column in x.T]
+        C.append(np.stack(parts, axis=1))
+    solved = [here.modes.factor.solve([part[:, :, p] for part in C]) for p in range(P)]
+    gone = np.array([[_product([part[:, :, p] for part in C], one) for one in solved] for p in range(P)])
+    schur = J - gone
+    out = np.zeros((size, size))
+    out[:P, :P] = _inverse(0.5 * (schur + schur.T), np.ones(P, dtype=bool))
+    groups = np.concatenate([np.full(term.n_phi, term.n_groups) for term in model.terms])
+    out[range(P, size), range(P, size)] = 1.0 / groups
+    return out
+
+
+def _product(one: Effects, other: Effects) -> float:
+    return sum(float(np.vdot(a, b)) for a, b in zip(one, other, strict=True))

@@ -1,0 +1,1 @@
+"""Gradient boosting against loops that hide nothing."""

@@ -1,0 +1,176 @@
+"""Gradient boosting by plain loops: the readable twins of `compiled/boost.pyx` and `compiled/logitslopes.pyx`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.special import expit
+
+
+@dataclass
+class Node:
+    """A node of a tree; `column` None of a leaf."""
+
+    value: float
+    weight: float
+    column: int | None = None
+    bin: int = 0
+    gain: float = 0.0
+    children: list[Node] = field(default_factory=list)
+
+    def at(self, codes):
+        """The value for one row of codes."""
+        if self.column is None:
+            return self.value
+        return self.children[int(codes[self.column] > self.bin)].at(codes)
+
+    def leaves(self):
+        return [self] if self.column is None else [leaf for child in self.children for leaf in child.leaves()]
+
+
+@dataclass(kw_only=True)
+class Grower:
+    """Trees on codes (D, N), by the sums over the rows of every possible child."""
+
+    codes: np.ndarray
+    depth: int
+    least: float = 1.0
+    penalty: float = 1.0
+    flattest: float = 1e-3
+    signs: np.ndarray | None = None
+    columns: np.ndarray | None = None
+    logarithmic: bool = False
+    longest: float = 4.0
+
+    def tree(self, rows, g, h, w):
+        return self._node(np.asarray(rows), w * g, w * h, w, self.depth, -np.inf, np.inf)
+
+    def _value(self, G, V, low, high):
+        newton = -G / (V + self.penalty)
+        if self.logarithmic:
+            newton = np.log((2 * V - G + self.penalty / 2) / (2 * V + G + self.penalty / 2))
+        return np.clip(np.clip(newton, -self.longest, self.longest), low, high)
+
+    def _fall(self, G, V, low, high):
+        v = np.clip(-G / (V + self.penalty), low, high)
+        return -(2 * G * v + (V + self.penalty) * v**2)
+
+    def _node(self, rows, G, V, w, depth, low, high):
+        sums = G[rows].sum(), V[rows].sum()
+        node = Node(value=self._value(*sums, low, high), weight=w[rows].sum())
+        best = None
+        for d in range(len(self.codes)) if self.columns is None else self.columns:
+            sign = 0 if self.signs is None else self.signs[d]
+            for b in np.unique(self.codes[d][rows])[:-1] if depth else ():
+                left = self.codes[d][rows] <= b
+                parts = [(G[rows[side]].sum(), V[rows[side]].sum(), w[rows[side]].sum()) for side in (left, ~left)]
+                if min(p[2] for p in parts) < self.least or min(p[1] for p in parts) < self.flattest:
+                    continue
+                values = [self._value(*p[:2], low, high) for p in parts]
+                gain = sum(self._fall(*p[:2], low, high) for p in parts) - self._fall(*sums, low, high)
+                if sign * (values[1] - values[0]) < 0 or gain < 1e-10:
+                    continue
+                if best is None or gain > best[0] * (1 + 1e-10):
+                    best = gain, d, b, left, values, sign
+        if best is None:
+            return node
+        node.gain, node.column, node.bin, left, values, sign = best
+        middle = sum(values) / 2
+        ends = {0: [(low, high)] * 2, 1: [(low, middle), (middle, high)], -1: [(middle, high), (low, middle)]}[sign]
+        sides = zip((left, ~left), ends, strict=True)
+        node.children = [self._node(rows[side], G, V, w, depth - 1, *end) for side, end in sides]
+        return node
+
+
+def nested(column, bin, child, value, weight, place=0):
+    """The arrays of a compiled tree as nodes."""
+    if column[place] < 0:
+        return Node(value=value[place], weight=weight[place])
+    below = [nested(column, bin, child, value, weight, child[place] + side) for side in (0, 1)]
+    return Node(value[place], weight[place], int(column[place]), int(bin[place]), children=below)
+
+
+def alike(one, other, rtol=1e-9):
+    """Whether two trees have the same cuts and, within rounding, the same values."""
+    assert (one.column, len(one.children)) == (other.column, len(other.children))
+    assert one.bin == other.bin or one.column is None
+    np.testing.assert_allclose([one.value, one.weight], [other.value, other.weight], rtol=rtol, atol=1e-12)
+    return all(alike(a, b, rtol) for a, b in zip(one.children, other.children, strict=True))
+
+
+def logit_loss(y, H, theta, w):
+    """-sum w log P(y) of the cumulative logit, by differences of the distribution function."""
+    ends = np.concatenate([[-np.inf], theta, [np.inf]])
+    return -(w * np.log(expit(ends[y + 1] - H) - expit(ends[y] - H))).sum()
+
+
+def logit_slopes(y, H, theta, w):
+    """The same with first and second derivatives by H."""
+    ends = np.concatenate([[-np.inf], theta, [np.inf]])
+    a, b = expit(ends[y + 1] - H), expit(ends[y] - H)
+    return logit_loss(y, H, theta, w), 1 - a - b, a * (1 - a) + b * (1 - b)
+
+
+def logit_thresholds(y, H, theta, w):
+    """First and second derivatives by the thresholds, row by row."""
+    K = theta.size + 1
+    G, S = np.zeros(K - 1), np.zeros((K - 1, K - 1))
+    for n, k in enumerate(y):
+        a = expit(theta[k] - H[n]) if k < K - 1 else 1.0
+        b = expit(theta[k - 1] - H[n]) if k > 0 else 0.0
+        da, db = a * (1 - a), b * (1 - b)
+        p = a - b
+        if k < K - 1:
+            G[k] -= w[n] * da / p
+            S[k, k] += w[n] * ((da / p) ** 2 - da * (1 - 2 * a) / p)
+        if k > 0:
+            G[k - 1] += w[n] * db / p
+            S[k - 1, k - 1] += w[n] * ((db / p) ** 2 + db * (1 - 2 * b) / p)
+        if 0 < k < K - 1:
+            S[k - 1, k] -= w[n] * da * db / p**2
+            S[k, k - 1] = S[k - 1, k]
+    return G, S
+
+
+def moved(theta, step):
+    """theta - step, shorter so that no threshold moves by more than 1 and no gap loses more than half."""
+    share = 1.0
+    for k in range(theta.size):
+        share = min(share, 1 / abs(step[k])) if step[k] else share
+    for k in range(theta.size - 1):
+        closing = step[k + 1] - step[k]
+        if closing > 0:
+            share = min(share, (theta[k + 1] - theta[k]) / 2 / closing)
+    return theta - share * step
+
+
+def boosted(codes, y, w, rounds, rate, grower, every=10):
+    """Trees, scores, thresholds and losses of rounds on all rows and columns, by the likelihood of the logit."""
+    n, counts = w.sum(), np.bincount(y, w)
+    below = (np.cumsum(counts)[:-1] + 0.25) / (n + 0.5)
+    theta, H, trees, losses = np.log(below / (1 - below)), np.zeros(y.size), [], []
+    for t in range(1, rounds + 1):
+        loss, g, h = logit_slopes(y, H, theta, w)
+        losses.append(loss / n)
+        trees.append(grower.tree(np.arange(y.size), g, h, w))
+        H += rate * np.array([trees[-1].at(codes[:, i]) for i in range(y.size)])
+        if t % every == 0:
+            G, S = logit_thresholds(y, H, theta, w)
+            theta = moved(theta, np.linalg.solve(S + 1e-6 * np.eye(theta.size), G))
+    losses.append(logit_loss(y, H, theta, w) / n)
+    return trees, H, theta, losses
+
+
+def binary(codes, y, w, rounds, rate, grower, every=10):
+    """Logistic boosting of y in {0, 1} with an intercept b that Newton's method moves: P(y = 1) = expit(H + b)."""
+    share = ((w * (1 - y)).sum() + 0.25) / (w.sum() + 0.5)
+    b, H = np.log((1 - share) / share), np.zeros(y.size)
+    for t in range(1, rounds + 1):
+        p = expit(H + b)
+        tree = grower.tree(np.arange(y.size), p - y, p * (1 - p), w)
+        H += rate * np.array([tree.at(codes[:, i]) for i in range(y.size)])
+        if t % every == 0:
+            p = expit(H + b)
+            b -= np.clip((w * (p - y)).sum() / ((w * p * (1 - p)).sum() + 1e-6), -1, 1)
+    return H, b

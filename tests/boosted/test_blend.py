@@ -1,0 +1,102 @@
+"""`blend`: the mean of its members, and weights that no others beat."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordstat import REDSVM, Blend, CumulativeLink, OptionError, RPSForest, ordfit
+from ordstat.exceptions import DataError
+from ordstat.solvers.simplex import simplex_weights
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(140, 2))
+    H = np.sin(2 * x[:, 0]) + x[:, 1] + 0.5 * rng.logistic(size=140)
+    return pd.DataFrame(x, columns=list("ab")).assign(y=np.digitize(H, [-0.8, 0.2, 1.0]), w=rng.integers(1, 3, 140))
+
+
+def test_probabilities_are_the_mean_of_the_members(frame):
+    new = frame.assign(a=frame["a"] + 0.1)
+    logit, probit = (ordfit("y ~ a + b", frame, link).predict(new, type="prob") for link in ("logit", "probit"))
+    fit = ordfit("y ~ a + b", frame, "blend", members=["logit", CumulativeLink(link="probit")])
+    np.testing.assert_allclose(fit.predict(new, type="prob"), (logit + probit) / 2, atol=1e-12)
+    cumulative = fit.predict(new, type="cum_prob").to_numpy()
+    assert fit.predict(new).cat.codes.tolist() == ((1 - cumulative)[:, :-1] > 0.5).sum(axis=1).tolist()
+    assert fit.members["weight"].tolist() == [0.5, 0.5]
+
+
+def test_the_usual_members(frame):
+    fit = ordfit("y ~ a + b", frame, "blend")
+    assert fit.members.index.tolist() == ["OrdinalBoosting()", "RPSForest()", "REDSVM(C='cv')"]
+    assert fit.certificate.reached
+    many = fit.design.sample.take(np.tile(np.arange(140), 40))
+    assert [type(m).__name__ for m in Blend().methods(many)] == ["OrdinalBoosting", "RPSForest"]
+
+
+def test_a_member_without_probabilities_is_calibrated(frame):
+    alone = ordfit("y ~ a + b", frame, REDSVM(C=1.0))
+    fit = ordfit("y ~ a + b", frame, "blend", members=[REDSVM(C=1.0)])
+    assert alone.fit.calibration is None
+    found = fit.predict(type="prob").to_numpy()
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
+    own = ordfit("y ~ a + b", frame, REDSVM(C=1.0), calibrate=True).predict(type="prob").to_numpy()
+    assert np.abs(found - own).max() < 0.1  # other folds
+
+
+def test_stacked_weights_are_the_best_for_the_held_out_rows(frame):
+    """Weights found on a fine grid of the simplex cannot lower the penalised score of the same folds."""
+    fit = ordfit("y ~ a + b", frame, "blend", members=["logit", "cart", "cloglog"], average="stacked", weights="w")
+    shares, table = fit.members["weight"].to_numpy()[:3], fit.members
+    assert shares.sum() == pytest.approx(1.0) and (shares >= 0).all()
+    assert table.index[-1] == "all, blended"
+    assert table["rps"].iloc[-1] <= table["rps"].iloc[:3].max()
+    assert dict(fit.certificate.details)["relative duality gap of the weights"] < 1e-9
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_simplex_weights(seed):
+    """No point of a grid of the simplex is lower, and the gap says so."""
+    rng = np.random.default_rng(seed)
+    errors = rng.normal(size=(3, 30)) + rng.normal(size=30)
+    errors[rng.integers(3)] *= rng.choice([1.0, 5.0])
+    gram, ridge = errors @ errors.T, float(rng.choice([1e-6, 1.0, 100.0]))
+    w, gap = simplex_weights(gram, ridge)
+    assert (w >= 0).all() and w.sum() == pytest.approx(1.0) and gap < 1e-9
+
+    def value(v):
+        return np.einsum("...i,ij,...j", v, gram, v) + ridge * np.square(v - 1 / 3).sum(axis=-1)
+
+    steps = np.arange(101) / 100
+    first, second = np.meshgrid(steps, steps)
+    grid = np.stack([first, second, 1 - first - second], axis=-1)
+    assert value(w) <= value(grid[grid[..., 2] >= 0]).min() + 1e-9
+
+
+def test_a_blend_of_equals_is_equal():
+    w, _ = simplex_weights(np.ones((4, 4)), 1.0)
+    np.testing.assert_allclose(w, 0.25, atol=1e-9)
+
+
+def test_errors_of_members(frame):
+    with pytest.raises(OptionError, match=r"each of members of Blend must be one of .*Did you mean 'logit'"):
+        Blend(members=["logitt"])
+    with pytest.raises(OptionError, match="members of Blend must be a list of methods"):
+        Blend(members="logit")
+    with pytest.raises(OptionError, match="another method than a blend"):
+        Blend(members=["blend"])
+    with pytest.raises(DataError, match="AdaBoost takes a response of 2 levels"):
+        ordfit("y ~ a", frame, "blend", members=["adaboost"])
+    one = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": [1, 2, 3]})
+    with pytest.raises(DataError, match="two rows of some level"):
+        ordfit("y ~ x", one, "blend", members=["cart"], average="stacked")
+
+
+def test_same_seed_same_blend(frame):
+    members = [RPSForest(trees=20), "logit"]
+    fits = [ordfit("y ~ a + b", frame, "blend", members=members, average="stacked", seed=s) for s in (1, 1, 2)]
+    new = frame.assign(a=frame["a"] + 0.1)
+    first, again, other = (fit.predict(new, type="prob").to_numpy() for fit in fits)
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()

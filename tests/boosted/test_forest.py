@@ -1,0 +1,74 @@
+"""`rps-forest` against scikit-learn's forests and hand-made shares."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+
+from ordstat import OptionError, RPSForest, ordfit
+from ordstat.exceptions import UnavailableError
+from ordstat.model.cumulative_rule import ranked_score
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(150, 3))
+    H = np.sin(2 * x[:, 0]) + x[:, 1] * (x[:, 2] > 0) + 0.4 * rng.logistic(size=150)
+    return pd.DataFrame(x, columns=list("abc")).assign(y=np.digitize(H, [-0.8, 0.2, 1.0]))
+
+
+def sorted_rows(frame):
+    """X and y in the order that fits take rows: by rank, then by the columns."""
+    ordered = frame.sort_values(["y", "a", "b", "c"])
+    return ordered[list("abc")].to_numpy(), ordered["y"].to_numpy()
+
+
+@pytest.mark.parametrize(("splits", "kind"), [("random", ExtraTreesRegressor), ("best", RandomForestRegressor)])
+def test_probabilities_are_those_of_scikit_learn_on_the_indicators(frame, splits, kind):
+    fit = ordfit("y ~ a + b + c", frame, "rps-forest", splits=splits, trees=40, min_leaf=3, seed=5)
+    X, y = sorted_rows(frame)
+    seed = int(np.random.default_rng(5).integers(2**31 - 1))
+    model = kind(n_estimators=40, max_features=1, min_samples_leaf=3, bootstrap=splits == "best", random_state=seed)
+    model.fit(X, (y[:, None] > np.arange(3)).astype(float))
+    new = frame.assign(a=frame["a"] + 0.1)
+    above = model.predict(new[list("abc")].to_numpy())
+    expected = np.hstack([1 - above, np.ones((150, 1))])
+    np.testing.assert_allclose(fit.predict(new, type="cum_prob"), expected, atol=1e-12)
+    assert fit.predict(new).cat.codes.tolist() == (above > 0.5).sum(axis=1).tolist()
+    np.testing.assert_allclose(fit.importance()["importance"].loc[list("abc")], model.feature_importances_, atol=1e-12)
+
+
+def test_out_of_bag_errors_are_of_trees_without_the_row(frame):
+    fit = ordfit("y ~ a + b + c", frame, "rps-forest", splits="best", trees=60, seed=5)
+    X, y = sorted_rows(frame)
+    seed = int(np.random.default_rng(5).integers(2**31 - 1))
+    model = RandomForestRegressor(n_estimators=60, max_features=1, bootstrap=True, oob_score=True, random_state=seed)
+    above = model.fit(X, (y[:, None] > np.arange(3)).astype(float)).oob_prediction_
+    found = fit.out_of_bag_errors()
+    assert found["share"] == 1.0
+    assert found["absolute"] == pytest.approx(np.abs((above > 0.5).sum(axis=1) - y).mean())
+    assert found["ranked probability score"] == pytest.approx(ranked_score(above, y, np.ones(150)), rel=1e-12)
+    held_out = fit.errors(cv=5).loc["absolute error"].iloc[-1]
+    assert found["absolute"] == pytest.approx(held_out, abs=0.12)
+
+
+def test_few_trees_leave_rows_that_are_never_out(frame):
+    found = ordfit("y ~ a + b + c", frame, "rps-forest", splits="best", trees=1).out_of_bag_errors()
+    assert 0.2 < found["share"] < 0.55
+
+
+def test_what_it_has_not_is_told(frame):
+    fit = ordfit("y ~ a", frame, "rps-forest", trees=5)
+    with pytest.raises(UnavailableError, match="splits='best'"):
+        fit.out_of_bag_errors()
+    with pytest.raises(OptionError, match=r"one of 'random', 'best'; got 'bset'\. Did you mean 'best'"):
+        RPSForest(splits="bset")
+    with pytest.raises(OptionError, match="column_share of RPSForest must be a number above 0 and at most 1; got 2"):
+        RPSForest(column_share=2)
+    assert "know them by heart" in str(fit.summary())
+
+
+def test_threads_change_nothing(frame):
+    fits = [ordfit("y ~ a + b + c", frame, "rps-forest", trees=20, n_jobs=jobs, seed=1) for jobs in (1, 2)]
+    pd.testing.assert_frame_equal(*(fit.predict(type="prob") for fit in fits))

@@ -1,0 +1,137 @@
+"""Exact gradients of integrated likelihoods against central differences, and their values against brute force."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from reference_cases import load_data
+from scipy.integrate import quad
+
+from ordstat._typing import FloatArray
+from ordstat.design.build import build
+from ordstat.model.likelihood.cumulative import Cumulative
+from ordstat.model.likelihood.flexible import link_of
+from ordstat.model.likelihood.links import LINKS, Link
+from ordstat.model.likelihood.third import curvature_slopes
+from ordstat.solvers.likelihood.mixed.estimate import objective_of
+from ordstat.solvers.likelihood.mixed.model import MixedModel
+from ordstat.solvers.likelihood.mixed.search import zero_effects
+from ordstat.solvers.likelihood.problem import Problem
+from ordstat.solvers.likelihood.user_scale import in_order
+
+#: Formula, data, further arguments of the design, threshold structure.
+MODELS: dict[str, tuple[str, str, dict[str, Any], str]] = {
+    "intercept": ("y ~ x1 + f + (1 | subj)", "crossed", {}, "flexible"),
+    "slope": ("y ~ x1 + f + (1 + x1 | subj)", "crossed", {"weights": "w"}, "flexible"),
+    "independent": ("y ~ x1 + f + (1 + x1 || subj)", "crossed", {}, "flexible"),
+    "crossed": ("y ~ x1 + f + (1 | subj) + (1 | item)", "crossed", {}, "flexible"),
+    "crossed slopes": ("y ~ x1 + f + (1 + x1 | subj) + (1 + x1 | item)", "crossed", {"weights": "w"}, "flexible"),
+    "nested": ("y ~ x1 + (1 | school/class)", "nested", {}, "flexible"),
+    "nested slopes": ("y ~ x1 + (1 + x1 | school/class)", "nested", {}, "equidistant"),
+    "symmetric": ("y ~ f + (1 + x1 | school/class)", "nested", {}, "symmetric2"),
+    "all effects": ("y ~ f + (1 | subj) + (1 + x1 | item)", "crossed", {"nominal": "~ x1", "scale": "~ f"}, "flexible"),
+}
+SCALAR: dict[str, tuple[str, str, dict[str, Any], str]] = {
+    "intercept": MODELS["intercept"],
+    "slope": (
+        "y ~ x1 + f + (0 + x1 | subj)",
+        "crossed",
+        {"nominal": "~ x1", "scale": "~ f", "weights": "w"},
+        "flexible",
+    ),
+}
+
+
+def model_of(case: tuple[str, str, dict[str, Any], str], link: Link) -> tuple[MixedModel, FloatArray]:
+    """A model, and a point not far from no effects."""
+    formula, data, arguments, threshold = case
+    problem = Problem.of(build(formula, load_data(data), **arguments).sample, Cumulative(link), None, threshold)
+    model = MixedModel.of(problem)
+    alpha, rest = problem.start()
+    fixed = in_order(alpha.reshape(-1, problem.user_scale().G.shape[0]), rest)
+    psi = np.concatenate([fixed, model.start_phi()])
+    moves = np.where(np.arange(psi.size) < alpha.size, 0.01, 0.1)
+    return model, psi + moves * np.random.default_rng(1).standard_normal(psi.size)
+
+
+def differences(evaluate: Any, psi: FloatArray, start: Any) -> FloatArray:
+    """Of fourth order."""
+    h, out = 1e-4, np.empty(psi.size)
+    for j, unit in enumerate(h * np.eye(psi.size)):
+        one, two, three, four = (evaluate(psi + k * unit, start).loglik for k in (-2, -1, 1, 2))
+        out[j] = (one - 8.0 * two + 8.0 * three - four) / (12.0 * h)
+    return out
+
+
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("name", MODELS)
+def test_laplace(name: str, link: str) -> None:
+    model, psi = model_of(MODELS[name], LINKS[link])
+    evaluate = objective_of(model, 1)
+    at = evaluate(psi, zero_effects(model))
+    assert at is not None
+    np.testing.assert_allclose(at.gradient, differences(evaluate, psi, at.v), rtol=2e-7, atol=2e-7)
+
+
+@pytest.mark.parametrize("nodes", [5, 8, -10])
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("name", SCALAR)
+def test_quadrature(name: str, link: str, nodes: int) -> None:
+    model, psi = model_of(SCALAR[name], LINKS[link])
+    evaluate = objective_of(model, nodes)
+    at = evaluate(psi, zero_effects(model))
+    assert at is not None
+    np.testing.assert_allclose(at.gradient, differences(evaluate, psi, at.v), rtol=2e-7, atol=2e-7)
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_many_nodes_are_the_integral(link: str) -> None:
+    """Group by group by SciPy's adaptive quadrature of the product of the probabilities of its rows."""
+    model, psi = model_of(MODELS["intercept"], LINKS[link])
+    at = objective_of(model, 60)(psi, zero_effects(model))
+    assert at is not None
+    predictor = model.predictor(psi[: model.n_fixed])
+    assert predictor is not None
+    codes, x = model.terms[0].codes, at.state.x[0][:, 0]
+    upper, lower, _ = predictor.ends(model.y)
+
+    def density(v: float, rows: FloatArray) -> float:
+        p = LINKS[link].cdf(upper[rows] - x[rows] * v) - LINKS[link].cdf(lower[rows] - x[rows] * v)
+        return float(np.exp(np.log(np.maximum(p, 1e-300)).sum() + 20.0 - 0.5 * v * v) / np.sqrt(2.0 * np.pi))
+
+    total = 0.0
+    for group in range(model.terms[0].n_groups):
+        part = partial(density, rows=np.flatnonzero(codes == group))
+        total += np.log(quad(part, -9.0, 9.0, epsabs=0.0, epsrel=1e-10, limit=300)[0]) - 20.0
+    assert at.loglik == pytest.approx(total, abs=2e-5 if link == "cauchit" else 1e-7)
+
+
+@pytest.mark.parametrize("link", [*LINKS.values(), link_of("aranda-ordaz", 0.7), link_of("log-gamma", 0.5)])
+@pytest.mark.parametrize("width", [(0.05, 3.0), (1e-4, 1e-2)])
+def test_third_derivatives(link: Any, width: tuple[float, float]) -> None:
+    """The sum, which a shift of both ends gives, and for wide intervals each end by itself."""
+    rng = np.random.default_rng(2)
+    u, d = rng.uniform(-3.0, 2.5, 90), rng.uniform(*width, 90)
+    lo = u - d
+    u[:20], lo[20:40], d[:40] = np.inf, -np.inf, np.inf
+    by_u, by_l = curvature_slopes(link, u, lo, d, link.interval(u, lo, d))
+    h = 1e-4
+    moved = (link.interval(u + h, lo + h, d).W - link.interval(u - h, lo - h, d).W) / (2.0 * h)
+    np.testing.assert_allclose(by_u + by_l, moved, rtol=1e-6, atol=2e-6)
+    assert np.all(by_u[:20] == 0.0) and np.all(by_l[20:40] == 0.0)
+    if width[0] > 0.01:
+        upper = (link.interval(u + h, lo, d + h).W - link.interval(u - h, lo, d - h).W) / (2.0 * h)
+        np.testing.assert_allclose(by_u[20:], upper[20:], rtol=1e-5, atol=1e-5)
+
+
+def test_effects_of_a_frame_column_named_as_a_number() -> None:
+    """Numeric groups are factors."""
+    data = pd.DataFrame({"y": [1, 2, 3, 2, 1, 3], "g": [10.0, 10.0, 2.0, 2.0, 7.5, 7.5]})
+    design = build("y ~ 1 + (1 | g)", data)
+    assert design.random[0].groups == [2.0, 7.5, 10.0]
+    assert design.sample.rows.random is not None
+    assert design.sample.rows.random.terms[0].codes.tolist() == [2, 2, 0, 0, 1, 1]

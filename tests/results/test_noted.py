@@ -1,0 +1,92 @@
+"""Tables that print their title, all their columns and their notes."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordstat import SeparationWarning, datasets, ordfit
+from ordstat.results.report.noted import NotedFrame
+
+
+def frame():
+    return pd.DataFrame(
+        {"df": [np.nan, 2.0], "chisq": [np.nan, 10.123456], "p_value": [np.nan, 0.0004]}, index=["<none>", "x"]
+    )
+
+
+def test_it_prints_title_rows_and_notes():
+    table = NotedFrame.of(frame(), ["no test of <none>."], "Tests")
+    assert str(table).splitlines() == [
+        "Tests",
+        "        df   chisq  p_value",
+        "---------------------------",
+        "<none>",
+        "x        2  10.123    <.001",
+        "",
+        "no test of <none>.",
+    ]
+    html = table._repr_html_()
+    assert "<b>Tests</b>" in html
+    assert "no test of &lt;none&gt;." in html
+
+
+def test_the_numbers_stay_and_a_part_is_a_plain_frame():
+    given = frame()
+    table = NotedFrame.of(given, ["a note"])
+    pd.testing.assert_frame_equal(pd.DataFrame(table), given)
+    assert type(table[["df"]]) is type(table.round(1)) is type(table.head(1)) is pd.DataFrame
+    assert "notes" not in given.attrs
+
+
+def test_it_pickles_with_its_notes():
+    table = NotedFrame.of(frame(), ["a note"], "Tests")
+    again = pickle.loads(pickle.dumps(table))
+    assert type(again) is NotedFrame
+    assert str(again) == str(table)
+
+
+def test_wide_tables_are_printed_in_blocks_of_columns():
+    wide = pd.DataFrame({f"column{j}": [j + 0.5] for j in range(20)}, index=["a long label of a row"])
+    text = str(NotedFrame.of(wide))
+    assert max(map(len, text.splitlines())) <= 80
+    assert "..." not in text
+    assert text.count("a long label of a row") > 1
+    assert all(f"column{j}" in text for j in range(20))
+
+
+def test_long_text_is_listed_below():
+    text = str(NotedFrame.of(pd.DataFrame({"value": [0.25], "source": ["long " * 12]}, index=["error"])))
+    assert "source of error: long long" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("p", "shown"), [(0.0, "<.001"), (0.000999, "<.001"), (0.001, ".001"), (0.0496, ".050"), (1.0, "1.000")]
+)
+def test_p_values(p, shown):
+    assert str(NotedFrame.of(pd.DataFrame({"p_value": [p]}, index=["x"]))).split()[-1] == shown
+
+
+def test_what_tables_of_a_fit_say_is_printed():
+    wine = datasets.load("wine")
+    fit = ordfit("rating ~ temp + contact", wine)
+    assert "1|2 has no finite estimates: no test." in str(fit.brant())
+    assert "chi-squared distribution" in str(fit.nominal_test())
+    other = ordfit("rating ~ judge", wine)
+    assert "does not contain the smaller model" in str(fit.anova(other))
+    assert "cluster-robust, 9 clusters" in str(fit.with_vcov({"cluster": "judge"}).drop1())
+    assert str(fit.test("temp = contact")).startswith("Wald tests")
+    bounds = str(ordfit("rating ~ temp + contact", wine, "redsvm").bounds())
+    assert max(map(len, bounds.splitlines())) <= 80
+    assert "delta" in bounds
+
+
+def test_reasons_of_infinite_limits_are_printed():
+    data = pd.DataFrame({"y": [1, 1, 2, 2, 3, 3, 3, 3], "x": [0, 0, 0, 0, 0, 0, 1, 1]})
+    with pytest.warns(SeparationWarning, match="separated"):
+        fit = ordfit("y ~ x", data)
+    limits = fit.confint(type="profile")
+    assert limits.attrs["reasons"]
+    assert "separation" in str(limits)
