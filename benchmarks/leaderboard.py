@@ -7,7 +7,6 @@ last one was interrupted. Errors are those of the medians of the predicted distr
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks.reproduce.data import FOLDER
 from ordstat import REDSVM, Blend, OrdinalBoosting, RPSForest
 from ordstat.methods.shared.members import fitted_member
 from ordstat.model.sample import Rows, Sample
@@ -83,8 +83,7 @@ CONTESTANTS: dict[str, Predictor] = {
 
 def table(name: str) -> tuple[np.ndarray, np.ndarray]:
     """X, its text as 0/1 columns, and codes."""
-    folder = Path(os.environ["ORDSTAT_BENCHMARKS"])
-    frame = pd.read_parquet(folder / SETS[name][0] / f"{name}.parquet")
+    frame = pd.read_parquet(FOLDER / SETS[name][0] / f"{name}.parquet")
     codes = frame["rank"].to_numpy(dtype=np.intp)
     extra = [c for c in ("y", "rank", "rank_tied", "part", "freq", "target") if c in frame]
     X = pd.get_dummies(frame.drop(columns=extra), drop_first=False)
