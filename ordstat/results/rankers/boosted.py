@@ -7,6 +7,7 @@ import pandas as pd
 
 from ..._typing import FloatArray
 from ...model.boosted.fit import BoostedFit
+from ...plots.accessor import EnsemblePlots
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
 from ..report.render import Report, Table
@@ -154,3 +155,8 @@ class BoostedResults(FittedBoosting, FittedThresholds, OrdinalResults):
     staged_errors = ensemble_errors
     importance = boosting_importance
     report = boosting_report
+
+    @property
+    def plot(self) -> EnsemblePlots:
+        """Pictures of the fit, by matplotlib: `fit.plot.rounds(error="loss")`."""
+        return EnsemblePlots(self)
