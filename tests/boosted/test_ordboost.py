@@ -256,6 +256,14 @@ def test_errors_of_options():
     assert fit.predict(type="prob").shape == (3, 3)
 
 
+def test_rounds_without_columns_are_shares(frame):
+    fit = ordfit("y ~ 1", frame, "ordboost", rounds=5).more(3)
+    shares = np.bincount(frame["y"]) / len(frame)
+    np.testing.assert_allclose(fit.predict(type="prob").iloc[0], shares, atol=1e-6)
+    assert len(fit.rounds) == 9
+    assert len(ordfit("y ~ 1", frame, "ordboost").rounds) == 1
+
+
 def test_fits_of_arrays():
     """Rows of weight 0 take no part."""
     rng = np.random.default_rng(0)
