@@ -14,8 +14,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
 
+from benchmarks.contestants.svm import OnProcessor
 from benchmarks.data import smooth_utility
-from benchmarks.timing import Contestant, Timed, ratio, rounds
+from benchmarks.timing import Contestant, ratio, rounds
 from ordstat import OrdinalBoosting
 from ordstat.model.sample import Rows, Sample
 
@@ -34,13 +35,13 @@ def run(quick: bool = False) -> list[dict[str, object]]:
     model = HistGradientBoostingRegressor(max_iter=made, max_depth=3, learning_rate=0.05, early_stopping=False)
     peer = clone(model).fit(X, y)
     fits: list[Contestant] = [
-        Timed("scikit-learn's regression", lambda: model.fit(X, y)),
-        Timed("ordboost", lambda: method.fit(sample, np.random.default_rng(0))),
-        Timed("ordboost, all rows and columns", lambda: whole.fit(sample, np.random.default_rng(0))),
+        OnProcessor("scikit-learn's regression", lambda: model.fit(X, y)),
+        OnProcessor("ordboost", lambda: method.fit(sample, np.random.default_rng(0))),
+        OnProcessor("ordboost, all rows and columns", lambda: whole.fit(sample, np.random.default_rng(0))),
     ]
     predictions: list[Contestant] = [
-        Timed("predictions of scikit-learn's regression", lambda: peer.predict(X)),
-        Timed("predictions of ordboost", lambda: fitted(sample.rows)),
+        OnProcessor("predictions of scikit-learn's regression", lambda: peer.predict(X)),
+        OnProcessor("predictions of ordboost", lambda: fitted(sample.rows)),
     ]
     shown: list[dict[str, object]] = []
     for field in (fits, predictions):

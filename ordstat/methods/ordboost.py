@@ -249,6 +249,16 @@ class OrdinalBoosting(Method):
             rule = LatentRule(fit.trees, theta, training.loss.family, self.cost_matrix)
             yield [rule.codes(rows, scores) for rows, scores in zip(targets, sums[1:], strict=True)]
 
+    def staged_losses(self, sample: Sample, fit: BoostedFit) -> FloatArray:
+        """(T+1,) mean loss of a sample before the first and after every round."""
+        loss, scores = loss_of(self.loss, self.link), fit.trees.start(sample.rows)
+        y, weights = sample.y.astype(np.int32), sample.case_weights
+        found = np.empty(fit.losses.size)
+        for t, theta in enumerate(fit.thetas):
+            found[t] = loss.value(y, weights, scores, theta) / weights.sum()
+            fit.trees.add(sample.rows, scores, t, t + 1)
+        return found
+
     def _training(self, sample: Sample) -> Training:
         return Training.of(sample, loss_of(self.loss, self.link), type(self).__name__)
 
