@@ -136,7 +136,11 @@ def judged(name: str, split: int, predict: Predictor) -> dict[str, float]:
 
 
 def summary(results: pd.DataFrame) -> list[dict[str, object]]:
-    """Mean rank over the sets of every error, smallest first, and the mean errors of every set."""
+    """Mean rank over the sets of every error, smallest first, and the mean errors of every set.
+
+    Splits that are not complete wait.
+    """
+    results = results.groupby(["set", "split"]).filter(lambda split: len(split) == len(CONTESTANTS))
     means = results.groupby(["set", "contestant"])[["mae", "error", "rps", "log_loss", "seconds"]].mean()
     ranks = means[["mae", "error", "rps", "log_loss"]].groupby("set").rank().groupby("contestant").mean()
     wide = means["mae"].unstack("set").add_prefix("MAE ")

@@ -20,9 +20,9 @@ from ..model.sample import Sample
 from ..results.rankers.blend import BlendResults
 from ..solvers.simplex import simplex_weights
 from .base import Method, Needs, cost_option, jobs_option, option
-from .shared.boosted import counted
 from .shared.folds import held_weights
 from .shared.members import fitted_member, member
+from .shared.selection import ticking
 
 #: How members count.
 AVERAGES = {"equal": "all the same", "stacked": "by the ranked probability score of rows held out"}
@@ -131,7 +131,7 @@ class Blend(Method):
         methods = self.methods(sample)
         seeds = rng.integers(2**63, size=len(methods))
         stacked = self.average == "stacked"
-        tick = counted(progress, len(methods) * (1 + self.folds * stacked))
+        tick = ticking(progress, len(methods) * (1 + self.folds * stacked))
         shares, held_out, gap = np.full(len(methods), 1.0 / len(methods)), None, 0.0
         if stacked:
             shares, held_out, gap = self._stacked(sample, methods, seeds, rng, tick)

@@ -25,9 +25,10 @@ from ..solvers.boosted.choice import Plan, held_out_losses
 from ..solvers.boosted.rounds import Booster, Settings
 from ..solvers.threads import one_blas_thread
 from .base import Method, Needs, cost_option, jobs_option, option
-from .shared.boosted import Training, counted
+from .shared.boosted import Training
 from .shared.folds import held_weights
 from .shared.linear_start import Linear
+from .shared.selection import ticking
 
 # Folds where none are asked for; with more rows one of them is enough.
 _FOLDS, _MANY_ROWS = 5, 3000
@@ -298,7 +299,7 @@ class OrdinalBoosting(Method):
             fixed=fixed is not None,
             n_jobs=self.n_jobs,
         )
-        tick = counted(progress, len(self.depths) * len(held))
+        tick = ticking(progress, len(self.depths) * len(held))
         return penalty, held_out_losses(booster, held, plan, rng, tick)
 
     def _fitted(
