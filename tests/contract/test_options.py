@@ -90,6 +90,7 @@ BESIDE = {
     "loss": {"kernel": "linear"},
     "patience": {"validation": 0.3},
     ("rps-forest", "n_jobs"): {},
+    ("blend", "n_jobs"): {},
     ("blend", "folds"): {"average": "stacked", "members": ("logit", "cart")},
     **{("blend", option): {"members": ("logit", "cart")} for option in ("average", "cost")},
     # Trees with a row in every leaf know the rows of the fit by heart.
