@@ -11,6 +11,7 @@ UNAVAILABLE = {
     "effects": "predict(re='marginal')",
     "emmeans": "test()",
     "emtrends": "test()",
+    "joint_tests": "anova(type='III')",
     "simulate": "",
     "power": "",
     "drop1": "test(), joint_tests() and aic of fits compared",
