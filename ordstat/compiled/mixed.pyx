@@ -175,6 +175,9 @@ cdef struct Group:
     double *e_u  # of the logit exp(-u), exp(-lo), 1 - exp(-d)
     double *e_l
     double *D
+    const Py_ssize_t *y  # where rows share their thresholds: levels, and the sums of derivatives by these; else NULL
+    double *by_theta
+    Py_ssize_t last_level
 
 
 cdef inline bint _at(const Group *g, Py_ssize_t i, double v, double factor, Row *at) noexcept nogil:
@@ -306,8 +309,10 @@ cdef bint _integrate(const Group *g, const double *z, double v, double H, const 
         s, x, w = g.s[i], g.x[i], g.w[i]
         at.a, at.b, at.c, at.W = here[9 * k], here[9 * k + 1], here[9 * k + 2], here[9 * k + 3]
         at.r_u, at.r_l, at.W_u, at.W_l = here[9 * k + 4], here[9 * k + 5], here[9 * k + 6], here[9 * k + 7]
-        u = 0.0 if isinf(g.u[i]) else g.u[i] - s * x * v
-        lo = 0.0 if isinf(g.lo[i]) else g.lo[i] - s * x * v
+        u = lo = 0.0
+        if g.y == NULL:
+            u = 0.0 if isinf(g.u[i]) else g.u[i] - s * x * v
+            lo = 0.0 if isinf(g.lo[i]) else g.lo[i] - s * x * v
         if Q == 1:
             mean_a, mean_b, mean_c, mean_v = at.a, at.b, at.c, at.c * v
             mean_e = at.a * u - at.b * lo
@@ -319,17 +324,26 @@ cdef bint _integrate(const Group *g, const double *z, double v, double H, const 
                 mean_b += share * there[3 * (j * n + k) + 1]
                 mean_c += share * there[3 * (j * n + k) + 2]
                 mean_v += share * there[3 * (j * n + k) + 2] * nodes[j]
+                if g.y != NULL:
+                    continue
                 if not isinf(g.u[i]):
                     mean_e += share * there[3 * (j * n + k)] * (g.u[i] - s * x * nodes[j])
                 if not isinf(g.lo[i]):
                     mean_e -= share * there[3 * (j * n + k) + 1] * (g.lo[i] - s * x * nodes[j])
         variance, t, cubed = x * x / H * m_g, x * q, s * s * s
-        kappa[0, i] = w * (s * mean_a - 0.5 * variance * cubed * at.W_u - t * s * s * at.r_u)
-        kappa[1, i] = w * (-s * mean_b - 0.5 * variance * cubed * at.W_l - t * s * s * at.r_l)
+        mean_a = w * (s * mean_a - 0.5 * variance * cubed * at.W_u - t * s * s * at.r_u)
+        mean_b = w * (-s * mean_b - 0.5 * variance * cubed * at.W_l - t * s * s * at.r_l)
         extra = 0.5 * variance * cubed * (at.W_u + at.W_l) - t * s * s * at.W
         kappa[2, i] = w * (-s * mean_c + extra)
-        kappa[3, i] = w * (-mean_e + 0.5 * variance * s * s * (2.0 * at.W + at.W_u * u + at.W_l * lo)
-                           + t * s * (at.r_u * u + at.r_l * lo + at.c))
+        if g.y == NULL:
+            kappa[0, i], kappa[1, i] = mean_a, mean_b
+            kappa[3, i] = w * (-mean_e + 0.5 * variance * s * s * (2.0 * at.W + at.W_u * u + at.W_l * lo)
+                               + t * s * (at.r_u * u + at.r_l * lo + at.c))
+        else:
+            if g.y[i] < g.last_level:
+                g.by_theta[g.y[i]] += mean_a
+            if g.y[i] > 0:
+                g.by_theta[g.y[i] - 1] += mean_b
         by_sigma[0] += z[i] * w * (-s * mean_v + extra * v - s * s * at.W * x / H * m_g - s * at.c * q)
     return True
 
@@ -444,7 +458,8 @@ def coupled(const Py_ssize_t[::1] starts, const Py_ssize_t[::1] columns, const d
 def integrate_scalar(int link, bint common, const Py_ssize_t[::1] starts, const double[::1] u, const double[::1] lo,
                      const double[::1] d, const double[::1] x, const double[::1] z, const double[::1] s,
                      const double[::1] w, const double[::1] points, const double[::1] logs, bint adaptive,
-                     double[::1] v, double[::1] H, double[:, ::1] kappa):
+                     double[::1] v, double[::1] H, double[:, ::1] kappa, const double[::1] score=None,
+                     const Py_ssize_t[::1] y=None, const double[:, ::1] tables=None, double[::1] by_theta=None):
     """Log-likelihood with one random effect a group integrated out, its derivative by sigma, and the worst decrement.
 
     Rows are in order of their groups, group g from starts[g] to starts[g + 1]; u, lo, d are the ends of their intervals
@@ -452,9 +467,13 @@ def integrate_scalar(int link, bint common, const Py_ssize_t[::1] starts, const 
     Q nodes and their logarithms of weights are those of quadrature.py; Q = 1 is Laplace's approximation. Moves v (G,)
     to the modes, fills H (G,) and kappa (4, n), total derivatives by theta_y, theta_{y-1}, H and tau. NaN where a row
     or a mode is beyond these forms.
+
+    Where all rows share their thresholds and s = 1, the logit needs no u, lo and d: it takes the scores H (n,), the
+    levels y (n,), and tables (3, K) of exp(-theta_y), exp(-theta_{y-1}) and 1 - exp(-d). The derivatives by the
+    thresholds are then added to by_theta (K-1,), and of kappa the row of H alone is filled.
     """
-    cdef Py_ssize_t n = u.shape[0], count = v.shape[0], Q = points.shape[0], i, k, largest = 0
-    cdef double loglik = 0.0, by_sigma = 0.0, worst = 0.0, decrement = 0.0
+    cdef Py_ssize_t n = x.shape[0], count = v.shape[0], Q = points.shape[0], i, k, largest = 0
+    cdef double loglik = 0.0, by_sigma = 0.0, worst = 0.0, decrement = 0.0, grown
     cdef bint fine = True
     cdef Group g
     cdef double *room = NULL
@@ -469,10 +488,21 @@ def integrate_scalar(int link, bint common, const Py_ssize_t[::1] starts, const 
         free(bases)
         raise MemoryError()
     g.link, g.common = link, common
-    g.u, g.lo, g.d, g.x, g.s, g.w = &u[0], &lo[0], &d[0], &x[0], &s[0], &w[0]
+    g.x, g.s, g.w, g.y, g.by_theta = &x[0], &s[0], &w[0], NULL, NULL
+    if tables is None:
+        g.u, g.lo, g.d = &u[0], &lo[0], &d[0]
+    else:
+        g.y, g.by_theta, g.last_level = &y[0], &by_theta[0], by_theta.shape[0]
     g.e_u, g.e_l, g.D = bases, bases + n, bases + 2 * n
     with nogil:
-        if link == LOGIT:
+        if tables is not None:
+            for i in range(n):
+                if fabs(score[i]) > 0.5 * FAR:
+                    fine = False
+                    break
+                grown = exp(score[i])
+                g.e_u[i], g.e_l[i], g.D[i] = tables[0, y[i]] * grown, tables[1, y[i]] * grown, tables[2, y[i]]
+        elif link == LOGIT:
             for i in range(n):
                 if (not isinf(u[i]) and fabs(u[i]) > FAR) or (not isinf(lo[i]) and fabs(lo[i]) > FAR):
                     fine = False

@@ -118,6 +118,21 @@ class MixedModel:
         return bool(plain and z.shape[1] == 1 and np.all(z == z[0]))
 
     @cached_property
+    def shared(self) -> bool:
+        """Whether all rows of a logit share thresholds and scale."""
+        plain = self.rows.w.shape[1] == 1 and not self.rows.z.shape[1] and not self.rows.scale_offset.any()
+        return self.link == 0 and plain
+
+    @cached_property
+    def first_column(self) -> FloatArray:
+        """(n,) the first column of the first term."""
+        return np.ascontiguousarray(self.terms[0].z[:, 0])
+
+    def reduced(self, gradient: FloatArray) -> FloatArray:
+        """Derivatives by the fixed parameters, from those by all thresholds and effects."""
+        return gradient if self.expand is None else gradient @ self.expand
+
+    @cached_property
     def places(self) -> IntArray:
         """(2, n) the thresholds above and below each row, as `Cumulative.terms` has them."""
         return np.stack([np.minimum(self.y, self.n_thresholds - 1), np.maximum(self.y - 1, 0)])
