@@ -407,18 +407,40 @@ def total_derivatives(const double[:, ::1] terms, const double[::1] u, const dou
                                   + t[i] * own * (r_u * up + r_l * low + c))
 
 
+def logit_bases(const double[::1] u, const double[::1] lo, const double[::1] d, double[:, ::1] out):
+    """exp(-u), exp(-lo) and 1 - exp(-d) of rows, into out (3, n); False where an end is far out."""
+    cdef Py_ssize_t i
+    cdef bint fine = True
+    with nogil:
+        for i in range(u.shape[0]):
+            if (not isinf(u[i]) and fabs(u[i]) > 0.5 * FAR) or (not isinf(lo[i]) and fabs(lo[i]) > 0.5 * FAR):
+                fine = False
+                break
+            out[0, i], out[1, i], out[2, i] = exp(-u[i]), exp(-lo[i]), -expm1(-d[i])
+    return fine
+
+
 def location_terms(int link, const double[::1] u, const double[::1] lo, const double[::1] d, const double[::1] s,
-                   const double[::1] shift, double[::1] log_p, double[::1] score, double[::1] curvature):
+                   const double[::1] shift, double[::1] log_p, double[::1] score, double[::1] curvature,
+                   const double[:, ::1] bases=None):
     """The log-probability of rows whose scores have moved by `shift`, its derivative by H and its negative second one.
 
-    u, lo and d as in `integrate_scalar`. False where a row is beyond these forms.
+    u, lo and d as in `integrate_scalar`; `bases` are those of `logit_bases`, where they are at hand. False where a row
+    is beyond these forms.
     """
     cdef Py_ssize_t i
     cdef bint fine = True
+    cdef double moved
     cdef Row at
     with nogil:
         for i in range(u.shape[0]):
-            fine = _moved(link, u[i], lo[i], d[i], s[i] * shift[i], &at)
+            if bases is None:
+                fine = _moved(link, u[i], lo[i], d[i], s[i] * shift[i], &at)
+            else:
+                fine = fabs(s[i] * shift[i]) < 0.5 * FAR
+                moved = exp(s[i] * shift[i])
+                _logit(bases[0, i] * moved, bases[1, i] * moved, bases[2, i], &at)
+                at.log_p = log(at.log_p)
             if not fine:
                 break
             log_p[i], score[i], curvature[i] = at.log_p, -s[i] * at.c, s[i] * s[i] * at.W

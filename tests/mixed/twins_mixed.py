@@ -29,6 +29,12 @@ def full_terms(link, u, lo, d, s, shift, out):
     return True
 
 
+def logit_bases(u, lo, d, out):
+    """Twin of `ordstat.compiled.mixed.logit_bases`."""
+    out[:] = np.exp(-u), np.exp(-lo), -np.expm1(-d)
+    return True
+
+
 def location_terms(link, u, lo, d, s, shift, log_p, score, curvature):
     """Twin of `ordstat.compiled.mixed.location_terms`."""
     at, _ = _moved_rows(link, u, lo, d, s * shift)

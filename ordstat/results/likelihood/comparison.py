@@ -52,15 +52,15 @@ def _at_boundaries(table: pd.DataFrame, fits: Sequence[FittedLikelihood]) -> pd.
     """With p-values by the law at a boundary where random effects differ, beside those of chi-squared."""
     if all(fit.fit.marginal is None for fit in fits):
         return table
-    chi2, places = table["p_value"].to_numpy().copy(), table.columns.get_loc("p_value")
-    laws = [""]
+    chi2, laws = table["p_value"].to_numpy(), [""]
+    p_values = chi2.copy()
     for place, (small, large) in enumerate(pairwise(fits), start=1):
         check_same_rule(small, large)
         found = boundary_test(small, large, float(table["lr_stat"].iloc[place]))
         laws.append("" if found is None else found.law)
         if found is not None and not np.isnan(chi2[place]):
-            table.iloc[place, places] = found.p_value
-    return table.assign(p_chi2=chi2, law=laws)
+            p_values[place] = found.p_value
+    return table.assign(p_value=p_values, p_chi2=chi2, law=laws)
 
 
 def _notes(fits: Sequence[FittedLikelihood], within: BoolArray, nested: BoolArray) -> list[str]:

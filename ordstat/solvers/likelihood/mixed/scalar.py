@@ -38,9 +38,12 @@ def evaluate_compiled(
     if predictor is None:
         return None
     tables = _tables(model, predictor)
-    ends = (None, None, None) if tables is not None else predictor.ends(model.y)
-    if tables is None and not np.all(ends[2] > 0.0):
-        return None
+    ends: tuple[FloatArray | None, ...] = (None, None, None)
+    if tables is None:
+        u, lo, d = predictor.ends(model.y)
+        if not np.all(d > 0.0):
+            return None
+        ends = u, lo, d
     z, v = model.first_column, start[0][:, 0].copy()
     H, kappa, by_theta = np.empty_like(v), np.empty((4, model.y.size)), np.zeros(model.n_thresholds)
     own = model.link, model.common, model.starts, *ends, sigma * z, z, predictor.s, model.weights

@@ -147,7 +147,7 @@ def negative_hessian(objective: Objective, at: Evaluation, free: BoolArray) -> F
     size = at.psi.size
     out = np.zeros((size, size))
     for j in np.flatnonzero(free):
-        out[j] = _slope(objective, at, j)
+        out[j] = _slope(objective, at, int(j))
     out[:, ~free] = 0.0
     return np.asarray(0.5 * (out + out.T))
 
