@@ -33,7 +33,7 @@ from ...solvers.likelihood.problem import Problem
 from ...solvers.likelihood.user_scale import in_order
 from ...solvers.threads import one_blas_thread
 from ..base import Method, Needs, cost_option, option
-from .mixed import check_random, checked_quadrature, with_random_effects
+from .mixed import check_random, with_random_effects
 
 #: Penalties by name; a number is a ridge.
 PENALTIES: dict[str, Penalty] = {"jeffreys": Jeffreys()}
@@ -65,7 +65,6 @@ class OrdinalRegression(Method):
     cost: CostField = cost_option("classification")
     max_iter: int = option(100, whole, 1)
     tol: float = option(1e-6, number, above=0.0)
-    quadrature: int | str = option(1, checked_quadrature)
 
     family: ClassVar[type[Family]]
     needs: ClassVar[Needs] = Needs(nominal=True, scale=True, random=True, offset=True, cluster=True, absent_levels=True)
@@ -92,6 +91,11 @@ class OrdinalRegression(Method):
     def refuses_crossing(self) -> bool:
         """Whether rows with thresholds out of order are an error, rather than a warning."""
         return False
+
+    @property
+    def nodes(self) -> int | str:
+        """How random effects are integrated out: 1 by Laplace's approximation, nodes of quadrature, or "auto"."""
+        return 1
 
     def _latent(self) -> Link | FlexibleLink:
         """The link, or the family of links whose parameter is estimated."""
@@ -168,7 +172,7 @@ class OrdinalRegression(Method):
         )
         if sample.rows.random is None:
             return fit
-        return with_random_effects(fit, sample, problem, found, self.quadrature, self.max_iter)
+        return with_random_effects(fit, sample, problem, found, self.nodes, self.max_iter)
 
     def _checked_penalty(self, latent: Link | FlexibleLink) -> float | str | None:
         penalty = _penalty(self.penalty)
