@@ -33,11 +33,7 @@ def cell_averages(averager: Averager, grid: Grid, rows: Rows, weights: str) -> l
 
 def grid_rows(averager: Averager, frame: pd.DataFrame) -> Rows:
     """The design of the grid; latent variables on one scale."""
-    return one_unit(averager, averager.rows(frame))
-
-
-def one_unit(averager: Averager, rows: Rows) -> Rows:
-    """Rows whose latent variables are on one scale, where these are asked for."""
+    rows = averager.rows(frame)
     return on_one_scale(rows) if averager.scale == "latent" else rows
 
 

@@ -13,11 +13,11 @@ from ..fitted import FittedLikelihood
 from ..standard_errors import normal_quantile
 from .average import Average, Averager
 from .counterfactual import population
-from .emmeans import checked, grid_notes, grid_rows, one_unit
+from .emmeans import checked, grid_notes, grid_rows
 from .grid import WEIGHTS, Grid, grid_of
 from .means import Emmeans
 from .specs import read_specs
-from .tangents import tangent
+from .tangents import in_one_unit, tangent
 
 
 def marginal_trends(
@@ -95,7 +95,9 @@ def _slopes(averager: Averager, grid: Grid, var: str, weights: str) -> list[Aver
     """The derivative in every cell."""
     spec, known = averager.results.design.spec, grid.population.known_values(var)
     rows = grid_rows(averager, grid.frame)
-    moved = one_unit(averager, tangent(averager.design, grid.frame, var, known, spec.linear_in(var)))
+    moved = tangent(averager.design, grid.frame, var, known, spec.linear_in(var))
+    if averager.scale == "latent":
+        moved = in_one_unit(moved)
     found = []
     for cell, shares in grid.by_cell(weights):
         told = not np.isnan(shares).any()
