@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import Any
 
 import pandas as pd
 
@@ -77,13 +78,19 @@ def _cells(frame: pd.DataFrame) -> tuple[dict[str, list[str]], list[str]]:
     long: list[str] = []
     for name in frame.columns:
         column = frame[name]
-        texts = column_cells(column, _FORMATS.get(name, "g" if column.dtype.kind == "f" else _kind(column)))
+        texts = column_cells(column, _format(name, column))
         if max(map(len, texts), default=0) > _LONG:
             said = dict.fromkeys(zip(texts, frame.index, strict=True))
             long += [f"{name} of {label}: {text}" for text, label in said]
         else:
             cells[str(name)] = ["" if text == MISSING else text for text in texts] if _labelled(frame) else texts
     return cells, long
+
+
+def _format(name: Any, column: pd.Series) -> str:
+    if name == "df" and not (column.isna() | (column % 1 == 0)).all():
+        return ".1f"  # Satterthwaite's
+    return _FORMATS.get(name, "g" if column.dtype.kind == "f" else _kind(column))
 
 
 def _kind(column: pd.Series) -> str:

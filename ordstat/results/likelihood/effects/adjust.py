@@ -195,7 +195,6 @@ NAMES = {
     "hommel": "Hommel's",
     "fdr": "Benjamini and Hochberg's",
     "fdr_by": "Benjamini and Yekutieli's",
-    "mvt": "the multivariate normal or t (mvt)",
     "dunnett": "Dunnett's",
     "scheffe": "Scheffe's",
 }
