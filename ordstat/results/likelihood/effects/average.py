@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...._typing import BoolArray, FloatArray
+from ...._typing import BoolArray, FloatArray, IntArray
 from ....checks import one_of
 from ....exceptions import DataWarning
-from ....model.likelihood.crossing import report_crossing
+from ....model.likelihood.crossing import crossed_rows, tell_crossing
 from ....model.likelihood.derivatives import averages, involved
 from ....model.likelihood.directions import Directions
 from ....model.likelihood.quantities import QUANTITIES, Quantity
@@ -128,12 +128,16 @@ class Averager:
             return {"level": levels}
         return {"level": levels[:-1]} if per == "lower level" else {}
 
-    def rows(self, frame: pd.DataFrame) -> Rows:
-        """The design of a frame that is averaged over: rows whose thresholds cross are told."""
-        r, rows = self.results, self.design(frame)
-        if self.scale != "latent":
-            report_crossing(r.rule, rows, None, "rows averaged over", refuse=r.method.refuses_crossing)
-        return rows
+    def crossed(self, rows: Rows, weights: FloatArray) -> IntArray:
+        """Which of the rows with weight have thresholds out of order; none where latent variables are averaged."""
+        if self.scale == "latent":
+            return np.empty(0, dtype=np.intp)
+        return crossed_rows(self.results.rule, rows.take(np.flatnonzero(weights)))
+
+    def tell_crossed(self, crossed: IntArray, weights: FloatArray) -> None:
+        """Says how many of the rows with weight were found to be out of order."""
+        refuse = self.results.method.refuses_crossing
+        tell_crossing(crossed, np.count_nonzero(weights), None, "rows averaged over", refuse=refuse)
 
     def design(self, frame: pd.DataFrame) -> Rows:
         """The design of a frame."""

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ...._typing import FloatArray
+from ....checks import mapping
 from ....exceptions import OptionError
 from ....model.sample import Rows
 from ...report.cells import counted
@@ -17,11 +18,11 @@ from ...report.noted import NotedFrame
 from ..fitted import FittedLikelihood
 from ..joint_tests import Joint, by_estimated, joint_frame, joint_test
 from ..order import refuse_binding
-from ..parameters import listed
+from ..parameters import listed, texts
 from ..standard_errors import infinite_parameters
 from .average import Averager
 from .contrasts import interactions
-from .counterfactual import Population, population
+from .counterfactual import AT, Population, population
 from .emmeans import grid_rows
 from .grid import Grid, grid_of
 from .means import groups_of, listing
@@ -87,13 +88,14 @@ def joint_tests(
     [['temp', 'no', 10.97], ['temp', 'yes', 14.57]]
     """
     refuse_binding(r.fit, "joint_tests", "emmeans().contrasts()")
-    averager, rows, groups = Averager.of(r, "latent", vcov), population(r, None, None, data), tuple(listed(by))
+    averager, rows, groups = Averager.of(r, "latent", vcov), population(r, None, None, data), tuple(texts("by", by))
     for name in groups:
         rows.check(name)
     terms = _terms(rows, r.design.spec.variables().values(), groups)
     if not terms:
         raise OptionError("joint_tests needs a variable of the formula that is not in by=.")
-    values = {**_around_means(rows, [*groups, *(at or {}), *_names(cov_keep)], cov_reduce), **(at or {})}
+    given = mapping("at", at, AT)
+    values = {**_around_means(rows, [*groups, *given, *_names(cov_keep)], cov_reduce), **given}
     front, tests = [], []
     for term in terms:
         grid = grid_of(rows, Specs(term, groups), values, cov_keep, cov_reduce)
@@ -109,8 +111,7 @@ def joint_tests(
 
 def _names(keep: Any) -> list[str]:
     """The names among what numbers keep all their values by."""
-    listed_names = [keep] if isinstance(keep, (str, int)) else listed(keep)
-    return [name for name in listed_names if isinstance(name, str)]
+    return [name for name in listed(keep) if isinstance(name, str)]
 
 
 def _terms(rows: Population, terms: Iterable[frozenset[str]], by: tuple[str, ...]) -> list[tuple[str, ...]]:

@@ -16,7 +16,7 @@ from ...report.noted import NotedFrame, noted_html, noted_text
 from ..standard_errors import limits_between
 from .adjust import ADJUST, NAMES, STEPWISE, Family, adjusted
 from .average import Average, Averager, together, warn_of_unknown
-from .contrasts import DEFAULT_ADJUST, WORDS, Contrasts, contrasts_of, interactions, named_method
+from .contrasts import ALIASES, DEFAULT_ADJUST, METHODS, WORDS, Contrasts, contrasts_of, interactions, named_method
 
 #: What is averaged, in words.
 _QUANTITIES = {
@@ -67,10 +67,10 @@ class Emmeans:
     slope_of: str | None = None
 
     def __repr__(self) -> str:
-        return noted_text(self.frame, self._all_notes) + (f"\n\n{self.contrasts()!r}" if self.method else "")
+        return noted_text(self.frame, self._all_notes) + (f"\n\n{self._contrasted()!r}" if self.method else "")
 
     def _repr_html_(self) -> str:
-        return noted_html(self.frame, self._all_notes) + (self.contrasts()._repr_html_() if self.method else "")
+        return noted_html(self.frame, self._all_notes) + (self._contrasted()._repr_html_() if self.method else "")
 
     @property
     def _one(self) -> str:
@@ -184,6 +184,19 @@ class Emmeans:
         >>> means.contrasts({"high rise": [1, -1/3, -1/3, -1/3]})["estimate"].round(3).tolist()
         [0.677]
         """
+        out = self._contrasted(method, adjust, interaction, ref, reverse)
+        warn_of_unknown(out, stacklevel=2)
+        return out
+
+    def _contrasted(
+        self,
+        method: Any = None,
+        adjust: str | None = None,
+        interaction: Any = None,
+        ref: Any = None,
+        reverse: bool = False,
+    ) -> NotedFrame:
+        """`contrasts` without its warning, which printing does not repeat."""
         asked = self._asked(method, interaction)
         how = _adjustment(adjust, asked, interaction)
         parts, sizes = [], set()
@@ -192,7 +205,6 @@ class Emmeans:
             parts.append(table)
             sizes |= {(n, len(members)) for n in tests}
         out = pd.concat(parts, ignore_index=True)
-        warn_of_unknown(out, stacklevel=2)
         return NotedFrame.of(out, [*self._contrast_notes(asked, interaction, reverse, how, sizes), *self.notes])
 
     def _asked(self, method: Any, interaction: Any) -> Any:
@@ -219,6 +231,8 @@ class Emmeans:
                 f"interaction must name a set of contrasts for each of {', '.join(names)}, or one for all; got "
                 f"{interaction!r}."
             )
+        for one in methods:
+            one_of("interaction", ALIASES.get(one, one), METHODS)
         return interactions(methods, levels, sign, reverse)
 
     def _group(
