@@ -137,7 +137,7 @@ class Averager:
     def tell_crossed(self, crossed: IntArray, weights: FloatArray) -> None:
         """Says how many of the rows with weight were found to be out of order."""
         refuse = self.results.method.refuses_crossing
-        tell_crossing(crossed, np.count_nonzero(weights), None, "rows averaged over", refuse=refuse)
+        tell_crossing(crossed, int(np.count_nonzero(weights)), None, "rows averaged over", refuse=refuse)
 
     def design(self, frame: pd.DataFrame) -> Rows:
         """The design of a frame."""
