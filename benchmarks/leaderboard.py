@@ -7,7 +7,6 @@ last one was interrupted. Errors are those of the medians of the predicted distr
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks.reproduce.data import FOLDER
 from ordstat import REDSVM, Blend, OrdinalBoosting, RPSForest
 from ordstat.methods.shared.members import fitted_member
 from ordstat.model.sample import Rows, Sample
@@ -83,8 +83,7 @@ CONTESTANTS: dict[str, Predictor] = {
 
 def table(name: str) -> tuple[np.ndarray, np.ndarray]:
     """X, its text as 0/1 columns, and codes."""
-    folder = Path(os.environ["ORDSTAT_BENCHMARKS"])
-    frame = pd.read_parquet(folder / SETS[name][0] / f"{name}.parquet")
+    frame = pd.read_parquet(FOLDER / SETS[name][0] / f"{name}.parquet")
     codes = frame["rank"].to_numpy(dtype=np.intp)
     extra = [c for c in ("y", "rank", "rank_tied", "part", "freq", "target") if c in frame]
     X = pd.get_dummies(frame.drop(columns=extra), drop_first=False)
@@ -137,7 +136,11 @@ def judged(name: str, split: int, predict: Predictor) -> dict[str, float]:
 
 
 def summary(results: pd.DataFrame) -> list[dict[str, object]]:
-    """Mean rank over the sets of every error, smallest first, and the mean errors of every set."""
+    """Mean rank over the sets of every error, smallest first, and the mean errors of every set.
+
+    Splits that are not complete wait.
+    """
+    results = results.groupby(["set", "split"]).filter(lambda split: len(split) == len(CONTESTANTS))
     means = results.groupby(["set", "contestant"])[["mae", "error", "rps", "log_loss", "seconds"]].mean()
     ranks = means[["mae", "error", "rps", "log_loss"]].groupby("set").rank().groupby("contestant").mean()
     wide = means["mae"].unstack("set").add_prefix("MAE ")

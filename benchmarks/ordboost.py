@@ -6,16 +6,17 @@ regression model, on one thread.
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
 
+from benchmarks.contestants.svm import OnProcessor
 from benchmarks.data import smooth_utility
-from benchmarks.timing import Contestant, Timed, ratio, rounds
+from benchmarks.timing import Contestant, ratio, rounds
 from ordstat import OrdinalBoosting
 from ordstat.model.sample import Rows, Sample
 
@@ -34,13 +35,13 @@ def run(quick: bool = False) -> list[dict[str, object]]:
     model = HistGradientBoostingRegressor(max_iter=made, max_depth=3, learning_rate=0.05, early_stopping=False)
     peer = clone(model).fit(X, y)
     fits: list[Contestant] = [
-        Timed("scikit-learn's regression", lambda: model.fit(X, y)),
-        Timed("ordboost", lambda: method.fit(sample, np.random.default_rng(0))),
-        Timed("ordboost, all rows and columns", lambda: whole.fit(sample, np.random.default_rng(0))),
+        OnProcessor("scikit-learn's regression", lambda: model.fit(X, y)),
+        OnProcessor("ordboost", lambda: method.fit(sample, np.random.default_rng(0))),
+        OnProcessor("ordboost, all rows and columns", lambda: whole.fit(sample, np.random.default_rng(0))),
     ]
     predictions: list[Contestant] = [
-        Timed("predictions of scikit-learn's regression", lambda: peer.predict(X)),
-        Timed("predictions of ordboost", lambda: fitted(sample.rows)),
+        OnProcessor("predictions of scikit-learn's regression", lambda: peer.predict(X)),
+        OnProcessor("predictions of ordboost", lambda: fitted(sample.rows)),
     ]
     shown: list[dict[str, object]] = []
     for field in (fits, predictions):
@@ -55,22 +56,18 @@ def run(quick: bool = False) -> list[dict[str, object]]:
 
 
 def _memory(sample: Sample) -> float:
-    """Bytes that the bins and ten rounds take at most."""
+    """Bytes of the bins and of all else that ten rounds hold at most, the buffers of the compiled loop too."""
     method = OrdinalBoosting(rounds=10, **_PLAIN)
+    tracemalloc.start()
     training = method._training(sample)
+    inputs = training.rows.X.nbytes
+    tracemalloc.reset_peak()
     weights = training.data.weights
-    # From here on the largest resident memory is counted anew.
-    Path("/proc/self/clear_refs").write_text("5")
-    before = _status("VmRSS")
     start = training.constant(weights)
     booster = training.booster(method.settings(training, 3), start, weights, np.random.default_rng(0))
     for _ in range(10):
         booster.add()
-    held = training.data.y.nbytes + weights.nbytes + training.data.bins.codes.nbytes
-    return float(_status("VmHWM") - before + held)
-
-
-def _status(name: str) -> int:
-    """Bytes by Linux's account of this process."""
-    lines = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    return 1024 * int(lines[name].split()[0])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # An index and two sums of every row that a tree is given.
+    return float(peak - inputs + 20.0 * method.subsample * sample.n)

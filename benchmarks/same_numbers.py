@@ -105,6 +105,8 @@ def ranker_cases() -> Iterator[Case]:
     yield "redsvm cv", {"formula": plain, "method": "redsvm", "C": "cv"}
     yield "redsvm calibrated", {"formula": plain, "method": "redsvm", "calibrate": True}
     yield "redsvm squared hinge", {"formula": plain, "method": "redsvm", "kernel": "linear", "loss": "squared_hinge"}
+    for loss in ("likelihood", "logistic", "exponential"):
+        yield f"ordboost {loss}", {"formula": plain, "method": "ordboost", "loss": loss, "rounds": 20, "depth": 2}
     for learner in ("stump", "tree", "perceptron"):
         yield f"orboost-all {learner}", {"formula": plain, "method": "orboost-all", "learner": learner, "rounds": 20}
 

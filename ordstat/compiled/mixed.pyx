@@ -175,6 +175,9 @@ cdef struct Group:
     double *e_u  # of the logit exp(-u), exp(-lo), 1 - exp(-d)
     double *e_l
     double *D
+    const Py_ssize_t *y  # where rows share their thresholds: levels, and the sums of derivatives by these; else NULL
+    double *by_theta
+    Py_ssize_t last_level
 
 
 cdef inline bint _at(const Group *g, Py_ssize_t i, double v, double factor, Row *at) noexcept nogil:
@@ -306,8 +309,10 @@ cdef bint _integrate(const Group *g, const double *z, double v, double H, const 
         s, x, w = g.s[i], g.x[i], g.w[i]
         at.a, at.b, at.c, at.W = here[9 * k], here[9 * k + 1], here[9 * k + 2], here[9 * k + 3]
         at.r_u, at.r_l, at.W_u, at.W_l = here[9 * k + 4], here[9 * k + 5], here[9 * k + 6], here[9 * k + 7]
-        u = 0.0 if isinf(g.u[i]) else g.u[i] - s * x * v
-        lo = 0.0 if isinf(g.lo[i]) else g.lo[i] - s * x * v
+        u = lo = 0.0
+        if g.y == NULL:
+            u = 0.0 if isinf(g.u[i]) else g.u[i] - s * x * v
+            lo = 0.0 if isinf(g.lo[i]) else g.lo[i] - s * x * v
         if Q == 1:
             mean_a, mean_b, mean_c, mean_v = at.a, at.b, at.c, at.c * v
             mean_e = at.a * u - at.b * lo
@@ -319,17 +324,26 @@ cdef bint _integrate(const Group *g, const double *z, double v, double H, const 
                 mean_b += share * there[3 * (j * n + k) + 1]
                 mean_c += share * there[3 * (j * n + k) + 2]
                 mean_v += share * there[3 * (j * n + k) + 2] * nodes[j]
+                if g.y != NULL:
+                    continue
                 if not isinf(g.u[i]):
                     mean_e += share * there[3 * (j * n + k)] * (g.u[i] - s * x * nodes[j])
                 if not isinf(g.lo[i]):
                     mean_e -= share * there[3 * (j * n + k) + 1] * (g.lo[i] - s * x * nodes[j])
         variance, t, cubed = x * x / H * m_g, x * q, s * s * s
-        kappa[0, i] = w * (s * mean_a - 0.5 * variance * cubed * at.W_u - t * s * s * at.r_u)
-        kappa[1, i] = w * (-s * mean_b - 0.5 * variance * cubed * at.W_l - t * s * s * at.r_l)
+        mean_a = w * (s * mean_a - 0.5 * variance * cubed * at.W_u - t * s * s * at.r_u)
+        mean_b = w * (-s * mean_b - 0.5 * variance * cubed * at.W_l - t * s * s * at.r_l)
         extra = 0.5 * variance * cubed * (at.W_u + at.W_l) - t * s * s * at.W
         kappa[2, i] = w * (-s * mean_c + extra)
-        kappa[3, i] = w * (-mean_e + 0.5 * variance * s * s * (2.0 * at.W + at.W_u * u + at.W_l * lo)
-                           + t * s * (at.r_u * u + at.r_l * lo + at.c))
+        if g.y == NULL:
+            kappa[0, i], kappa[1, i] = mean_a, mean_b
+            kappa[3, i] = w * (-mean_e + 0.5 * variance * s * s * (2.0 * at.W + at.W_u * u + at.W_l * lo)
+                               + t * s * (at.r_u * u + at.r_l * lo + at.c))
+        else:
+            if g.y[i] < g.last_level:
+                g.by_theta[g.y[i]] += mean_a
+            if g.y[i] > 0:
+                g.by_theta[g.y[i] - 1] += mean_b
         by_sigma[0] += z[i] * w * (-s * mean_v + extra * v - s * s * at.W * x / H * m_g - s * at.c * q)
     return True
 
@@ -373,78 +387,51 @@ def full_terms(int link, const double[::1] u, const double[::1] lo, const double
     return fine
 
 
-def total_derivatives(const double[:, ::1] terms, const double[::1] u, const double[::1] lo, const double[::1] s,
-                      const double[::1] shift, const double[::1] w, const double[::1] variance, const double[::1] t,
-                      double[:, ::1] kappa):
-    """kappa (4, n) of laplace.py by theta_y, theta_{y-1}, H and tau, from `full_terms` (n, 8)."""
+def logit_bases(const double[::1] u, const double[::1] lo, const double[::1] d, double[:, ::1] out):
+    """exp(-u), exp(-lo) and 1 - exp(-d) of rows, into out (3, n); False where an end is far out."""
     cdef Py_ssize_t i
-    cdef double a, b, c, W, r_u, r_l, W_u, W_l, up, low, own, half
+    cdef bint fine = True
     with nogil:
         for i in range(u.shape[0]):
-            a, b, c, W = terms[i, 0], terms[i, 1], terms[i, 2], terms[i, 3]
-            r_u, r_l, W_u, W_l = terms[i, 4], terms[i, 5], terms[i, 6], terms[i, 7]
-            own, half = s[i], 0.5 * variance[i]
-            up = 0.0 if isinf(u[i]) else u[i] - own * shift[i]
-            low = 0.0 if isinf(lo[i]) else lo[i] - own * shift[i]
-            kappa[0, i] = w[i] * own * (a - own * (half * own * W_u + t[i] * r_u))
-            kappa[1, i] = w[i] * own * (-b - own * (half * own * W_l + t[i] * r_l))
-            kappa[2, i] = w[i] * own * (-c + own * (half * own * (W_u + W_l) - t[i] * W))
-            kappa[3, i] = w[i] * (b * low - a * up + half * own * own * (2.0 * W + W_u * up + W_l * low)
-                                  + t[i] * own * (r_u * up + r_l * low + c))
+            if (not isinf(u[i]) and fabs(u[i]) > 0.5 * FAR) or (not isinf(lo[i]) and fabs(lo[i]) > 0.5 * FAR):
+                fine = False
+                break
+            out[0, i], out[1, i], out[2, i] = exp(-u[i]), exp(-lo[i]), -expm1(-d[i])
+    return fine
 
 
 def location_terms(int link, const double[::1] u, const double[::1] lo, const double[::1] d, const double[::1] s,
-                   const double[::1] shift, double[::1] log_p, double[::1] score, double[::1] curvature):
+                   const double[::1] shift, double[::1] log_p, double[::1] score, double[::1] curvature,
+                   const double[:, ::1] bases=None):
     """The log-probability of rows whose scores have moved by `shift`, its derivative by H and its negative second one.
 
-    u, lo and d as in `integrate_scalar`. False where a row is beyond these forms.
+    u, lo and d as in `integrate_scalar`; `bases` are those of `logit_bases`, where they are at hand. False where a row
+    is beyond these forms.
     """
     cdef Py_ssize_t i
     cdef bint fine = True
+    cdef double moved
     cdef Row at
     with nogil:
         for i in range(u.shape[0]):
-            fine = _moved(link, u[i], lo[i], d[i], s[i] * shift[i], &at)
+            if bases is None:
+                fine = _moved(link, u[i], lo[i], d[i], s[i] * shift[i], &at)
+            else:
+                fine = fabs(s[i] * shift[i]) < 0.5 * FAR
+                moved = exp(s[i] * shift[i])
+                _logit(bases[0, i] * moved, bases[1, i] * moved, bases[2, i], &at)
+                at.log_p = log(at.log_p)
             if not fine:
                 break
             log_p[i], score[i], curvature[i] = at.log_p, -s[i] * at.c, s[i] * s[i] * at.W
     return fine
 
 
-def schur_complement(const Py_ssize_t[::1] starts, const Py_ssize_t[::1] columns, const double[::1] B,
-                     const double[::1] V, double[:, ::1] S):
-    """Subtract B'V, sparse matrices with the same entries, from the lower triangle of S (R, R).
-
-    Row g of both has its entries from starts[g] to starts[g + 1], in the growing `columns`.
-    """
-    cdef Py_ssize_t g, i, j
-    cdef double own
-    with nogil:
-        for g in range(starts.shape[0] - 1):
-            for i in range(starts[g], starts[g + 1]):
-                own = B[i]
-                for j in range(starts[g], i + 1):
-                    S[columns[i], columns[j]] -= own * V[j]
-
-
-def coupled(const Py_ssize_t[::1] starts, const Py_ssize_t[::1] columns, const double[::1] V, const double[:, ::1] P,
-            double[::1] out):
-    """The entries of V P, P (R, R) symmetric, at those of the sparse V; see `schur_complement`."""
-    cdef Py_ssize_t g, i, j
-    cdef double total
-    with nogil:
-        for g in range(starts.shape[0] - 1):
-            for i in range(starts[g], starts[g + 1]):
-                total = 0.0
-                for j in range(starts[g], starts[g + 1]):
-                    total += V[j] * P[columns[i], columns[j]]
-                out[i] = total
-
-
 def integrate_scalar(int link, bint common, const Py_ssize_t[::1] starts, const double[::1] u, const double[::1] lo,
                      const double[::1] d, const double[::1] x, const double[::1] z, const double[::1] s,
                      const double[::1] w, const double[::1] points, const double[::1] logs, bint adaptive,
-                     double[::1] v, double[::1] H, double[:, ::1] kappa):
+                     double[::1] v, double[::1] H, double[:, ::1] kappa, const double[::1] score=None,
+                     const Py_ssize_t[::1] y=None, const double[:, ::1] tables=None, double[::1] by_theta=None):
     """Log-likelihood with one random effect a group integrated out, its derivative by sigma, and the worst decrement.
 
     Rows are in order of their groups, group g from starts[g] to starts[g + 1]; u, lo, d are the ends of their intervals
@@ -452,9 +439,13 @@ def integrate_scalar(int link, bint common, const Py_ssize_t[::1] starts, const 
     Q nodes and their logarithms of weights are those of quadrature.py; Q = 1 is Laplace's approximation. Moves v (G,)
     to the modes, fills H (G,) and kappa (4, n), total derivatives by theta_y, theta_{y-1}, H and tau. NaN where a row
     or a mode is beyond these forms.
+
+    Where all rows share their thresholds and s = 1, the logit needs no u, lo and d: it takes the scores H (n,), the
+    levels y (n,), and tables (3, K) of exp(-theta_y), exp(-theta_{y-1}) and 1 - exp(-d). The derivatives by the
+    thresholds are then added to by_theta (K-1,), and of kappa the row of H alone is filled.
     """
-    cdef Py_ssize_t n = u.shape[0], count = v.shape[0], Q = points.shape[0], i, k, largest = 0
-    cdef double loglik = 0.0, by_sigma = 0.0, worst = 0.0, decrement = 0.0
+    cdef Py_ssize_t n = x.shape[0], count = v.shape[0], Q = points.shape[0], i, k, largest = 0
+    cdef double loglik = 0.0, by_sigma = 0.0, worst = 0.0, decrement = 0.0, grown
     cdef bint fine = True
     cdef Group g
     cdef double *room = NULL
@@ -469,10 +460,21 @@ def integrate_scalar(int link, bint common, const Py_ssize_t[::1] starts, const 
         free(bases)
         raise MemoryError()
     g.link, g.common = link, common
-    g.u, g.lo, g.d, g.x, g.s, g.w = &u[0], &lo[0], &d[0], &x[0], &s[0], &w[0]
+    g.x, g.s, g.w, g.y, g.by_theta = &x[0], &s[0], &w[0], NULL, NULL
+    if tables is None:
+        g.u, g.lo, g.d = &u[0], &lo[0], &d[0]
+    else:
+        g.y, g.by_theta, g.last_level = &y[0], &by_theta[0], by_theta.shape[0]
     g.e_u, g.e_l, g.D = bases, bases + n, bases + 2 * n
     with nogil:
-        if link == LOGIT:
+        if tables is not None:
+            for i in range(n):
+                if fabs(score[i]) > 0.5 * FAR:
+                    fine = False
+                    break
+                grown = exp(score[i])
+                g.e_u[i], g.e_l[i], g.D[i] = tables[0, y[i]] * grown, tables[1, y[i]] * grown, tables[2, y[i]]
+        elif link == LOGIT:
             for i in range(n):
                 if (not isinf(u[i]) and fabs(u[i]) > FAR) or (not isinf(lo[i]) and fabs(lo[i]) > FAR):
                     fine = False

@@ -147,6 +147,11 @@ def _parse(recipe: Recipe, frame: pd.DataFrame) -> tuple[ResponseName, Parts]:
     for role, side in (("nominal", parts.nominal), ("scale", parts.scale)):
         if side is not None and side.random:
             raise FormulaError(f"{role}= must have no random term: put it in the formula.")
+    if parts.random and recipe.design is not None:
+        raise OptionError(
+            "design= must be left out where the formula has random effects, whose likelihood is that of all rows. Give "
+            "the groups as clusters of the design in place of a random term, or weights= for numbers of equal rows."
+        )
     if column_expression(response.column).key in parts.factors() | parts.groups():
         raise FormulaError(f"The response {response.column!r} stands on the right of the formula too; take it out.")
     return response, parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -19,10 +19,10 @@ from ..model.rules import count_above
 from ..model.sample import Sample
 from ..results.rankers.blend import BlendResults
 from ..solvers.simplex import simplex_weights
-from .base import Method, Needs, cost_option, option
-from .shared.boosted import counted
+from .base import Method, Needs, cost_option, jobs_option, option
 from .shared.folds import held_weights
 from .shared.members import fitted_member, member
+from .shared.selection import ticking
 
 #: How members count.
 AVERAGES = {"equal": "all the same", "stacked": "by the ranked probability score of rows held out"}
@@ -65,6 +65,9 @@ class Blend(Method):
     cost : str or (K, K) array
         What predicted ranks minimise in expectation: "absolute" gives the median, "classification" the mode. The
         members keep costs of their own.
+    n_jobs : int
+        Folds, or trees, at work at once in each of the usual members, as threads; -1 for one a processor. The result
+        does not depend on it.
 
     Raises
     ------
@@ -81,6 +84,7 @@ class Blend(Method):
     average: str = option("equal", one_of, AVERAGES)
     folds: int = option(5, whole, 2)
     cost: CostField = cost_option()
+    n_jobs: int = jobs_option()
 
     needs: ClassVar[Needs] = Needs()
     results_class: ClassVar[type[Any]] = BlendResults
@@ -100,11 +104,11 @@ class Blend(Method):
         """The members for a sample."""
         if self.members is not None:
             return tuple(member("members", one, self) for one in self.members)
-        usual = [member("members", name, self) for name in ("ordboost", "rps-forest")]
+        usual: list[tuple[str, dict[str, Any]]] = [("ordboost", {}), ("rps-forest", {})]
         if sample.case_weights.sum() <= _MOST_ROWS:
-            machine = member("members", "redsvm", self)
-            usual.append(type(machine)(C="cv"))  # type: ignore[call-arg]  # a field of REDSVM
-        return tuple(usual)
+            usual.append(("redsvm", {"C": "cv"}))
+        named = [(cast(Any, member("members", name, self)), more) for name, more in usual]
+        return tuple(replace(one, n_jobs=self.n_jobs, **more) for one, more in named)
 
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something that this method, or a member, does not support."""
@@ -127,7 +131,7 @@ class Blend(Method):
         methods = self.methods(sample)
         seeds = rng.integers(2**63, size=len(methods))
         stacked = self.average == "stacked"
-        tick = counted(progress, len(methods) * (1 + self.folds * stacked))
+        tick = ticking(progress, len(methods) * (1 + self.folds * stacked))
         shares, held_out, gap = np.full(len(methods), 1.0 / len(methods)), None, 0.0
         if stacked:
             shares, held_out, gap = self._stacked(sample, methods, seeds, rng, tick)

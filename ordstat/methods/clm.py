@@ -11,6 +11,7 @@ from ..model.likelihood.cumulative import Cumulative
 from ..model.likelihood.family import Family
 from .base import Needs, option
 from .shared.likelihood import OrdinalRegression
+from .shared.mixed import checked_quadrature
 
 #: What may become of rows whose thresholds are out of order.
 CROSSING = ("warn", "raise", "prevent")
@@ -77,8 +78,13 @@ class CumulativeLink(OrdinalRegression):
     """
 
     crossing: str = option("warn", one_of, CROSSING)
+    quadrature: int | str = option(1, checked_quadrature)
 
     family: ClassVar[type[Family]] = Cumulative
+
+    @property
+    def nodes(self) -> int | str:
+        return self.quadrature
 
     @property
     def refuses_crossing(self) -> bool:

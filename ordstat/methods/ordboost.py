@@ -25,9 +25,10 @@ from ..solvers.boosted.choice import Plan, held_out_losses
 from ..solvers.boosted.rounds import Booster, Settings
 from ..solvers.threads import one_blas_thread
 from .base import Method, Needs, cost_option, jobs_option, option
-from .shared.boosted import Training, counted
+from .shared.boosted import Training
 from .shared.folds import held_weights
 from .shared.linear_start import Linear
+from .shared.selection import ticking
 
 # Folds where none are asked for; with more rows one of them is enough.
 _FOLDS, _MANY_ROWS = 5, 3000
@@ -249,6 +250,16 @@ class OrdinalBoosting(Method):
             rule = LatentRule(fit.trees, theta, training.loss.family, self.cost_matrix)
             yield [rule.codes(rows, scores) for rows, scores in zip(targets, sums[1:], strict=True)]
 
+    def staged_losses(self, sample: Sample, fit: BoostedFit) -> FloatArray:
+        """(T+1,) mean loss of a sample before the first and after every round."""
+        loss, scores = loss_of(self.loss, self.link), fit.trees.start(sample.rows)
+        y, weights = sample.y.astype(np.int32), sample.case_weights
+        found = np.empty(fit.losses.size)
+        for t, theta in enumerate(fit.thetas):
+            found[t] = loss.value(y, weights, scores, theta) / weights.sum()
+            fit.trees.add(sample.rows, scores, t, t + 1)
+        return found
+
     def _training(self, sample: Sample) -> Training:
         return Training.of(sample, loss_of(self.loss, self.link), type(self).__name__)
 
@@ -288,7 +299,7 @@ class OrdinalBoosting(Method):
             fixed=fixed is not None,
             n_jobs=self.n_jobs,
         )
-        tick = counted(progress, len(self.depths) * len(held))
+        tick = ticking(progress, len(self.depths) * len(held))
         return penalty, held_out_losses(booster, held, plan, rng, tick)
 
     def _fitted(

@@ -11,6 +11,7 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..exceptions import DataError
+from ..model.boosted.fit import BoostedFit
 from ..model.ensembles.ensembles import EnsembleFit
 from ..model.fit import Fit, Geometry
 from ..model.likelihood.rule import LikelihoodRule
@@ -98,10 +99,10 @@ class DrawnRounds(DrawnRanker, Protocol):
 
 
 class DrawnEnsemble(DrawnRounds, Protocol):
-    """A threshold ensemble."""
+    """A threshold ensemble, or gradient boosting."""
 
     @property
-    def fit(self) -> EnsembleFit: ...
+    def fit(self) -> EnsembleFit | BoostedFit: ...
 
 
 class DrawnTrees(DrawnRounds, Protocol):

@@ -35,9 +35,9 @@ def rounds_data(
 ) -> pd.DataFrame:
     """Columns round, rows (whose error it is), value."""
     one_of("error", error, ERRORS)
-    made = len(results.fit.rounds.members)
+    made = results.fit.stages[-1]
     if made == 0:
-        raise UnavailableError(f"no round was made, for {results.fit.rounds.message}: there is nothing to draw.")
+        raise UnavailableError(f"no round was made, for {results.fit.trace.message}: there is nothing to draw.")
     stages = np.unique(np.rint(np.geomspace(1, made, _POINTS)).astype(np.intp)).tolist()
     wide = _wide(results, newdata, error, every, stages)
     return style.long(wide)
@@ -49,7 +49,8 @@ def _wide(results: DrawnEnsemble, newdata: Any, error: str, every: int | None, s
     found = results.staged_errors(new, rounds=stages) if every is None else results.staged_errors(new, every=every)
     record = results.rounds.loc[found.index]
     if error == "loss":
-        return pd.DataFrame({"loss": record["loss"], "its bound": record["bound"]})
+        names = {"loss": "loss", "bound": "its bound", "held_out": _HELD}
+        return record[[name for name in names if name in record]].rename(columns=names)
     wide = pd.DataFrame({_OWN: found[error]})
     if f"new {error}" in found:
         wide[_NEW] = found[f"new {error}"]
@@ -74,7 +75,7 @@ def rounds(
     newdata : data frame, optional
         With the response.
     error : {"absolute", "classification", "cost", "loss"}
-        "loss" is the training loss a row, beside what the training-error theorem allows it.
+        "loss" is the training loss a row, beside what the training-error theorem allows it, or that of held-out rows.
     every : int, optional
         Only every so many rounds, and the last; 250 of them, the first closest together, if not given.
     """
@@ -102,7 +103,7 @@ def rounds(
 def _mark(ax: Axes, results: DrawnEnsemble) -> None:
     """A line where the rounds in use end, unless all are."""
     kept = results.fit.kept
-    if not 0 < kept < len(results.fit.rounds.members):
+    if not 0 < kept < results.fit.stages[-1]:
         return
     ax.axvline(kept, color=style.MUTED, linewidth=0.8, linestyle=(0, (4, 3)))
     style.note(ax, f"{kept} in use", (kept, 1.0), (-4, -2), ax.get_xaxis_transform(), ha="right", va="top")

@@ -316,7 +316,11 @@ def _check(results: FittedRanker, level: Any, data: Any, weights: Any, share: An
     fraction("level", level)
     fraction("share", share)
     check_weights_go_with(data, weights, "data")
-    drawn = "rows in clusters" if results.design.sample.cluster is not None else ""
-    drawn = "rows of a survey design" if results.design.survey is not None else drawn
-    if drawn:
-        raise OptionError(f"{drawn} are not exchangeable; coverage of conformal intervals is not guaranteed for them.")
+    if results.design.sample.cluster is not None:
+        raise OptionError(
+            "rows in clusters are not exchangeable; coverage of conformal intervals is not guaranteed for them."
+        )
+    if results.design.survey is not None:
+        raise OptionError(
+            "rows of a survey design are not exchangeable; coverage of conformal intervals is not guaranteed for them."
+        )

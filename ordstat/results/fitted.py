@@ -391,13 +391,13 @@ class FittedRanker:
         """
         if self.geometry is None:
             return MarginBounds(bounds=(), notes=(self._why_no_bounds(),))
+        sample = self.design.sample
         if self.design.survey is not None:
             return MarginBounds(bounds=(), notes=(DRAWN,))
         if self.no_margins is not None:
             return MarginBounds(
                 bounds=(), notes=(f"No margin bounds: {self.no_margins[:1].lower()}{self.no_margins[1:]}",)
             )
-        sample = self.design.sample
         costs = sample_costs(self.method.cost_matrix, sample) if self.own_cost else None
         found = training_bounds(self.training_margins, self.geometry, sample, costs, delta)
         more = self.method.extra_bounds(sample, self.fit, self.geometry, delta)

@@ -182,6 +182,25 @@ def test_more_and_fewer_rounds_are_fits_of_as_many(frame, options):
     assert staged["absolute"].tolist() == [long.at(t).errors().loc["absolute error"].item() for t in (0, 8, 25)]
 
 
+@pytest.mark.parametrize("options", [{}, {"loss": "logistic"}, {"link": "cloglog"}])
+def test_early_stopping_is_at_the_least_loss_of_other_rows(frame, options):
+    train, other = frame.iloc[:160], frame.iloc[160:]
+    fit = ordfit("y ~ a + b + c", train, "ordboost", rounds=150, depth=4, learning_rate=0.2, **options)
+    found = fit.stopped_early(other, weights="w")
+    assert 0 < found.fit.kept < 150
+    if "loss" in options:
+        return
+
+    def loss(t):
+        p = fit.at(t).predict(other, type="prob").to_numpy()
+        return -np.average(np.log(p[np.arange(len(other)), other["y"]]), weights=other["w"])
+
+    losses = [loss(t) for t in range(0, 151, 10)]  # thresholds there have gone on to their best
+    assert loss(found.fit.kept) <= min(losses) + 0.01
+    with pytest.raises(DataError, match="no row with the response"):
+        fit.stopped_early(other.assign(y=np.nan))
+
+
 def test_rows_of_a_fold_are_unseen(frame):
     """Held-out losses of a column of noise do not fall; those of the truth do."""
     noise = frame.assign(y=np.random.default_rng(0).permutation(frame["y"]))
@@ -254,6 +273,14 @@ def test_errors_of_options():
         ordfit("y ~ x", one, "ordboost")
     fit = ordfit("y ~ x", one, "ordboost", rounds=3, depth=1, linear_start=False)
     assert fit.predict(type="prob").shape == (3, 3)
+
+
+def test_rounds_without_columns_are_shares(frame):
+    fit = ordfit("y ~ 1", frame, "ordboost", rounds=5).more(3)
+    shares = np.bincount(frame["y"]) / len(frame)
+    np.testing.assert_allclose(fit.predict(type="prob").iloc[0], shares, atol=1e-6)
+    assert len(fit.rounds) == 9
+    assert len(ordfit("y ~ 1", frame, "ordboost").rounds) == 1
 
 
 def test_fits_of_arrays():

@@ -65,6 +65,7 @@ OTHER = {
     "penalty": 2.0,
     "presentation": "order",
     "prune": "misclassification",
+    "quadrature": 7,
     "rounds": 7,
     "sampling": "weight",
     "scaling": "standard",
@@ -90,6 +91,7 @@ BESIDE = {
     "loss": {"kernel": "linear"},
     "patience": {"validation": 0.3},
     ("rps-forest", "n_jobs"): {},
+    ("blend", "n_jobs"): {},
     ("blend", "folds"): {"average": "stacked", "members": ("logit", "cart")},
     **{("blend", option): {"members": ("logit", "cart")} for option in ("average", "cost")},
     # Trees with a row in every leaf know the rows of the fit by heart.
@@ -170,9 +172,11 @@ def test_options_of_speed_change_nothing(name, option):
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.ConvergenceWarning")
-# `crossing` counts where nominal effects cross: tests/effects/test_crossing.py
+# `crossing` counts where nominal effects cross: tests/effects/test_crossing.py; `quadrature` where there are random
+# effects: tests/mixed/test_r_clmm.py
 @pytest.mark.parametrize(
-    ("name", "option"), [pair for pair in OPTIONS if pair[1] not in OF_SPEED and pair[1] != "crossing"]
+    ("name", "option"),
+    [pair for pair in OPTIONS if pair[1] not in (*OF_SPEED, "crossing", "quadrature")],
 )
 def test_every_option_counts(name, option):
     beside, frame = _beside(name, option), Problem.of(name).frame

@@ -113,6 +113,22 @@ def test_dropping_beside_aliased_columns(parts):
     assert table.loc["f", ["df", "chisq"]].tolist() == pytest.approx(expected[["df", "chisq"]].tolist(), rel=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+def test_dropping_columns_of_different_size():
+    """The columns p1, p2 of a term and their sum: without the term, effects of p1 and p2 are equal."""
+    rng = np.random.default_rng(6)
+    data = pd.DataFrame({"v": rng.gamma(2.0, size=300), "g": np.arange(300) % 30})
+    data["y"] = np.digitize(data["v"] + rng.logistic(size=300), [1.0, 2.0, 4.0])
+    first = ordfit("y ~ poly(v, 2)", data, cluster="g")
+    data["sum"] = first.design.sample.X.sum(axis=1)
+    fit = ordfit("y ~ poly(v, 2) + sum", data, cluster="g")
+    one, two = first.coef.index
+    expected = first.test(f"{one} = {two}").iloc[0]
+    assert fit.drop1().loc["poly(v, 2)", ["df", "chisq"]].tolist() == pytest.approx(
+        expected[["df", "chisq"]].tolist(), rel=1e-6
+    )
+
+
 def test_one_model_twice():
     fit = ordfit("rating ~ temp + contact", data=load_data("wine"), cluster="judge")
     smaller = fit.update("~ temp")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ordstat.compiled import mixed
+from ordstat.compiled import effects, mixed
 
 from . import twins_mixed as twins
 
@@ -38,8 +38,15 @@ def test_terms_of_rows(link: int) -> None:
     assert mixed.location_terms(link, u, lo, d, s, shift, *here)
     twins.location_terms(link, u, lo, d, s, shift, *there)
     np.testing.assert_allclose(here, there, rtol=1e-10, atol=1e-11)
+    if link == 0:
+        bases, own_bases = np.empty((3, u.size)), np.empty((3, u.size))
+        assert mixed.logit_bases(u, lo, d, bases)
+        twins.logit_bases(u, lo, d, own_bases)
+        np.testing.assert_allclose(bases, own_bases, rtol=1e-15)
+        assert mixed.location_terms(link, u, lo, d, s, shift, *here, bases)
+        np.testing.assert_allclose(here, there, rtol=1e-10, atol=1e-11)
     kappa, own = np.empty((4, u.size)), np.empty((4, u.size))
-    mixed.total_derivatives(other, u, lo, s, shift, w, variance, t, kappa)
+    effects.total_derivatives(other, u, lo, s, shift, w, variance, t, kappa)
     twins.total_derivatives(other, u, lo, s, shift, w, variance, t, own)
     np.testing.assert_allclose(kappa, own, rtol=TIGHT, atol=TIGHT)
 
@@ -85,10 +92,35 @@ def test_sparse_sums() -> None:
     B, V, half = rng.normal(size=9), rng.normal(size=9), rng.normal(size=(6, 6))
     P = half @ half.T
     found, other = P.copy(), P.copy()
-    mixed.schur_complement(starts, columns, B, V, found)
+    effects.schur_complement(starts, columns, B, V, found)
     twins.schur_complement(starts, columns, B, V, other)
     np.testing.assert_allclose(np.tril(found), np.tril(other), rtol=1e-13)
     one, two = np.empty(9), np.empty(9)
-    mixed.coupled(starts, columns, V, P, one)
+    effects.coupled(starts, columns, V, P, one)
     twins.coupled(starts, columns, V, P, two)
     np.testing.assert_allclose(one, two, rtol=1e-12)
+
+
+@pytest.mark.parametrize("nodes", [1, 5])
+def test_shared_thresholds_by_tables(nodes: int) -> None:
+    """The short form of a logit with the same thresholds in all rows, against the long one."""
+    rng = np.random.default_rng(7)
+    theta, y, H = np.array([-1.0, 0.3, 1.4]), rng.integers(0, 4, 60), rng.normal(size=60)
+    ends = np.concatenate([[-np.inf], theta, [np.inf]])
+    u, lo = ends[y + 1] - H, ends[y] - H
+    d = np.diff(ends)[y]
+    one, w = np.ones(60), rng.integers(1, 4, 60).astype(float)
+    points, weights = np.polynomial.hermite.hermgauss(nodes)
+    starts = np.array([0, 10, 11, 40, 60], dtype=np.intp)
+    rest = 0.6 * one, one, one, w, points, np.log(weights) + points**2, True
+    long, short = ([np.zeros(4), np.empty(4), np.zeros((4, 60))] for _ in range(2))
+    expected = mixed.integrate_scalar(0, True, starts, u, lo, d, *rest, *long)
+    tables = np.stack([np.exp(-ends[1:]), np.exp(-ends[:-1]), -np.expm1(-np.diff(ends))])
+    by_theta = np.zeros(3)
+    found = mixed.integrate_scalar(
+        0, True, starts, None, None, None, *rest, *short, H, y.astype(np.intp), tables, by_theta
+    )
+    assert found[:2] == pytest.approx(expected[:2], rel=1e-12, abs=1e-11)
+    np.testing.assert_allclose(short[2][2], long[2][2], atol=1e-11)
+    sums = [long[2][0][y == k].sum() + long[2][1][y == k + 1].sum() for k in range(3)]
+    np.testing.assert_allclose(by_theta, sums, atol=1e-10)

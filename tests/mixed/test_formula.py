@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import DataWarning, datasets, ordfit
+from ordstat import DataWarning, SurveyDesign, datasets, ordfit, pool
 from ordstat.design.bars import split_bars
 from ordstat.design.build import build
 from ordstat.design.recipe import updated_formula
@@ -140,6 +140,7 @@ def test_update_of_a_fit() -> None:
         ({"penalty": 1.0}, "penalty="),
         ({"cluster": "judge"}, "cluster="),
         ({"link": "log-gamma"}, "free parameter of link="),
+        ({"design": SurveyDesign(weights="response")}, "design="),
         ({"quadrature": 0}, "quadrature must be 1"),
         ({"quadrature": "exact"}, "quadrature must be 1"),
         ({"method": "redsvm"}, "does not support random terms"),
@@ -163,5 +164,7 @@ def test_what_is_not_there_is_refused_in_words() -> None:
         fit.errors(cv=3)
     with pytest.raises(UnavailableError, match="fits with random effects alone"):
         ordfit("rating ~ temp", WINE).ranef()
+    with pytest.raises(OptionError, match="pooling of these"):
+        pool([fit, fit])
     assert "ranef" in dir(fit) and "influence" not in dir(fit)
     assert "ranef" not in dir(ordfit("rating ~ temp", WINE))

@@ -157,3 +157,31 @@ def test_misuse(fit: LikelihoodResults) -> None:
         fit.predict(NEW, type="prob", se=True, method="simulation")
     with pytest.raises(OptionError, match="no standard error"):
         fit.predict(NEW, se=True)
+
+
+def test_simulated_effects_have_their_variance() -> None:
+    """4000 responses of one row each of many groups: shares of the population, and rows of a group that go together."""
+    fit = ordfit("rating ~ temp + contact + (1 | judge)", WINE)
+    rows = WINE[(WINE["temp"] == "warm") & (WINE["contact"] == "no")].sort_values(["judge", "bottle"])
+    drawn = fit.simulate(4000, seed=1, newdata=rows).apply(lambda column: column.cat.codes).to_numpy()
+    expected = fit.predict(rows.iloc[[0]], type="prob", re="marginal").to_numpy()[0]
+    np.testing.assert_allclose(np.bincount(drawn.reshape(-1), minlength=5) / drawn.size, expected, atol=0.01)
+    # a judge has two such rows: equal levels are as probable as the mean square of their probabilities says
+    points, weights = np.polynomial.hermite_e.hermegauss(60)
+    sd, score = fit.varcorr()["sd"].iloc[0], float(fit.predict(rows.iloc[[0]], type="score", re="zero").iloc[0])
+    ends = fit.thresholds.to_numpy()[:, None] - score - sd * points
+    probabilities = np.diff(np.vstack([0 * points, fit.rule.link.cdf(ends), 0 * points + 1]), axis=0)
+    together = float((weights * (probabilities**2).sum(axis=0)).sum() / weights.sum())
+    assert np.mean(drawn[::2] == drawn[1::2]) == pytest.approx(together, abs=0.01)
+
+
+def test_simulation_at_the_modes() -> None:
+    fit = ordfit("rating ~ temp + contact + (1 | judge)", WINE)
+    drawn = fit.simulate(3000, seed=2, newdata=NEW, re="mode").apply(lambda column: column.cat.codes).to_numpy()
+    expected = fit.predict(NEW, type="prob").to_numpy()
+    shares = np.stack([np.bincount(row, minlength=5) / row.size for row in drawn])
+    np.testing.assert_allclose(shares, expected, atol=0.03)
+    with pytest.raises(OptionError, match="no random effects"):
+        ordfit("rating ~ temp", WINE).simulate(re="new")
+    with pytest.raises(DataError, match="has not seen"):
+        fit.simulate(newdata=NEW.assign(judge=77), re="mode")

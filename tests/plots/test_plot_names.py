@@ -19,6 +19,8 @@ LIKELIHOOD = {"effects", "forest", "parallel", "profiles", "reliability", "stack
         ("redsvm", {"C": "cv", "kernel": "linear"}, {*THRESHOLDS, "selection", "boundaries"}),
         ("redsvm", {"calibrate": True}, {*THRESHOLDS, "reliability", "boundaries"}),
         ("orboost-all", {"rounds": 5}, {*THRESHOLDS, "rounds", "boundaries"}),
+        ("ordboost", {"rounds": 5, "depth": 2}, {*THRESHOLDS, "rounds", "boundaries", "reliability"}),
+        ("rps-forest", {"trees": 5}, {*THRESHOLDS, "boundaries", "reliability"}),
         ("bagging", {"rounds": 5}, {"boundaries", "reliability", "rounds", "tree"}),
         ("csova", {}, {"boundaries"}),
     ],

@@ -95,3 +95,9 @@ def test_notebook():
     html = fitted("clm").summary()._repr_html_()
     assert html.count("<details>") == html.count("</details>") == 1 and "Margins of the rows" in html
     assert "Call:" in fitted("redsvm")._repr_html_() and "<details>" not in fitted("redsvm")._repr_html_()
+
+
+def test_every_ratio_has_a_short_head():
+    """Of each family and link: the odds of neighbouring levels are another ratio."""
+    for options, head in (({}, "OR"), ({"method": "cloglog"}, "HR"), ({"method": "acat"}, "AOR = adjacent odds ratio")):
+        assert head in str(ordfit(FORMULA, datasets.load("wine"), **options).summary())

@@ -103,8 +103,8 @@ def damped(theta: FloatArray, step: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> damped(np.array([0.0, 1.0]), np.array([0.0, 5.0]))
-    array([ 0. ,  0.5])
+    >>> damped(np.array([0.0, 1.0]), np.array([-1.0, 1.0])).tolist()
+    [0.25, 0.75]
     """
     share = 1.0 / max(float(np.abs(step).max()), 1.0)
     gaps, closing = np.diff(theta), np.diff(step)

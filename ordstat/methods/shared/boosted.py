@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import count
 
 import numpy as np
 
@@ -139,14 +137,3 @@ def _signs(restrictions: FloatArray | None, n_columns: int, method: str) -> AnyA
             )
         signs[places[0]] = -int(np.sign(row[places[0]]))
     return signs
-
-
-def counted(progress: Callable[[int, int, str], None] | None, total: int) -> Callable[[str], None]:
-    """Reports one step more to `progress` at each call."""
-    steps = count(1)
-
-    def tick(message: str) -> None:
-        if progress is not None:
-            progress(min(next(steps), total), total, message)
-
-    return tick

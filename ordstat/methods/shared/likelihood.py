@@ -35,7 +35,7 @@ from ...solvers.likelihood.rows import CHUNK
 from ...solvers.likelihood.user_scale import in_order
 from ...solvers.threads import one_blas_thread
 from ..base import Method, Needs, cost_option, option
-from .mixed import check_random, checked_quadrature, with_random_effects
+from .mixed import check_random, with_random_effects
 from .work import Work
 
 # Arrays of a number for each pair of thresholds of the rows at work, and seconds of a number in all Newton steps.
@@ -70,7 +70,6 @@ class OrdinalRegression(Method):
     cost: CostField = cost_option("classification")
     max_iter: int = option(100, whole, 1)
     tol: float = option(1e-6, number, above=0.0)
-    quadrature: int | str = option(1, checked_quadrature)
 
     family: ClassVar[type[Family]]
     needs: ClassVar[Needs] = Needs(nominal=True, scale=True, random=True, offset=True, cluster=True, absent_levels=True)
@@ -116,6 +115,11 @@ class OrdinalRegression(Method):
     def keeps_order(self) -> bool:
         """Whether thresholds are to be in order all over the range of the nominal columns."""
         return False
+
+    @property
+    def nodes(self) -> int | str:
+        """How random effects are integrated out: 1 by Laplace's approximation, nodes of quadrature, or "auto"."""
+        return 1
 
     def _latent(self) -> Link | FlexibleLink:
         """The link, or the family of links whose parameter is estimated."""
@@ -196,7 +200,7 @@ class OrdinalRegression(Method):
         )
         if sample.rows.random is None:
             return fit
-        return with_random_effects(fit, sample, problem, found, self.quadrature, self.max_iter)
+        return with_random_effects(fit, sample, problem, found, self.nodes, self.max_iter)
 
     def _checked_penalty(self, latent: Link | FlexibleLink) -> float | str | None:
         penalty = _penalty(self.penalty)

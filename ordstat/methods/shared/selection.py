@@ -155,7 +155,7 @@ class CrossValidated:
         fold = np.full(sample.n, -1, dtype=np.intp)
         fold[used] = stratified_folds(sample.y[used], sample.n_levels, self.folds, rng, cluster)
         plan = Plan(C=self.grid, tol=max(self.tol, _SELECTION_TOL), n_jobs=self.n_jobs)
-        tick = _ticking(progress, self.folds * steps * max(len(self.similarity.gammas), 1))
+        tick = ticking(progress, self.folds * steps * max(len(self.similarity.gammas), 1))
         return select(candidates, fold, judge(plan), plan, rng, tick)
 
     def settled_facts(self, selection: Selection | None, n_columns: int) -> tuple[tuple[str, Any], ...]:
@@ -171,7 +171,7 @@ class CrossValidated:
         )
 
 
-def _ticking(progress: Progress | None, total: int) -> Callable[[str], None]:
+def ticking(progress: Progress | None, total: int) -> Callable[[str], None]:
     """Reports one step more to `progress` at each call, from any thread."""
     steps, lock = iter(range(1, total + 1)), Lock()
 

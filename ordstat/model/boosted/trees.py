@@ -73,8 +73,8 @@ class BoostedTrees:
         sizes = np.array([tree.column.size for tree in trees])
         starts = np.cumsum(sizes) - sizes
         column = np.concatenate([tree.column for tree in trees])
-        # A leaf has the column -1, and the cut of the last column, which nobody asks for.
-        firsts = np.cumsum([0, *(at.size for at in self.cuts)])[:-1]
+        # A leaf has the column -1, and with it the 0 at the end.
+        firsts = np.cumsum([0, *(at.size for at in self.cuts)])
         cuts = np.concatenate([*self.cuts, [0.0]])
         child = [np.where(tree.child < 0, -1, tree.child + s) for tree, s in zip(trees, starts, strict=True)]
         add_trees(

@@ -55,9 +55,8 @@ def _at_boundaries(table: pd.DataFrame, fits: Sequence[FittedLikelihood]) -> pd.
     """With p-values by the law at a boundary where random effects differ, beside those of chi-squared."""
     if all(fit.fit.marginal is None for fit in fits):
         return table
-    chi2 = table["p_value"].to_numpy()
+    chi2, laws = table["p_value"].to_numpy(), [""]
     p_values = chi2.copy()
-    laws = [""]
     for place, (small, large) in enumerate(pairwise(fits), start=1):
         check_same_rule(small, large)
         found = boundary_test(small, large, float(table["lr_stat"].iloc[place]))

@@ -46,7 +46,7 @@ def joint_test(r: FittedLikelihood, L: FloatArray, difference: FloatArray) -> Jo
     refuse_on_held(r, L)
     if len(L) > r.own_covariance.most_at_once and (rank := _rank(L)) > r.own_covariance.most_at_once:
         return Joint(float("nan"), rank)
-    statistic, df = wald_test(L, difference, r.vcov().to_numpy())
+    statistic, df = wald_test(L, difference, r._covariance(None))
     if not np.isinf(r.design_df) and df:
         return _hotelling(statistic, df, r.design_df) if np.isfinite(statistic) else Joint(float("nan"), df)
     if r.bias_reduced is None or not np.isfinite(statistic):

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import null_space
 
-from ..._typing import FloatArray, IntArray
+from ..._typing import BoolArray, FloatArray, IntArray
 from ...checks import one_of
 from ...exceptions import OptionError
 from ...model.sample import Sample
@@ -61,26 +61,31 @@ def _without(r: FittedLikelihood, columns: slice) -> Joint:
     """These location effects are 0, but for what aliased columns of other terms carry of them and take over then."""
     places, estimated = r.parameters.of("location"), np.flatnonzero(~r.fit.aliased)
     L = np.eye(estimated.size)[np.isin(estimated, places[columns])]
-    others = np.setdiff1d(np.arange(places.size), np.arange(places.size)[columns])
-    aliased = r.fit.aliased[places]
-    if aliased[others].any():
-        own = np.setdiff1d(np.flatnonzero(~aliased), others)
-        L = (
-            null_space(_carried(r.design.sample, own, others[~aliased[others]], others[aliased[others]]), rcond=1e-7).T
-            @ L
-        )
+    own, aliased = np.isin(np.arange(places.size), np.arange(places.size)[columns]), r.fit.aliased[places]
+    if (aliased & ~own).any():
+        L = _not_taken_over(r.design.sample, own & ~aliased, ~own & ~aliased, ~own & aliased) @ L
     return joint_test(r, L, L @ r.fit.coefficients[estimated])
 
 
-def _carried(sample: Sample, own: IntArray, others: IntArray, aliased: IntArray) -> FloatArray:
-    """(a, h) what aliased columns are of a term's own columns, beside thresholds, nominal effects and other columns."""
+def _not_taken_over(sample: Sample, own: BoolArray, others: BoolArray, aliased: BoolArray) -> FloatArray:
+    """(k, h) combinations of the effects of a term's own columns that are 0 wherever aliased columns are in its place.
+
+    Aliased columns are sums of thresholds, nominal effects, other columns and own ones, each of these scaled to 1.
+    """
     rows, used = sample.rows, sample.case_weights > 0.0
-    left = joined(np.ones((rows.n, 1)), rows.nominal, rows.X[:, others], rows.X[:, own])
-    right = rows.X[:, aliased]
-    assert left is not None
-    left, right = (part[used] / np.maximum(np.abs(part[used]).max(axis=0), _TINY) for part in (left, right))
-    found = np.linalg.lstsq(left, right, rcond=None)[0].T[:, left.shape[1] - own.size :]
-    return np.where(np.abs(found) > _ROUNDING, found, 0.0)
+    columns = joined(np.ones((rows.n, 1)), rows.nominal, rows.X[:, others], rows.X[:, own])
+    assert columns is not None
+    (left, size), (right, _) = (_scaled(part[used]) for part in (columns, rows.X[:, aliased]))
+    first = left.shape[1] - np.count_nonzero(own)
+    carried = np.linalg.lstsq(left, right, rcond=None)[0].T[:, first:]
+    carried = np.where(np.abs(carried) > _ROUNDING, carried, 0.0)
+    return np.asarray(null_space(carried, rcond=_ROUNDING).T * size[first:])
+
+
+def _scaled(columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Columns divided by their largest value, and these."""
+    size = np.maximum(np.abs(columns).max(axis=0), _TINY)
+    return columns / size, size
 
 
 def added_by_wald(r: FittedLikelihood, wider: dict[str, FittedLikelihood]) -> pd.DataFrame:

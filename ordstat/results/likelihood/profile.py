@@ -61,7 +61,7 @@ def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95
     fraction("level", level)
     chosen = places(r, parm)
     if type == "wald":
-        return pd.DataFrame(_wald_limits(r, level)[chosen], [_names(r)[i] for i in chosen], ["lower", "upper"])
+        return _frame(r, chosen, _wald_limits(r, level)[chosen])
     refuse_survey(r.design, "type='profile'", "type='wald'")
     refuse_binding(r.fit, "type='profile'", "type='wald'")
     if r.covariance != "model":
@@ -110,7 +110,7 @@ def _places_of(one: Any, names: Sequence[str], terms: Mapping[str, list[int]]) -
 
 
 def _frame(r: FittedLikelihood, chosen: IntArray, values: FloatArray) -> pd.DataFrame:
-    return pd.DataFrame(values, index=[r.parameters.names[i] for i in chosen], columns=["lower", "upper"])
+    return pd.DataFrame(values, index=[_names(r)[i] for i in chosen], columns=["lower", "upper"])
 
 
 def _profile_limits(
@@ -118,16 +118,18 @@ def _profile_limits(
 ) -> tuple[FloatArray, dict[tuple[str, str], str]]:
     """Limits (n, 2), NaN where aliased, and the reason of each infinite one."""
     profiler, drop = r.fit.likelihood.profile(), float(chdtri(1.0, 1.0 - level))
-    estimated = np.cumsum(~r.fit.aliased) - 1
+    aliased, names = r.fit.aliased, _names(r)
+    aliased = np.append(aliased, np.zeros(len(names) - aliased.size, dtype=bool))  # random effects have none
+    estimated = np.cumsum(~aliased) - 1
     values = np.full((chosen.size, 2), np.nan)
     reasons: dict[tuple[str, str], str] = {}
     for row, place in enumerate(chosen):
-        if r.fit.aliased[place]:
+        if aliased[place]:
             continue
         for column, (direction, side) in enumerate(((-1, "lower"), (1, "upper"))):
             values[row, column], reason = profiler.end(int(estimated[place]), direction, drop)
             if reason:
-                reasons[r.parameters.names[place], side] = reason
+                reasons[names[place], side] = reason
     return values, reasons
 
 
@@ -168,7 +170,8 @@ def profiles(
     refuse_binding(r.fit, "profile", "confint()")
     if parm is not None:
         check_determined(places(r, parm), r.fit, r.parameters, "profile")
-    chosen = [place for place in places(r, parm) if not r.fit.aliased[place]]
+    fixed = places(r, parm)[places(r, parm) < r.fit.aliased.size]
+    chosen = [place for place in fixed if not r.fit.aliased[place]]
     profiler, drop = r.fit.likelihood.profile(), float(chdtri(1.0, 1.0 - level))
     estimated = np.cumsum(~r.fit.aliased) - 1
     frames = [_profile(r, profiler, int(place), int(estimated[place]), drop, points) for place in chosen]

@@ -77,7 +77,13 @@ _SCALED = ("exp(estimate)", 1.0, "Exponents of the location effects: ratios of o
 
 
 #: What stands at the head of a column of ratios.
-_SHORT = {"odds ratio": "OR", "hazard ratio": "HR", "reversed hazard ratio": "RHR", "exp(estimate)": "exp"}
+_SHORT = {
+    "odds ratio": "OR",
+    "adjacent odds ratio": "AOR",
+    "hazard ratio": "HR",
+    "reversed hazard ratio": "RHR",
+    "exp(estimate)": "exp",
+}
 
 
 def effect_tables(r: FittedLikelihood, exponentiate: bool, level: float) -> list[Table]:

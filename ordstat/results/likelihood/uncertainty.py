@@ -21,7 +21,7 @@ from ...model.sample import Rows
 from ..predictions import known_type, prediction, unknown_type
 from .fitted import FittedLikelihood, with_covariance
 from .joint_tests import degrees_of_freedom
-from .mixed.predictions import mixed_prediction
+from .mixed.predictions import drawn_shifts, mixed_prediction, mixed_target, modes_of
 from .standard_errors import (
     UNCERTAIN,
     drawn_rules,
@@ -239,7 +239,11 @@ def _depends_on_infinite(r: FittedLikelihood, rule: LikelihoodRule, rows: Rows, 
 
 
 def simulated(
-    r: FittedLikelihood, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None
+    r: FittedLikelihood,
+    n: int = 1,
+    seed: int | np.random.Generator = 0,
+    newdata: Any = None,
+    re: str | None = None,
 ) -> pd.DataFrame:
     """Responses drawn from the fitted probabilities.
 
@@ -250,6 +254,9 @@ def simulated(
     seed : int or numpy.random.Generator
     newdata : data frame, optional
         Rows to simulate; the rows of the fit if not given.
+    re : {"new", "mode"}, optional
+        Random effects, where the fit has some: drawn anew for every group and response (the default), or at their
+        conditional modes.
 
     Returns
     -------
@@ -272,6 +279,10 @@ def simulated(
     (72, 2)
     """
     whole("n", n, 1)
+    if re is not None and r.fit.marginal is None:
+        raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
+    if r.fit.marginal is not None:
+        return _simulated_effects(r, int(n), generator(seed), newdata, "new" if re is None else re)
     target = r.target(newdata)
     rule, rng = r.rule, generator(seed)
     shares = rng.random((int(n), target.rows.n))
@@ -280,6 +291,20 @@ def simulated(
         probabilities = rule.probabilities(target.rows.take(rows), target.scores[rows])
         codes[:, rows] = drawn_codes(probabilities, shares[:, rows])
     columns = {f"sim_{i + 1}": target.classes(row, r.design.levels) for i, row in enumerate(codes)}
+    return pd.DataFrame(columns, index=target.index)
+
+
+def _simulated_effects(r: FittedLikelihood, n: int, rng: np.random.Generator, newdata: Any, re: str) -> pd.DataFrame:
+    """Responses of a fit with random effects."""
+    one_of("re", re, ("new", "mode"))
+    target = mixed_target(r, newdata)
+    bare = replace(r.rule, effects=())
+    shifts = drawn_shifts(r, target.rows, rng, n) if re == "new" else [modes_of(r, target.rows)] * n
+    drawn = [
+        drawn_codes(bare.probabilities(target.rows, target.scores + shift), rng.random((1, target.rows.n)))[0]
+        for shift in shifts
+    ]
+    columns = {f"sim_{i + 1}": target.classes(row, r.design.levels) for i, row in enumerate(drawn)}
     return pd.DataFrame(columns, index=target.index)
 
 

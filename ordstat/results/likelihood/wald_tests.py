@@ -190,7 +190,7 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str, *, vcov: Any = None) 
     """
     index, L, target = linear_hypotheses(r, hypotheses)
     r = r if vcov is None else with_covariance(r, vcov)
-    covariance = r.vcov().to_numpy()
+    covariance = r._covariance(None)
     difference = L @ r.fit.coefficients[~r.fit.aliased] - target
     tests = [joint_test(r, L[i : i + 1], difference[i : i + 1]) for i in range(len(L))]
     errors = np.sqrt([quadratic_form(row[None], covariance)[0, 0] for row in L])

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any, Protocol, TypeVar, cast
+
 import numpy as np
 import pandas as pd
 
 from ..._typing import FloatArray
 from ...model.boosted.fit import BoostedFit
+from ...model.sample import Sample
+from ...plots.accessor import EnsemblePlots
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
 from ..report.render import Report, Table
@@ -15,6 +19,8 @@ from .ensemble import ensemble_errors
 from .margin import FittedThresholds, tidy_thresholds
 from .probable import PREDICTS, rule_probabilities
 from .staged import after_rounds, staged_predictions, with_more_rounds
+
+R = TypeVar("R", bound="FittedBoosting")
 
 # Rows of the tables of rounds and of columns in a summary.
 _SHOWN, _COLUMNS = 6, 10
@@ -61,6 +67,41 @@ class FittedBoosting(FittedRanker):
             return pd.DataFrame(index=pd.RangeIndex(0, name="round"))
         columns = {depth: pd.Series(curve) for depth, curve in zip(found.depths, found.losses, strict=True)}
         return pd.DataFrame(columns).rename_axis(index="round", columns="depth")
+
+
+class BoostingMethod(Protocol):
+    """Gradient boosting, as results see it."""
+
+    def staged_losses(self, sample: Sample, fit: BoostedFit) -> FloatArray:
+        """(T+1,) mean loss of a sample before the first and after every round."""
+
+
+def stopped_early(fit: R, newdata: Any, *, weights: Any = None) -> R:
+    """The results as they were at the round of least mean loss of other rows, such as a validation sample.
+
+    Parameters
+    ----------
+    newdata : data frame
+        With the response; rows that were not fitted to.
+    weights : str or (n,) array, optional
+        Case weights of these rows.
+
+    Raises
+    ------
+    DataError
+        No row has the response and all inputs.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> train, validation = datasets.quadratic_bands(200, seed=1), datasets.quadratic_bands(200, seed=2)
+    >>> fit = ordfit("rank ~ x1 + x2", train, "ordboost", rounds=50, depth=2)
+    >>> fit.stopped_early(validation).fit.kept <= 50
+    True
+    """
+    _, sample = fit.judged_sample(newdata, weights)
+    losses = cast(BoostingMethod, fit.method).staged_losses(sample, fit.fit)
+    return after_rounds(fit, int(losses.argmin()))
 
 
 def boosting_importance(fit: FittedBoosting) -> pd.DataFrame:
@@ -155,8 +196,14 @@ class BoostedResults(FittedBoosting, FittedThresholds, OrdinalResults):
     tidy = tidy_thresholds
     glance = boosting_figures
     at = after_rounds
+    stopped_early = stopped_early
     more = with_more_rounds
     staged = staged_predictions
     staged_errors = ensemble_errors
     importance = boosting_importance
     report = boosting_report
+
+    @property
+    def plot(self) -> EnsemblePlots:
+        """Pictures of the fit, by matplotlib: `fit.plot.rounds(error="loss")`."""
+        return EnsemblePlots(self)

@@ -8,7 +8,7 @@ psi.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -179,6 +179,34 @@ def _labels(r: FittedLikelihood, type: str) -> list[Any] | None:
     if type in ("score", "mean"):
         return None
     return r.threshold_names if type == "linear_predictor" else list(r.levels)
+
+
+# Draws
+
+
+def modes_of(r: FittedLikelihood, rows: Rows) -> FloatArray:
+    """(n,) z'b^ of rows whose groups are known.
+
+    Raises
+    ------
+    DataError
+        Groups that the fit has not seen.
+    """
+    assert r.fit.marginal is not None
+    _kind(r, rows, "mode")
+    return np.asarray(r.fit.marginal.likelihood.moments(rows.random, "mode").shift)
+
+
+def drawn_shifts(r: FittedLikelihood, rows: Rows, rng: np.random.Generator, n: int) -> Iterator[FloatArray]:
+    """n times (n_rows,) z'b with effects drawn for every group; rows of groups not seen have one each."""
+    assert r.fit.marginal is not None and rows.random is not None
+    for _ in range(n):
+        total = np.zeros(rows.n)
+        for term, effects in zip(rows.random.terms, r.fit.marginal.terms, strict=True):
+            groups = np.where(term.codes < 0, term.n_groups + np.arange(rows.n), term.codes)
+            b = rng.standard_normal((term.n_groups + rows.n, term.q)) @ effects.factor.T
+            total += np.einsum("nq,nq->n", term.z, b[groups])
+        yield total
 
 
 # Errors

@@ -87,9 +87,10 @@ def random_table(r: FittedLikelihood, level: float) -> Table:
 
 def random_notes(r: FittedLikelihood) -> tuple[str, ...]:
     """Variances at their boundary, and where Laplace's approximation is known to be biased."""
-    marginal, notes = r.fit.marginal, []
+    marginal = r.fit.marginal
     if marginal is None:
         return ()
+    notes = ["Levels predicted for the training rows, and their errors, are those at the modes of the random effects."]
     for term, effects in zip(r.design.random, marginal.terms, strict=True):
         for column, derivative in effects.boundary.items():
             what = "variance at its boundary, 0" if effects.deviations[column] == 0.0 else "singular covariance"

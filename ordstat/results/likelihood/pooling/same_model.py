@@ -50,6 +50,8 @@ def require_likelihood(fit: Any, which: str) -> None:
             f"Rubin's rules pool estimates by their standard errors, which likelihood fits have ('clm', 'acat', "
             f"'probit', ...); {which} is {in_words(fit)}. Average the predictions of other methods over their fits."
         )
+    if fit.fit.marginal is not None:
+        raise OptionError(f"{which} has random effects, and pooling of these is not available: pool() takes others.")
 
 
 #: What has to be the same, in words, and how to make it so.

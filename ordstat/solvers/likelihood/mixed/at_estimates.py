@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from ....exceptions import UnavailableError
 from ....model.likelihood.marginal import Marginal
+from .profile import MixedProfile
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +40,9 @@ class MarginalAtEstimates:
     def score_statistic(self, sample: Any, estimates: Any) -> NoReturn:
         self._refuse("A score test")
 
-    def profile(self) -> NoReturn:
-        self._refuse("A profile likelihood")
+    def profile(self) -> MixedProfile:
+        """The profile likelihood of fixed parameters and standard deviations."""
+        return MixedProfile(self.marginal.likelihood)
 
     def _refuse(self, what: str) -> NoReturn:
         raise UnavailableError(f"{what} is not available of a fit with random effects.")

@@ -17,7 +17,8 @@ from functools import cached_property
 import numpy as np
 
 from ...._typing import FloatArray, IntArray
-from ....compiled.mixed import full_terms, total_derivatives
+from ....compiled.effects import total_derivatives
+from ....compiled.mixed import full_terms
 from ....model.likelihood.family import RowTerms
 from ....model.likelihood.predictor import Predictor
 from .blocks import BlockMatrix, Effects

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from ...._typing import FloatArray, IntArray
-from ....compiled.mixed import location_terms
+from ....compiled.mixed import location_terms, logit_bases
 from ....model.likelihood.cumulative import Cumulative
 from ....model.likelihood.family import Family, LocationTerms
 from ....model.likelihood.predictor import Jacobian, ModelRows, Predictor
@@ -118,6 +118,21 @@ class MixedModel:
         return bool(plain and z.shape[1] == 1 and np.all(z == z[0]))
 
     @cached_property
+    def shared(self) -> bool:
+        """Whether all rows of a logit share thresholds and scale."""
+        plain = self.rows.w.shape[1] == 1 and not self.rows.z.shape[1] and not self.rows.scale_offset.any()
+        return self.link == 0 and plain
+
+    @cached_property
+    def first_column(self) -> FloatArray:
+        """(n,) the first column of the first term."""
+        return np.ascontiguousarray(self.terms[0].z[:, 0])
+
+    def reduced(self, gradient: FloatArray) -> FloatArray:
+        """Derivatives by the fixed parameters, from those by all thresholds and effects."""
+        return gradient if self.expand is None else gradient @ self.expand
+
+    @cached_property
     def places(self) -> IntArray:
         """(2, n) the thresholds above and below each row, as `Cumulative.terms` has them."""
         return np.stack([np.minimum(self.y, self.n_thresholds - 1), np.maximum(self.y - 1, 0)])
@@ -165,7 +180,7 @@ class MixedModel:
             if not np.all(d > 0.0):
                 return None
             out = np.empty((3, shift.size))
-            if location_terms(self.link, u, lo, d, predictor.s, shift, *out):
+            if location_terms(self.link, u, lo, d, predictor.s, shift, *out, self._bases(predictor)):
                 return LocationTerms(*out)
         return self.family.by_location(replace(predictor, H=predictor.H + shift), self.y)
 
@@ -175,6 +190,16 @@ class MixedModel:
         if known is None:
             u, lo, d = predictor.ends(self.y)
             known = predictor.__dict__["own_ends"] = (u, lo, d)
+        return known
+
+    def _bases(self, predictor: Predictor) -> FloatArray | None:
+        """Exponentials of the ends of a logit, kept with the predictor; None for other links, or far out."""
+        if self.link != 0:
+            return None
+        if "own_bases" not in predictor.__dict__:
+            bases = np.empty((3, self.y.size))
+            predictor.__dict__["own_bases"] = bases if logit_bases(*self.ends(predictor), bases) else None
+        known: FloatArray | None = predictor.__dict__["own_bases"]
         return known
 
     @cached_property

@@ -9,9 +9,13 @@ import numpy as np
 
 from ...._typing import FloatArray
 from ....compiled.mixed import integrate_scalar
+from ....model.likelihood.predictor import Predictor
 from .blocks import Effects
 from .laplace import Evaluation
 from .model import MixedModel
+
+#: Thresholds further out have no tables.
+_FAR = 300.0
 
 
 def compiled(model: MixedModel) -> bool:
@@ -33,29 +37,37 @@ def evaluate_compiled(
     predictor = model.predictor(fixed)
     if predictor is None:
         return None
-    u, lo, d = predictor.ends(model.y)
-    if not np.all(d > 0.0):
-        return None
-    z, v = model.terms[0].z[:, 0], start[0][:, 0].copy()
-    H, kappa = np.empty_like(v), np.empty((4, model.y.size))
-    ends = np.ascontiguousarray(u), np.ascontiguousarray(lo), np.ascontiguousarray(d)
-    loglik, by_sigma, decrement = integrate_scalar(
-        model.link,
-        model.common,
-        model.starts,
-        *ends,
-        sigma * z,
-        z,
-        predictor.s,
-        model.weights,
-        points,
-        logs,
-        adaptive,
-        v,
-        H,
-        kappa,
-    )
-    gradient = np.append(model.jacobian(model.places).total(kappa), by_sigma)
+    tables = _tables(model, predictor)
+    ends: tuple[FloatArray | None, ...] = (None, None, None)
+    if tables is None:
+        u, lo, d = predictor.ends(model.y)
+        if not np.all(d > 0.0):
+            return None
+        ends = u, lo, d
+    z, v = model.first_column, start[0][:, 0].copy()
+    H, kappa, by_theta = np.empty_like(v), np.empty((4, model.y.size)), np.zeros(model.n_thresholds)
+    own = model.link, model.common, model.starts, *ends, sigma * z, z, predictor.s, model.weights
+    into = (v, H, kappa) if tables is None else (v, H, kappa, predictor.H, model.y, tables, by_theta)
+    loglik, by_sigma, decrement = integrate_scalar(*own, points, logs, adaptive, *into)
+    if tables is None:
+        by_fixed = model.jacobian(model.places).total(kappa)
+    else:
+        by_fixed = model.reduced(np.concatenate([by_theta, kappa[2] @ model.rows.x]))
+    gradient = np.append(by_fixed, by_sigma)
     if not (np.isfinite(loglik) and np.isfinite(gradient).all()):
         return None
     return Evaluation(model=model, psi=psi, loglik=loglik, gradient=gradient, v=[v[:, None]], decrement=decrement)
+
+
+def _tables(model: MixedModel, predictor: Predictor) -> FloatArray | None:
+    """(3, K) exp(-theta_y), exp(-theta_{y-1}) and 1 - exp(-d) by level; None where rows do not share their thresholds.
+
+    None, too, where the thresholds are out of order or far out.
+    """
+    theta = predictor.alpha[:, 0]
+    if not model.shared or np.abs(theta).max() > _FAR or np.any(np.diff(theta) <= 0.0):
+        return None
+    with np.errstate(over="ignore"):
+        ends = np.concatenate([[np.inf], np.exp(-theta), [0.0]])
+    widths = np.concatenate([[np.inf], np.diff(theta), [np.inf]])
+    return np.ascontiguousarray(np.stack([ends[1:], ends[:-1], -np.expm1(-widths)]))

@@ -55,7 +55,8 @@ def maximise(model: MixedModel, objective: Objective, psi: FloatArray, free: Boo
     if at is None:
         return None
     logliks = [at.loglik]
-    at, message = _quasi_newton(model, objective, at, free, max_iter, logliks)
+    B = start_covariance(model, at) * np.outer(free, free)
+    at, message = quasi_newton(objective, at, B, free, max_iter, logliks, model.n_fixed)
     information = negative_hessian(objective, at, free)
     at, message = _newton(objective, at, information, free, logliks, message)
     return Found(at=at, information=information, logliks=logliks, message=message)
@@ -66,16 +67,22 @@ def zero_effects(model: MixedModel) -> Effects:
     return [np.zeros((term.n_groups, term.q)) for term in model.terms]
 
 
-def _quasi_newton(
-    model: MixedModel, objective: Objective, at: Evaluation, free: BoolArray, max_iter: int, logliks: list[float]
+def quasi_newton(
+    objective: Objective,
+    at: Evaluation,
+    B: FloatArray,
+    free: BoolArray,
+    max_iter: int,
+    logliks: list[float],
+    n_fixed: int,
 ) -> tuple[Evaluation, str]:
-    B = start_covariance(model, at) * np.outer(free, free)
+    """BFGS from an inverse B of the information; logs the log-likelihood of every step."""
     for _ in range(max_iter):
         gradient = np.where(free, at.gradient, 0.0)
         step = B @ gradient
         if gradient @ step <= _NEAR:
             return at, "converged"
-        largest = np.abs(step[model.n_fixed :]).max(initial=0.0)
+        largest = np.abs(step[n_fixed:]).max(initial=0.0)
         step *= min(1.0, _CAP / largest) if largest > 0.0 else 1.0
         moved = _search(objective, at, step, float(gradient @ step))
         if moved is None:

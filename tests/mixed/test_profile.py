@@ -1,0 +1,65 @@
+"""Profile limits against the maxima that SciPy finds at values of a parameter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference_cases import load_data
+from scipy.optimize import brentq, minimize
+from scipy.stats import chi2
+
+from ordstat import datasets, ordfit
+from ordstat.results.likelihood.results import LikelihoodResults
+
+WINE = datasets.load("wine")
+
+
+@pytest.fixture(scope="module")
+def fit() -> LikelihoodResults:
+    return ordfit("rating ~ temp + contact + (1 | judge)", WINE)
+
+
+def deviance_at(fit: LikelihoodResults, sigma: float) -> float:
+    """2 (l - l(sigma)), the other parameters by SciPy's BFGS."""
+    here = fit.fit.marginal.likelihood
+
+    def minus(p: np.ndarray) -> tuple[float, np.ndarray]:
+        at = here.objective(np.append(p, sigma), here.at.v)
+        return -at.loglik, -at.gradient[:-1]
+
+    found = minimize(minus, here.at.psi[:-1], jac=True, method="BFGS", options={"gtol": 1e-8})
+    return 2.0 * (fit.loglik + found.fun)
+
+
+def test_standard_deviation(fit: LikelihoodResults) -> None:
+    found = fit.confint("sd_(Intercept)|judge", type="profile").iloc[0]
+    cut = chi2.ppf(0.95, 1)
+    upper = brentq(lambda sigma: deviance_at(fit, sigma) - cut, 1.2, 4.0, xtol=1e-7)
+    lower = brentq(lambda sigma: deviance_at(fit, sigma) - cut, 0.1, 1.1, xtol=1e-7)
+    assert found.tolist() == pytest.approx([lower, upper], abs=1e-5)
+
+
+def test_location_effect(fit: LikelihoodResults) -> None:
+    """At the limit of an effect the fit with that effect as an offset has lost half the quantile."""
+    lower, upper = fit.confint("temp", type="profile").iloc[0]
+    warm = (WINE["temp"] == "warm").astype(float)
+    for end in (lower, upper):
+        held = ordfit("rating ~ contact + (1 | judge)", WINE, offset=(end * warm).to_numpy())
+        assert 2.0 * (fit.loglik - held.loglik) == pytest.approx(chi2.ppf(0.95, 1), abs=1e-5)
+
+
+def test_a_variance_at_its_boundary_has_0_for_a_limit() -> None:
+    fit = ordfit("rating ~ temp + contact + (1 | judge) + (1 | bottle)", WINE)
+    lower, upper = fit.confint("sd_(Intercept)|bottle", type="profile").iloc[0]
+    assert lower == 0.0 and 0.1 < upper < 2.0
+
+
+def test_curves_and_what_has_none() -> None:
+    data = load_data("crossed")
+    fit = ordfit("y ~ x1 + (1 + x1 | subj)", data)
+    curve = fit.profile("x1", points=5)
+    assert curve["z"].abs().max() == pytest.approx(chi2.ppf(0.99, 1) ** 0.5, abs=1e-4)
+    assert curve["loglik"].max() == pytest.approx(fit.loglik)
+    table = fit.confint(["sd_(Intercept)|subj", "sd_x1|subj"], type="profile")
+    assert table.notna().all(axis=1).tolist() == [True, False]
+    assert "type='wald'" in table.attrs["reasons"]["sd_x1|subj", "lower"]
