@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
@@ -90,6 +90,21 @@ def whole(name: str, value: Any, least: int, most: int | None = None, *, of: Any
 def is_whole(value: Any) -> bool:
     """Whether it is an integer, and not a bool."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def mapping(name: str, value: Any, example: str) -> dict[Any, Any]:
+    """The value as a dict, an empty one of None; OptionError where it is no mapping.
+
+    Examples
+    --------
+    >>> mapping("at", 3, "{'age': [30, 50]}")
+    Traceback (most recent call last):
+        ...
+    ordstat.exceptions.OptionError: at must be a mapping such as {'age': [30, 50]}; got 3.
+    """
+    if not isinstance(value, (Mapping, type(None))):
+        raise _wrong(name, value, f"a mapping such as {example}")
+    return dict(value or {})
 
 
 def jobs(value: Any, *, of: Any = None) -> int:

@@ -350,7 +350,7 @@ def _ridit_table(d: OrdinalDescription, names: pd.Index) -> Table:
     medians = ["NA" if level is None else textwrap.shorten(str(level), room, placeholder="...") for level in d.median]
     frame = d.ridits.rename(columns=_limit_names(d.level)).set_axis(names)
     frame.insert(0, "median", medians)
-    of = "all groups" if d.counts.index.nlevels > 1 or len(d.mann_whitney) else "all items"
+    of = "all groups" if len(d.mann_whitney) else "all items"
     note = (
         f"Ridit: the probability that an answer is higher than one of {of} together, a tie counting half; 0.5 is no "
         "difference."

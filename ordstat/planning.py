@@ -133,8 +133,7 @@ def power_ordinal(
     total = float(sum(groups))
     information = groups[0] * groups[1] * total / 3.0 / (total + 1.0) ** 2 * (1.0 - float(np.sum(p**3)))
     power = _power(ratio, information, alpha)
-    if simulations:
-        whole("simulations", simulations, 1)
+    if whole("simulations", simulations, 0, also=" (0 for the formula)"):
         power = _simulated(p, ratio, groups, alpha, simulations, generator(seed), callback)
     return _plan(power, total, groups, ratio, p, alpha, information, simulations)
 
@@ -208,7 +207,7 @@ def _plan(
     information: float,
     simulations: int,
 ) -> Plan:
-    efficiency = (1.0 - float(np.sum(p**3))) / (1.0 - 1.0 / n**2)
+    efficiency = min((1.0 - float(np.sum(p**3))) / (1.0 - 1.0 / max(n, 2.0) ** 2), 1.0)  # no plan has less than 2 rows
     return Plan(power, sum(groups), groups, n, ratio, p, alpha, 1.0 / sqrt(information), efficiency, simulations)
 
 
@@ -272,11 +271,14 @@ def _lr_statistic(counts: Any) -> float:
 
 
 def _probabilities(given: Sequence[float]) -> FloatArray:
-    p = np.asarray(given, dtype=np.float64)
+    try:
+        p = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        p = np.zeros(0)
     if p.ndim != 1 or p.size < 2 or not np.all(p > 0.0) or abs(p.sum() - 1.0) > _ROUNDED:
         raise OptionError(
             "probabilities must be two or more positive numbers that add up to 1, those of the levels averaged over "
-            f"both groups; got {list(np.ravel(p))!r}. Divide counts by their sum."
+            f"both groups; got {given!r}. Divide counts by their sum."
         )
     return np.asarray(p / p.sum())
 

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from ._typing import Progress
+from .exceptions import OptionError
 
 
 class _Bar:
@@ -28,8 +29,16 @@ class _Bar:
 
 
 def reporter(callback: Progress | None) -> Progress | None:
-    """The caller's callback; else a bar where tqdm is installed and stderr is a terminal; else None."""
+    """The caller's callback; else a bar where tqdm is installed and stderr is a terminal; else None.
+
+    Raises
+    ------
+    OptionError
+        A callback that is no function.
+    """
     if callback is not None:
+        if not callable(callback):
+            raise OptionError(f"callback must be a function of step, total and message; got {callback!r}.")
         return callback
     terminal = sys.stderr is not None and sys.stderr.isatty()
     return _Bar() if terminal and find_spec("tqdm") else None

@@ -25,7 +25,8 @@ _NO_ANSWER = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"^\s*[-+]?(\d[\d ,]*\.?\d*|\.\d+)([eE][-+]?\d+)?\s*%?\s*$")
-_LEADING = re.compile(r"^\s*[<>≤≥$€£]*\s*([-+]?\d+(\.\d+)?)")
+_LEADING = re.compile(r"^\s*[<>≤≥$€£]*\s*([-+]?\d{1,3}(?:,\d{3})+|[-+]?\d+)(\.\d+)?\s*([kKmM]\b)?")
+_FACTORS = {"k": 1e3, "m": 1e6}
 _DATE = re.compile(r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ].*)?$")
 
 
@@ -39,7 +40,7 @@ def doubtful_response(labels: tuple[Any, ...], name: str) -> tuple[str, ...]:
     if silent:
         found.append(
             f"Response {name} has the level{'s' * (len(silent) > 1)} {shown_labels(silent)}, which may be no place on "
-            "the scale: leave such rows out with subset=, or set them to missing, if so."
+            "the scale: leave such rows out, or set them to missing, if so."
         )
     if len(texts) == len(labels) and _disordered(texts):
         found.append(
@@ -56,16 +57,17 @@ def _whole_numbers(labels: tuple[int, ...], name: str) -> tuple[str, ...]:
             "with pd.cut, unless that is meant.",
         )
     steps = [after - before for before, after in pairwise(labels)]
-    if not steps or min(steps) == max(steps):
-        return ()
-    apart = _apart(labels)
+    apart = _apart(labels) if steps else []
     if apart:
         rest = [label for label in labels if label not in apart]
+        scale = f"{rest[0]} to {rest[-1]}" if len(rest) > 1 else f"{rest[0]}"
         return (
-            f"Response {name} has the level{'s' * (len(apart) > 1)} {shown_labels(apart)}, away from {rest[0]} to "
-            f"{rest[-1]}: if that is a code for a missing answer, leave it out with subset=, or set it to missing; if "
-            "not, levels=[...] with all levels in order says so.",
+            f"Response {name} has the level{'s' * (len(apart) > 1)} {shown_labels(apart)}, away from {scale}: if that "
+            "is a code for a missing answer, leave such rows out, or set it to missing; if not, levels=[...] "
+            "with all levels in order says so.",
         )
+    if not steps or min(steps) == max(steps):
+        return ()
     if sum(steps) - len(steps) > len(labels):  # more gaps than levels: no scale of neighbouring numbers
         return ()
     gaps = [str(value) for before, after in pairwise(labels) for value in range(before + 1, after)]
@@ -84,7 +86,9 @@ def _apart(labels: tuple[int, ...]) -> list[int]:
         runs[-1].append(after)
     core = max(runs, key=len)
     place = runs.index(core)
-    return sorted(_codes_beyond(runs[place::-1]) + _codes_beyond(runs[place:])) if len(core) > 1 else []
+    if len(core) == 1 or all(map(_usual_code, core)):
+        return _codes_beside_steps(labels)
+    return sorted(_codes_beyond(runs[place::-1]) + _codes_beyond(runs[place:]))
 
 
 def _codes_beyond(runs: list[list[int]]) -> list[int]:
@@ -98,6 +102,24 @@ def _codes_beyond(runs: list[list[int]]) -> list[int]:
     return found
 
 
+def _codes_beside_steps(labels: tuple[int, ...]) -> list[int]:
+    """The usual codes at the ends of labels that otherwise go in even steps, as 10, 20, 30; or beside a single one."""
+    n = len(labels)
+    windows = ((start, start + length) for length in range(n - 1, 0, -1) for start in range(n - length + 1))
+    for start, stop in windows:
+        scale, codes = labels[start:stop], [*labels[:start], *labels[stop:]]
+        if len(codes) <= _FEW_CODES and all(_usual_code(code) and _far(code, scale) for code in codes):
+            return codes
+    return []
+
+
+def _far(code: int, scale: tuple[int, ...]) -> bool:
+    """Whether a code is more than three steps of an even scale away; of one label, no other end of 1 to 9, say."""
+    steps = {after - before for before, after in pairwise(scale)} or {1}
+    told = len(scale) > 1 or scale[0] == 0 or not 0 <= code < 10
+    return told and len(steps) == 1 and max(scale[0] - code, code - scale[-1]) > 3 * steps.pop()
+
+
 def _usual_code(value: int) -> bool:
     """Whether surveys use the number for a missing answer: negative, 8, 9, 88, 99, 97, 98, 998, ..."""
     return value < 0 or value in _CODES
@@ -105,11 +127,19 @@ def _usual_code(value: int) -> bool:
 
 def _disordered(texts: list[str]) -> bool:
     """Whether every text begins with a number, and these neither rise nor fall."""
-    matches = [_LEADING.match(text) for text in texts]
-    if not all(matches):
+    numbers = [found for found in map(_leading_number, texts) if found is not None]
+    if len(numbers) < len(texts):
         return False
-    numbers = [float(match.group(1)) for match in matches if match is not None]
     return not (numbers == sorted(numbers) or numbers == sorted(numbers, reverse=True))
+
+
+def _leading_number(text: str) -> float | None:
+    """The number that a text begins with: "1,000-4,999" with 1000, "$25k-$100k" with 25000."""
+    match = _LEADING.match(text)
+    if match is None:
+        return None
+    whole, decimals, unit = match.groups()
+    return float(whole.replace(",", "") + (decimals or "")) * _FACTORS.get((unit or "").lower(), 1.0)
 
 
 def doubtful_factors(declared: Mapping[str, Factor], used: Iterable[str], text: Iterable[str]) -> tuple[str, ...]:

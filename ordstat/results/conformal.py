@@ -25,7 +25,7 @@ from ..exceptions import ConvergenceWarning, DataError, DataWarning, OptionError
 from ..model.empty_levels import Present, fit_present
 from ..model.rules import GapRule
 from ..model.sample import Rows, Sample
-from .fitted import FittedRanker
+from .fitted import FittedRanker, check_weights_go_with
 from .report.cells import count
 from .report.render import Report, Reported, Table
 
@@ -315,8 +315,7 @@ def _whole(weights: FloatArray, what: str) -> FloatArray:
 def _check(results: FittedRanker, level: Any, data: Any, weights: Any, share: Any) -> None:
     fraction("level", level)
     fraction("share", share)
-    if data is None and weights is not None:
-        raise OptionError("weights goes with data: the rows of the fit have their own.")
+    check_weights_go_with(data, weights, "data")
     if results.design.sample.cluster is not None:
         raise OptionError(
             "rows in clusters are not exchangeable; coverage of conformal intervals is not guaranteed for them."

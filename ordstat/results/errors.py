@@ -16,7 +16,7 @@ from ..assess.margins import DeltaErrors, delta_errors
 from ..checks import fraction, generator, one_of, whole
 from ..exceptions import OptionError
 from .evaluation import crossvalidate
-from .fitted import FittedRanker
+from .fitted import FittedRanker, check_weights_go_with
 from .limits import fold_limits, new_limits
 from .report.noted import NotedFrame
 
@@ -63,6 +63,8 @@ def error_measures(
     classification error     0.556  0.583  0.036
     absolute error           0.611  0.653  0.057
     """
+    check_weights_go_with(newdata, weights)
+    _check_folds(fit, cv)
     rng = generator(seed)
     sample = fit.design.sample
 
@@ -79,6 +81,17 @@ def error_measures(
         result = crossvalidate(fit.learner, sample, cv, rng, fit.probabilities_of, callback)
         columns |= _error_columns("cv", result.table)
     return pd.DataFrame(columns, index=list(fit.training_errors.names))
+
+
+def _check_folds(fit: FittedRanker, cv: Any) -> None:
+    """OptionError for a number of folds that is none, or more than there are rows or clusters to deal out."""
+    if cv is None:
+        return
+    sample = fit.design.sample
+    whole("cv: the number of folds", cv, 2)
+    most, what = (sample.n, "rows") if sample.cluster is None else (np.unique(sample.cluster).size, "clusters")
+    if cv > most:
+        raise OptionError(f"cv: the number of folds must not exceed the number of {what}, {most}; got {cv}.")
 
 
 def _error_columns(label: str, table: ErrorTable) -> dict[str, pd.Series]:
@@ -107,6 +120,7 @@ def confusion_matrix(fit: FittedRanker, newdata: Any = None, *, weights: Any = N
     >>> fit.confusion().loc[3].astype(int).to_dict()
     {1: 0, 2: 5, 3: 16, 4: 5, 5: 0}
     """
+    check_weights_go_with(newdata, weights)
     p = fit.training if newdata is None else fit.new_predictions(newdata, weights)
     cells, labels = confusion(p.y, p.codes, p.weights, p.n_levels), list(fit.levels)
     rounded = np.rint(cells)
@@ -258,6 +272,8 @@ def error_bounds(
     fraction("delta", delta)
     if isinstance(newdata, (int, float)):
         raise OptionError(f"newdata must be a data frame; got {newdata!r}. For a chance of failure write delta=.")
+    check_weights_go_with(newdata, weights)
+    _check_folds(fit, cv)
     found = fit.margin_bounds if delta == 0.05 else fit.margin_bounds_at(delta)
     limits = {} if newdata is None else {"new data": new_limits(fit, newdata, weights, delta)}
     if cv is not None:
@@ -353,8 +369,7 @@ def _check(fit: FittedRanker, newdata: Any, by: str, bins: int, level: float, we
     one_of("by", by, ("split", "level"))
     whole("bins", bins, 1)
     fraction("level", level)
-    if newdata is None and weights is not None:
-        raise OptionError("weights goes with newdata: the rows of the fit have their own.")
+    check_weights_go_with(newdata, weights)
 
 
 def _judged(fit: FittedRanker, newdata: Any, weights: Any) -> tuple[FloatArray, IntArray, FloatArray]:

@@ -16,7 +16,7 @@ from ..assess.bounds import DRAWN, MarginBounds
 from ..assess.errors import ErrorTable, Predictions, error_table
 from ..assess.margins import Margins, margins
 from ..assess.training_bounds import training_bounds
-from ..exceptions import DataError, UnavailableError
+from ..exceptions import DataError, OptionError, UnavailableError
 from ..model.costs import sample_costs
 from ..model.fit import Certificate, Fit, Geometry, Trace
 from ..model.rules import GapRule
@@ -204,12 +204,23 @@ class FittedRanker:
 
     def target(self, newdata: Any) -> Target:
         """The rows of `newdata` with their scores; None gives those of the fit."""
+        target = self._scored(newdata)
+        self._check_target(target, "rows of the fit" if newdata is None else "rows of newdata")
+        return target
+
+    def _scored(self, newdata: Any) -> Target:
         if newdata is None:
             rows = self.design.sample.rows
             complete = np.ones(rows.n, dtype=np.bool_)
             return Target(rows=rows, scores=self.fit.scores, complete=complete, index=self.design.index)
         new = self.design.spec.rebuild(newdata)
         return Target(rows=new.rows, scores=self.fit.rule.scores(new.rows), complete=new.complete, index=new.index)
+
+    def _why_no_bounds(self) -> str:
+        return self.no_bounds
+
+    def _check_target(self, target: Target, what: str) -> None:
+        """Says which of the rows that are asked for are doubtful."""
 
     def probabilities_of(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
         """(N, K) probabilities of the ranks by a fit of this kind; None where it has none.
@@ -237,10 +248,11 @@ class FittedRanker:
         weights : str or (N,) array, optional
             Case weights.
         """
-        target = self.target(newdata)
+        target = self._scored(newdata)
         codes = self.design.spec.response(newdata)
         target = target.among(codes >= 0)
         given = None if weights is None else case_weights(newdata, weights, target.complete)
+        self._check_target(target.weighted(given), "rows of newdata")
         costs = self.design.spec.costs(newdata, self.design.sample.n_levels)
         y, own = codes[target.complete], None if costs is None else costs[target.complete]
         return target, Sample(rows=target.rows, y=y, n_levels=self.design.sample.n_levels, weights=given, costs=own)
@@ -378,7 +390,7 @@ class FittedRanker:
         delta : float in (0, 1)
         """
         if self.geometry is None:
-            return MarginBounds(bounds=(), notes=(self.no_bounds,))
+            return MarginBounds(bounds=(), notes=(self._why_no_bounds(),))
         sample = self.design.sample
         if self.design.survey is not None:
             return MarginBounds(bounds=(), notes=(DRAWN,))
@@ -396,6 +408,12 @@ class FittedRanker:
         """Whether the fit has a cost beside the classification and absolute errors shown anyway."""
         named = self.method.cost_matrix.label in ("classification", "absolute")
         return self.design.sample.costs is not None or not named
+
+
+def check_weights_go_with(data: Any, weights: Any, name: str = "newdata") -> None:
+    """OptionError for weights of new rows where none are given."""
+    if data is None and weights is not None:
+        raise OptionError(f"weights goes with {name}: the rows of the fit have their own.")
 
 
 def case_weights(newdata: Any, weights: Any, complete: BoolArray) -> FloatArray:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..assess.margins import Margins
+from ..exceptions import DataError
 from ..model.sample import Rows
 
 if TYPE_CHECKING:
@@ -64,6 +65,14 @@ class Target:
             rows=self.rows.take(inside), scores=self.scores[inside], complete=self.complete & kept, index=self.index
         )
 
+    def weighted(self, weights: FloatArray | None) -> Target:
+        """The same places, with numbers only where weights (n,) are not 0: such rows are none."""
+        if weights is None:
+            return self
+        kept = self.complete.copy()
+        kept[self.complete] = weights > 0.0
+        return self.among(kept)
+
     def _placed(self, values: FloatArray) -> FloatArray:
         if self.complete.all():
             return values
@@ -79,5 +88,11 @@ def copied(data: Any, index: pd.Index | None) -> pd.DataFrame:
     if not isinstance(data, dict):
         import narwhals as nw
 
-        data = nw.from_native(data, eager_only=True).to_dict(as_series=False)
+        try:
+            data = nw.from_native(data, eager_only=True).to_dict(as_series=False)
+        except TypeError:
+            raise DataError(
+                "data must be a data frame, a pyarrow Table or a mapping of column name to values; got "
+                f"{type(data).__name__}."
+            ) from None
     return pd.DataFrame(data, index=index)

@@ -37,6 +37,12 @@ def _filled(values):
         ([-1, 1, 2, 3], "the level -1, away from 1 to 3"),
         ([-9, -8, 1, 2, 3, 8], "the levels -9, -8, 8, away from 1 to 3"),
         ([1, 2, 3, 50], "the level 50, away from 1 to 3"),
+        ([1, 99], "the level 99, away from 1:"),
+        ([0, 9], "the level 9, away from 0:"),
+        ([10, 20, 30, 99], "the level 99, away from 10 to 30"),
+        ([0, 10, 20, 30, 99], "the level 99, away from 0 to 30"),
+        ([2, 4, 6, 99], "the level 99, away from 2 to 6"),
+        ([-99, 10, 20, 30, 98, 99], "the levels -99, 98, 99, away from 10 to 30"),
         ([1, 2, 3, 5], "no rows of level 4"),
         (list(range(31)), "31 different whole numbers"),
     ],
@@ -50,7 +56,21 @@ def test_codes_among_whole_numbers(labels: list[int], named: str) -> None:
 
 @pytest.mark.parametrize(
     "labels",
-    [[1, 2, 3], [-1, 0, 1], [0, 2, 4, 6], [10, 20, 30], [0, 1], [1, 9], [2**40, 2**41, 2**50], list(range(30))],
+    [
+        [1, 2, 3],
+        [-1, 0, 1],
+        [0, 2, 4, 6],
+        [10, 20, 30],
+        [0, 1],
+        [1, 9],
+        [2**40, 2**41, 2**50],
+        list(range(30)),
+        [1, 7],
+        [0, 33, 66, 99],
+        [0, 50, 99],
+        [2, 4, 6, 8],
+        [0, 25, 50, 75, 99],
+    ],
 )
 def test_scales_that_are_in_order(labels: list[int]) -> None:
     assert notes(labels) == ()
@@ -68,6 +88,21 @@ def test_levels_whose_numbers_are_not_in_order() -> None:
     assert "numbers are not in order: '1-4', '10+', '5-9'" in notes(wrong)[0]
     assert notes(right) == ()
     assert doubtful_response(("3 good", "2 fair", "1 bad"), "y") == ()
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("500-999", "1,000-4,999", "5,000-24,999", "25,000+"),
+        ("under 5", "5-9"),
+        ("<$25k", "$25k-$100k", "$100k-$1m", "$1m+"),
+        ("0.5 kg", "1 kg", "2.5 kg"),
+    ],
+)
+def test_levels_whose_numbers_are_in_order_as_people_write_them(texts: tuple[str, ...]) -> None:
+    assert doubtful_response(texts, "income") == ()
+    if "under 5" not in texts:
+        assert "not in order" in doubtful_response((texts[0], texts[2], texts[1], *texts[3:]), "income")[0]
 
 
 def test_columns_of_text() -> None:

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.stats import norm, t
+from scipy.stats import chi, norm, t
 
 from ordstat.results.likelihood.effects.adjust import ADJUST, Family, adjusted
 
@@ -108,3 +108,33 @@ def test_dunnett_by_t() -> None:
     found = adjusted("mvt", mixed)
     assert found[0][0] == pytest.approx(alone[0][0]) and found[0][1] < found[0][0]
     assert found[1][0] == pytest.approx(alone[1][0])
+
+
+@pytest.mark.parametrize("m", [2, 5, 25])
+@pytest.mark.parametrize("df", [np.inf, 8.0])
+def test_independent_tests_far_in_the_tail(m: int, df: float) -> None:
+    """Sidak's is exact for independent normals; given chi^2 / df = s^2 they are so at z s, for t too."""
+    z = np.array([2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.5, 20.0])
+    if np.isinf(df):
+        expected = -np.expm1(m * np.log1p(-2.0 * norm.sf(z)))
+    else:
+        expected = np.array([quad(given_scale, 0.0, np.inf, args=(one, m, df), epsrel=1e-8)[0] for one in z])
+    p = [adjusted("mvt", independent(some, m, df))[0][: some.size] for some in np.split(z, range(m, z.size, m))]
+    np.testing.assert_allclose(np.concatenate(p), expected, rtol=3e-2)
+
+
+def given_scale(s: float, z: float, m: int, df: float) -> float:
+    return chi.pdf(s * np.sqrt(df), df) * np.sqrt(df) * -np.expm1(m * np.log1p(-2.0 * norm.sf(z * s)))
+
+
+def independent(z: np.ndarray, m: int, df: float) -> Family:
+    """A family of m independent tests that begin with some statistics."""
+    all_z = np.concatenate([z, np.ones(m - z.size)])
+    p = 2.0 * (norm.sf(all_z) if np.isinf(df) else t.sf(all_z, df))
+    return Family(all_z, p, np.eye(m), 2, 0.95, np.full(m, df))
+
+
+def test_tukey_by_t_against_a_table() -> None:
+    """Upper 5 % points of the studentized range [Pearson and Hartley 1958, table 29]: 3.77 of 3 means on 12 df."""
+    p, levels = adjusted("tukey", family([3.77 / np.sqrt(2.0)] * 3, all_pairs(3), 3, df=12.0))
+    assert p == pytest.approx(0.05, abs=2e-4) and critical(levels, 12.0) * np.sqrt(2.0) == pytest.approx(3.77, abs=5e-3)

@@ -84,3 +84,41 @@ def test_nothing_is_said_without_need():
         ordfit("y ~ x", DATA, crossing="ignore")
     with pytest.raises(OptionError, match="crossing"):
         ordfit("y ~ x", DATA, "acat", crossing="raise")
+
+
+def test_rows_without_weight_are_no_rows():
+    """Level v of h was seen with a alone, and a row of b and v is out of order."""
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"g": rng.choice(["a", "b"], 600), "h": rng.choice(["u", "v"], 600), "x": rng.normal(size=600)})
+    data = data[(data["g"] == "a") | (data["h"] == "u")].reset_index(drop=True)
+    shares = {("a", "u"): [0.3, 0.4, 0.3], ("b", "u"): [0.45, 0.1, 0.45], ("a", "v"): [0.45, 0.1, 0.45]}
+    data["y"] = [rng.choice(3, p=shares[pair]) for pair in zip(data["g"], data["h"], strict=True)]
+    fit = ordfit("y ~ x", data, nominal="~ g + h", crossing="raise")
+    corner = pd.DataFrame({"g": ["b"], "h": ["v"], "x": [0.0], "y": [1]})
+    new, weights = pd.concat([data.head(5), corner], ignore_index=True), [1, 1, 1, 1, 1, 0]
+    expected = fit.effects("x", scale="mean", newdata=data.head(5))
+    found = fit.effects("x", scale="mean", newdata=new, weights=weights)
+    np.testing.assert_allclose(found["estimate"], expected["estimate"], rtol=1e-8)
+    np.testing.assert_array_equal(fit.confusion(new, weights=weights), fit.confusion(data.head(5)))
+    assert fit.emmeans("g", scale="prob", weights="flat").frame["estimate"].notna().all()
+    assert fit.emtrends("g", "x", scale="prob", weights="flat").frame["estimate"].notna().all()
+    both = pd.concat([data, corner], ignore_index=True).assign(w=[1] * len(data) + [0])
+    np.testing.assert_allclose(
+        ordfit("y ~ x", both, nominal="~ g + h", weights="w", crossing="raise").params, fit.params, rtol=1e-6, atol=1e-8
+    )
+    for asked in (
+        lambda: fit.effects("x", newdata=new),
+        lambda: fit.errors(new),
+        lambda: fit.emmeans("g", scale="prob"),
+        lambda: fit.emtrends("g", "x", scale="prob"),
+    ):
+        with pytest.raises(DataError, match="out of order"):
+            asked()
+
+
+@pytest.mark.parametrize("scale", ["prob", "mean"])
+def test_rows_are_named_once(scale):
+    """Not at each of the five points of a slope."""
+    with pytest.warns(DataWarning) as caught:
+        _fit().effects("x", scale=scale)
+    assert len(caught) == 1

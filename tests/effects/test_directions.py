@@ -27,7 +27,8 @@ def direction(rows: Rows) -> Rows:
 
 
 def along(rows: Rows, tangent: Rows, step: float) -> Rows:
-    return Rows(**{name: getattr(rows, name) + step * value for name, value in vars(tangent).items()})
+    moved = {name: getattr(rows, name) + step * value for name, value in vars(tangent).items() if value is not None}
+    return Rows(**moved)
 
 
 CASES = [(Cumulative, link) for link in ALL_LINKS] + [(Adjacent, link) for link in ("logit", "cloglog", "probit")]

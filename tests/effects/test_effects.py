@@ -263,7 +263,7 @@ def test_a_fit_without_its_data() -> None:
         (lambda f: f.effects("temp", at={"contact": 1}), "no level 1"),
         (lambda f: f.effects("temp", by="nothing"), "by names no column"),
         (lambda f: f.effects(values=[1, 2]), "one variable"),
-        (lambda f: f.effects("temp", weights=[1.0]), "those of newdata"),
+        (lambda f: f.effects("temp", weights=[1.0]), "weights goes with newdata"),
         (lambda f: f.emmeans("judge"), "no variable"),
         (lambda f: f.emmeans("temp", by="temp"), "not in by="),
         (lambda f: f.emmeans("temp").contrasts("all"), "method must be"),

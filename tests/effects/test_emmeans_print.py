@@ -76,6 +76,26 @@ def test_own_contrasts_in_every_form() -> None:
     assert named["estimate"].iloc[0] == pytest.approx(means.frame["estimate"] @ [1, -1, -1, 1], rel=1e-12)
 
 
+def test_own_contrasts_that_read_alike_are_all_there() -> None:
+    means = housing().emmeans("Infl")
+    close = means.contrasts([[1.00001, -1.00001, 0], [1.00002, -1.00002, 0]])
+    assert len(close) == 2 and close["contrast"].is_unique
+    assert close["estimate"][1] / close["estimate"][0] == pytest.approx(1.00002 / 1.00001, rel=1e-9)
+    assert len(means.contrasts({1: [1, -1, 0], "1": [1, 0, -1]})) == 2
+
+
+def test_the_note_names_no_adjustment_that_was_not_made() -> None:
+    """One of four cells has no rows, so that half of the contrasts have no test."""
+    wine = datasets.load("wine").query("temp == 'cold' or contact == 'no'")
+    with pytest.warns(DataWarning, match="aliased|no standard error"):
+        means = ordfit("rating ~ temp * contact", wine).emmeans(["temp", "contact"])
+    with pytest.warns(DataWarning, match="no standard error"):
+        one = means.contrasts([[1, -1, 0, 0], [0, 1, 0, -1]], "bonferroni")
+    assert "z tests; p-values and 95 % limits are not adjusted." in str(one)
+    with pytest.warns(DataWarning, match="no standard error"):
+        assert "Bonferroni's method, for 3 tests." in str(means.contrasts("pairwise", "bonferroni"))
+
+
 def test_means_of_one_name_are_told_apart() -> None:
     found = housing().emmeans("Type", at={"Type": ["Tower", "Tower", "Atrium"]}).contrasts(adjust="none")
     assert found["contrast"].tolist() == ["Tower (2) - Tower (1)", "Atrium - Tower (1)", "Atrium - Tower (2)"]

@@ -49,6 +49,20 @@ def test_slopes_and_contrasts(sim, model) -> None:
         np.testing.assert_allclose(by_group(found.filter(found["contrast"] == contrast)), ours, rtol=ERROR, atol=1e-9)
 
 
+def test_survey_fits_are_tested_by_t() -> None:
+    from ordstat import SurveyDesign, datasets
+    from ordstat.marginaleffects import MarginalEffectsModel
+
+    wine = datasets.load("wine").assign(w=lambda d: 1.0 + d["judge"].astype(int) % 3)
+    fit = ordfit("rating ~ temp + contact", wine, design=SurveyDesign(weights="w", clusters="judge"))
+    model = MarginalEffectsModel(fit)
+    assert model.df_resid == fit.design_df == 8.0
+    found = marginaleffects.avg_comparisons(model, variables="temp", wts="w", eps_vcov=STEP).data.sort("group")
+    expected = fit.effects("temp")
+    np.testing.assert_allclose(found["p_value"], expected["p_value"], rtol=1e-2)
+    np.testing.assert_allclose(found["conf_low"], expected["lower"], rtol=1e-2)
+
+
 def test_predictions(sim, model) -> None:
     new = load_data("sim500").head(3)
     found = marginaleffects.predictions(model, newdata=new, eps_vcov=STEP).data.sort("rowid", "group")

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import ordfit
+from ordstat import datasets, ordfit
 from ordstat.assess.intervals import clopper_pearson, mean_limit
 from ordstat.exceptions import OptionError
 
@@ -58,6 +58,11 @@ def test_doubtful_calls(fit):
         fit.bounds(_draw(rng, 20), weights=np.full(20, 0.5))
     with pytest.raises(OptionError, match="number of folds"):
         fit.bounds(cv=1)
+    for ask in (fit.bounds, fit.errors):
+        for cv in (1, 10_000, "x"):
+            with pytest.raises(OptionError, match=r"^cv: the number of folds"):
+                ask(cv=cv)
+
     weighted = ordfit("y ~ x", _draw(rng, 60).assign(w=2), weights="w")
     with pytest.raises(OptionError, match=r"every row by itself.*repeat"):
         weighted.bounds(cv=3)
@@ -117,3 +122,11 @@ def test_limits_of_folds_hold_in_a_thousand_samples():
             truths.append(np.abs(np.searchsorted(cuts, far["x"]) - far["y"]).mean())
         held.append(averaged(parts, 0.05)[1].value >= np.mean(truths))
     assert np.mean(held) >= 0.95
+
+
+@pytest.mark.parametrize("ask", ["bounds", "errors", "confusion"])
+@pytest.mark.parametrize("method", ["logit", "redsvm"])
+def test_weights_go_with_new_rows(ask: str, method: str) -> None:
+    wine = datasets.load("wine")
+    with pytest.raises(OptionError, match="weights goes with newdata: the rows of the fit have their own"):
+        getattr(ordfit("rating ~ temp + contact", wine, method), ask)(weights=np.ones(len(wine)))

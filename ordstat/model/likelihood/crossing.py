@@ -62,10 +62,16 @@ def report_crossing(
     refuse : bool
         Raise the DataError in place of the DataWarning.
     """
-    crossed = crossed_rows(rule, rows)
+    tell_crossing(crossed_rows(rule, rows), rows.n, labels, what, refuse=refuse)
+
+
+def tell_crossing(
+    crossed: IntArray, n: int, labels: Sequence[Any] | AnyArray | None, what: str, *, refuse: bool = False
+) -> None:
+    """`report_crossing` of rows that were found among n."""
     if crossed.size == 0:
         return
-    text = crossing_text(crossed, rows.n, labels, what)
+    text = crossing_text(crossed, n, labels, what)
     if refuse:
         raise DataError(text)
     warn_of_data(text)

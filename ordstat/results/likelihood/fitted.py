@@ -70,21 +70,16 @@ class FittedLikelihood(FittedRanker):
 
     # Predictions
 
-    def target(self, newdata: Any) -> Target:
-        """The rows of `newdata`, or of the fit, with their scores; says which have thresholds out of order.
-
-        Raises
-        ------
-        UnavailableError
-            New data and random effects.
-        """
+    def _scored(self, newdata: Any) -> Target:
+        """As of any fit; UnavailableError for new data and random effects."""
         if newdata is not None and self.fit.marginal is not None:
             raise UnavailableError("New data must go to predict(newdata, re=...) where a fit has random effects.")
-        target = super().target(newdata)
-        what = "rows of the fit" if newdata is None else "rows of newdata"
+        return super()._scored(newdata)
+
+    def _check_target(self, target: Target, what: str) -> None:
+        """Says which rows have thresholds out of order."""
         labels = target.index[target.complete].to_numpy()
         report_crossing(self.rule, target.rows, labels, what, refuse=self.method.refuses_crossing)
-        return target
 
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
         if type in ("linear_predictor", "mean"):
@@ -112,6 +107,11 @@ class FittedLikelihood(FittedRanker):
         if self.family.ordered:
             return None
         return f"{self.method!r} has thresholds in no order, and so no margins. Use .predict(type='prob')."
+
+    def _why_no_bounds(self) -> str:
+        if self.family.ordered:
+            return self.no_bounds
+        return "No margin bounds: thresholds of this model are in no order, and so it has no margins."
 
     def check_parts(self) -> None:
         """UnavailableError where the method cannot be fitted to parts of the rows of the fit."""
@@ -355,11 +355,12 @@ class FittedLikelihood(FittedRanker):
 
     def _crossing_alerts(self) -> list[Alert]:
         """Rows of the fit with negative probabilities; a DataError where the method refuses them."""
-        rows = self.design.sample.rows
-        crossed = crossed_rows(self.rule, rows)
+        sample = self.design.sample
+        used = np.flatnonzero(sample.case_weights)
+        crossed = crossed_rows(self.rule, sample.rows.take(used))
         if crossed.size == 0:
             return []
-        text = crossing_text(crossed, rows.n, self.design.index.to_numpy(), "rows of the fit")
+        text = crossing_text(crossed, used.size, self.design.index.to_numpy()[used], "rows of the fit")
         if self.method.refuses_crossing:
             raise DataError(text)
         return [(DataWarning, f"{text} crossing='prevent' fits with thresholds in order all over the data.")]

@@ -44,14 +44,19 @@ def joint_test(r: FittedLikelihood, L: FloatArray, difference: FloatArray) -> Jo
     difference : (h,) L b - r
     """
     refuse_on_held(r, L)
-    if len(L) > r.own_covariance.most_at_once:
-        return Joint(float("nan"), len(L))
+    if len(L) > r.own_covariance.most_at_once and (rank := _rank(L)) > r.own_covariance.most_at_once:
+        return Joint(float("nan"), rank)
     statistic, df = wald_test(L, difference, r._covariance(None))
     if not np.isinf(r.design_df) and df:
         return _hotelling(statistic, df, r.design_df) if np.isfinite(statistic) else Joint(float("nan"), df)
     if r.bias_reduced is None or not np.isfinite(statistic):
         return Joint(statistic, df)
     return _hotelling(statistic, df, r.bias_reduced.f_df(r.fit.information.covariance(), independent(L, df)))
+
+
+def _rank(L: FloatArray) -> int:
+    """How many hypotheses there are, those left out that follow from others."""
+    return int(np.linalg.matrix_rank(L)) if np.isfinite(L).all() else len(L)
 
 
 def _hotelling(statistic: float, df: int, eta: float) -> Joint:

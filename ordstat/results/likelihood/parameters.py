@@ -85,7 +85,17 @@ def spread(values: FloatArray, fit: LikelihoodFit) -> FloatArray:
 
 def listed(names: Any) -> list[Any]:
     """One name, several or none as a list."""
-    return [] if names is None else [names] if isinstance(names, str) else list(names)
+    if names is None:
+        return []
+    return list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
+
+
+def texts(name: str, given: Any) -> list[str]:
+    """Names as a list; OptionError where they are none."""
+    found = listed(given)
+    if not all(isinstance(one, str) for one in found):
+        raise OptionError(f"{name} must be names of variables; got {given!r}.")
+    return found
 
 
 def terms_of(scope: Any, terms: Iterable[str]) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._typing import FloatArray, Progress
 from ...assess.likelihood.wald import wald_test
-from ...checks import did_you_mean, fraction, generator, number, whole
+from ...checks import did_you_mean, fraction, generator, mapping, number, whole
 from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
 from ...model.likelihood.rule import LikelihoodRule
@@ -128,7 +128,8 @@ def simulated_power(
     if clustered or r.design.survey is not None:
         drawn = "come in clusters" if r.design.survey is None else "were drawn by a survey design"
         raise OptionError(f"power() must be asked of independent rows; those of this fit {drawn}.")
-    stated = {} if effect is None else {name: number(f"effect of {name!r}", value) for name, value in effect.items()}
+    given = mapping("effect", effect, "{'x1': 0.5}")
+    stated = {name: number(f"effect of {name!r}", value) for name, value in given.items()}
     text = _as_equations(r, hypothesis)
     _, L, target = linear_hypotheses(r, text)
     whole_L = np.zeros((len(L), r.fit.aliased.size))
@@ -148,7 +149,7 @@ def _as_equations(r: FittedLikelihood, hypothesis: str) -> str:
     """Equations; of a term, that its coefficients are zero."""
     if isinstance(hypothesis, str) and "=" in hypothesis:
         return hypothesis
-    if hypothesis not in r.design.terms:
+    if not isinstance(hypothesis, str) or hypothesis not in r.design.terms:
         raise OptionError(
             f"hypothesis must be a term of the formula, or equations such as 'x1 = 0'; got {hypothesis!r}."
             f"{did_you_mean(hypothesis, r.design.terms)}"

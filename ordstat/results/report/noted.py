@@ -90,6 +90,8 @@ def _cells(frame: pd.DataFrame) -> tuple[dict[str, list[str]], list[str]]:
 def _format(name: Any, column: pd.Series) -> str:
     """How the numbers of a column are shown, which users may have made a column of names."""
     if column.dtype.kind in "fiu":
+        if name == "df" and not (column.isna() | (column % 1 == 0)).all():
+            return ".1f"  # Satterthwaite's
         return _FORMATS.get(name, "g" if column.dtype.kind == "f" else "int")
     return "bool" if column.dtype.kind == "b" else "text"
 

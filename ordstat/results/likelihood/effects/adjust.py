@@ -17,6 +17,8 @@ from ..standard_errors import two_sided
 _DIRECTIONS = 1 << 18
 #: Groups of like directions, which stand for all.
 _GROUPS = 1 << 12
+#: Of these so many have to carry a probability, lest a few decide.
+_CARRIERS = 64
 #: Eigenvalues of a correlation matrix below this share of the largest are zero.
 _RANK = 1e-9
 
@@ -121,19 +123,24 @@ def _scheffe(family: Family) -> Adjusted:
 
 
 def _mvt(family: Family) -> Adjusted:
-    """By the largest of normals (or t) with the correlations of the estimates."""
+    """By the largest of normals (or t) with the correlations of the estimates.
+
+    Far in the tail, where few directions are left, by Bonferroni's bound, which is close there.
+    """
     from scipy.optimize import brentq
 
     largest, rank, alpha = _largest_cosines(family.root), family.root.shape[1], 1.0 - family.level
 
-    def beyond(x: float, df: float) -> float:
-        return float(_radius_tail(rank, (x / largest) ** 2, df).mean())
+    def beyond(x: float, df: float) -> FloatArray:
+        return _radius_tail(rank, (x / largest) ** 2, df)
 
     @cache
     def critical(df: float) -> float:
-        return float(brentq(lambda x: beyond(x, df) - alpha, 0.0, _radius(rank, alpha, df) + 1.0, xtol=1e-10))
+        return float(brentq(lambda x: beyond(x, df).mean() - alpha, 0.0, _radius(rank, alpha, df) + 1.0, xtol=1e-10))
 
-    p = np.array([beyond(abs(z), df) for z, df in zip(family.z, family.df, strict=True)])
+    parts = np.array([beyond(z, df) for z, df in zip(family.z, family.df, strict=True)])
+    few = parts.sum(axis=1) ** 2 < min(_CARRIERS, len(largest)) * (parts**2).sum(axis=1)
+    p = np.where(few | (parts == 0.0).all(axis=1), _bonferroni(family)[0], parts.mean(axis=1))
     return np.clip(p, family.p, 1.0), _levels(family, critical)
 
 
@@ -195,7 +202,6 @@ NAMES = {
     "hommel": "Hommel's",
     "fdr": "Benjamini and Hochberg's",
     "fdr_by": "Benjamini and Yekutieli's",
-    "mvt": "the multivariate normal or t (mvt)",
     "dunnett": "Dunnett's",
     "scheffe": "Scheffe's",
 }

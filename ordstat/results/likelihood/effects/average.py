@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...._typing import BoolArray, FloatArray
+from ...._typing import BoolArray, FloatArray, IntArray
 from ....checks import one_of
 from ....exceptions import DataWarning
-from ....model.likelihood.crossing import report_crossing
+from ....model.likelihood.crossing import crossed_rows, tell_crossing
 from ....model.likelihood.derivatives import averages, involved
 from ....model.likelihood.directions import Directions
 from ....model.likelihood.quantities import QUANTITIES, Quantity
@@ -22,7 +22,7 @@ from ....model.sample import Rows
 from ..fitted import FittedLikelihood, with_covariance
 from ..joint_tests import Joint, by_estimated, degrees_of_freedom, joint_test
 from ..standard_errors import infinite_parameters, rule_covariance, symmetric_limits, two_sided
-from .estimable import estimable, estimable_sum, estimable_tangent
+from .estimable import aliased_gaps, estimable, estimable_tangent
 
 #: Scale -> the quantity behind it.
 SCALES = {
@@ -128,12 +128,16 @@ class Averager:
             return {"level": levels}
         return {"level": levels[:-1]} if per == "lower level" else {}
 
-    def rows(self, frame: pd.DataFrame) -> Rows:
-        """The design of a frame that is averaged over: rows whose thresholds cross are told."""
-        r, rows = self.results, self.design(frame)
-        if self.scale != "latent":
-            report_crossing(r.rule, rows, None, "rows averaged over", refuse=r.method.refuses_crossing)
-        return rows
+    def crossed(self, rows: Rows, weights: FloatArray) -> IntArray:
+        """Which of the rows with weight have thresholds out of order; none where latent variables are averaged."""
+        if self.scale == "latent":
+            return np.empty(0, dtype=np.intp)
+        return crossed_rows(self.results.rule, rows.take(np.flatnonzero(weights)))
+
+    def tell_crossed(self, crossed: IntArray, weights: FloatArray) -> None:
+        """Says how many of the rows with weight were found to be out of order."""
+        refuse = self.results.method.refuses_crossing
+        tell_crossing(crossed, int(np.count_nonzero(weights)), None, "rows averaged over", refuse=refuse)
 
     def design(self, frame: pd.DataFrame) -> Rows:
         """The design of a frame."""
@@ -147,16 +151,22 @@ class Averager:
         told = estimable(fit, self.results.design.sample.rows, rows)[used].all()
         return found if told else found.untold()
 
-    def contrast(self, rows: Rows, weights: FloatArray) -> Average:
-        """The weighted sum over rows of a linear predictor, where it is known though single rows may not be."""
-        fit = self.results.fit
-        values, jacobian = averages(self.quantity, self.results.rule, rows, weights)
-        infinite = infinite_parameters(fit)
-        known = np.isfinite(values)
+    def contrasts(self, rows: Rows, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(h,) weighted sums over rows of the latent variable, by weights (h, n), and their (h, F) Jacobian."""
+        parts = [averages(self.quantity, self.results.rule, rows, one) for one in weights]
+        return np.array([values[0] for values, _ in parts]), np.array([jacobian[0] for _, jacobian in parts])
+
+    def untold(self, rows: Rows, weights: FloatArray, jacobian: FloatArray) -> FloatArray:
+        """(h, U) what the sums of `contrasts` have in them that the data do not determine.
+
+        By how much aliased columns are not what the columns kept say, and the derivatives by infinite estimates.
+        """
+        parts = [aliased_gaps(self.results.fit, self.results.design.sample.rows, rows, weights)]
+        infinite = infinite_parameters(self.results.fit)
         if infinite is not None:
-            known &= np.abs(jacobian[:, infinite]).max(axis=1, initial=0.0) <= _ROUNDING
-        found = Average(values, jacobian, known)
-        return found if estimable_sum(fit, self.results.design.sample.rows, rows, weights) else found.untold()
+            parts.append(jacobian[:, infinite])
+        found = np.hstack(parts)
+        return np.asarray(np.where(np.abs(found) > _ROUNDING, found, 0.0))
 
     def directions(self, rows: Rows) -> Directions:
         """The rows as a place to take derivatives at."""
@@ -192,7 +202,14 @@ class Averager:
 
     def table(self, found: Average, level: float) -> pd.DataFrame:
         """Estimates with errors, tests and limits, one row per output; odds are the exponents of log odds."""
-        return estimates(found.values, self.errors(found), level, self.scale == "odds", self.df(found.jacobian))
+        return self.estimates(found.values, self.errors(found), level, self.df(found.jacobian))
+
+    def estimates(self, values: FloatArray, errors: FloatArray, level: Any, df: FloatArray) -> pd.DataFrame:
+        """The table of values and their errors; under CR2 with a column of the degrees of freedom, which differ."""
+        table = estimates(values, errors, level, self.scale == "odds", df)
+        if self.results.bias_reduced is not None:
+            table.insert(STATISTICS.index("p_value"), "df", np.where(np.isinf(df), np.nan, df))
+        return table
 
     def errors(self, found: Average) -> FloatArray:
         """(M,) standard errors, NaN where there is none."""
@@ -202,6 +219,14 @@ class Averager:
     def df(self, jacobian: FloatArray) -> FloatArray:
         """(M,) degrees of freedom of the t-tests of combinations (M, F) of the parameters; infinite for z-tests."""
         return degrees_of_freedom(self.results, jacobian)
+
+    @property
+    def df_words(self) -> str | None:
+        """The degrees of freedom of t, in words; None where tests are normal."""
+        if self.results.bias_reduced is not None:
+            return "Satterthwaite's df"
+        df = self.results.design_df
+        return None if np.isinf(df) else f"{df:g} df"
 
     def joint(self, found: Average) -> Joint:
         """Wald test of: all of these are 0; those without an error left out.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...._typing import IntArray
 from ....exceptions import OptionError
 from ....model.likelihood.directions import Directions
 from ....model.sample import Rows
@@ -129,12 +130,24 @@ class Counterfactuals:
         self.averager, self.rows, self.single = averager, rows, single
         self._known: dict[tuple[str, Any] | None, list[Average]] = {}
         self._place: Directions | None = None
+        self._weights = np.ones(len(rows.weights)) if single else rows.weights
+        self._crossed: list[IntArray] = []
+
+    def tell_crossed(self) -> None:
+        """Says, once, how many rows were out of order with any of the changes."""
+        if self._crossed:
+            self.averager.tell_crossed(np.unique(np.concatenate(self._crossed)), self._weights)
+
+    def _design(self, frame: pd.DataFrame) -> Rows:
+        design = self.averager.design(frame)
+        self._crossed.append(self.averager.crossed(design, self._weights))
+        return design
 
     @property
     def _here(self) -> Directions:
         """The rows as they are; no cached property, which would hide the user's line from warnings."""
         if self._place is None:
-            self._place = self.averager.directions(self.averager.rows(self.rows.frame))
+            self._place = self.averager.directions(self._design(self.rows.frame))
         return self._place
 
     def effect(self, name: str, change: Change) -> list[Average]:
@@ -159,7 +172,7 @@ class Counterfactuals:
         return self._known[name, value]
 
     def _at_frame(self, frame: pd.DataFrame) -> list[Average]:
-        return self._asked(self.averager.rows(frame))
+        return self._asked(self._design(frame))
 
     def _asked(self, design: Rows) -> list[Average]:
         if self.single:

@@ -107,7 +107,7 @@ def contrasts_of(method: Any, names: Sequence[str], sign: str, ref: Any = None, 
 
 
 def _told_apart(names: Sequence[str]) -> list[str]:
-    """The names; of equal ones, as of the levels 1 and "1", each with its place."""
+    """The names; of equal ones, as of the levels 1 and "1", or of coefficients when rounded, each with its place."""
     return [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names, start=1)]
 
 
@@ -133,18 +133,18 @@ def _difference(names: Sequence[str], pair: tuple[int, int], sign: str) -> tuple
 def _given(method: Any, names: Sequence[str]) -> Contrasts:
     """Contrasts by their coefficients: {name: coefficients}, a list of them, or the coefficients of one."""
     if isinstance(method, Mapping):
-        rows = {str(name): row for name, row in method.items()}
+        texts, given = [str(name) for name in method], list(method.values())
     elif isinstance(method, Iterable):
         listed = list(method)
-        several = [listed] if listed and all(np.ndim(one) == 0 for one in listed) else listed
-        rows = {_coefficients_text(row): row for row in several}
+        given = [listed] if listed and all(np.ndim(one) == 0 for one in listed) else listed
+        texts = [_coefficients_text(row) for row in given]
     else:
         raise OptionError(
             f'method must be the name of a set, or coefficients such as {{"first": [1, -1, 0]}}; got {method!r}.'
         )
-    if not rows:
+    if not given:
         raise OptionError("method gives no contrast.")
-    return {name: _checked(name, row, names) for name, row in rows.items()}
+    return {text: _checked(text, row, names) for text, row in zip(_told_apart(texts), given, strict=True)}
 
 
 def _coefficients_text(row: Any) -> str:

@@ -16,14 +16,15 @@ from ...._typing import FloatArray, IntArray
 from ....checks import warn_of_data
 from ....exceptions import DataError, OptionError
 from ....model.sample import Rows
-from ...fitted import case_weights
+from ...fitted import case_weights, check_weights_go_with
 from ...target import copied
 from ..fitted import FittedLikelihood
 
 if TYPE_CHECKING:
     from ....design.design import Design
 
-
+#: What `at` looks like, for its error.
+AT = "{'age': [30, 50]}"
 #: Sums of weights that differ by this share of their total are the same.
 _SAME = 1e-9
 
@@ -145,9 +146,8 @@ def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any)
     variables = design.spec.columns
     if variables is None:
         raise DataError("The fit was made from arrays without column names: fit a formula, or a frame.")
+    check_weights_go_with(newdata, weights)
     if newdata is None:
-        if weights is not None:
-            raise OptionError("weights= are those of newdata; the rows of the fit have the weights of the fit.")
         frame, w = _training_frame(results, data), design.sample.case_weights
         others = []
     else:

@@ -14,7 +14,7 @@ from ..fitted import FittedLikelihood
 from ..standard_errors import normal_quantile
 from .average import Average, Averager, warn_of_unknown
 from .counterfactual import population
-from .grid import WEIGHTS, Grid, grid_of, on_one_scale
+from .grid import WEIGHTS, Grid, cell_weights, grid_of, on_one_scale
 from .means import Emmeans, listing
 from .specs import read_specs
 
@@ -23,6 +23,7 @@ M = TypeVar("M", bound=Emmeans)
 
 def cell_averages(averager: Averager, grid: Grid, rows: Rows, weights: str) -> list[Average]:
     """The average of each cell; without a value where the data have no row in it and `weights` asks for them."""
+    tell_crossed(averager, grid, rows, weights)
     found = []
     for cell, shares in grid.by_cell(weights):
         known = not np.isnan(shares).any()
@@ -31,13 +32,15 @@ def cell_averages(averager: Averager, grid: Grid, rows: Rows, weights: str) -> l
     return found
 
 
+def tell_crossed(averager: Averager, grid: Grid, rows: Rows, weights: str) -> None:
+    """Says how many rows of the grid that have weight have thresholds out of order."""
+    shares = np.nan_to_num(cell_weights(grid, weights).ravel())
+    averager.tell_crossed(averager.crossed(rows, shares), shares)
+
+
 def grid_rows(averager: Averager, frame: pd.DataFrame) -> Rows:
     """The design of the grid; latent variables on one scale."""
-    return one_unit(averager, averager.rows(frame))
-
-
-def one_unit(averager: Averager, rows: Rows) -> Rows:
-    """Rows whose latent variables are on one scale, where these are asked for."""
+    rows = averager.design(frame)
     return on_one_scale(rows) if averager.scale == "latent" else rows
 
 
@@ -146,7 +149,7 @@ def marginal_means(
     one_of("weights", weights, WEIGHTS)
     averager = Averager.of(r, scale, vcov)
     specs = read_specs(variables, by, r.design.response)
-    grid = grid_of(population(r, None, None, data), specs, at or {}, cov_keep, cov_reduce)
+    grid = grid_of(population(r, None, None, data), specs, at, cov_keep, cov_reduce)
     averages = cell_averages(averager, grid, grid_rows(averager, grid.frame), weights)
     means = Emmeans(grid.cells, specs.by, averages, averager, level, grid_notes(averager, grid, weights), specs.method)
     return checked(means, stacklevel=2)

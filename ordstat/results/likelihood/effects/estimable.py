@@ -27,15 +27,15 @@ def estimable(fit: LikelihoodFit, trained: Rows, rows: Rows) -> BoolArray:
     return told
 
 
-def estimable_sum(fit: LikelihoodFit, trained: Rows, rows: Rows, weights: FloatArray) -> bool:
-    """Whether the aliased columns are what the columns kept say they are in a weighted sum of rows (n,)."""
+def aliased_gaps(fit: LikelihoodFit, trained: Rows, rows: Rows, weights: FloatArray) -> FloatArray:
+    """(h, U) aliased columns less what the columns kept say they are, in sums of rows by weights (h, n); or 0."""
+    gaps = [np.zeros((len(weights), 0))]
     for matrix, gone in _parts(fit, trained):
         columns = matrix(rows)
-        found, expected = _gone(matrix(trained), (weights @ columns)[None], gone)
-        largest = (np.abs(weights) @ np.abs(columns / _sizes(matrix(trained)))).max()
-        if np.any(np.abs(found - expected) > _SAME * largest):
-            return False
-    return True
+        found, expected = _gone(matrix(trained), weights @ columns, gone)
+        largest = (np.abs(weights) @ np.abs(columns / _sizes(matrix(trained)))).max(axis=1, keepdims=True)
+        gaps.append(np.where(np.abs(found - expected) > _SAME * largest, found - expected, 0.0))
+    return np.hstack(gaps)
 
 
 def estimable_tangent(fit: LikelihoodFit, trained: Rows, tangent: Rows) -> BoolArray:

@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 
 from ...._typing import FloatArray
-from ....checks import one_of, whole
+from ....checks import mapping, one_of, whole
 from ....exceptions import OptionError
 from ....model.sample import Rows
 from ..parameters import listed
-from .counterfactual import Population
+from .counterfactual import AT, Population
 from .specs import Specs
 
 #: What a number can be held at.
@@ -33,7 +33,7 @@ def grid_values(
     A number keeps all its values if `cov_keep` names it, or holds a count that is not below how many they are.
     """
     one_of("cov_reduce", cov_reduce, REDUCE)
-    keep = listed(cov_keep) if cov_keep is None or isinstance(cov_keep, Iterable) else [cov_keep]
+    keep = listed(cov_keep)
     kept = [one for one in keep if isinstance(one, str)]
     counts = [
         whole("cov_keep", n, 0, also=", names of variables, or both in a list") for n in keep if not isinstance(n, str)
@@ -128,8 +128,9 @@ class Grid:
         return ((slice(k * size, (k + 1) * size), row) for k, row in enumerate(shares))
 
 
-def grid_of(rows: Population, specs: Specs, at: Mapping[str, Any], cov_keep: Any, cov_reduce: str) -> Grid:
+def grid_of(rows: Population, specs: Specs, at: Any, cov_keep: Any, cov_reduce: str) -> Grid:
     """The grid with cells for some variables; OptionError where it is too large."""
+    at = mapping("at", at, AT)
     values = grid_values(rows, specs.names, at, cov_keep, cov_reduce)
     check_size(values)
     return Grid(rows, tuple(specs.names), values, frozenset(at))

@@ -9,16 +9,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ....assess.likelihood.wald import wald_test
+from ...._typing import FloatArray
+from ....checks import mapping
 from ....exceptions import OptionError
+from ....model.sample import Rows
+from ...report.cells import counted
 from ...report.noted import NotedFrame
-from ..comparison import chi2_frame
 from ..fitted import FittedLikelihood
+from ..joint_tests import Joint, by_estimated, joint_frame, joint_test
 from ..order import refuse_binding
-from ..parameters import listed
-from .average import Average, Averager
+from ..parameters import listed, texts
+from ..standard_errors import infinite_parameters
+from .average import Averager
 from .contrasts import interactions
-from .counterfactual import Population, population
+from .counterfactual import AT, Population, population
 from .emmeans import grid_rows
 from .grid import Grid, grid_of
 from .means import groups_of, listing
@@ -26,6 +30,8 @@ from .specs import Specs
 
 #: A derivative of a contrast is rounding, up to this.
 _ROUNDING = 1e-10
+#: Singular values of what the data leave untold below this share of the largest are zero.
+_RANK = 1e-8
 
 
 def joint_tests(
@@ -56,9 +62,10 @@ def joint_tests(
     Returns
     -------
     NotedFrame
-        A data frame that prints its notes: term, the columns of `by`, df, chisq (R's F.ratio times df1), p_value.
-        Where the data have no rows of some cells, contrasts that need them are left out: df is lower, 0 where none
-        is left.
+        A data frame that prints its notes: term, the columns of `by`, df, chisq (R's F.ratio times df1), p_value;
+        with a survey design, or CR2, df, df_resid, F, p_value, as in `anova`. Where the data have no rows of some
+        cells, or estimates are infinite, all combinations of contrasts that do not need them are tested: df is lower,
+        0 where there is none.
 
     Raises
     ------
@@ -81,31 +88,30 @@ def joint_tests(
     [['temp', 'no', 10.97], ['temp', 'yes', 14.57]]
     """
     refuse_binding(r.fit, "joint_tests", "emmeans().contrasts()")
-    averager, rows, groups = Averager.of(r, "latent", vcov), population(r, None, None, data), tuple(listed(by))
+    averager, rows, groups = Averager.of(r, "latent", vcov), population(r, None, None, data), tuple(texts("by", by))
     for name in groups:
         rows.check(name)
     terms = _terms(rows, r.design.spec.variables().values(), groups)
     if not terms:
         raise OptionError("joint_tests needs a variable of the formula that is not in by=.")
-    values = {**_around_means(rows, [*groups, *(at or {}), *_names(cov_keep)], cov_reduce), **(at or {})}
+    given = mapping("at", at, AT)
+    values = {**_around_means(rows, [*groups, *given, *_names(cov_keep)], cov_reduce), **given}
     front, tests = [], []
     for term in terms:
         grid = grid_of(rows, Specs(term, groups), values, cov_keep, cov_reduce)
-        for key, contrasts in _contrasts(averager, grid, term, groups):
-            if any(np.abs(one.jacobian).max() > _ROUNDING for one in contrasts):  # else a term of the scale alone
-                front.append({"term": ":".join(term), **key})
-                tests.append(_test(contrasts, averager))
+        for key, test in _tests(averager, grid, term, groups):
+            front.append({"term": ":".join(term), **key})
+            tests.append(test)
     if not front:
         raise OptionError("joint_tests needs a variable that moves the location: none of the formula does.")
-    tested = chi2_frame([str(one["term"]) for one in front], tests).reset_index(drop=True)
+    tested = joint_frame([str(one["term"]) for one in front], tests).reset_index(drop=True)
     table = pd.concat([pd.DataFrame(front), tested], axis="columns")
-    return NotedFrame.of(table, _notes(r, groups, bool((table["df"] == 0).any())))
+    return NotedFrame.of(table, _notes(averager.results, groups, table))
 
 
 def _names(keep: Any) -> list[str]:
     """The names among what numbers keep all their values by."""
-    listed_names = [keep] if isinstance(keep, (str, int)) else listed(keep)
-    return [name for name in listed_names if isinstance(name, str)]
+    return [name for name in listed(keep) if isinstance(name, str)]
 
 
 def _terms(rows: Population, terms: Iterable[frozenset[str]], by: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -129,34 +135,56 @@ def _around_means(rows: Population, settled: Sequence[str], cov_reduce: str) -> 
     return found
 
 
-def _contrasts(
+def _tests(
     averager: Averager, grid: Grid, term: tuple[str, ...], by: tuple[str, ...]
-) -> Iterator[tuple[dict[str, Any], list[Average]]]:
-    """All differences (of differences) of the means of a term at each combination of the values of `by`."""
+) -> Iterator[tuple[dict[str, Any], Joint]]:
+    """The test of all differences (of differences) of the means of a term, at each combination of the values of `by`.
+
+    Nothing for a term that moves none of them: of the scale alone.
+    """
     rows = grid_rows(averager, grid.frame)
     size = rows.n // len(grid.cells)
     levels = [[str(value) for value in grid.values[name]] for name in term]
     if min(map(len, levels)) < 2:
         return
-    wanted = interactions(["sequential"] * len(levels), levels, " - ", reverse=False).values()
+    sets = interactions(["sequential"] * len(levels), levels, " - ", reverse=False).values()
+    wanted = np.repeat(np.array(list(sets)) / size, size, axis=1)
     for key, members in groups_of(grid.cells, by):
         cells = rows.take(np.concatenate([np.arange(k * size, (k + 1) * size) for k in members]))
-        yield key, [averager.contrast(cells, np.repeat(row / size, size)) for row in wanted]
+        _, jacobian = averager.contrasts(cells, wanted)
+        if np.abs(jacobian).max() > _ROUNDING:
+            yield key, _test(averager, cells, _told(averager.untold(cells, wanted, jacobian)) @ wanted)
 
 
-def _test(contrasts: list[Average], averager: Averager) -> tuple[float, int]:
-    """Chi-squared statistic and degrees of freedom of the contrasts that can be estimated."""
-    known = [one for one in contrasts if one.known.all()]
-    if not known:
-        return np.nan, 0
-    L = np.concatenate([one.jacobian for one in known])
-    return wald_test(L, np.concatenate([one.values for one in known]), averager.covariance)
+def _told(untold: FloatArray) -> FloatArray:
+    """(d, h) all combinations of h contrasts that have nothing (h, U) untold in them."""
+    if not untold.any():
+        return np.eye(len(untold))
+    left, sizes, _ = np.linalg.svd(untold)
+    return left[:, int((sizes > _RANK * sizes[0]).sum()) :].T
 
 
-def _notes(r: FittedLikelihood, by: tuple[str, ...], untold: bool) -> list[str]:
+def _test(averager: Averager, rows: Rows, weights: FloatArray) -> Joint:
+    """Wald test of contrasts by their weights (d, n)."""
+    if not len(weights):
+        return Joint(np.nan, 0)
+    values, jacobian = averager.contrasts(rows, weights)
+    infinite = infinite_parameters(averager.results.fit)
+    if infinite is not None:
+        jacobian[:, infinite] = 0.0  # but for rounding
+    return joint_test(averager.results, by_estimated(averager.results, jacobian), values)
+
+
+def _notes(r: FittedLikelihood, by: tuple[str, ...], table: pd.DataFrame) -> list[str]:
     inside = f" within {listing(by)}" if by else ""
     notes = [
         f"Wald tests of all contrasts of latent means{inside}, {r.covariance} covariance.",
         "Other variables weigh equally.",
     ]
-    return [*notes, "NA: the data do not determine any of the contrasts."] if untold else notes
+    if (table["df"] == 0).any():
+        notes.append("NA: the data do not determine any of the contrasts.")
+    most = r.own_covariance.most_at_once
+    if (table["df"] > most).any():
+        several = counted(int(most), "contrast")
+        notes.append(f"NA: {most + 1:g} clusters are too few to test more than {several} at once.")
+    return notes

@@ -7,19 +7,18 @@ from typing import Any
 
 import pandas as pd
 
-from ....checks import one_of
+from ....checks import mapping, one_of
 from ....exceptions import OptionError
 from ..fitted import FittedLikelihood
-from ..parameters import listed
+from ..parameters import listed, texts
 from ..standard_errors import normal_quantile
 from .average import PAIRS, Average, Averager
 from .changes import Change, Counterfactuals, changes_of, per_variable
-from .counterfactual import Population, population
+from .counterfactual import AT, Population, population
 from .emmeans import checked, shown_value
 from .marginal import MarginalEffects
 from .means import listing
 from .places import Place, places
-from .specs import texts
 
 
 def marginal_effects(
@@ -161,6 +160,7 @@ def _effects(
             effects = counterfactuals.effect(name, change)
             told = [{"row": row} for row in rows.frame.index] if single else [labels]
             found += [(front | one, effect) for one, effect in zip(told, effects, strict=True)]
+    counterfactuals.tell_crossed()
     return found
 
 
@@ -232,8 +232,18 @@ def average_effects(
     >>> fit.effects("temp").set_index("level")["estimate"].round(4).tolist()
     [-0.1174, -0.3465, 0.0852, 0.2223, 0.1564]
     """
-    if values is not None and len(listed(variable)) != 1:
-        raise OptionError("values= goes with one variable.")
-    change = None if values is None else tuple(values)
+    names, change = None if variable is None else texts("variable", variable), _compared(variable, values)
     averager, everyone = Averager.of(r, scale, vcov), population(r, newdata, weights, data)
-    return checked(_marginal(averager, everyone, variable, contrast, change, at, by, level), stacklevel=2).frame
+    found = _marginal(averager, everyone, names, contrast, change, mapping("at", at, AT), by, level)
+    return checked(found, stacklevel=2).frame
+
+
+def _compared(variable: Any, values: Any) -> tuple[Any, ...] | None:
+    """The values to compare; OptionError where they are not those of one variable, or fewer than two."""
+    if values is None:
+        return None
+    if len(listed(variable)) != 1:
+        raise OptionError("values= goes with one variable.")
+    if len(listed(values)) < 2:
+        raise OptionError(f"values of {variable!r} must be two values to compare, or more; got {values!r}.")
+    return tuple(values)

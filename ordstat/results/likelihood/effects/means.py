@@ -15,8 +15,8 @@ from ....exceptions import OptionError
 from ...report.noted import NotedFrame, noted_html, noted_text
 from ..standard_errors import limits_between
 from .adjust import ADJUST, NAMES, STEPWISE, Family, adjusted
-from .average import Average, Averager, estimates, together, warn_of_unknown
-from .contrasts import DEFAULT_ADJUST, WORDS, Contrasts, contrasts_of, interactions, named_method
+from .average import Average, Averager, together, warn_of_unknown
+from .contrasts import ALIASES, DEFAULT_ADJUST, METHODS, WORDS, Contrasts, contrasts_of, interactions, named_method
 
 #: What is averaged, in words.
 _QUANTITIES = {
@@ -67,10 +67,10 @@ class Emmeans:
     slope_of: str | None = None
 
     def __repr__(self) -> str:
-        return noted_text(self.frame, self._all_notes) + (f"\n\n{self.contrasts()!r}" if self.method else "")
+        return noted_text(self.frame, self._all_notes) + (f"\n\n{self._contrasted()!r}" if self.method else "")
 
     def _repr_html_(self) -> str:
-        return noted_html(self.frame, self._all_notes) + (self.contrasts()._repr_html_() if self.method else "")
+        return noted_html(self.frame, self._all_notes) + (self._contrasted()._repr_html_() if self.method else "")
 
     @property
     def _one(self) -> str:
@@ -85,18 +85,15 @@ class Emmeans:
     @property
     def _all_notes(self) -> list[str]:
         what = f"Means of {self._quantity}" if self.slope_of is None else self._quantity.capitalize()
-        z, logit = self._tests == "z", self._ends() is not None
-        how = ("on the logit scale" if z else "t on the logit scale") if logit else self._distribution
+        df = self.averager.df_words
+        on_logits = "on the logit scale" if df is None else f"on the logit scale by t with {df}"
+        how = self._distribution if self._ends() is None else on_logits
         return [f"{what}; {100 * self.level:g} % limits, {how}.", *self.notes]
 
     @property
     def _distribution(self) -> str:
-        return "normal distribution" if self._tests == "z" else "t distribution"
-
-    @property
-    def _df(self) -> FloatArray:
-        """Degrees of freedom of every number of the table."""
-        return self.averager.df(together(self.averages).jacobian)
+        df = self.averager.df_words
+        return "normal distribution" if df is None else f"t distribution with {df}"
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -106,11 +103,12 @@ class Emmeans:
         emmeans: symmetric ones, which may leave the scale); those of odds are the exponents of the limits of the log
         odds.
         """
-        table = self.averager.table(together(self.averages), self.level).drop(columns=["statistic", "p_value"])
+        found = together(self.averages)
+        table = self.averager.table(found, self.level).drop(columns=["statistic", "p_value"])
         ends = self._ends()
         if ends is not None:
             estimate, error = (table[name].to_numpy() for name in ("estimate", "std_error"))
-            limits = limits_between(*ends, estimate, error, self.level, self._df)
+            limits = limits_between(*ends, estimate, error, self.level, self.averager.df(found.jacobian))
             table[["lower", "upper"]] = np.column_stack(limits)
         return self._labelled(self.cells, table)
 
@@ -186,15 +184,27 @@ class Emmeans:
         >>> means.contrasts({"high rise": [1, -1/3, -1/3, -1/3]})["estimate"].round(3).tolist()
         [0.677]
         """
+        out = self._contrasted(method, adjust, interaction, ref, reverse)
+        warn_of_unknown(out, stacklevel=2)
+        return out
+
+    def _contrasted(
+        self,
+        method: Any = None,
+        adjust: str | None = None,
+        interaction: Any = None,
+        ref: Any = None,
+        reverse: bool = False,
+    ) -> NotedFrame:
+        """`contrasts` without its warning, which printing does not repeat."""
         asked = self._asked(method, interaction)
         how = _adjustment(adjust, asked, interaction)
         parts, sizes = [], set()
         for key, members in groups_of(self.cells, self.by):
-            found = self._found(members, asked, interaction, ref, reverse)
-            parts.append(self._group(found, members, key, how))
-            sizes.add((len(found), len(members)))
+            table, tests = self._group(self._found(members, asked, interaction, ref, reverse), members, key, how)
+            parts.append(table)
+            sizes |= {(n, len(members)) for n in tests}
         out = pd.concat(parts, ignore_index=True)
-        warn_of_unknown(out, stacklevel=2)
         return NotedFrame.of(out, [*self._contrast_notes(asked, interaction, reverse, how, sizes), *self.notes])
 
     def _asked(self, method: Any, interaction: Any) -> Any:
@@ -221,10 +231,14 @@ class Emmeans:
                 f"interaction must name a set of contrasts for each of {', '.join(names)}, or one for all; got "
                 f"{interaction!r}."
             )
+        for one in methods:
+            one_of("interaction", ALIASES.get(one, one), METHODS)
         return interactions(methods, levels, sign, reverse)
 
-    def _group(self, found: Contrasts, members: list[int], key: Mapping[str, Any], how: str) -> pd.DataFrame:
-        """The table of the contrasts of one group: adjusted for each level or threshold by itself."""
+    def _group(
+        self, found: Contrasts, members: list[int], key: Mapping[str, Any], how: str
+    ) -> tuple[pd.DataFrame, list[int]]:
+        """The table of the contrasts of one group, adjusted for each level or threshold by itself; how many each."""
         L = np.array(list(found.values()))
         combined = [combination(row, [self.averages[k] for k in members]) for row in L]
         every = together(combined)
@@ -232,15 +246,17 @@ class Emmeans:
         values = every.values.reshape(errors.shape)
         single = np.stack([self.averager.errors(self.averages[k]) for k in members])
         errors = np.where(errors <= _CANCELLED * (np.abs(L) @ np.nan_to_num(single)), 0.0, errors)
-        tables = []
+        tables, tests = [], []
         for j in range(errors.shape[1]):
             jacobian = np.stack([one.jacobian[j] for one in combined])
             spread = jacobian @ self.averager.covariance @ jacobian.T
             df = self.averager.df(jacobian)
-            tables.append(self._adjusted(values[:, j], errors[:, j], spread, df, len(members), how))
+            table, n_tests = self._adjusted(values[:, j], errors[:, j], spread, df, len(members), how)
+            tables.append(table)
+            tests.append(n_tests)
         columns = np.arange(len(L) * len(tables)).reshape(len(tables), len(L)).T.ravel()  # contrasts, then levels
         table = pd.concat(tables, ignore_index=True).iloc[columns].reset_index(drop=True)
-        return self._labelled(pd.DataFrame({**self._named(list(found), key)}), table)
+        return self._labelled(pd.DataFrame({**self._named(list(found), key)}), table), tests
 
     def _named(self, compared: list[str], key: Mapping[str, Any]) -> dict[str, Any]:
         """What is compared, and within what, by column."""
@@ -248,19 +264,19 @@ class Emmeans:
 
     def _adjusted(
         self, values: FloatArray, errors: FloatArray, spread: FloatArray, df: FloatArray, n_means: int, how: str
-    ) -> pd.DataFrame:
-        odds = self.averager.scale == "odds"
-        table = estimates(values, errors, self.level, odds, df)
+    ) -> tuple[pd.DataFrame, int]:
+        """The table of some contrasts, with p-values and limits adjusted for all that are tested; and how many."""
+        table = self.averager.estimates(values, errors, self.level, df)
         tested = table["p_value"].notna().to_numpy()
         if not tested.any():
-            return table
+            return table, 0
         z, p = (table[name].to_numpy()[tested] for name in ("statistic", "p_value"))
         family = Family(z, p, spread[np.ix_(tested, tested)], n_means, self.level, df[tested])
         levels = np.full(len(values), self.level)
         p, levels[tested] = adjusted(how, family)
-        table = estimates(values, errors, levels, odds, df)
+        table = self.averager.estimates(values, errors, levels, df)
         table.loc[tested, "p_value"] = p
-        return table
+        return table, int(tested.sum())
 
     def _contrast_notes(
         self, asked: Any, interaction: Any, reverse: bool, how: str, sizes: set[tuple[int, int]]
@@ -273,27 +289,29 @@ class Emmeans:
             words = {"pairwise": "each earlier mean less each later one"}.get(asked, f"{words}, turned round")
         words = words.replace("mean", self._one)
         inside = f", within {listing(self.by)}" if self.by else ""
-        tests, means = max(sizes)
-        return [
-            f"Contrasts of {self._quantity}: {words}{inside}.",
-            f"{self._tests} tests; {_adjustment_note(how, tests, means, self.level)}",
-        ]
-
-    @property
-    def _tests(self) -> str:
-        """z or t."""
-        return "z" if np.isinf(self._df).all() else "t"
+        tests = "z tests" if self.averager.df_words is None else f"t tests with {self.averager.df_words}"
+        adjustment = _adjustment_note(how, sizes, self.level, self.averager.df_words is not None)
+        return [f"Contrasts of {self._quantity}: {words}{inside}.", f"{tests}; {adjustment}"]
 
 
-def _adjustment_note(how: str, tests: int, means: int, level: float) -> str:
-    """How p-values and limits are adjusted, and for how many."""
+def _adjustment_note(how: str, sizes: set[tuple[int, int]], level: float, by_t: bool) -> str:
+    """How p-values and limits are adjusted, and for how many tests, or means, of a group."""
     limits = f"{100 * level:g} % limits"
-    if how == "none" or tests < 2:
+    several = {(tests, means) for tests, means in sizes if tests > 1}
+    if how == "none" or not several:
         return f"p-values and {limits} are not adjusted."
-    family = f"{means} means" if how == "tukey" else f"{tests} tests"
+    family = _counted({means for _, means in several}, "means")
+    if how != "tukey":
+        family = _counted({tests for tests, _ in sizes if tests}, "tests")
+    name = f"the multivariate {'t' if by_t else 'normal'} (mvt)" if how == "mvt" else NAMES[how]
     if how in STEPWISE:
-        return f"p-values by {NAMES[how]} method, {limits} by Bonferroni's, for {family}."
-    return f"p-values and {limits} by {NAMES[how]} method, for {family}."
+        return f"p-values by {name} method, {limits} by Bonferroni's, for {family}."
+    return f"p-values and {limits} by {name} method, for {family}."
+
+
+def _counted(counts: set[int], what: str) -> str:
+    low, high = min(counts), max(counts)
+    return f"{high} {what}" if low == high else f"{low} to {high} {what}"
 
 
 def groups_of(cells: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[dict[str, Any], list[int]]]:

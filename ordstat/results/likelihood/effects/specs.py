@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ....exceptions import OptionError
-from ..parameters import listed
+from ..parameters import texts
 from .contrasts import named_method
 
 _NAME = re.compile(r"`([^`]+)`|([^\s`*:+]+)")
@@ -57,14 +57,6 @@ def read_specs(variables: str | Sequence[str], by: Any, response: str, ask: str 
             "contrasts are taken within them."
         )
     return Specs(own, tuple(groups), method)
-
-
-def texts(name: str, given: Any) -> list[str]:
-    """Names as a list; OptionError where they are none."""
-    found = listed(given) if given is None or isinstance(given, Iterable) else [given]
-    if not all(isinstance(one, str) for one in found):
-        raise OptionError(f"{name} must be names of variables; got {given!r}.")
-    return found
 
 
 def _sides(formula: str) -> tuple[str, list[str], list[str]]:

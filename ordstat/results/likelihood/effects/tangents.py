@@ -39,6 +39,12 @@ def tangent(
     return combined([design(frame.assign(**{name: column})) for column in points.T], coefficients)
 
 
+def in_one_unit(moved: Rows) -> Rows:
+    """A tangent along which the scale stays as it is: else the unit of latent variables would move with the number."""
+    scale, offset = (None if part is None else np.zeros_like(part) for part in (moved.scale, moved.scale_offset))
+    return replace(moved, scale=scale, scale_offset=offset)
+
+
 def combined(points: Sequence[Rows], coefficients: FloatArray) -> Rows:
     """Sums of rows with coefficients (n, len(points)) that sum to 0; columns that do not change give exact zeros."""
 

@@ -13,11 +13,11 @@ from ..fitted import FittedLikelihood
 from ..standard_errors import normal_quantile
 from .average import Average, Averager
 from .counterfactual import population
-from .emmeans import checked, grid_notes, grid_rows, one_unit
+from .emmeans import checked, grid_notes, grid_rows, tell_crossed
 from .grid import WEIGHTS, Grid, grid_of
 from .means import Emmeans
 from .specs import read_specs
-from .tangents import tangent
+from .tangents import in_one_unit, tangent
 
 
 def marginal_trends(
@@ -85,7 +85,7 @@ def marginal_trends(
     if var in rows.categories or var in specs.names:
         what = "a factor" if var in rows.categories else "among the variables of the means"
         raise OptionError(f"var must be a number of the formula that is not in the groups; {var!r} is {what}.")
-    grid = grid_of(rows, specs, at or {}, cov_keep, cov_reduce)
+    grid = grid_of(rows, specs, at, cov_keep, cov_reduce)
     averages = _slopes(averager, grid, var, weights)
     notes = grid_notes(averager, grid, weights)
     return checked(Emmeans(grid.cells, specs.by, averages, averager, level, notes, specs.method, var), stacklevel=2)
@@ -95,7 +95,10 @@ def _slopes(averager: Averager, grid: Grid, var: str, weights: str) -> list[Aver
     """The derivative in every cell."""
     spec, known = averager.results.design.spec, grid.population.known_values(var)
     rows = grid_rows(averager, grid.frame)
-    moved = one_unit(averager, tangent(averager.design, grid.frame, var, known, spec.linear_in(var)))
+    tell_crossed(averager, grid, rows, weights)
+    moved = tangent(averager.design, grid.frame, var, known, spec.linear_in(var))
+    if averager.scale == "latent":
+        moved = in_one_unit(moved)
     found = []
     for cell, shares in grid.by_cell(weights):
         told = not np.isnan(shares).any()

@@ -1,0 +1,104 @@
+"""What effects, means, tests and plans are given that they cannot take is refused by the name of the argument."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import pytest
+
+from ordstat import datasets, describe_ordinal, ordfit, power_ordinal, sample_size_ordinal
+from ordstat.exceptions import DataError, DataWarning, OptionError
+from ordstat.results.likelihood.results import LikelihoodResults
+
+
+@lru_cache
+def wine() -> LikelihoodResults:
+    return ordfit("rating ~ temp + contact", datasets.load("wine"))
+
+
+@pytest.mark.parametrize("at", [["temp"], 3, "temp"])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda at: wine().emmeans("temp", at=at),
+        lambda at: voters().emtrends("vote", "age", at=at),
+        lambda at: wine().joint_tests(at=at),
+        lambda at: wine().effects("temp", at=at),
+    ],
+)
+def test_at_is_a_mapping(ask: Callable[[Any], Any], at: Any) -> None:
+    with pytest.raises(OptionError, match=r"^at must be a mapping such as"):
+        ask(at)
+
+
+@lru_cache
+def voters() -> LikelihoodResults:
+    return ordfit("PID ~ vote * age", datasets.load("anes96"))
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda f: f.joint_tests(by=3), r"^by must be names of variables; got 3"),
+        (lambda f: f.joint_tests(cov_keep=2.5), r"^cov_keep must be a whole number"),
+        (lambda f: f.effects(3), r"^variable must be names of variables; got 3"),
+        (lambda f: f.effects("temp", by=3), r"^by names no column of the data: 3"),
+        (lambda f: f.effects("temp", values=3), r"^values of 'temp' must be two values"),
+        (lambda f: f.emmeans("temp").contrasts(interaction="zz"), r"^interaction must be one of 'reference'"),
+        (lambda f: f.power(["temp"]), r"^hypothesis must be a term of the formula, or equations"),
+        (lambda f: f.power("temp", effect=[1]), r"^effect must be a mapping such as"),
+        (lambda f: f.power("temp", callback=3), r"^callback must be a function of step, total and message; got 3"),
+        (lambda f: power_ordinal(["a", "b"], 2, 100), r"^probabilities must be two or more positive numbers"),
+        (lambda f: power_ordinal([[0.1], [0.2, 0.7]], 2, 100), r"^probabilities must be two or more positive numbers"),
+        (
+            lambda f: power_ordinal([0.5, 0.5], 2, 100, simulations=""),
+            r"^simulations must be a whole number, 0 or more",
+        ),
+        (lambda f: power_ordinal([0.5, 0.5], 2, 100, simulations=None), r"^simulations must be a whole number"),
+        (lambda f: power_ordinal([0.5, 0.5], 2, 100, simulations=0.0), r"^simulations must be a whole number"),
+    ],
+)
+def test_other_refusals(ask: Callable[[LikelihoodResults], Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        ask(wine())
+
+
+@pytest.mark.parametrize("data", [3, "wine", [1, 2]])
+def test_data_is_a_frame(data: Any) -> None:
+    with pytest.raises(DataError, match=r"^data must be a data frame"):
+        wine().emmeans("temp", data=data)
+
+
+def test_a_plan_of_few_rows_has_no_negative_information() -> None:
+    """Two rows of two levels: as much as without ties."""
+    assert sample_size_ordinal([0.5, 0.5], 1e10).efficiency == pytest.approx(1.0)
+
+
+def test_bounds_of_a_model_without_margins_say_why() -> None:
+    (note,) = ordfit("rating ~ temp", datasets.load("wine"), "acat").bounds().attrs["notes"]
+    assert "in no order" in note and "nominal" not in note
+
+
+def test_one_group_is_compared_with_all_items() -> None:
+    data = datasets.load("wine").assign(a=lambda d: d["rating"], b=lambda d: d["rating"].iloc[::-1].values, one="x")
+    assert "higher than one of all items" in " ".join(str(describe_ordinal(data, ["a", "b"], by="one")).split())
+
+
+def test_a_doubtful_answer_is_told_in_words_that_hold_everywhere() -> None:
+    codes = datasets.load("wine")["rating"].astype(int).replace(5, 99)
+    assert "subset=" not in str(describe_ordinal(codes.to_frame("q"), ["q"]))
+
+
+def test_printing_does_not_warn_again() -> None:
+    data = datasets.load("wine").query("temp == 'cold' or contact == 'no'")
+    with pytest.warns(DataWarning):
+        means = ordfit("rating ~ temp * contact", data).emmeans("pairwise ~ temp * contact")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "NA" in repr(means) and "NA" in means._repr_html_()
+    with pytest.warns(DataWarning, match="no standard error") as caught:
+        means.contrasts()
+    assert caught[0].filename == __file__
