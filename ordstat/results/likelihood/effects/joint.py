@@ -182,7 +182,7 @@ def _notes(r: FittedLikelihood, by: tuple[str, ...], table: pd.DataFrame) -> lis
         "Other variables weigh equally.",
     ]
     if (table["df"] == 0).any():
-        notes.append("NA: every contrast needs cells without rows, or infinite estimates.")
+        notes.append("NA: the data do not determine any of the contrasts.")
     most = r.own_covariance.most_at_once
     if (table["df"] > most).any():
         several = counted(int(most), "contrast")
