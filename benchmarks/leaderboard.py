@@ -2,7 +2,8 @@
 
 The data are tables `ordinal/<name>.parquet` and `quantised/<name>.parquet` with a column `rank`, in the folder that the
 variable ORDSTAT_BENCHMARKS names. Every result goes into `results/leaderboard.csv` at once, and a run goes on where the
-last one was interrupted. Errors are those of the medians of the predicted distributions.
+last one was interrupted; delete the file to measure anew. Errors are those of the
+medians of the predicted distributions.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ from libc.stdint cimport int8_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-# Sums of one bin: slopes, curvatures, weight.
-DEF WIDTH = 3
+cdef enum:
+    WIDTH = 3  # sums of one bin: slopes, curvatures, weight
 
 
 cdef struct Split:

@@ -4,10 +4,13 @@
 from libc.math cimport exp, expm1, fabs, log, log1p
 from libc.stdlib cimport free, malloc
 
-# exp of less than this cannot overflow in a product of four.
-DEF FAR = 50.0
-# The product of three such is still a number of full precision.
-DEF TINY = 1e-100
+cdef extern from *:
+    """
+    #define FAR 50.0
+    #define TINY 1e-100
+    """
+    const double FAR  # exp of less than this cannot overflow in a product of four
+    const double TINY  # the product of three such is still a number of full precision
 
 
 cdef struct Tails:

@@ -124,7 +124,7 @@ def _piece(sign: str, text: str, whole: str) -> Piece:
     closes = [place for place, character, depth in bare if character == ")" and depth == 0]
     alone = text.startswith("(") and closes == [len(text) - 1]
     if not alone or len(bars) > 2 or (len(bars) == 2 and bars[1] != bars[0] + 1):
-        raise FormulaError(f"Cannot read {shown(text)} in the formula {shown(whole)}. {FORM}.")
+        raise FormulaError(f"Cannot read the '|' of {shown(text)} in the formula {shown(whole.strip())}. {FORM}.")
     piece = Piece(sign, text, (bars[0], end))
     left, right, _ = piece.halves
     if not left or not right:

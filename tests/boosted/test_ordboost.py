@@ -275,6 +275,25 @@ def test_errors_of_options():
     assert fit.predict(type="prob").shape == (3, 3)
 
 
+def test_an_increasing_transformation_of_few_values_changes_nothing(frame):
+    data = rounded(frame)
+    fits = [
+        ordfit("y ~ a + b + c", d, "ordboost", rounds=40, **PLAIN) for d in (data, data.assign(a=np.exp(data["a"])))
+    ]
+    pd.testing.assert_series_equal(*(fit.predict(type="score") for fit in fits))
+
+
+@pytest.mark.parametrize("loss", ["likelihood", "logistic", "exponential"])
+def test_reversed_ranks_mirror_the_model(frame, loss):
+    """Bins mirror too, where each holds one value; a cut between equal gains may be another one."""
+    data = rounded(frame)
+    options = PLAIN | {"loss": loss, "depth": 2}
+    fit = ordfit("y ~ a + b + c", data, "ordboost", rounds=30, **options)
+    other = ordfit("y ~ a + b + c", data.assign(y=4 - data["y"]), "ordboost", rounds=30, **options)
+    np.testing.assert_allclose(fit.predict(type="score"), -other.predict(type="score"), atol=1e-8)
+    np.testing.assert_allclose(fit.thresholds, -other.thresholds.to_numpy()[::-1], atol=1e-8)
+
+
 def test_rounds_without_columns_are_shares(frame):
     fit = ordfit("y ~ 1", frame, "ordboost", rounds=5).more(3)
     shares = np.bincount(frame["y"]) / len(frame)

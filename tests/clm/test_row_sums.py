@@ -107,7 +107,7 @@ def test_a_log_likelihood_beyond_all_numbers_is_outside() -> None:
     """log P(y <= 0) of the loglog link is -exp(-theta), a number at theta = -690, and 1e9 rows of it are none."""
     rows = Rows(X=np.zeros((2, 1)), scale=np.array([[0.0], [1.0]]))
     sample = Sample(rows=rows, y=np.array([0, 1]), n_levels=2, weights=np.array([1e9, 1.0]))
-    scaled = rows.X, np.ones((2, 1)), np.array([[0.0], [1.0]])
+    scaled = np.array([[0.0, 0.0], [0.0, 1.0]]), 1, 1, np.ones((2, 1))
     weighted = TermRows.of(sample, scaled, Cumulative(LINKS["loglog"]), None)
     assert weighted.evaluate(np.array([[-690.0]]), np.zeros(2)) is None
     found = weighted.evaluate(np.array([[-9.0]]), np.zeros(2))

@@ -338,7 +338,7 @@ def test_the_formula_language_of_formulaic(frame, term, columns):
         ("strata(g)", r"'strata'.*no function known to formulas"),
         ("np.log(w)", r"'np.log\(w\)' is not allowed in a formula"),
         ("C(g, contr.custom([[1], [0], [0]]))", r"no known contrast; there are 'treatment'"),
-        ("(1 | g)", r"random effects"),
+        ("(1 | g):u", r"A random term reads \(1 \| group\)"),
         ("u | v", r"'\|'"),
     ],
 )

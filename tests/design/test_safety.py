@@ -70,7 +70,7 @@ def test_the_callers_names_are_not_seen():
 
 
 def test_a_bar_that_is_no_random_term_is_refused_with_the_right_form():
-    with pytest.raises(FormulaError, match=r"Cannot read '1\|g' in the formula.*\(1 \| group\)"):
+    with pytest.raises(FormulaError, match=r"Cannot read the '\|' of '1\|g' in the formula.*\(1 \| group\)"):
         build("y ~ u + 1|g", pd.DataFrame({"y": [1, 2, 1, 2], "u": [0.0, 1.0, 2.0, 1.0], "g": list("aabb")}))
 
 

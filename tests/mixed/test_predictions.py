@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from functools import partial
 from typing import Any
 
@@ -146,6 +147,13 @@ def test_limits_hold_the_estimate(fit: LikelihoodResults, re: str) -> None:
         out = fit.predict(NEW, type=type, re=re, se=True, interval="confidence")
         assert np.all(out["lower"].to_numpy() <= out["estimate"].to_numpy())
         assert np.all(out["estimate"].to_numpy() <= out["upper"].to_numpy())
+
+
+def test_a_pickle_predicts_the_same(fit: LikelihoodResults) -> None:
+    again = pickle.loads(pickle.dumps(fit))
+    for re in ("mode", "marginal"):
+        one, other = (own.predict(NEW, type="prob", re=re, se=True) for own in (fit, again))
+        pd.testing.assert_frame_equal(one, other, rtol=1e-9)
 
 
 def test_misuse(fit: LikelihoodResults) -> None:

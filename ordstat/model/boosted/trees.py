@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -95,14 +94,9 @@ class BoostedTrees:
 
     def gains(self) -> tuple[FloatArray, IntArray]:
         """(D,) sum of the gains of the cuts of every column, and their number."""
-        return column_gains(self.trees, self.slopes.size)
-
-
-def column_gains(trees: Sequence[ValueTree], n_columns: int) -> tuple[FloatArray, IntArray]:
-    """(D,) sum of the gains of the cuts of every column, and their number."""
-    gains, cuts = np.zeros(n_columns), np.zeros(n_columns, dtype=np.intp)
-    for tree in trees:
-        inner = tree.column >= 0
-        np.add.at(gains, tree.column[inner], tree.gain[inner])
-        np.add.at(cuts, tree.column[inner], 1)
-    return gains, cuts
+        gains, cuts = np.zeros(self.slopes.size), np.zeros(self.slopes.size, dtype=np.intp)
+        for tree in self.trees:
+            inner = tree.column >= 0
+            np.add.at(gains, tree.column[inner], tree.gain[inner])
+            np.add.at(cuts, tree.column[inner], 1)
+        return gains, cuts

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -48,6 +49,10 @@ class Evaluation:
     gradient: FloatArray
     v: Effects
     decrement: float
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is worked out again when asked for."""
+        return {name: value for name, value in self.__dict__.items() if name != "state"}
 
     @cached_property
     def state(self) -> State:

@@ -26,8 +26,10 @@ _NEAR = 1e-10
 _CAP, _SHORTER, _TRIES = 1.0, 0.4, 30
 #: Step of the differences, and how much shorter it may be near the end of the domain.
 _STEP, _SHORTENED = 1e-4, (1.0, 0.1, 0.01)
-#: Gradient that Newton's method goes on to, and its steps on one Hessian.
-_GOAL, _NEWTON = 1e-9, 6
+#: Gradient that Newton's method goes on to, that which is enough, and that where a Hessian is as good as at the end.
+_GOAL, _ENOUGH, _CLOSE = 1e-9, 1e-7, 1e-2
+#: Steps on one Hessian, and Hessians.
+_NEWTON, _HESSIANS = 6, 8
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -57,8 +59,14 @@ def maximise(model: MixedModel, objective: Objective, psi: FloatArray, free: Boo
     logliks = [at.loglik]
     B = start_covariance(model, at) * np.outer(free, free)
     at, message = quasi_newton(objective, at, B, free, max_iter, logliks, model.n_fixed)
-    information = negative_hessian(objective, at, free)
-    at, message = _newton(objective, at, information, free, logliks, message)
+    for _ in range(_HESSIANS):
+        information = negative_hessian(objective, at, free)
+        reached, message = _newton(objective, at, information, free, logliks, message)
+        near = np.abs(at.gradient[free]).max(initial=0.0) <= _CLOSE  # so near that its Hessian is that of the end
+        done = np.abs(reached.gradient[free]).max(initial=0.0) <= _ENOUGH
+        stuck, at = reached is at, reached
+        if stuck or (done and near):
+            break
     return Found(at=at, information=information, logliks=logliks, message=message)
 
 
@@ -127,10 +135,15 @@ def _newton(
         size = np.abs(at.gradient[free]).max(initial=0.0)
         if size <= _GOAL:
             break
-        moved = objective(at.psi + inverse @ np.where(free, at.gradient, 0.0), at.v)
+        gradient = np.where(free, at.gradient, 0.0)
+        step = inverse @ gradient
+        moved = objective(at.psi + step, at.v)
         lowest = at.loglik - 1e-9 * (1.0 + abs(at.loglik))
         if moved is None or moved.loglik < lowest or np.abs(moved.gradient[free]).max() >= size:
-            break
+            # far from quadratic, as near a variance of 0: a shorter step that gains, where there is something to gain
+            moved = _search(objective, at, step, float(gradient @ step)) if size > _ENOUGH else None
+            if moved is None or moved.loglik <= at.loglik:
+                break
         at, message = moved, "converged"
         logliks.append(at.loglik)
     return at, message
