@@ -56,7 +56,7 @@ class MarginalEffects(Emmeans):
     @property
     def frame(self) -> pd.DataFrame:
         """term, contrast, columns that tell the places, level or threshold where the scale has them, estimate,
-        std_error, statistic, p_value, lower, upper."""
+        std_error, statistic, p_value, lower, upper; under CR2 also df, Satterthwaite's."""
         return self._labelled(self.cells, self.averager.table(together(self.averages), self.level))
 
     def _named(self, compared: list[str], key: Mapping[str, Any]) -> dict[str, Any]:

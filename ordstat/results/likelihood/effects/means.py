@@ -97,7 +97,7 @@ class Emmeans:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The variables, level or threshold where the scale has them, estimate, std_error, lower, upper.
+        """The variables, level or threshold where the scale has them, estimate, std_error, lower, upper; df under CR2.
 
         Limits of probabilities, and of the expected rank as a share of 1..K, are formed on the logit scale (R's
         emmeans: symmetric ones, which may leave the scale); those of odds are the exponents of the limits of the log
@@ -163,7 +163,7 @@ class Emmeans:
         -------
         NotedFrame
             A data frame that prints its notes. Columns contrast, those of `by`, level or threshold, estimate,
-            std_error, statistic, p_value, lower, upper.
+            std_error, statistic, p_value, lower, upper; under CR2 also df, Satterthwaite's.
 
         Raises
         ------
