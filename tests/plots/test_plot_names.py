@@ -8,6 +8,8 @@ WINE, BANDS = datasets.load("wine"), datasets.quadratic_bands(80, seed=1)
 VARIABLES = {"effects": ["x1"], "stacked": ["x1"], "boundaries": ["x1", "x2"]}
 ALWAYS = {"confusion"}
 THRESHOLDS = {"latent", "margins", "bounds"}
+#: Of scores whose margins have no bound.
+NO_NORM = {"latent", "margins"}
 LIKELIHOOD = {"effects", "forest", "parallel", "profiles", "reliability", "stacked"}
 
 
@@ -19,8 +21,8 @@ LIKELIHOOD = {"effects", "forest", "parallel", "profiles", "reliability", "stack
         ("redsvm", {"C": "cv", "kernel": "linear"}, {*THRESHOLDS, "selection", "boundaries"}),
         ("redsvm", {"calibrate": True}, {*THRESHOLDS, "reliability", "boundaries"}),
         ("orboost-all", {"rounds": 5}, {*THRESHOLDS, "rounds", "boundaries"}),
-        ("ordboost", {"rounds": 5, "depth": 2}, {*THRESHOLDS, "rounds", "boundaries", "reliability"}),
-        ("rps-forest", {"trees": 5}, {*THRESHOLDS, "boundaries", "reliability"}),
+        ("ordboost", {"rounds": 5, "depth": 2}, {*NO_NORM, "rounds", "boundaries", "reliability"}),
+        ("rps-forest", {"trees": 5}, {*NO_NORM, "boundaries", "reliability"}),
         ("bagging", {"rounds": 5}, {"boundaries", "reliability", "rounds", "tree"}),
         ("csova", {}, {"boundaries"}),
     ],
