@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -87,12 +88,12 @@ class RPSForest(Method):
 
     def work(self, sample: Sample) -> Work:
         """The nodes of all trees."""
-        nodes = 2.0 * np.count_nonzero(sample.case_weights) * self.trees / self.min_leaf
+        nodes = float(2.0 * np.count_nonzero(sample.case_weights) * self.trees / self.min_leaf)
         columns = max(1.0, self.column_share * sample.X.shape[1])
         return Work(
             what=f"grows {self.trees} trees of up to {nodes / self.trees:.3g} nodes",
             memory=nodes * (_BYTES + 8.0 * (sample.n_levels - 1)),
-            seconds=_SECONDS * nodes * columns * sample.n_levels * max(np.log2(max(sample.n, 2)), 1.0),
+            seconds=_SECONDS * nodes * columns * sample.n_levels * max(math.log2(max(sample.n, 2)), 1.0),
             instead="Set a larger min_leaf=, or fewer trees=",
         )
 

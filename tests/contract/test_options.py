@@ -235,8 +235,8 @@ def test_a_missing_column_at_predict_is_named(problem):
 
 def test_an_unknown_type_of_prediction_is_named_with_the_known_ones(problem):
     fit = problem.fit()
-    with pytest.raises(OptionError, match=rf"'class', .*'{score_type(fit)}'.*'probs'"):
-        fit.predict(type="probs")
+    with pytest.raises(OptionError, match=rf"'class', .*'{score_type(fit)}'.*'probes'"):
+        fit.predict(type="probes")
 
 
 def test_a_response_of_one_level_is_refused(problem):

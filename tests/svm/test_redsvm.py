@@ -186,7 +186,7 @@ def test_repr_rebuilds(options):
         ({"C": True}, ["True"]),
         ({"threshold_gamma": -1}, ["threshold_gamma of REDSVM", "-1"]),
         ({"tol": 1.0}, ["tol of REDSVM", "between 0 and 1"]),
-        ({"kernel": "rbf"}, ["'gaussian'", "'rbf'"]),
+        ({"kernel": "radial"}, ["'gaussian'", "'radial'"]),
         ({"cost": "mae"}, ["'absolute'", "'mae'"]),
         ({"scaling": "minmax"}, ["'range'", "'standard'", "None", "'minmax'"]),
         ({"solver": "smo"}, ["'auto'", "'coordinate'", "'interior-point'", "'cvxpy'", "'smo'"]),
