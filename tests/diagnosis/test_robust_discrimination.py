@@ -15,7 +15,7 @@ def test_beside_cluster_robust_errors_the_test_is_walds():
     V, b = fit.vcov().to_numpy()[4:, 4:], fit.coef.to_numpy()
     assert found["wald_chi2"] == pytest.approx(b @ np.linalg.solve(V, b), rel=1e-10)
     assert found["wald_df"] == 2
-    assert "wald_f" in fit.with_vcov({"cluster": "judge", "type": "CR2"}).discrimination()
+    assert "wald_F" in fit.with_vcov({"cluster": "judge", "type": "CR2"}).discrimination()
     assert found["nagelkerke"] == ordfit("rating ~ temp + contact", WINE).discrimination()["nagelkerke"]
 
 
