@@ -3,7 +3,9 @@
 import io
 import sys
 
-from ordstat import progress
+import pytest
+
+from ordstat import OptionError, datasets, ordfit, progress
 from ordstat.progress import reporter
 
 
@@ -44,3 +46,16 @@ def test_nobody_hears_without_a_terminal_or_without_tqdm(monkeypatch):
     assert reporter(None) is None
     monkeypatch.setattr(sys, "stderr", None)
     assert reporter(None) is None
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda fit: fit.errors(cv=3, callback=3),
+        lambda fit: fit.bootstrap(10, callback=3),
+        lambda fit: fit.power("temp", n=50, simulations=5, callback=3),
+    ],
+)
+def test_callbacks_that_are_no_functions_are_named(ask):
+    with pytest.raises(OptionError, match="callback must be a function of step, total and message; got 3"):
+        ask(ordfit("rating ~ temp", datasets.load("wine")))

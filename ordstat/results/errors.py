@@ -15,6 +15,7 @@ from ..assess.intervals import reliability
 from ..assess.margins import DeltaErrors, delta_errors
 from ..checks import fraction, generator, one_of, whole
 from ..exceptions import OptionError
+from ..progress import reporter
 from .evaluation import crossvalidate
 from .fitted import FittedRanker, check_weights_go_with
 from .limits import fold_limits, new_limits
@@ -65,7 +66,7 @@ def error_measures(
     """
     check_weights_go_with(newdata, weights)
     _check_folds(fit, cv)
-    rng = generator(seed)
+    rng, callback = generator(seed), reporter(callback)
     sample = fit.design.sample
 
     def table(predictions: Predictions, cluster: IntArray | None) -> ErrorTable:

@@ -15,6 +15,7 @@ from ...assess.errors import deviations, drawn_weights
 from ...checks import fraction, generator, jobs, one_of, whole
 from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
+from ...progress import reporter
 from ..report.warnings import infinite_estimates
 from .fitted import FittedLikelihood
 from .parameters import cluster_codes, refuse_survey
@@ -246,7 +247,7 @@ def bootstrapped(
         estimate = _statistic(statistic, r).rename("estimate")
     generators = generator(seed).spawn(int(n))
     replication = partial(_replicate, replace(r, design=replace(r.design, data=None), fitter=None), groups, statistic)
-    found = list(_run(replication, generators, int(n_jobs), callback))
+    found = list(_run(replication, generators, int(n_jobs), reporter(callback)))
     nothing = np.full(estimate.size, np.nan)
     values = np.array([nothing if drawn is None else drawn for _, drawn in found])
     return Bootstrap(
