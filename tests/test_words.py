@@ -53,7 +53,13 @@ def test_options(option, match):
 @pytest.mark.parametrize("name", ATTRIBUTES)
 def test_attributes(name):
     with pytest.raises(AttributeError, match="Use "):
-        getattr(ordfit(FORMULA, WINE), name)
+        getattr(ordfit(FORMULA, WINE, "cart" if name == "feature_importances_" else "clm"), name)
+
+
+def test_hints_name_what_is_there():
+    with pytest.raises(AttributeError) as error:
+        _ = ordfit(FORMULA, WINE).feature_importances_
+    assert "Use" not in str(error.value)
 
 
 @pytest.mark.parametrize(

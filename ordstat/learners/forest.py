@@ -25,21 +25,30 @@ class ForestShares:
     ----------
     model : scikit-learn forest of K-1 targets
     n_levels : int
+    middle, half : (D,)
+        The columns are used as (x - middle) / half, within [-1, 1] in the rows of the fit: scikit-learn keeps single
+        precision, and takes steps below 1e-7 for none.
     """
 
     model: Any
     n_levels: int
+    middle: FloatArray
+    half: FloatArray
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K-1), not growing with k but for rounding."""
         out = np.empty((rows.n, self.n_levels - 1))
         for some in row_blocks(rows.n, self.n_levels):
-            out[some] = self._shares(padded(rows.X[some]))
+            out[some] = self._shares(padded(self.scaled(rows.X[some])))
         return out
+
+    def scaled(self, X: FloatArray) -> FloatArray:
+        """Columns on [-1, 1]; rows beyond those of the fit stay beyond them."""
+        return np.clip((X - self.middle) / self.half, -2.0, 2.0)
 
     def _shares(self, X: FloatArray) -> FloatArray:
         found = np.asarray(self.model.predict(X)).reshape(len(X), self.n_levels - 1)
-        return np.minimum.accumulate(np.clip(found, 0.0, 1.0), axis=1)
+        return np.minimum.accumulate(np.clip(found, 0.0, 1.0), axis=1) + 0.0
 
     def importance(self, n_columns: int) -> FloatArray:
         """(D,) share of the fall of the ranked probability score due to the cuts of every column."""
@@ -92,11 +101,14 @@ class ForestSettings:
             random_state=int(rng.integers(_LARGEST_SEED)),
         )
         own = None if (weights == 1.0).all() else weights
-        model.fit(padded(X), targets if n_levels > 2 else targets[:, 0], sample_weight=own)
+        low, high = (end(X, axis=0) if len(X) else np.zeros(X.shape[1]) for end in (np.min, np.max))
+        half = np.maximum(0.5 * high - 0.5 * low, np.finfo(np.float64).tiny)
+        shares = ForestShares(model, n_levels, 0.5 * low + 0.5 * high, half)
+        X = padded(shares.scaled(X))
+        model.fit(X, targets if n_levels > 2 else targets[:, 0], sample_weight=own)
         # Sums over threads would round in an order of their own.
         model.n_jobs = 1
-        shares = ForestShares(model, n_levels)
-        return shares, _out_of_bag(model, padded(X), targets.shape[1]) if self.bootstrap else None
+        return shares, _out_of_bag(model, X, targets.shape[1]) if self.bootstrap else None
 
 
 def _out_of_bag(model: Any, X: FloatArray, width: int) -> FloatArray:

@@ -20,7 +20,7 @@ from ..model.sample import Sample
 from ..results.rankers.blend import BlendResults
 from ..solvers.simplex import simplex_weights
 from .base import Method, Needs, cost_option, jobs_option, option
-from .shared.folds import held_weights
+from .shared.folds import as_rows, held_weights
 from .shared.members import fitted_member, member
 from .shared.selection import ticking
 
@@ -128,6 +128,7 @@ class Blend(Method):
         progress : callable(step, total, message), optional
         """
         self.check(sample)
+        sample = as_rows(sample)
         methods = self.methods(sample)
         seeds = rng.integers(2**63, size=len(methods))
         stacked = self.average == "stacked"
@@ -160,7 +161,7 @@ class Blend(Method):
         order = np.lexsort([sample.case_weights, *sample.X.T, sample.y])
         order = order[sample.case_weights[order] > 0]
         ordered = sample.take(order)
-        held = held_weights(ordered.y, ordered.case_weights, self.folds, rng)
+        held = held_weights(ordered.X, ordered.y, ordered.case_weights, self.folds, rng)
         if len(held) == 0:
             raise DataError("Blend needs two rows of some level for average='stacked'. Set average='equal'.")
         above, y, w = [], [], []

@@ -26,7 +26,7 @@ from ..solvers.boosted.rounds import Booster, Settings
 from ..solvers.threads import one_blas_thread
 from .base import Method, Needs, cost_option, jobs_option, option
 from .shared.boosted import Training
-from .shared.folds import held_weights
+from .shared.folds import as_rows, held_weights
 from .shared.linear_start import Linear
 from .shared.selection import ticking
 
@@ -261,7 +261,7 @@ class OrdinalBoosting(Method):
         return found
 
     def _training(self, sample: Sample) -> Training:
-        return Training.of(sample, loss_of(self.loss, self.link), type(self).__name__)
+        return Training.of(as_rows(sample), loss_of(self.loss, self.link), type(self).__name__)
 
     def _length(self, held_out: HeldOut | None) -> int:
         if self.rounds != "cv":
@@ -275,7 +275,7 @@ class OrdinalBoosting(Method):
         if training.flat or not (self.selects or self.linear_start):
             return None, None
         data, folds = training.data, self.folds or _FOLDS
-        held = held_weights(data.y, data.weights, folds, rng)
+        held = held_weights(training.rows.X, data.y, data.weights, folds, rng)
         if self.folds is None and data.total > _MANY_ROWS:
             held = held[:1]
         if len(held) == 0:

@@ -70,7 +70,7 @@ class CumulativeRule(CostRule):
     def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         """(N, K) P(y = k)."""
         ends = np.ones((rows.n, 1)), np.zeros((rows.n, 1))
-        return -np.diff(np.hstack([ends[0], self.above(rows), ends[1]]), axis=1)
+        return -np.diff(np.hstack([ends[0], self.above(rows), ends[1]]), axis=1) + 0.0  # no negative zeros
 
     def log_odds_above(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         """(N, K-1) log(P(y > k) / P(y <= k))."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -102,7 +103,10 @@ class FittedRanker:
                 return known(self)
             if not name.startswith("_") and (others := who_has(name)):
                 raise UnavailableError(f"{self.method!r} has no .{name}: {others}.")
-            hint = f". Use{meant}." if (meant := advice(ATTRIBUTES, name)) else ""
+            meant = advice(ATTRIBUTES, name)
+            called = re.match(r" \.(\w+)", meant)
+            there = called is None or hasattr(self, called[1])
+            hint = f". Use{meant}." if meant and there else ""
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
     # Numbers

@@ -72,3 +72,17 @@ def test_what_it_has_not_is_told(frame):
 def test_threads_change_nothing(frame):
     fits = [ordfit("y ~ a + b + c", frame, "rps-forest", trees=20, n_jobs=jobs, seed=1) for jobs in (1, 2)]
     pd.testing.assert_frame_equal(*(fit.predict(type="prob") for fit in fits))
+
+
+@pytest.mark.parametrize("splits", ["random", "best"])
+def test_columns_keep_their_digits(splits):
+    """scikit-learn's single precision would merge days of this century, and take small steps for none."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    y = np.digitize(2 * np.sin(2 * x) + 0.5 * rng.normal(size=300), [-1.5, 0.0, 1.5])
+    columns = {"plain": x, "big": 1.7e9 + 20 * x, "tiny": 1e-9 * x, "huge": 1e39 * x}
+    fits = [ordfit("y ~ x", {"x": c, "y": y}, "rps-forest", splits=splits, trees=30) for c in columns.values()]
+    first = fits[0].predict(type="prob").to_numpy()
+    for fit in fits[1:]:
+        np.testing.assert_allclose(fit.predict(type="prob"), first, atol=0.02)
+    assert not np.signbit(first).any()

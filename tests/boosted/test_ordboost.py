@@ -219,7 +219,7 @@ def test_held_out_losses_are_those_of_models_without_the_fold(frame):
     options = {"subsample": 1.0, "column_share": 1.0, "linear_start": False, "min_weight": 5.0}
     fit = ordfit("y ~ a + b + c", data, OrdinalBoosting(rounds=12, depth=(1, 2), folds=2, **options), seed=6)
     training = Training.of(fit.design.sample, LogitLikelihood(), "")
-    held = held_weights(training.data.y, training.data.weights, 2, np.random.default_rng(6))
+    held = held_weights(training.rows.X, training.data.y, training.data.weights, 2, np.random.default_rng(6))
     X, y, curves = training.rows.X, training.data.y.astype(int), np.zeros(13)
     for out in held > 0:
         part = pd.DataFrame(X[~out], columns=list("abc")).assign(y=y[~out])
@@ -232,10 +232,11 @@ def test_held_out_losses_are_those_of_models_without_the_fold(frame):
 
 def test_copies_of_a_row_go_to_folds_of_their_own():
     y, w = np.array([0, 0, 1, 2]), np.array([10.0, 3.0, 5.0, 1.0])
-    held = held_weights(y, w, 5, np.random.default_rng(0))
+    none = np.zeros((4, 0))  # as in a table, where all rows are alike
+    held = held_weights(none, y, w, 5, np.random.default_rng(0))
     np.testing.assert_array_equal(held.sum(axis=0), [10, 3, 5, 0])  # the only row of a level stays in
     assert held[:, 0].max() <= 3
-    assert held_weights(np.array([0, 1]), np.ones(2), 5, np.random.default_rng(0)).shape == (0, 2)
+    assert held_weights(none[:2], np.array([0, 1]), np.ones(2), 5, np.random.default_rng(0)).shape == (0, 2)
 
 
 def test_costs_decide_and_probabilities_stay(frame):
@@ -312,3 +313,41 @@ def test_fits_of_arrays():
     kept = Sample(rows=Rows(X=X[w > 0]), y=y[w > 0], n_levels=3)
     one, other = (method.fit(sample, np.random.default_rng(1)) for sample in (some, kept))
     np.testing.assert_array_equal(one.rule.scores(Rows(X=X)), other.rule.scores(Rows(X=X)))
+
+
+def waves(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 2))
+    latent = 2 * np.sin(2 * x[:, 0]) + x[:, 1] + rng.normal(size=n)
+    return pd.DataFrame({"x1": x[:, 0], "x2": x[:, 1], "y": np.digitize(latent, [-1.5, 0.0, 1.5])})
+
+
+@pytest.mark.parametrize("how", ["weights", "copies"])
+def test_twins_of_a_row_are_held_out_with_it(how):
+    """Each row three times: the rounds chosen are not those that know the twins of held-out rows by heart."""
+    train, new = waves(), waves(2000, 1)
+    if how == "weights":
+        fit = ordfit("y ~ x1 + x2", train.assign(w=3), "ordboost", weights="w", seed=1)
+    else:
+        fit = ordfit("y ~ x1 + x2", pd.concat([train] * 3), "ordboost", seed=1)
+    once = ordfit("y ~ x1 + x2", train, "ordboost", seed=1)
+    losses = [one.errors(new).loc["log-loss", "new data"] for one in (fit, once)]
+    assert losses[0] < losses[1] + 0.05
+    assert abs(fit.held_out.min().min() - once.held_out.min().min()) < 0.15
+
+
+def test_the_scale_of_weights_that_count_no_rows_says_nothing():
+    train = waves()
+    r = np.random.default_rng(2).random(len(train)) + 0.5
+    one, *others = (
+        ordfit("y ~ x1 + x2", train.assign(w=r * s), "ordboost", weights="w", max_rounds=100) for s in (1, 0.005, 50.3)
+    )
+    for other in others:
+        np.testing.assert_allclose(other.predict(type="prob"), one.predict(type="prob"), rtol=1e-9)
+
+
+def test_figures_are_those_of_the_rounds_in_use():
+    fit = ordfit("y ~ x1 + x2", waves(), "ordboost", max_rounds=200)
+    first = fit.at(5)
+    assert first.glance()["held_out"].item() == fit.rounds["held_out"].iloc[5]
+    assert fit.glance()["held_out"].item() == fit.rounds["held_out"].iloc[fit.fit.kept]

@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.optimize import minimize
 
 from ordstat import ConvergenceWarning, DataWarning, SurveyDesign, datasets, ordfit
-from ordstat.exceptions import OptionError, UnavailableError
+from ordstat.exceptions import OptionError, OrdstatWarning, SeparationWarning, UnavailableError
 from ordstat.solvers.likelihood.order.search import least_distance
 
 CDF = {
@@ -264,3 +264,15 @@ def test_least_distance_by_brute_force():
         np.testing.assert_allclose(x, best, atol=1e-8)
         assert (u >= 0).all()
         np.testing.assert_allclose(G.T @ u, x, atol=1e-10)
+
+
+def test_nominal_factors_that_separate_are_told():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=200)
+    y = np.digitize(z + rng.logistic(size=200), [-1.0, 0.0, 1.0])
+    data = pd.DataFrame({"y": y, "z": z, "q": 1.0 * (y > 2)})
+    with pytest.warns(OrdstatWarning):  # which cross, too
+        free = ordfit("y ~ z", data, nominal="~ q")
+    with pytest.warns(SeparationWarning):
+        kept = ordfit("y ~ z", data, nominal="~ q", crossing="prevent")
+    assert kept.loglik == pytest.approx(free.loglik, abs=1e-4)

@@ -60,3 +60,12 @@ def test_infinite_estimates_in_every_order_of_the_levels(order: str) -> None:
     alone = ordfit("y ~ g", two.assign(g=pd.Categorical(two["g"], ["a", "c"]))).test("g = 0")
     assert found["df"].tolist() == [1]
     assert found["chisq"][0] == pytest.approx(alone["chisq"].iloc[0], rel=1e-5)
+
+
+def test_units_of_a_number_say_nothing():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"x": rng.normal(size=300), "g": rng.choice(["a", "b", "c"], 300)})
+    data["y"] = np.digitize(data["x"] + (data["g"] == "b") + rng.logistic(size=300), [-1.0, 1.0])
+    plain = ordfit("y ~ x * g", data).joint_tests()
+    small = ordfit("y ~ x * g", data.assign(x=data["x"] * 1e-11)).joint_tests()
+    pd.testing.assert_frame_equal(pd.DataFrame(small), pd.DataFrame(plain), rtol=1e-6)

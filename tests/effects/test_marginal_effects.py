@@ -14,7 +14,7 @@ from reference_cases import load_data
 from scipy import stats
 
 from ordstat import SurveyDesign, ordfit
-from ordstat.exceptions import DataWarning, OptionError
+from ordstat.exceptions import DataError, DataWarning, OptionError
 
 R = pd.read_csv(Path(__file__).parents[1] / "golden" / "r" / "marginal_effects.csv")
 SIM = load_data("sim500")
@@ -407,3 +407,25 @@ def test_effects_along_a_curve_have_few_degrees_of_freedom() -> None:
     assert many["df"].iloc[0] <= 2 and np.isfinite(many["chisq"].iloc[0])
     two = fit.marginal_effects("x1", at={"age": [30, 70]}, scale="mean_class")
     assert two.joint_test("equal")["p_value"].iloc[0] == pytest.approx(two.contrasts()["p_value"].iloc[0], rel=1e-8)
+
+
+def test_joint_tests_of_a_curve_have_the_rank_of_its_parameters():
+    """One parameter moves all three slopes: one degree of freedom, or little more than its own chi-squared."""
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"age": rng.normal(45, 15, 300), "z": rng.normal(size=300)})
+    data["y"] = np.digitize(rng.logistic(size=300) + 0.8 * data["z"], [-1.0, 0.5, 2.0])
+    fit = ordfit("y ~ age + z", data)
+    test = fit.marginal_effects("age", scale="mean_class", at={"age": [25, 45, 65]}).joint_test()
+    assert test["df"].item() == 1
+    assert test["chisq"].item() == pytest.approx(fit.z_values["age"] ** 2, rel=0.1)
+
+
+@pytest.mark.parametrize("part", [{"formula": "y ~ x + offset(o)"}, {"formula": "y ~ x", "scale": "~ g + offset(o)"}])
+def test_changed_offsets_are_noticed(part):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=200), "o": 0.1 * rng.normal(size=200), "g": rng.choice(["a", "b"], 200)})
+    data["y"] = np.digitize(data["x"] + rng.logistic(size=200), [-1.0, 1.0])
+    fit = ordfit(data=data, **part)
+    assert len(fit.marginal_effects("x", scale="mean_class").frame) == 1
+    with pytest.raises(DataError, match="not what they were"):
+        fit.marginal_effects("x", scale="mean_class", data=data.assign(o=data["o"] + 3.0))

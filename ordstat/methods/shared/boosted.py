@@ -132,8 +132,8 @@ def _signs(restrictions: FloatArray | None, n_columns: int, method: str) -> AnyA
         (places,) = np.nonzero(row)
         if places.size != 1 or signs[places[0]] * row[places[0]] > 0:
             raise OptionError(
-                f"constraints= of {method} must be on the sign of one effect each, as in 'x1 > 0', and not both on the "
-                "same: H then rises or falls with the column. Take out those on several effects, or with '='."
+                f"constraints= of {method} must be on the sign of one effect each, as in 'x1 >= 0', and not both on "
+                "the same: H then rises or falls with the column. Take out those on several effects, or with '='."
             )
         signs[places[0]] = -int(np.sign(row[places[0]]))
     return signs

@@ -1,37 +1,73 @@
-"""Folds of weighted rows: each copy of a row goes to a fold of its own."""
+"""Folds of weighted rows: copies of a row are dealt out one by one, unless a model would know them again."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from ..._typing import AnyArray, FloatArray
+from ..._typing import AnyArray, FloatArray, IntArray
 from ...model.folds import stratified_folds
+from ...model.sample import Sample
 
 # Copies of rows dealt out one by one at most.
 _MOST_COPIES = 1_000_000
 
 
-def held_weights(y: AnyArray, weights: FloatArray, folds: int, rng: np.random.Generator) -> FloatArray:
+def recognised(X: FloatArray, y: AnyArray, weights: FloatArray) -> IntArray | None:
+    """(N,) codes of rows alike that a flexible model would know again in another fold; None where it would not.
+
+    Copies in a table of few profiles, each with several levels, are answers of different people. Where columns tell
+    nearly all rows apart, copies held out would be judged by their own twins.
+    """
+    profile = np.unique(X, axis=0, return_inverse=True)[1].ravel() if X.shape[1] else np.zeros(y.size, dtype=np.intp)
+    pairs, code = np.unique(np.column_stack([y, profile]), axis=0, return_inverse=True)
+    repeated = len(pairs) < y.size or bool((weights > 1.0).any())
+    return np.asarray(code.ravel(), dtype=np.intp) if repeated and profile.max() + 1 > 0.5 * len(pairs) else None
+
+
+def held_weights(X: FloatArray, y: AnyArray, weights: FloatArray, folds: int, rng: np.random.Generator) -> FloatArray:
     """(F, N) the weight of every row that each fold holds out; F = 0 where nothing can be held out.
 
-    A row of weight w is dealt out as w rows where all weights are whole. Every level keeps a row outside of every fold.
+    A row of weight w is dealt out as w rows where all weights are whole, or together with all rows that are alike,
+    where these would be known again (`recognised`). Every level keeps a row outside of every fold.
 
     Parameters
     ----------
+    X : (N, D)
     y : (N,) codes
     weights : (N,) > 0
     folds : int
         As many at most.
     rng : numpy.random.Generator
     """
+    alike = recognised(X, y, weights)
+    if alike is not None:
+        first = np.unique(alike, return_index=True)[1]
+        one_each = _dealt(y[first], np.arange(first.size), np.ones(first.size), folds, rng, first.size)
+        return np.asarray((one_each > 0.0)[:, alike] * weights)
     whole = bool((weights == np.rint(weights)).all()) and weights.sum() <= _MOST_COPIES
     copies = np.repeat(np.arange(y.size), weights.astype(np.intp)) if whole else np.arange(y.size)
     each = np.ones(copies.size) if whole else weights
+    return _dealt(y, copies, each, folds, rng, y.size)
+
+
+def _dealt(
+    y: AnyArray, copies: IntArray, each: FloatArray, folds: int, rng: np.random.Generator, size: int
+) -> FloatArray:
+    """(F, size) weights held out, of copies of rows with a weight each."""
     several = np.bincount(y[copies])[y[copies]] > 1
     copies, each = copies[several], each[several]
     folds = min(folds, copies.size)
     if folds < 2:
-        return np.zeros((0, y.size))
-    n_levels = int(y.max()) + 1
-    fold = stratified_folds(y[copies].astype(np.intp), n_levels, folds, rng)
-    return np.stack([np.bincount(copies[fold == f], each[fold == f], y.size) for f in range(folds)])
+        return np.zeros((0, size))
+    fold = stratified_folds(y[copies].astype(np.intp), int(y.max()) + 1, folds, rng)
+    return np.stack([np.bincount(copies[fold == f], each[fold == f], size) for f in range(folds)])
+
+
+def as_rows(sample: Sample) -> Sample:
+    """The sample with weights of mean 1 where they are no numbers of rows, so that their scale has no meaning."""
+    weights = sample.weights
+    if weights is None or np.array_equal(weights, np.rint(weights)):
+        return sample
+    return replace(sample, weights=weights * (np.count_nonzero(weights) / weights.sum()))

@@ -140,7 +140,7 @@ def score_tests(r: FittedLikelihood) -> pd.DataFrame:
     chosen = {term: _with_margins(r, [term]) for term in r.design.terms}
     chosen[OMNIBUS] = np.ones(len(r.design.names), dtype=bool)
     rows = {name: _score_row(r, columns) for name, columns in chosen.items()}
-    return NotedFrame.of(chi2_frame(rows, rows.values()), (), "Score tests of proportional odds")
+    return NotedFrame.of(chi2_frame(rows, rows.values()), (), "Score tests of equal effects at all thresholds")
 
 
 def _score_row(r: FittedLikelihood, columns: BoolArray) -> tuple[float, int]:

@@ -188,7 +188,8 @@ def _proportionality(r: FittedLikelihood) -> list[Line]:
         return []
     if not np.isfinite(test["p_value"]):
         return []
-    tested = "Proportional odds" if r.family.link.name == "logit" else "Equal effects at all thresholds"
+    odds = r.family.ratios.get(r.family.link.name, ("",))[0] == "odds ratio"
+    tested = "Proportional odds" if odds else "Equal effects at all thresholds"
     p = short_p_value(float(test["p_value"]))
     equals = "p < " + p[1:] if p.startswith("<") else f"p = {p}"
     return [Line(items=(f"{tested}, score test: chi2({test['df']:.0f}) = {test['chisq']:.2f}, {equals}",))]

@@ -17,7 +17,7 @@ from ..report.noted import NotedFrame
 from .comparison import comparable, likelihood_ratio_tests
 from .fitted import FittedLikelihood, with_covariance
 from .joint_tests import joint_frame, joint_test, with_words
-from .nested_wald import is_wald, wald_comparison
+from .nested_wald import TESTS, is_wald, wald_comparison
 from .parameters import check_determined
 from .rao_scott import RAO_SCOTT, is_rao_scott, rao_scott_comparison
 
@@ -89,6 +89,12 @@ def analysis_of_variance(r: FittedLikelihood, *others: Any, type: str = "I", tes
     {'temp': 22.417, 'contact': 10.275}
     """
     if not others:
+        one_of("test", test, (*TESTS, RAO_SCOTT))
+        if test not in ("auto", "Wald"):
+            raise OptionError(
+                f"anova of one fit has Wald tests; got test={test!r}. Give the smaller fits too, or use "
+                f"drop1(test={test!r})."
+            )
         return wald_anova(r, type)
     fits = comparable([r, *others])
     if is_rao_scott(r, test):

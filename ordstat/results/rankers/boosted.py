@@ -144,7 +144,8 @@ def _shares(sizes: FloatArray) -> FloatArray:
 def boosting_figures(fit: FittedBoosting) -> pd.DataFrame:
     """One row of figures of the whole fit."""
     f = fit.fit
-    held_out = np.nan if f.held_out is None else f.held_out.curve.min()
+    curve = np.zeros(0) if f.held_out is None else f.held_out.curve
+    held_out = float(curve[f.kept]) if f.kept < curve.size else np.nan
     return figures(fit).assign(rounds=f.kept, depth=f.depth, loss=float(f.losses[f.kept]), held_out=held_out)
 
 

@@ -49,7 +49,7 @@ _ROUNDING = 1e-9
 _CERTAIN = 1e-12
 
 #: Variance of a combination of effects that hardly varies, as a share of the largest.
-_HARDLY = 1e-4
+_HARDLY = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,9 +164,14 @@ class Averager:
         parts = [aliased_gaps(self.results.fit, self.results.design.sample.rows, rows, weights)]
         infinite = infinite_parameters(self.results.fit)
         if infinite is not None:
-            parts.append(jacobian[:, infinite])
-        found = np.hstack(parts)
-        return np.asarray(np.where(np.abs(found) > _ROUNDING, found, 0.0))
+            shares = (jacobian / self.sizes(rows))[:, infinite]
+            parts.append(np.where(np.abs(shares) > _ROUNDING, shares, 0.0))
+        return np.hstack(parts)
+
+    def sizes(self, rows: Rows) -> FloatArray:
+        """(F,) the largest derivatives among rows by each parameter, 1 where all are 0."""
+        largest = np.abs(self.directions(rows).values()[1][:, 0]).max(axis=0)
+        return np.where(largest > 0.0, largest, 1.0)
 
     def directions(self, rows: Rows) -> Directions:
         """The rows as a place to take derivatives at."""

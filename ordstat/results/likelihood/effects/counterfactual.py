@@ -200,13 +200,13 @@ def _rows_told(design: Design, data: Any) -> tuple[pd.DataFrame, bool]:
     return (frame.loc[design.index] if told else frame), told
 
 
+#: What rows are made of.
+_PARTS = ("X", "nominal", "scale", "offset", "scale_offset")
+
+
 def _check_unchanged(fitted: Rows, rebuilt: Any) -> None:
-    same = rebuilt.complete.all() and all(
-        np.array_equal(getattr(fitted, part), getattr(rebuilt.rows, part))
-        for part in ("X", "nominal", "scale")
-        if getattr(fitted, part) is not None
-    )
-    if not same:
+    parts = [(getattr(fitted, part), getattr(rebuilt.rows, part)) for part in _PARTS]
+    if not rebuilt.complete.all() or any(one is not None and not np.array_equal(one, other) for one, other in parts):
         raise DataError("The data are not what they were at the fit: pass data= with the data that were fitted.")
 
 

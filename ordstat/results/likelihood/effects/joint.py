@@ -28,7 +28,7 @@ from .grid import Grid, grid_of
 from .means import groups_of, listing
 from .specs import Specs
 
-#: A derivative of a contrast is rounding, up to this.
+#: A derivative of a contrast is rounding, up to this share of the largest among the rows.
 _ROUNDING = 1e-10
 #: Singular values of what the data leave untold below this share of the largest are zero.
 _RANK = 1e-8
@@ -152,7 +152,7 @@ def _tests(
     for key, members in groups_of(grid.cells, by):
         cells = rows.take(np.concatenate([np.arange(k * size, (k + 1) * size) for k in members]))
         _, jacobian = averager.contrasts(cells, wanted)
-        if np.abs(jacobian).max() > _ROUNDING:
+        if (np.abs(jacobian) / averager.sizes(cells)).max() > _ROUNDING:
             yield key, _test(averager, cells, _told(averager.untold(cells, wanted, jacobian)) @ wanted)
 
 

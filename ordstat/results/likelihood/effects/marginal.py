@@ -118,7 +118,7 @@ class MarginalEffects(Emmeans):
             df_resid, F, p_value. There is no test of all levels together: where an effect is 0, those on the levels
             depend on each other, and Wald's statistic has no chi-squared distribution. `test` is for parameters.
             Effects at many values of a number have few degrees of freedom for the same reason: combinations that
-            hardly vary (a hundredth of the largest deviation) are left out.
+            hardly vary (a tenth of the largest deviation) are left out.
 
         Raises
         ------

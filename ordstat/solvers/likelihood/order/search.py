@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from ...._typing import FloatArray
 from ..blocks import Blocks
@@ -117,9 +117,19 @@ def _positive(J: FloatArray, tight: FloatArray, damped: Blocks) -> FloatArray:
     return raised if least[0] > 1e-12 * least[-1] else damped.dense()
 
 
+def _factor(J: FloatArray) -> FloatArray:
+    """The Cholesky factor; of J lifted to rounding, where estimates that run off leave it no curvature."""
+    try:
+        return np.asarray(cholesky(J, lower=True))
+    except LinAlgError:
+        values = np.linalg.eigvalsh(J)
+        lift = 1e-10 * values[-1] - min(values[0], 0.0)
+        return np.asarray(cholesky(J + lift * np.eye(len(J)), lower=True))
+
+
 def _quadratic_step(J: FloatArray, at: Evaluation, order: Order, point: Point) -> _Step:
     """The maximum of the quadratic model inside the inequalities."""
-    L = cholesky(J, lower=True)
+    L = _factor(J)
     score = joined(at.score_alpha, at.score_rest)
     free = solve_triangular(L, score, lower=True)  # whitened: the length is what the model measures by
     while True:
