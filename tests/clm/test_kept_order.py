@@ -276,3 +276,14 @@ def test_nominal_factors_that_separate_are_told():
     with pytest.warns(SeparationWarning):
         kept = ordfit("y ~ z", data, nominal="~ q", crossing="prevent")
     assert kept.loglik == pytest.approx(free.loglik, abs=1e-4)
+
+
+def test_estimates_that_run_off_within_the_order_are_told():
+    """The first direction of a linear programme may break the order, and another keep it."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(2.0, 1.0, 400)
+    y = np.digitize(rng.logistic(size=400) * np.exp(0.8 * (x - 2)), [-1.0, 0.0, 1.0])
+    data = pd.DataFrame({"y": y, "x": x, "q": 1.0 * (y > 2)})
+    with pytest.warns(SeparationWarning):
+        fit = ordfit("y ~ q", data, nominal="~ x", crossing="prevent")
+    assert np.isnan(fit.se["q"])

@@ -238,11 +238,14 @@ class Estimate:
             effects = self.optimum.alpha.size + self.optimum.rest.size - part.deviation.size
             direction = np.append(np.zeros(effects), self.gone.direction / part.deviation)
             return np.asarray(direction / np.abs(direction).max())
-        found = infinite_direction(self.problem, self.optimum)
+        found = self._separating()
         if self.lam is None:
             return found
         size = self.optimum.alpha.size + self.optimum.rest.size
         return np.append(np.zeros(size), self.lambda_end) if found is None else np.append(found, 0.0)
+
+    def _separating(self) -> FloatArray | None:
+        return infinite_direction(self.problem, self.optimum)
 
     def information(self, direction: FloatArray | None) -> Information:
         """Information about the estimates on the user's scale; lambda that is held has no variance."""

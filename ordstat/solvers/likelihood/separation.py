@@ -36,6 +36,7 @@ def separating_direction(
     lines: Sequence[FloatArray],
     basis: FloatArray | None = None,
     guess: FloatArray | None = None,
+    held: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray] | None:
     """A direction of infinite estimates, largest component 1, or None.
 
@@ -50,6 +51,8 @@ def separating_direction(
         Directions that a threshold structure allows, as columns; the last p of them move beta.
     guess : (B,), optional
         A direction that may be one.
+    held : (h, B), optional
+        Rows that must not fall along the direction either, such as those of an order of thresholds.
 
     Returns
     -------
@@ -60,7 +63,8 @@ def separating_direction(
     slack = _slack_matrix(X, nominal, y, lines)
     if basis is not None:
         slack = csr_array(slack @ basis)
-    found = _largest_slack(slack, np.zeros(slack.shape[1]) if guess is None else guess)
+    held = np.zeros((0, slack.shape[1])) if held is None else held
+    found = _largest_slack(slack, np.zeros(slack.shape[1]) if guess is None else guess, held)
     if found is None:
         return None
     direction = np.where(np.abs(found) < _ROUNDING, 0.0, found)
@@ -71,19 +75,27 @@ def separating_direction(
     return direction[:size].reshape(len(lines) - 1 if basis is None else 1, -1), direction[size:]
 
 
-def _largest_slack(slack: csr_array, guess: FloatArray) -> FloatArray | None:
+def _largest_slack(slack: csr_array, guess: FloatArray, held: FloatArray) -> FloatArray | None:
     """The direction of largest total slack, by rows that are broken added to a few; None where no programme ends.
+
+    Along `held` (h, B) it does not fall either.
 
     Few rows hold the optimum; those of least slack along a guess are likely among them.
     """
     from scipy.optimize import linprog
+    from scipy.sparse import csr_array, vstack
 
+    also = csr_array(held)
     total = np.asarray(slack.sum(axis=0), dtype=np.float64).reshape(-1)
     more = _ROWS * slack.shape[1]
     chosen = np.argsort(slack @ guess, kind="stable")[:more]
     while True:
         found = linprog(  # type: ignore[call-overload]  # the stubs know no sparse arrays
-            -total, A_ub=-slack[chosen], b_ub=np.zeros(chosen.size), bounds=(-1.0, 1.0), method="highs"
+            -total,
+            A_ub=-vstack([slack[chosen], also]),
+            b_ub=np.zeros(chosen.size + len(held)),
+            bounds=(-1.0, 1.0),
+            method="highs",
         )
         if found.x is None:
             return None
@@ -129,8 +141,10 @@ def _suspicious(optimum: Optimum) -> bool:
     )
 
 
-def infinite_direction(problem: Problem, optimum: Optimum) -> FloatArray | None:
+def infinite_direction(problem: Problem, optimum: Optimum, held: FloatArray | None = None) -> FloatArray | None:
     """(P',) direction of infinite estimates on the user's scale, largest component 1; None where all are finite.
+
+    Along `held` (h, P'), rows of inequalities that the estimates obey, it does not fall.
 
     With scale effects the likelihood can also rise for ever along zeta alone, which no linear programme sees: the last
     Newton step is tried as a direction then.
@@ -141,7 +155,8 @@ def infinite_direction(problem: Problem, optimum: Optimum) -> FloatArray | None:
     p, r = X.shape[1], z.shape[1]
     lines = problem.family.recession(problem.sample.n_levels)
     guess = joined(optimum.alpha, optimum.rest[:p])
-    found = separating_direction(X, w, problem.sample.y, lines, _basis(problem, p), guess)
+    own = None if held is None else held[:, : held.shape[1] - (optimum.rest.size - p)]
+    found = separating_direction(X, w, problem.sample.y, lines, _basis(problem, p), guess, own)
     if found is not None:
         return _on_user_scale(problem, found[0], np.concatenate([found[1], np.zeros(optimum.rest.size - p)]))
     step = np.zeros_like(optimum.rest)

@@ -85,10 +85,10 @@ class Order:
         new = [corner for corner in broken if not any(_same(corner, old) for old in self.corners)]
         if not new:
             return None
-        rows = np.vstack([self.rows, *(self._row(corner) for corner in new)])
+        rows = np.vstack([self.rows, *(self.row(corner) for corner in new)])
         return replace(self, corners=(*self.corners, *new), rows=rows)
 
-    def _row(self, corner: Corner) -> FloatArray:
+    def row(self, corner: Corner) -> FloatArray:
         """(P',) of an inequality row'point >= GAP."""
         alpha, _ = self.structured.basis()
         return np.asarray((alpha[:, corner.k + 1] - alpha[:, corner.k]) @ corner.w)

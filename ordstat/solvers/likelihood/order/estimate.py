@@ -12,6 +12,7 @@ from ....model.fit import Information
 from ....model.likelihood.region import KeptOrder, Region
 from ..estimate import Estimate
 from ..explore import Point
+from ..separation import infinite_direction
 from ..user_scale import Unknown, in_order, parted
 from .constraints import Order
 from .search import OrderedOptimum, ordered_maximum
@@ -35,13 +36,18 @@ class OrderedEstimate(Estimate):
     def residual(self) -> float:
         return self.found.residual
 
-    def infinite_direction(self) -> FloatArray | None:
-        """None where the direction to infinity, if there is one, would put thresholds out of order."""
-        direction = super().infinite_direction()
-        if direction is None or self.lam is not None:
-            return direction
-        values, _ = self.found.order.least(self.problem.from_user(direction))
-        return direction if values.min(initial=0.0) >= -1e-9 else None
+    def _separating(self) -> FloatArray | None:
+        """A direction that keeps the order of thresholds, whose inequalities are added as directions break them."""
+        order, problem = self.found.order, self.problem
+        held = np.zeros((0, problem.n_parameters))
+        while (direction := infinite_direction(problem, self.optimum, held)) is not None:
+            values, corners = order.least(problem.from_user(direction))
+            broken = [order.row(corner) for value, corner in zip(values, corners, strict=True) if value < -1e-9]
+            known = len(held)
+            held = np.unique(np.vstack([held, *broken]), axis=0)
+            if len(held) == known:  # nothing is broken, but by rounding
+                return direction
+        return None
 
     def _information(self, direction: FloatArray | None) -> Information:
         """With the constraints that bind held as equations: the covariance of what is left free."""
