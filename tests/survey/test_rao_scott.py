@@ -7,7 +7,7 @@ from scipy import stats
 
 from ordstat import SurveyDesign, ordfit
 from ordstat.assess.likelihood.rao_scott import eigenvalues, rao_scott_tail
-from ordstat.exceptions import OptionError
+from ordstat.exceptions import DataWarning, OptionError
 
 from .samples import HERE, sample
 
@@ -98,3 +98,17 @@ def test_equal_eigenvalues_are_nearly_an_f_test(df):
 def test_eigenvalues_of_a_worked_case():
     own, design = np.diag([1.0, 4.0, 1.0]), np.array([[2.0, 0, 0], [0, 2.0, 0], [0, 0, 9.0]])
     np.testing.assert_allclose(eigenvalues(np.eye(3)[:2], own, design), [2.0, 0.5])
+
+
+def test_terms_that_aliased_columns_take_over_have_no_test():
+    """Without x, the column of twice x has its effect: nothing is dropped."""
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"x": rng.normal(size=240), "z": rng.normal(size=240), "w": rng.uniform(0.5, 3, 240)})
+    data["y"] = np.digitize(data["x"] + rng.logistic(size=240), [-1.0, 1.0])
+    data["psu"] = np.arange(240) // 8
+    with pytest.warns(DataWarning, match="aliased"):
+        fit = ordfit("y ~ x + z + I(2*x)", data, design=SurveyDesign(weights="w", clusters="psu"))
+    table = fit.drop1(test="rao-scott")
+    assert table.loc["x", "df"] == 0 and np.isnan(table.loc["x", "p_value"])
+    plain = ordfit("y ~ x + z", data, design=SurveyDesign(weights="w", clusters="psu")).drop1(test="rao-scott")
+    assert table.loc["z", "p_value"] == pytest.approx(plain.loc["z", "p_value"], rel=1e-6)

@@ -58,13 +58,18 @@ def check_droppable(r: FittedLikelihood, terms: Iterable[str]) -> None:
 
 
 def _without(r: FittedLikelihood, columns: slice) -> Joint:
-    """These location effects are 0, but for what aliased columns of other terms carry of them and take over then."""
+    L = dropped_hypothesis(r, columns)
+    return joint_test(r, L, L @ r.fit.coefficients[~r.fit.aliased])
+
+
+def dropped_hypothesis(r: FittedLikelihood, columns: slice) -> FloatArray:
+    """(h, P') location effects that are 0 without a term, but for what aliased columns of others take over then."""
     places, estimated = r.parameters.of("location"), np.flatnonzero(~r.fit.aliased)
     L = np.eye(estimated.size)[np.isin(estimated, places[columns])]
     own, aliased = np.isin(np.arange(places.size), np.arange(places.size)[columns]), r.fit.aliased[places]
     if (aliased & ~own).any():
         L = _not_taken_over(r.design.sample, own & ~aliased, ~own & ~aliased, ~own & aliased) @ L
-    return joint_test(r, L, L @ r.fit.coefficients[estimated])
+    return L
 
 
 def _not_taken_over(sample: Sample, own: BoolArray, others: BoolArray, aliased: BoolArray) -> FloatArray:

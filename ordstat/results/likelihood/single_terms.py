@@ -162,7 +162,7 @@ def added_terms(
     ----------
     scope : str or sequence of str
         A formula, "~ . + x3 + x4", or terms. Terms enter whose margins are in the model.
-    test, k : see `drop1`
+    test, k : see `drop1`, without "rao-scott"
     data : data frame, optional
         The data of the fit if not given.
 
