@@ -1,7 +1,8 @@
 """Predictions with random effects: at their modes, at zero, averaged over new groups or over what the data leave open.
 
 The probability of a level averaged over z'b ~ N(shift, variance) is one integral, whatever the terms are: in closed
-form for the probit, by Gauss-Hermite nodes else. Errors are by the delta method on psi and the effects together: the
+form for the probit, by the trapezoid rule else (Trefethen & Weideman 2014, SIAM Review 56, 385-458: its error falls
+exponentially with the distance of the poles). Errors are by the delta method on psi and the effects together: the
 total derivative by psi (the modes move with it) with the covariance of psi, and at the modes the variance of z'b given
 psi.
 """
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...._typing import FloatArray
+from ...._typing import FloatArray, IntArray
 from ....checks import one_of
 from ....exceptions import DataError, OptionError
 from ....model.costs import CostMatrix
@@ -30,8 +31,10 @@ from ..standard_errors import UNCERTAIN, limits_between, logit_limits, rule_at, 
 
 #: What random effects may be in a prediction.
 EFFECTS = ("mode", "zero", "marginal", "posterior")
-#: Nodes by the largest standard deviation of what is averaged over.
-_NODES = ((1.0, 24), (2.0, 48), (np.inf, 120))
+#: Standard deviations to either side that an average takes in: beyond lies 2e-17.
+_REACH = 8.5
+#: Nodes a standard deviation, for every unit of the predictor that it is: e^(-2 pi 5) by the nearest pole, a Cauchy's.
+_NODES = 5.0
 #: Step of a derivative by the score.
 _STEP = 1e-4
 
@@ -44,6 +47,10 @@ class _At:
     rows: Rows
     shift: FloatArray
     variance: FloatArray
+
+    def take(self, index: IntArray) -> _At:
+        """Some of the rows."""
+        return _At(self.rule, self.rows.take(index), self.shift[index], self.variance[index])
 
 
 def mixed_prediction(
@@ -136,19 +143,33 @@ def _averaged(at: _At, curve: Callable[[Predictor], FloatArray]) -> FloatArray:
     """(n, M) mean of a curve of the predictors over z'b."""
     if not at.variance.any():
         return curve(_predictor(at))
+    bare = _predictor(at)
     if at.rule.link.name == "probit":
-        bare = _predictor(at)
         wider = 0.5 * np.log1p(bare.s**2 * at.variance)
         return curve(replace(bare, tau=bare.tau + wider))
-    deviation = np.sqrt(at.variance)
-    smooth = at.rule.family.concave  # the poles of the Cauchy distribution function are near
-    count = next(nodes for most, nodes in _NODES if deviation.max() <= most) if smooth else _NODES[-1][1]
-    points, weights = np.polynomial.hermite_e.hermegauss(count)
-    shares = weights / weights.sum()
+    steep = _steepness(at, bare)
+    blocks = np.ceil(np.log2(np.maximum(steep, 0.4))).astype(int)  # one steep row must not make all pay
+    total: Any = None
+    for block in np.unique(blocks):
+        chosen = np.flatnonzero(blocks == block)
+        own = _trapezoid(at.take(chosen), curve, float(steep[chosen].max()))
+        total = np.empty((at.rows.n, own.shape[1])) if total is None else total
+        total[chosen] = own
+    return np.asarray(total)
+
+
+def _steepness(at: _At, bare: Predictor) -> FloatArray:
+    """(n,) standard deviations of the predictors."""
+    return np.broadcast_to(bare.s * np.sqrt(at.variance), (at.rows.n,))
+
+
+def _trapezoid(at: _At, curve: Callable[[Predictor], FloatArray], steep: float) -> FloatArray:
+    deviation, half = np.sqrt(at.variance), int(np.ceil(_REACH * max(2.0, _NODES * steep)))
+    points = np.linspace(-_REACH, _REACH, 2 * half + 1)
+    shares = np.exp(-0.5 * points**2)
     total: Any = 0.0
-    for point, share in zip(points, shares, strict=True):
-        if share > 1e-18:
-            total = total + share * curve(_predictor(at, deviation * point))
+    for point, share in zip(points, shares / shares.sum(), strict=True):
+        total = total + share * curve(_predictor(at, deviation * point))
     return np.asarray(total)
 
 
