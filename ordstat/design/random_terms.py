@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._typing import IntArray
+from .._typing import FloatArray, IntArray
 from ..exceptions import DataError, FormulaError
 from ..model.random_effects import RandomColumns, RandomRows
 from ..model.table import stack
@@ -112,7 +112,7 @@ def fit_random_terms(
     Raises
     ------
     FormulaError
-        The same column of the same groups twice.
+        The same column of the same groups twice, or one that follows from others of its term.
     DataError
         One group only.
     """
@@ -127,6 +127,8 @@ def fit_random_terms(
         terms.append(term)
         rows.append(term.columns(values, codings, codes.astype(np.intp)))
     _check_once(terms)
+    for term, own in zip(terms, rows, strict=True):
+        _check_rank(term, own.z)
     notes = [note for term in terms for note in _notes(term, n)]
     for term in terms:
         if term.cells.size < 2:
@@ -153,6 +155,22 @@ def _check_once(terms: list[RandomTerm]) -> None:
                     "variances cannot be told apart. Write it once, as in (1 | g) + (0 + x | g), which is (x || g)."
                 )
             seen[keys, name] = term.text
+
+
+def _check_rank(term: RandomTerm, z: FloatArray) -> None:
+    """FormulaError where effects of a term cannot be told apart; without correlations sums of columns can be."""
+    size = np.sqrt((z**2).sum(axis=0))
+    unit = z / np.where(size > 0.0, size, 1.0)
+    count = len(size)
+    if term.correlated and size.all() and np.linalg.matrix_rank(unit) == count:
+        return
+    for k in range(count):
+        before = [[*range(k)]] if term.correlated else [[j] for j in range(k)]
+        if size[k] == 0.0 or any(np.linalg.matrix_rank(unit[:, [*some, k]]) <= len(some) for some in before):
+            what = "is 0 in every row used" if size[k] == 0.0 else "is a sum of multiples of the columns before it"
+            raise FormulaError(
+                f"The column {term.names[k]!r} of {term.text} {what}: its variance cannot be told. Take it out."
+            )
 
 
 def _notes(term: RandomTerm, n: int) -> list[str]:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..._typing import BoolArray, FloatArray, IntArray
+from ..._typing import FloatArray, IntArray
 from ...checks import fraction, generator, one_of, whole
 from ...exceptions import DataError, OptionError
 from ...model.costs import CostMatrix
-from ...model.likelihood.derivatives import involved, score_errors, score_involved, standard_errors
+from ...model.likelihood.derivatives import score_errors, standard_errors
 from ...model.likelihood.directions import Directions
 from ...model.likelihood.quantities import QUANTITIES
 from ...model.likelihood.rule import LikelihoodRule
@@ -24,8 +24,8 @@ from .joint_tests import degrees_of_freedom
 from .mixed.predictions import drawn_shifts, mixed_prediction, mixed_target, modes_of
 from .standard_errors import (
     UNCERTAIN,
+    depends_on_infinite,
     drawn_rules,
-    infinite_parameters,
     limits_between,
     logit_limits,
     predicted,
@@ -136,7 +136,7 @@ def prediction_with_errors(
     else:
         drawn = list(drawn_rules(rule, covariance, draws, generator(seed)))
         found = list(_simulated(drawn, rows, type, estimate, level))
-    unknown = _depends_on_infinite(r, rule, rows, type)
+    unknown = depends_on_infinite(r.fit, rule, rows, type)
     std_error, lower, upper = found if unknown is None else [np.where(unknown, np.nan, table) for table in found]
     tables = {"estimate": estimate}
     if se:
@@ -226,16 +226,6 @@ def _simulated(drawn: list[LikelihoodRule], rows: Rows, type: str, estimate: Flo
         tables[0, part] = values.std(axis=0, ddof=1)
         tables[1:, part] = np.quantile(values, [tail, 1.0 - tail], axis=0)
     return tables
-
-
-def _depends_on_infinite(r: FittedLikelihood, rule: LikelihoodRule, rows: Rows, type: str) -> BoolArray | None:
-    """(n, M) which predictions depend on an infinite estimate; None where there is none."""
-    infinite = infinite_parameters(r.fit)
-    if infinite is None:
-        return None
-    if type == "score":
-        return score_involved(rule, rows, infinite)[:, None]
-    return involved(rule, rows, QUANTITIES[type], infinite)
 
 
 def simulated(

@@ -27,7 +27,8 @@ from ....model.sample import Rows
 from ...predictions import unknown_type
 from ...target import Target
 from ..fitted import FittedLikelihood
-from ..standard_errors import UNCERTAIN, limits_between, logit_limits, rule_at, symmetric_limits
+from ..standard_errors import UNCERTAIN, depends_on_infinite, limits_between, logit_limits, rule_at, symmetric_limits
+from .strangers import tell_unknown_groups
 
 #: What random effects may be in a prediction.
 EFFECTS = ("mode", "zero", "marginal", "posterior")
@@ -81,6 +82,8 @@ def mixed_prediction(
         raise OptionError(f"cost goes with type='class'; got type={type!r}.")
     target = mixed_target(r, newdata)
     kind = _kind(r, target.rows, re)
+    if re is None and kind == "marginal" and newdata is not None:
+        tell_unknown_groups(r.design.random, newdata)
     at = _at(r, target.rows, kind, None)
     if type == "class":
         if se or interval is not None:
@@ -257,7 +260,7 @@ def _with_errors(
 
 
 def prediction_errors(r: FittedLikelihood, rows: Rows, type: str, kind: str, at: _At) -> FloatArray:
-    """(n, M) standard errors by the delta method."""
+    """(n, M) standard errors by the delta method; NaN where an infinite estimate goes in."""
     assert r.fit.marginal is not None
     likelihood, curve = r.fit.marginal.likelihood, VALUES[type]
     places, slopes = [], []
@@ -273,7 +276,9 @@ def prediction_errors(r: FittedLikelihood, rows: Rows, type: str, kind: str, at:
     if given.any():
         further, nearer = (curve(replace(at, shift=at.shift + move)) for move in (_STEP, -_STEP))
         variance += given[:, None] * ((further - nearer) / (2.0 * _STEP)) ** 2
-    return np.asarray(np.sqrt(variance))
+    unknown = depends_on_infinite(r.fit, at.rule, rows, type)
+    error = np.sqrt(variance)
+    return np.asarray(error if unknown is None else np.where(unknown, np.nan, error))
 
 
 def _limits(at: _At, type: str, value: FloatArray, error: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
