@@ -94,3 +94,20 @@ def test_questions_in_words(fit: LikelihoodResults) -> None:
         fit.marginal_effects()
     with pytest.raises(OptionError, match="level"):
         fit.varcorr(level=95)
+    with pytest.raises(UnavailableError, match=r"'sd_\(Intercept\)\|judge'.*confint\(type='profile'\)"):
+        fit.profile(["temp", "sd_(Intercept)|judge"])
+
+
+def test_rows_of_a_new_group_share_their_effects(fit: LikelihoodResults) -> None:
+    """Equal levels in two rows: the integral of the squared probabilities for one group, their square for two."""
+    new = pd.DataFrame({"temp": "warm", "contact": "no", "judge": [70, 70, 71]})
+    drawn = fit.simulate(6000, seed=1, newdata=new).apply(lambda column: column.cat.codes).to_numpy()
+    points, weights = np.polynomial.hermite_e.hermegauss(60)
+    sd = fit.varcorr()["sd"].iloc[0]
+    ends = fit.thresholds.to_numpy()[:, None] - fit.coef["temp[T.warm]"] - sd * points
+    probabilities = np.diff(np.vstack([0 * points, 1.0 / (1.0 + np.exp(-ends)), 0 * points + 1]), axis=0)
+    shares = weights / weights.sum()
+    together, apart = float(shares @ (probabilities**2).sum(axis=0)), float(((probabilities @ shares) ** 2).sum())
+    assert together - apart > 0.04
+    assert np.mean(drawn[0] == drawn[1]) == pytest.approx(together, abs=0.02)
+    assert np.mean(drawn[0] == drawn[2]) == pytest.approx(apart, abs=0.02)

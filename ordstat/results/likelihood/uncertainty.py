@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice, repeat
 from typing import Any
 
 import numpy as np
@@ -245,8 +246,8 @@ def simulated(
     newdata : data frame, optional
         Rows to simulate; the rows of the fit if not given.
     re : {"new", "mode"}, optional
-        Random effects, where the fit has some: drawn anew for every group and response (the default), or at their
-        conditional modes.
+        Random effects, where the fit has some: drawn anew for every group and response (the default; rows with the
+        same new label are one group), or at their conditional modes.
 
     Returns
     -------
@@ -289,10 +290,10 @@ def _simulated_effects(r: FittedLikelihood, n: int, rng: np.random.Generator, ne
     one_of("re", re, ("new", "mode"))
     target = mixed_target(r, newdata)
     bare = replace(r.rule, effects=())
-    shifts = drawn_shifts(r, target.rows, rng, n) if re == "new" else [modes_of(r, target.rows)] * n
+    shifts = drawn_shifts(r, target, newdata, rng) if re == "new" else repeat(modes_of(r, target.rows))
     drawn = [
         drawn_codes(bare.probabilities(target.rows, target.scores + shift), rng.random((1, target.rows.n)))[0]
-        for shift in shifts
+        for shift in islice(shifts, n)
     ]
     columns = {f"sim_{i + 1}": target.classes(row, r.design.levels) for i, row in enumerate(drawn)}
     return pd.DataFrame(columns, index=target.index)

@@ -28,7 +28,7 @@ from ...predictions import unknown_type
 from ...target import Target
 from ..fitted import FittedLikelihood
 from ..standard_errors import UNCERTAIN, depends_on_infinite, limits_between, logit_limits, rule_at, symmetric_limits
-from .strangers import tell_unknown_groups
+from .strangers import groups_apart, tell_unknown_groups
 
 #: What random effects may be in a prediction.
 EFFECTS = ("mode", "zero", "marginal", "posterior")
@@ -221,15 +221,19 @@ def modes_of(r: FittedLikelihood, rows: Rows) -> FloatArray:
     return np.asarray(r.fit.marginal.likelihood.moments(rows.random, "mode").shift)
 
 
-def drawn_shifts(r: FittedLikelihood, rows: Rows, rng: np.random.Generator, n: int) -> Iterator[FloatArray]:
-    """n times (n_rows,) z'b with effects drawn for every group; rows of groups not seen have one each."""
+def drawn_shifts(r: FittedLikelihood, target: Target, newdata: Any, rng: np.random.Generator) -> Iterator[FloatArray]:
+    """(n,) z'b again and again, with effects drawn for every group; new groups without a label are one a row."""
+    rows = target.rows
     assert r.fit.marginal is not None and rows.random is not None
-    for _ in range(n):
+    groups = []
+    for term, named in zip(rows.random.terms, r.design.random, strict=True):
+        apart = np.arange(rows.n) if newdata is None else groups_apart(named, newdata, target.complete)
+        groups.append(np.where(term.codes < 0, term.n_groups + apart, term.codes))
+    while True:
         total = np.zeros(rows.n)
-        for term, effects in zip(rows.random.terms, r.fit.marginal.terms, strict=True):
-            groups = np.where(term.codes < 0, term.n_groups + np.arange(rows.n), term.codes)
+        for term, effects, chosen in zip(rows.random.terms, r.fit.marginal.terms, groups, strict=True):
             b = rng.standard_normal((term.n_groups + rows.n, term.q)) @ effects.factor.T
-            total += np.einsum("nq,nq->n", term.z, b[groups])
+            total += np.einsum("nq,nq->n", term.z, b[chosen])
         yield total
 
 
