@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from .._typing import FloatArray, IntArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, FormulaError
 from ..model.random_effects import RandomColumns, RandomRows
 from ..model.table import stack
@@ -15,6 +16,7 @@ from .coding import Coding, FactorCoding, Named, full_codings, term_columns
 from .columns import Value, factor_of, matched
 from .frames import shown_labels
 from .parse import RandomPart
+from .strangers import groups_apart, unknown_labels
 
 #: Name of the column of ones, as R has it.
 INTERCEPT = "(Intercept)"
@@ -74,6 +76,14 @@ class RandomTerm:
         named = column_values(self.part, values, codings, codes.size)
         z = stack([np.asarray(column) for _, column in named], codes.size)[0]
         return RandomColumns(z=z, codes=codes, n_groups=self.cells.size, correlated=self.correlated)
+
+    def unknown(self, data: Any) -> str:
+        """In words labels of the group in new data none of which the fit has; empty where there are no such."""
+        return unknown_labels(self.part, self.levels, data)
+
+    def apart(self, data: Any, complete: BoolArray) -> IntArray:
+        """(n,) which complete rows of new data are of one group, as whole numbers below n."""
+        return groups_apart(self.part, data, complete)
 
 
 def _mixed(part: RandomPart, values: Mapping[str, Value], levels: tuple[tuple[object, ...], ...]) -> IntArray:

@@ -81,7 +81,7 @@ def test_columns_that_follow_from_others(term: str, column: str) -> None:
 
 def test_groups_in_another_type(fit: LikelihoodResults) -> None:
     text = WINE.assign(judge=[f"{judge}." for judge in WINE["judge"]])
-    with pytest.warns(DataWarning, match="no group of newdata is one of the fit: 'judge'.*re='marginal'"):
+    with pytest.warns(DataWarning, match="No group of newdata is one of the fit: 'judge'.*re='marginal'"):
         found = fit.predict(text, type="prob")
     pd.testing.assert_frame_equal(found, fit.predict(text, type="prob", re="marginal"))
     numbers = ordfit("rating ~ temp + (1 | judge)", WINE.assign(judge=WINE["judge"].astype(int)))

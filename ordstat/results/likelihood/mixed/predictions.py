@@ -9,6 +9,7 @@ psi.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,7 +19,7 @@ import pandas as pd
 
 from ...._typing import FloatArray, IntArray
 from ....checks import one_of
-from ....exceptions import DataError, OptionError
+from ....exceptions import DataError, DataWarning, OptionError
 from ....model.costs import CostMatrix
 from ....model.likelihood.predictor import Predictor
 from ....model.likelihood.rule import LikelihoodRule
@@ -28,7 +29,6 @@ from ...predictions import unknown_type
 from ...target import Target
 from ..fitted import FittedLikelihood
 from ..standard_errors import UNCERTAIN, depends_on_infinite, limits_between, logit_limits, rule_at, symmetric_limits
-from .strangers import groups_apart, tell_unknown_groups
 
 #: What random effects may be in a prediction.
 EFFECTS = ("mode", "zero", "marginal", "posterior")
@@ -83,7 +83,7 @@ def mixed_prediction(
     target = mixed_target(r, newdata)
     kind = _kind(r, target.rows, re)
     if re is None and kind == "marginal" and newdata is not None:
-        tell_unknown_groups(r.design.random, newdata)
+        _tell_unknown(r, newdata)
     at = _at(r, target.rows, kind, None)
     if type == "class":
         if se or interval is not None:
@@ -126,6 +126,19 @@ def _kind(r: FittedLikelihood, rows: Rows, re: str | None) -> str:
         f"newdata has groups that the fit has not seen, {shown}: they have no mode. Use re='posterior', which averages "
         "over the effects of new groups, re='marginal', which does so for all, or re='zero'."
     )
+
+
+def _tell_unknown(r: FittedLikelihood, newdata: Any) -> None:
+    """DataWarning where the groups are there, and none of them is known."""
+    text = next(filter(None, (term.unknown(newdata) for term in r.design.random)), "")
+    if text:
+        warnings.warn(
+            f"No group of newdata is one of the fit: {text}. Predictions are averages over the groups of the "
+            "population; re='marginal' gives them without this warning. Where they are groups of the fit, write them "
+            "in the same type.",
+            DataWarning,
+            stacklevel=5,
+        )
 
 
 def _at(r: FittedLikelihood, rows: Rows, kind: str, psi: FloatArray | None) -> _At:
@@ -227,7 +240,7 @@ def drawn_shifts(r: FittedLikelihood, target: Target, newdata: Any, rng: np.rand
     assert r.fit.marginal is not None and rows.random is not None
     groups = []
     for term, named in zip(rows.random.terms, r.design.random, strict=True):
-        apart = np.arange(rows.n) if newdata is None else groups_apart(named, newdata, target.complete)
+        apart = np.arange(rows.n) if newdata is None else named.apart(newdata, target.complete)
         groups.append(np.where(term.codes < 0, term.n_groups + apart, term.codes))
     while True:
         total = np.zeros(rows.n)
