@@ -111,3 +111,10 @@ def test_rows_of_a_new_group_share_their_effects(fit: LikelihoodResults) -> None
     assert together - apart > 0.04
     assert np.mean(drawn[0] == drawn[1]) == pytest.approx(together, abs=0.02)
     assert np.mean(drawn[0] == drawn[2]) == pytest.approx(apart, abs=0.02)
+
+
+def test_parameters_without_a_profile_are_told_what_helps() -> None:
+    fit = ordfit("rating ~ contact + (1 + temp | judge)", WINE)
+    name = fit.random_parameters.names[1]
+    assert name == "sd_temp[T.warm]|judge"
+    assert fit.confint(name, type="profile").attrs["reasons"][name, "lower"].endswith("use type='wald'")
