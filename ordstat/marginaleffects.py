@@ -27,6 +27,7 @@ except ImportError as error:
 
 from ._typing import FloatArray
 from .checks import one_of
+from .exceptions import UnavailableError
 from .model.likelihood.crossing import report_crossing
 from .model.sample import Rows
 from .results.likelihood.effects.counterfactual import Population, population
@@ -68,6 +69,8 @@ class MarginalEffectsModel(ModelAbstract):  # type: ignore[misc]
         For another type.
     DataError
         Where the data of the fit are not at hand.
+    UnavailableError
+        For a fit with random effects.
 
     Notes
     -----
@@ -89,6 +92,11 @@ class MarginalEffectsModel(ModelAbstract):  # type: ignore[misc]
     """
 
     def __init__(self, results: LikelihoodResults, type: str = "prob", data: Any = None) -> None:
+        if results.fit.marginal is not None:
+            raise UnavailableError(
+                "The marginaleffects package takes no fit with random effects: compare predict(newdata, "
+                "re='marginal') at two values, or use test() for hypotheses on parameters."
+            )
         one_of("type", type, UNCERTAIN)
         self.type = type
         self.df_resid = float(results.design_df)  # infinite, for the normal distribution, without a survey design

@@ -130,6 +130,8 @@ def _parse_fixed(text: str, columns: tuple[str, ...]) -> tuple[ResponseName, Par
 def _random_parts(bar: Piece) -> list[RandomPart]:
     """The random terms of a bar: one for each of the groups that a/b stands for."""
     left, right, single = bar.halves
+    if uses_dot(left):
+        raise FormulaError(f"The random term {shown(bar.text)} has a dot: name the columns. {FORM}.")
     columns = Part() if left == "1" else _any_part(left)
     groups = _any_part(right)
     names = len({factor.key for term in groups.terms for factor in term.factors})

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from .._typing import IntArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, FormulaError
 from ..model.random_effects import RandomColumns, RandomRows
 from ..model.table import stack
@@ -15,6 +16,7 @@ from .coding import Coding, FactorCoding, Named, full_codings, term_columns
 from .columns import Value, factor_of, matched
 from .frames import shown_labels
 from .parse import RandomPart
+from .strangers import groups_apart, unknown_labels
 
 #: Name of the column of ones, as R has it.
 INTERCEPT = "(Intercept)"
@@ -75,6 +77,14 @@ class RandomTerm:
         z = stack([np.asarray(column) for _, column in named], codes.size)[0]
         return RandomColumns(z=z, codes=codes, n_groups=self.cells.size, correlated=self.correlated)
 
+    def unknown(self, data: Any) -> str:
+        """In words labels of the group in new data none of which the fit has; empty where there are no such."""
+        return unknown_labels(self.part, self.levels, data)
+
+    def apart(self, data: Any, complete: BoolArray) -> IntArray:
+        """(n,) which complete rows of new data are of one group, as whole numbers below n."""
+        return groups_apart(self.part, data, complete)
+
 
 def _mixed(part: RandomPart, values: Mapping[str, Value], levels: tuple[tuple[object, ...], ...]) -> IntArray:
     """(n,) the codes of all factors as one number; -1 where a level is not known."""
@@ -112,7 +122,7 @@ def fit_random_terms(
     Raises
     ------
     FormulaError
-        The same column of the same groups twice.
+        The same column of the same groups twice, or one that follows from others of its term.
     DataError
         One group only.
     """
@@ -127,6 +137,8 @@ def fit_random_terms(
         terms.append(term)
         rows.append(term.columns(values, codings, codes.astype(np.intp)))
     _check_once(terms)
+    for term, own in zip(terms, rows, strict=True):
+        _check_rank(term, own.z)
     notes = [note for term in terms for note in _notes(term, n)]
     for term in terms:
         if term.cells.size < 2:
@@ -153,6 +165,22 @@ def _check_once(terms: list[RandomTerm]) -> None:
                     "variances cannot be told apart. Write it once, as in (1 | g) + (0 + x | g), which is (x || g)."
                 )
             seen[keys, name] = term.text
+
+
+def _check_rank(term: RandomTerm, z: FloatArray) -> None:
+    """FormulaError where effects of a term cannot be told apart; without correlations sums of columns can be."""
+    size = np.sqrt((z**2).sum(axis=0))
+    unit = z / np.where(size > 0.0, size, 1.0)
+    count = len(size)
+    if term.correlated and size.all() and np.linalg.matrix_rank(unit) == count:
+        return
+    for k in range(count):
+        before = [[*range(k)]] if term.correlated else [[j] for j in range(k)]
+        if size[k] == 0.0 or any(np.linalg.matrix_rank(unit[:, [*some, k]]) <= len(some) for some in before):
+            what = "is 0 in every row used" if size[k] == 0.0 else "is a sum of multiples of the columns before it"
+            raise FormulaError(
+                f"The column {term.names[k]!r} of {term.text} {what}: its variance cannot be told. Take it out."
+            )
 
 
 def _notes(term: RandomTerm, n: int) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 from reference_cases import load_data
 
 from ordstat import ordfit
-from ordstat.exceptions import OptionError
+from ordstat.exceptions import OptionError, UnavailableError
 
 marginaleffects = pytest.importorskip("marginaleffects")
 
@@ -152,3 +152,10 @@ except ValueError as error:
     assert "Unknown model type" in str(error)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_random_effects_are_refused() -> None:
+    fit = ordfit("y ~ x1 + (1 | f)", data=load_data("sim500"))
+    for ask in (marginaleffects.predictions, marginaleffects.hypotheses, marginaleffects.avg_slopes):
+        with pytest.raises(UnavailableError, match="no fit with random effects"):
+            ask(fit)

@@ -222,7 +222,11 @@ class FittedLikelihood(FittedRanker):
         random = self.random_parameters
         assert random is not None
         every = [*names, *random.names]
-        return pd.DataFrame(random.joint(), index=every, columns=every)
+        matrix = random.joint()
+        if self.fit.separation is not None:
+            infinite = np.flatnonzero(infinite_estimates(self.fit.separation)[~self.fit.aliased])
+            matrix[infinite], matrix[:, infinite] = np.nan, np.nan
+        return pd.DataFrame(matrix, index=every, columns=every)
 
     @cached_property
     def random_parameters(self) -> RandomParameters | None:

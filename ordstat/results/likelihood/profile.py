@@ -11,7 +11,7 @@ from scipy.special import chdtri
 
 from ..._typing import FloatArray, IntArray
 from ...checks import fraction, one_of, unknown, whole
-from ...exceptions import OptionError
+from ...exceptions import OptionError, UnavailableError
 from ...model.fit import Profile
 from ..report.noted import NotedFrame
 from .fitted import FittedLikelihood
@@ -156,6 +156,8 @@ def profiles(
     ------
     OptionError
         An unknown parameter, a level outside (0, 1), or fewer than 3 points.
+    UnavailableError
+        A standard deviation or correlation of random effects.
 
     Examples
     --------
@@ -170,6 +172,7 @@ def profiles(
     refuse_binding(r.fit, "profile", "confint()")
     if parm is not None:
         check_determined(places(r, parm), r.fit, r.parameters, "profile")
+        _refuse_random(r, places(r, parm))
     fixed = places(r, parm)[places(r, parm) < r.fit.aliased.size]
     chosen = [place for place in fixed if not r.fit.aliased[place]]
     profiler, drop = r.fit.likelihood.profile(), float(chdtri(1.0, 1.0 - level))
@@ -177,6 +180,15 @@ def profiles(
     frames = [_profile(r, profiler, int(place), int(estimated[place]), drop, points) for place in chosen]
     nothing = pd.DataFrame(columns=["parameter", "value", "z", "loglik"])
     return pd.concat(frames, ignore_index=True) if frames else nothing
+
+
+def _refuse_random(r: FittedLikelihood, chosen: IntArray) -> None:
+    """UnavailableError for standard deviations and correlations of random effects."""
+    random = [_names(r)[place] for place in chosen if place >= r.fit.aliased.size]
+    if random:
+        raise UnavailableError(
+            f"profile is not available of {', '.join(map(repr, random))}: confint(type='profile') has the limits."
+        )
 
 
 def _profile(r: FittedLikelihood, profiler: Profile, place: int, among: int, drop: float, points: int) -> pd.DataFrame:

@@ -13,8 +13,10 @@ from scipy.special import expit, ndtr, ndtri, stdtr, stdtrit
 from ..._typing import BoolArray, FloatArray
 from ...checks import fraction
 from ...model.fit import LikelihoodFit
+from ...model.likelihood.derivatives import involved, score_involved
 from ...model.likelihood.flexible import FLEXIBLE, link_of
 from ...model.likelihood.links import Link
+from ...model.likelihood.quantities import QUANTITIES
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows
 from ..report.warnings import infinite_estimates
@@ -59,6 +61,16 @@ def infinite_parameters(fit: LikelihoodFit) -> BoolArray | None:
     infinite = infinite_estimates(fit.separation)
     structured = fit.on_flexible_scale()
     return infinite if structured is None else np.asarray(np.abs(structured) @ infinite > 0.0)
+
+
+def depends_on_infinite(fit: LikelihoodFit, rule: LikelihoodRule, rows: Rows, type: str) -> BoolArray | None:
+    """(n, M) which predictions depend on an infinite estimate; None where there is none."""
+    infinite = infinite_parameters(fit)
+    if infinite is None:
+        return None
+    if type == "score":
+        return score_involved(rule, rows, infinite)[:, None]
+    return involved(rule, rows, QUANTITIES[type], infinite)
 
 
 def normal_quantile(level: float, df: float = math.inf) -> float:

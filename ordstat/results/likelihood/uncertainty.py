@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice, repeat
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..._typing import BoolArray, FloatArray, IntArray
+from ..._typing import FloatArray, IntArray
 from ...checks import fraction, generator, one_of, whole
 from ...exceptions import DataError, OptionError
 from ...model.costs import CostMatrix
-from ...model.likelihood.derivatives import involved, score_errors, score_involved, standard_errors
+from ...model.likelihood.derivatives import score_errors, standard_errors
 from ...model.likelihood.directions import Directions
 from ...model.likelihood.quantities import QUANTITIES
 from ...model.likelihood.rule import LikelihoodRule
@@ -24,8 +25,8 @@ from .joint_tests import degrees_of_freedom
 from .mixed.predictions import drawn_shifts, mixed_prediction, mixed_target, modes_of
 from .standard_errors import (
     UNCERTAIN,
+    depends_on_infinite,
     drawn_rules,
-    infinite_parameters,
     limits_between,
     logit_limits,
     predicted,
@@ -136,7 +137,7 @@ def prediction_with_errors(
     else:
         drawn = list(drawn_rules(rule, covariance, draws, generator(seed)))
         found = list(_simulated(drawn, rows, type, estimate, level))
-    unknown = _depends_on_infinite(r, rule, rows, type)
+    unknown = depends_on_infinite(r.fit, rule, rows, type)
     std_error, lower, upper = found if unknown is None else [np.where(unknown, np.nan, table) for table in found]
     tables = {"estimate": estimate}
     if se:
@@ -228,16 +229,6 @@ def _simulated(drawn: list[LikelihoodRule], rows: Rows, type: str, estimate: Flo
     return tables
 
 
-def _depends_on_infinite(r: FittedLikelihood, rule: LikelihoodRule, rows: Rows, type: str) -> BoolArray | None:
-    """(n, M) which predictions depend on an infinite estimate; None where there is none."""
-    infinite = infinite_parameters(r.fit)
-    if infinite is None:
-        return None
-    if type == "score":
-        return score_involved(rule, rows, infinite)[:, None]
-    return involved(rule, rows, QUANTITIES[type], infinite)
-
-
 def simulated(
     r: FittedLikelihood,
     n: int = 1,
@@ -255,8 +246,8 @@ def simulated(
     newdata : data frame, optional
         Rows to simulate; the rows of the fit if not given.
     re : {"new", "mode"}, optional
-        Random effects, where the fit has some: drawn anew for every group and response (the default), or at their
-        conditional modes.
+        Random effects, where the fit has some: drawn anew for every group and response (the default; rows with the
+        same new label are one group), or at their conditional modes.
 
     Returns
     -------
@@ -299,10 +290,10 @@ def _simulated_effects(r: FittedLikelihood, n: int, rng: np.random.Generator, ne
     one_of("re", re, ("new", "mode"))
     target = mixed_target(r, newdata)
     bare = replace(r.rule, effects=())
-    shifts = drawn_shifts(r, target.rows, rng, n) if re == "new" else [modes_of(r, target.rows)] * n
+    shifts = drawn_shifts(r, target, newdata, rng) if re == "new" else repeat(modes_of(r, target.rows))
     drawn = [
         drawn_codes(bare.probabilities(target.rows, target.scores + shift), rng.random((1, target.rows.n)))[0]
-        for shift in shifts
+        for shift in islice(shifts, n)
     ]
     columns = {f"sim_{i + 1}": target.classes(row, r.design.levels) for i, row in enumerate(drawn)}
     return pd.DataFrame(columns, index=target.index)

@@ -114,7 +114,7 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters) -> Iterator[Al
         yield ConvergenceWarning, _lambda_at_end(fit)
     if fit.separation is not None and infinite_estimates(fit.separation)[: fit.separation.size - fit.n_lambda].any():
         unknown = bool(np.isnan(fit.information.variances()).all())
-        yield SeparationWarning, _separated(fit.separation, parameters, unknown)
+        yield SeparationWarning, _separated(fit.separation, parameters, unknown, fit.marginal is None)
     if fit.beyond is not None:
         yield (
             ConvergenceWarning,
@@ -146,7 +146,7 @@ def infinite_estimates(direction: FloatArray) -> BoolArray:
     return np.asarray(size > _STILL * size.max())
 
 
-def _separated(direction: FloatArray, parameters: Parameters, unknown: bool) -> str:
+def _separated(direction: FloatArray, parameters: Parameters, unknown: bool, penalties: bool) -> str:
     moving = np.flatnonzero(infinite_estimates(direction))
     effects = [i for i in moving if parameters.kinds[i] != "threshold"] or moving
     ends = ", ".join(f"{parameters.names[i]} to {'+' if direction[i] > 0 else '-'}infinity" for i in effects[:_NAMED])
@@ -156,9 +156,9 @@ def _separated(direction: FloatArray, parameters: Parameters, unknown: bool) -> 
     held = "the other estimates and their standard errors hold"
     others = "nor have the others, which depend on them" if unknown else held
     firth = "" if nominal else "penalty='jeffreys' (Firth's bias reduction) or "
+    penalty = f"fit with {firth}a ridge penalty such as penalty=1.0, " if penalties else ""
     return (
         f"the response is separated: no finite maximum likelihood estimate exists, and the likelihood keeps rising as "
         f"estimates move ({ends}). The numbers shown for them are where the solver stopped, and they have no standard "
-        f"errors; {others}. For finite estimates fit with {firth}"
-        "a ridge penalty such as penalty=1.0, merge levels, or drop the column."
+        f"errors; {others}. For finite estimates {penalty}merge levels, or drop the column."
     )

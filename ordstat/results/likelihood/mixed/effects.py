@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from ....checks import fraction
 from ....exceptions import UnavailableError
 from ....model.likelihood.marginal import Marginal
 from ..fitted import FittedLikelihood
@@ -40,6 +41,8 @@ def variance_table(r: FittedLikelihood, level: float = 0.95) -> pd.DataFrame:
     ------
     UnavailableError
         The fit has no random effects.
+    OptionError
+        A level that does not lie between 0 and 1.
 
     Examples
     --------
@@ -48,7 +51,7 @@ def variance_table(r: FittedLikelihood, level: float = 0.95) -> pd.DataFrame:
     >>> fit.varcorr().round(3).loc[("judge", "(Intercept)"), ["variance", "sd", "std_error"]].tolist()
     [1.279, 1.131, 0.399]
     """
-    marginal = marginal_of(r, "varcorr")
+    marginal, level = marginal_of(r, "varcorr"), fraction("level", level)
     own = RandomParameters.of(r.design.random, marginal)
     sd = [k for k, kind in enumerate(own.kinds) if kind == "sd"]
     errors, limits = own.errors, own.limits(level)

@@ -1,13 +1,15 @@
 """Predictions with random effects: at their modes, at zero, averaged over new groups or over what the data leave open.
 
 The probability of a level averaged over z'b ~ N(shift, variance) is one integral, whatever the terms are: in closed
-form for the probit, by Gauss-Hermite nodes else. Errors are by the delta method on psi and the effects together: the
+form for the probit, by the trapezoid rule else (Trefethen & Weideman 2014, SIAM Review 56, 385-458: its error falls
+exponentially with the distance of the poles). Errors are by the delta method on psi and the effects together: the
 total derivative by psi (the modes move with it) with the covariance of psi, and at the modes the variance of z'b given
 psi.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,9 +17,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...._typing import FloatArray
+from ...._typing import FloatArray, IntArray
 from ....checks import one_of
-from ....exceptions import DataError, OptionError
+from ....exceptions import DataError, DataWarning, OptionError
 from ....model.costs import CostMatrix
 from ....model.likelihood.predictor import Predictor
 from ....model.likelihood.rule import LikelihoodRule
@@ -26,12 +28,14 @@ from ....model.sample import Rows
 from ...predictions import unknown_type
 from ...target import Target
 from ..fitted import FittedLikelihood
-from ..standard_errors import UNCERTAIN, limits_between, logit_limits, rule_at, symmetric_limits
+from ..standard_errors import UNCERTAIN, depends_on_infinite, limits_between, logit_limits, rule_at, symmetric_limits
 
 #: What random effects may be in a prediction.
 EFFECTS = ("mode", "zero", "marginal", "posterior")
-#: Nodes by the largest standard deviation of what is averaged over.
-_NODES = ((1.0, 24), (2.0, 48), (np.inf, 120))
+#: Standard deviations to either side that an average takes in: beyond lies 2e-17.
+_REACH = 8.5
+#: Nodes a standard deviation, for every unit of the predictor that it is: e^(-2 pi 5) by the nearest pole, a Cauchy's.
+_NODES = 5.0
 #: Step of a derivative by the score.
 _STEP = 1e-4
 
@@ -44,6 +48,10 @@ class _At:
     rows: Rows
     shift: FloatArray
     variance: FloatArray
+
+    def take(self, index: IntArray) -> _At:
+        """Some of the rows."""
+        return _At(self.rule, self.rows.take(index), self.shift[index], self.variance[index])
 
 
 def mixed_prediction(
@@ -74,6 +82,8 @@ def mixed_prediction(
         raise OptionError(f"cost goes with type='class'; got type={type!r}.")
     target = mixed_target(r, newdata)
     kind = _kind(r, target.rows, re)
+    if re is None and kind == "marginal" and newdata is not None:
+        _tell_unknown(r, newdata)
     at = _at(r, target.rows, kind, None)
     if type == "class":
         if se or interval is not None:
@@ -118,6 +128,19 @@ def _kind(r: FittedLikelihood, rows: Rows, re: str | None) -> str:
     )
 
 
+def _tell_unknown(r: FittedLikelihood, newdata: Any) -> None:
+    """DataWarning where the groups are there, and none of them is known."""
+    text = next(filter(None, (term.unknown(newdata) for term in r.design.random)), "")
+    if text:
+        warnings.warn(
+            f"No group of newdata is one of the fit: {text}. Predictions are averages over the groups of the "
+            "population; re='marginal' gives them without this warning. Where they are groups of the fit, write them "
+            "in the same type.",
+            DataWarning,
+            stacklevel=5,
+        )
+
+
 def _at(r: FittedLikelihood, rows: Rows, kind: str, psi: FloatArray | None) -> _At:
     assert r.fit.marginal is not None
     found = r.fit.marginal.likelihood.moments(rows.random, kind, psi)
@@ -136,19 +159,33 @@ def _averaged(at: _At, curve: Callable[[Predictor], FloatArray]) -> FloatArray:
     """(n, M) mean of a curve of the predictors over z'b."""
     if not at.variance.any():
         return curve(_predictor(at))
+    bare = _predictor(at)
     if at.rule.link.name == "probit":
-        bare = _predictor(at)
         wider = 0.5 * np.log1p(bare.s**2 * at.variance)
         return curve(replace(bare, tau=bare.tau + wider))
-    deviation = np.sqrt(at.variance)
-    smooth = at.rule.family.concave  # the poles of the Cauchy distribution function are near
-    count = next(nodes for most, nodes in _NODES if deviation.max() <= most) if smooth else _NODES[-1][1]
-    points, weights = np.polynomial.hermite_e.hermegauss(count)
-    shares = weights / weights.sum()
+    steep = _steepness(at, bare)
+    blocks = np.ceil(np.log2(np.maximum(steep, 0.4))).astype(int)  # one steep row must not make all pay
+    total: Any = None
+    for block in np.unique(blocks):
+        chosen = np.flatnonzero(blocks == block)
+        own = _trapezoid(at.take(chosen), curve, float(steep[chosen].max()))
+        total = np.empty((at.rows.n, own.shape[1])) if total is None else total
+        total[chosen] = own
+    return np.asarray(total)
+
+
+def _steepness(at: _At, bare: Predictor) -> FloatArray:
+    """(n,) standard deviations of the predictors."""
+    return np.broadcast_to(bare.s * np.sqrt(at.variance), (at.rows.n,))
+
+
+def _trapezoid(at: _At, curve: Callable[[Predictor], FloatArray], steep: float) -> FloatArray:
+    deviation, half = np.sqrt(at.variance), int(np.ceil(_REACH * max(2.0, _NODES * steep)))
+    points = np.linspace(-_REACH, _REACH, 2 * half + 1)
+    shares = np.exp(-0.5 * points**2)
     total: Any = 0.0
-    for point, share in zip(points, shares, strict=True):
-        if share > 1e-18:
-            total = total + share * curve(_predictor(at, deviation * point))
+    for point, share in zip(points, shares / shares.sum(), strict=True):
+        total = total + share * curve(_predictor(at, deviation * point))
     return np.asarray(total)
 
 
@@ -197,15 +234,19 @@ def modes_of(r: FittedLikelihood, rows: Rows) -> FloatArray:
     return np.asarray(r.fit.marginal.likelihood.moments(rows.random, "mode").shift)
 
 
-def drawn_shifts(r: FittedLikelihood, rows: Rows, rng: np.random.Generator, n: int) -> Iterator[FloatArray]:
-    """n times (n_rows,) z'b with effects drawn for every group; rows of groups not seen have one each."""
+def drawn_shifts(r: FittedLikelihood, target: Target, newdata: Any, rng: np.random.Generator) -> Iterator[FloatArray]:
+    """(n,) z'b again and again, with effects drawn for every group; new groups without a label are one a row."""
+    rows = target.rows
     assert r.fit.marginal is not None and rows.random is not None
-    for _ in range(n):
+    groups = []
+    for term, named in zip(rows.random.terms, r.design.random, strict=True):
+        apart = np.arange(rows.n) if newdata is None else named.apart(newdata, target.complete)
+        groups.append(np.where(term.codes < 0, term.n_groups + apart, term.codes))
+    while True:
         total = np.zeros(rows.n)
-        for term, effects in zip(rows.random.terms, r.fit.marginal.terms, strict=True):
-            groups = np.where(term.codes < 0, term.n_groups + np.arange(rows.n), term.codes)
+        for term, effects, chosen in zip(rows.random.terms, r.fit.marginal.terms, groups, strict=True):
             b = rng.standard_normal((term.n_groups + rows.n, term.q)) @ effects.factor.T
-            total += np.einsum("nq,nq->n", term.z, b[groups])
+            total += np.einsum("nq,nq->n", term.z, b[chosen])
         yield total
 
 
@@ -236,7 +277,7 @@ def _with_errors(
 
 
 def prediction_errors(r: FittedLikelihood, rows: Rows, type: str, kind: str, at: _At) -> FloatArray:
-    """(n, M) standard errors by the delta method."""
+    """(n, M) standard errors by the delta method; NaN where an infinite estimate goes in."""
     assert r.fit.marginal is not None
     likelihood, curve = r.fit.marginal.likelihood, VALUES[type]
     places, slopes = [], []
@@ -252,7 +293,9 @@ def prediction_errors(r: FittedLikelihood, rows: Rows, type: str, kind: str, at:
     if given.any():
         further, nearer = (curve(replace(at, shift=at.shift + move)) for move in (_STEP, -_STEP))
         variance += given[:, None] * ((further - nearer) / (2.0 * _STEP)) ** 2
-    return np.asarray(np.sqrt(variance))
+    unknown = depends_on_infinite(r.fit, at.rule, rows, type)
+    error = np.sqrt(variance)
+    return np.asarray(error if unknown is None else np.where(unknown, np.nan, error))
 
 
 def _limits(at: _At, type: str, value: FloatArray, error: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:

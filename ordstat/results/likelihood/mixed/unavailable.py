@@ -9,6 +9,7 @@ from ....model.fit import LikelihoodFit
 UNAVAILABLE = {
     "augment": "predict()",
     "effects": "predict(re='marginal')",
+    "marginal_effects": "predict(re='marginal')",
     "emmeans": "test()",
     "emtrends": "test()",
     "joint_tests": "anova(type='III')",

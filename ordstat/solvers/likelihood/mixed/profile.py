@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: Accuracy of the root of the deviance, steps towards an end, and evaluations at one value.
 _ROOT, _STEPS, _MOST = 1e-7, 40, 60
 FLAT = "the likelihood levels off before it has fallen far enough"
-BENT = "it is no single element of a covariance factor: use type='wald', or write the column first in its term"
+BENT = "it is no single element of a covariance factor: use type='wald'"
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,120 @@
+"""What a fit with random effects says of doubtful terms, groups and questions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordstat import datasets, ordfit
+from ordstat.exceptions import DataWarning, FormulaError, OptionError, SeparationWarning, UnavailableError
+from ordstat.results.likelihood.results import LikelihoodResults
+
+WINE = datasets.load("wine")
+
+
+@pytest.fixture(scope="module")
+def fit() -> LikelihoodResults:
+    return ordfit("rating ~ temp + contact + (1 | judge)", WINE)
+
+
+@pytest.fixture(scope="module")
+def separated() -> tuple[pd.DataFrame, LikelihoodResults]:
+    """All rows with one = 1 are of the highest level."""
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"x": rng.normal(size=300), "g": rng.integers(0, 30, 300)})
+    latent = data["x"] + 1.2 * rng.normal(size=30)[data["g"]] + rng.logistic(size=300)
+    code = np.digitize(latent, [-1.5, 0.0, 1.5])
+    data = data.assign(y=pd.Categorical(code, ordered=True), one=((code == 3) & (rng.random(300) < 0.4)).astype(float))
+    with pytest.warns(SeparationWarning) as told:
+        found = ordfit("y ~ one + x + (1 | g)", data)
+    text = " ".join(str(one.message) for one in told)
+    assert "merge levels, or drop the column" in text and "penalty" not in text
+    return data, found
+
+
+@pytest.mark.parametrize("re", ["mode", "zero", "marginal", "posterior"])
+def test_errors_beside_an_infinite_estimate(separated: tuple[pd.DataFrame, LikelihoodResults], re: str) -> None:
+    """Rows with the effect have none; the others have those of the fit without the rows that are certain."""
+    data, fit = separated
+    plain = ordfit("y ~ x + (1 | g)", data[data["one"] == 0.0])
+    new = data.groupby("one").head(3).sort_values("one")
+    for type in ("prob", "mean", "score", "linear_predictor"):
+        found = fit.predict(new, type=type, re=re, se=True, interval="confidence")
+        own, lower = (found[name].to_numpy().reshape(6, -1) for name in ("std_error", "lower"))
+        assert np.isnan(own[3:]).any(axis=1).all()
+        np.testing.assert_array_equal(np.isnan(own), np.isnan(lower))
+        expected = plain.predict(new.iloc[:3], type=type, re=re, se=True)["std_error"].to_numpy().reshape(3, -1)
+        np.testing.assert_allclose(own[:3], expected, rtol=1e-3)
+
+
+def test_covariance_beside_an_infinite_estimate(separated: tuple[pd.DataFrame, LikelihoodResults]) -> None:
+    data, fit = separated
+    plain = ordfit("y ~ x + (1 | g)", data[data["one"] == 0.0]).vcov()
+    own = fit.vcov()
+    assert own.loc["one"].isna().all() and own["one"].isna().all()
+    np.testing.assert_allclose(own.drop(index="one", columns="one"), plain, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("term", ["(1 + . | judge)", "(. | judge)", "(. || judge)"])
+def test_a_dot_before_the_bar(term: str) -> None:
+    with pytest.raises(FormulaError, match="has a dot: name the columns"):
+        ordfit(f"rating ~ temp + {term}", WINE)
+
+
+@pytest.mark.parametrize(
+    ("term", "column"),
+    [
+        ("(x + I(2*x) | g)", r"I\(2\*x\)"),
+        ("(x + I(2*x) || g)", r"I\(2\*x\)"),
+        ("(x + z + I(x+z) | g)", r"I\(x\+z\)"),
+        ("(1 + I(0*x) | g)", r"I\(0\*x\)"),
+    ],
+)
+def test_columns_that_follow_from_others(term: str, column: str) -> None:
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"x": rng.normal(size=200), "z": rng.normal(size=200), "g": rng.integers(0, 10, 200)})
+    data["y"] = rng.integers(0, 3, 200)
+    with pytest.raises(FormulaError, match=f"The column '{column}' of .* its variance cannot be told"):
+        ordfit(f"y ~ x + {term}", data)
+
+
+def test_groups_in_another_type(fit: LikelihoodResults) -> None:
+    text = WINE.assign(judge=[f"{judge}." for judge in WINE["judge"]])
+    with pytest.warns(DataWarning, match="No group of newdata is one of the fit: 'judge'.*re='marginal'"):
+        found = fit.predict(text, type="prob")
+    pd.testing.assert_frame_equal(found, fit.predict(text, type="prob", re="marginal"))
+    numbers = ordfit("rating ~ temp + (1 | judge)", WINE.assign(judge=WINE["judge"].astype(int)))
+    with pytest.warns(DataWarning, match="has 1, 2, 3, .* in the fit and '1', '2', '3'"):
+        numbers.predict(WINE.assign(judge=WINE["judge"].astype(str)), type="mean")
+
+
+def test_questions_in_words(fit: LikelihoodResults) -> None:
+    with pytest.raises(UnavailableError, match=r"marginal_effects is not available .* predict\(re='marginal'\)"):
+        fit.marginal_effects()
+    with pytest.raises(OptionError, match="level"):
+        fit.varcorr(level=95)
+    with pytest.raises(UnavailableError, match=r"'sd_\(Intercept\)\|judge'.*confint\(type='profile'\)"):
+        fit.profile(["temp", "sd_(Intercept)|judge"])
+
+
+def test_rows_of_a_new_group_share_their_effects(fit: LikelihoodResults) -> None:
+    """Equal levels in two rows: the integral of the squared probabilities for one group, their square for two."""
+    new = pd.DataFrame({"temp": "warm", "contact": "no", "judge": [70, 70, 71]})
+    drawn = fit.simulate(6000, seed=1, newdata=new).apply(lambda column: column.cat.codes).to_numpy()
+    points, weights = np.polynomial.hermite_e.hermegauss(60)
+    sd = fit.varcorr()["sd"].iloc[0]
+    ends = fit.thresholds.to_numpy()[:, None] - fit.coef["temp[T.warm]"] - sd * points
+    probabilities = np.diff(np.vstack([0 * points, 1.0 / (1.0 + np.exp(-ends)), 0 * points + 1]), axis=0)
+    shares = weights / weights.sum()
+    together, apart = float(shares @ (probabilities**2).sum(axis=0)), float(((probabilities @ shares) ** 2).sum())
+    assert together - apart > 0.04
+    assert np.mean(drawn[0] == drawn[1]) == pytest.approx(together, abs=0.02)
+    assert np.mean(drawn[0] == drawn[2]) == pytest.approx(apart, abs=0.02)
+
+
+def test_parameters_without_a_profile_are_told_what_helps() -> None:
+    fit = ordfit("rating ~ contact + (1 + temp | judge)", WINE)
+    name = fit.random_parameters.names[1]
+    assert name == "sd_temp[T.warm]|judge"
+    assert fit.confint(name, type="profile").attrs["reasons"][name, "lower"].endswith("use type='wald'")
