@@ -146,4 +146,5 @@ def summary(results: pd.DataFrame) -> list[dict[str, object]]:
     ranks = means[["mae", "error", "rps", "log_loss"]].groupby("set").rank().groupby("contestant").mean()
     wide = means["mae"].unstack("set").add_prefix("MAE ")
     frame = ranks.add_suffix(" rank").join(means["seconds"].groupby("contestant").sum()).join(wide)
-    return list(frame.sort_values("mae rank").reset_index().to_dict("records"))  # type: ignore[arg-type]
+    rows = frame.sort_values("mae rank").reset_index().to_dict("records")
+    return [{str(name): value for name, value in row.items()} for row in rows]

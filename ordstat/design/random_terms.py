@@ -137,8 +137,7 @@ def fit_random_terms(
         terms.append(term)
         rows.append(term.columns(values, codings, codes.astype(np.intp)))
     _check_once(terms)
-    for term, own in zip(terms, rows, strict=True):
-        _check_rank(term, own.z)
+    _check_rank(terms, [own.z for own in rows])
     notes = [note for term in terms for note in _notes(term, n)]
     for term in terms:
         if term.cells.size < 2:
@@ -157,7 +156,7 @@ def _levels(value: Value, label: str) -> tuple[object, ...]:
 def _check_once(terms: list[RandomTerm]) -> None:
     seen: dict[tuple[frozenset[str], str], str] = {}
     for term in terms:
-        keys = frozenset(factor.key for factor in term.part.group.factors)
+        keys = _group_keys(term)
         for name in term.names:
             if (keys, name) in seen:
                 raise FormulaError(
@@ -167,20 +166,35 @@ def _check_once(terms: list[RandomTerm]) -> None:
             seen[keys, name] = term.text
 
 
-def _check_rank(term: RandomTerm, z: FloatArray) -> None:
-    """FormulaError where effects of a term cannot be told apart; without correlations sums of columns can be."""
-    size = np.sqrt((z**2).sum(axis=0))
-    unit = z / np.where(size > 0.0, size, 1.0)
-    count = len(size)
-    if term.correlated and size.all() and np.linalg.matrix_rank(unit) == count:
-        return
-    for k in range(count):
-        before = [[*range(k)]] if term.correlated else [[j] for j in range(k)]
-        if size[k] == 0.0 or any(np.linalg.matrix_rank(unit[:, [*some, k]]) <= len(some) for some in before):
-            what = "is 0 in every row used" if size[k] == 0.0 else "is a sum of multiples of the columns before it"
-            raise FormulaError(
-                f"The column {term.names[k]!r} of {term.text} {what}: its variance cannot be told. Take it out."
-            )
+def _check_rank(terms: list[RandomTerm], columns: list[FloatArray]) -> None:
+    """FormulaError where effects of a group cannot be told apart; without correlations sums of columns can be."""
+    spans: dict[frozenset[str], list[FloatArray]] = {}
+    for term, z in zip(terms, columns, strict=True):
+        size = np.sqrt((z**2).sum(axis=0))
+        unit = z / np.where(size > 0.0, size, 1.0)
+        known = spans.setdefault(_group_keys(term), [])
+        own = np.zeros((len(z), 0))
+        for k, name in enumerate(term.names):
+            new = unit[:, [k]]
+            if size[k] == 0.0 or any(_within(new, span) for span in (*known, own)):
+                what = "is 0 in every row used" if size[k] == 0.0 else "is a sum of multiples of the columns before it"
+                raise FormulaError(
+                    f"The column {name!r} of {term.text} {what}: its variance cannot be told. Take it out."
+                )
+            if term.correlated:
+                own = np.hstack([own, new])
+            else:
+                known.append(new)
+        if term.correlated:
+            known.append(own)
+
+
+def _within(column: FloatArray, span: FloatArray) -> bool:
+    return bool(span.shape[1] and np.linalg.matrix_rank(np.hstack([span, column])) <= span.shape[1])
+
+
+def _group_keys(term: RandomTerm) -> frozenset[str]:
+    return frozenset(factor.key for factor in term.part.group.factors)
 
 
 def _notes(term: RandomTerm, n: int) -> list[str]:

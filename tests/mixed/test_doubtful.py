@@ -7,7 +7,14 @@ import pandas as pd
 import pytest
 
 from ordstat import datasets, ordfit
-from ordstat.exceptions import DataWarning, FormulaError, OptionError, SeparationWarning, UnavailableError
+from ordstat.exceptions import (
+    ConvergenceWarning,
+    DataWarning,
+    FormulaError,
+    OptionError,
+    SeparationWarning,
+    UnavailableError,
+)
 from ordstat.results.likelihood.results import LikelihoodResults
 
 WINE = datasets.load("wine")
@@ -118,3 +125,41 @@ def test_parameters_without_a_profile_are_told_what_helps() -> None:
     name = fit.random_parameters.names[1]
     assert name == "sd_temp[T.warm]|judge"
     assert fit.confint(name, type="profile").attrs["reasons"][name, "lower"].endswith("use type='wald'")
+
+
+def crossed(seed: int = 3) -> pd.DataFrame:
+    """600 rows of 30 groups with random intercepts."""
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame({"x": rng.normal(size=600), "g": rng.integers(0, 30, 600)})
+    latent = data["x"] + 0.9 * rng.normal(size=30)[data["g"]] + rng.logistic(size=600)
+    return data.assign(y=np.digitize(latent, [-1.5, 0.0, 1.5]))
+
+
+def test_terms_of_a_group_whose_columns_are_multiples() -> None:
+    data = crossed()
+    with pytest.raises(FormulaError, match=r"'I\(2 \* x\)' of .* is a sum of multiples"):
+        ordfit("y ~ x + (x | g) + (0 + I(2 * x) | g)", data)
+    with pytest.raises(FormulaError, match=r"'I\(2 \* x\)' of .* is a sum of multiples"):
+        ordfit("y ~ x + (0 + x | g) + (0 + I(2 * x) | g)", data)
+
+
+def test_types_of_prediction_by_other_names() -> None:
+    fit = ordfit("y ~ x + (1 | g)", crossed())
+    assert fit.predict(type="probs").equals(fit.predict(type="prob"))
+
+
+def test_slopes_of_a_column_far_from_zero() -> None:
+    """The likelihood of (1 + year | g) does not know where years begin."""
+    data = crossed().assign(since=np.arange(600) % 20)
+    data["year"] = 2000 + data["since"]
+    far, near = ordfit("y ~ year + (1 + year | g)", data), ordfit("y ~ since + (1 + since | g)", data)
+    assert far.loglik == pytest.approx(near.loglik, abs=1e-8)
+    assert far.varcorr()["sd"].iloc[1] == pytest.approx(near.varcorr()["sd"].iloc[1], rel=1e-5)
+
+
+def test_a_search_that_ends_early_does_not_say_converged() -> None:
+    """A column at 20,000 to 20,019: the gradient stays large, which is told."""
+    data = crossed(seed=5).assign(year=20_000 + np.arange(600) % 20)
+    with pytest.warns(ConvergenceWarning, match=r"\(no further progress\)"):
+        fit = ordfit("y ~ year + (1 + year | g)", data)
+    assert fit.trace.message == "no further progress"

@@ -113,7 +113,9 @@ def prediction_with_errors(
     """
     one_of("interval", interval, ("confidence", None))
     if re is not None or r.fit.marginal is not None:
-        return _prediction_over_effects(r, newdata, type, re, se, interval, level, cost, (method, vcov))
+        _check_over_effects(r, re, method, vcov)
+        fraction("level", level)
+        return mixed_prediction(r, newdata, type, re, se, interval, level, cost)
     one_of("method", method, ("delta", "simulation"))
     whole("draws", draws, 2)
     fraction("level", level)
@@ -148,24 +150,12 @@ def prediction_with_errors(
     return target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
 
 
-def _prediction_over_effects(
-    r: FittedLikelihood,
-    newdata: Any,
-    type: str,
-    re: str | None,
-    se: bool,
-    interval: str | None,
-    level: float,
-    cost: Any,
-    others: tuple[str, Any],
-) -> pd.Series | pd.DataFrame:
-    """Predictions of a fit with random effects, whose errors are by the delta method on the model's covariance."""
+def _check_over_effects(r: FittedLikelihood, re: str | None, method: str, vcov: Any) -> None:
+    """OptionError where `re` stands beside no random effects, or what they know nothing of beside them."""
     if r.fit.marginal is None:
         raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
-    if others != ("delta", None):
+    if method != "delta" or vcov is not None:
         raise OptionError("method and vcov must be left out where the fit has random effects.")
-    fraction("level", level)
-    return mixed_prediction(r, newdata, type, re, se, interval, level, cost)
 
 
 def _prediction_under(r: FittedLikelihood, newdata: Any, type: str, cost: Any) -> pd.Series:

@@ -171,13 +171,6 @@ def _importance_table(fit: FittedBoosting) -> Table:
     )
 
 
-def boosting_report(fit: FittedBoosting) -> Report:
-    """The summary as data."""
-    thresholds = threshold_table(fit.thresholds.to_frame())  # type: ignore[attr-defined]
-    tables = [thresholds, _round_table(fit), _importance_table(fit), *error_tables(fit)]
-    return ranker_report(fit, tables)
-
-
 class BoostedResults(FittedBoosting, FittedThresholds, OrdinalResults):
     """A fitted sum of trees, P(y <= k) = F(threshold_k - H).
 
@@ -202,9 +195,13 @@ class BoostedResults(FittedBoosting, FittedThresholds, OrdinalResults):
     staged = staged_predictions
     staged_errors = ensemble_errors
     importance = boosting_importance
-    report = boosting_report
 
     @property
     def plot(self) -> EnsemblePlots:
         """Pictures of the fit, by matplotlib: `fit.plot.rounds(error="loss")`."""
         return EnsemblePlots(self)
+
+    def report(self) -> Report:
+        """All of the summary as data."""
+        learnt = [threshold_table(self.thresholds.to_frame()), _importance_table(self)]
+        return ranker_report(self, [*learnt, _round_table(self), *error_tables(self)])

@@ -25,7 +25,7 @@ from ....model.likelihood.predictor import Predictor
 from ....model.likelihood.rule import LikelihoodRule
 from ....model.probable import least_expected
 from ....model.sample import Rows
-from ...predictions import unknown_type
+from ...predictions import known_type, unknown_type
 from ...target import Target
 from ..fitted import FittedLikelihood
 from ..standard_errors import UNCERTAIN, depends_on_infinite, limits_between, logit_limits, rule_at, symmetric_limits
@@ -75,8 +75,8 @@ def mixed_prediction(
     """
     if re is not None:
         one_of("re", re, EFFECTS)
-    types = tuple(one for one in r.predicts if one != "margin")
-    if type not in types:
+    type = known_type(r, type)
+    if type not in r.predicts or type == "margin":
         raise unknown_type(r, type)
     if cost is not None and type != "class":
         raise OptionError(f"cost goes with type='class'; got type={type!r}.")

@@ -28,6 +28,8 @@ _CAP, _SHORTER, _TRIES = 1.0, 0.4, 30
 _STEP, _SHORTENED = 1e-4, (1.0, 0.1, 0.01)
 #: Gradient that Newton's method goes on to, that which is enough, and that where a Hessian is as good as at the end.
 _GOAL, _ENOUGH, _CLOSE = 1e-9, 1e-7, 1e-2
+#: Gradient up to which a search has converged.
+_CONVERGED = 1e-6
 #: Steps on one Hessian, and Hessians.
 _NEWTON, _HESSIANS = 6, 8
 
@@ -67,6 +69,8 @@ def maximise(model: MixedModel, objective: Objective, psi: FloatArray, free: Boo
         stuck, at = reached is at, reached
         if stuck or (done and near):
             break
+    if message == "converged" and np.abs(at.gradient[free]).max(initial=0.0) > _CONVERGED:
+        message = "no further progress"
     return Found(at=at, information=information, logliks=logliks, message=message)
 
 
