@@ -159,7 +159,8 @@ class FittedLikelihood(FittedRanker):
             variances = self.fit.information.variances()
         else:
             variances = np.diagonal(self._covariance(None))
-        errors = spread(np.sqrt(variances), self.fit)
+        known = np.where(variances >= 0.0, variances, np.nan)  # short of a maximum rounding makes negative ones
+        errors = spread(np.sqrt(known), self.fit)
         if self.fit.separation is not None:
             errors[infinite_estimates(self.fit.separation)] = np.nan
         return errors
