@@ -361,11 +361,12 @@ class FittedLikelihood(FittedRanker):
     def _crossing_alerts(self) -> list[Alert]:
         """Rows of the fit with negative probabilities; a DataError where the method refuses them."""
         sample = self.design.sample
-        used = np.flatnonzero(sample.case_weights)
-        crossed = crossed_rows(self.rule, sample.rows.take(used))
+        used = sample.case_weights > 0
+        crossed = crossed_rows(self.rule, sample.rows)
+        crossed = crossed[used[crossed]]
         if crossed.size == 0:
             return []
-        text = crossing_text(crossed, used.size, self.design.index.to_numpy()[used], "rows of the fit")
+        text = crossing_text(crossed, int(used.sum()), self.design.index.to_numpy(), "rows of the fit")
         if self.method.refuses_crossing:
             raise DataError(text)
         return [(DataWarning, f"{text} crossing='prevent' fits with thresholds in order all over the data.")]
