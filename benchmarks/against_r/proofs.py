@@ -73,15 +73,17 @@ def miscomputed(case: Case, check: Check) -> bool:
 
 
 def beyond_our_lambda(case: Case, check: Check) -> bool:
-    """R's lambda is beyond ours, which has no end; NumPy finds nothing higher at ours, and more beyond R's."""
+    """R's lambda is beyond ours, which has no end; NumPy finds nothing higher at ours, and more further out."""
     if check.kind != NO_END or case.spec.link not in FLEXIBLE or has_end(case.ours):
         return False
     ours, theirs = (side.numbers["estimates"][-1] for side in (case.ours, case.theirs))
     start = LEFT_OUT[case.spec.link]
     if not min(start, theirs) < ours < max(start, theirs):
         return False
-    here, beyond = (case.highest_at_lambda(value) for value in (ours, 2.0 * theirs - ours))
-    return here <= case.ours.number("loglik") + ABOVE and beyond > case.theirs.number("loglik")
+    if case.highest_at_lambda(ours) > case.ours.number("loglik") + ABOVE:
+        return False
+    beyond = (case.highest_at_lambda(value) for value in (2.0 * theirs - ours, np.copysign(np.inf, theirs)))
+    return any(higher > case.theirs.number("loglik") for higher in beyond)
 
 
 def further_on_the_way(case: Case | Heights, check: Check) -> bool:
