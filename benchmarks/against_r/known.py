@@ -98,7 +98,9 @@ FAULTS = (
         "without their margins): neither side's test is of the model.",
         proofs.coding_matters,
     ),
-    Fault("anova() without location terms", "R ends in an error; ours is an empty table.", proofs.no_location_terms),
+    Fault(
+        "anova() and profiles without effects", "R ends in an error; ours is an empty table.", proofs.no_location_terms
+    ),
     Fault("stops", "R ends in an error of its own; ours has a fit.", proofs.stops),
     Fault("no convergence", "R stops without an end; NumPy finds ours to be a maximum, identified.", proofs.no_end),
     Fault(
