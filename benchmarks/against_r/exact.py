@@ -15,8 +15,8 @@ from benchmarks.against_r.session import Answer
 Function = Callable[[np.ndarray], np.ndarray]
 #: R's ends of the line are +-1e5 and wider.
 _END = 5e4
-#: Steps of central differences, in units of the parameter.
-_STEP = 1e-5
+#: Steps of central differences, in units of the parameter: of probabilities, and of scores.
+_STEP, _WIDE = 1e-5, 1e-4
 #: Directions in which the scores of all rows are below this share of the largest are not identified.
 _RANK = 1e-6
 #: How far a direction without end is followed.
@@ -140,6 +140,16 @@ class Rows:
         return np.column_stack(
             [(self.probabilities(parameters + h) - self.probabilities(parameters - h)) / (2.0 * _STEP) for h in steps]
         )
+
+    def errors(self, parameters: np.ndarray) -> np.ndarray:
+        """(P,) standard errors, from differences of the score."""
+
+        def score(at: np.ndarray) -> np.ndarray:
+            return np.asarray((self.weights / self.probabilities(at)) @ self.slopes(at))
+
+        steps = _WIDE * np.eye(parameters.size)
+        information = np.array([score(parameters - h) - score(parameters + h) for h in steps]) / (2.0 * _WIDE)
+        return np.sqrt(np.diag(np.linalg.inv(0.5 * (information + information.T))))
 
     def identified(self, parameters: np.ndarray) -> bool:
         """Whether the scores of the rows span as many directions as there are parameters."""

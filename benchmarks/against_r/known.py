@@ -120,6 +120,11 @@ FAULTS = (
         proofs.below_a_way_without_end,
     ),
     Fault(
+        "second derivatives by differences",
+        "R's standard errors are off where a link has a parameter; differences of the score give ours.",
+        proofs.second_derivatives,
+    ),
+    Fault(
         "predict() without lambda",
         "R's standard errors leave out that the parameter of the link is estimated; the delta method agrees with ours.",
         proofs.predict_without_lambda,

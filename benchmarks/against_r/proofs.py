@@ -142,6 +142,14 @@ def below_a_way_without_end(case: Case, check: Check) -> bool:
     return check.kind == "convergence" and has_end(case.theirs) and not has_end(case.ours) and case.higher()
 
 
+def second_derivatives(case: Case, check: Check) -> bool:
+    """R takes them of a link with a parameter by differences of the likelihood; those of the score give our errors."""
+    if check.kind != "se" or case.spec.link not in FLEXIBLE or not has_end(case.ours):
+        return False
+    errors = case.rows.errors(case.estimates)
+    return errors.shape == np.shape(check.ours) and bool(np.allclose(check.ours, errors, rtol=_DELTA))
+
+
 def predict_without_lambda(case: Case, check: Check) -> bool:
     """Delta method with R's own covariance over all parameters gives ours."""
     if case.fit is None or not case.fit.fit.n_lambda or check.kind != "observed.se":

@@ -264,6 +264,13 @@ def test_the_likelihood_is_the_one_written_out():
     assert rows().loglik(parameters) == pytest.approx(np.log(expected) @ [1, 2, 1, 1], rel=1e-14)
 
 
+def test_errors_by_differences_are_those_of_multinomial_shares():
+    """Thresholds alone, at shares 1/5, 3/5 and 1/5 of a weight of 5: Var(theta) = 1 / (5 F (1 - F))."""
+    plain = replace(rows(), upper=rows().upper[:, :2], lower=rows().lower[:, :2])
+    at = np.log(np.array([0.2, 0.8]) / np.array([0.8, 0.2]))
+    np.testing.assert_allclose(plain.errors(at), np.sqrt(1.0 / (5.0 * 0.16)), rtol=1e-6)
+
+
 def test_the_highest_likelihood_with_a_parameter_held():
     """Without an effect the likelihood is highest at the cumulative shares: 1/5, 3/5 and 1/5 of the weights."""
     shares = np.array([0.2, 0.6, 0.2])
