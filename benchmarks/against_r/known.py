@@ -93,6 +93,11 @@ FAULTS = (
         proofs.aliased_columns,
     ),
     Fault(
+        "anova() stops at aliased columns",
+        "R ends in an error of its own; ours leaves them out of the tests.",
+        proofs.stops_at_aliased_columns,
+    ),
+    Fault(
         "type III where the coding matters",
         "R tests the coefficients of treatment contrasts, with which the formula is another model (interactions "
         "without their margins): neither side's test is of the model.",

@@ -35,6 +35,8 @@ _DEVIANCE = 1e-3
 _ON_THE_WAY = 1e-2
 #: Numerical derivatives and R's own slack leave this share of a standard error.
 _DELTA = 1e-3
+#: An error of a probability that differences cannot tell from none.
+_NO_ERROR = 1e-12
 
 
 def _agrees_with(case: Case, check: Check, *mends: str) -> bool:
@@ -157,7 +159,7 @@ def predict_without_lambda(case: Case, check: Check) -> bool:
     slopes = case.rows.slopes(case.estimates)[: np.size(check.ours)]
     covariance = case.fit.vcov().to_numpy()
     errors = np.sqrt(np.einsum("np,pq,nq->n", slopes, covariance, slopes))
-    return bool(np.all(excess(np.asarray(check.ours), errors, _DELTA * errors) <= 1.0))
+    return bool(np.all(excess(np.asarray(check.ours), errors, _DELTA * errors + _NO_ERROR) <= 1.0))
 
 
 def refit_stopped_short(case: Case, check: Check) -> bool:
@@ -223,6 +225,10 @@ def aliased_columns(case: Case, check: Check) -> bool:
     return bool(np.all(np.isnan(ours) | own | (excess(ours, theirs, RATIO) <= 1.0)))
 
 
+def stops_at_aliased_columns(case: Case, check: Check) -> bool:
+    return check.kind in WALD and isinstance(check.theirs, str) and bool(case.fit.fit.aliased.any())
+
+
 def coding_matters(case: Case, check: Check) -> bool:
     """With treatment contrasts, which R goes over to, the formula is another model with another maximum."""
     if check.kind != "anova.III" or not _comparable(check):
@@ -256,15 +262,24 @@ def profile_refused(case: Case, check: Check) -> bool:
 def profile_off(case: Case, check: Check) -> bool:
     """With an effect held at our limit, R's own deviance is the quantile, wherever R can be fitted with it.
 
-    That is asked of limits that R has otherwise: R's fit with an effect held may be a lower maximum of a cauchit.
+    That is asked of limits that R has otherwise: R's fit with an effect held may be a lower maximum of a cauchit. Where
+    ours has no limit, as the likelihood levels off, R's own deviance at R's limit is less than the quantile.
     """
     if check.kind != "profile" or "profile" not in case.ours.numbers or case.fit.fit.aliased.any():
         return False
     limits = case.ours.numbers["profile"].reshape(-1, 2)
+    theirs = np.asarray(check.theirs).reshape(-1, 2) if _comparable(check) else np.full_like(limits, np.nan)
     beyond = np.full(limits.size, np.inf)
     if _comparable(check):
         beyond = excess(np.asarray(check.ours), np.asarray(check.theirs), spline_error(case.ours))
-    asked = np.isfinite(limits) & (beyond > 1.0).reshape(limits.shape)
-    found = [case.held(int(place), limits[place, side]) for place, side in np.argwhere(asked)]
-    deviances = np.array([deviance for deviance in found if np.isfinite(deviance)])
-    return deviances.size > 0 and bool(np.all(np.abs(deviances - float(chi2.ppf(0.95, 1))) < _DEVIANCE))
+    differ = (beyond > 1.0).reshape(limits.shape)
+    at_ours = _above_quantile(case, limits, differ & np.isfinite(limits))
+    at_theirs = _above_quantile(case, theirs, differ & ~np.isfinite(limits) & np.isfinite(theirs))
+    right, short = np.abs(at_ours) < _DEVIANCE, at_theirs < -_DEVIANCE
+    return right.size + short.size > 0 and bool(right.all() and short.all())
+
+
+def _above_quantile(case: Case, limits: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """R's deviances less the quantile, with effects held at some limits, wherever R can be fitted with them."""
+    found = np.array([case.held(int(place), limits[place, side]) for place, side in np.argwhere(asked)])
+    return found[np.isfinite(found)] - float(chi2.ppf(0.95, 1))

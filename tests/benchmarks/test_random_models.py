@@ -176,17 +176,18 @@ def test_log_likelihoods_alone_are_excused_by_that_way_and_nothing_else(answer):
         assert (found and found.name) == name
 
 
-def profiled(answer, deviance, moved):
-    """What is said of a profile whose last limit R has elsewhere; R's deviance at that limit of ours is given."""
-    limits = np.array([0.5, 1.5, 2.0, 3.0])
+def profiled(answer, deviance, moved, last=3.0):
+    """What is said of a profile whose last limit R has elsewhere; R's deviance is given at ours, or at R's."""
+    limits = np.array([0.5, 1.5, 2.0, last])
     mine = Answer(answer.numbers | {"profile": limits}, answer.words)
-    other = theirs(mine, profile=limits + [0.0, 0.0, 0.0, moved])
+    asked = last if np.isfinite(last) else moved
+    other = theirs(mine, profile=np.array([0.5, 1.5, 2.0, last + moved if np.isfinite(last) else moved]))
     (check,) = [check for check in compare(mine, other) if not check.agrees]
     case = case_of(mine, other)
     case.fit = SimpleNamespace(
         fit=SimpleNamespace(aliased=np.zeros(1, dtype=bool), confounded=(), separation=None, n_lambda=0)
     )
-    case.held = lambda place, value: deviance if (place, value) == (1, 3.0) else 5.0
+    case.held = lambda place, value: deviance if (place, value) == (1, asked) else 5.0
     case.mended = lambda kind, mends: None
     found = explanation(case, check)
     return found and found.name
@@ -196,6 +197,11 @@ def test_a_limit_is_right_where_rs_deviance_is_the_quantile(answer):
     """The others, on which both agree, are not asked for: R's fit with an effect held may be a lower maximum."""
     assert profiled(answer, 3.841459, moved=1.0) == "profile limits"
     assert profiled(answer, 3.85, moved=1.0) is None
+
+
+def test_no_limit_is_right_where_rs_deviance_at_its_own_is_less_than_the_quantile(answer):
+    assert profiled(answer, 3.3, moved=9.0, last=np.inf) == "profile limits"
+    assert profiled(answer, 3.841459, moved=9.0, last=np.inf) is None
 
 
 def test_the_likelihood_of_another_model_than_the_one_asked_for_is(answer):
