@@ -148,8 +148,8 @@ def second_derivatives(case: Case, check: Check) -> bool:
     """R takes them of a link with a parameter by differences of the likelihood; those of the score give our errors."""
     if check.kind != "se" or case.spec.link not in FLEXIBLE or not has_end(case.ours):
         return False
-    errors = case.rows.errors(case.estimates)
-    return errors.shape == np.shape(check.ours) and bool(np.allclose(check.ours, errors, rtol=_DELTA))
+    errors, ours = case.rows.errors(case.estimates), np.asarray(check.ours)[~np.isnan(check.ours)]
+    return errors.shape == ours.shape and bool(np.allclose(ours, errors, rtol=_DELTA))
 
 
 def predict_without_lambda(case: Case, check: Check) -> bool:
@@ -163,9 +163,12 @@ def predict_without_lambda(case: Case, check: Check) -> bool:
 
 
 def refit_stopped_short(case: Case, check: Check) -> bool:
-    """Every row that differs is of a model that R does not fit, or to a lower maximum than ours."""
+    """Every row that differs, also where R drops no contrasts, is of a model that R fits to a lower maximum or not."""
     if check.kind not in REFITS or not _comparable(check):
         return False
+    mended = case.mended(check.kind, ("contrasts",)) if case.spec.contrasts else None
+    if mended is not None and _comparable(mended):
+        check = mended
     terms = case.ours.words[f"{check.kind}.terms"].split("\t")
     ours, theirs = np.asarray(check.ours), np.asarray(check.theirs)
     differ = np.flatnonzero(excess(ours, theirs, RATIO) > 1.0)
