@@ -11,6 +11,9 @@ import pandas as pd
 
 MISSING = "NA"
 
+#: Formats that have no number of decimals to be chosen.
+_FIXED = ("p", "p3", "int", "percent", "bool", "text")
+
 # Below this a p-value is not told apart from zero.
 _SMALLEST_P = 1e-16
 
@@ -25,6 +28,13 @@ def column_cells(values: pd.Series, spec: str | None) -> list[str]:
         spec = few_decimals(values)
     write = _WRITERS.get(spec, lambda x: format(x, f"z{spec}"))
     return [_cell(value, write) for value in values]
+
+
+def with_digits(spec: str | None, values: pd.Series, digits: int | None) -> str | None:
+    """The format with a number of decimals, where it is one of measures and not of counts, p-values or words."""
+    if digits is None or spec in _FIXED or (spec is None and not pd.api.types.is_float_dtype(values)):
+        return spec
+    return f".{digits}f"
 
 
 def p_value(p: float) -> str:

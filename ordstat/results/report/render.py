@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from .cells import column_cells, number
+from .export.html import CELL, LABEL, RULE, TABLE
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -240,11 +241,6 @@ def _blocks(columns: list[list[str]], width: int) -> Iterator[list[list[str]]]:
     yield block
 
 
-def blocks_of(columns: list[list[str]], width: int) -> Iterator[list[str]]:
-    """Lines of the pieces of a table of text, its first column the row labels, in at most `width` characters."""
-    return (_aligned(block) for block in _blocks(columns, width))
-
-
 def _aligned(block: list[list[str]]) -> list[str]:
     """Lines of one block: head, rule, rows; labels to the left, numbers to the right."""
     sizes = [max(map(len, column)) for column in block]
@@ -266,12 +262,8 @@ def _folded(lines: list[str], fold: int, width: int) -> list[str]:
     return [bar.join(row) for row in zip_longest(*pieces, fillvalue=" " * size)]
 
 
-# HTML: no script, no class names, colours taken from the page so that dark themes work.
+# HTML
 
-_CELL = "padding:.15em .8em;text-align:right;white-space:nowrap"
-_LABEL = "padding:.15em .8em .15em 0;text-align:left;white-space:pre"  # the nodes of a tree are indented
-_RULE = "border-bottom:1px solid currentColor"
-_TABLE = "border-collapse:collapse;margin:.2em 0;font-variant-numeric:tabular-nums;background:transparent"
 _BLOCK = '<div style="margin-bottom:1em">'
 
 
@@ -279,7 +271,7 @@ def as_html(report: Report, folded: Report | None = None) -> str:
     """The report as one div of escaped text; below it, to be opened by a click, another one."""
     parts = [
         '<div style="color:inherit;font-size:.95em">',
-        f'<div style="font-weight:bold;{_RULE};margin-bottom:.4em">{escape(report.title)}</div>',
+        f'<div style="font-weight:bold;{RULE};margin-bottom:.4em">{escape(report.title)}</div>',
         _header_html(report.header),
         *(_line_html(block) if isinstance(block, Line) else _table_html(block) for block in report.tables),
         *(f'<div style="opacity:.8">{escape(note)}</div>' for note in (*report.notes, *report.of_margins)),
@@ -298,29 +290,29 @@ def _header_html(pairs: Sequence[tuple[str, Any]]) -> str:
     if not pairs:
         return ""
     rows = "".join(
-        f'<tr style="background:transparent"><td style="{_LABEL};opacity:.8">{escape(label)}</td>'
-        f'<td style="{_LABEL};white-space:normal">{escape(number(value))}</td></tr>'
+        f'<tr style="background:transparent"><td style="{LABEL};opacity:.8">{escape(label)}</td>'
+        f'<td style="{LABEL};white-space:normal">{escape(number(value))}</td></tr>'
         for label, value in pairs
     )
-    return f'{_BLOCK}<table style="{_TABLE}">{rows}</table></div>'
+    return f'{_BLOCK}<table style="{TABLE}">{rows}</table></div>'
 
 
 def _table_html(table: Table) -> str:
     frame = table.frame
     bodies = [column_cells(frame.iloc[:, i], table.formats.get(name)) for i, name in enumerate(frame.columns)]
     name = "" if frame.index.name is None else str(frame.index.name)
-    head = f'<th style="{_LABEL};{_RULE}">{escape(name)}</th>' + "".join(
-        f'<th style="{_CELL};{_RULE}">{escape(str(column))}</th>' for column in frame.columns
+    head = f'<th style="{LABEL};{RULE}">{escape(name)}</th>' + "".join(
+        f'<th style="{CELL};{RULE}">{escape(str(column))}</th>' for column in frame.columns
     )
     rows = "".join(
-        f'<tr style="background:transparent"><td style="{_LABEL}">{escape(str(label))}</td>'
-        + "".join(f'<td style="{_CELL}">{escape(body[i])}</td>' for body in bodies)
+        f'<tr style="background:transparent"><td style="{LABEL}">{escape(str(label))}</td>'
+        + "".join(f'<td style="{CELL}">{escape(body[i])}</td>' for body in bodies)
         + "</tr>"
         for i, label in enumerate(frame.index)
     )
     note = f'<div style="opacity:.8">{escape(table.note)}</div>' if table.note else ""
     return (
         f'{_BLOCK}<div style="font-weight:bold">{escape(table.title)}</div>'
-        f'<table style="{_TABLE}"><thead><tr style="background:transparent">{head}</tr></thead>'
+        f'<table style="{TABLE}"><thead><tr style="background:transparent">{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table>{note}</div>"
     )

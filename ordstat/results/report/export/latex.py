@@ -1,0 +1,88 @@
+"""LaTeX with the rules of the booktabs package."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from ..grid import Grid, spans
+
+#: Characters that mean something to LaTeX, or that its oldest fonts have not.
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$", "|": r"\textbar{}", '"': "''",
+    "[": "{[}", "]": "{]}", "*": "{*}", "×": r"$\times$", "²": "$^2$", "±": r"$\pm$", "−": "$-$", "≤": r"$\le$",
+    "≥": r"$\ge$", "≠": r"$\ne$", "–": "--", "—": "---", "…": r"\dots{}", "∞": r"$\infty$",
+}  # fmt: skip
+_NEGATIVE = re.compile(r"(?<![\w.)\]-])-(?=[\d.]|inf)")
+#: A column of longer labels breaks its lines.
+_LONG = 40
+
+
+def latex(grid: Grid, label: str | None = None) -> str:
+    r"""A table environment for a document with \usepackage{booktabs}.
+
+    Parameters
+    ----------
+    grid : Grid
+    label : str, optional
+        Of \label.
+    """
+    lines = [r"\begin{table}[htbp]", r"\centering"]
+    lines += [rf"\caption{{{escaped(grid.title)}}}"] if grid.title else []
+    lines += [rf"\label{{{label}}}"] if label else []
+    lines += [rf"\begin{{tabular}}{{{_columns(grid)}}}", r"\toprule"]
+    for head in grid.heads[:-1]:
+        lines += _headings(head)
+    lines += [_row(grid.names), r"\midrule"]
+    for number, row in enumerate(grid.rows):
+        lines += [*([r"\midrule"] if number in grid.rules else []), _row(row)]
+    lines += [r"\bottomrule", r"\end{tabular}", *_notes(grid.notes), r"\end{table}"]
+    return "\n".join(lines) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Text as LaTeX prints it, a hyphen before a number as a minus.
+
+    Examples
+    --------
+    >>> print(escaped("a_b & c%, 1|2"), escaped("-1.5"), escaped("<.001"))
+    a\\_b \\& c\\%, 1\\textbar{}2 $-$1.5 $<$.001
+    """
+    return "".join(_letter(character) for character in _NEGATIVE.sub("−", text))
+
+
+def _letter(character: str) -> str:
+    if character in _SPECIAL:
+        return _SPECIAL[character]
+    name = unicodedata.name(character, "") if character >= "\u0370" else ""
+    if name.startswith("GREEK SMALL LETTER ") and name.count(" ") == 3:
+        letter = name.rpartition(" ")[2].lower().replace("lamda", "lambda")
+        return character if letter in ("omicron", "final") else rf"$\{letter}$"
+    return character
+
+
+def _columns(grid: Grid) -> str:
+    longest = max((len(row[0]) for row in grid.rows), default=0)
+    first = r"p{0.4\linewidth}" if grid.n_labels == 1 and longest > _LONG else grid.align[:1]
+    return first + grid.align[1:]
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    return " & ".join(map(escaped, cells)) + r" \\"
+
+
+def _headings(head: tuple[str, ...]) -> list[str]:
+    """A line of headings over columns, and the rules below them."""
+    cells, rules, start = [], [], 1
+    for text, size in spans(head):
+        cells.append(rf"\multicolumn{{{size}}}{{c}}{{{escaped(text)}}}" if text else "")
+        rules += [rf"\cmidrule(lr){{{start}-{start + size - 1}}}"] if text else []
+        start += size
+    return [" & ".join(cells) + r" \\", " ".join(rules)]
+
+
+def _notes(notes: tuple[str, ...]) -> list[str]:
+    if not notes:
+        return []
+    return [r"\par\smallskip", r"{\footnotesize\raggedright", *(rf"{escaped(note)}\par" for note in notes), "}"]

@@ -1,0 +1,133 @@
+"""A table whose numbers are text already: what every export shows, each in its own way."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+_GAP = "  "
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """A table as text.
+
+    Attributes
+    ----------
+    title : str
+    heads : tuple of tuple of str
+        Lines of the head, a text for every column. In all but the last, neighbours that are equal are one heading.
+    rows : tuple of tuple of str
+    align : str
+        A letter for every column: "l", "r" or "c".
+    n_labels : int
+        How many columns at the left tell what a row is.
+    rules : frozenset of int
+        Rows with a rule above them.
+    notes : tuple of str
+    """
+
+    title: str
+    heads: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[str, ...], ...]
+    align: str
+    n_labels: int
+    rules: frozenset[int] = frozenset()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The last line of the head."""
+        return self.heads[-1]
+
+
+def spans(head: Sequence[str]) -> list[tuple[str, int]]:
+    """Headings of a line, with the number of columns of each; columns without one stand alone.
+
+    Examples
+    --------
+    >>> spans(["", "", "men", "men", "women"])
+    [('', 1), ('', 1), ('men', 2), ('women', 1)]
+    """
+    found: list[tuple[str, int]] = []
+    for text, columns in groupby(head):
+        size = len(list(columns))
+        found += [(text, size)] if text else [("", 1)] * size
+    return found
+
+
+# Text
+
+
+def grid_text(grid: Grid, width: int) -> str:
+    """The table in blocks of columns, each of at most `width` characters, its title above and its notes below."""
+    blocks = ["\n".join(line.rstrip() for line in _lines(grid, columns)) for columns in _blocks(grid, width)]
+    return titled("\n\n".join(blocks), grid, width)
+
+
+def titled(body: str, grid: Grid, width: int) -> str:
+    """Title, rows and notes."""
+    notes = [line for note in grid.notes for line in textwrap.wrap(note, width, subsequent_indent="  ")]
+    return "\n".join([*textwrap.wrap(grid.title, width), body, *([""] if notes else []), *notes])
+
+
+def _sizes(grid: Grid) -> list[int]:
+    return [max(map(len, column)) for column in zip(grid.names, *grid.rows, strict=True)]
+
+
+def _blocks(grid: Grid, width: int) -> Iterator[list[int]]:
+    """Columns in as many pieces as the width asks for, each with those of the labels first."""
+    sizes, first = _sizes(grid), list(range(max(grid.n_labels, 1)))
+    taken = used = sum(sizes[i] for i in first) + len(_GAP) * (len(first) - 1)
+    block = list(first)
+    for column in range(len(first), len(sizes)):
+        size = sizes[column] + len(_GAP)
+        if used + size > width and len(block) > len(first):
+            yield block
+            block, used = list(first), taken
+        block.append(column)
+        used += size
+    yield block
+
+
+def _lines(grid: Grid, columns: list[int]) -> Iterator[str]:
+    """Head, rule, rows; labels to the left, numbers to the right or, of models, in the middle."""
+    sizes = _sizes(grid)
+    sizes = [sizes[i] for i in columns]
+    heads = [[head[i] for i in columns] for head in grid.heads]
+    for head in heads[:-1]:
+        sizes = _widened(head, sizes)
+    rule = "-" * (sum(sizes) + len(_GAP) * (len(sizes) - 1))
+    align = "".join(grid.align[i] for i in columns)
+    yield from (_headings(head, sizes) for head in heads[:-1])
+    yield _line(heads[-1], sizes, align)
+    yield rule
+    for number, row in enumerate(grid.rows):
+        if number in grid.rules:
+            yield rule
+        yield _line([row[i] for i in columns], sizes, align)
+
+
+def _widened(head: list[str], sizes: list[int]) -> list[int]:
+    """Sizes of columns that leave room for their headings."""
+    wider, start = list(sizes), 0
+    for text, count in spans(head):
+        room = sum(wider[start : start + count]) + len(_GAP) * (count - 1)
+        wider[start + count - 1] += max(len(text) - room, 0)
+        start += count
+    return wider
+
+
+def _headings(head: list[str], sizes: list[int]) -> str:
+    pieces, start = [], 0
+    for text, count in spans(head):
+        pieces.append(text.center(sum(sizes[start : start + count]) + len(_GAP) * (count - 1)))
+        start += count
+    return _GAP.join(pieces)
+
+
+def _line(cells: Sequence[str], sizes: Sequence[int], align: str) -> str:
+    place = {"l": str.ljust, "r": str.rjust, "c": str.center}
+    return _GAP.join(place[way](cell, size) for cell, size, way in zip(cells, sizes, align, strict=True))
