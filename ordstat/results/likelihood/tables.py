@@ -10,10 +10,11 @@ import pandas as pd
 
 from ...exceptions import OptionError
 from ..report.cells import few_decimals, ratio_decimals, short_p_value
+from ..report.noted import NotedFrame
 from ..report.render import Line, Report, Table
 from ..report.screen import learnt
 from ..report.sections import threshold_table
-from .fitted import FittedLikelihood
+from .fitted import FittedLikelihood, of_errors
 from .profile import confidence_limits
 from .proportionality import OMNIBUS, score_tests
 
@@ -57,7 +58,8 @@ def tidy_parameters(
     ends = {"conf_low": low, "conf_high": high} if conf_int else {}
     named = {"term": r.parameters.names, "estimate": estimate}
     frame = pd.DataFrame(named | tests | ends | {"coef_type": r.parameters.kinds})
-    return frame if r.random_parameters is None else pd.concat([frame, _random_rows(r, level, frame)])
+    frame = frame if r.random_parameters is None else pd.concat([frame, _random_rows(r, level, frame)])
+    return NotedFrame.of(frame, of_errors(r), "Parameters" + "; exponents of all but thresholds" * exponentiate)
 
 
 def _random_rows(r: FittedLikelihood, level: float, frame: pd.DataFrame) -> pd.DataFrame:

@@ -27,7 +27,7 @@ _MOST_ROWS = 100
 _WIDE = 8
 
 
-class NotedFrame(Exported, pd.DataFrame):
+class NotedFrame(Exported, pd.DataFrame):  # type: ignore[misc]  # exports other than pandas', on purpose
     """A data frame that prints its title and notes with its rows, all columns in 80 characters.
 
     The title is `attrs["title"]`, the notes are `attrs["notes"]`. The numbers are those of any data frame, and a part
@@ -42,13 +42,16 @@ class NotedFrame(Exported, pd.DataFrame):
     def of(
         cls,
         frame: pd.DataFrame,
-        notes: Iterable[str] = (),
-        title: str = "",
+        notes: Iterable[str] | None = None,
+        title: str | None = None,
         formats: Mapping[Any, str] | None = None,
     ) -> NotedFrame:
-        """A frame with a title and notes, and formats of its columns where its names do not tell them."""
+        """A frame with a title and notes, its own if not given, and formats where names of columns do not tell them."""
         found = cls(frame)
-        found.attrs = {**frame.attrs, "notes": list(notes), "title": title}
+        own = {"notes": [], "title": "", **frame.attrs}
+        found.attrs = (
+            own | ({} if notes is None else {"notes": list(notes)}) | ({} if title is None else {"title": title})
+        )
         if formats is not None:
             found.attrs["formats"] = dict(formats)
         return found
@@ -129,7 +132,7 @@ def _text(grid: Grid) -> str:
 def _labels(frame: pd.DataFrame) -> list[_Column]:
     """The columns of an index of names; an outer label is not repeated."""
     index = frame.index
-    if isinstance(index, pd.RangeIndex):
+    if isinstance(index, pd.RangeIndex) and frame.columns.nlevels == 1 and index.name is None:
         return []
     found = []
     for level in range(index.nlevels):

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ...report.cells import count
+from ...report.noted import NotedFrame
 from ...report.render import Report, Summary, Table
 from ...report.sections import shortened
 from ..comparison import described
@@ -33,7 +34,7 @@ def pooled_frame(r: PooledEstimates, exponentiate: bool = False, level: float = 
     if exponentiate:
         effects = r.parameters.of("nominal", "location", "scale")
         numbers[effects] = np.exp(numbers[effects])
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "term": r.parameters.names,
             "estimate": numbers[:, 0],
@@ -48,6 +49,7 @@ def pooled_frame(r: PooledEstimates, exponentiate: bool = False, level: float = 
             "coef_type": r.parameters.kinds,
         }
     )
+    return NotedFrame.of(frame, (), "Pooled parameters" + "; exponents of all but thresholds" * exponentiate)
 
 
 def pooled_report(r: PooledEstimates, level: float = 0.95) -> Report:
