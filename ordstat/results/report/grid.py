@@ -129,5 +129,9 @@ def _headings(head: list[str], sizes: list[int]) -> str:
 
 
 def _line(cells: Sequence[str], sizes: Sequence[int], align: str) -> str:
-    place = {"l": str.ljust, "r": str.rjust, "c": str.center}
-    return _GAP.join(place[way](cell, size) for cell, size, way in zip(cells, sizes, align, strict=True))
+    return _GAP.join(aligned(cell, size, way) for cell, size, way in zip(cells, sizes, align, strict=True))
+
+
+def aligned(cell: str, size: int, way: str) -> str:
+    """A cell with blanks to its size: at its right of "l", at its left of "r", on both sides of "c"."""
+    return {"l": str.ljust, "r": str.rjust, "c": str.center}[way](cell, size)

@@ -16,8 +16,8 @@ _WIDTH = 80
 _FORMATS = {
     "estimate": "estimate", "std_error": "estimate", "lower": "estimate", "upper": "estimate", "difference": "estimate",
     "conf_low": "estimate", "conf_high": "estimate", "variance": "estimate", "sd": "estimate",
-    "statistic": ".3f", "chisq": ".3f", "F": ".3f", "lr_stat": ".3f", "lrt": ".3f", "loglik": ".3f", "aic": ".2f",
-    "deff": ".3f", "riv": ".3f", "df": "int", "no_par": "int", "df_resid": ".1f", "df_denom": ".1f", "p_value": "p3",
+    "statistic": ".3f", "chisq": ".3f", "F": ".3f", "lr_stat": ".3f", "lrt": ".3f", "loglik": ".3f", "null_loglik": ".3f", "aic": ".2f", "bic": ".2f",
+    "deff": ".3f", "riv": ".3f", "df": "int", "no_par": "int", "nobs": "int", "edf": "int", "df_residual": "int", "lr_df": "int", "df_resid": ".1f", "df_denom": ".1f", "p_value": "p3",
 }  # fmt: skip
 #: Text of more characters than this is listed below the rows.
 _LONG = 40
@@ -105,7 +105,11 @@ def frame_grid(
     columns = [column for _, column in (*labels, *cells)]
     n_labels = len(labels)
     if len(frame) == 1 and len(names) > _WIDE and not labels:
-        names, columns, n_labels = [("",), ("",)], [[name[-1] for name in names], [cell for [cell] in columns]], 1
+        names, columns, n_labels = (
+            [("figure",), ("value",)],
+            [[name[-1] for name in names], [cell for [cell] in columns]],
+            1,
+        )
     return Grid(
         title=title,
         heads=tuple(zip(*names, strict=True)),
@@ -136,7 +140,7 @@ def _labels(frame: pd.DataFrame) -> list[_Column]:
         return []
     found = []
     for level in range(index.nlevels):
-        texts = [_one_line(value) for value in index.get_level_values(level)]
+        texts = [_indented(_one_line(value)) for value in index.get_level_values(level)]
         if level < index.nlevels - 1:
             texts = [text if i == 0 or text != texts[i - 1] else "" for i, text in enumerate(texts)]
         name = index.names[level]
@@ -158,13 +162,19 @@ def _cells(
             said = dict.fromkeys(zip(texts, frame.index, strict=True))
             long += [f"{name} of {label}: {text}" for text, label in said]
         else:
-            head = tuple(map(str, name)) if isinstance(name, tuple) else (str(name),)
+            head = tuple(str(part).strip() for part in (name if isinstance(name, tuple) else (name,)))
             cells.append((head, ["" if text == MISSING else text for text in texts] if labelled else texts))
     return cells, long
 
 
 def _one_line(value: Any) -> str:
     return " ".join(str(value).splitlines())
+
+
+def _indented(label: str) -> str:
+    """A label whose blanks at its beginning, as of the nodes of a tree, are kept by every export."""
+    text = label.lstrip(" ")
+    return "\N{NO-BREAK SPACE}" * (len(label) - len(text)) + text
 
 
 def _is_text(column: Sequence[str]) -> bool:
@@ -179,5 +189,7 @@ def _format(name: Any, column: pd.Series) -> str:
     if column.dtype.kind in "fiu":
         if name == "df" and not (column.isna() | (column % 1 == 0)).all():
             return ".1f"  # Satterthwaite's
+        if str(name).endswith("p_value"):
+            return "p3"
         return _FORMATS.get(name, "g" if column.dtype.kind == "f" else "int")
     return "bool" if column.dtype.kind == "b" else "text"

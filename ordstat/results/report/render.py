@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import zip_longest
 from typing import Any
 
 import pandas as pd
 
+from ...exceptions import OptionError
 from .cells import column_cells, number
 from .export.html import CELL, LABEL, RULE, TABLE
+from .exported import Exported
+from .grid import Grid
+from .noted import NotedFrame
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,6 +49,10 @@ class Table:
     section: str = "model"
     inline: bool = False
 
+    def noted(self) -> NotedFrame:
+        """The frame with title and note."""
+        return NotedFrame.of(self.frame, [self.note] if self.note else [], self.title, self.formats)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
@@ -61,6 +69,11 @@ class Line:
     items: tuple[str, ...]
     head: str = ""
     between: str = "; "
+
+    @property
+    def text(self) -> str:
+        """All of it in one line."""
+        return f"{self.head} {(self.between if self.between.strip() else ', ').join(self.items)}".strip()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -92,8 +105,11 @@ _KEPT = "\N{NO-BREAK SPACE}"
 _LONGEST_LABEL = 44
 
 
-class Summary:
+class Summary(Exported):
     """A summary to look at: text in a terminal, HTML in a notebook, frames in `tables`.
+
+    Its exports, as `to_latex`, have the tables that are shown; those of one screen, what was learnt alone: the
+    coefficients, and as notes what stands in lines. All tables of `tables` can be exported by themselves.
 
     Attributes
     ----------
@@ -109,12 +125,22 @@ class Summary:
         `report` itself unless given.
     width : int
         Columns of text.
+    learnt : sequence of Table or Line, optional
+        What exports have of it; all its tables unless given.
     """
 
-    def __init__(self, report: Report, data: Report | None = None, width: int = WIDTH) -> None:
+    def __init__(
+        self,
+        report: Report,
+        data: Report | None = None,
+        width: int = WIDTH,
+        learnt: Sequence[Table | Line] = (),
+    ) -> None:
         self.report = report
         self.data = report if data is None else data
         self._width = width
+        has_tables = any(isinstance(block, Table) for block in learnt)
+        self._exported = tuple(learnt) if has_tables else report.tables
 
     def __repr__(self) -> str:
         return as_text(self.report, self._width, WIDTH)
@@ -125,7 +151,35 @@ class Summary:
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """All tables by title, unrounded."""
-        return {table.title: table.frame for table in self.data.tables if isinstance(table, Table)}
+        return {table.title: table.noted() for table in self.data.tables if isinstance(table, Table)}
+
+    def grids(self, digits: int | None = None) -> Sequence[Grid]:
+        """The tables as text, each with the lines that stand by it as notes.
+
+        Parameters
+        ----------
+        digits : int, optional
+
+        Raises
+        ------
+        OptionError
+            There is no table.
+        """
+        found: list[Grid] = []
+        lines: list[str] = []
+        for block in self._exported:
+            if isinstance(block, Table):
+                found += block.noted().grids(digits)
+            elif not found:
+                lines.append(block.text)
+            else:
+                found[-1] = replace(found[-1], notes=(*found[-1].notes, block.text))
+        if not found:
+            raise OptionError("this part of the summary has no table to export.")
+        first = replace(found[0], notes=(*lines, *found[0].notes))
+        if len(found) == 1:
+            first = replace(first, title=self.report.title, notes=(first.title, *first.notes))
+        return [first, *found[1:]]
 
 
 class Reported:

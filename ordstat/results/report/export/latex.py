@@ -12,7 +12,7 @@ _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$", "|": r"\textbar{}", '"': "''",
     "[": "{[}", "]": "{]}", "*": "{*}", "×": r"$\times$", "²": "$^2$", "±": r"$\pm$", "−": "$-$", "≤": r"$\le$",
-    "≥": r"$\ge$", "≠": r"$\ne$", "–": "--", "—": "---", "…": r"\dots{}", "∞": r"$\infty$",
+    "≥": r"$\ge$", "≠": r"$\ne$", "–": "--", "—": "---", "…": r"\dots{}", "∞": r"$\infty$", "\N{NO-BREAK SPACE}": "~",
 }  # fmt: skip
 _NEGATIVE = re.compile(r"(?<![\w.)\]-])-(?=[\d.]|inf)")
 #: A column of longer labels breaks its lines.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from ..grid import Grid
+from ..grid import Grid, aligned
 
-_SPECIAL = re.compile(r"([\\`*_|<~^$])")
+#: An underscore within a word is no mark.
+_SPECIAL = re.compile(r"([\\`*|<~^$]|(?<!\w)_|_(?!\w))")
 
 
 def markdown(grid: Grid) -> str:
@@ -17,13 +18,14 @@ def markdown(grid: Grid) -> str:
     sizes = [max(3, *map(len, column)) for column in zip(*table, strict=True)]
     ends = {"l": (":", "-"), "r": ("-", ":"), "c": (":", ":")}
     marks = [ends[way][0] + "-" * (size - 2) + ends[way][1] for way, size in zip(grid.align, sizes, strict=True)]
-    lines += [_row(table[0], sizes), _row(marks, sizes), *(_row(row, sizes) for row in table[1:])]
+    lines += [_row(row, sizes, grid.align) for row in (table[0], marks, *table[1:])]
     notes = [text for note in grid.notes for text in ("", _escaped(note))]
     return "\n".join([*lines, *notes]) + "\n"
 
 
-def _row(cells: list[str], sizes: list[int]) -> str:
-    return f"| {' | '.join(cell.ljust(size) for cell, size in zip(cells, sizes, strict=True))} |"
+def _row(cells: list[str], sizes: list[int], align: str) -> str:
+    padded = (aligned(cell, size, way) for cell, size, way in zip(cells, sizes, align, strict=True))
+    return f"| {' | '.join(padded)} |"
 
 
 def _escaped(text: str) -> str:
