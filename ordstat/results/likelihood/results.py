@@ -24,6 +24,7 @@ from .power import simulated_power
 from .profile import confidence_limits, profiles
 from .proportionality import brant_tests, nominal_tests, scale_tests, score_tests
 from .residuals import convergence_of, influence_of, residual_series
+from .sentence import term_sentence
 from .single_terms import added_terms, dropped_terms, stepwise
 from .summary import likelihood_figures, likelihood_report, likelihood_summary
 from .tables import tidy_parameters
@@ -80,6 +81,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     summary = likelihood_summary
     report = likelihood_report
     tidy = tidy_parameters
+    sentence = term_sentence
     glance = likelihood_figures
     with_vcov = with_covariance
     confint = confidence_limits

@@ -20,7 +20,7 @@ from .grid import Grid
 #: A file to write to.
 Where = str | PathLike[str] | None
 _LABEL = re.compile(r"[\w:.-]+")
-_MOST_DIGITS = 15
+MOST_DIGITS = 15
 
 
 class Exported:
@@ -176,7 +176,7 @@ class Exported:
     def _captioned(self, digits: int | None, caption: str | None) -> list[Grid]:
         """The tables, the first with another title where one is given."""
         if digits is not None:
-            digits = whole("digits", digits, 0, _MOST_DIGITS)
+            digits = whole("digits", digits, 0, MOST_DIGITS)
         first, *others = self.grids(digits)
         return [first if caption is None else replace(first, title=caption), *others]
 

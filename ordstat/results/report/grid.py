@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 _GAP = "  "
+#: A number, perhaps in parentheses or with stars: what is before its point, and the rest.
+_NUMBER = re.compile(r"([(<]*-?\d*)((?:\.\d+)?(?:e[+-]\d+)?[)*]*)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +66,7 @@ def spans(head: Sequence[str]) -> list[tuple[str, int]]:
 
 def grid_text(grid: Grid, width: int) -> str:
     """The table in blocks of columns, each of at most `width` characters, its title above and its notes below."""
+    grid = at_the_point(grid)
     blocks = ["\n".join(line.rstrip() for line in _lines(grid, columns)) for columns in _blocks(grid, width)]
     return titled("\n\n".join(blocks), grid, width)
 
@@ -75,6 +79,25 @@ def titled(body: str, grid: Grid, width: int) -> str:
 
 def _sizes(grid: Grid) -> list[int]:
     return [max(map(len, column)) for column in zip(grid.names, *grid.rows, strict=True)]
+
+
+def at_the_point(grid: Grid) -> Grid:
+    """The numbers of centred columns with blanks around them that put their decimal points below each other."""
+    columns = [
+        _pointed(column) if way == "c" else column
+        for way, column in zip(grid.align, zip(*grid.rows, strict=True), strict=True)
+    ]
+    return replace(grid, rows=tuple(zip(*columns, strict=True)))
+
+
+def _pointed(cells: Sequence[str]) -> Sequence[str]:
+    found = [_NUMBER.fullmatch(cell) for cell in cells]
+    before = max((len(number[1]) for number in found if number), default=0)
+    after = max((len(number[2]) for number in found if number), default=0)
+    return [
+        number[1].rjust(before) + number[2].ljust(after) if number else cell
+        for cell, number in zip(cells, found, strict=True)
+    ]
 
 
 def _blocks(grid: Grid, width: int) -> Iterator[list[int]]:
@@ -107,7 +130,9 @@ def _lines(grid: Grid, columns: list[int]) -> Iterator[str]:
     for number, row in enumerate(grid.rows):
         if number in grid.rules:
             yield rule
-        yield _line([row[i] for i in columns], sizes, align)
+        cells = [row[i] for i in columns]
+        if any(cell.strip() for cell in cells):
+            yield _line(cells, sizes, align)
 
 
 def _widened(head: list[str], sizes: list[int]) -> list[int]:

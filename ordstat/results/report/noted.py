@@ -16,8 +16,10 @@ _WIDTH = 80
 _FORMATS = {
     "estimate": "estimate", "std_error": "estimate", "lower": "estimate", "upper": "estimate", "difference": "estimate",
     "conf_low": "estimate", "conf_high": "estimate", "variance": "estimate", "sd": "estimate",
-    "statistic": ".3f", "chisq": ".3f", "F": ".3f", "lr_stat": ".3f", "lrt": ".3f", "loglik": ".3f", "null_loglik": ".3f", "aic": ".2f", "bic": ".2f",
-    "deff": ".3f", "riv": ".3f", "df": "int", "no_par": "int", "nobs": "int", "edf": "int", "df_residual": "int", "lr_df": "int", "df_resid": ".1f", "df_denom": ".1f", "p_value": "p3",
+    "statistic": ".3f", "chisq": ".3f", "F": ".3f", "lr_stat": ".3f", "lrt": ".3f", "deff": ".3f", "riv": ".3f",
+    "loglik": ".3f", "null_loglik": ".3f", "aic": ".2f", "bic": ".2f",
+    "df": "int", "no_par": "int", "nobs": "int", "edf": "int", "df_residual": "int", "lr_df": "int",
+    "df_resid": ".1f", "df_denom": ".1f", "p_value": "p3",
 }  # fmt: skip
 #: Text of more characters than this is listed below the rows.
 _LONG = 40

@@ -76,7 +76,7 @@ def _headings(head: tuple[str, ...]) -> list[str]:
     """A line of headings over columns, and the rules below them."""
     cells, rules, start = [], [], 1
     for text, size in spans(head):
-        cells.append(rf"\multicolumn{{{size}}}{{c}}{{{escaped(text)}}}" if text else "")
+        cells.append(rf"\multicolumn{{{size}}}{{c}}{{{escaped(text)}}}" if size > 1 else escaped(text))
         rules += [rf"\cmidrule(lr){{{start}-{start + size - 1}}}"] if text else []
         start += size
     return [" & ".join(cells) + r" \\", " ".join(rules)]

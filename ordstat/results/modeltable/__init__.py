@@ -1,0 +1,1 @@
+"""Several fits as one table, side by side."""
