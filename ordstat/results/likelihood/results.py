@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ..base import OrdinalResults
+from ..paper.sentence import term_sentence
 from .bootstrap import bootstrapped
 from .discrimination import discrimination_series
 from .effects.emmeans import marginal_means
@@ -24,7 +25,6 @@ from .power import simulated_power
 from .profile import confidence_limits, profiles
 from .proportionality import brant_tests, nominal_tests, scale_tests, score_tests
 from .residuals import convergence_of, influence_of, residual_series
-from .sentence import term_sentence
 from .single_terms import added_terms, dropped_terms, stepwise
 from .summary import likelihood_figures, likelihood_report, likelihood_summary
 from .tables import tidy_parameters

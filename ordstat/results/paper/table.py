@@ -208,7 +208,8 @@ def _numbers(columns: Sequence[ModelColumn], parameters: Iterable[tuple[str, str
     index = [(*row, value) for row in parameters for value in VALUES] + [(FIT, name, "value") for name in figures]
     found = np.full((len(index), len(columns)), np.nan)
     for j, column in enumerate(columns):
-        values = {(*row, name): number for name, own in column.parameters.items() for row, number in own.items()}
-        values |= {(FIT, name, "value"): number for name, number in column.figures.items()}
+        values = {(FIT, name, "value"): number for name, number in column.figures.items()}
+        for (part, term), own in zip(column.parameters.index, column.parameters.to_dict("records"), strict=True):
+            values |= {(part, term, str(name)): number for name, number in own.items()}
         found[:, j] = [values.get(row, np.nan) for row in index]
     return pd.DataFrame(found, index=pd.MultiIndex.from_tuples(index, names=["part", "term", "value"]))

@@ -9,11 +9,11 @@ import pandas as pd
 
 from ..._typing import FloatArray
 from ...checks import fraction, one_of
-from ..modeltable.labels import row_label
+from ..likelihood.fitted import FittedLikelihood
+from ..likelihood.profile import places
+from ..likelihood.tables import SHORT, ratio_of, tidy_parameters, with_ratios
 from ..report.cells import decimals_of, short_p_value
-from .fitted import FittedLikelihood
-from .profile import places
-from .tables import SHORT, ratio_of, tidy_parameters, with_ratios
+from .labels import row_label
 
 
 def term_sentence(r: FittedLikelihood, term: str | None = None, level: float = 0.95) -> str:
@@ -58,7 +58,7 @@ def _line(r: FittedLikelihood, found: pd.Series, df: float, level: float) -> str
         return f"{label}: not estimated, as earlier columns determine it"
     if math.isnan(error):
         return f"{label}: b = {_number(b, b)}, without standard error"
-    test = "z" if math.isinf(df) else f"t({df:.0f})" if df.is_integer() else f"t({df:.1f})"
+    test = "z" if math.isinf(df) else f"t({f'{df:.1f}'.removesuffix('.0')})"
     pieces = [f"b = {_number(b, error)}", f"SE = {_number(error, error)}", f"{test} = {found['statistic']:.2f}"]
     p = short_p_value(float(found["p_value"]))
     pieces.append(f"p < {p[1:]}" if p.startswith("<") else f"p = {p}")

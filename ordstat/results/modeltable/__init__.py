@@ -1,1 +1,0 @@
-"""Several fits as one table, side by side."""
