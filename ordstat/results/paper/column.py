@@ -11,6 +11,7 @@ import pandas as pd
 
 from ...exceptions import OptionError
 from ..likelihood.tables import ratio_of
+from ..report.warnings import infinite_estimates
 from .labels import GROUPS
 
 #: What `below` may show of a parameter, and the columns of `tidy` it is.
@@ -32,7 +33,8 @@ class ModelColumn:
     Attributes
     ----------
     parameters : pandas.DataFrame
-        By (part, term): estimate, std_error, lower, upper, p_value; NaN where the fit has none.
+        By (part, term): estimate, std_error, lower, upper, p_value; NaN where the fit has none. Estimates of a
+        separated response are infinite.
     figures : mapping of str to float
         Those of `glance`, and the numbers of groups of random effects.
     response : str
@@ -42,6 +44,8 @@ class ModelColumn:
         Which standard errors, in words; empty where there are none.
     ratio : str
         What exponents of location effects are; empty where these are not taken.
+    aliased, infinite : bool
+        Whether there is no estimate of a parameter, or no finite one.
     """
 
     parameters: pd.DataFrame
@@ -50,6 +54,8 @@ class ModelColumn:
     model: str
     errors: str
     ratio: str
+    aliased: bool
+    infinite: bool
 
 
 def model_column(fit: Any, place: int, exponentiate: bool, level: float) -> ModelColumn:
@@ -67,27 +73,35 @@ def model_column(fit: Any, place: int, exponentiate: bool, level: float) -> Mode
         )
     one = fit.fits[0] if hasattr(fit, "fits") else fit  # of imputed data
     ratio = ratio_of(one) if exponentiate and hasattr(one, "family") else None
+    parameters = _parameters(fit, one, level)
     return ModelColumn(
-        parameters=_parameters(fit, ratio, level),
+        parameters=parameters if ratio is None else _exponents(parameters, ratio[1]),
         figures=_figures(fit, one),
         response=one.design.response,
         model=_model(one),
         errors=_errors(fit),
+        aliased=bool(parameters["estimate"].isna().any()),
+        infinite=bool(np.isinf(parameters["estimate"]).any()),
         ratio="" if ratio is None else f"{ratio[0]}s" + ", exp(-estimate)" * (ratio[1] < 0),
     )
 
 
-def _parameters(fit: Any, ratio: tuple[str, float] | None, level: float) -> pd.DataFrame:
-    """Estimates by part and term; exponents of effects with standard errors by the delta method."""
+def _parameters(fit: Any, one: Any, level: float) -> pd.DataFrame:
+    """Estimates by part and term."""
     if not hasattr(fit, "tidy"):
         return pd.DataFrame(columns=list(VALUES), dtype=np.float64)
     tidy = pd.DataFrame(fit.tidy(level=level) if hasattr(fit, "se") else fit.tidy())
     frame = tidy.reindex(columns=list(VALUES.values())).set_axis(list(VALUES), axis=1).astype(np.float64)
     frame.index = pd.MultiIndex.from_arrays([tidy["coef_type"], tidy["term"]], names=["part", "term"])
-    return frame if ratio is None else _exponents(frame, ratio[1])
+    if (direction := getattr(one.fit, "separation", None)) is not None:
+        moving = np.flatnonzero(infinite_estimates(direction))
+        frame.iloc[moving, 0] = np.copysign(np.inf, direction[moving])
+    return frame
 
 
-def _exponents(frame: pd.DataFrame, sign: float) -> pd.DataFrame:
+def _exponents(given: pd.DataFrame, sign: float) -> pd.DataFrame:
+    """Exponents of effects, with standard errors by the delta method."""
+    frame = given.copy()
     parts = frame.index.get_level_values("part")
     chosen = parts.isin(EXPONENTIATED)
     signs = np.where(parts == "location", sign, 1.0)[chosen, None]

@@ -46,7 +46,8 @@ OF_LIKELIHOOD = ("loglik", "pseudo_loglik", "aic", "bic", "mcfadden", "nagelkerk
 GROUPS = "groups: "
 OF_RANKERS = ("classification_error", "absolute_error")
 
-_LEVEL = re.compile(r"\[T\.(.+)\]$", re.DOTALL)
+#: The level in the name of a column: of treatment contrasts or of an indicator, and not of another coding.
+_LEVEL = re.compile(r"\[(?:T\.|(?![A-Z]\.))(.+)\]$", re.DOTALL)
 _PRODUCT = re.compile(r":(?! )(?![^\[]*\])")
 _RANDOM = re.compile(r"(sd|cor)_(.*)\|(.*)", re.DOTALL)
 

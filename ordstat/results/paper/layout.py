@@ -124,7 +124,7 @@ def _parameter(
         for j in places:
             found = dict(zip(values.index, numbers[:, j], strict=True))
             estimates[j] = _shown(found["estimate"], spec) + _stars(row[0], found["p_value"], layout)
-            below[j] = _below(row[0], found, spec, layout) if j in layout.with_errors else ""
+            below[j] = _below(row[0], found, spec, layout)
     return estimates, below
 
 
@@ -137,7 +137,7 @@ def _spec(numbers: FloatArray, ratios: bool, digits: int | None) -> str:
 
 
 def _shown(number: float, spec: str) -> str:
-    return column_cells(pd.Series([number]), spec)[0]
+    return column_cells(pd.Series([number]), spec)[0].replace("inf", "∞")
 
 
 def _stars(part: str, p: float, layout: Layout) -> str:
@@ -146,10 +146,10 @@ def _stars(part: str, p: float, layout: Layout) -> str:
 
 
 def _below(part: str, found: Mapping[Any, float], spec: str, layout: Layout) -> str:
+    if np.isnan(found["std_error"]):
+        return ""
     if layout.below == "std_error":
         return f"({_shown(found['std_error'], spec)})"
     if layout.below == "interval":
         return f"[{_shown(found['lower'], spec)}, {_shown(found['upper'], spec)}]"
-    if layout.below is None or part in _UNTESTED:
-        return ""
-    return f"({MISSING if np.isnan(found['p_value']) else short_p_value(found['p_value'])})"
+    return "" if layout.below is None or part in _UNTESTED else f"({short_p_value(found['p_value'])})"

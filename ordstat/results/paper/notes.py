@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import pandas as pd
 
-from .column import EXPONENTIATED, ModelColumn
+from .column import ModelColumn
 from .layout import FIT, STARS, Layout
 
 _BELOW = {
@@ -41,8 +41,11 @@ def notes_of(columns: Sequence[ModelColumn], layout: Layout, frame: pd.DataFrame
         yield f"{_BELOW[layout.below].format(level=100 * level)}{delta}: {told}."
     if layout.stars:
         yield ", ".join(f"{'*' * (i + 1)} p < {f'{p:g}'[1:]}" for i, p in enumerate(STARS)) + "."
-    if _unknown(frame, layout):
-        yield "NA: aliased with other terms, or without a finite estimate and so without a standard error."
+    if any(column.aliased for column in columns):
+        yield "NA: not estimated, as other terms determine it."
+    infinite = [name for name, column in zip(names, columns, strict=True) if column.infinite]
+    if infinite:
+        yield f"{', '.join(infinite)}: the response is separated, so that estimates are infinite and have no errors."
     if _not_compared(columns, layout, frame):
         yield "Models of different rows or responses: their likelihoods, AIC and BIC do not compare."
 
@@ -59,16 +62,6 @@ def _by_model(texts: Sequence[str], names: Sequence[str]) -> str:
     if len(alike) == 1:
         return next(iter(alike))
     return "; ".join(f"{', '.join(of)}: {text}" for text, of in alike.items())
-
-
-def _unknown(frame: pd.DataFrame, layout: Layout) -> bool:
-    """Whether an effect of a model has no estimate, or no standard error where the others have some."""
-    for (part, term), models in layout.models.items():
-        for j in models if part in EXPONENTIATED else ():
-            shown = ["estimate", *(["std_error"] if j in layout.with_errors and layout.below is not None else [])]
-            if frame.iloc[:, j].loc[[(part, term, value) for value in shown]].isna().any():
-                return True
-    return False
 
 
 def _not_compared(columns: Sequence[ModelColumn], layout: Layout, frame: pd.DataFrame) -> bool:

@@ -57,7 +57,8 @@ def _line(r: FittedLikelihood, found: pd.Series, df: float, level: float) -> str
     if math.isnan(b):
         return f"{label}: not estimated, as earlier columns determine it"
     if math.isnan(error):
-        return f"{label}: b = {_number(b, b)}, without standard error"
+        why = "" if r.fit.separation is None else ", as the response is separated"
+        return f"{label}: no standard error{why}"
     test = "z" if math.isinf(df) else f"t({f'{df:.1f}'.removesuffix('.0')})"
     pieces = [f"b = {_number(b, error)}", f"SE = {_number(error, error)}", f"{test} = {found['statistic']:.2f}"]
     p = short_p_value(float(found["p_value"]))

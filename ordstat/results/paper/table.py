@@ -11,7 +11,6 @@ import pandas as pd
 from ...checks import flag, fraction, mapping, one_of, whole
 from ...exceptions import OptionError
 from ..likelihood.parameters import listed
-from ..report.cells import counted
 from ..report.exported import MOST_DIGITS
 from .column import EXPONENTIATED, VALUES, ModelColumn, model_column
 from .labels import (
@@ -98,17 +97,17 @@ def table(
     >>> small = ordfit("rating ~ temp", wine)
     >>> table([small, small.update("~ . + contact")], gof=["nobs", "aic"], thresholds=False)
     Models of rating
-                      (1)      (2)
+                    (1)       (2)
     --------------------------------
-    temp: warm       2.287    2.503
-                    (0.513)  (0.529)
+    temp: warm      2.287     2.503
+                   (0.513)   (0.529)
     contact: yes              1.528
                              (0.477)
     --------------------------------
-    N                 72        72
-    AIC             194.03    184.98
+    N              72        72
+    AIC           194.03    184.98
     <BLANKLINE>
-    Standard errors in brackets: observed information.
+    Standard errors in parentheses: observed information.
     """
     given = _fits(fits)
     for name, value in (("exponentiate", exponentiate), ("stars", stars), ("thresholds", thresholds)):
@@ -153,9 +152,9 @@ def _fits(fits: Any) -> list[Any]:
 
 def _one_each(name: str, value: Any, n: int) -> tuple[str, ...]:
     """A text for every fit; OptionError where there are fewer or more."""
-    given = [value] if isinstance(value, str) else list(value)
+    given = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
     if len(given) != n:
-        raise OptionError(f"{name} must be one for each of the {counted(n, 'fit')}; got {len(given)}.")
+        raise OptionError(f"{name} must be a list of one text for each fit, {n} in all; got {len(given)}.")
     return tuple("" if text is None else str(text) for text in given)
 
 
@@ -187,7 +186,9 @@ def _figures(columns: Sequence[ModelColumn], gof: Any) -> list[str]:
         for name in listed(gof):
             one_of("each of gof", name, known)
         return listed(gof)
-    ranks_alone = any(not column.figures.keys() & {*OF_LIKELIHOOD} for column in columns)
+    ranks_alone = any(
+        OF_RANKERS[0] in column.figures and not {*OF_LIKELIHOOD} & {*column.figures} for column in columns
+    )
     usual = OF_ALL + OF_LIKELIHOOD + (OF_RANKERS if ranks_alone else ())
     return [name for name in usual if name in known] + [name for name in known if name.startswith(GROUPS)]
 

@@ -76,6 +76,10 @@ class Exported:
         temp{[}T.warm{]} & 1.47 & 3.54 \\
         \bottomrule
         \end{tabular}
+        \par\smallskip
+        {\footnotesize\raggedright
+        Standard errors: observed information.\par
+        }
         \end{table}
         <BLANKLINE>
         """
@@ -105,7 +109,9 @@ class Exported:
         >>> print(fit.confint("temp").to_markdown(digits=2, caption=""))
         |              | lower | upper |
         | :----------- | ----: | ----: |
-        | temp[T.warm] | 1.47  | 3.54  |
+        | temp[T.warm] |  1.47 |  3.54 |
+        <BLANKLINE>
+        Standard errors: observed information.
         <BLANKLINE>
         """
         return self._text(lambda grid, place: markdown(grid), path, digits, caption)
