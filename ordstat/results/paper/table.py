@@ -213,4 +213,8 @@ def _numbers(columns: Sequence[ModelColumn], parameters: Iterable[tuple[str, str
         for (part, term), own in zip(column.parameters.index, column.parameters.to_dict("records"), strict=True):
             values |= {(part, term, str(name)): number for name, number in own.items()}
         found[:, j] = [values.get(row, np.nan) for row in index]
-    return pd.DataFrame(found, index=pd.MultiIndex.from_tuples(index, names=["part", "term", "value"]))
+    # levels in the order of the rows count as sorted, so that pandas looks parts up without a warning
+    codes, levels = zip(
+        *(pd.factorize(np.array(texts, dtype=object)) for texts in zip(*index, strict=True)), strict=True
+    )
+    return pd.DataFrame(found, index=pd.MultiIndex(levels=levels, codes=codes, names=["part", "term", "value"]))

@@ -9,6 +9,10 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 _GAP = "  "
+#: Longer labels of rows are broken.
+_LONGEST_LABEL = 44
+#: A hyphen that stands for a minus: not within a word or a range.
+_NEGATIVE = re.compile(r"(?<![\w.)\]-])-(?=[\d.∞]|inf)")
 #: A number, perhaps in parentheses or with stars: what is before its point, and the rest.
 _NUMBER = re.compile(r"([(<]*-?\d*)((?:\.\d+)?(?:e[+-]\d+)?[)*]*)")
 
@@ -61,12 +65,17 @@ def spans(head: Sequence[str]) -> list[tuple[str, int]]:
     return found
 
 
+def with_minus(text: str) -> str:
+    """The text with minus signs for hyphens before numbers."""
+    return _NEGATIVE.sub("\N{MINUS SIGN}", text)
+
+
 # Text
 
 
 def grid_text(grid: Grid, width: int) -> str:
     """The table in blocks of columns, each of at most `width` characters, its title above and its notes below."""
-    grid = at_the_point(grid)
+    grid = at_the_point(_with_short_labels(grid))
     blocks = ["\n".join(line.rstrip() for line in _lines(grid, columns)) for columns in _blocks(grid, width)]
     return titled("\n\n".join(blocks), grid, width)
 
@@ -75,6 +84,23 @@ def titled(body: str, grid: Grid, width: int) -> str:
     """Title, rows and notes."""
     notes = [line for note in grid.notes for line in textwrap.wrap(note, width, subsequent_indent="  ")]
     return "\n".join([*textwrap.wrap(grid.title, width), body, *([""] if notes else []), *notes])
+
+
+def _with_short_labels(grid: Grid) -> Grid:
+    """The table with long labels broken; what is left of one goes on in rows without a label of their own."""
+    if grid.n_labels != 1 or max((len(row[0]) for row in grid.rows), default=0) <= _LONGEST_LABEL:
+        return grid
+    rows: list[tuple[str, ...]] = []
+    rules: set[int] = set()
+    left: list[str] = []
+    for number, row in enumerate((*grid.rows, ("end",))):
+        while left and row[0]:
+            rows.append((left.pop(0), *[""] * (len(grid.align) - 1)))
+        rules |= {len(rows)} if number in grid.rules else set()
+        first, *more = textwrap.wrap(row[0], _LONGEST_LABEL, subsequent_indent=_GAP) or [left.pop(0) if left else ""]
+        left += more
+        rows.append((first, *row[1:]))
+    return replace(grid, rows=tuple(rows[:-1]), rules=frozenset(rules))
 
 
 def _sizes(grid: Grid) -> list[int]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from ..grid import Grid, spans
+from ..grid import Grid, spans, with_minus
 
 #: Characters that mean something to LaTeX, or that its oldest fonts have not.
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$", "|": r"\textbar{}", '"': "''",
-    "[": "{[}", "]": "{]}", "*": "{*}", "×": r"$\times$", "²": "$^2$", "±": r"$\pm$", "−": "$-$", "≤": r"$\le$",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$", "|": "$|$", '"': "''",
+    "[": "{[}", "]": "{]}", "×": r"$\times$", "²": "$^2$", "±": r"$\pm$", "−": "$-$", "≤": r"$\le$",
     "≥": r"$\ge$", "≠": r"$\ne$", "–": "--", "—": "---", "…": r"\dots{}", "∞": r"$\infty$", "\N{NO-BREAK SPACE}": "~",
 }  # fmt: skip
-_NEGATIVE = re.compile(r"(?<![\w.)\]-])-(?=[\d.]|inf)")
+_STARS = re.compile(r"(\*+)")
 #: A column of longer labels breaks its lines.
 _LONG = 40
 
@@ -47,9 +47,12 @@ def escaped(text: str) -> str:
     Examples
     --------
     >>> print(escaped("a_b & c%, 1|2"), escaped("-1.5"), escaped("<.001"))
-    a\\_b \\& c\\%, 1\\textbar{}2 $-$1.5 $<$.001
+    a\\_b \\& c\\%, 1$|$2 $-$1.5 $<$.001
     """
-    return "".join(_letter(character) for character in _NEGATIVE.sub("−", text))
+    pieces = _STARS.split(with_minus(text))
+    return "".join(
+        f"$^{{{piece}}}$" if place % 2 else "".join(map(_letter, piece)) for place, piece in enumerate(pieces)
+    )
 
 
 def _letter(character: str) -> str:
@@ -79,7 +82,7 @@ def _headings(head: tuple[str, ...]) -> list[str]:
         cells.append(rf"\multicolumn{{{size}}}{{c}}{{{escaped(text)}}}" if size > 1 else escaped(text))
         rules += [rf"\cmidrule(lr){{{start}-{start + size - 1}}}"] if text else []
         start += size
-    return [" & ".join(cells) + r" \\", " ".join(rules)]
+    return [" & ".join(cells) + r" \\", *rules]
 
 
 def _notes(notes: tuple[str, ...]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..grid import Grid, spans
+from ..grid import Grid, spans, with_minus
 
 _SIDES = {"l": "left", "r": "right", "c": "center"}
 
@@ -39,5 +39,5 @@ def _row(cells: tuple[str, ...]) -> str:
 
 
 def _string(text: str) -> str:
-    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+    quoted = with_minus(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{quoted}"'

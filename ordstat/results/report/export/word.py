@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from os import PathLike, fspath
 from typing import Any
 
-from ..grid import Grid, spans
+from ..grid import Grid, spans, with_minus
 
 _SIDES = {"l": "LEFT", "r": "RIGHT", "c": "CENTER"}
 
@@ -58,7 +58,7 @@ def _write(cell: Any, text: str, way: str) -> None:
     from docx.shared import Pt
 
     paragraph = cell.paragraphs[0]
-    paragraph.text = text
+    paragraph.text = with_minus(text)
     paragraph.alignment = getattr(WD_ALIGN_PARAGRAPH, _SIDES[way])
     paragraph.paragraph_format.space_after = Pt(0)
 
