@@ -158,6 +158,11 @@ def test_survey_and_pooled_fits(fits, wine):
     found = table([pooled, fits["full"]])
     assert found["(1)"].loc[("location", "temp[T.warm]", "std_error")] == pooled.se["temp[T.warm]"]
     assert "Rubin's rules, 3 imputations" in str(found) and "Classification" not in str(found)
+    row = pooled.tidy().set_index("term").loc["temp[T.warm]"]
+    beginning = f"temp: warm: b = {row['estimate']:.2f}, SE = {row['std_error']:.2f}, t({row['df']:.1f}) = "
+    assert (
+        pooled.sentence("temp").startswith(beginning) and f"OR = {np.exp(row['estimate']):.2f}, " in pooled.sentence()
+    )
 
 
 def test_nominal_and_scale_effects(wine):

@@ -44,10 +44,27 @@ def term_sentence(r: FittedLikelihood, term: str | None = None, level: float = 0
     temp: warm: b = 2.50, SE = 0.53, z = 4.73, p < .001, OR = 12.22, 95 % CI [4.34, 34.44]
     """
     fraction("level", level)
+    return sentences(r, tidy_parameters(r, level=level), r.t_df, term, level)
+
+
+def sentences(r: FittedLikelihood, tidy: pd.DataFrame, df: FloatArray, term: str | None, level: float) -> str:
+    """Lines of the parameters of a term.
+
+    Parameters
+    ----------
+    r : FittedLikelihood
+        What the parameters are.
+    tidy : pandas.DataFrame
+        Their numbers, a row for each.
+    df : (P,)
+        Degrees of freedom of t; infinite for z.
+    term : str, optional
+    level : float
+        Of the limits in `tidy`.
+    """
     one_of("term", term, (*r.parameters.names, *r.design.terms, None))
     chosen = r.parameters.of("nominal", "location", "scale") if term is None else places(r, term)
-    tidy = tidy_parameters(r, level=level)
-    return "\n".join(_line(r, tidy.iloc[i], float(r.t_df[i]), level) for i in chosen)
+    return "\n".join(_line(r, tidy.iloc[i], float(df[i]), level) for i in chosen)
 
 
 def _line(r: FittedLikelihood, found: pd.Series, df: float, level: float) -> str:
