@@ -1,5 +1,6 @@
 """Models side by side and terms as sentences: their numbers against R and algebra, their text as it was looked at."""
 
+import json
 import pickle
 import warnings
 from pathlib import Path
@@ -196,6 +197,7 @@ def test_it_is_a_frame_of_numbers(fits):
     found = table(list(fits.values()))
     again = pickle.loads(pickle.dumps(found))
     assert str(again) == str(found) and type(found.head(2)) is pd.DataFrame
+    assert json.loads(json.dumps(found.attrs)) == found.attrs  # as to_parquet() writes them
     assert found.shape[1] == 7 and set(map(str, found.dtypes)) == {"float64"}
     row = "| temp: warm                |"
     lines = found.to_markdown(digits=1).splitlines()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -63,6 +63,9 @@ class Layout:
 class ModelTable(NotedFrame):
     """Models side by side: numbers by part, term and value, a column for every model; printed as papers have them."""
 
+    _metadata: ClassVar[list[str]] = ["layout"]  # of pandas: an attribute that pickles
+    layout: Layout
+
     def grids(self, digits: int | None = None) -> Sequence[Grid]:
         """The table as text.
 
@@ -70,7 +73,7 @@ class ModelTable(NotedFrame):
         ----------
         digits : int, optional
         """
-        layout: Layout = self.attrs["layout"]
+        layout = self.layout
         rows: list[tuple[str, ...]] = []
         rules: set[int] = set()
         for heading, lines in groupby(_lines(pd.DataFrame(self), layout, digits), key=lambda line: line[0]):

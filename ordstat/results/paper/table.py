@@ -135,8 +135,8 @@ def table(
     found.attrs = {
         "title": f"Models of {responses}" if title is None else title,
         "notes": [*notes_of(columns, layout, frame, level), *listed(notes)],
-        "layout": layout,
     }
+    found.layout = layout
     return found
 
 

@@ -17,6 +17,8 @@ _SPECIAL = {
 _STARS = re.compile(r"(\*+)")
 #: A column of longer labels breaks its lines.
 _LONG = 40
+#: Width of the text of an article, in points; a wider table has smaller letters.
+_PAGE = 345.0
 
 
 def latex(grid: Grid, label: str | None = None) -> str:
@@ -31,6 +33,7 @@ def latex(grid: Grid, label: str | None = None) -> str:
     lines = [r"\begin{table}[htbp]", r"\centering"]
     lines += [rf"\caption{{{escaped(grid.title)}}}"] if grid.title else []
     lines += [rf"\label{{{label}}}"] if label else []
+    lines += [r"\footnotesize\setlength{\tabcolsep}{4pt}"] if _width(grid) > _PAGE else []
     lines += [rf"\begin{{tabular}}{{{_columns(grid)}}}", r"\toprule"]
     for head in grid.heads[:-1]:
         lines += _headings(head)
@@ -66,9 +69,20 @@ def _letter(character: str) -> str:
 
 
 def _columns(grid: Grid) -> str:
-    longest = max((len(row[0]) for row in grid.rows), default=0)
-    first = r"p{0.4\linewidth}" if grid.n_labels == 1 and longest > _LONG else grid.align[:1]
+    first = r"p{0.4\linewidth}" if _breaks(grid) else grid.align[:1]
     return first + grid.align[1:]
+
+
+def _breaks(grid: Grid) -> bool:
+    """Whether labels of rows break their lines."""
+    return grid.n_labels == 1 and max((len(row[0]) for row in grid.rows), default=0) > _LONG
+
+
+def _width(grid: Grid) -> float:
+    """About how many points a table is wide: a figure has 5, a column 12 around it."""
+    letters = [max(map(len, column)) for column in zip(grid.names, *grid.rows, strict=True)]
+    first = 0.4 * _PAGE if _breaks(grid) else 5.0 * letters[0]
+    return first + 5.0 * sum(letters[1:]) + 12.0 * len(letters)
 
 
 def _row(cells: tuple[str, ...]) -> str:
