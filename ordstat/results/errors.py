@@ -81,7 +81,7 @@ def error_measures(
         fit.check_parts()
         result = crossvalidate(fit.learner, sample, cv, rng, fit.probabilities_of, callback)
         columns |= _error_columns("cv", result.table)
-    return pd.DataFrame(columns, index=list(fit.training_errors.names))
+    return NotedFrame.of(pd.DataFrame(columns, index=list(fit.training_errors.names)), (), "Errors and agreement")
 
 
 def _check_folds(fit: FittedRanker, cv: Any) -> None:
@@ -126,7 +126,8 @@ def confusion_matrix(fit: FittedRanker, newdata: Any = None, *, weights: Any = N
     cells, labels = confusion(p.y, p.codes, p.weights, p.n_levels), list(fit.levels)
     rounded = np.rint(cells)
     values = rounded.astype(np.int64) if np.array_equal(rounded, cells) else cells
-    return pd.DataFrame(values, index=pd.Index(labels, name="observed"), columns=pd.Index(labels, name="predicted"))
+    frame = pd.DataFrame(values, index=pd.Index(labels, name="observed"), columns=pd.Index(labels, name="predicted"))
+    return NotedFrame.of(frame, (), "Observed levels (rows) by predicted levels (columns)")
 
 
 # Margins
@@ -184,7 +185,8 @@ def errors_at_margin(
     use = fit.geometry is not None if normalised is None else normalised
     if use and fit.geometry is None:
         raise OptionError(f"{fit.method!r} has no norm for its margins: use normalised=False.")
-    return pd.DataFrame(vars(margin_errors(fit, deltas, use))).set_index("deltas").rename_axis("Delta")
+    frame = pd.DataFrame(vars(margin_errors(fit, deltas, use))).set_index("deltas").rename_axis("Delta")
+    return NotedFrame.of(frame, (), f"Training errors at {'normalised ' * use}margin Delta")
 
 
 def margin_errors(fit: FittedRanker, deltas: Sequence[float] | None, normalised: bool) -> DeltaErrors:

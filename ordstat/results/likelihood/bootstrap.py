@@ -16,6 +16,7 @@ from ...checks import fraction, generator, jobs, one_of, whole
 from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
 from ...progress import reporter
+from ..report.noted import NotedFrame
 from ..report.warnings import infinite_estimates
 from .fitted import FittedLikelihood
 from .parameters import cluster_codes, refuse_survey
@@ -101,7 +102,8 @@ class Bootstrap:
             if type == "basic":
                 with np.errstate(invalid="ignore"):
                     values = (2.0 * estimate[:, None] - values)[:, ::-1]
-        return pd.DataFrame(values, index=self.estimate.index, columns=["lower", "upper"])
+        frame = pd.DataFrame(values, index=self.estimate.index, columns=["lower", "upper"])
+        return NotedFrame.of(frame, self.notes, f"Bootstrap limits, {type}, {100 * level:g} %")
 
     @property
     def notes(self) -> list[str]:

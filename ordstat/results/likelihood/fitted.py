@@ -372,6 +372,11 @@ class FittedLikelihood(FittedRanker):
         return [(DataWarning, f"{text} crossing='prevent' fits with thresholds in order all over the data.")]
 
 
+def of_errors(r: FittedLikelihood) -> tuple[str]:
+    """The note that tells which standard errors a table has."""
+    return (f"Standard errors: {r.own_covariance.words}.",)
+
+
 _NO_CR2 = (
     "a CR2 covariance is not defined where estimates are infinite, so that there are no standard errors: use "
     "{'cluster': ...} without a type, which has those of the finite ones."

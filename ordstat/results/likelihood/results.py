@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ..base import OrdinalResults
+from ..paper.sentence import term_sentence
 from .bootstrap import bootstrapped
 from .discrimination import discrimination_series
 from .effects.emmeans import marginal_means
@@ -80,6 +81,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     summary = likelihood_summary
     report = likelihood_report
     tidy = tidy_parameters
+    sentence = term_sentence
     glance = likelihood_figures
     with_vcov = with_covariance
     confint = confidence_limits

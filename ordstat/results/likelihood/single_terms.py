@@ -234,6 +234,14 @@ def check_rows(old: Design, new: Design, term: str) -> None:
         )
 
 
+#: What a table of models that differ by one term shows, by its sign.
+_TITLES = {
+    -1.0: "Likelihood ratio tests of dropping single terms",
+    1.0: "Likelihood ratio tests of adding single terms",
+    "loglik": "Likelihood ratio tests of freeing the effects of single terms",
+}
+
+
 def refit_table(
     r: FittedLikelihood, fits: dict[str, Refit], sign: float, test: str | None, k: float, loglik: bool = False
 ) -> pd.DataFrame:
@@ -259,6 +267,7 @@ def refit_table(
         _LOWERED: list(table.index[worse]),
         _NOT_NESTED: list(table.index[other]),
     }
+    table.attrs["title"] = _TITLES["loglik" if loglik else sign]
     table.attrs["notes"] = [text.format(", ".join(names)) for text, names in notes.items() if names]
     return table
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ....checks import mapping, one_of
 from ....exceptions import OptionError
+from ...report.noted import NotedFrame
 from ..fitted import FittedLikelihood
 from ..parameters import listed, texts
 from ..standard_errors import normal_quantile
@@ -235,7 +236,8 @@ def average_effects(
     names, change = None if variable is None else texts("variable", variable), _compared(variable, values)
     averager, everyone = Averager.of(r, scale, vcov), population(r, newdata, weights, data)
     found = _marginal(averager, everyone, names, contrast, change, mapping("at", at, AT), by, level)
-    return checked(found, stacklevel=2).frame
+    found = checked(found, stacklevel=2)
+    return NotedFrame.of(found.frame, found.told)
 
 
 def _compared(variable: Any, values: Any) -> tuple[Any, ...] | None:

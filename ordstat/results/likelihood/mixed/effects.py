@@ -10,6 +10,7 @@ import pandas as pd
 from ....checks import fraction
 from ....exceptions import UnavailableError
 from ....model.likelihood.marginal import Marginal
+from ...report.noted import NotedFrame
 from ..fitted import FittedLikelihood
 from .parameters import RandomParameters
 
@@ -74,7 +75,7 @@ def variance_table(r: FittedLikelihood, level: float = 0.95) -> pd.DataFrame:
         for a, b in combinations(range(len(term.names)), 2) if term.correlated else ():
             frame.iloc[start + b, 5 + a] = effects.correlations[a, b]
         start += len(term.names)
-    return frame
+    return NotedFrame.of(frame, (f"{100 * level:g} % limits: those of log standard deviations.",), "Random effects")
 
 
 def group_effects(r: FittedLikelihood) -> pd.DataFrame:
