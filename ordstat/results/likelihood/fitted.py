@@ -243,6 +243,11 @@ class FittedLikelihood(FittedRanker):
             return self.bias_reduced.covariance(self.fit.information.covariance())
         return covariance_matrix(self.fit, self.own_covariance)
 
+    @property
+    def whole_covariance(self) -> FloatArray:
+        """(P' + m, P' + m) of the estimated parameters, and of those of the random effects where there are some."""
+        return self._own_matrix if self.fit.marginal is None else self.fit.marginal.covariance
+
     @cached_property
     def bias_reduced(self) -> BiasReduced | None:
         """The adjusted scores behind a CR2 covariance; None under another one, or where estimates are infinite."""
