@@ -295,8 +295,7 @@ class FittedLikelihood(FittedRanker):
     @property
     def edf(self) -> int:
         """Number of estimated parameters, those of the covariance of random effects with them."""
-        own = 0 if self.fit.marginal is None else self.fit.marginal.n_phi
-        return int(np.count_nonzero(~self.fit.aliased)) + own
+        return self.fit.edf
 
     @property
     def df_residual(self) -> float:

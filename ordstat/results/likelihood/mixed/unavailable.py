@@ -9,11 +9,6 @@ from ....model.fit import LikelihoodFit
 UNAVAILABLE = {
     "augment": "predict()",
     "power": "simulate() and ordfit()",
-    "drop1": "test(), joint_tests() and aic of fits compared",
-    "add1": "aic of fits compared",
-    "step": "aic of fits compared",
-    "nominal_test": "aic of a fit with nominal= beside it",
-    "scale_test": "aic of a fit with scale= beside it",
     "score_test": "nominal_test()",
     "brant": "nominal_test()",
     "bootstrap": "confint(type='profile')",
