@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
+from ..exceptions import OptionError
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -83,3 +84,21 @@ class RandomRows:
             np.array_equal(one.z, two.z) and np.array_equal(one.codes, two.codes)
             for one, two in zip(self.terms, other.terms, strict=True)
         )
+
+
+def check_whole_groups(random: RandomRows | None, clusters: IntArray) -> None:
+    """OptionError where clusters (N,) part rows of a group, whose likelihood is one number.
+
+    Raises
+    ------
+    OptionError
+    """
+    for place, term in enumerate(() if random is None else random.terms, start=1):
+        pairs = np.unique(np.stack([term.codes, clusters]), axis=1)
+        split = int(np.count_nonzero(np.bincount(pairs[0], minlength=term.n_groups) > 1))
+        if split:
+            raise OptionError(
+                "cluster must keep the rows of each group of the random effects together, as these are not "
+                f"independent; got clusters that split {split} of the {term.n_groups} groups of random term {place}. "
+                "Take these groups, or a coarser grouping."
+            )

@@ -138,7 +138,7 @@ def test_update_of_a_fit() -> None:
     ("arguments", "words"),
     [
         ({"penalty": 1.0}, "penalty="),
-        ({"cluster": "judge"}, "cluster="),
+        ({"cluster": "bottle"}, "cluster must keep the rows of each group .* split 9 of the 9 groups"),
         ({"link": "log-gamma"}, "free parameter of link="),
         ({"design": SurveyDesign(weights="response")}, "design="),
         ({"quadrature": 0}, "quadrature must be 1"),

@@ -203,6 +203,9 @@ class FittedLikelihood(FittedRanker):
         levels it equals R's clubSandwich for glm. Its t-tests have Satterthwaite's degrees of freedom, its F-tests
         those of Hotelling's T2 ("HTZ"). Predictions, effects and means have t limits of the same kind.
 
+        Beside random effects clusters must be whole groups, or unions of them: scores are those of the integrated
+        likelihood, and standard deviations and correlations have robust errors too. There is no HC0, HC1 or CR2 then.
+
         Examples
         --------
         >>> from ordstat import datasets, ordfit
@@ -217,9 +220,7 @@ class FittedLikelihood(FittedRanker):
 
     def _joint_covariance(self, type: Any, names: list[str]) -> pd.DataFrame:
         """That of a fit with random effects, with their standard deviations and correlations."""
-        if type not in (None, "model"):
-            raise UnavailableError(f"vcov({type!r}) is not available of a fit with random effects: use vcov().")
-        random = self.random_parameters
+        random = (self if type is None else with_covariance(self, type)).random_parameters
         assert random is not None
         every = [*names, *random.names]
         matrix = random.joint()
@@ -232,21 +233,22 @@ class FittedLikelihood(FittedRanker):
     def random_parameters(self) -> RandomParameters | None:
         """Standard deviations and correlations of random effects, where the fit has some."""
         marginal = self.fit.marginal
-        return None if marginal is None else RandomParameters.of(self.design.random, marginal)
+        return None if marginal is None else RandomParameters.of(self.design.random, marginal, self.whole_covariance)
 
     def _covariance(self, choice: Any) -> FloatArray:
         return self._own_matrix if choice is None else with_covariance(self, choice)._own_matrix
 
-    @cached_property
+    @property
     def _own_matrix(self) -> FloatArray:
+        own = int(np.count_nonzero(~self.fit.aliased))
+        return self.whole_covariance[:own, :own]
+
+    @cached_property
+    def whole_covariance(self) -> FloatArray:
+        """(P' + m, P' + m) of the estimated parameters, and of those of the random effects where there are some."""
         if self.bias_reduced is not None:
             return self.bias_reduced.covariance(self.fit.information.covariance())
         return covariance_matrix(self.fit, self.own_covariance)
-
-    @property
-    def whole_covariance(self) -> FloatArray:
-        """(P' + m, P' + m) of the estimated parameters, and of those of the random effects where there are some."""
-        return self._own_matrix if self.fit.marginal is None else self.fit.marginal.covariance
 
     @cached_property
     def bias_reduced(self) -> BiasReduced | None:

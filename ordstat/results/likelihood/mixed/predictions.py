@@ -277,7 +277,9 @@ def prediction_errors(r: FittedLikelihood, rows: Rows, type: str, kind: str, at:
         low, high = ends
         places.append(place)
         slopes.append((high - low) / distance)
-    own = likelihood.inner_covariance()[np.ix_(places, places)]
+    robust = r.covariance != "model"
+    inner = likelihood.inner_of(r.whole_covariance) if robust else likelihood.inner_covariance()
+    own = inner[np.ix_(places, places)]
     moved = np.stack(slopes)
     variance = np.einsum("anm,ab,bnm->nm", moved, own, moved)
     given = likelihood.moments(rows.random, kind).error

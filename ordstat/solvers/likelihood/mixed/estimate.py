@@ -8,16 +8,16 @@ from functools import partial
 
 import numpy as np
 
-from ...._typing import BoolArray, FloatArray
+from ...._typing import BoolArray, FloatArray, IntArray
 from ....model.likelihood.marginal import EffectsOfGroups, Marginal
 from ....model.random_effects import RandomRows
 from ..problem import Problem
 from ..user_scale import in_order
 from .boundary import Boundary, settled
-from .laplace import Evaluation, evaluate, state_at
+from .laplace import Evaluation, evaluate, row_scores, state_at
 from .model import MixedModel
 from .new_rows import Moments, moments
-from .quadrature import check_scalar, evaluate_by_nodes
+from .quadrature import check_scalar, evaluate_by_nodes, row_scores_by_nodes
 from .scalar import compiled, evaluate_compiled, nodes_of
 from .search import Found, Objective, maximise
 
@@ -67,6 +67,18 @@ class MarginalLikelihood:
         """psi and where to seek the modes -> Evaluation."""
         return objective_of(self.model, self.quadrature)
 
+    def scores(self, codes: IntArray, size: int) -> FloatArray:
+        """(size, P' + m) scores of clusters of whole groups, by psi.
+
+        Parameters
+        ----------
+        codes : (n,)
+            The cluster of each row of the sample.
+        """
+        state = self.at.state
+        rows = row_scores(state) if self.quadrature == 1 else row_scores_by_nodes(state, self.quadrature)
+        return rows.totals(codes[self.model.along], size)
+
     def inner_covariance(self) -> FloatArray:
         """(P' + m, P' + m) of psi, NaN at a boundary."""
         inner = np.full(self.information.shape, np.nan)
@@ -74,6 +86,11 @@ class MarginalLikelihood:
         own = self.information[some]
         inner[some] = np.linalg.inv(own) if _positive(own) else np.nan
         return inner
+
+    def inner_of(self, covariance: FloatArray) -> FloatArray:
+        """(P' + m, P' + m) of psi, from a covariance of the user's parameters; 0 at a boundary."""
+        back = np.linalg.inv(self.to_user())
+        return np.asarray(back @ np.nan_to_num(covariance) @ back.T)
 
     def moments(self, random: RandomRows, re: str, psi: FloatArray | None = None) -> Moments:
         """What random effects add to the scores of rows, at the estimates or elsewhere; see `new_rows.py`."""
