@@ -78,6 +78,32 @@ class RandomRows:
         """Some of the rows; the groups stay."""
         return RandomRows(tuple(term[index] for term in self.terms))
 
+    def renumbered(self) -> RandomRows:
+        """With groups 0..G-1 that all have rows."""
+        found = [np.unique(term.codes, return_inverse=True) for term in self.terms]
+        pairs = zip(self.terms, found, strict=True)
+        terms = [replace(one, codes=codes.astype(np.intp), n_groups=own.size) for one, (own, codes) in pairs]
+        return RandomRows(tuple(terms))
+
+    def apart(self) -> IntArray:
+        """(N,) whole groups that share no effect with others; those of the term of most groups where all are connected.
+
+        The groups of a single term, the outermost ones of nested terms, the largest ones of crossed terms.
+        """
+        from scipy.sparse import coo_matrix
+        from scipy.sparse.csgraph import connected_components
+
+        largest = max(self.terms, key=lambda term: term.n_groups)
+        total = sum(term.n_groups for term in self.terms)
+        starts = np.cumsum([0, *(term.n_groups for term in self.terms[:-1])])
+        first, *others = (start + term.codes for start, term in zip(starts, self.terms, strict=True))
+        if not others:
+            return largest.codes
+        ends = np.tile(first, len(others)), np.concatenate(others)
+        links = coo_matrix((np.ones(ends[0].size), ends), shape=(total, total))
+        labels = connected_components(links, directed=False)[1][first]
+        return largest.codes if np.all(labels == labels[0]) else np.asarray(labels, dtype=np.intp)
+
     def same(self, other: RandomRows) -> bool:
         """Whether all columns and groups are equal."""
         return len(self.terms) == len(other.terms) and all(

@@ -41,7 +41,9 @@ def error_measures(
     weights : str or (N,) array, optional
         Case weights of `newdata`; a string names its column. A Series must have its index.
     cv : int, optional
-        Number of folds of a cross-validation: gives columns "cv" and "cv se".
+        Number of folds of a cross-validation: gives columns "cv" and "cv se". Clusters stay in one fold, and so do the
+        groups of random effects (of crossed ones the more numerous), whose rows are then predicted by averages over
+        the random effects.
     bootstrap : int, optional
         Number of bootstrap samples of rows (of clusters, where the fit has them) behind columns "training se"
         and "new data se".
@@ -79,16 +81,18 @@ def error_measures(
         columns |= _error_columns("new data", table(fit.new_predictions(newdata, weights), None))
     if cv is not None:
         fit.check_parts()
-        result = crossvalidate(fit.learner, sample, cv, rng, fit.probabilities_of, callback)
+        result = crossvalidate(fit.learner, fit.divisible, cv, rng, fit.probabilities_of, callback)
         columns |= _error_columns("cv", result.table)
-    return pd.DataFrame(columns, index=list(fit.training_errors.names))
+    table_of_all = pd.DataFrame(columns, index=list(fit.training_errors.names))
+    notes = fit.fold_notes if cv is not None else ()
+    return NotedFrame.of(table_of_all, notes) if notes else table_of_all
 
 
 def _check_folds(fit: FittedRanker, cv: Any) -> None:
     """OptionError for a number of folds that is none, or more than there are rows or clusters to deal out."""
     if cv is None:
         return
-    sample = fit.design.sample
+    sample = fit.divisible
     whole("cv: the number of folds", cv, 2)
     most, what = (sample.n, "rows") if sample.cluster is None else (np.unique(sample.cluster).size, "clusters")
     if cv > most:

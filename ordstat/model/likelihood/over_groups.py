@@ -17,6 +17,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
+from ..costs import CostMatrix
+from ..probable import CostRule
 from ..random_effects import RandomRows
 from ..sample import Rows
 from .derivatives import averages
@@ -269,3 +271,36 @@ def _random(rows: Rows) -> RandomRows:
 def _safe(d: FloatArray) -> FloatArray:
     """(n, 1) d, and 1 where it is 0, beside derivatives that are 0 there."""
     return np.where(d > 0.0, d, 1.0)[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class PopulationRule(CostRule):
+    """Probabilities averaged over the groups that there could be: those of rows of groups that a fit has not seen.
+
+    Attributes
+    ----------
+    over : OverGroups
+    cost : CostMatrix
+        What `codes` minimise in expectation.
+    """
+
+    over: OverGroups
+    cost: CostMatrix
+
+    @property
+    def n_levels(self) -> int:
+        return self.over.rule.n_levels
+
+    def scores(self, rows: Rows) -> FloatArray:
+        """(N,) H without random effects."""
+        return self.over.rule.scores(rows)
+
+    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        out = np.zeros((rows.n, self.n_levels))
+        for node in self.over.nodes(rows):
+            out[node.index] += node.share * self.over.wider.probabilities(node.rows)
+        return out
+
+    def log_odds_above(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        below = np.cumsum(self.probabilities(rows), axis=1)[:, :-1]
+        return np.asarray(np.log1p(-below) - np.log(below))

@@ -14,16 +14,18 @@ from ..._typing import FloatArray
 from ...assess.likelihood.discrimination import no_rounding
 from ...assess.likelihood.wald import chi2_tail
 from ...exceptions import DataError, DataWarning, SeparationWarning, UnavailableError
+from ...model.empty_levels import Learner
 from ...model.fit import Fit, LikelihoodFit
 from ...model.likelihood.bias_reduced import BiasReduced
 from ...model.likelihood.crossing import crossed_rows, crossing_text, report_crossing
 from ...model.likelihood.family import Family
 from ...model.likelihood.rule import LikelihoodRule
-from ...model.sample import Rows
+from ...model.sample import Rows, Sample
 from ..evaluation import LikelihoodMethod, ProbabilityRule
 from ..fitted import FittedRanker
 from ..report.warnings import Alert, infinite_estimates, likelihood_alerts
 from ..target import Target
+from .mixed.new_groups import NOTE, ForNewGroups, kept_together
 from .mixed.parameters import RandomParameters
 from .parameters import (
     Covariance,
@@ -113,11 +115,17 @@ class FittedLikelihood(FittedRanker):
             return self.no_bounds
         return "No margin bounds: thresholds of this model are in no order, and so it has no margins."
 
-    def check_parts(self) -> None:
-        """UnavailableError where the method cannot be fitted to parts of the rows of the fit."""
-        if self.fit.marginal is not None:
-            raise UnavailableError("Cross-validation is not available of a fit with random effects: use errors().")
-        super().check_parts()
+    @property
+    def learner(self) -> Learner:
+        return super().learner if self.fit.marginal is None else ForNewGroups(self.method)
+
+    @property
+    def divisible(self) -> Sample:
+        return super().divisible if self.fit.marginal is None else kept_together(self.design.sample)
+
+    @property
+    def fold_notes(self) -> tuple[str, ...]:
+        return () if self.fit.marginal is None else (NOTE,)
 
     # Estimates
 

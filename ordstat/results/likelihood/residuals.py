@@ -43,6 +43,12 @@ def residual_series(r: FittedLikelihood, type: str = "surrogate", seed: int | np
     OptionError
         Another type.
 
+    Notes
+    -----
+    Residuals of a fit with random effects are those within the groups, at the modes of the random effects. These follow
+    the rows of their group a little: with few rows a group residuals vary less than the latent distribution, and the
+    squares of "deviance" add up to -2 log P given the modes, not to `deviance`.
+
     Examples
     --------
     >>> from ordstat import datasets, ordfit

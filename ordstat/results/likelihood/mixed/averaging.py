@@ -9,9 +9,10 @@ import numpy as np
 from ...._typing import FloatArray
 from ....checks import one_of
 from ....exceptions import OptionError
-from ....model.likelihood.over_groups import AsTheyAre, OverGroups, Predicted
+from ....model.likelihood.over_groups import AsTheyAre, Predicted
 from ..fitted import FittedLikelihood
 from ..standard_errors import places, rule_covariance
+from .new_groups import over_groups
 
 #: What `re` may be.
 AVERAGES = ("zero", "marginal")
@@ -48,8 +49,7 @@ def predicted_by(r: FittedLikelihood, scale: str, re: str | None) -> Predicted:
     marginal, bare = r.fit.marginal, replace(r.rule, effects=())
     if marginal is None or re == "zero" or scale == "latent":  # linear in the effects, whose means are 0
         return AsTheyAre(bare)
-    factors, entries = ([getattr(term, name) for term in marginal.terms] for name in ("factor", "entries"))
-    return OverGroups(bare, tuple(factors), tuple(entries))
+    return over_groups(bare, marginal)
 
 
 def predicted_covariance(r: FittedLikelihood, predicted: Predicted) -> FloatArray:

@@ -13,7 +13,6 @@ UNAVAILABLE = {
     "brant": "nominal_test()",
     "bootstrap": "confint(type='profile')",
     "wild_bootstrap": "test()",
-    "residuals": "predict() and ranef()",
     "influence": "ranef()",
     "gof": "loglik and aic",
     "discrimination": "errors()",
