@@ -119,12 +119,18 @@ def check_whole_groups(random: RandomRows | None, clusters: IntArray) -> None:
     ------
     OptionError
     """
-    for place, term in enumerate(() if random is None else random.terms, start=1):
-        pairs = np.unique(np.stack([term.codes, clusters]), axis=1)
-        split = int(np.count_nonzero(np.bincount(pairs[0], minlength=term.n_groups) > 1))
+    if random is None:
+        return
+    for place, (term, split) in enumerate(zip(random.terms, splits(random, clusters), strict=True), start=1):
         if split:
             raise OptionError(
                 "cluster must keep the rows of each group of the random effects together, as these are not "
                 f"independent; got clusters that split {split} of the {term.n_groups} groups of random term {place}. "
                 "Take these groups, or a coarser grouping."
             )
+
+
+def splits(random: RandomRows, clusters: IntArray) -> list[int]:
+    """How many groups of each term have rows in several clusters (N,)."""
+    pairs = [np.unique(np.stack([term.codes, clusters]), axis=1) for term in random.terms]
+    return [int(np.count_nonzero(np.bincount(own[0]) > 1)) for own in pairs]

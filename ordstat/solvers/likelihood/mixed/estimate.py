@@ -15,6 +15,7 @@ from ..problem import Problem
 from ..user_scale import in_order
 from .boundary import Boundary, settled
 from .laplace import Evaluation, evaluate, row_scores, state_at
+from .leave_out import moved_by_clusters
 from .model import MixedModel
 from .new_rows import Moments, moments
 from .quadrature import check_scalar, evaluate_by_nodes, row_scores_by_nodes
@@ -67,17 +68,24 @@ class MarginalLikelihood:
         """psi and where to seek the modes -> Evaluation."""
         return objective_of(self.model, self.quadrature)
 
-    def scores(self, codes: IntArray, size: int) -> FloatArray:
-        """(size, P' + m) scores of clusters of whole groups, by psi.
+    def scores(self, codes: IntArray, size: int, psi: FloatArray | None = None) -> FloatArray:
+        """(size, P' + m) scores of clusters of whole groups, at the estimates or elsewhere.
 
         Parameters
         ----------
         codes : (n,)
             The cluster of each row of the sample.
+        size : int
+        psi : (P' + m,), optional
         """
-        state = self.at.state
+        state = self.at.state if psi is None else state_at(self.model, psi, self.at.v)
+        assert state is not None
         rows = row_scores(state) if self.quadrature == 1 else row_scores_by_nodes(state, self.quadrature)
         return rows.totals(codes[self.model.along], size)
+
+    def moved_by(self, codes: IntArray, size: int) -> FloatArray:
+        """(size, P' + m) estimates less those without each cluster; see `leave_out.py`."""
+        return moved_by_clusters(self, codes, size)
 
     def inner_covariance(self) -> FloatArray:
         """(P' + m, P' + m) of psi, NaN at a boundary."""
