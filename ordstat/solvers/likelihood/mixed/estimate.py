@@ -15,7 +15,7 @@ from ..problem import Problem
 from ..user_scale import in_order
 from .boundary import Boundary, settled
 from .laplace import Evaluation, evaluate, row_scores, state_at
-from .leave_out import moved_by_clusters
+from .leave_out import one_step
 from .model import MixedModel
 from .new_rows import Moments, moments
 from .quadrature import check_scalar, evaluate_by_nodes, row_scores_by_nodes
@@ -84,8 +84,16 @@ class MarginalLikelihood:
         return rows.totals(codes[self.model.along], size)
 
     def moved_by(self, codes: IntArray, size: int) -> FloatArray:
-        """(size, P' + m) estimates less those without each cluster; see `leave_out.py`."""
-        return moved_by_clusters(self, codes, size)
+        """(size, P' + m) estimates less those without each cluster of whole groups, on the user's scale, by one step."""
+        free = np.flatnonzero(self.free)
+        parts = np.empty((size, free.size, free.size))
+        for k, (_, behind, ahead, distance) in enumerate(self.steps()):
+            ends = [self.scores(codes, size, psi)[:, free] for psi in (behind, ahead)]
+            parts[:, k] = (ends[0] - ends[1]) / distance
+        moved = np.zeros((size, self.free.size))
+        own = self.information[np.ix_(free, free)]
+        moved[:, free] = one_step(self.scores(codes, size)[:, free], parts, own)
+        return np.asarray(moved @ self.to_user().T)
 
     def inner_covariance(self) -> FloatArray:
         """(P' + m, P' + m) of psi, NaN at a boundary."""
