@@ -108,6 +108,14 @@ def test_tests_are_wald_tests_then(robust: LikelihoodResults) -> None:
     assert found["chisq"].iloc[0] == pytest.approx(robust.z_values["temp[T.warm]"] ** 2)
 
 
+def test_wald_tests_know_nothing_of_variances(robust: LikelihoodResults) -> None:
+    wider = robust.update("~ . - (1 | judge) + (1 + temp | judge)")
+    with pytest.raises(OptionError, match=r"takes models of the same random effects; .* Use test='LR'"):
+        robust.anova(wider)
+    found = robust.anova(robust.update("~ . + temp:contact"))
+    assert found["df"].iloc[1] == 1
+
+
 def test_clusters_that_split_groups_are_refused() -> None:
     fit = ordfit("rating ~ temp + (1 | judge)", WINE)
     with pytest.raises(OptionError, match=r"cluster must keep the rows of each group .* split 9 of the 9 groups"):

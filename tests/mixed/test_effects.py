@@ -9,6 +9,7 @@ whose estimates are optimal to about 1e-6.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -158,11 +159,23 @@ def test_effects_of_single_rows() -> None:
         np.testing.assert_allclose(own[["estimate", "std_error"]], alone[["estimate", "std_error"]], rtol=1e-10)
 
 
-def test_means_are_predictions_of_the_population() -> None:
-    """Values and errors of emmeans of one row a cell are those of predict(re="marginal"), whose errors are numeric."""
-    fit = ordfit("y ~ 1 + (1 | g) + (1 | h)", DATA, nominal="f")
-    predicted = fit.predict(pd.DataFrame({"f": ["a", "b"]}), type="prob", re="marginal", se=True)
-    means = fit.emmeans("f", scale="prob").frame
+@pytest.mark.parametrize(
+    ("formula", "options"),
+    [
+        ("y ~ 1 + (1 | g) + (1 | h)", {"nominal": "f"}),
+        ("y ~ f + (1 | g)", {"link": "cauchit"}),
+        ("y ~ f + (1 | g)", {"link": ("aranda-ordaz", 0.5)}),
+        ("y ~ f + (1 | g)", {"threshold": "symmetric"}),
+        ("y ~ f + (1 | g)", {"threshold": "equidistant", "quadrature": 7}),
+        ("y ~ f + (0 + f | g)", {"link": "loglog"}),
+    ],
+)
+@pytest.mark.parametrize("re", ["marginal", "zero"])
+def test_means_are_predictions(formula: str, options: dict[str, Any], re: str) -> None:
+    """Values and errors of emmeans of one row a cell are those of predict(re=), whose errors are by differences."""
+    fit = ordfit(formula, DATA, **options)
+    predicted = fit.predict(pd.DataFrame({"f": ["a", "b"]}), type="prob", re=re, se=True)
+    means = fit.emmeans("f", scale="prob", re=re).frame
     assert means["estimate"].tolist() == pytest.approx(predicted["estimate"].to_numpy().ravel().tolist(), rel=1e-10)
     assert means["std_error"].tolist() == pytest.approx(predicted["std_error"].to_numpy().ravel().tolist(), rel=1e-5)
 

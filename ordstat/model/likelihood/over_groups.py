@@ -23,13 +23,17 @@ from ..random_effects import RandomRows
 from ..sample import Rows
 from .derivatives import averages
 from .directions import Directions
+from .links import Link
 from .quantities import Quantity
 from .rule import LikelihoodRule
 
 #: Standard deviations to either side that an average takes in: beyond lies 2e-17.
 _REACH = 8.5
-#: Nodes a standard deviation, for every unit of the predictor that it is: e^(-2 pi 5) by the nearest pole, a Cauchy's.
+#: Nodes a standard deviation, for every unit of the predictor that it is where the nearest pole is 1 away, as a
+#: Cauchy's: the error of the rule is of the order of e^(-2 pi 5) then.
 _NODES = 5.0
+#: Distance from the real line of the nearest pole, or of where a distribution begins to grow; 1 for other links.
+_POLES = {"logit": np.pi, "probit": 2.0, "cloglog": np.pi / 2.0, "loglog": np.pi / 2.0}
 #: Predictors less steep than this need no fewer nodes.
 _FLAT = 0.4
 
@@ -37,14 +41,16 @@ _FLAT = 0.4
 Found = tuple[FloatArray, FloatArray]
 
 
-def steepness_blocks(steep: FloatArray) -> Iterator[tuple[IntArray, float]]:
+def steepness_blocks(link: Link, deviation: FloatArray) -> Iterator[tuple[IntArray, float]]:
     """Rows in blocks of about one steepness, with the largest of each: one steep row must not make all pay.
 
     Parameters
     ----------
-    steep : (n,)
-        Standard deviations of the predictors.
+    link : Link
+    deviation : (n,)
+        Standard deviations of the predictors; by the distance of the nearest pole they are the steepness.
     """
+    steep = deviation / _POLES.get(link.name, 1.0)
     blocks = np.ceil(np.log2(np.maximum(steep, _FLAT))).astype(int)
     for block in np.unique(blocks):
         chosen = np.flatnonzero(blocks == block)
@@ -57,7 +63,7 @@ def normal_nodes(steep: float) -> tuple[FloatArray, FloatArray]:
     Parameters
     ----------
     steep : float
-        By how much the predictor moves with one unit.
+        See `steepness_blocks`.
     """
     half = int(np.ceil(_REACH * max(2.0, _NODES * steep)))
     points = np.linspace(-_REACH, _REACH, 2 * half + 1)
@@ -148,7 +154,7 @@ class OverGroups:
         """All rows at all nodes."""
         deviation, by_phi = self.deviations(rows)
         steep = self.rule.predictor(rows).s * deviation
-        for index, most in steepness_blocks(steep):
+        for index, most in steepness_blocks(self.rule.link, steep):
             own = rows.take(index)
             for point, share in zip(*normal_nodes(most), strict=True):
                 moved = _beside(own, point * by_phi[index], point * deviation[index])

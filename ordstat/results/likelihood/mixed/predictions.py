@@ -161,7 +161,7 @@ def _averaged(at: _At, curve: Callable[[Predictor], FloatArray]) -> FloatArray:
         wider = 0.5 * np.log1p(bare.s**2 * at.variance)
         return curve(replace(bare, tau=bare.tau + wider))
     total: Any = None
-    for chosen, steep in steepness_blocks(_steepness(at, bare)):
+    for chosen, steep in steepness_blocks(at.rule.link, _steepness(at, bare)):
         own = _trapezoid(at.take(chosen), curve, steep)
         total = np.empty((at.rows.n, own.shape[1])) if total is None else total
         total[chosen] = own

@@ -84,7 +84,7 @@ class MarginalLikelihood:
         return rows.totals(codes[self.model.along], size)
 
     def moved_by(self, codes: IntArray, size: int) -> FloatArray:
-        """(size, P' + m) estimates less those without each cluster of whole groups, on the user's scale, by one step."""
+        """(size, P' + m) user's estimates less those without each cluster of whole groups, by one step."""
         free = np.flatnonzero(self.free)
         parts = np.empty((size, free.size, free.size))
         for k, (_, behind, ahead, distance) in enumerate(self.steps()):
