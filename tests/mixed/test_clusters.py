@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from ordstat import datasets, ordfit
 from ordstat._typing import FloatArray
-from ordstat.exceptions import OptionError, UnavailableError
+from ordstat.exceptions import OptionError
 from ordstat.results.likelihood.results import LikelihoodResults
 
 WINE = datasets.load("wine")
@@ -120,7 +120,7 @@ def test_clusters_that_split_groups_are_refused() -> None:
     fit = ordfit("rating ~ temp + (1 | judge)", WINE)
     with pytest.raises(OptionError, match=r"cluster must keep the rows of each group .* split 9 of the 9 groups"):
         fit.vcov({"cluster": "bottle"})
-    with pytest.raises(UnavailableError, match=r"take the rows for independent, .* Use vcov=\{'cluster'"):
+    with pytest.raises(OptionError, match=r"as rows of one group are not independent; got 'HC0'"):
         fit.vcov("HC0")
-    with pytest.raises(UnavailableError, match="A CR2 covariance is not available"):
-        fit.vcov({"cluster": "judge", "type": "CR2"})
+    with pytest.raises(OptionError, match=r"vcov must be 'model' or \{'cluster': ...\}, with whole groups"):
+        ordfit("rating ~ temp + (1 | judge)", WINE, vcov={"cluster": "judge", "type": "CR2"})

@@ -225,7 +225,7 @@ def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
     Raises
     ------
     OptionError
-        An unknown name, clusters that were not given, or CR2 of a penalised fit.
+        An unknown name, clusters that were not given, CR2 of a penalised fit, or what random effects do not go with.
     DataError
         Clusters that do not match the rows.
     """
@@ -235,9 +235,20 @@ def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
             "vcov='CR2' takes finite estimates of maximum likelihood, and penalty= makes others: use {'cluster': ...} "
             "without a type, or bootstrap(cluster=...)."
         )
+    if design.sample.rows.random is not None:
+        _check_beside_random(chosen, choice, design)
+    return chosen
+
+
+def _check_beside_random(chosen: Covariance, choice: Any, design: Design) -> None:
+    """OptionError for a covariance of independent rows where these have random effects in common."""
+    if chosen.name not in ("model", "cluster"):
+        raise OptionError(
+            "vcov must be 'model' or {'cluster': ...}, with whole groups, where the fit has random effects, as rows of "
+            f"one group are not independent; got {choice!r}."
+        )
     if chosen.cluster is not None:
         check_whole_groups(design.sample.rows.random, chosen.cluster)
-    return chosen
 
 
 def _named_covariance(choice: Any, design: Design) -> Covariance:

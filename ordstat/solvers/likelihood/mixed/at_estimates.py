@@ -31,13 +31,10 @@ class MarginalAtEstimates:
         Raises
         ------
         UnavailableError
-            No clusters: rows of one group are not independent.
+            No clusters.
         """
         if cluster is None:
-            raise UnavailableError(
-                "vcov='HC0' and 'HC1' take the rows for independent, which those of one group are not. Use "
-                "vcov={'cluster': ...} with the groups of the random effects, or a coarser grouping."
-            )
+            self._refuse("A sandwich covariance of independent rows")
         codes = np.unique(cluster, return_inverse=True)[1]
         scores = self.score_totals(codes, int(codes.max()) + 1)
         return scores.T @ scores
