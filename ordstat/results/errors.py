@@ -45,8 +45,8 @@ def error_measures(
         groups of random effects (of crossed ones the more numerous), whose rows are then predicted by averages over
         the random effects.
     bootstrap : int, optional
-        Number of bootstrap samples of rows (of clusters, where the fit has them) behind columns "training se"
-        and "new data se".
+        Number of bootstrap samples of rows (of clusters or groups of random effects, where the fit has them) behind
+        columns "training se" and "new data se".
     seed : int or numpy.random.Generator
         Seed of folds and bootstrap.
     callback : callable(step, total, message), optional
@@ -69,7 +69,7 @@ def error_measures(
     check_weights_go_with(newdata, weights)
     _check_folds(fit, cv)
     rng, callback = generator(seed), reporter(callback)
-    sample = fit.design.sample
+    sample = fit.divisible
 
     def table(predictions: Predictions, cluster: IntArray | None) -> ErrorTable:
         if bootstrap is None:
@@ -81,7 +81,7 @@ def error_measures(
         columns |= _error_columns("new data", table(fit.new_predictions(newdata, weights), None))
     if cv is not None:
         fit.check_parts()
-        result = crossvalidate(fit.learner, fit.divisible, cv, rng, fit.probabilities_of, callback)
+        result = crossvalidate(fit.learner, sample, cv, rng, fit.probabilities_of, callback)
         columns |= _error_columns("cv", result.table)
     table_of_all = pd.DataFrame(columns, index=list(fit.training_errors.names))
     notes = fit.fold_notes if cv is not None else ()

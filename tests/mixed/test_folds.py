@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from ordstat import datasets, ordfit
+from ordstat.assess.errors import bootstrap_table
 from ordstat.exceptions import OptionError
 from ordstat.model.random_effects import RandomColumns, RandomRows
 
@@ -38,6 +39,15 @@ def test_what_is_said_of_folds() -> None:
     assert "random" not in repr(fit.errors())
     with pytest.raises(OptionError, match="must not exceed the number of clusters, 9; got 10"):
         fit.errors(cv=10)
+
+
+def test_bootstrap_of_errors_draws_groups() -> None:
+    fit = ordfit("rating ~ temp + contact + (1 | judge)", WINE)
+    found = fit.errors(bootstrap=30, seed=8)["training se"]
+    judges = WINE["judge"].cat.codes.to_numpy()
+    expected = bootstrap_table(fit.training, 30, np.random.default_rng(8), judges)
+    assert expected.standard_errors is not None
+    assert found.tolist() == expected.standard_errors.tolist()
 
 
 def test_groups_that_stay_together() -> None:
