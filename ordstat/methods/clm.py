@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from ..checks import one_of
 from ..model.likelihood.adjacent import Adjacent
@@ -85,6 +85,9 @@ class CumulativeLink(OrdinalRegression):
     @property
     def nodes(self) -> int | str:
         return self.quadrature
+
+    def at_nodes(self, nodes: int) -> Self:
+        return replace(self, quadrature=nodes)
 
     @property
     def refuses_crossing(self) -> bool:

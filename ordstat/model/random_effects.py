@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
+from ..exceptions import OptionError
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,9 +78,59 @@ class RandomRows:
         """Some of the rows; the groups stay."""
         return RandomRows(tuple(term[index] for term in self.terms))
 
+    def renumbered(self) -> RandomRows:
+        """With groups 0..G-1 that all have rows."""
+        found = [np.unique(term.codes, return_inverse=True) for term in self.terms]
+        pairs = zip(self.terms, found, strict=True)
+        terms = [replace(one, codes=codes.astype(np.intp), n_groups=own.size) for one, (own, codes) in pairs]
+        return RandomRows(tuple(terms))
+
+    def apart(self) -> IntArray:
+        """(N,) whole groups that share no effect with others; those of the term of most groups where all are connected.
+
+        The groups of a single term, the outermost ones of nested terms, the largest ones of crossed terms.
+        """
+        from scipy.sparse import coo_matrix
+        from scipy.sparse.csgraph import connected_components
+
+        largest = max(self.terms, key=lambda term: term.n_groups)
+        total = sum(term.n_groups for term in self.terms)
+        starts = np.cumsum([0, *(term.n_groups for term in self.terms[:-1])])
+        first, *others = (start + term.codes for start, term in zip(starts, self.terms, strict=True))
+        if not others:
+            return largest.codes
+        ends = np.tile(first, len(others)), np.concatenate(others)
+        links = coo_matrix((np.ones(ends[0].size), ends), shape=(total, total))
+        labels = connected_components(links, directed=False)[1][first]
+        return largest.codes if np.all(labels == labels[0]) else np.asarray(labels, dtype=np.intp)
+
     def same(self, other: RandomRows) -> bool:
         """Whether all columns and groups are equal."""
         return len(self.terms) == len(other.terms) and all(
             np.array_equal(one.z, two.z) and np.array_equal(one.codes, two.codes)
             for one, two in zip(self.terms, other.terms, strict=True)
         )
+
+
+def check_whole_groups(random: RandomRows | None, clusters: IntArray) -> None:
+    """OptionError where clusters (N,) part rows of a group, whose likelihood is one number.
+
+    Raises
+    ------
+    OptionError
+    """
+    if random is None:
+        return
+    for place, (term, split) in enumerate(zip(random.terms, splits(random, clusters), strict=True), start=1):
+        if split:
+            raise OptionError(
+                "cluster must keep the rows of each group of the random effects together, as these are not "
+                f"independent; got clusters that split {split} of the {term.n_groups} groups of random term {place}. "
+                "Take these groups, or a coarser grouping."
+            )
+
+
+def splits(random: RandomRows, clusters: IntArray) -> list[int]:
+    """How many groups of each term have rows in several clusters (N,)."""
+    pairs = [np.unique(np.stack([term.codes, clusters]), axis=1) for term in random.terms]
+    return [int(np.count_nonzero(np.bincount(own[0]) > 1)) for own in pairs]

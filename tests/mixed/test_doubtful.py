@@ -97,8 +97,8 @@ def test_groups_in_another_type(fit: LikelihoodResults) -> None:
 
 
 def test_questions_in_words(fit: LikelihoodResults) -> None:
-    with pytest.raises(UnavailableError, match=r"marginal_effects is not available .* predict\(re='marginal'\)"):
-        fit.marginal_effects()
+    with pytest.raises(UnavailableError, match=r"brant is not available .* nominal_test\(\)"):
+        fit.brant()
     with pytest.raises(OptionError, match="level"):
         fit.varcorr(level=95)
     with pytest.raises(UnavailableError, match=r"'sd_\(Intercept\)\|judge'.*confint\(type='profile'\)"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -117,6 +117,10 @@ class OrdinalRegression(Method):
     def nodes(self) -> int | str:
         """How random effects are integrated out: 1 by Laplace's approximation, nodes of quadrature, or "auto"."""
         return 1
+
+    def at_nodes(self, nodes: int) -> Self:
+        """The method with random effects integrated out by so many nodes."""
+        return self
 
     def _latent(self) -> Link | FlexibleLink:
         """The link, or the family of links whose parameter is estimated."""

@@ -12,6 +12,7 @@ from ...checks import is_whole
 from ...exceptions import OptionError
 from ...model.fit import Certificate, LikelihoodFit, Trace
 from ...model.likelihood.rule import LikelihoodRule
+from ...model.random_effects import check_whole_groups
 from ...model.sample import Sample
 from ...solvers.likelihood.estimate import Estimate
 from ...solvers.likelihood.layout import Layout
@@ -39,14 +40,11 @@ def check_random(sample: Sample, **options: Any) -> None:
     """OptionError where random effects meet what they do not go with."""
     if sample.rows.random is None:
         return
-    refused = {**options, "cluster=": sample.cluster}
-    for name, value in refused.items():
+    for name, value in options.items():
         if value is not None:
-            raise OptionError(f"{name} must be left out where the formula has random effects; got {_shown(value)}.")
-
-
-def _shown(value: Any) -> str:
-    return "values" if isinstance(value, np.ndarray) else repr(value)
+            raise OptionError(f"{name} must be left out where the formula has random effects; got {value!r}.")
+    if sample.cluster is not None:
+        check_whole_groups(sample.rows.random, sample.cluster)
 
 
 def with_random_effects(

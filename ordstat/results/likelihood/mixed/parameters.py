@@ -41,8 +41,8 @@ class RandomParameters:
     covariance: FloatArray
 
     @classmethod
-    def of(cls, terms: Sequence[RandomTerm], marginal: Marginal) -> RandomParameters:
-        """Those of a fit with random effects."""
+    def of(cls, terms: Sequence[RandomTerm], marginal: Marginal, covariance: FloatArray) -> RandomParameters:
+        """Those of a fit with random effects, with a covariance of its parameters."""
         names: list[str] = []
         kinds: list[str] = []
         estimates: list[float] = []
@@ -67,7 +67,7 @@ class RandomParameters:
                 kinds.append("cor")
                 estimates.append(float(effects.correlations[a, b]))
                 slopes.append(placed(effects.correlation_slopes(a, b)))
-        return cls(names, kinds, np.array(estimates), np.array(slopes), marginal.covariance)
+        return cls(names, kinds, np.array(estimates), np.array(slopes), covariance)
 
     @property
     def errors(self) -> FloatArray:

@@ -30,7 +30,7 @@ def random_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
     shares = latent_shares(r)
     if shares:
         lines.append(("ICC", ", ".join(f"{name} {share:.3f}" for name, share in shares.items())))
-    return tuple(lines)
+    return (*lines, ("Std. errors", r.own_covariance.words))
 
 
 def _groups(r: FittedLikelihood) -> dict[str, int]:

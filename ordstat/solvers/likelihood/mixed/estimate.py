@@ -8,16 +8,17 @@ from functools import partial
 
 import numpy as np
 
-from ...._typing import BoolArray, FloatArray
+from ...._typing import BoolArray, FloatArray, IntArray
 from ....model.likelihood.marginal import EffectsOfGroups, Marginal
 from ....model.random_effects import RandomRows
 from ..problem import Problem
 from ..user_scale import in_order
 from .boundary import Boundary, settled
-from .laplace import Evaluation, evaluate, state_at
+from .laplace import Evaluation, evaluate, row_scores, state_at
+from .leave_out import one_step
 from .model import MixedModel
 from .new_rows import Moments, moments
-from .quadrature import check_scalar, evaluate_by_nodes
+from .quadrature import check_scalar, evaluate_by_nodes, row_scores_by_nodes
 from .scalar import compiled, evaluate_compiled, nodes_of
 from .search import Found, Objective, maximise
 
@@ -67,6 +68,33 @@ class MarginalLikelihood:
         """psi and where to seek the modes -> Evaluation."""
         return objective_of(self.model, self.quadrature)
 
+    def scores(self, codes: IntArray, size: int, psi: FloatArray | None = None) -> FloatArray:
+        """(size, P' + m) scores of clusters of whole groups, at the estimates or elsewhere.
+
+        Parameters
+        ----------
+        codes : (n,)
+            The cluster of each row of the sample.
+        size : int
+        psi : (P' + m,), optional
+        """
+        state = self.at.state if psi is None else state_at(self.model, psi, self.at.v)
+        assert state is not None
+        rows = row_scores(state) if self.quadrature == 1 else row_scores_by_nodes(state, self.quadrature)
+        return rows.totals(codes[self.model.along], size)
+
+    def moved_by(self, codes: IntArray, size: int) -> FloatArray:
+        """(size, P' + m) user's estimates less those without each cluster of whole groups, by one step."""
+        free = np.flatnonzero(self.free)
+        parts = np.empty((size, free.size, free.size))
+        for k, (_, behind, ahead, distance) in enumerate(self.steps()):
+            ends = [self.scores(codes, size, psi)[:, free] for psi in (behind, ahead)]
+            parts[:, k] = (ends[0] - ends[1]) / distance
+        moved = np.zeros((size, self.free.size))
+        own = self.information[np.ix_(free, free)]
+        moved[:, free] = one_step(self.scores(codes, size)[:, free], parts, own)
+        return np.asarray(moved @ self.to_user().T)
+
     def inner_covariance(self) -> FloatArray:
         """(P' + m, P' + m) of psi, NaN at a boundary."""
         inner = np.full(self.information.shape, np.nan)
@@ -74,6 +102,11 @@ class MarginalLikelihood:
         own = self.information[some]
         inner[some] = np.linalg.inv(own) if _positive(own) else np.nan
         return inner
+
+    def inner_of(self, covariance: FloatArray) -> FloatArray:
+        """(P' + m, P' + m) of psi, from a covariance of the user's parameters; 0 at a boundary."""
+        back = np.linalg.inv(self.to_user())
+        return np.asarray(back @ np.nan_to_num(covariance) @ back.T)
 
     def moments(self, random: RandomRows, re: str, psi: FloatArray | None = None) -> Moments:
         """What random effects add to the scores of rows, at the estimates or elsewhere; see `new_rows.py`."""

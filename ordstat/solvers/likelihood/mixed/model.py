@@ -50,6 +50,8 @@ class MixedModel:
         What the columns of each term were divided by.
     order : tuple of int
         Place of each term among those of the sample.
+    along : (n,)
+        Place of each row among those of the sample.
     """
 
     rows: ModelRows
@@ -62,6 +64,7 @@ class MixedModel:
     terms: tuple[RandomColumns, ...]
     spread: tuple[FloatArray, ...]
     order: tuple[int, ...]
+    along: IntArray
 
     @classmethod
     def of(cls, problem: Problem) -> MixedModel:
@@ -89,6 +92,7 @@ class MixedModel:
             terms=tuple(terms),
             spread=tuple(spread),
             order=order,
+            along=along,
         )
 
     @property
