@@ -92,7 +92,7 @@ class MarginalLikelihood:
             yield int(j), self.at.psi - move, self.at.psi + move, 2.0 * h
 
     def to_user(self) -> FloatArray:
-        """(P' + m, P' + m) from psi to the user's parameters; columns of Lambda keep their signs as shown."""
+        """(P' + m', P' + m) from psi to the user's parameters; columns of Lambda keep their signs as shown."""
         return user_map(self.model, self.at.psi)
 
 
@@ -152,11 +152,12 @@ class MixedEstimate:
         model, psi = here.model, here.at.psi
         factors, selected = model.factors(psi[model.n_fixed :]), here.at.state.modes.factor.selected()
         found: list[EffectsOfGroups | None] = [None] * len(factors)
-        for k, (place, Lambda, spread) in enumerate(zip(model.order, factors, model.spread, strict=True)):
-            own = Lambda / spread[:, None]
+        for k, (place, Lambda, M) in enumerate(zip(model.order, factors, model.scaling, strict=True)):
+            own = M @ Lambda
             found[place] = EffectsOfGroups(
                 factor=own * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0),
-                entries=model.terms[k].entries,
+                entries=model.user_entries(k),
+                n_phi=model.terms[k].n_phi,
                 modes=here.at.v[k] @ own.T,
                 conditional=own @ selected.diagonal[k] @ own.T,
                 boundary={one.column: one.derivative for one in self.boundaries if one.term == k},
@@ -170,7 +171,7 @@ class MixedEstimate:
         )
 
     def covariance(self) -> FloatArray:
-        """(P' + m, P' + m) on the user's scale, NaN at a boundary."""
+        """(P' + m', P' + m') on the user's scale, NaN at a boundary."""
         here, inner = self.likelihood, self.likelihood.inner_covariance()
         known = np.where(np.isnan(inner), 0.0, inner)
         to_user = here.to_user()
@@ -185,21 +186,20 @@ def _positive(matrix: FloatArray) -> bool:
 
 
 def user_map(model: MixedModel, psi: FloatArray) -> FloatArray:
-    """From psi to the user's fixed parameters and Lambdas, the terms in the order of the sample."""
-    size, P = psi.size, model.n_fixed
-    out = np.zeros((size, size))
-    out[:P, :P] = model.to_user
-    starts = P + np.cumsum([0, *(term.n_phi for term in model.terms)])
-    widths = [0] * len(model.terms)
-    for k, place in enumerate(model.order):
-        widths[place] = model.terms[k].n_phi
-    ends = P + np.cumsum([0, *widths])
+    """From psi to the user's fixed parameters and M Lambda, the terms in the order of the sample."""
+    P = model.n_fixed
+    parts: list[FloatArray] = [np.empty(0)] * len(model.terms)
+    start = P
     for k, (place, Lambda) in enumerate(zip(model.order, model.factors(psi[P:]), strict=True)):
-        rows, columns = model.terms[k].entries
+        (rows, columns), (inner, own) = model.user_entries(k), model.terms[k].entries
         signs = np.where(np.diag(Lambda) < 0.0, -1.0, 1.0)[columns]
-        here = np.arange(rows.size)
-        out[ends[place] + here, starts[k] + here] = signs / model.spread[k][rows]
-    return out
+        parts[place] = np.zeros((rows.size, psi.size))
+        parts[place][:, start : start + own.size] = (
+            signs[:, None] * model.scaling[k][np.ix_(rows, inner)] * (columns[:, None] == own)
+        )
+        start += own.size
+    fixed = np.hstack([model.to_user, np.zeros((P, psi.size - P))])
+    return np.vstack([fixed, *parts])
 
 
 def objective_of(model: MixedModel, quadrature: int) -> Objective:

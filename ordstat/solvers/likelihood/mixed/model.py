@@ -2,7 +2,9 @@
 
 The fixed parameters are those of the scaled columns, in the order of `LikelihoodFit.coefficients`; a threshold
 structure makes all thresholds of fewer by a linear map. phi fills the factors Lambda of the random terms, whose columns
-are scaled to mean square 1.
+are scaled to mean square 1. Columns whose effects are correlated are made orthogonal where they are nearly multiples of
+each other, as an intercept and a year are: the likelihood does not know on which of their sums Lambda is written, and a
+search does.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from ..rows import LARGEST_LOG_SCALE
 from ..user_scale import in_order
 from .blocks import Effects, Structure
 
+#: Condition number from which columns are nearly multiples: an intercept and a column 5 deviations away from 0.
+_ALIKE = 10.0
 #: Links of the compiled passes, by their number there.
 LINKS = ("logit", "probit", "cloglog", "loglog", "cauchit")
 
@@ -46,8 +50,8 @@ class MixedModel:
         From the fixed parameters to those of the user.
     terms : tuple of RandomColumns
         In order of size, their columns scaled.
-    spread : tuple of (q,)
-        What the columns of each term were divided by.
+    scaling : tuple of (q, q)
+        M of each term, its scaled columns being z M: their effects b' are b = M b' of the user's columns.
     order : tuple of int
         Place of each term among those of the sample.
     """
@@ -60,7 +64,7 @@ class MixedModel:
     expand: FloatArray | None
     to_user: FloatArray
     terms: tuple[RandomColumns, ...]
-    spread: tuple[FloatArray, ...]
+    scaling: tuple[FloatArray, ...]
     order: tuple[int, ...]
 
     @classmethod
@@ -71,9 +75,8 @@ class MixedModel:
         sizes = [(-term.n_groups, -term.q) for term in random.terms]
         order = tuple(sorted(range(len(sizes)), key=sizes.__getitem__))
         weights = problem.sample.case_weights
-        spread = [np.sqrt(np.average(random.terms[k].z ** 2, axis=0, weights=weights)) for k in order]
-        spread = [np.where(own > 0.0, own, 1.0) for own in spread]
-        terms = [replace(random.terms[k], z=random.terms[k].z / own) for k, own in zip(order, spread, strict=True)]
+        scaling = [_scaling(random.terms[k], weights) for k in order]
+        terms = [replace(random.terms[k], z=random.terms[k].z @ M) for k, M in zip(order, scaling, strict=True)]
         x, w, z = problem.scaled()
         rows = replace(ModelRows.of(problem.sample.rows), x=x, w=w, z=z)
         along = np.argsort(terms[0].codes, kind="stable")
@@ -87,7 +90,7 @@ class MixedModel:
             expand=_expansion(problem),
             to_user=_user_map(problem),
             terms=tuple(terms),
-            spread=tuple(spread),
+            scaling=tuple(scaling),
             order=order,
         )
 
@@ -147,20 +150,19 @@ class MixedModel:
         """Lambda (q, q) of each term."""
         return [term.factor(own) for term, own in zip(self.terms, self.phi_of(phi), strict=True)]
 
-    def user_factors(self, phi: FloatArray) -> list[FloatArray]:
-        """Lambda on the user's columns, in the order of the sample, diagonals >= 0."""
-        found: list[FloatArray] = [np.empty(0)] * len(self.terms)
-        for place, Lambda, own in zip(self.order, self.factors(phi), self.spread, strict=True):
-            flipped = Lambda * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0)
-            found[place] = flipped / own[:, None]
-        return found
+    def user_entries(self, k: int) -> tuple[IntArray, IntArray]:
+        """(m',) and (m',) rows and columns of M Lambda of term k that are not always 0, column by column."""
+        pattern = np.zeros((self.terms[k].q,) * 2)
+        pattern[self.terms[k].entries] = 1.0
+        columns, rows = np.nonzero((np.abs(self.scaling[k]) @ pattern).T)
+        return rows, columns
 
     def start_phi(self) -> FloatArray:
         """Standard deviations of a half on the latent scale, or of a half a deviation of the column if that is less."""
         parts = []
-        for term, own in zip(self.terms, self.spread, strict=True):
+        for term, M in zip(self.terms, self.scaling, strict=True):
             rows, columns = term.entries
-            parts.append(np.where(rows == columns, 0.5 * np.minimum(own[rows], 1.0), 0.0))
+            parts.append(np.where(rows == columns, 0.5 / np.maximum(np.diag(M)[rows], 1.0), 0.0))
         return np.concatenate(parts)
 
     # Rows
@@ -225,6 +227,18 @@ class MixedModel:
     def jacobian(self, places: IntArray) -> Jacobian:
         """How the predictors of the rows move with the fixed parameters."""
         return Jacobian(self.rows, places, self.n_thresholds, self.expand)
+
+
+def _scaling(term: RandomColumns, weights: FloatArray) -> FloatArray:
+    """(q, q) M, diagonal unless correlated effects have columns that are nearly multiples of each other."""
+    size = np.sqrt(np.average(term.z**2, axis=0, weights=weights))
+    M = np.diag(1.0 / np.where(size > 0.0, size, 1.0))
+    if not term.correlated or term.q == 1:
+        return M
+    R = np.linalg.qr(np.sqrt(weights / weights.sum())[:, None] * (term.z @ M), mode="r")
+    if not 1e-12 < 1.0 / np.linalg.cond(R) < 1.0 / _ALIKE:
+        return M
+    return np.asarray(M @ np.linalg.inv(R * np.sign(np.diag(R))[:, None]))
 
 
 def _by_code(term: RandomColumns, values: FloatArray) -> FloatArray:

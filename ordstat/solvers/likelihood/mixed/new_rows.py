@@ -74,7 +74,7 @@ def columns_of(model: MixedModel, psi: FloatArray, random: RandomRows) -> tuple[
     """x = z Lambda (n, q) and the groups (n,) of each term, in the order of the model."""
     terms = [random.terms[place] for place in model.order]
     factors = model.factors(psi[model.n_fixed :])
-    x = [term.z / own @ Lambda for term, own, Lambda in zip(terms, model.spread, factors, strict=True)]
+    x = [term.z @ M @ Lambda for term, M, Lambda in zip(terms, model.scaling, factors, strict=True)]
     return x, [term.codes for term in terms]
 
 

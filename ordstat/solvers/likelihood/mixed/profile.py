@@ -124,11 +124,11 @@ def _deviation_row(likelihood: MarginalLikelihood, index: int) -> int | None:
     """Row of `to_user` of a standard deviation, by its place in the results' list; None of any other parameter."""
     model, start = likelihood.model, likelihood.model.n_fixed
     inverse = [model.order.index(place) for place in range(len(model.terms))]
-    for term in (model.terms[k] for k in inverse):
-        rows, columns = term.entries
+    for k in inverse:
+        term, (rows, columns) = model.terms[k], model.user_entries(k)
         count = term.q + (term.q * (term.q - 1) // 2 if term.correlated else 0)
         if index < count:
-            if index >= term.q or (term.correlated and index > 0):
+            if index >= term.q or (rows == index).sum() > 1:
                 return None
             return start + int(np.flatnonzero((rows == index) & (columns == index))[0])
         index, start = index - count, start + rows.size
