@@ -240,14 +240,14 @@ class Dense:
         Where the effects of each begin, and the end.
     widths : tuple of int
         q of each.
-    lower : (R, R)
-        Cholesky factor.
+    upper : (R, R)
+        U of S = U'U, its columns one after another.
     """
 
     terms: range
     starts: tuple[int, ...]
     widths: tuple[int, ...]
-    lower: FloatArray
+    upper: FloatArray
 
     @classmethod
     def frame(cls, structure: Structure) -> Dense:
@@ -259,12 +259,12 @@ class Dense:
     @cached_property
     def inverse(self) -> FloatArray:
         """(R, R) S^-1."""
-        lower = dpotri(self.lower, lower=1)[0]
-        return np.ascontiguousarray(np.tril(lower) + np.tril(lower, -1).T)
+        upper = dpotri(self.upper, lower=0)[0]
+        return np.ascontiguousarray(np.triu(upper) + np.triu(upper, 1).T)
 
     def solve(self, right: Effects) -> Effects:
         """S^-1 times a vector."""
-        solved = dpotrs(self.lower, np.concatenate([part.reshape(-1) for part in right]), lower=1)[0]
+        solved = dpotrs(self.upper, np.concatenate([part.reshape(-1) for part in right]), lower=0)[0]
         cut = np.split(solved, self.starts[1:-1])
         return [part.reshape(-1, q) for part, q in zip(cut, self.widths, strict=True)]
 
@@ -351,7 +351,7 @@ def factor(matrix: BlockMatrix, structure: Structure) -> Factor | None:
     rest = _nested(matrix, structure, V) if structure.rest is not None else _dense(matrix, structure, V)
     if rest is None:
         return None
-    own = rest.logdet if isinstance(rest, Factor) else 2.0 * float(np.log(np.diag(rest.lower)).sum())
+    own = rest.logdet if isinstance(rest, Factor) else 2.0 * float(np.log(np.diag(rest.upper)).sum())
     return Factor(structure, inverse, V, rest, logdet + own)
 
 
@@ -402,5 +402,5 @@ def _dense(matrix: BlockMatrix, structure: Structure, V: dict[int, FloatArray]) 
             S[columns[:, :, None], rows[:, None, :]] = matrix.pairs[s, t].transpose(0, 2, 1)
     B = layout.entries({t: matrix.pairs[0, t] for t in frame.terms})
     schur_complement(layout.starts, layout.columns, B, layout.entries(V), S)
-    lower, failed = dpotrf(S.T, lower=0, clean=1, overwrite_a=1)
-    return None if failed else replace(frame, lower=np.asfortranarray(lower.T))
+    upper, failed = dpotrf(S.T, lower=0, clean=0, overwrite_a=1)
+    return None if failed else replace(frame, upper=upper)

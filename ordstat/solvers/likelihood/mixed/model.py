@@ -117,14 +117,22 @@ class MixedModel:
     def common(self) -> bool:
         """Whether the effect of a group moves all of its rows alike: one column of ones, and one scale."""
         z = self.terms[0].z
-        plain = not self.rows.z.shape[1] and not self.rows.scale_offset.any()
-        return bool(plain and z.shape[1] == 1 and np.all(z == z[0]))
+        return bool(not self.scaled and z.shape[1] == 1 and np.all(z == z[0]))
 
     @cached_property
     def shared(self) -> bool:
         """Whether all rows of a logit share thresholds and scale."""
-        plain = self.rows.w.shape[1] == 1 and not self.rows.z.shape[1] and not self.rows.scale_offset.any()
-        return self.link == 0 and plain
+        return self.link == 0 and self.rows.w.shape[1] == 1 and not self.scaled
+
+    @cached_property
+    def scaled(self) -> bool:
+        """Whether rows have different scales."""
+        return bool(self.rows.z.shape[1] or self.rows.scale_offset.any())
+
+    @cached_property
+    def ones(self) -> FloatArray:
+        """(n,) inverse scale of rows that have the same."""
+        return np.ones(self.y.size)
 
     @cached_property
     def first_column(self) -> FloatArray:
@@ -172,7 +180,13 @@ class MixedModel:
         full = fixed if self.expand is None else self.expand @ fixed
         m, count, p = self.rows.w.shape[1], self.n_thresholds, self.rows.x.shape[1]
         alpha, rest = full[: m * count].reshape(m, count).T, full[m * count :]
-        found = self.rows.at(np.ascontiguousarray(alpha), rest[:p], rest[p:])
+        alpha = np.ascontiguousarray(alpha)
+        if not self.scaled:
+            H = self.rows.x @ rest + self.rows.offset
+            found = Predictor(w=self.rows.w, alpha=alpha, H=H, tau=self.rows.scale_offset, patterns=self.rows.patterns)
+            found.__dict__["s"] = self.ones
+            return found
+        found = self.rows.at(alpha, rest[:p], rest[p:])
         return found if np.abs(found.tau).max() <= LARGEST_LOG_SCALE else None
 
     def located(self, predictor: Predictor, shift: FloatArray) -> LocationTerms | None:
