@@ -1,7 +1,7 @@
 """About the inverse information of psi, for a search to begin with: blockdiag((J - C'H^-1 C)^-1, 1 / G).
 
-J is the information of the fixed parameters at the modes, C = d2h / dv dpsi, G the number of groups of each phi. Of very
-many rows some groups tell it.
+J is the information of the fixed parameters at the modes, C = d2h / dv dpsi, G the number of groups of each phi. Where
+rows are very many, some groups tell it.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def _of_some_groups(model: MixedModel, at: Evaluation) -> FloatArray | None:
     rows = np.flatnonzero(first.codes % step == 0)
     v = [at.v[0][::step]]
     term = replace(first, z=first.z[rows], codes=first.codes[rows] // step, n_groups=len(v[0]))
-    own = {"rows": model.rows.take(rows), "y": model.y[rows], "weights": model.weights[rows], "terms": (term,)}
-    state = state_at(replace(model, **own), at.psi, v)
+    own = replace(model, rows=model.rows.take(rows), y=model.y[rows], weights=model.weights[rows], terms=(term,))
+    state = state_at(own, at.psi, v)
     return None if state is None else _information(state) * (first.n_groups / len(v[0]))
 
 
