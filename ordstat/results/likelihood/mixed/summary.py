@@ -26,7 +26,8 @@ def random_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
     assert marginal is not None
     groups = ", ".join(f"{name} {count}" for name, count in _groups(r).items())
     lines: list[tuple[str, Any]] = [("Groups", groups), ("Integration", marginal.integration)]
-    lines.append(("Random effects", _test(r, marginal)))
+    if not marginal.likelihood.penalised:
+        lines.append(("Random effects", _test(r, marginal)))
     shares = latent_shares(r)
     if shares:
         lines.append(("ICC", ", ".join(f"{name} {share:.3f}" for name, share in shares.items())))
@@ -91,6 +92,11 @@ def random_notes(r: FittedLikelihood) -> tuple[str, ...]:
     if marginal is None:
         return ()
     notes = ["Levels predicted for the training rows, and their errors, are those at the modes of the random effects."]
+    if marginal.likelihood.penalised:
+        notes.append(
+            "Standard deviations of random effects are kept off 0 by a penalty, + log sd: none of them says that its "
+            "variance is there. Fit without random_penalty= to test one."
+        )
     for term, effects in zip(r.design.random, marginal.terms, strict=True):
         for column, derivative in effects.boundary.items():
             what = "variance at its boundary, 0" if effects.deviations[column] == 0.0 else "singular covariance"

@@ -17,6 +17,7 @@ from .boundary import Boundary, settled
 from .laplace import Evaluation, evaluate, state_at
 from .model import MixedModel
 from .new_rows import Moments, moments
+from .penalty import log_determinant, penalised
 from .quadrature import check_scalar, evaluate_by_nodes
 from .scalar import compiled, evaluate_compiled, nodes_of
 from .search import Found, Objective, maximise
@@ -54,6 +55,8 @@ class MarginalLikelihood:
         Negative Hessian by psi.
     free : (P' + m,)
         Components of psi not at a boundary.
+    penalised : bool
+        Whether log det Lambda is added (`penalty.py`).
     """
 
     model: MixedModel
@@ -61,11 +64,18 @@ class MarginalLikelihood:
     at: Evaluation
     information: FloatArray
     free: BoolArray
+    penalised: bool = False
 
     @property
     def objective(self) -> Objective:
-        """psi and where to seek the modes -> Evaluation."""
-        return objective_of(self.model, self.quadrature)
+        """psi and where to seek the modes -> Evaluation, with the penalty where there is one."""
+        plain = objective_of(self.model, self.quadrature)
+        return penalised(self.model, plain) if self.penalised else plain
+
+    @property
+    def loglik(self) -> float:
+        """Without the penalty."""
+        return self.at.loglik - (log_determinant(self.model, self.at.psi) if self.penalised else 0.0)
 
     def inner_covariance(self) -> FloatArray:
         """(P' + m, P' + m) of psi, NaN at a boundary."""
@@ -127,7 +137,7 @@ class MixedEstimate:
 
     @property
     def loglik(self) -> float:
-        return self.likelihood.at.loglik
+        return self.likelihood.loglik
 
     @property
     def tolerance(self) -> float:
@@ -213,7 +223,11 @@ def objective_of(model: MixedModel, quadrature: int) -> Objective:
 
 
 def mixed_estimate(
-    problem: Problem, start: tuple[FloatArray, FloatArray], quadrature: int | str, max_iter: int
+    problem: Problem,
+    start: tuple[FloatArray, FloatArray],
+    quadrature: int | str,
+    max_iter: int,
+    penalty: str | None = None,
 ) -> MixedEstimate:
     """The estimates, from those without random effects.
 
@@ -224,17 +238,20 @@ def mixed_estimate(
         In the solver's parameters.
     quadrature : int or "auto"
     max_iter : int
+    penalty : "gamma" or None
+        On the covariances.
     """
     model = MixedModel.of(problem)
+    by_rule = partial(_by_rule, model, max_iter=max_iter, penalty=penalty)
     alpha, rest = start
     fixed = in_order(alpha.reshape(-1, problem.user_scale().G.shape[0]), rest)
     psi = np.concatenate([fixed, model.start_phi()])
     if quadrature != "auto":
-        return _by_rule(model, psi, int(quadrature), max_iter)
-    at = _by_rule(model, psi, 1, max_iter)
+        return by_rule(psi, int(quadrature))
+    at = by_rule(psi, 1)
     scalar = len(model.terms) == 1 and model.terms[0].q == 1
     for nodes in RULES if scalar else ():
-        finer = _by_rule(model, at.likelihood.at.psi, nodes, max_iter)
+        finer = by_rule(at.likelihood.at.psi, nodes)
         if _same(at, finer):
             return finer
         at = finer
@@ -248,15 +265,25 @@ def _same(one: MixedEstimate, other: MixedEstimate) -> bool:
     return abs(other.loglik - one.loglik) < _SAME_LOGLIK and bool(np.all(~(moved > _SAME_ESTIMATES * errors)))
 
 
-def _by_rule(model: MixedModel, psi: FloatArray, quadrature: int, max_iter: int) -> MixedEstimate:
+def _by_rule(
+    model: MixedModel, psi: FloatArray, quadrature: int, *, max_iter: int, penalty: str | None
+) -> MixedEstimate:
     """The estimates by a rule of so many nodes."""
     if quadrature != 1:
         check_scalar(model.terms, quadrature)
     objective = objective_of(model, quadrature)
-    found = _found(model, objective, psi, max_iter)
-    found, free, boundaries = settled(model, objective, found, max_iter)
+    boundaries: tuple[Boundary, ...] = ()
+    if penalty is None:
+        found, free, boundaries = settled(model, objective, _found(model, objective, psi, max_iter), max_iter)
+    else:
+        found, free = _found(model, penalised(model, objective), psi, max_iter), np.ones(psi.size, dtype=bool)
     likelihood = MarginalLikelihood(
-        model=model, quadrature=quadrature, at=found.at, information=found.information, free=free
+        model=model,
+        quadrature=quadrature,
+        at=found.at,
+        information=found.information,
+        free=free,
+        penalised=penalty is not None,
     )
     return MixedEstimate(likelihood=likelihood, logliks=found.logliks, message=found.message, boundaries=boundaries)
 
