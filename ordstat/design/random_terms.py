@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..exceptions import DataError, FormulaError
+from ..exceptions import DataError, FormulaError, OptionError
 from ..model.random_effects import RandomColumns, RandomRows
 from ..model.table import stack
 from .coding import Coding, FactorCoding, Named, full_codings, term_columns
 from .columns import Value, factor_of, matched
 from .frames import shown_labels
 from .parse import RandomPart
+from .relatedness import check_groups, root_of
 from .strangers import groups_apart, unknown_labels
 
 #: Name of the column of ones, as R has it.
 INTERCEPT = "(Intercept)"
+#: Largest number of rows times groups whose covariance is given.
+MOST_NUMBERS = 50_000_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -35,12 +38,15 @@ class RandomTerm:
         Labels of each factor of the group.
     cells : (G,)
         Which combinations of the factors are groups: their codes as one number, growing.
+    root : (G, G) or None
+        L of a given covariance L L' of the groups.
     """
 
     part: RandomPart
     names: tuple[str, ...]
     levels: tuple[tuple[object, ...], ...]
     cells: IntArray
+    root: FloatArray | None = None
 
     @property
     def text(self) -> str:
@@ -75,7 +81,7 @@ class RandomTerm:
         """The columns of rows whose groups are known."""
         named = column_values(self.part, values, codings, codes.size)
         z = stack([np.asarray(column) for _, column in named], codes.size)[0]
-        return RandomColumns(z=z, codes=codes, n_groups=self.cells.size, correlated=self.correlated)
+        return RandomColumns(z=z, codes=codes, n_groups=self.cells.size, correlated=self.correlated, root=self.root)
 
     def unknown(self, data: Any) -> str:
         """In words labels of the group in new data none of which the fit has; empty where there are no such."""
@@ -115,7 +121,11 @@ def column_values(part: RandomPart, values: Mapping[str, Value], codings: Mappin
 
 
 def fit_random_terms(
-    parts: tuple[RandomPart, ...], values: Mapping[str, Value], codings: Mapping[str, Coding], n: int
+    parts: tuple[RandomPart, ...],
+    values: Mapping[str, Value],
+    codings: Mapping[str, Coding],
+    n: int,
+    cov: Any = None,
 ) -> tuple[tuple[RandomTerm, ...], RandomRows | None, tuple[str, ...]]:
     """The random terms of complete rows, as names and as arrays, and notes on doubtful groups.
 
@@ -124,8 +134,12 @@ def fit_random_terms(
     FormulaError
         The same column of the same groups twice, or one that follows from others of its term.
     DataError
-        One group only.
+        One group only, or a given covariance that lacks one.
+    OptionError
+        A given covariance of something else, or that is none.
     """
+    if cov is not None:
+        check_groups(cov, [part.group.label for part in parts])
     if not parts:
         return (), None, ()
     terms, rows = [], []
@@ -134,6 +148,8 @@ def fit_random_terms(
         cells, codes = np.unique(_mixed(part, values, levels), return_inverse=True)
         names = tuple(name for name, _ in column_values(part, values, codings, n))
         term = RandomTerm(part=part, names=names, levels=levels, cells=cells)
+        if cov is not None and term.group in cov:
+            term = replace(term, root=_root(term, cov[term.group], n))
         terms.append(term)
         rows.append(term.columns(values, codings, codes.astype(np.intp)))
     _check_once(terms)
@@ -146,6 +162,20 @@ def fit_random_terms(
                 "2 groups or more, and many to tell a variance. Drop the term."
             )
     return tuple(terms), RandomRows(tuple(rows)), tuple(notes)
+
+
+def _root(term: RandomTerm, K: Any, n: int) -> FloatArray:
+    if term.names != (INTERCEPT,):
+        raise OptionError(
+            f"cov= must go with a term of one intercept, such as (1 | {term.group}); {term.text} has {len(term.names)} "
+            f"columns: {', '.join(term.names)}."
+        )
+    if n * term.cells.size > MOST_NUMBERS:
+        raise OptionError(
+            f"cov= works with rows times groups, at most {MOST_NUMBERS:,} numbers; got {n:,} rows and "
+            f"{term.cells.size:,} groups of {term.group!r}. Take fewer rows, or leave cov= out."
+        )
+    return root_of(term.group, K, term.groups)
 
 
 def _levels(value: Value, label: str) -> tuple[object, ...]:

@@ -34,8 +34,9 @@ def random_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
     return tuple(lines)
 
 
-def _groups(r: FittedLikelihood) -> dict[str, int]:
-    return {term.group: term.cells.size for term in r.design.random}
+def _groups(r: FittedLikelihood) -> dict[str, str]:
+    given = {True: "", False: " (cov=)"}
+    return {term.group: f"{term.cells.size}{given[term.root is None]}" for term in r.design.random}
 
 
 def _test(r: FittedLikelihood, marginal: Marginal) -> str:
@@ -64,7 +65,7 @@ def latent_shares(r: FittedLikelihood) -> dict[str, float]:
         return {}
     weights = r.design.sample.case_weights
     means = [
-        float(np.average(np.einsum("nq,qp,np->n", term.z, effects.covariance, term.z), weights=weights))
+        float(np.average(term.variances(effects.covariance), weights=weights))
         for term, effects in zip(rows.random.terms, marginal.terms, strict=True)
     ]
     shares: dict[str, float] = {}

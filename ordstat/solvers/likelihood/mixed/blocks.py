@@ -119,6 +119,8 @@ class Structure:
 
 def _sums(codes: IntArray, size: int, one: FloatArray, other: FloatArray, W: FloatArray) -> FloatArray:
     """(size, q, q') sums of W x x' by code."""
+    if size == 1:
+        return np.asarray((one.T @ (W[:, None] * other))[None])
     out = np.empty((size, one.shape[1], other.shape[1]))
     for a in range(one.shape[1]):
         left = W * one[:, a]
@@ -203,7 +205,8 @@ class Factor:
         pairs = {(s + 1, t + 1): block for (s, t), block in inner.pairs.items()}
         own = self.inverse.copy()
         for t in range(1, count):
-            found = -self.V[t] @ inner.diagonal[t - 1][patterns[0, t].second]
+            block = inner.diagonal[t - 1]
+            found = -self.V[t] @ (block if len(block) == 1 else block[patterns[0, t].second])
             for s in range(1, count):
                 if s != t:
                     place = self.structure.inner[min(s, t), max(s, t)]
@@ -377,6 +380,9 @@ def _nested(matrix: BlockMatrix, structure: Structure, V: dict[int, FloatArray])
     assert structure.rest is not None
     diagonal, pairs = [], {}
     for t, size in enumerate(structure.sizes[1:], start=1):
+        if size == 1:
+            diagonal.append(matrix.diagonal[t] - np.tensordot(matrix.pairs[0, t], V[t], axes=([0, 1], [0, 1])))
+            continue
         product = matrix.pairs[0, t].transpose(0, 2, 1) @ V[t]
         second = structure.patterns[0, t].second
         gone = _by_code(second, product.reshape(len(product), -1), size).reshape(matrix.diagonal[t].shape)

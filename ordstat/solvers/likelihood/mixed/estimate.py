@@ -163,6 +163,18 @@ class MixedEstimate:
         factors, selected = model.factors(psi[model.n_fixed :]), here.at.state.modes.factor.selected()
         found: list[EffectsOfGroups | None] = [None] * len(factors)
         for k, (place, Lambda, M) in enumerate(zip(model.order, factors, model.scaling, strict=True)):
+            root = model.roots[place]
+            if root is not None:
+                own, block = root * (M[0, 0] * Lambda[0, 0]), selected.diagonal[k][0]
+                found[place] = EffectsOfGroups(
+                    factor=np.abs(M[:1, :1] * Lambda[:1, :1]),
+                    entries=model.user_entries(k),
+                    n_phi=1,
+                    modes=own @ here.at.v[k].T,
+                    conditional=np.einsum("ga,ab,gb->g", own, block, own)[:, None, None],
+                    boundary={one.column: one.derivative for one in self.boundaries if one.term == k},
+                )
+                continue
             own = M @ Lambda
             found[place] = EffectsOfGroups(
                 factor=own * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0),

@@ -128,7 +128,7 @@ def _gradient(at: State) -> FloatArray:
     for k, term in enumerate(model.terms):
         inner = location[:, None] * modes.v[k][term.codes] - curvature[:, None] * e[k]
         inner += score[:, None] * q[k][term.codes]
-        parts.append((term.z.T @ inner)[term.entries])
+        parts.append(term.by_phi(inner))
     return np.concatenate([fixed, *parts])
 
 
@@ -174,7 +174,7 @@ def _any_rows(at: State) -> _Rows:
 def own_solutions(model: MixedModel, x: list[FloatArray], selected: BlockMatrix) -> list[FloatArray]:
     """e_i (n, q) of each term: H^-1 x_i within the row's own groups."""
     found = [
-        np.einsum("nab,nb->na", block[term.codes], own)
+        own @ block[0] if len(block) == 1 else np.einsum("nab,nb->na", block[term.codes], own)
         for term, block, own in zip(model.terms, selected.diagonal, x, strict=True)
     ]
     for (s, t), block in selected.pairs.items():

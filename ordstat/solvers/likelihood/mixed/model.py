@@ -54,6 +54,8 @@ class MixedModel:
         M of each term, its scaled columns being z M: their effects b' are b = M b' of the user's columns.
     order : tuple of int
         Place of each term among those of the sample.
+    roots : tuple of (G, G) or None
+        Of the given covariances of the groups, in the order of the sample.
     """
 
     rows: ModelRows
@@ -66,17 +68,19 @@ class MixedModel:
     terms: tuple[RandomColumns, ...]
     scaling: tuple[FloatArray, ...]
     order: tuple[int, ...]
+    roots: tuple[FloatArray | None, ...]
 
     @classmethod
     def of(cls, problem: Problem) -> MixedModel:
         """Of a problem whose sample has random terms."""
         random = problem.sample.rows.random
         assert random is not None
-        sizes = [(-term.n_groups, -term.q) for term in random.terms]
+        spelt = [term.spelt_out() for term in random.terms]
+        sizes = [(-term.n_groups, -term.q) for term in spelt]
         order = tuple(sorted(range(len(sizes)), key=sizes.__getitem__))
         weights = problem.sample.case_weights
-        scaling = [_scaling(random.terms[k], weights) for k in order]
-        terms = [replace(random.terms[k], z=random.terms[k].z @ M) for k, M in zip(order, scaling, strict=True)]
+        scaling = [_scaling(spelt[k], weights) for k in order]
+        terms = [replace(spelt[k], z=spelt[k].z @ M) for k, M in zip(order, scaling, strict=True)]
         x, w, z = problem.scaled()
         rows = replace(ModelRows.of(problem.sample.rows), x=x, w=w, z=z)
         along = np.argsort(terms[0].codes, kind="stable")
@@ -92,6 +96,7 @@ class MixedModel:
             terms=tuple(terms),
             scaling=tuple(scaling),
             order=order,
+            roots=tuple(term.root for term in random.terms),
         )
 
     @property
@@ -246,6 +251,8 @@ class MixedModel:
 def _scaling(term: RandomColumns, weights: FloatArray) -> FloatArray:
     """(q, q) M, diagonal unless correlated effects have columns that are nearly multiples of each other."""
     size = np.sqrt(np.average(term.z**2, axis=0, weights=weights))
+    if term.alike:
+        size = np.full(term.q, np.linalg.norm(size))
     M = np.diag(1.0 / np.where(size > 0.0, size, 1.0))
     if not term.correlated or term.q == 1:
         return M
@@ -257,6 +264,8 @@ def _scaling(term: RandomColumns, weights: FloatArray) -> FloatArray:
 
 def _by_code(term: RandomColumns, values: FloatArray) -> FloatArray:
     """(G, q) sums by group."""
+    if term.n_groups == 1:
+        return np.asarray(values.sum(axis=0)[None, :])
     columns = [np.bincount(term.codes, column, minlength=term.n_groups) for column in values.T]
     return np.stack(columns, axis=1)
 

@@ -131,9 +131,10 @@ def _deviation_row(likelihood: MarginalLikelihood, index: int) -> int | None:
     inverse = [model.order.index(place) for place in range(len(model.terms))]
     for k in inverse:
         term, (rows, columns) = model.terms[k], model.user_entries(k)
-        count = term.q + (term.q * (term.q - 1) // 2 if term.correlated else 0)
+        q = term.width
+        count = q + (q * (q - 1) // 2 if term.correlated else 0)
         if index < count:
-            if index >= term.q or (rows == index).sum() > 1:
+            if index >= q or (rows == index).sum() > 1:
                 return None
             return start + int(np.flatnonzero((rows == index) & (columns == index))[0])
         index, start = index - count, start + rows.size

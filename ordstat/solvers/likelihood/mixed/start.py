@@ -27,7 +27,7 @@ def start_covariance(model: MixedModel, at: Evaluation) -> FloatArray:
         information = _information(at.state)
     out = np.zeros((size, size))
     out[:P, :P] = pseudo_inverse(information)
-    groups = np.concatenate([np.full(term.n_phi, term.n_groups) for term in model.terms])
+    groups = np.concatenate([np.full(term.n_phi, term.size // term.width) for term in model.terms])
     out[range(P, size), range(P, size)] = 1.0 / groups
     return out
 
