@@ -50,7 +50,7 @@ class Recipe:
         Rows to use, such as "judge != '1'"; as if the others were not in the data, so that knots, means and levels
         come from the subset (R takes knots from all rows).
     cov : dict of group to covariance of its levels, optional
-        Labelled data frames; see `relatedness.py`.
+        Labelled data frames; see `random_terms.py`.
     contrasts : mapping of factor to contrast, optional
         "treatment" (the default, for ordered factors too), "sum", "helmert", "poly", "diff", "sas", R's names, or a
         (K, m) matrix. That of a column which no formula uses is kept for an update that brings it in, with a note.
