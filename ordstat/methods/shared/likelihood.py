@@ -89,7 +89,9 @@ class OrdinalRegression(Method):
     def check(self, sample: Sample) -> None:
         super().check(sample)
         free = self.link if isinstance(self._latent(), FlexibleLink) else None
-        check_random(sample, **{"penalty=": self.penalty, "start=": self.start, "a free parameter of link=": free})
+        check_random(
+            sample, self.off_zero, **{"penalty=": self.penalty, "start=": self.start, "a free parameter of link=": free}
+        )
 
     def work(self, sample: Sample) -> Work | None:
         """The probabilities of all rows and levels, and what grows faster."""
@@ -121,6 +123,11 @@ class OrdinalRegression(Method):
     def at_nodes(self, nodes: int) -> Self:
         """The method with random effects integrated out by so many nodes."""
         return self
+
+    @property
+    def off_zero(self) -> str | None:
+        """The penalty that keeps covariances of random effects off their boundary."""
+        return None
 
     def _latent(self) -> Link | FlexibleLink:
         """The link, or the family of links whose parameter is estimated."""
@@ -201,7 +208,7 @@ class OrdinalRegression(Method):
         )
         if sample.rows.random is None:
             return fit
-        return with_random_effects(fit, sample, problem, found, self.nodes, self.max_iter)
+        return with_random_effects(fit, sample, problem, found, self.nodes, self.max_iter, self.off_zero)
 
     def _checked_penalty(self, latent: Link | FlexibleLink) -> float | str | None:
         penalty = _penalty(self.penalty)

@@ -142,7 +142,8 @@ def further(small: FittedLikelihood, large: FittedLikelihood, instead: str = _IN
     OptionError
         The smaller one is the larger at other values than 0 of them, or has another penalty.
     """
-    if small.method.penalty != large.method.penalty:
+    one, other = ([what for label, what in fit.fit.facts if label == "penalty"] for fit in (small, large))
+    if one != other:
         raise OptionError(
             f"anova takes fits of one penalty, which estimates are drawn together by; {described(small)!r} and "
             f"{described(large)!r} have others. Fit both with the same penalty=, or without."

@@ -28,10 +28,10 @@ class RandomParameters:
     kinds : list of str
         "sd" or "cor".
     estimates : (R,)
-    slopes : (R, m)
-        Derivatives by the parameters of all Lambdas; NaN at a boundary.
-    covariance : (P' + m, P' + m)
-        Of the fixed parameters and those of the Lambdas.
+    slopes : (R, m')
+        Derivatives by the entries of all Lambdas; NaN at a boundary.
+    covariance : (P' + m', P' + m')
+        Of the fixed parameters and the entries of the Lambdas.
     """
 
     names: list[str]
@@ -53,7 +53,7 @@ class RandomParameters:
             before = here.stop
 
             def placed(own: FloatArray, here: slice = here) -> FloatArray:
-                out = np.zeros(marginal.n_phi)
+                out = np.zeros(marginal.n_entries)
                 out[here] = own
                 return out
 

@@ -229,6 +229,7 @@ def drawn_shifts(r: FittedLikelihood, target: Target, newdata: Any, rng: np.rand
     """(n,) z'b again and again, with effects drawn for every group; new groups without a label are one a row."""
     rows = target.rows
     assert r.fit.marginal is not None and rows.random is not None
+    rows.random.require_covariances()
     groups = []
     for term, named in zip(rows.random.terms, r.design.random, strict=True):
         apart = np.arange(rows.n) if newdata is None else named.apart(newdata, target.complete)
@@ -237,6 +238,8 @@ def drawn_shifts(r: FittedLikelihood, target: Target, newdata: Any, rng: np.rand
         total = np.zeros(rows.n)
         for term, effects, chosen in zip(rows.random.terms, r.fit.marginal.terms, groups, strict=True):
             b = rng.standard_normal((term.n_groups + rows.n, term.q)) @ effects.factor.T
+            if term.root is not None:
+                b[: term.n_groups] = term.root @ b[: term.n_groups]
             total += np.einsum("nq,nq->n", term.z, b[chosen])
         yield total
 

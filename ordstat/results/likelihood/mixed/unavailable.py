@@ -20,7 +20,6 @@ UNAVAILABLE = {
     "bounds": "errors()",
     "reliability": "errors()",
     "conformal": "errors()",
-    "plot": "predict() and ranef()",
     "lr_chi2": "loglik of the fit without fixed effects beside it",
     "lr_p_value": "loglik of the fit without fixed effects beside it",
     "mcfadden": "loglik",

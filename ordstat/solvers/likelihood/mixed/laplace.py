@@ -139,14 +139,13 @@ class RowScores:
         """(P + m,) the gradient."""
         fixed = self.model.jacobian(self.places).total(self.kappa)
         parts = zip(self.model.terms, self.inner, strict=True)
-        return np.concatenate([fixed, *((term.z.T @ inner)[term.entries] for term, inner in parts)])
+        return np.concatenate([fixed, *(term.by_phi(inner) for term, inner in parts)])
 
     def totals(self, codes: IntArray, size: int) -> FloatArray:
         """(size, P + m) sums over the rows of each code (n,)."""
         columns = [self.model.jacobian(self.places).totals(self.kappa, codes, size)]
         for term, inner in zip(self.model.terms, self.inner, strict=True):
-            pairs = zip(*term.entries, strict=True)
-            sums = [np.bincount(codes, term.z[:, r] * inner[:, c], minlength=size) for r, c in pairs]
+            sums = [np.bincount(codes, own, minlength=size) for own in term.rows_by_phi(inner)]
             columns.append(np.stack(sums, axis=1))
         return np.hstack(columns)
 
@@ -210,7 +209,7 @@ def _any_rows(at: State) -> _Rows:
 def own_solutions(model: MixedModel, x: list[FloatArray], selected: BlockMatrix) -> list[FloatArray]:
     """e_i (n, q) of each term: H^-1 x_i within the row's own groups."""
     found = [
-        np.einsum("nab,nb->na", block[term.codes], own)
+        own @ block[0] if len(block) == 1 else np.einsum("nab,nb->na", block[term.codes], own)
         for term, block, own in zip(model.terms, selected.diagonal, x, strict=True)
     ]
     for (s, t), block in selected.pairs.items():

@@ -39,6 +39,11 @@ class _Nodes:
 
 def check_scalar(terms: tuple[RandomColumns, ...], quadrature: int) -> None:
     """OptionError where the random effects of a group are more than one number."""
+    if any(term.alike for term in terms):
+        raise OptionError(
+            f"quadrature={quadrature} must go with independent groups; cov= makes them dependent. Use quadrature=1, "
+            "Laplace's approximation."
+        )
     if len(terms) > 1 or terms[0].q > 1:
         raise OptionError(
             f"quadrature={quadrature} must go with one random term of one column, such as (1 | group); got "
