@@ -21,6 +21,7 @@ from ...._typing import FloatArray, IntArray
 from ....checks import one_of
 from ....exceptions import DataError, DataWarning, OptionError
 from ....model.costs import CostMatrix
+from ....model.fit import LikelihoodFit
 from ....model.likelihood.predictor import Predictor
 from ....model.likelihood.rule import LikelihoodRule
 from ....model.probable import least_expected
@@ -191,6 +192,14 @@ def _trapezoid(at: _At, curve: Callable[[Predictor], FloatArray], steep: float) 
 
 def _probabilities(at: _At) -> FloatArray:
     return _averaged(at, at.rule.family.probabilities)
+
+
+def population_probabilities(fit: LikelihoodFit, rows: Rows) -> FloatArray:
+    """(n, K) probabilities of the levels, averaged over groups that the fit has not seen."""
+    assert fit.marginal is not None
+    found = fit.marginal.likelihood.moments(rows.random, "marginal")
+    rule = replace(rule_at(fit, found.estimates), effects=())
+    return _probabilities(_At(rule, rows, found.shift, found.variance))
 
 
 def _cumulative(at: _At) -> FloatArray:

@@ -1,0 +1,57 @@
+"""Intervals of several methods, one row a method."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray
+from . import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_ROW = 0.3  # inches
+_WIDE = 34  # letters of a name on one line
+_MOST_MARKS = 200  # folds that are drawn one by one
+
+
+def compared(data: pd.DataFrame, folds: Mapping[str, FloatArray], what: str, ax: Axes | None = None) -> Axes:
+    """Dots and intervals, the first row on top; folds as faint marks below each.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        Columns mean, lower, upper; the index names the rows.
+    folds : mapping of str to (J,) values
+    what : str
+        Name of the x axis.
+    ax : matplotlib axes, optional
+    """
+    names = [textwrap.fill(str(name), _WIDE) for name in data.index]
+    lines = sum(name.count("\n") + 1 for name in names)
+    ax = style.axes(ax, height=max(1.6, 0.9 + _ROW * len(names) + 0.12 * (lines - len(names))))
+    places = -np.arange(len(names), dtype=np.float64)
+    for place, label in zip(places, data.index, strict=True):
+        marks = folds[label][np.isfinite(folds[label])]
+        if marks.size <= _MOST_MARKS:
+            ax.plot(marks, np.full(marks.size, place - 0.24), "|", color=style.MUTED, markersize=4, zorder=2)
+    known = np.isfinite(data["mean"].to_numpy())
+    ax.hlines(places[known], data["lower"][known], data["upper"][known], color=style.RIGHT, linewidth=1.6, zorder=3)
+    ax.scatter(data["mean"][known], places[known], color=style.RIGHT, s=28, zorder=4)
+    _tell_missing(ax, places[~known])
+    if what.startswith("difference"):
+        ax.axvline(0.0, color=style.INK, linewidth=0.8, zorder=1)
+    ax.grid(axis="x", color=style.FAINT, linewidth=0.6)
+    ax.set_ylim(places.min() - 0.7, 0.7)
+    style.row_labels(ax, list(places), names)
+    return style.named(ax, textwrap.fill(what, 70))
+
+
+def _tell_missing(ax: Axes, places: FloatArray) -> None:
+    for place in places:
+        style.note(ax, "failed", (0.02, place), (0, 0), ax.get_yaxis_transform(), color=style.MUTED)

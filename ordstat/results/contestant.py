@@ -1,0 +1,114 @@
+"""One of several methods that are judged on the same folds."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from ..assess.errors import MEASURES, error_table
+from ..model.fit import Fit, LikelihoodFit
+from ..model.sample import Sample
+from .evaluation import CalibratedMethod, RankingMethod, evaluate
+from .likelihood.mixed.population import PopulationRule, held_part, learned_part
+
+if TYPE_CHECKING:
+    from ..design.design import Design
+
+#: What a fit to a part of the rows may fail with: anything else is a fault of the program.
+_FAILURES = (ValueError, ArithmeticError, RuntimeError, MemoryError)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Judged:
+    """What came of one fold.
+
+    Attributes
+    ----------
+    values : (n,) of MEASURES
+        NaN where a measure has no meaning, or the fit failed.
+    seconds : float
+        Of the fit.
+    reached : bool
+        Whether it reached its tolerance.
+    failure : str
+        Why there is none; else empty.
+    """
+
+    values: FloatArray
+    seconds: float = float("nan")
+    reached: bool = True
+    failure: str = ""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Contestant:
+    """A method with the design that it is fitted to.
+
+    Attributes
+    ----------
+    label : str
+    design : Design
+    method : Method
+    calibrated : method or None
+        The method with the calibration of its scores.
+    """
+
+    label: str
+    design: Design
+    method: RankingMethod
+    calibrated: CalibratedMethod | None = None
+
+    @property
+    def sample(self) -> Sample:
+        """The rows as the method takes them: with clusters where it has folds of its own, which keep them together."""
+        own = self.design.sample
+        return own if self.method.selects else replace(own, cluster=None)
+
+    @cached_property
+    def groupings(self) -> list[IntArray]:
+        """(N,) codes of groups of rows that belong together, one for each column that says so."""
+        sample = self.design.sample
+        terms = () if sample.rows.random is None else sample.rows.random.terms
+        return [*(() if sample.cluster is None else (sample.cluster,)), *(term.codes for term in terms)]
+
+    def judged(self, folds: IntArray, fold: int, cost: Any, seed: list[int]) -> Judged:
+        """Fit to all folds but one, and what that one says of it.
+
+        Parameters
+        ----------
+        folds : (N,) fold of every row
+        fold : int
+            The one held out.
+        cost : str or (K, K) array
+            What a prediction costs, whatever the method minimises.
+        seed : list of int
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what they say is counted
+            try:
+                return self._judged(folds == fold, cost, np.random.default_rng(seed))
+            except _FAILURES as problem:
+                text = str(problem) or type(problem).__name__
+                return Judged(values=np.full(len(MEASURES), np.nan), failure=text)
+
+    def _judged(self, held: Any, cost: Any, rng: np.random.Generator) -> Judged:
+        sample, learner = self.sample, self.method if self.calibrated is None else self.calibrated
+        train, test = learned_part(sample.take(~held)), held_part(sample.take(held))
+        begun = time.perf_counter()
+        fit = learner.fit(train, rng)
+        seconds = time.perf_counter() - begun
+        if isinstance(fit, LikelihoodFit) and fit.marginal is not None:
+            fit = replace(fit, rule=PopulationRule(fit, cast(Any, fit.rule)))
+        table = error_table(evaluate(fit, test, cost, self._results(fit).probabilities_of))
+        known = dict(zip(table.names, table.values, strict=True))
+        values = np.array([known.get(name, np.nan) for name in MEASURES])
+        return Judged(values=values, seconds=seconds, reached=fit.certificate.reached)
+
+    def _results(self, fit: Fit) -> Any:
+        return cast(Any, self.method).results_class("", self.design, self.method, fit, calibrated=self.calibrated)
