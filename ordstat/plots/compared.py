@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ROW = 0.3  # inches
+_LINE = 0.15  # inches of a line of a name
 _WIDE = 34  # letters of a name on one line
 _MOST_MARKS = 200  # folds that are drawn one by one
 
@@ -32,10 +33,9 @@ def compared(data: pd.DataFrame, folds: Mapping[str, FloatArray], what: str, ax:
         Name of the x axis.
     ax : matplotlib axes, optional
     """
-    names = [textwrap.fill(str(name), _WIDE) for name in data.index]
-    lines = sum(name.count("\n") + 1 for name in names)
-    ax = style.axes(ax, height=max(1.6, 0.9 + _ROW * len(names) + 0.12 * (lines - len(names))))
-    places = -np.arange(len(names), dtype=np.float64)
+    lines = sum(len(textwrap.wrap(str(name), _WIDE)) for name in data.index)
+    ax = style.axes(ax, height=max(1.6, 0.9 + _ROW * len(data) + 0.12 * (lines - len(data))))
+    places = -np.arange(len(data), dtype=np.float64)
     for place, label in zip(places, data.index, strict=True):
         marks = folds[label][np.isfinite(folds[label])]
         if marks.size <= _MOST_MARKS:
@@ -48,8 +48,28 @@ def compared(data: pd.DataFrame, folds: Mapping[str, FloatArray], what: str, ax:
         ax.axvline(0.0, color=style.INK, linewidth=0.8, zorder=1)
     ax.grid(axis="x", color=style.FAINT, linewidth=0.6)
     ax.set_ylim(places.min() - 0.7, 0.7)
-    style.row_labels(ax, list(places), names)
+    style.row_labels(ax, list(places), _names(ax, [str(name) for name in data.index]))
     return style.named(ax, textwrap.fill(what, 70))
+
+
+def _names(ax: Axes, names: Sequence[str]) -> list[str]:
+    """Names in as many lines as there is room for, the middle left out of those that need more."""
+    most = max(1, int(style.inches(ax)[1] / (_LINE * (len(names) + 0.4))))
+    return [textwrap.fill(shortened_middle(name, most * _WIDE - most + 1), _WIDE) for name in names]
+
+
+def shortened_middle(name: str, letters: int) -> str:
+    """A name of at most so many letters: names that are alike often differ at their ends.
+
+    Examples
+    --------
+    >>> shortened_middle("redsvm with C = 1000", 13)
+    'redsv... 1000'
+    """
+    if len(name) <= letters:
+        return name
+    kept = letters - 3
+    return f"{name[: kept - kept // 2]}...{name[-(kept // 2) :]}"
 
 
 def _tell_missing(ax: Axes, places: FloatArray) -> None:

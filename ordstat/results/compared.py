@@ -14,7 +14,7 @@ from ..assess.errors import LARGER_IS_BETTER, MEASURES
 from ..assess.resampled import Resampled, ranks_within
 from ..checks import fraction, number, one_of
 from ..exceptions import OptionError
-from ..plots.compared import compared
+from ..plots.compared import compared, shortened_middle
 from .report.cells import counted
 from .report.noted import NotedFrame
 from .report.render import SCREEN, Report, Table, as_html, as_text
@@ -24,14 +24,16 @@ if TYPE_CHECKING:
 
 #: Measures of a table, in its order, and their heads where there is little room.
 SHOWN = {
-    "classification error": "class. error",
-    "absolute error": "abs. error",
-    "macro absolute error": "macro abs.",
-    "quadratic kappa": "quad. kappa",
-    "concordance": "concordance",
+    "classification error": "class",
+    "absolute error": "absolute",
+    "macro absolute error": "macro",
+    "quadratic kappa": "kappa",
+    "concordance": "conc",
     "ranked probability score": "RPS",
     "log-loss": "log-loss",
 }
+# Letters of a method's name in what is printed.
+_LONGEST = 22
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -182,7 +184,13 @@ class Comparison:
         return compared(self.plot_data(measure, against, level), self._fold_values(measure, against), what, ax)
 
     def plot_data(self, measure: str | None = None, against: str | None = None, level: float = 0.95) -> pd.DataFrame:
-        """What `plot` draws: mean, lower and upper of each method, the best first."""
+        """What `plot` draws: mean, lower and upper of each method, the best first.
+
+        Parameters
+        ----------
+        measure, against, level
+            As there.
+        """
         measure = self._known(measure)
         fraction("level", level)
         against = None if against is None else self._against(measure, against)
@@ -290,13 +298,11 @@ class Comparison:
         frame = table[[self.measure, f"{self.measure} se"]].set_axis(["mean", "SE"], axis=1)
         told = self.differences()[["difference", "p_value", "same", "worse"]]
         frame = frame.join(told.set_axis(["diff.", "p", "P(same)", "P(worse)"], axis=1))
-        frame = frame.join(table[["rank", "seconds"]])
+        frame = _with_short_names(pd.DataFrame(frame.join(table["rank"])))
         formats = {**dict.fromkeys(frame, ".3f"), "p": "p3", "P(same)": ".2f", "P(worse)": ".2f", "rank": ".2f"}
-        frame = pd.DataFrame(frame)
-        formats["seconds"] = ".2g"
         note = (
-            f"diff., p: from {best}, corrected resampled t test. P(same), P(worse): within 0.01 of it, worse by more "
-            "(Bayesian). rank: mean over folds."
+            f"diff., p: from {shortened_middle(best, 2 * _LONGEST)}, corrected resampled t test. P(same), P(worse): "
+            "within 0.01 of it, worse by more (Bayesian). rank: mean over folds."
         )
         title = self.measure[:1].upper() + self.measure[1:]
         return Table(title=title, frame=frame, formats=formats, note=note)
@@ -304,10 +310,18 @@ class Comparison:
     def _other_table(self) -> Table:
         """Means of the other measures."""
         others = [name for name in self._shown if name != self.measure]
-        frame = pd.DataFrame(self.table[others]).rename(columns=SHOWN)
+        frame = _with_short_names(pd.DataFrame(self.table[[*others, "seconds"]]).rename(columns=SHOWN))
+        told = [f"{SHOWN[name]}: {name}" for name in others if name != SHOWN[name]]
         larger = [SHOWN[name] for name in others if name in LARGER_IS_BETTER]
-        note = f"Larger is better for {' and '.join(larger)}." if larger else ""
-        return Table(title="Other measures", frame=frame, formats=dict.fromkeys(frame, ".3f"), note=note)
+        note = f"{'; '.join(told)}. Larger is better for {' and '.join(larger)}. Seconds of a fit."
+        formats = {**dict.fromkeys(frame, ".3f"), "seconds": ".2g"}
+        return Table(title="Means of other measures", frame=frame, formats=formats, note=note)
+
+
+def _with_short_names(frame: pd.DataFrame) -> pd.DataFrame:
+    """Long names of rows without their middle, where that leaves them different."""
+    short = [shortened_middle(str(name), _LONGEST) for name in frame.index]
+    return frame.set_axis(pd.Index(short, name="method")) if len(set(short)) == len(short) else frame
 
 
 def failure_notes(failed: pd.DataFrame, J: int) -> list[str]:
