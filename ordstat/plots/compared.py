@@ -55,7 +55,14 @@ def compared(data: pd.DataFrame, folds: Mapping[str, FloatArray], what: str, ax:
 def _names(ax: Axes, names: Sequence[str]) -> list[str]:
     """Names in as many lines as there is room for, the middle left out of those that need more."""
     most = max(1, int(style.inches(ax)[1] / (_LINE * (len(names) + 0.4))))
-    return [textwrap.fill(shortened_middle(name, most * _WIDE - most + 1), _WIDE) for name in names]
+    return ["\n".join(_lines(name, most)) for name in names]
+
+
+def _lines(name: str, most: int) -> list[str]:
+    letters = most * _WIDE
+    while len(found := textwrap.wrap(shortened_middle(name, letters), _WIDE)) > most:
+        letters -= 1
+    return found
 
 
 def shortened_middle(name: str, letters: int) -> str:

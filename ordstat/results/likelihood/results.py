@@ -78,7 +78,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     """
 
     summary = likelihood_summary
-    report = likelihood_report
+    summary_data = likelihood_report
     tidy = tidy_parameters
     glance = likelihood_figures
     with_vcov = with_covariance
