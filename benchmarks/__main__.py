@@ -27,6 +27,7 @@ from benchmarks import (  # noqa: E402
     mixed,
     online,
     ordboost,
+    ordering,
     prediction,
     start,
     survey,
@@ -50,6 +51,7 @@ SUITES = {
     "prediction": prediction.run,
     "trees": trees.run,
     "bounds": bounds.run,
+    "ordering": ordering.run,
 }
 RESULTS = Path(__file__).parent / "results"
 
