@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ._typing import IntArray, Progress
+from ._typing import FloatArray, IntArray, Progress
 from .api import split_cost
 from .assess.crossval import draw_folds
 from .assess.errors import MEASURES
@@ -20,11 +20,16 @@ from .contestants import EXAMPLE, check, from_fits, from_methods
 from .design.build import build
 from .design.inputs import check_cost_labels
 from .exceptions import DataError, DataWarning, OptionError
+from .methods.shared.folds import recognised
 from .model.costs import CostMatrix
+from .model.sample import Rows, Sample
 from .progress import reporter
 from .results.compared import Comparison, failure_notes
 from .results.contestant import Contestant, Judged
-from .results.report.cells import counted
+from .results.report.cells import count, counted
+
+# Rows that are dealt out one by one at most.
+_MOST_COPIES = 1_000_000
 
 
 def compare(
@@ -98,7 +103,8 @@ def compare(
     -----
     Knots of splines and means of `scale()` come from all rows, held-out ones too, as in `errors(cv=)`; whatever learns
     from the response sees the training rows alone. Rows of groups that are held out are predicted by averages over the
-    distribution of their random effects.
+    distribution of their random effects. A row of weight w is dealt out to the folds as w rows, unless columns tell
+    nearly all rows apart, so that a flexible model would know the twins of a held-out row.
 
     Examples
     --------
@@ -169,13 +175,12 @@ def _run(
         raise DataError(f"Every method failed in some fold: {told[0]}")
     for note in told:
         warnings.warn(note, DataWarning, stacklevel=3)
-    weights = contestants[0].design.sample.case_weights
     return Comparison(
         title=_title(contestants, plan),
         labels=tuple(one.label for one in contestants),
         values=np.array([[one.values for one in own] for own in found]),
         seconds=np.array([[one.seconds for one in own] for own in found]),
-        weights=np.concatenate([np.bincount(folds, weights, plan.cv) for folds in drawn]),
+        weights=np.concatenate([held.sum(axis=1) for held in drawn]),
         cv=plan.cv,
         repeats=plan.repeats,
         measure=_measure(contestants[0], plan.cost),
@@ -184,8 +189,8 @@ def _run(
     )
 
 
-def _drawn(contestants: Sequence[Contestant], plan: _Plan, rng: np.random.Generator) -> list[IntArray]:
-    """(N,) folds of every repeat; groups of any contestant stay together."""
+def _drawn(contestants: Sequence[Contestant], plan: _Plan, rng: np.random.Generator) -> list[FloatArray]:
+    """(cv, N) case weights that each fold holds out, of every repeat; groups of any contestant stay together."""
     sample = contestants[0].design.sample
     groupings = [codes for one in contestants for codes in one.groupings]
     groups = group_codes(groupings) if groupings else None
@@ -194,15 +199,35 @@ def _drawn(contestants: Sequence[Contestant], plan: _Plan, rng: np.random.Genera
             "groups of rows that belong together must not be connected all with all, as those of crossed random terms "
             "are: no fold would be independent of the others. Compare such fits by loglik and aic."
         )
-    most, what = (sample.n, "rows") if groups is None else (int(groups.max()) + 1, "groups of rows that stay together")
+    copies, each = _units(sample, groups)
+    most, what = (copies.size, "rows") if groups is None else (int(groups.max()) + 1, "groups of rows to keep together")
     if plan.cv > most:
         raise OptionError(f"cv must not exceed the number of {what}, {most}; got {plan.cv}.")
-    return [draw_folds(replace(sample, cluster=groups), plan.cv, rng) for _ in range(plan.repeats)]
+    units = Sample(
+        rows=Rows(X=np.empty((copies.size, 0))), y=sample.y[copies], n_levels=sample.n_levels, cluster=groups
+    )
+    drawn = (draw_folds(units, plan.cv, rng) for _ in range(plan.repeats))
+    return [
+        np.stack([np.bincount(copies[folds == f], each[folds == f], sample.n) for f in range(plan.cv)])
+        for folds in drawn
+    ]
+
+
+def _units(sample: Sample, groups: IntArray | None) -> tuple[IntArray, FloatArray]:
+    """(n,) rows that are dealt out to folds, and their weights: a row of weight w as w rows.
+
+    Unless a flexible model would know its twins in another fold, or it stays with its group.
+    """
+    w, rows = sample.case_weights, np.arange(sample.n)
+    numbers = np.array_equal(w, np.rint(w)) and w.sum() <= _MOST_COPIES
+    if sample.weights is None or groups is not None or not numbers or recognised(sample.X, sample.y, w) is not None:
+        return rows, w
+    return np.repeat(rows, w.astype(np.intp)), np.ones(int(w.sum()))
 
 
 def _judged(
     contestants: Sequence[Contestant],
-    drawn: Sequence[IntArray],
+    drawn: Sequence[FloatArray],
     plan: _Plan,
     root: int,
     n_jobs: int,
@@ -210,8 +235,8 @@ def _judged(
 ) -> list[list[Judged]]:
     """What came of every fold, by contestant; every fit has its own generator, so that n_jobs does not matter."""
     tasks = [
-        (one, folds, fold, plan.cost, [root, repeat, fold])
-        for repeat, folds in enumerate(drawn)
+        (one, held[fold], plan.cost, [root, repeat, fold])
+        for repeat, held in enumerate(drawn)
         for fold in range(plan.cv)
         for one in contestants
     ]
@@ -263,8 +288,8 @@ def _notes(
     sample = contestants[0].design.sample
     groups = "" if not any(one.groupings for one in contestants) else " Rows of one group are in one fold."
     notes = [
-        f"{counted(sample.n, 'row')}, {sample.n_levels} levels; all methods have the same folds.{groups} Standard "
-        "errors (SE) are corrected for the training rows that folds share."
+        f"{count(sample.case_weights.sum())} observations, {sample.n_levels} levels; all methods have the same folds."
+        f"{groups} Standard errors (SE) are corrected for the training rows that folds share."
     ]
     if kept:
         price = "their own" if sample.costs is not None else CostMatrix.parse(cost).label

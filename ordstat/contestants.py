@@ -57,6 +57,11 @@ def _entries(methods: Any) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
 def _labelled(label: Any, given: Any) -> tuple[str, Any, Mapping[str, Any]]:
     if isinstance(given, Mapping):
         options = dict(given)
+        if "method" not in options and spelled(label) is None:
+            raise OptionError(
+                f"methods must say which method {label!r} stands for; got the options {given!r}. Write {{{label!r}: "
+                "{'method': 'redsvm', 'C': 10}}."
+            )
         return str(label), options.pop("method", label), options
     return str(label), *_entry(given)[1:]
 
@@ -99,7 +104,7 @@ def _labelled_fits(given: Sequence[Any]) -> dict[str, OrdinalResults]:
         return {str(label): fit for label, fit in given[0].items()}
     fits = list(given[0]) if len(given) == 1 and isinstance(given[0], (list, tuple)) else list(given)
     for fit in fits:
-        _check_fit("each of them", fit)
+        _check_fit("what was given", fit)
     labels = [_name(fit, fits) for fit in fits]
     label, times = Counter(labels).most_common(1)[0]
     if times > 1:

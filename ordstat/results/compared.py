@@ -32,6 +32,7 @@ SHOWN = {
     "ranked probability score": "RPS",
     "log-loss": "log-loss",
 }
+_DIFFERENCE = ("difference", "std_error", "lower", "upper", "statistic", "p_value", "better", "same", "worse")
 # Letters of a method's name in what is printed.
 _LONGEST = 22
 
@@ -156,8 +157,8 @@ class Comparison:
         number("rope", rope, least=0.0)
         fraction("level", level)
         others = [label for label in self._order(measure) if label != against]
-        index = pd.Index(others, name="method")
-        frame = pd.DataFrame([self._difference(measure, label, against, rope, level) for label in others], index=index)
+        rows = [self._difference(measure, label, against, rope, level) for label in others]
+        frame = pd.DataFrame(rows, index=pd.Index(others, name="method", dtype=object), columns=list(_DIFFERENCE))
         return NotedFrame.of(frame, self._words(measure, against, rope, level), f"Differences in {measure}")
 
     def plot(
@@ -271,14 +272,13 @@ class Comparison:
         order = [label for label in self._order(measure) if label != against]
         return {label: values[self.labels.index(label)] for label in order}
 
-    def _difference(self, measure: str, label: str, against: str, rope: float, level: float) -> dict[str, float]:
+    def _difference(self, measure: str, label: str, against: str, rope: float, level: float) -> tuple[float, ...]:
+        """The columns of `_DIFFERENCE`."""
         found = self._resampled(self._fold_values(measure, against)[label])
         lower, upper = found.limits(level)
         smaller, same, larger = found.probabilities(rope)
         better, worse = (larger, smaller) if measure in LARGER_IS_BETTER else (smaller, larger)
-        tested = {"statistic": found.statistic, "p_value": found.p_value}
-        estimated = {"difference": found.mean, "std_error": found.std_error, "lower": lower, "upper": upper}
-        return {**estimated, **tested, "better": better, "same": same, "worse": worse}
+        return (found.mean, found.std_error, lower, upper, found.statistic, found.p_value, better, same, worse)
 
     # Words
 

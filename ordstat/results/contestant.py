@@ -77,14 +77,12 @@ class Contestant:
         terms = () if sample.rows.random is None else sample.rows.random.terms
         return [*(() if sample.cluster is None else (sample.cluster,)), *(term.codes for term in terms)]
 
-    def judged(self, folds: IntArray, fold: int, cost: Any, seed: list[int]) -> Judged:
-        """Fit to all folds but one, and what that one says of it.
+    def judged(self, held: FloatArray, cost: Any, seed: list[int]) -> Judged:
+        """Fit to what is not held out, and what the rest says of it.
 
         Parameters
         ----------
-        folds : (N,) fold of every row
-        fold : int
-            The one held out.
+        held : (N,) held-out part of the case weight of every row
         cost : str or (K, K) array
             What a prediction costs, whatever the method minimises.
         seed : list of int
@@ -92,14 +90,15 @@ class Contestant:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what they say is counted
             try:
-                return self._judged(folds == fold, cost, np.random.default_rng(seed))
+                return self._judged(held, cost, np.random.default_rng(seed))
             except _FAILURES as problem:
                 text = str(problem) or type(problem).__name__
                 return Judged(values=np.full(len(MEASURES), np.nan), failure=text)
 
-    def _judged(self, held: Any, cost: Any, rng: np.random.Generator) -> Judged:
+    def _judged(self, held: FloatArray, cost: Any, rng: np.random.Generator) -> Judged:
         sample, learner = self.sample, self.method if self.calibrated is None else self.calibrated
-        train, test = learned_part(sample.take(~held)), held_part(sample.take(held))
+        train = learned_part(_weighted(sample, sample.case_weights - held))
+        test = held_part(_weighted(sample, held))
         begun = time.perf_counter()
         fit = learner.fit(train, rng)
         seconds = time.perf_counter() - begun
@@ -112,3 +111,9 @@ class Contestant:
 
     def _results(self, fit: Fit) -> Any:
         return cast(Any, self.method).results_class("", self.design, self.method, fit, calibrated=self.calibrated)
+
+
+def _weighted(sample: Sample, weights: FloatArray) -> Sample:
+    """The rows of positive weight."""
+    part = sample.take(np.flatnonzero(weights > 0.0))
+    return part if sample.weights is None else replace(part, weights=weights[weights > 0.0])

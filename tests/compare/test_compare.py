@@ -119,6 +119,24 @@ def test_clusters_stay_together_for_methods_that_know_none():
     assert fold_values(found, "redsvm", "absolute error")[0] == pytest.approx(away.abs().mean())
 
 
+def test_a_weight_counts_rows():
+    """A table of counts, and the same as one row a person, are the same data."""
+    table = datasets.load("housing")
+    rows = table.loc[table.index.repeat(table["Freq"])].reset_index(drop=True)
+    one = compare("Sat ~ Infl + Type + Cont", table, ["logit"], weights="Freq", cv=4, seed=1)
+    other = compare("Sat ~ Infl + Type + Cont", rows, ["logit"], cv=4, seed=1)
+    np.testing.assert_allclose(one.values, other.values, rtol=1e-7)
+    np.testing.assert_allclose(one.weights, other.weights)
+
+
+def test_twins_of_a_row_that_is_known_again_stay_together():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"y": rng.integers(0, 3, 60), "x": rng.normal(size=60), "w": rng.integers(1, 4, 60)})
+    found = compare("y ~ x", data, ["logit"], weights="w", cv=3)
+    folds = folds_of(ordfit("y ~ x", data, weights="w"), 3, 0)
+    np.testing.assert_allclose(found.weights, np.bincount(folds, data["w"]))
+
+
 def test_costs_are_alike():
     price = 1.0 - np.eye(5)
     price[:, 4] += 2.0
@@ -205,6 +223,12 @@ def test_prints_in_eighty_columns(three):
     assert "&lt;b&gt;" in html and "<b>" not in html.replace("<b>Other", "")
 
 
+def test_one_method_is_cross_validated():
+    found = compare(FORMULA, WINE, "logit", cv=4)
+    assert found.table["rank"].tolist() == [1.0] and found.differences().empty
+    assert "logit" in repr(found) and "Differences" in repr(found.differences())
+
+
 def fit(formula=FORMULA, data=WINE, **options):
     return ordfit(formula, data, **options)
 
@@ -214,6 +238,7 @@ def fit(formula=FORMULA, data=WINE, **options):
     [
         (lambda: compare(FORMULA, WINE), "methods must be a list of names"),
         (lambda: compare(FORMULA, WINE, ["logit", "logit"]), "methods must differ; 'logit' is there 2 times"),
+        (lambda: compare(FORMULA, WINE, {"mine": {"C": 10}}), "must say which method 'mine' stands for"),
         (lambda: compare(FORMULA, WINE, ["logit", "redsm"]), "Did you mean 'redsvm'"),
         (lambda: compare(FORMULA, WINE, ["logit", "adaboost"]), "adaboost cannot be compared .* 2 levels"),
         (lambda: compare(FORMULA, WINE, ["logit"], cv=1), "cv must be a whole number, 2 or more; got 1"),
@@ -221,7 +246,7 @@ def fit(formula=FORMULA, data=WINE, **options):
         (lambda: compare(FORMULA, WINE, ["logit"], repeats=0), "repeats must be a whole number"),
         (lambda: compare(FORMULA, WINE, ["redsvm"], C=10), "no argument 'C'.* go beside its name"),
         (lambda: compare(FORMULA, WINE, ["logit"], design=SurveyDesign(weights="w")), "no survey design"),
-        (lambda: compare(FORMULA + "+ (1 | judge)", WINE, ["logit"]), r"groups of rows that stay together, 9; got 10"),
+        (lambda: compare(FORMULA + "+ (1 | judge)", WINE, ["logit"]), r"groups of rows to keep together, 9; got 10"),
         (lambda: compare(FORMULA + "+ (1 | judge)", WINE, ["logit", "redsvm"], cv=3), "redsvm cannot .*random terms"),
         (lambda: compare(FORMULA + "+ (1 | judge) + (1 | bottle)", WINE, ["logit"], cv=2), "connected all with all"),
         (lambda: compare(WINE, FORMULA, ["logit"]), "formula, data and methods=, or fits"),
