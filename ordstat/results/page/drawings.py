@@ -14,6 +14,7 @@ from .blocks import Block, Drawing, Words
 CAPTIONS = {
     "forest": "Effects with 95 % limits.",
     "effects": "Probabilities of the levels by {}, the other variables held.",
+    "dependence": "Mean predictions over the rows with {} set to one value after the other.",
     "boundaries": "Predicted levels over {} and {}.",
     "tree": "The tree; of several, the first.",
     "latent": "Scores of the rows by their level, and the thresholds between the predicted levels.",
@@ -22,6 +23,7 @@ CAPTIONS = {
     "selection": "Cost by the values that were tried.",
     "confusion": "Observed and predicted levels of the training rows.",
     "reliability": "Predicted probabilities beside what happened; on the diagonal they can be trusted.",
+    "residuals": "Surrogate residuals against the quantiles they should have: on the line where the model is true.",
     "margins": "Margins of the training rows; below 0 a row is on the wrong side of a threshold.",
 }
 #: Variables with a picture of their own.
@@ -53,7 +55,9 @@ def drawings(fit: FittedRanker) -> Iterator[Block]:
 
 def _arguments(fit: Any, name: str) -> Sequence[tuple[str, ...]]:
     """What each picture of a plot is drawn for."""
-    if name == "effects":
+    if name == "dependence" and hasattr(fit.plot, "effects"):
+        return []
+    if name in ("dependence", "effects"):
         return [(variable,) for variable in fit.design.spec.columns or ()][:_MOST_VARIABLES]
     if name == "boundaries":
         from ...plots.variables import numeric_variables
