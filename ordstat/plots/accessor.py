@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from ..exceptions import OptionError
+from .beside import coefficients, coefficients_data
 from .bounds import bounds, bounds_data
 from .coefficients import forest, forest_data, parallel, parallel_data, profiles, profiles_data
 from .confusion import confusion, confusion_data, reliability, reliability_data
@@ -37,6 +38,7 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
     "reliability": lambda r: "prob" in r.prediction_types,
     "selection": lambda r: getattr(r.fit, "selection", None) is not None,
     "boundaries": lambda r: len(numeric_variables(r)) > 1,
+    "coefficients": lambda r: bool(r.design.names or r.design.nominal_names or r.design.scale_names),
     "interaction": lambda r: len(r.design.spec.columns or ()) > 1,
     "density": lambda r: bool(r.family.ordered),
     "parallel": lambda r: bool(r.family.ordered and r.design.names),
@@ -129,6 +131,8 @@ class LikelihoodPlots(Plots):
     parallel_data = Picture(parallel_data)
     profiles = Picture(profiles)
     profiles_data = Picture(profiles_data)
+    coefficients = Picture(coefficients)
+    coefficients_data = Picture(coefficients_data)
     interaction = Picture(interaction)
     interaction_data = Picture(interaction_data)
     residuals = Picture(residuals)

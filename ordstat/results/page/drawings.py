@@ -48,7 +48,7 @@ def drawings(fit: FittedRanker) -> Iterator[Block]:
     for name in CAPTIONS:
         if name in there:
             yield from (_drawn(name, CAPTIONS[name].format(*given), plots, given) for given in _arguments(fit, name))
-    left = [f"fit.plot.{name}()" for name in there if name not in CAPTIONS]
+    left = [f"fit.plot.{name}" for name in there if name not in CAPTIONS]
     if left:
         yield Words(f"More pictures: {', '.join(left)}.")
 
