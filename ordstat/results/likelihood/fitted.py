@@ -116,7 +116,10 @@ class FittedLikelihood(FittedRanker):
     def check_parts(self) -> None:
         """UnavailableError where the method cannot be fitted to parts of the rows of the fit."""
         if self.fit.marginal is not None:
-            raise UnavailableError("Cross-validation is not available of a fit with random effects: use errors().")
+            raise UnavailableError(
+                "Cross-validation is not available of a fit with random effects: use ordstat.compare(fit), which holds "
+                "out whole groups, or errors()."
+            )
         super().check_parts()
 
     # Estimates

@@ -21,6 +21,8 @@ from .drawings import drawings
 from .papers import PAPERS
 from .readings import readings
 
+# Levels that a sentence names.
+_MOST_LEVELS = 12
 _PACKAGES = ("ordstat", "numpy", "scipy", "pandas", "formulaic", "scikit-learn", "statsmodels")
 
 
@@ -47,7 +49,7 @@ def _without_more(summary: Report) -> Report:
 
 def _question(fit: FittedRanker) -> Iterator[Block]:
     design = fit.design
-    levels = " < ".join(map(str, fit.levels))
+    levels = " < ".join(_ends([str(level) for level in fit.levels]))
     yield Words(
         f"How does {design.response}, in {len(fit.levels)} ordered levels ({levels}), depend on the columns of this "
         "formula?"
@@ -59,6 +61,12 @@ def _question(fit: FittedRanker) -> Iterator[Block]:
     told = [f"{what}: {value}" for what, value in given.items() if isinstance(value, str)]
     if told:
         yield Words(f"With {'; '.join(told)}.")
+
+
+def _ends(names: list[str]) -> list[str]:
+    """All names, or the first and last of very many."""
+    half = _MOST_LEVELS // 2
+    return names if len(names) <= _MOST_LEVELS else [*names[:half], "...", *names[-half:]]
 
 
 def _data(fit: FittedRanker) -> Iterator[Block]:
