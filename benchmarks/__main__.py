@@ -28,6 +28,7 @@ from benchmarks import (  # noqa: E402
     mixed_simulation,
     online,
     ordboost,
+    ordering,
     prediction,
     start,
     survey,
@@ -52,6 +53,7 @@ SUITES = {
     "prediction": prediction.run,
     "trees": trees.run,
     "bounds": bounds.run,
+    "ordering": ordering.run,
 }
 RESULTS = Path(__file__).parent / "results"
 

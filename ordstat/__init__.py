@@ -25,6 +25,7 @@ from .exceptions import SeparationWarning as SeparationWarning
 from .methods import METHODS
 
 if TYPE_CHECKING:
+    from .comparison import compare as compare
     from .describe import describe_ordinal as describe_ordinal
     from .estimator import OrdinalClassifier as OrdinalClassifier
     from .features import HiddenLayer as HiddenLayer
@@ -86,6 +87,7 @@ _LATER = {
     "reverse_reduction": "methods.orstump",
     "OrdinalClassifier": "estimator",
     "HiddenLayer": "features",
+    "compare": "comparison",
     "describe_ordinal": "describe",
     "ordfit_mi": "imputation",
     **dict.fromkeys(("power_ordinal", "sample_size_ordinal"), "planning"),

@@ -149,7 +149,7 @@ def ordfit(
     >>> svm.predict(wine.head(3)).tolist()
     [2, 2, 3]
     """
-    row_costs, cost_option = _split_cost(cost, data)
+    row_costs, cost_option = split_cost(cost, data)
     cluster, covariance = _split_vcov(vcov, cluster)
     options = options if cost_option is None else {**options, "cost": cost_option}
     value = resolve(method, options, ordfit.__kwdefaults__ or ())
@@ -278,7 +278,7 @@ def _split_vcov(vcov: Any, cluster: Any) -> tuple[Any, Any]:
     return vcov["cluster"], "CR2" if kind == "CR2" else "cluster"
 
 
-def _split_cost(cost: Any, data: Any) -> tuple[Any, Any]:
+def split_cost(cost: Any, data: Any) -> tuple[Any, Any]:
     """(costs of every row, cost of all rows): at most one of them is not None."""
     if not isinstance(cost, (list, tuple, np.ndarray, pd.DataFrame)):
         return None, cost

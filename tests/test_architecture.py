@@ -39,6 +39,8 @@ BELOW = {
     "features": {"labels", "model"},
     "planning": {"methods", "model", "progress"},
     "imputation": {"api", "results"},
+    "contestants": {"design", "methods", "model", "registry", "results"},
+    "comparison": {"api", "assess", "contestants", "design", "methods", "model", "progress", "results"},
     "describe": {"assess", "design", "plots", "results"},
     "marginaleffects": {"model", "results"},
     "__init__": {"api", "datasets", "design", "estimator", "methods", "model", "results"},

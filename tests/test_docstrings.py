@@ -12,6 +12,7 @@ import ordstat
 from ordstat import datasets, features
 from ordstat.describe import OrdinalDescription
 from ordstat.methods import METHODS
+from ordstat.results.compared import Comparison
 from ordstat.results.conformal import ConformalIntervals
 from ordstat.results.likelihood.bootstrap import Bootstrap
 from ordstat.results.likelihood.effects.emmeans import Emmeans
@@ -30,7 +31,16 @@ PUBLIC = {name: value for name, value in PUBLIC.items() if not name.rpartition("
 SHOWN = {n: v for n, v in PUBLIC.items() if not (inspect.isclass(v) and issubclass(v, (Exception, Warning)))}
 
 ANSWERING = {entry.method.results_class for entry in METHODS.values()}
-ANSWERING |= {Bootstrap, ConformalIntervals, Convergence, Emmeans, GoodnessOfFit, OrdinalDescription, PooledResults}
+ANSWERING |= {
+    Bootstrap,
+    Comparison,
+    ConformalIntervals,
+    Convergence,
+    Emmeans,
+    GoodnessOfFit,
+    OrdinalDescription,
+    PooledResults,
+}
 ANSWERING |= {ordstat.OrdinalClassifier, features.HiddenLayer}
 
 

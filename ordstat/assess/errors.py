@@ -144,6 +144,11 @@ _PROBABILITY = {
     "ranked probability score": ranked_probability_scores,
     "Brier score": brier_scores,
 }
+#: Every measure, in the order of a table of predictions that have all; and those of which more is better.
+MEASURES = (*RANK_MEASURES, *_AGREEMENT, *_PROBABILITY)
+LARGER_IS_BETTER = frozenset(
+    ("concordance", "Somers' D", "Kendall tau-b", "Spearman", "linear kappa", "quadratic kappa")
+)
 
 
 def confusion(y: IntArray, codes: IntArray, weights: FloatArray, n_levels: int) -> FloatArray:

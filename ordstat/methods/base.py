@@ -101,6 +101,11 @@ class Method:
         return False
 
     @property
+    def selects(self) -> bool:
+        """Whether it chooses by cross-validation, with the rows of a cluster in one fold."""
+        return False
+
+    @property
     def draws(self) -> bool:
         """Whether the fit is a random draw: another seed, another fit."""
         return False

@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from ..exceptions import OptionError, UnavailableError
+from .beside import coefficients, coefficients_data
 from .bounds import bounds, bounds_data
 from .coefficients import forest, forest_data, parallel, parallel_data, profiles, profiles_data
 from .confusion import confusion, confusion_data, reliability, reliability_data
+from .dependence import dependence, dependence_data
 from .drawn import DrawnEnsemble, DrawnLikelihood, DrawnMixed, DrawnRanker, DrawnTrees, Picture
+from .interaction import interaction, interaction_data
 from .latent import density, density_data, latent, latent_data, margins, margins_data
 from .random_effects import ranef, ranef_data
+from .residuals import residuals, residuals_data
 from .rounds import rounds, rounds_data, selection, selection_data
 from .tree import rounds as tree_rounds
 from .tree import rounds_data as tree_rounds_data
@@ -35,8 +39,11 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
     "reliability": lambda r: "prob" in r.prediction_types,
     "selection": lambda r: getattr(r.fit, "selection", None) is not None,
     "boundaries": lambda r: len(numeric_variables(r)) > 1,
+    "coefficients": lambda r: bool(r.design.names or r.design.nominal_names or r.design.scale_names),
+    "interaction": lambda r: len(r.design.spec.columns or ()) > 1,
     "density": lambda r: bool(r.family.ordered),
     "parallel": lambda r: bool(r.family.ordered and r.design.names),
+    "dependence": lambda r: bool(r.design.spec.columns),
     "effects": lambda r: bool(r.design.spec.columns),
     "stacked": lambda r: bool(r.design.spec.columns),
 }
@@ -54,7 +61,7 @@ class Plots:
     >>> from ordstat import datasets, ordfit
     >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
     >>> fit.plot
-    plots: bounds, confusion, latent, margins
+    plots: bounds, confusion, dependence, latent, margins
     >>> cells = fit.plot.confusion_data()
     >>> cells.loc[cells["observed"] == 5, ["predicted", "distance", "weight"]].to_numpy().tolist()
     [[1, 4, 0], [2, 3, 0], [3, 2, 2], [4, 1, 5], [5, 0, 0]]
@@ -96,6 +103,8 @@ class Plots:
     selection_data = Picture(selection_data)
     boundaries = Picture(boundaries)
     boundaries_data = Picture(boundaries_data)
+    dependence = Picture(dependence)
+    dependence_data = Picture(dependence_data)
 
 
 class LikelihoodPlots(Plots):
@@ -123,6 +132,12 @@ class LikelihoodPlots(Plots):
     parallel_data = Picture(parallel_data)
     profiles = Picture(profiles)
     profiles_data = Picture(profiles_data)
+    coefficients = Picture(coefficients)
+    coefficients_data = Picture(coefficients_data)
+    interaction = Picture(interaction)
+    interaction_data = Picture(interaction_data)
+    residuals = Picture(residuals)
+    residuals_data = Picture(residuals_data)
 
 
 #: Pictures of a fit with random effects; others would show its fixed effects alone.

@@ -98,7 +98,7 @@ def effects(
     means = effects_data(results, variable, values=values, at=at, data=data, level=level)
     ax = style.axes(ax, height=4.0)
     colours = style.level_colours(len(results.levels))
-    draw = _lines if _numeric(results, variable, means) else _points
+    draw = lines if numeric(results, variable, means) else points
     curves = [means[means["level"] == level] for level in results.levels]
     for place, curve in enumerate(curves):
         draw(ax, curve, variable, place, colours)
@@ -109,7 +109,7 @@ def effects(
     return ax
 
 
-def _numeric(results: DrawnLikelihood, variable: str, data: pd.DataFrame) -> bool:
+def numeric(results: DrawnLikelihood, variable: str, data: pd.DataFrame) -> bool:
     """Whether the variable is a number, and no factor whose levels are numbers."""
     column = data[variable]
     if variable in results.design.spec.categories():
@@ -117,7 +117,8 @@ def _numeric(results: DrawnLikelihood, variable: str, data: pd.DataFrame) -> boo
     return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
 
 
-def _lines(ax: Axes, curve: pd.DataFrame, variable: str, place: int, colours: Sequence[Any]) -> None:
+def lines(ax: Axes, curve: pd.DataFrame, variable: str, place: int, colours: Sequence[Any]) -> None:
+    """The curve of one level over a number, with its band."""
     x, colour = curve[variable].to_numpy(dtype=np.float64), colours[place]
     alpha = 0.20 if len(colours) <= _CROWDED else 0.10
     ax.fill_between(x, curve["lower"], curve["upper"], color=colour, alpha=alpha, linewidth=0)
@@ -125,14 +126,16 @@ def _lines(ax: Axes, curve: pd.DataFrame, variable: str, place: int, colours: Se
     ax.set_xlim(x.min(), x.max())
 
 
-def _points(ax: Axes, curve: pd.DataFrame, variable: str, place: int, colours: Sequence[Any]) -> None:
+def points(ax: Axes, curve: pd.DataFrame, variable: str, place: int, colours: Sequence[Any]) -> None:
+    """The points of one level over a factor, with their limits."""
     x, colour = np.arange(len(curve)) + 0.5 * ((place + 0.5) / len(colours) - 0.5), colours[place]
     ax.plot(x, curve["estimate"], "o-", color=colour, linewidth=0.7, markersize=4.5)
     ax.vlines(x, curve["lower"], curve["upper"], color=colour, linewidth=1.8)
-    _factor_axis(ax, curve[variable])
+    factor_axis(ax, curve[variable])
 
 
-def _factor_axis(ax: Axes, values: pd.Series) -> None:
+def factor_axis(ax: Axes, values: pd.Series) -> None:
+    """Levels of a factor at 0, 1, ..."""
     names = [str(value) for value in values]
     crowded = sum(map(len, names)) > 60
     ax.set_xticks(np.arange(len(names)), names, rotation=30 if crowded else 0, ha="right" if crowded else "center")
@@ -180,12 +183,12 @@ def stacked(
     shares = table["estimate"].to_numpy().reshape(-1, K).T
     tops = table["cumulative"].to_numpy().reshape(-1, K).T
     places = table[variable].iloc[::K]
-    if _numeric(results, variable, table):
+    if numeric(results, variable, table):
         ax.stackplot(places.to_numpy(dtype=np.float64), shares, colors=colours, edgecolor="white", linewidth=_edge(K))
         ax.set_xlim(places.min(), places.max())
     else:
         _bars(ax, shares, tops, colours)
-        _factor_axis(ax, places)
+        factor_axis(ax, places)
     ax.set_ylim(0.0, 1.0)
     style.named(ax, variable, f"P({results.design.response} = level)")
     middles = list(tops[:, -1] - shares[:, -1] / 2.0)

@@ -15,6 +15,7 @@ from .errors import (
     row_margins,
 )
 from .fitted import FittedRanker
+from .page.write import written_report
 from .predictions import augmented, prediction
 from .refit import updated
 from .report.render import SCREEN, Summary, as_html, as_text
@@ -40,6 +41,7 @@ class OrdinalResults(FittedRanker):
     bounds = error_bounds
     reliability = reliability_curves
     conformal = conformal_intervals
+    report = written_report
 
     def __str__(self) -> str:
         return as_text(printed(self), SCREEN)
@@ -74,5 +76,5 @@ class OrdinalResults(FittedRanker):
         >>> print(str(fit.summary()).splitlines()[0])
         Cumulative link model: rating ~ temp
         """
-        report = self.report()
+        report = self.summary_data()
         return shown_part(self, section, report, learnt(report))

@@ -35,6 +35,10 @@ class RankingMethod(Learner, Protocol):
     def pairwise(self) -> bool:
         """Whether X is a matrix of similarities to the training rows."""
 
+    @property
+    def selects(self) -> bool:
+        """Whether it chooses by cross-validation among clusters of rows."""
+
     def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
         """Norms of the fitted potential."""
 

@@ -211,9 +211,9 @@ class FittedRanker:
         """A few figures of the fit in words, beside the numbers of observations and levels."""
         return ()
 
-    def report(self) -> Report:
+    def summary_data(self) -> Report:
         """All of the summary as data."""
-        raise TypeError(f"{type(self).__name__} defines no report")
+        raise TypeError(f"{type(self).__name__} defines no summary_data")
 
     # Rows
 

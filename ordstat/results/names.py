@@ -17,8 +17,8 @@ INTERNAL = frozenset((
     "divisible", "family", "fit", "fitter", "fold_notes", "gaps", "geometry", "learner", "margin_bounds",
     "margin_bounds_at", "margin_frame",
     "new_predictions", "new_sample", "no_bounds", "no_margins", "other_names", "own_cost", "own_covariance",
-    "parameters", "random_parameters", "predicted", "predicts", "prediction_types", "probabilities_of", "report",
-    "robust", "target",
+    "parameters", "random_parameters", "predicted", "predicts", "prediction_types", "probabilities_of",
+    "robust", "summary_data", "target", "z_values",
     "threshold_names", "trace", "training", "training_errors", "training_margins", "judged_sample", "rule",
     # figures of glance() and discrimination(), columns of tables
     "lr_chi2", "lr_df", "lr_p_value", "mcfadden", "nagelkerke", "null_loglik", "threshold_se",

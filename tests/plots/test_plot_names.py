@@ -5,12 +5,30 @@ import pytest
 from ordstat import DataError, OptionError, datasets, ordfit
 
 WINE, BANDS = datasets.load("wine"), datasets.quadratic_bands(80, seed=1)
-VARIABLES = {"effects": ["x1"], "stacked": ["x1"], "boundaries": ["x1", "x2"]}
-ALWAYS = {"confusion"}
+OTHER = ordfit("rank ~ x1", BANDS)
+VARIABLES = {
+    "coefficients": [{"x1 alone": OTHER}],
+    "dependence": ["x1"],
+    "effects": ["x1"],
+    "stacked": ["x1"],
+    "boundaries": ["x1", "x2"],
+    "interaction": ["x1", "x2"],
+}
+ALWAYS = {"confusion", "dependence"}
 THRESHOLDS = {"latent", "margins", "bounds"}
 #: Of scores whose margins have no bound.
 NO_NORM = {"latent", "margins"}
-LIKELIHOOD = {"effects", "forest", "parallel", "profiles", "reliability", "stacked"}
+LIKELIHOOD = {
+    "coefficients",
+    "effects",
+    "forest",
+    "interaction",
+    "parallel",
+    "profiles",
+    "reliability",
+    "residuals",
+    "stacked",
+}
 
 
 @pytest.mark.parametrize(

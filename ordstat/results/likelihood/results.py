@@ -79,7 +79,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     """
 
     summary = likelihood_summary
-    report = likelihood_report
+    summary_data = likelihood_report
     tidy = tidy_parameters
     sentence = term_sentence
     glance = likelihood_figures

@@ -71,4 +71,4 @@ class BlendResults(FittedBlend, FittedThresholds, OrdinalResults):
     fit: BlendFit
 
     tidy = tidy_thresholds
-    report = blend_report
+    summary_data = blend_report

@@ -204,7 +204,7 @@ class BoostedResults(FittedBoosting, FittedThresholds, OrdinalResults):
         """Pictures of the fit, by matplotlib: `fit.plot.rounds(error="loss")`."""
         return EnsemblePlots(self)
 
-    def report(self) -> Report:
+    def summary_data(self) -> Report:
         """All of the summary as data."""
         learnt = [threshold_table(self.thresholds.to_frame()), _importance_table(self)]
         return ranker_report(self, [*learnt, _round_table(self), *error_tables(self)])

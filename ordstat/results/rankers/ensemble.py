@@ -211,7 +211,7 @@ class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
         """Pictures of the fit, by matplotlib: `fit.plot.rounds()`."""
         return EnsemblePlots(self)
 
-    def report(self) -> Report:
+    def summary_data(self) -> Report:
         """The summary as data."""
         learnt = [threshold_table(self.thresholds.to_frame()), *_importance_table(self)]
         return ranker_report(self, [*learnt, _round_table(self), *shared_tables(self)])

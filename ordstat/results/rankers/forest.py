@@ -120,4 +120,4 @@ class ForestResults(FittedForest, FittedThresholds, OrdinalResults):
     glance = forest_figures
     importance = forest_importance
     out_of_bag_errors = forest_out_of_bag
-    report = forest_report
+    summary_data = forest_report

@@ -134,7 +134,7 @@ class MarginResults(FittedThresholds, OrdinalResults):
 
     tidy = tidy_thresholds
     glance = threshold_figures
-    report = threshold_report
+    summary_data = threshold_report
 
 
 class FittedVotes(FittedRanker):
@@ -179,4 +179,4 @@ class VoteResults(FittedVotes, OrdinalResults):
     1  2.0  4.0  3.0  1.0  0.0
     """
 
-    report = vote_report
+    summary_data = vote_report

@@ -179,7 +179,7 @@ class OnlineMarginResults(FittedOnline, FittedThresholds, OrdinalResults):
     tidy = tidy_thresholds
     glance = threshold_figures
 
-    def report(self) -> Report:
+    def summary_data(self) -> Report:
         """The summary as data."""
         return with_mistakes(self, threshold_report(self))
 
@@ -191,6 +191,6 @@ class OnlineVoteResults(FittedOnline, FittedVotes, OrdinalResults):
 
     partial_fit = further_rows
 
-    def report(self) -> Report:
+    def summary_data(self) -> Report:
         """The summary as data."""
         return with_mistakes(self, vote_report(self))

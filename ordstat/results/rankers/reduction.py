@@ -139,7 +139,7 @@ class ReductionResults(FittedReduction, FittedThresholds, OrdinalResults):
     tidy = tidy_thresholds
     glance = threshold_figures
     tree_text = classifier_trees
-    report = reduction_report
+    summary_data = reduction_report
 
 
 class ThresholdLossResults(FittedReduction, FittedThresholds, OrdinalResults):
@@ -164,6 +164,6 @@ class ThresholdLossResults(FittedReduction, FittedThresholds, OrdinalResults):
     glance = threshold_figures
     tree_text = classifier_trees
 
-    def report(self) -> Report:
+    def summary_data(self) -> Report:
         """The summary as data."""
         return report_with(self, [bound_header(self.bound)])

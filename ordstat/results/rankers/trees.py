@@ -371,7 +371,7 @@ class TreeResults(FittedTrees, FittedVotes, OrdinalResults):
     fit: TreeFit
 
     glance = tree_figures
-    report = tree_report
+    summary_data = tree_report
     at = after_rounds
     more = with_more_rounds
     staged = staged_predictions

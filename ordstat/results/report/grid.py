@@ -109,6 +109,8 @@ def _sizes(grid: Grid) -> list[int]:
 
 def at_the_point(grid: Grid) -> Grid:
     """The numbers of centred columns with blanks around them that put their decimal points below each other."""
+    if not grid.rows:
+        return grid
     columns = [
         _pointed(column) if way == "c" else column
         for way, column in zip(grid.align, zip(*grid.rows, strict=True), strict=True)

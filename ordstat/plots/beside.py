@@ -1,0 +1,142 @@
+"""Coefficients of several fits beside each other, a block a term."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray
+from ..checks import fraction
+from ..exceptions import DataError, OptionError
+from . import style
+
+if TYPE_CHECKING:
+    from .drawn import Axes, DrawnLikelihood
+
+_EFFECTS = ("nominal", "location", "scale")
+#: Told apart in grey by their shape, and filled and open in turn.
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_STEP, _GAP = 0.32, 0.55  # heights between the fits of a term, and between terms
+_LIMITS = ["conf_low", "conf_high"]
+
+
+def coefficients_data(
+    results: DrawnLikelihood,
+    others: Mapping[str, Any],
+    *,
+    label: str = "this fit",
+    columns: Sequence[str] | str | None = None,
+    exponentiate: bool = False,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """Effects of all fits with their limits.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns model, term, estimate, conf_low, conf_high (NaN of methods without standard errors), in the order in
+        which terms first come.
+    """
+    fraction("level", level)
+    fits = _named(results, others, label)
+    tables = [_effects(name, fit, exponentiate, level) for name, fit in fits.items()]
+    frame = pd.concat(tables, ignore_index=True)
+    terms = list(dict.fromkeys(frame["term"]))
+    chosen = terms if columns is None else [columns] if isinstance(columns, str) else list(columns)
+    for name in chosen:
+        if name not in terms:
+            raise OptionError(f"columns must be among {', '.join(map(repr, terms))}; got {name!r}.")
+    if not chosen:
+        raise DataError("the fits have no effects to draw: models of thresholds alone.")
+    frame = frame[frame["term"].isin(chosen)]
+    order = {name: place for place, name in enumerate(chosen)}
+    return frame.sort_values("term", key=lambda own: own.map(order), kind="stable", ignore_index=True)
+
+
+def coefficients(
+    results: DrawnLikelihood,
+    others: Mapping[str, Any],
+    ax: Axes | None = None,
+    *,
+    label: str = "this fit",
+    columns: Sequence[str] | str | None = None,
+    exponentiate: bool = False,
+    level: float = 0.95,
+) -> Axes:
+    """Coefficients of this and other fits with their limits, the fits of a term below each other.
+
+    Coefficients of different links are not on one scale, and adding a variable moves the others even where it has
+    nothing to do with them: signs and patterns compare, sizes only among fits of one link and the same rows.
+
+    Parameters
+    ----------
+    others : mapping of str to fits
+        Up to seven, by the labels they get: {"with age": fit2}. Methods without standard errors are dots alone.
+    ax : matplotlib axes, optional
+    label : str
+        Of this fit.
+    columns : str or sequence of str, optional
+        Terms to draw, in this order; all if not given.
+    exponentiate : bool
+        Odds ratios (logit), hazard ratios (cloglog) or exponents, on a logarithmic axis.
+    level : float in (0, 1)
+        Confidence level of the limits.
+    """
+    options: dict[str, Any] = {"columns": columns, "exponentiate": exponentiate, "level": level}
+    data = coefficients_data(results, others, label=label, **options)
+    names, terms = list(_named(results, others, label)), list(dict.fromkeys(data["term"]))
+    middles = -np.arange(len(terms)) * (_STEP * len(names) + _GAP)
+    ax = style.axes(ax, height=1.2 + 0.42 * (len(terms) * (_STEP * len(names) + _GAP)) + 0.1 * len(names))
+    if exponentiate:
+        ax.set_xscale("log")
+    ax.axvline(1.0 if exponentiate else 0.0, color=style.MUTED, linewidth=0.8, zorder=1)
+    for place, name in enumerate(names):
+        offset = _STEP * ((len(names) - 1) / 2.0 - place)
+        _fit(ax, data[data["model"] == name], dict(zip(terms, middles + offset, strict=True)), name, place, len(names))
+    spare = 0.5 * (_STEP * len(names) + _GAP)
+    ax.set_ylim(middles[-1] - spare, spare)
+    style.row_labels(ax, list(middles), terms)
+    looks: dict[str, Any] = {"fontsize": style.SMALL, "labelcolor": style.INK, "frameon": False}
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), **looks)
+    if exponentiate:
+        style.plain_log_ticks(ax)
+    return style.named(ax, f"{'exp(coefficient)' if exponentiate else 'coefficient'} with {100 * level:g} % limits")
+
+
+def _named(results: DrawnLikelihood, others: Any, label: str) -> dict[str, Any]:
+    """All fits by their labels."""
+    if not isinstance(others, Mapping) or not others:
+        raise OptionError(f"others must be a mapping of labels to fits, {{'with age': fit2}}; got {others!r}.")
+    if label in others:
+        raise OptionError(f"others must have labels other than that of this fit, {label!r}: give label=.")
+    if len(others) >= len(_MARKERS):
+        raise OptionError(f"others must be {len(_MARKERS) - 1} fits at most; got {len(others)}.")
+    for name, fit in others.items():
+        if not hasattr(fit, "tidy"):
+            raise OptionError(f"others must be fits with coefficients; {name!r} has none.")
+    return {label: results, **{str(name): fit for name, fit in others.items()}}
+
+
+def _effects(name: str, fit: Any, exponentiate: bool, level: float) -> pd.DataFrame:
+    """Effects of one fit, without those that are not estimated."""
+    if fit.method.likelihood:
+        table = fit.tidy(exponentiate=exponentiate, level=level)
+    else:
+        table = fit.tidy().assign(conf_low=np.nan, conf_high=np.nan)
+        if exponentiate:
+            table["estimate"] = np.exp(table["estimate"])
+    table = table.loc[table["coef_type"].isin(_EFFECTS) & table["estimate"].notna(), ["term", "estimate", *_LIMITS]]
+    return pd.DataFrame({"model": name, **{column: table[column].to_numpy() for column in table}})
+
+
+def _fit(ax: Axes, data: pd.DataFrame, heights: Mapping[str, Any], name: str, place: int, count: int) -> None:
+    """The dots of one fit, and their limits."""
+    colour = style.level_colours(max(count, 2))[place]
+    y: FloatArray = data["term"].map(heights).to_numpy(dtype=np.float64)
+    ax.hlines(y, data["conf_low"], data["conf_high"], colors=[colour], linewidth=1.5, zorder=3)
+    face = "white" if place % 2 else colour
+    looks: dict[str, Any] = {"markerfacecolor": face, "markersize": 6, "linestyle": "none", "zorder": 4}
+    ax.plot(data["estimate"], y, _MARKERS[place], color=colour, label=name, **looks)

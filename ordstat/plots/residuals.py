@@ -1,0 +1,167 @@
+"""Surrogate residuals of a likelihood fit: against the quantiles they should have, or against a variable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import betaincinv
+
+from .._typing import FloatArray
+from ..checks import fraction
+from ..exceptions import OptionError
+from ..model.likelihood.cumulative import latent_mean
+from . import style
+from .drawn import DrawnLikelihood, data_of_fit, fitted_columns
+from .variables import factor_axis
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Groups of equal size along a number, and rows that a group needs.
+_GROUPS, _LEAST = 10, 8
+_MOST_DOTS = 3000
+
+
+def residuals_data(
+    results: DrawnLikelihood,
+    against: str | None = None,
+    *,
+    data: Any = None,
+    level: float = 0.95,
+    seed: int | np.random.Generator = 0,
+) -> pd.DataFrame:
+    """The residuals beside what they are drawn against, on the index of the rows.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns residual and, in rising order of it, expected, lower, upper (quantiles of the latent distribution, and
+        limits for each by itself; no limits with case weights); or residual and the variable.
+    """
+    fraction("level", level)
+    values = results.residuals("surrogate", seed=seed)
+    if against is None:
+        return _quantiles(results, values, level)
+    return pd.DataFrame({against: _along(results, against, data), "residual": values.to_numpy()}, index=values.index)
+
+
+def residuals(
+    results: DrawnLikelihood,
+    against: str | None = None,
+    ax: Axes | None = None,
+    *,
+    data: Any = None,
+    level: float = 0.95,
+    seed: int | np.random.Generator = 0,
+) -> Axes:
+    """Surrogate residuals [Liu & Zhang 2018]: if the model is true, draws from the latent distribution in every place.
+
+    A QQ picture shows the wrong link (dots that bend away from the line); against a variable, a mean that leaves 0
+    shows the wrong shape of its effect, and a changing width a scale effect.
+
+    Parameters
+    ----------
+    against : str, optional
+        "score", the linear predictor, or a variable of the data; the quantiles of the latent distribution if not given.
+    ax : matplotlib axes, optional
+    data : data frame, optional
+        The data of the fit, where it does not have them any more (after unpickling).
+    level : float in (0, 1)
+        Of the limits of quantiles and of means.
+    seed : int or numpy.random.Generator
+        The residuals are drawn at random: another seed shows what is chance.
+    """
+    table = residuals_data(results, against, data=data, level=level, seed=seed)
+    ax = style.axes(ax, height=3.8)
+    draw = _against_quantiles if against is None else _against_number
+    if against is not None and table[against].dtype.kind not in "iuf":
+        draw = _against_factor
+    draw(ax, table, str(against), level)
+    ax.set_ylabel("surrogate residual", color=style.INK, fontsize=style.SMALL + 0.5)
+    return ax
+
+
+def _quantiles(results: DrawnLikelihood, values: pd.Series, level: float) -> pd.DataFrame:
+    """Order statistics beside their places; that of rank i among n has a Beta(i, n + 1 - i) distribution function."""
+    order = np.argsort(values.to_numpy(), kind="stable")
+    sample = results.design.sample
+    w, n = sample.case_weights[order], values.size
+    table = pd.DataFrame({"residual": values.iloc[order]})
+    table["expected"] = _latent(results, (np.cumsum(w) - 0.5 * w) / w.sum())
+    rank = np.arange(1.0, n + 1.0)
+    for name, share in (("lower", 0.5 - 0.5 * level), ("upper", 0.5 + 0.5 * level)):
+        limits = _latent(results, np.asarray(betaincinv(rank, n + 1.0 - rank, share), dtype=np.float64))
+        table[name] = limits if sample.weights is None else np.nan
+    return table
+
+
+def _latent(results: DrawnLikelihood, p: FloatArray) -> FloatArray:
+    """Quantiles that residuals have under the model."""
+    family = results.rule.family
+    return np.asarray(family.link.ppf(p) - latent_mean(family.link) if family.ordered else p - 0.5)
+
+
+def _along(results: DrawnLikelihood, against: str, data: Any) -> Any:
+    if against == "score":
+        return np.asarray(results.predict(type="score"))
+    given = data_of_fit(results, data)
+    names = list(getattr(given, "columns", given))
+    if against not in names:
+        raise OptionError(f"against must be 'score' or a column of the data, {', '.join(names)}; got {against!r}.")
+    column = fitted_columns(results, given, [against])[against]
+    if len(column) != results.design.sample.n:
+        raise OptionError("data must have the rows of the fit, under its index, to draw residuals against a column.")
+    return column.to_numpy()
+
+
+def _against_quantiles(ax: Axes, table: pd.DataFrame, name: str, level: float) -> None:
+    ends = [table["expected"].min(), table["expected"].max()]
+    ax.plot(ends, ends, color=style.INK, linewidth=0.9, zorder=2)
+    limited = table["lower"].notna().all()
+    if limited:
+        ax.fill_between(table["expected"], table["lower"], table["upper"], color=style.FAINT, linewidth=0, zorder=1)
+    _dots(ax, table["expected"].to_numpy(), table["residual"].to_numpy())
+    style.named(ax, f"expected of the latent distribution{f', {100 * level:g} % limits' if limited else ''}")
+
+
+def _against_number(ax: Axes, table: pd.DataFrame, name: str, level: float) -> None:
+    x, values = table[name].to_numpy(dtype=np.float64), table["residual"].to_numpy()
+    _dots(ax, x, values)
+    ax.axhline(0.0, color=style.INK, linewidth=0.8, zorder=1)
+    groups = np.array_split(np.argsort(x, kind="stable"), max(1, min(_GROUPS, x.size // _LEAST)))
+    _means(ax, [(float(x[own].mean()), values[own]) for own in groups], level)
+    style.named(ax, f"{name}; means of {len(groups)} groups with {100 * level:g} % limits")
+
+
+def _against_factor(ax: Axes, table: pd.DataFrame, name: str, level: float) -> None:
+    labels = pd.Series(sorted(pd.unique(table[name].dropna()), key=str))
+    places = table[name].map({label: place for place, label in enumerate(labels)}).to_numpy(dtype=np.float64)
+    jitter = 0.5 * (np.arange(places.size) * 0.618 % 1.0 - 0.5)
+    _dots(ax, places + jitter, table["residual"].to_numpy())
+    ax.axhline(0.0, color=style.INK, linewidth=0.8, zorder=1)
+    values = table["residual"].to_numpy()
+    _means(ax, [(float(place), values[places == place]) for place in range(len(labels))], level)
+    factor_axis(ax, labels)
+    style.named(ax, f"{name}; means with {100 * level:g} % limits")
+
+
+def _dots(ax: Axes, x: FloatArray, y: FloatArray) -> None:
+    step = -(-x.size // _MOST_DOTS)
+    ax.scatter(x[::step], y[::step], s=9, color=style.MUTED, alpha=0.6, linewidths=0, zorder=2)
+
+
+def _means(ax: Axes, groups: list[tuple[float, FloatArray]], level: float) -> None:
+    """Means of groups with t limits."""
+    from scipy.special import stdtrit
+
+    for place, values in groups:
+        values = values[np.isfinite(values)]
+        if values.size < 2:
+            continue
+        half = float(stdtrit(values.size - 1, 0.5 + 0.5 * level)) * values.std(ddof=1) / np.sqrt(values.size)
+        ax.plot(
+            [place, place], [values.mean() - half, values.mean() + half], color=style.RIGHT, linewidth=1.8, zorder=3
+        )
+        ax.plot(place, values.mean(), "o", color=style.RIGHT, markersize=5, zorder=4)

@@ -1,0 +1,1 @@
+"""A page about one fit, for people who were not there: `fit.report("report.html")`."""

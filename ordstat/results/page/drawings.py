@@ -1,0 +1,93 @@
+"""The pictures of a page: those that exist on a fit, drawn small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from io import BytesIO
+from typing import Any
+
+from ...exceptions import OrdstatError
+from ..fitted import FittedRanker
+from .blocks import Block, Drawing, Words
+
+#: What is shown, in this order, by the name of a plot.
+CAPTIONS = {
+    "forest": "Effects with 95 % limits.",
+    "effects": "Probabilities of the levels by {}, the other variables held.",
+    "dependence": "Mean predictions over the rows with {} set to one value after the other.",
+    "boundaries": "Predicted levels over {} and {}.",
+    "tree": "The tree; of several, the first.",
+    "latent": "Scores of the rows by their level, and the thresholds between the predicted levels.",
+    "parallel": "Effects at each threshold by itself, beside the effect that is the same for all.",
+    "rounds": "Errors after each round.",
+    "selection": "Cost by the values that were tried.",
+    "confusion": "Observed and predicted levels of the training rows.",
+    "reliability": "Predicted probabilities beside what happened; on the diagonal they can be trusted.",
+    "residuals": "Surrogate residuals against the quantiles they should have: on the line where the model is true.",
+    "margins": "Margins of the training rows; below 0 a row is on the wrong side of a threshold.",
+}
+#: Variables with a picture of their own.
+_MOST_VARIABLES = 4
+#: Bytes of a drawing in lines; a larger one becomes points.
+_LARGEST = 400_000
+_DOTS = 150
+
+
+def drawings(fit: FittedRanker) -> Iterator[Block]:
+    """Every picture; a sentence in place of those that cannot be drawn."""
+    if not hasattr(fit, "plot"):
+        yield Words("There are no pictures of this kind of fit.")
+        return
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        yield Words("Pictures need matplotlib, which is not installed: pip install ordstat[plot].")
+        return
+    plots: Any = fit.plot
+    there = plots.names
+    for name in CAPTIONS:
+        if name in there:
+            yield from (_drawn(name, CAPTIONS[name].format(*given), plots, given) for given in _arguments(fit, name))
+    left = [f"fit.plot.{name}" for name in there if name not in CAPTIONS]
+    if left:
+        yield Words(f"More pictures: {', '.join(left)}.")
+
+
+def _arguments(fit: Any, name: str) -> Sequence[tuple[str, ...]]:
+    """What each picture of a plot is drawn for."""
+    if name == "dependence" and hasattr(fit.plot, "effects"):
+        return []
+    if name in ("dependence", "effects"):
+        return [(variable,) for variable in fit.design.spec.columns or ()][:_MOST_VARIABLES]
+    if name == "boundaries":
+        from ...plots.variables import numeric_variables
+
+        return [tuple(numeric_variables(fit)[:2])]
+    return [()]
+
+
+def _drawn(name: str, caption: str, plots: Any, given: tuple[str, ...]) -> Block:
+    try:
+        data, kind = _image(lambda: getattr(plots, name)(*given))
+    except OrdstatError as problem:
+        return Words(f"No picture {name!r}: {problem}")
+    return Drawing(name="-".join((name, *given)), caption=caption, data=data, kind=kind)
+
+
+def _image(draw: Callable[[], Any]) -> tuple[bytes, str]:
+    """A figure as lines, or as points where lines would be many; global settings and figures stay as they are."""
+    from matplotlib import pyplot, rc_context
+
+    with rc_context({"svg.hashsalt": "ordstat", "svg.fonttype": "path"}):
+        figure = draw().figure.figure
+        try:
+            data = _saved(figure, "svg", metadata={"Date": None})
+            return (data, "svg") if len(data) <= _LARGEST else (_saved(figure, "png", dpi=_DOTS), "png")
+        finally:
+            pyplot.close(figure)
+
+
+def _saved(figure: Any, kind: str, **how: Any) -> bytes:
+    stream = BytesIO()
+    figure.savefig(stream, format=kind, facecolor="white", bbox_inches="tight", **how)
+    return stream.getvalue()

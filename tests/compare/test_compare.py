@@ -1,0 +1,298 @@
+"""Methods on the same folds: against fits made by hand, and what is told of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.linear_model import LogisticRegression
+
+import ordstat
+from ordstat import REDSVM, DataError, DataWarning, OptionError, Reduction, SurveyDesign, compare, datasets, ordfit
+from ordstat.assess.crossval import draw_folds
+
+WINE = datasets.load("wine")
+FORMULA = "rating ~ temp + contact"
+
+
+@pytest.fixture(scope="module")
+def three():
+    return compare(FORMULA, WINE, methods=["logit", "redsvm", "cart"], cv=6, seed=3)
+
+
+def fold_values(found, label, measure):
+    folds = found.folds
+    return folds.loc[(folds["method"] == label) & (folds["measure"] == measure), "value"].to_numpy()
+
+
+def folds_of(fit, cv, seed):
+    return draw_folds(fit.design.sample, cv, np.random.default_rng(seed))
+
+
+def test_folds_are_those_of_fits_by_hand(three):
+    """Fit to the rows of the other folds and predict these, by the calls of a user."""
+    folds = folds_of(ordfit(FORMULA, WINE), 6, 3)
+    for fold in range(6):
+        train, test = WINE[folds != fold], WINE[folds == fold]
+        fits = {"logit": ordfit(FORMULA, train, cost="absolute"), "redsvm": ordfit(FORMULA, train, "redsvm")}
+        for label, fit in fits.items():
+            away = fit.predict(test).astype(int) - test["rating"].astype(int)
+            assert fold_values(three, label, "absolute error")[fold] == pytest.approx(away.abs().mean(), rel=1e-12)
+        p = fits["logit"].predict(test, type="prob").to_numpy()
+        log_loss = -np.log(p[np.arange(len(test)), test["rating"].astype(int) - 1]).mean()
+        assert fold_values(three, "logit", "log-loss")[fold] == pytest.approx(log_loss, rel=1e-9)
+
+
+@pytest.mark.parametrize("method", ["logit", "redsvm"])
+def test_means_are_those_of_errors(three, method):
+    fit = ordfit(FORMULA, WINE, method, cost="absolute")
+    known = fit.errors(cv=6, seed=3)["cv"]
+    for measure in ("absolute error", "macro absolute error", "quadratic kappa"):
+        assert three.table.loc[method, measure] == pytest.approx(known[measure], rel=1e-12)
+
+
+def test_table_and_differences(three):
+    table = three.table
+    assert table["absolute error"].is_monotonic_increasing and three.best == table.index[0] == "logit"
+    one, other = (fold_values(three, label, "absolute error") for label in ("cart", "logit"))
+    rows = three.weights / three.weights.sum()
+    mean = rows @ (one - other)
+    s2 = 6 / 5 * rows @ (one - other - mean) ** 2
+    t = mean / np.sqrt((1 / 6 + 1 / 5) * s2)
+    told = three.differences().loc["cart"]
+    assert told["difference"] == pytest.approx(mean) and told["p_value"] == pytest.approx(2 * stats.t.sf(abs(t), 5))
+    assert told["better"] + told["same"] + told["worse"] == pytest.approx(1.0)
+    posterior = stats.t(5, mean, np.sqrt((1 / 6 + 1 / 5) * s2))
+    assert told["worse"] == pytest.approx(posterior.sf(0.01)) and told["better"] == pytest.approx(posterior.cdf(-0.01))
+
+
+def test_mean_ranks(three):
+    values = np.array([fold_values(three, label, "absolute error") for label in three.labels])
+    by_hand = stats.rankdata(values, axis=0) @ three.weights / three.weights.sum()
+    np.testing.assert_allclose(three.table.loc[list(three.labels), "rank"], by_hand)
+
+
+def test_where_larger_is_better(three):
+    told = three.differences("quadratic kappa")
+    assert (told["difference"] <= 0).all() and (told["worse"] >= told["better"]).all()
+    against = three.differences("quadratic kappa", against="redsvm").loc["logit"]
+    assert against["difference"] > 0 and against["better"] > 0.5
+
+
+def test_folds_frame(three):
+    folds = three.folds
+    assert list(folds) == ["method", "repeat", "fold", "measure", "value"]
+    assert len(folds) == 3 * 6 * 19 and (fold_values(three, "cart", "seconds") > 0).all()
+    assert folds.groupby("measure")["fold"].max().eq(6).all()
+
+
+def test_same_for_any_number_of_jobs():
+    methods = ["logit", ("rps-forest", {"trees": 5}), ("prank", {"epochs": 2})]
+    one, two = (compare(FORMULA, WINE, methods, cv=3, repeats=2, seed=5, n_jobs=jobs) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.values, two.values)
+    assert one.values.shape == (3, 6, 18)
+    other = compare(FORMULA, WINE, methods, cv=3, repeats=2, seed=6)
+    assert not np.array_equal(one.values, other.values, equal_nan=True)
+
+
+def test_random_effects_are_averaged_over_groups_held_out():
+    found = compare(FORMULA + " + (1 | judge)", WINE, ["logit"], cv=3, cost="classification", seed=1)
+    held, judges = [], WINE["judge"].cat.codes.to_numpy()
+    sample = ordfit(FORMULA, WINE, cluster="judge").design.sample
+    folds = draw_folds(sample, 3, np.random.default_rng(1))
+    for fold in range(3):
+        inside = folds == fold
+        assert not set(judges[inside]) & set(judges[~inside])
+        fit = ordfit(FORMULA + " + (1 | judge)", WINE[~inside])
+        test = WINE[inside].assign(judge="somebody new")
+        p = fit.predict(test, type="prob", re="marginal").to_numpy()
+        y = test["rating"].astype(int).to_numpy() - 1
+        held.append([-np.log(p[np.arange(y.size), y]).mean(), (p.argmax(axis=1) != y).mean()])
+    np.testing.assert_allclose(fold_values(found, "logit", "log-loss"), np.array(held)[:, 0], rtol=1e-6)
+    np.testing.assert_allclose(fold_values(found, "logit", "classification error"), np.array(held)[:, 1])
+
+
+def test_crossed_groups_are_held_out_by_the_more_numerous_as_errors_does():
+    """9 judges and 8 bottles, each with each."""
+    formula = FORMULA + " + (1 | judge) + (1 | bottle)"
+    found = compare(formula, WINE, ["logit"], cv=3, cost="classification", seed=1)
+    folds = draw_folds(ordfit(FORMULA, WINE, cluster="judge").design.sample, 3, np.random.default_rng(1))
+    fit = ordfit(formula, WINE[folds != 0])
+    test = WINE[folds == 0].assign(judge="somebody new", bottle="a new one")
+    p = fit.predict(test, type="prob", re="marginal").to_numpy()
+    y = test["rating"].astype(int).to_numpy() - 1
+    expected = -np.log(p[np.arange(y.size), y]).mean()
+    assert fold_values(found, "logit", "log-loss")[0] == pytest.approx(expected, rel=1e-6)
+
+
+def test_clusters_stay_together_for_methods_that_know_none():
+    found = compare(FORMULA, WINE, ["logit", "redsvm"], cv=3, cluster="judge")
+    folds = draw_folds(ordfit(FORMULA, WINE, cluster="judge").design.sample, 3, np.random.default_rng(0))
+    train, test = WINE[folds != 0], WINE[folds == 0]
+    away = ordfit(FORMULA, train, "redsvm").predict(test).astype(int) - test["rating"].astype(int)
+    assert fold_values(found, "redsvm", "absolute error")[0] == pytest.approx(away.abs().mean())
+
+
+def test_a_weight_counts_rows():
+    """A table of counts, and the same as one row a person, are the same data."""
+    table = datasets.load("housing")
+    rows = table.loc[table.index.repeat(table["Freq"])].reset_index(drop=True)
+    one = compare("Sat ~ Infl + Type + Cont", table, ["logit"], weights="Freq", cv=4, seed=1)
+    other = compare("Sat ~ Infl + Type + Cont", rows, ["logit"], cv=4, seed=1)
+    np.testing.assert_allclose(one.values, other.values, rtol=1e-7)
+    np.testing.assert_allclose(one.weights, other.weights)
+
+
+def test_twins_of_a_row_that_is_known_again_stay_together():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"y": rng.integers(0, 3, 60), "x": rng.normal(size=60), "w": rng.integers(1, 4, 60)})
+    found = compare("y ~ x", data, ["logit"], weights="w", cv=3)
+    folds = folds_of(ordfit("y ~ x", data, weights="w"), 3, 0)
+    np.testing.assert_allclose(found.weights, np.bincount(folds, data["w"]))
+
+
+def test_costs_are_alike():
+    price = 1.0 - np.eye(5)
+    price[:, 4] += 2.0
+    price[4, 4] = 0.0
+    found = compare(FORMULA, WINE, ["logit", "ova", REDSVM(cost="squared")], cv=3, cost=price)
+    assert found.measure == "cost"
+    assert any("ova, REDSVM(cost='squared')" in note for note in found.notes)
+    folds = folds_of(ordfit(FORMULA, WINE), 3, 0)
+    predicted = ordfit(FORMULA, WINE[folds != 0], cost=price).predict(WINE[folds == 0])
+    codes = [column.astype(int) - 1 for column in (WINE["rating"][folds == 0], predicted)]
+    assert fold_values(found, "logit", "cost")[0] == pytest.approx(price[codes[0], codes[1]].mean())
+    assert "REDSVM" not in " ".join(compare(FORMULA, WINE, [REDSVM(C=10.0)], cv=3).notes)
+
+
+def test_costs_of_rows():
+    rng = np.random.default_rng(0)
+    y = WINE["rating"].astype(int).to_numpy() - 1
+    prices = np.abs(np.arange(5) - y[:, None]) * rng.uniform(1, 3, 72)[:, None]
+    found = compare(FORMULA, WINE, ["redsvm", "csovo"], cv=3, cost=prices)
+    folds = folds_of(ordfit(FORMULA, WINE), 3, 0)
+    fit = ordfit(FORMULA, WINE[folds != 0], "redsvm", cost=prices[folds != 0])
+    codes = fit.predict(WINE[folds == 0]).astype(int) - 1
+    paid = prices[folds == 0][np.arange(len(codes)), codes].mean()
+    assert found.measure == "cost" and fold_values(found, "redsvm", "cost")[0] == pytest.approx(paid)
+
+
+def test_fits_are_fitted_again_with_their_options():
+    fits = ordfit("rating ~ temp", WINE), ordfit(FORMULA, WINE, "redsvm", C=10, kernel="linear")
+    found = compare(*fits, cv=4, seed=2)
+    assert found.labels == (
+        "CumulativeLink(): rating ~ temp",
+        "REDSVM(C=10.0, kernel='linear'): rating ~ temp + contact",
+    )
+    for label, fit in zip(found.labels, fits, strict=True):
+        known = fit.errors(cv=4, seed=2)["cv"]
+        assert found.table.loc[label, "absolute error"] == pytest.approx(known["absolute error"], rel=1e-12)
+    assert any("CumulativeLink(): rating ~ temp" in note for note in found.notes)  # of the classification cost
+    named = compare({"small": fits[0], "svm": fits[1]}, cv=4, seed=2)
+    np.testing.assert_array_equal(named.values, found.values)
+
+
+def test_calibrated_rankers_have_probabilities():
+    svm = {"method": "redsvm", "calibrate": 3}
+    found = compare(FORMULA, WINE, {"svm": svm, "plain": {"method": "redsvm"}}, cv=3)
+    assert np.isfinite(found.table.loc["svm", "log-loss"]) and np.isnan(found.table.loc["plain", "log-loss"])
+
+
+class Picky(LogisticRegression):
+    """A classifier that cannot do without a row."""
+
+    def fit(self, X, y, sample_weight=None):
+        if X.max() < 50.0:
+            raise ValueError("the row of 99 is missing")
+        return super().fit(X / 100.0, y, sample_weight)
+
+
+def test_a_failing_method_is_told_and_has_no_ranks():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"y": rng.permutation(np.repeat([1, 2, 3], 20)), "x": np.r_[99.0, rng.normal(size=59)]})
+    methods = {"picky": {"method": Reduction(base=Picky(), scaling=None)}, "logit": {}}
+    with pytest.warns(DataWarning, match=r"picky failed in 1 of 5 folds and has no means and ranks .*row of 99"):
+        found = compare("y ~ x", data, methods, cv=5)
+    assert found.table.index.tolist() == ["logit", "picky"]
+    assert found.table.loc["picky", ["rank", "absolute error"]].isna().all() and found.table.loc["logit", "rank"] == 1.0
+    assert found.failed["method"].tolist() == ["picky"] and np.isfinite(fold_values(found, "picky", "cost")).sum() == 4
+    assert "picky failed in 1 of 5" in repr(found)
+    with pytest.raises(OptionError, match="against must be a method without failures"):
+        found.differences(against="picky")
+    with pytest.raises(DataError, match="Every method failed in some fold: picky failed"):
+        compare("y ~ x", data, {"picky": methods["picky"]}, cv=5)
+
+
+def test_progress():
+    steps = []
+    compare(FORMULA, WINE, ["logit"], cv=3, callback=lambda *told: steps.append(told))
+    assert steps == [(step, 3, "comparison") for step in (1, 2, 3)]
+
+
+def test_prints_in_eighty_columns(three):
+    text = repr(three)
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.startswith("3 methods by 6-fold cross-validation: rating ~ temp + contact")
+    html = compare(FORMULA, WINE, {"<b>": {"method": "logit"}, "svm": {"method": "redsvm"}}, cv=3)._repr_html_()
+    assert "&lt;b&gt;" in html and "<b>" not in html.replace("<b>Other", "")
+
+
+def test_one_method_is_cross_validated():
+    found = compare(FORMULA, WINE, "logit", cv=4)
+    assert found.table["rank"].tolist() == [1.0] and found.differences().empty
+    assert "logit" in repr(found) and "Differences" in repr(found.differences())
+
+
+def fit(formula=FORMULA, data=WINE, **options):
+    return ordfit(formula, data, **options)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: compare(FORMULA, WINE), "methods must be a list of names"),
+        (lambda: compare(FORMULA, WINE, ["logit", "logit"]), "methods must differ; 'logit' is there 2 times"),
+        (lambda: compare(FORMULA, WINE, {"mine": {"C": 10}}), "must say which method 'mine' stands for"),
+        (lambda: compare(FORMULA, WINE, ["logit", "redsm"]), "Did you mean 'redsvm'"),
+        (lambda: compare(FORMULA, WINE, ["logit", "adaboost"]), "adaboost cannot be compared .* 2 levels"),
+        (lambda: compare(FORMULA, WINE, ["logit"], cv=1), "cv must be a whole number, 2 or more; got 1"),
+        (lambda: compare(FORMULA, WINE, ["logit"], cv=73), "cv must not exceed the number of rows, 72; got 73"),
+        (lambda: compare(FORMULA, WINE, ["logit"], repeats=0), "repeats must be a whole number"),
+        (lambda: compare(FORMULA, WINE, ["redsvm"], C=10), "no argument 'C'.* go beside its name"),
+        (lambda: compare(FORMULA, WINE, ["logit"], design=SurveyDesign(weights="w")), "no survey design"),
+        (lambda: compare(FORMULA + "+ (1 | judge)", WINE, ["logit"]), r"groups of rows to keep together, 9; got 10"),
+        (lambda: compare(FORMULA + "+ (1 | judge)", WINE, ["logit", "redsvm"], cv=3), "redsvm cannot .*random terms"),
+        (lambda: compare(WINE, FORMULA, ["logit"]), "formula, data and methods=, or fits"),
+        (lambda: compare(fit(), fit()), "fits must differ in method or formula"),
+        (lambda: compare(fit(), methods=["logit"]), "fits have their own methods"),
+        (lambda: compare(fit(), fit(data=WINE[1:], method="probit")), "of the same rows; .* has 72 and .* has 71"),
+        (lambda: compare(fit(), fit("contact ~ temp", levels=["no", "yes"])), "must have the same response"),
+        (lambda: compare(fit(), fit(method="probit", weights=np.arange(1, 73))), "must have the same weights"),
+        (
+            lambda: compare(fit(design=SurveyDesign(weights=np.ones(72))), fit(method="probit")),
+            "has a survey design.*weights=",
+        ),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(ordstat.OrdstatError, match=message):
+        call()
+
+
+@pytest.mark.slow
+def test_the_corrected_test_has_its_size():
+    """Two columns that are alike by symmetry: a rejection at 5 % is an error of the first kind.
+
+    200 samples leave a standard error of 1.5 percentage points. Repeated folds count the same rows again, and a t test
+    that takes them for new ones rejects far too often.
+    """
+    rng, p, plain, J = np.random.default_rng(8), [], [], 20
+    for _ in range(200):
+        x = rng.normal(size=(120, 2))
+        latent = x.sum(axis=1) + rng.logistic(size=120)
+        data = pd.DataFrame({"y": np.searchsorted([-1.0, 1.0], latent), "a": x[:, 0], "b": x[:, 1]})
+        fits, seed = {"a": ordfit("y ~ a", data), "b": ordfit("y ~ b", data)}, int(rng.integers(1e6))
+        told = compare(fits, cv=4, repeats=J // 4, seed=seed).differences("classification error").iloc[0]
+        p.append(told["p_value"])
+        plain.append(2 * stats.t.sf(abs(told["statistic"]) * np.sqrt(1 + J / 3), J - 1))
+    share, uncorrected = (np.mean(np.array(values) < 0.05) for values in (p, plain))
+    assert share <= 0.05 + 3 * 0.0155 and uncorrected > 0.15

@@ -1,0 +1,56 @@
+"""The picture of a comparison: intervals where the numbers are, names that keep apart."""
+
+from itertools import pairwise
+
+import matplotlib
+import numpy as np
+import pytest
+
+matplotlib.use("agg")
+from matplotlib import pyplot
+
+from ordstat import compare, datasets
+
+WINE = datasets.load("wine")
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def many():
+    links = ("logit", "probit", "cloglog", "loglog", "cauchit")
+    thresholds = ("flexible", "equidistant", "symmetric", "symmetric2")
+    methods = {
+        f"cumulative model of link {link} with {kind} thresholds, as a long name": {"method": link, "threshold": kind}
+        for link in links
+        for kind in thresholds
+    }
+    return compare("rating ~ temp + contact", WINE, methods, cv=3)
+
+
+def test_dots_and_intervals_are_the_data():
+    found = compare("rating ~ temp + contact", WINE, ["logit", "redsvm", "cart"], cv=4)
+    for measure, against in ((None, None), ("quadratic kappa", None), (None, "cart")):
+        data = found.plot_data(measure, against)
+        ax = found.plot(measure=measure, against=against)
+        np.testing.assert_allclose(ax.collections[1].get_offsets()[:, 0], data["mean"])
+        ends = [segment[:, 0] for segment in ax.collections[0].get_segments()]
+        np.testing.assert_allclose(ends, data[["lower", "upper"]])
+        assert [label.get_text() for label in ax.get_yticklabels()] == data.index.tolist()
+    told = found.differences(against="cart")
+    np.testing.assert_allclose(data, told.loc[data.index, ["difference", "lower", "upper"]])
+
+
+@pytest.mark.parametrize("size", [None, (4.0, 4.0), (6.4, 9.0)])
+def test_long_names_keep_apart(many, size):
+    ax = None if size is None else pyplot.subplots(figsize=size, layout="constrained")[1]
+    ax = many.plot(ax)
+    ax.figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in ax.get_yticklabels() if label.get_text()]
+    assert len(boxes) == 20
+    assert all(upper.y0 >= lower.y1 - 1.5 for upper, lower in pairwise(boxes))
+    assert min(box.x0 for box in boxes) >= 0.0

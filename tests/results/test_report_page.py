@@ -1,0 +1,201 @@
+"""A page about a fit: what it says, that it is whole by itself, and that nothing in the data can break it."""
+
+import base64
+import re
+from html.parser import HTMLParser
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+
+matplotlib.use("agg")
+from matplotlib import pyplot
+
+from ordstat import OptionError, SurveyDesign, datasets, ordfit
+from ordstat.methods import METHODS
+from ordstat.results.page.drawings import CAPTIONS
+from ordstat.results.page.papers import PAPERS
+
+WINE = datasets.load("wine")
+_EMPTY = {"meta", "img", "br", "hr"}
+
+
+class Reader(HTMLParser):
+    """Tags in their order, with what they hold; the open ones must be closed in turn."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.tags, self.text = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in _EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def read(path):
+    reader = Reader()
+    reader.feed(path.read_text("utf-8"))
+    assert not reader.open
+    return reader
+
+
+FITS = {
+    "logit": lambda: ordfit("rating ~ temp + contact", WINE),
+    "redsvm": lambda: ordfit("rating ~ temp + contact", WINE, "redsvm", C=(0.5, 2.0)),
+    "cart": lambda: ordfit("rating ~ temp + contact", WINE, "cart"),
+    "csovo": lambda: ordfit("rating ~ temp + contact", WINE, "csovo"),
+    "parts": lambda: ordfit("rating ~ temp", WINE, nominal="~ contact", scale="~ temp", weights=np.full(72, 1.5)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
+@pytest.mark.parametrize("name", FITS)
+def test_a_page_is_whole_by_itself(name, tmp_path):
+    fit, figures, settings = FITS[name](), pyplot.get_fignums(), dict(matplotlib.rcParams)
+    page = read(fit.report(tmp_path / "report.html"))
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+    links = [attrs[key] for _, attrs in page.tags for key in ("src", "href") if key in attrs]
+    assert all(link.startswith(("data:image/", "#s")) for link in links)
+    assert not {"script", "link", "iframe", "object", "form"} & {tag for tag, _ in page.tags}
+    images = [attrs for tag, attrs in page.tags if tag == "img"]
+    assert all(attrs["alt"] for attrs in images)
+    assert len(images) >= len(set(fit.plot.names) & set(CAPTIONS))
+    for attrs in images:
+        data = base64.b64decode(attrs["src"].partition(",")[2], validate=True)
+        assert b"<svg" in data[:500] or data.startswith(b"\x89PNG")
+    assert pyplot.get_fignums() == figures and dict(matplotlib.rcParams) == settings
+    sections = [attrs["id"] for tag, attrs in page.tags if tag == "section"]
+    assert sections == [link[1:] for link in links if link.startswith("#")] and len(sections) == 7
+
+
+def test_the_same_fit_gives_the_same_page(tmp_path):
+    fit = FITS["logit"]()
+    one, other = (fit.report(tmp_path / name).read_bytes() for name in ("one.html", "other.HTM"))
+    assert one == other
+
+
+def test_what_it_says(tmp_path):
+    text = " ".join(read(FITS["logit"]().report(tmp_path / "w.html", pictures=False)).text)
+    for said in (
+        "How does rating, in 5 ordered levels (1 < 2 < 3 < 4 < 5), depend",
+        "rating ~ temp + contact",
+        "72 rows of 72 are used.",
+        "None: all estimates are finite.",
+        "No sign that effects differ between thresholds (score test, chi2(6) = 2.64, p = .852).",
+        "max |gradient|",
+        "3 for all would be wrong for 63.9 %",
+        "McCullagh, P. (1980)",
+        "ordfit('rating ~ temp + contact', method=CumulativeLink())",
+        "numpy",
+    ):
+        assert said in text
+    assert "More:" not in text and "Pictures" not in text
+
+
+def hostile():
+    rng = np.random.default_rng(0)
+    levels = ["<script>alert(1)</script>", "a|b & *c*", '"><img src=x onerror=alert(2)>']
+    y = pd.Categorical.from_codes(rng.integers(0, 3, 60), levels, ordered=True)
+    return pd.DataFrame({"y": y, "<i>x</i>": rng.normal(size=60), "g": rng.choice(["<u>", "`]($"], 60)})
+
+
+def test_nothing_in_the_data_is_read_as_a_tag(tmp_path):
+    fit = ordfit("y ~ `<i>x</i>` + g", hostile())
+    page = read(fit.report(tmp_path / "report.html"))
+    assert {tag for tag, _ in page.tags}.isdisjoint({"script", "i", "u"})
+    assert all(attrs["src"].startswith("data:image/") for tag, attrs in page.tags if tag == "img")
+    assert "<script>alert(1)</script>" in "".join(page.text)
+
+
+def test_markdown_has_its_pictures_beside_it(tmp_path):
+    fit = ordfit("y ~ `<i>x</i>` + g", hostile())
+    path = fit.report(tmp_path / "my report.md")
+    text = path.read_text("utf-8")
+    shown = re.findall(r"\]\(<(.+?)>\)", text)
+    files = sorted(f"my report_files/{file.name}" for file in (tmp_path / "my report_files").iterdir())
+    assert sorted(shown) == files and len(files) >= 5
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["my report.md", "my report_files"]
+    tables = [line for line in text.splitlines() if line.startswith("|")]
+    bars = [len(re.findall(r"(?<!\\)\|", line)) for line in tables]
+    rules = [i for i, line in enumerate(tables) if line.startswith("|:---")]
+    assert rules and all(bars[i - 1] == bars[i] == bars[i + 1] for i in rules)
+    assert "<script>" not in text
+
+
+def test_separation_and_a_fit_that_missed_its_optimum(tmp_path):
+    data = pd.DataFrame({"y": [1, 1, 2, 2, 3, 3] * 5, "x": [0.0, 0.1, 1.0, 1.1, 2.0, 2.1] * 5})
+    with pytest.warns(Warning, match="separated"):
+        fit = ordfit("y ~ x", data)
+    text = " ".join(read(fit.report(tmp_path / "s.html", pictures=False)).text)
+    assert "The response is separated" in text and "None: all estimates are finite" not in text
+    with pytest.warns(Warning, match="did not reach"):
+        fit = ordfit("rating ~ temp + contact", WINE, max_iter=1)
+    text = " ".join(read(fit.report(tmp_path / "m.html", pictures=False)).text)
+    assert "THE FIT DID NOT REACH ITS OPTIMUM" in text
+
+
+def test_effects_that_differ_and_data_that_look_doubtful(tmp_path):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=900)
+    above = np.stack([rng.logistic(size=900) < 1.5 + 2.0 * x, rng.logistic(size=900) < -1.5])
+    data = pd.DataFrame({"y": 1 + above[0].astype(int) * (1 + above[1]), "x": x, "z": rng.normal(size=900)})
+    data.loc[:3, "z"] = np.nan
+    with pytest.warns(Warning, match="left out"):
+        fit = ordfit("y ~ z + x", data)
+    text = " ".join(read(fit.report(tmp_path / "d.html", pictures=False)).text)
+    assert re.search(r"Effects seem to differ .*p < \.001\), most of all those of x \(p < \.001\)", text)
+    assert "896 rows of 900 are used; left out for missing values or weights of 0: z (4)" in text
+
+
+def test_fits_without_pictures_or_tests(tmp_path):
+    mixed = ordfit("rating ~ temp + contact + (1 | judge)", WINE)
+    text = " ".join(read(mixed.report(tmp_path / "m.html")).text)
+    assert "Not tested: there is no such test of a fit with random effects." in text and "1 | judge" in text
+    weighted = WINE.assign(w=1.0 + np.arange(72) % 3)
+    survey = ordfit("rating ~ temp", weighted, design=SurveyDesign(weights="w"))
+    text = " ".join(read(survey.report(tmp_path / "s.html", pictures=False)).text)
+    assert "Not tested: " in text and "counts and means are weighted" in text
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_has_a_page_and_papers(name, tmp_path):
+    data = WINE.assign(rating=WINE["rating"].astype(int) > 2) if name in ("adaboost", "seedboost") else WINE
+    small = {"rounds": 3} if "rounds" in METHODS[name].method.__dataclass_fields__ else {}
+    fit = ordfit("rating ~ temp + contact", data, name, **small)
+    text = " ".join(read(fit.report(tmp_path / "r.html", pictures=False)).text)
+    assert PAPERS[METHODS[name].method.__name__][0] in text
+
+
+def test_papers_are_of_methods():
+    assert set(PAPERS) == {entry.method.__name__ for entry in METHODS.values()}
+
+
+def test_without_a_path_it_is_the_summary_as_data():
+    fit = FITS["redsvm"]()
+    data, known = fit.report(), fit.summary().data
+    assert [table.title for table in data.tables] == [table.title for table in known.tables]
+    assert data.header == known.header
+
+
+@pytest.mark.parametrize("path", ["report.pdf", "report", 3, "nowhere/report.html"])
+def test_refused_paths(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OptionError, match="path must be"):
+        FITS["csovo"]().report(path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_page_that_cannot_be_written_leaves_nothing(tmp_path):
+    (tmp_path / "report.html").mkdir()
+    with pytest.raises(OSError):
+        FITS["csovo"]().report(tmp_path / "report.html", pictures=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
