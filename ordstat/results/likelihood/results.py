@@ -135,6 +135,6 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     @property
     def plot(self) -> LikelihoodPlots:
         """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
-        from ...plots.accessor import LikelihoodPlots
+        from ...plots.accessor import LikelihoodPlots, MixedPlots
 
-        return LikelihoodPlots(self)
+        return LikelihoodPlots(self) if self.fit.marginal is None else MixedPlots(self)

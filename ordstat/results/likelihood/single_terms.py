@@ -24,6 +24,7 @@ from .rao_scott import RAO_SCOTT, dropped_by_rao_scott, is_rao_scott
 
 if TYPE_CHECKING:
     from ...design.design import Design
+    from ...design.random_terms import RandomTerm
     from ...design.terms import Marginality
 
 
@@ -58,7 +59,7 @@ class Refit:
             return NO_FIT
         if not separated and not fit.certificate.reached:
             return NO_FIT
-        return cls(float(np.count_nonzero(~fit.aliased)), float(fit.loglik), separated)
+        return cls(float(fit.edf), float(fit.loglik), separated)
 
     def criterion(self, k: float) -> float:
         """AIC with a penalty of k a parameter."""
@@ -77,8 +78,12 @@ def fitted(r: FittedLikelihood, sample: Sample) -> Refit:
 
 
 def unstarted(r: FittedLikelihood) -> Any:
-    """The method of a fit without its starting values, which are those of its own parameters."""
-    return replace(cast(Any, r.method), start=None)
+    """The method of a fit for other models: without its starting values, which are those of its own parameters.
+
+    Random effects are integrated out by the rule that the fit came to, as likelihoods by two rules do not compare.
+    """
+    method = replace(cast(Any, r.method), start=None)
+    return method if r.fit.marginal is None else method.at_nodes(r.fit.marginal.quadrature)
 
 
 def coded_anew(r: FittedLikelihood, role: str, terms: Sequence[str], changed: str) -> Sample:
@@ -129,6 +134,11 @@ def dropped_terms(
     pandas.DataFrame
         Rows "<none>" and the terms; columns df, aic, lrt, p_value. NaN where a model has no maximum. Wald tests: a row
         a term; columns df, chisq, p_value. Rao-Scott tests: df, df_resid, chisq, deff, p_value.
+
+    Notes
+    -----
+    Random effects stay as they are, those of the columns of a term with them, and are integrated out by the same rule;
+    `anova` compares random terms.
 
     Examples
     --------
@@ -212,7 +222,20 @@ def add_fits(r: FittedLikelihood, texts: dict[str, str], data: Any) -> dict[str,
 def widest(r: FittedLikelihood, scope: Any, data: Any) -> Marginality:
     """The terms of the largest model; a dot in its formula stands for the model of `r`."""
     formula = scope if isinstance(scope, str) else " + ".join(scope)
-    return r.design.updated(data, formula=formula if "~" in formula else f"~ . + {formula}").spec.marginality()
+    design = r.design.updated(data, formula=formula if "~" in formula else f"~ . + {formula}")
+    check_fixed(design.random, r)
+    return design.spec.marginality()
+
+
+def check_fixed(random: Iterable[RandomTerm], r: FittedLikelihood) -> None:
+    """OptionError for random terms that the fit has not: they are no single terms."""
+    own = [term.text for term in r.design.random]
+    for term in random:
+        if term.text not in own:
+            raise OptionError(
+                f"scope must be of fixed effects; got the random term {term.text}. Fit with it by update(), and "
+                "compare the fits by anova(), which knows the law of a variance at its boundary."
+            )
 
 
 def enterable(r: FittedLikelihood, wide: Marginality) -> dict[str, str]:
@@ -343,7 +366,7 @@ def stepwise(
         if best is None:
             break
         change, formula = best
-        changed = updated(r, formula, start=None)
+        changed = updated(r, formula, method=unstarted(r))
         check_rows(r.design, changed.design, change[2:])
         r = changed
         rows.append((change, r))

@@ -12,7 +12,6 @@ from ....exceptions import UnavailableError
 from ....model.likelihood.marginal import Marginal
 from ...report.noted import NotedFrame
 from ..fitted import FittedLikelihood
-from .parameters import RandomParameters
 
 
 def marginal_of(r: FittedLikelihood, name: str) -> Marginal:
@@ -53,7 +52,8 @@ def variance_table(r: FittedLikelihood, level: float = 0.95) -> pd.DataFrame:
     [1.279, 1.131, 0.399]
     """
     marginal, level = marginal_of(r, "varcorr"), fraction("level", level)
-    own = RandomParameters.of(r.design.random, marginal)
+    own = r.random_parameters
+    assert own is not None
     sd = [k for k, kind in enumerate(own.kinds) if kind == "sd"]
     errors, limits = own.errors, own.limits(level)
     index = [(term.group, name) for term in r.design.random for name in term.names]
