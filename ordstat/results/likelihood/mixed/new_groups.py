@@ -28,9 +28,9 @@ def over_groups(rule: LikelihoodRule, marginal: Marginal) -> OverGroups:
 
 
 def kept_together(sample: Sample) -> Sample:
-    """The sample with whole groups as clusters, which stay in one fold."""
+    """The sample with its clusters, which hold whole groups, or with these as clusters: they stay in one fold."""
     assert sample.rows.random is not None
-    return replace(sample, cluster=sample.rows.random.apart())
+    return replace(sample, cluster=sample.rows.random.apart()) if sample.cluster is None else sample
 
 
 def without_empty_groups(sample: Sample) -> Sample:
