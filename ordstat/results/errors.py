@@ -84,7 +84,7 @@ def error_measures(
         result = crossvalidate(fit.learner, sample, cv, rng, fit.probabilities_of, callback)
         columns |= _error_columns("cv", result.table)
     table_of_all = pd.DataFrame(columns, index=list(fit.training_errors.names))
-    notes = fit.fold_notes if cv is not None else ()
+    notes = fit.error_notes(newdata is not None, cv is not None)
     return NotedFrame.of(table_of_all, notes) if notes else table_of_all
 
 
