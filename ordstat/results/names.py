@@ -14,7 +14,7 @@ OF_LIKELIHOOD = frozenset((
 #: What results tell each other, the api and the pictures; `dir()` leaves it out.
 INTERNAL = frozenset((
     "alerts", "augments", "bias_reduced", "calibrated", "check_parts", "check_rows", "delta_values", "design",
-    "divisible", "family", "fit", "fitter", "fold_notes", "gaps", "geometry", "learner", "margin_bounds",
+    "divisible", "family", "fit", "fitter", "error_notes", "gaps", "geometry", "judge", "learner", "margin_bounds",
     "margin_bounds_at", "margin_frame",
     "new_predictions", "new_sample", "no_bounds", "no_margins", "other_names", "own_cost", "own_covariance",
     "parameters", "random_parameters", "predicted", "predicts", "prediction_types", "probabilities_of",

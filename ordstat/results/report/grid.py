@@ -109,6 +109,8 @@ def _sizes(grid: Grid) -> list[int]:
 
 def at_the_point(grid: Grid) -> Grid:
     """The numbers of centred columns with blanks around them: between two rules, their points are below each other."""
+    if not grid.rows:
+        return grid
     ends = sorted({0, *grid.rules, len(grid.rows)})
     columns = [
         [cell for start, end in pairwise(ends) for cell in _pointed(column[start:end])] if way == "c" else column
