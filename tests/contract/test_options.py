@@ -66,6 +66,7 @@ OTHER = {
     "presentation": "order",
     "prune": "misclassification",
     "quadrature": 7,
+    "random_penalty": "gamma",
     "rounds": 7,
     "sampling": "weight",
     "scaling": "standard",
@@ -113,6 +114,11 @@ OPTIONS = [(name, option) for name, entry in METHODS.items() for option in optio
 
 def _beside(name: str, option: str) -> dict[str, Any]:
     return BESIDE.get((name, option), BESIDE.get(option, {}))
+
+
+def _formula(option: str) -> str:
+    """With random effects where the option is one of them alone."""
+    return "y ~ x1 + x2 + (1 | g)" if option == "random_penalty" else FORMULA
 
 
 def _methods_of(file: str) -> list[type]:
@@ -180,8 +186,8 @@ def test_options_of_speed_change_nothing(name, option):
 )
 def test_every_option_counts(name, option):
     beside, frame = _beside(name, option), Problem.of(name).frame
-    plain = ordfit(FORMULA, frame, name, **beside)
-    other = ordfit(FORMULA, frame, name, **beside, **{option: another(name, option)})
+    plain = ordfit(_formula(option), frame, name, **beside)
+    other = ordfit(_formula(option), frame, name, **beside, **{option: another(name, option)})
     assert _everything(plain) != _everything(other)
 
 
@@ -194,8 +200,8 @@ def test_every_option_is_checked(name, option):
 @pytest.mark.parametrize(("name", "option"), [pair for pair in OPTIONS if pair[1] != "max_iter"])
 def test_string_and_value_are_the_same_call(name, option):
     given, frame = _beside(name, option) | {option: another(name, option)}, Problem.of(name).frame
-    by_string = ordfit(FORMULA, frame, name, **given)
-    by_value = ordfit(FORMULA, frame, resolve(name, given))
+    by_string = ordfit(_formula(option), frame, name, **given)
+    by_value = ordfit(_formula(option), frame, resolve(name, given))
     assert by_string.method == by_value.method
     np.testing.assert_array_equal(scores(by_string), scores(by_value))
     np.testing.assert_array_equal(thresholds(by_string), thresholds(by_value))
