@@ -27,7 +27,8 @@ BELOW = {
     "assess": {"model"},
     "design": {"model"},
     "plots": {"model"},
-    "results": {"assess", "model", "plots", "progress"},
+    "files": {"model"},
+    "results": {"assess", "files", "model", "plots", "progress"},
     "methods": {"results", "assess", "learners", "solvers", "model"},
     "registry": {"methods"},
     "progress": set(),
@@ -40,7 +41,7 @@ BELOW = {
     "imputation": {"api", "results"},
     "describe": {"assess", "design", "plots", "results"},
     "marginaleffects": {"model", "results"},
-    "__init__": {"api", "datasets", "design", "estimator", "methods", "model", "results"},
+    "__init__": {"api", "datasets", "design", "estimator", "files", "methods", "model", "results"},
     "__main__": {"api", "datasets"},
 }
 #: Open to all.

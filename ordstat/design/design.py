@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -180,10 +180,24 @@ class Design:
             return self.make(changed, data)
         if self.data is None:
             raise DataError(
-                "The data of the fit are not at hand (a fit is pickled without them): pass data= with the data."
+                "The data of the fit are not at hand (a fit is saved and pickled without them): pass data= with the "
+                "data, here or to load(path, data=...)."
             )
         _check_unchanged(self, self.make(self.recipe, self.data))
         return self.make(changed, self.data)
+
+    def beside(self, data: Any) -> Design:
+        """The same with its data at hand.
+
+        Raises
+        ------
+        DataError
+            They are not the data that it was made of.
+        """
+        if self.recipe is None or self.make is None:
+            raise DataError("data= is of no use here: the fit was made from arrays, without a formula.")
+        _check_unchanged(self, self.make(self.recipe, data))
+        return replace(self, data=data)
 
 
 def _check_unchanged(stored: Design, rebuilt: Design) -> None:

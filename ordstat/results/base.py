@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..files.save import save as saved
 from .conformal import conformal_intervals
 from .errors import (
     confusion_matrix,
@@ -40,6 +41,7 @@ class OrdinalResults(FittedRanker):
     bounds = error_bounds
     reliability = reliability_curves
     conformal = conformal_intervals
+    save = saved
 
     def __str__(self) -> str:
         return as_text(printed(self), SCREEN)
