@@ -153,7 +153,7 @@ def _too_large(size: int, most_bytes: int) -> str:
 
 
 def _checked_members(archive: zipfile.ZipFile, most_bytes: int) -> dict[str, zipfile.ZipInfo]:
-    """The members by name: no others than those that are written, none twice, and all of them together not too large."""
+    """The members by name: those that are written and no others, none twice, all together not too large."""
     members = archive.infolist()
     if len(members) > MOST_MEMBERS:
         raise DataError(f"it has {len(members):,} members, and at most {MOST_MEMBERS:,} are read.")
@@ -198,8 +198,8 @@ def _check_version(header: Any) -> None:
         raise DataError(f"its format has the version {version!r}, which there is not.")
     if version > VERSION:
         raise DataError(
-            f"its format has version {version}, written by {header.get('written_by')}; this ordstat reads up to version "
-            f"{VERSION}. Install a later ordstat."
+            f"its format has version {version}, written by {header.get('written_by')}; this ordstat reads up to "
+            f"version {VERSION}. Install a later ordstat."
         )
 
 

@@ -61,7 +61,8 @@ def _pack_index(value: Any, packing: Packing) -> Any:
 def _index(given: Any, unpacking: Unpacking) -> Any:
     names = unpacking.unpack_each(expect(given, dict)["names"])
     if "range" in given:
-        return pd.RangeIndex(*given["range"], name=names[0])
+        start, stop, step = given["range"]
+        return pd.RangeIndex(start, stop, step, name=names[0])
     if "levels" in given:
         return pd.MultiIndex.from_arrays([_column(level, unpacking) for level in given["levels"]], names=names)
     values = _column(given["column"], unpacking)
@@ -109,5 +110,10 @@ FRAMES: tuple[Kind, ...] = (
     Kind("series", (pd.Series,), _pack_series, _series),
     Kind("frame", (pd.DataFrame,), _pack_frame, _frame),
     Kind("time", (pd.Timestamp,), _pack_time, _time),
-    Kind("missing", (type(pd.NA), type(pd.NaT)), lambda v, p: str(v), lambda given, u: pd.NaT if given == "NaT" else pd.NA),
+    Kind(
+        "missing",
+        (type(pd.NA), type(pd.NaT)),
+        lambda v, p: str(v),
+        lambda given, u: pd.NaT if given == "NaT" else pd.NA,
+    ),
 )

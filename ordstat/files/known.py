@@ -8,9 +8,9 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Callable
 from dataclasses import MISSING, Field, fields, is_dataclass
-from functools import cache, reduce
+from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 from ..exceptions import DataError
 
@@ -21,8 +21,11 @@ LAYERS = ("assess", "design", "learners", "methods", "model", "results", "solver
 FUNCTIONS = (
     "api.refit",
     "design.build.make",
+    "learners.base._side_by_side",
+    "learners.named._answers",
     "methods.boosting._gap",
     "methods.boosting._score",
+    "methods.orstump._answers",
     "methods.shared.voting.VotingMethod.tally",
     "methods.voting.CostTransform.tally",
     "methods.voting.OneVersusOne.tally",
@@ -66,8 +69,10 @@ def _functions() -> dict[str, Callable[..., Any]]:
 def _function(name: str) -> Callable[..., Any]:
     module = max(module for module in (*_modules(), "api") if name.startswith(f"{module}."))
     own = name.removeprefix(f"{module}.").split(".")
-    found: Callable[..., Any] = reduce(getattr, own, import_module(f"{_PACKAGE}.{module}"))
-    return found
+    found: Any = import_module(f"{_PACKAGE}.{module}")
+    for part in own:
+        found = getattr(found, part)
+    return cast(Callable[..., Any], found)
 
 
 def name_of_function(function: Any) -> str | None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..exceptions import DataError
 from .packing import Kind, Packing, Unpacking, expect
+from .sound import check_walk
 
 #: Classes that a file may hold, with the modules they are found in.
 CLASSES = {
@@ -100,17 +101,6 @@ def _check_predictor(model: Any) -> None:
     check_walk(nodes["left"], nodes["right"], nodes["is_leaf"] != 0)
 
 
-def check_walk(left: Any, right: Any, leaf: Any) -> None:
-    """DataError where children do not come after their parents, within the nodes: walks from the root end in a leaf."""
-    places = np.arange(left.size)
-    inner = ~leaf
-    sound = left.size > 0 and all(
-        ((child > places) & (child < left.size))[inner].all() for child in (left.astype("i8"), right.astype("i8"))
-    )
-    if not sound:
-        raise DataError("the nodes of its trees are no tree.")
-
-
 def _is_tree(value: Any) -> bool:
     return type(value).__module__ == _TREE and type(value).__name__ == "Tree"
 
@@ -144,7 +134,6 @@ def _is_loss(value: Any) -> bool:
 
 def _loss(given: Any, unpacking: Unpacking) -> Any:
     return import_module(_LOSS).HalfBinomialLoss()
-
 
 
 MODELS: tuple[Kind, ...] = (

@@ -1,8 +1,8 @@
 """A value as JSON and arrays, and back: a table of the kinds of values that a file holds.
 
 Plain JSON stands for itself (None, bool, int, finite float, str, list). Anything else is a mapping of one entry, a tag
-and what belongs to it: {"tuple": [...]}. Dataclasses and arrays stand once each in a table of their own, in the order in
-which they were finished, and {"object": 7}, {"array": 3} refer to it: what was one thing stays one.
+and what belongs to it: {"tuple": [...]}. Dataclasses and arrays stand once each in a table of their own, in the order
+in which they were finished, and {"object": 7}, {"array": 3} refer to it: what was one thing stays one.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from .._typing import AnyArray
 from ..exceptions import DataError, OptionError
 from .checked import check_field
 from .known import class_of, filled, name_of
+from .sound import check_sound
 
 #: Containers inside each other, in a file.
 DEEPEST = 200
@@ -162,11 +163,12 @@ class Unpacking:
         values = filled(kind, {name: self.unpack(value) for name, value in given["fields"].items()})
         for f in fields(kind):
             check_field(kind, f, values[f.name])
-        made = object.__new__(kind)
+        made: Any = object.__new__(kind)
         for name, value in values.items():
             object.__setattr__(made, name, value)
-        for check in ("__post_init__", "check_loaded"):
-            getattr(kind, check, _nothing)(made)
+        if hasattr(kind, "__post_init__"):
+            made.__post_init__()
+        check_sound(str(name_of(kind)), made)
         self.objects.append(made)
         return made
 
@@ -196,10 +198,6 @@ class Unpacking:
         if tag not in self.kinds:
             raise DataError(f"it holds a {tag!r}, which this version of ordstat does not know.")
         return self.kinds[tag].unpack(inside, self)
-
-
-def _nothing(made: Any) -> None:
-    """No check."""
 
 
 def expect(given: Any, *types: type) -> Any:

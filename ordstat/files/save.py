@@ -46,6 +46,12 @@ def save(fit: Any, path: str | os.PathLike[str]) -> None:
     from .kinds import KINDS
     from .packing import Packing
 
+    recipe = fit.design.recipe
+    if recipe is not None and not recipe.safe:
+        raise OptionError(
+            "save takes no fit with safe=False: its formula is code, and a file holds none. Make the columns that it "
+            "computes columns of the data, or use pickle, whose files only those should open who trust their author."
+        )
     packing = Packing(KINDS)
     root = packing.pack(fit)
     header = {"format": FORMAT, "version": VERSION, "written_by": f"ordstat {_version()}", "call": fit.call}

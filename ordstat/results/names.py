@@ -21,7 +21,7 @@ INTERNAL = frozenset((
     "threshold_names", "trace", "training", "training_errors", "training_margins", "judged_sample", "rule",
     # figures of glance() and discrimination(), columns of tables
     "lr_chi2", "lr_df", "lr_p_value", "mcfadden", "nagelkerke", "null_loglik", "threshold_se",
-    "t_df", "df_residual", "estimates", "figures_of_fit", "held_in_order", "kind", "title",
+    "edf", "t_df", "df_residual", "estimates", "figures_of_fit", "held_in_order", "kind", "title",
 ))  # fmt: skip
 
 
