@@ -18,17 +18,19 @@ _OWN = re.compile(
 )
 
 
-def _pack_column(values: Any, packing: Packing) -> Any:
+def _pack_column(column: Any, packing: Packing) -> Any:
     """The values of an index or a series."""
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        codes, categories = np.asarray(values.codes), packing.pack(values.categories)
-        return {"codes": packing.pack(codes), "categories": categories, "ordered": bool(values.ordered)}
-    if isinstance(values.dtype, np.dtype) and not values.dtype.hasobject:
-        return {"values": packing.pack(np.asarray(values))}
-    name = str(values.dtype)
+    name = str(column.dtype)
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        categories, codes = packing.pack(column.array.categories), packing.pack(np.asarray(column.array.codes))
+        return {"codes": codes, "categories": categories, "ordered": bool(column.array.ordered)}
+    if isinstance(column.dtype, np.dtype) and not column.dtype.hasobject:
+        return {"values": packing.pack(column.to_numpy())}
     if _OWN.fullmatch(name) is None:
-        raise packing.refusal(values, f"no file holds a column of dtype {name}")
-    return {"listed": [None if _missing(x) else packing.pack(x) for x in values.tolist()], "dtype": name}
+        raise packing.refusal(column, f"no file holds a column of dtype {name}")
+    if isinstance(column.dtype, pd.PeriodDtype):
+        return {"listed": [None if _missing(x) else str(x) for x in column], "dtype": name}
+    return {"listed": [None if _missing(x) else packing.pack(x) for x in column.tolist()], "dtype": name}
 
 
 def _missing(value: Any) -> bool:
@@ -53,9 +55,9 @@ def _pack_index(value: Any, packing: Packing) -> Any:
     if isinstance(value, pd.RangeIndex):
         return {"range": [value.start, value.stop, value.step], "names": names}
     if isinstance(value, pd.MultiIndex):
-        levels = [_pack_column(value.get_level_values(j).array, packing) for j in range(value.nlevels)]
+        levels = [_pack_column(value.get_level_values(j), packing) for j in range(value.nlevels)]
         return {"levels": levels, "names": names}
-    return {"column": _pack_column(value.array, packing), "names": names}
+    return {"column": _pack_column(value, packing), "names": names}
 
 
 def _index(given: Any, unpacking: Unpacking) -> Any:
@@ -72,7 +74,7 @@ def _index(given: Any, unpacking: Unpacking) -> Any:
 def _pack_series(value: Any, packing: Packing) -> Any:
     return {
         "index": packing.pack(value.index),
-        "values": _pack_column(value.array, packing),
+        "values": _pack_column(value, packing),
         "name": packing.pack(value.name),
     }
 
@@ -84,7 +86,7 @@ def _series(given: Any, unpacking: Unpacking) -> Any:
 
 
 def _pack_frame(value: Any, packing: Packing) -> Any:
-    columns = [_pack_column(value.iloc[:, j].array, packing) for j in range(value.shape[1])]
+    columns = [_pack_column(value.iloc[:, j], packing) for j in range(value.shape[1])]
     return {"index": packing.pack(value.index), "names": packing.pack(value.columns), "columns": columns}
 
 
