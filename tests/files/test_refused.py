@@ -10,8 +10,8 @@ import zipfile
 
 import numpy as np
 import pytest
-from files.samples import MEAN, fitted, wine
 
+from files.samples import MEAN, fitted, wine
 from ordstat import DataError, OptionError, datasets, load, ordfit
 from ordstat.files import container
 

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from contract.test_files import assert_same_predictions
-from files.samples import FEATURES, MEAN, classifiers, fitted, wine
 from sklearn.neighbors import KNeighborsClassifier
 
+from files.samples import FEATURES, MEAN, classifiers, fitted, wine
 from ordstat import DataError, OptionError, OrdinalClassifier, Reduction, load, ordfit
 from ordstat.files.kinds import KINDS
 from ordstat.files.packing import Packing, Unpacking

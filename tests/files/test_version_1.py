@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from files.samples import wine
 
+from files.samples import wine
 from ordstat import load
 
 HERE = Path(__file__).parent / "version1"
