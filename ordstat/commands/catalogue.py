@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from argparse import ArgumentParser, Namespace
 
@@ -14,6 +15,7 @@ from .command import Command, say
 from .tables import check_writable, write_table
 
 _WIDTH = 100
+_PAPERS = re.compile(r"\[[^][]*(?:19|20)\d\d[^][]*\]")
 
 
 def _add_methods(parser: ArgumentParser) -> None:
@@ -25,16 +27,19 @@ def _run_methods(given: Namespace) -> None:
 
 
 def method_list() -> str:
-    """Every method with what it does and the paper, in a line or two; a name of the same class as one above, its options."""
-    seen: dict[type, str] = {}
-    lines = []
-    for name, entry in METHODS.items():
-        preset = ", ".join(f"{option}={value!r}" for option, value in entry.preset.items())
-        first = seen.setdefault(entry.method, name)
-        what = f"{first} with {preset}" if first != name else _first_paragraph(entry.method)
-        start = f"{name:<22}"
-        lines.append(textwrap.fill(what, _WIDTH, initial_indent=start, subsequent_indent=" " * len(start)))
-    return "\n".join(lines)
+    """Every method with what it does and the paper; where names share a class, one stands for it, and the others say
+    what they fix."""
+    return "\n".join(_listed(name) for name in METHODS)
+
+
+def _listed(name: str) -> str:
+    entry = METHODS[name]
+    shared = [other for other, own in METHODS.items() if own.method is entry.method]
+    first = min(shared, key=lambda other: len(METHODS[other].preset))
+    fixed = ", ".join(f"{option}={value!r}" for option, value in entry.preset.items())
+    what = _first_paragraph(entry.method) if name == first else f"{first} with {fixed}"
+    start = f"{name:<22}"
+    return textwrap.fill(what, _WIDTH, initial_indent=start, subsequent_indent=" " * len(start))
 
 
 def method_text(name: str) -> str:
@@ -56,7 +61,11 @@ def method_text(name: str) -> str:
 
 
 def _first_paragraph(method: type) -> str:
-    return " ".join((inspect.getdoc(method) or "").split("\n\n")[0].split())
+    """What a method does, with the first paper that its description cites."""
+    text = " ".join((inspect.getdoc(method) or "").split())
+    first = " ".join((inspect.getdoc(method) or "").split("\n\n")[0].split())
+    papers = _PAPERS.findall(text)
+    return first if not papers or _PAPERS.search(first) else f"{first.removesuffix('.')} {papers[0]}."
 
 
 METHODS_COMMAND = Command(
@@ -89,9 +98,9 @@ def _run_datasets(given: Namespace) -> None:
 def _described(name: str) -> str:
     """Name, size, response with its levels, and columns."""
     frame = datasets.load(name)
-    response, *others = (str(column) for column in frame.columns)
-    response = next(column for column in frame if getattr(frame[column].dtype, "ordered", False))
-    others = [column for column in frame if column != response]
+    columns = [str(column) for column in frame.columns]
+    response = next(column for column in columns if getattr(frame[column].dtype, "ordered", False))
+    others = [column for column in columns if column != response]
     levels = " < ".join(map(str, frame[response].cat.categories))
     text = f"{len(frame)} rows; {response}: {levels}; by {', '.join(others)}"
     return textwrap.fill(text, _WIDTH, initial_indent=f"{name:<10}", subsequent_indent=" " * 10)

@@ -49,7 +49,7 @@ def as_frame(predicted: Any, type: str) -> pd.DataFrame:
     """Predictions with columns that say what they are: class, score, prob_low, prob_high."""
     if isinstance(predicted, pd.DataFrame):
         return predicted.set_axis([f"{type}_{name}" for name in predicted.columns], axis=1)
-    return predicted.to_frame(type)
+    return pd.DataFrame({type: predicted})
 
 
 PREDICT = Command("predict", "predict the rows of a file by a saved fit", _MORE, _add, _run)

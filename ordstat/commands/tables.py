@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from ..checks import warn_of_data
-from ..exceptions import DataError
+from ..exceptions import DataError, OrdstatError
 from .command import UsageError
 
 #: What packing adds to an extension; pandas unpacks it by itself.
@@ -43,6 +42,8 @@ def read_table(path: str, separator: str | None = None) -> pd.DataFrame:
         raise DataError(f"there is no file {path!r}.")
     try:
         frame = READERS[kind](path, separator)
+    except OrdstatError:
+        raise
     except (OSError, ValueError, EOFError) as error:  # UnicodeDecodeError and pandas' errors of parsing are ValueErrors
         raise DataError(f"{path!r} cannot be read as {kind}: {error}") from error
     if frame.empty:
@@ -74,10 +75,7 @@ def _parquet(path: str, separator: str | None) -> pd.DataFrame:
 
 
 def _stata(path: str, separator: str | None) -> pd.DataFrame:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pd.errors.CategoricalConversionWarning)
-        labelled = pd.read_stata(path, convert_categoricals=True, order_categoricals=True)
-    plain = pd.read_stata(path, convert_categoricals=False)
+    labelled, plain = pd.read_stata(path), pd.read_stata(path, convert_categoricals=False)
     for name in labelled.columns[[isinstance(dtype, pd.CategoricalDtype) for dtype in labelled.dtypes]]:
         unlabelled = [level for level in labelled[name].cat.categories if not isinstance(level, str)]
         if unlabelled:
@@ -95,9 +93,8 @@ def _spss(path: str, separator: str | None) -> pd.DataFrame:
         frame, meta = read_sav(path)
     except PyreadstatError as error:
         raise DataError(f"{path!r} cannot be read as .sav: {error}") from error
-    for name, labels in meta.variable_value_labels.items():
-        frame[name] = with_labels(frame[name], labels)
-    return frame
+    labels: dict[str, dict[Any, str]] = meta.variable_value_labels
+    return pd.DataFrame({name: with_labels(frame[name], labels.get(name, {})) for name in frame.columns})
 
 
 def with_labels(column: pd.Series, labels: dict[Any, str]) -> pd.Series:
@@ -108,6 +105,8 @@ def with_labels(column: pd.Series, labels: dict[Any, str]) -> pd.Series:
     >>> with_labels(pd.Series([2.0, 1.0, None]), {1.0: "low", 2.0: "high", 3.0: "more"}).tolist()
     ['high', 'low', nan]
     """
+    if not labels:
+        return column
     found = set(column.dropna().unique())
     unlabelled = sorted(found - labels.keys())
     if unlabelled:

@@ -175,11 +175,11 @@ def _kernel(X, Z):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: ordfit(MEAN, wine(), "redsvm", kernel=_kernel), r"function .*_kernel.* \(it is fit\..*kernel.function\)"),
-        (lambda: ordfit("rating ~ np.log(w)", wine(), safe=False, context={"np": np}), "safe=False: its formula is code"),
+        (lambda: ordfit(MEAN, wine(), "redsvm", kernel=_kernel), r"function .*_kernel.* \(it is fit\..*function\)"),
+        (lambda: ordfit("rating ~ np.log(w)", wine(), safe=False, context={"np": np}), "its formula is code"),
         (lambda: ordfit("rating ~ x", wine(), Reduction(base=_weighted_neighbours())), "Weighted"),
     ],
-)  # fmt: skip
+)
 def test_code_of_others_is_refused(make, message, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""Files of format version 1 are read for good: whoever moves or changes a class of a fit mends `ordstat/files/known.py`."""
+"""Files of format version 1 are read for good: who moves or changes a class of a fit mends `ordstat/files/known.py`."""
 
 import json
 from pathlib import Path
