@@ -15,6 +15,7 @@ from ..exceptions import DataError, OptionError, OrdstatError
 from .container import MOST_BYTES, read
 from .kinds import KINDS
 from .packing import Unpacking, expect
+from .whole import check_whole
 
 #: What reading something that is not what it says it is can end in.
 _UNREADABLE = (
@@ -82,4 +83,5 @@ def _read(path: Path, most: int) -> Any:
     fit = unpacking.unpack(tree["fit"])
     if not hasattr(type(fit), "save"):
         raise DataError("what it holds is no fit.")
+    check_whole(fit)
     return fit

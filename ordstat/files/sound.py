@@ -29,7 +29,8 @@ def check_walk(left: Any, right: Any, leaf: Any) -> None:
         raise DataError("the nodes of its trees are no tree.")
 
 
-def _codes(codes: Any, n: int, count: int, least: int = 0) -> bool:
+def codes_below(codes: Any, n: int, count: int, least: int = 0) -> bool:
+    """Whether these are n codes from `least` to count - 1."""
     inside = codes.size == 0 or bool(codes.min() >= least and codes.max() < count)
     return codes.dtype == np.intp and codes.shape == (n,) and inside
 
@@ -49,20 +50,51 @@ def _rows(rows: Any) -> bool:
 
 def _sample(sample: Any) -> bool:
     n = sample.rows.n
-    clusters = sample.cluster is None or _codes(sample.cluster, n, max(n, 1))
+    clusters = sample.cluster is None or codes_below(sample.cluster, n, max(n, 1))
     beside = (sample.weights, sample.costs)
     floats = all(one is None or one.dtype == np.float64 for one in beside)
-    return _codes(sample.y, n, sample.n_levels) and clusters and floats and _alike(n, *beside)
+    return codes_below(sample.y, n, sample.n_levels) and clusters and floats and _alike(n, *beside)
 
 
 def _random_columns(term: Any) -> bool:
-    return term.z.ndim == 2 and term.z.dtype == np.float64 and _codes(term.codes, len(term.z), term.n_groups, -1)
+    return term.z.ndim == 2 and term.z.dtype == np.float64 and codes_below(term.codes, len(term.z), term.n_groups, -1)
 
 
 def _mixed_model(model: Any) -> bool:
-    n = len(model.y)
+    n, x, w, z = len(model.y), model.rows.x, model.rows.w, model.rows.z
     terms = all(len(term.z) == n and (term.codes >= 0).all() for term in model.terms)
-    return _codes(model.y, n, model.n_thresholds + 1) and terms and _alike(n, model.rows.x, model.weights)
+    sorted_first = bool((np.diff(model.terms[0].codes) >= 0).all())
+    fixed = model.n_thresholds * w.shape[1] + x.shape[1] + z.shape[1]
+    size = fixed if model.expand is None else model.expand.shape[1]
+    shapes = model.to_user.shape == (size, size) and (model.expand is None or len(model.expand) == fixed)
+    rows = _alike(n, x, w, z, model.rows.offset, model.rows.scale_offset, model.weights)
+    spread = [own.shape for own in model.spread] == [(term.q,) for term in model.terms]
+    return codes_below(model.y, n, model.n_thresholds + 1) and terms and sorted_first and shapes and rows and spread
+
+
+def _evaluation(evaluation: Any) -> bool:
+    model = evaluation.model
+    size = len(model.to_user) + sum(term.n_phi for term in model.terms)
+    effects = [np.shape(v) for v in evaluation.v] == [(term.n_groups, term.q) for term in model.terms]
+    return evaluation.psi.shape == evaluation.gradient.shape == (size,) and effects
+
+
+def _marginal_likelihood(likelihood: Any) -> bool:
+    """The model that is asked again is the one that was evaluated."""
+    return likelihood.at.model is likelihood.model and likelihood.free.shape == likelihood.at.psi.shape
+
+
+def _patterns(patterns: Any) -> bool:
+    return patterns.w.ndim == 2 and codes_below(patterns.of, patterns.of.size, len(patterns.w))
+
+
+def _linearised(survey: Any) -> bool:
+    units, strata = survey.stratum.size, survey.fraction.size
+    return (
+        codes_below(survey.psu, survey.psu.size, units)
+        and codes_below(survey.stratum, units, strata)
+        and len(survey.names) == strata
+    )
 
 
 def _tree(tree: Any) -> bool:
@@ -136,10 +168,14 @@ CHECKS: dict[str, Callable[[Any], bool]] = {
     "model.boosted.trees.ValueTree": _value_tree,
     "model.ensembles.ensembles.StumpSum": _stumps,
     "model.online.weights.Learned": _learned,
+    "model.likelihood.predictor.Patterns": _patterns,
     "model.random_effects.RandomColumns": _random_columns,
     "model.sample.Rows": _rows,
     "model.sample.Sample": _sample,
+    "model.survey.Linearised": _linearised,
     "model.trees.tree.Tree": _tree,
+    "solvers.likelihood.mixed.estimate.MarginalLikelihood": _marginal_likelihood,
+    "solvers.likelihood.mixed.laplace.Evaluation": _evaluation,
     "solvers.likelihood.mixed.model.MixedModel": _mixed_model,
     "solvers.online.dual.Support": _support,
     "solvers.online.perceptron.CuSumState": _cumulative,
