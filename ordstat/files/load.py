@@ -10,6 +10,7 @@ from pathlib import Path
 from tokenize import TokenError
 from typing import Any
 
+from .._typing import AnyArray
 from ..checks import whole
 from ..exceptions import DataError, OptionError, OrdstatError
 from .container import MOST_BYTES, read
@@ -77,6 +78,17 @@ def load(path: str | os.PathLike[str], data: Any = None, *, max_bytes: int = MOS
 
 def _read(path: Path, most: int) -> Any:
     _, tree, arrays = read(path, most)
+    return fit_of(tree, arrays)
+
+
+def fit_of(tree: Any, arrays: list[AnyArray]) -> Any:
+    """The fit of a tree and arrays, checked.
+
+    Raises
+    ------
+    OrdstatError
+        They are not those of a fit.
+    """
     unpacking = Unpacking({kind.tag: kind for kind in KINDS}, arrays)
     for given in expect(expect(tree, dict)["objects"], list):
         unpacking.add(given)

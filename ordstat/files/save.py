@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ..exceptions import OptionError
+from .._typing import AnyArray
+from ..exceptions import OptionError, OrdstatError
 
 
 def save(fit: Any, path: str | os.PathLike[str]) -> None:
@@ -53,9 +54,23 @@ def save(fit: Any, path: str | os.PathLike[str]) -> None:
             "computes columns of the data, or use pickle, whose files only those should open who trust their author."
         )
     packing = Packing(KINDS)
-    root = packing.pack(fit)
+    tree = {"fit": packing.pack(fit), "objects": packing.objects}
+    _check_readable(tree, packing.arrays)
     header = {"format": FORMAT, "version": VERSION, "written_by": f"ordstat {_version()}", "call": fit.call}
-    write(Path(path), header, {"objects": packing.objects, "fit": root}, packing.arrays)
+    write(Path(path), header, tree, packing.arrays)
+
+
+def _check_readable(tree: Any, arrays: list[AnyArray]) -> None:
+    """OptionError where `load` would refuse what is about to be written."""
+    from .load import fit_of
+
+    try:
+        fit_of(tree, arrays)
+    except OrdstatError as error:
+        raise OptionError(
+            f"save would write a file that load refuses: {error} This is a fault of ordstat, which its authors would "
+            "like to hear of; pickle takes the fit meanwhile."
+        ) from error
 
 
 def _version() -> str:

@@ -232,3 +232,12 @@ def test_the_fields_of_a_fit_are_all_there(through):
         assert type(one) is type(other)
         if isinstance(one, np.ndarray):
             np.testing.assert_array_equal(one, other, strict=True)
+
+
+def test_nothing_is_written_that_could_not_be_read(tmp_path, monkeypatch):
+    """What `load` would refuse, `save` refuses."""
+    fit = ordfit(MEAN, wine())
+    broken = dataclasses.replace(fit, design=dataclasses.replace(fit.design, names=("one",)))
+    with pytest.raises(OptionError, match=r"a file that load refuses: its parts do not go with each other\."):
+        broken.save(tmp_path / "fit.ordstat")
+    assert not os.listdir(tmp_path)
