@@ -71,9 +71,10 @@ def _run(given: Namespace) -> None:
         seed=given.seed,
         **options,
     )
+    summary = fit.summary(given.summary)
     if given.save is not None:
         fit.save(given.save)
-    say(fit.summary(given.summary))
+    say(summary)
 
 
 def _option(text: str) -> tuple[str, Any]:

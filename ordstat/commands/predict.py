@@ -8,6 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from ..checks import canonical
+from ..exceptions import DataError
 from ..files.load import load
 from .command import Command
 from .tables import READERS, check_writable, read_table, write_table
@@ -36,13 +38,22 @@ def _run(given: Namespace) -> None:
     if given.output is not None:
         check_writable(given.output)
     fit, data = load(given.model), read_table(given.data, given.separator)
-    out = as_frame(fit.predict(data, type=given.type), given.type)
+    type = canonical(given.type, fit.prediction_types) or given.type
+    out = as_frame(fit.predict(data, type=type), type)
     if given.with_data:
-        out = pd.concat([data.drop(columns=out.columns, errors="ignore"), out], axis=1)
+        out = beside(data, out)
     if given.output is None:
         out.to_csv(sys.stdout, index=False)
     else:
         write_table(out, given.output)
+
+
+def beside(data: pd.DataFrame, out: pd.DataFrame) -> pd.DataFrame:
+    """The data with columns of predictions; DataError where they have columns of these names."""
+    same = [name for name in out.columns if name in data.columns]
+    if same:
+        raise DataError(f"the data have a column {same[0]!r} already: rename it, or leave out --with-data.")
+    return pd.concat([data, out], axis=1)
 
 
 def as_frame(predicted: Any, type: str) -> pd.DataFrame:

@@ -73,6 +73,11 @@ def test_predictions_beside_the_data(folder, capsys):
     new.to_csv("new.csv", index=False)
     assert main(["predict", "m", "new.csv", "--with-data"]) == 0
     assert capsys.readouterr().out.splitlines() == ["id,temp,contact,class", "a,warm,no,3", "b,,yes,"]
+    assert main(["predict", "m", "new.csv", "--type", "probs", "-o", "out.tsv"]) == 0
+    assert pd.read_csv("out.tsv", sep="\t").columns[0] == "prob_1"
+    new.assign(**{"class": 1}).to_csv("class.csv", index=False)
+    assert main(["predict", "m", "class.csv", "--with-data"]) == 1
+    assert "the data have a column 'class' already" in capsys.readouterr().err
     assert main(["predict", "m", "new.csv", "--type", "score", "-o", "out.tsv"]) == 0
     assert pd.read_csv("out.tsv", sep="\t").columns.tolist() == ["score"]
 
@@ -141,6 +146,8 @@ WRONG = {
         "no order": (["fit", "wine.csv", "temp ~ response"], "Here: --levels LOW,...,HIGH."),
         "no fit": (["predict", "wine.csv", "wine.csv"], "wine.csv cannot be loaded: it is none of fit.save()"),
         "a folder": (["fit", "wine.csv", FORMULA, "--save", "no/m"], "no/m cannot be written"),
+        "a part": (["fit", "wine.csv", FORMULA, "--summary", "modell", "--save", "m"], "Did you mean 'model'"),
+        "a type": (["predict", "../wine.ordstat", "wine.csv", "--type", "x"], "cannot be read: No such file"),
         "a data set": (["datasets", "wien"], "Did you mean 'wine'"),
         "a name": (["methods", "redvm"], "Did you mean 'redsvm'"),
         "binary": (["fit", "binary.csv", FORMULA], "'binary.csv' cannot be read as .csv"),
@@ -173,6 +180,7 @@ def test_errors_are_one_line_and_a_code(code, name, folder, capsys):
     shown = capsys.readouterr()
     assert shown.err.startswith("ordstat: error: ") and message in shown.err
     assert shown.err.count("\n") == 1 and "Traceback" not in shown.err and not shown.out
+    assert not (folder / "m").exists()
 
 
 def test_warnings_go_to_the_standard_error(folder, capsys):
