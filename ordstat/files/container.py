@@ -12,7 +12,7 @@ import json
 import os
 import secrets
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -36,14 +36,16 @@ _DIGEST = 64
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 
-def write(path: Path, header: dict[str, Any], tree: Any, arrays: Iterable[AnyArray]) -> None:
+def write(path: Path, header: dict[str, Any], tree: Any, arrays: Sequence[AnyArray]) -> None:
     """Write a file beside its place and move it there.
 
     Raises
     ------
     DataError
-        The folder is not there, or cannot be written to.
+        The folder is not there, or cannot be written to; the fit has more parts or labels than `read` takes.
     """
+    if len(arrays) + 2 > MOST_MEMBERS:
+        raise DataError(f"the fit has {len(arrays):,} arrays; a file takes {MOST_MEMBERS - 2:,}.")
     target = Path(os.path.realpath(path))
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
@@ -61,12 +63,14 @@ def write(path: Path, header: dict[str, Any], tree: Any, arrays: Iterable[AnyArr
         raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
-def _write_members(file: Any, header: dict[str, Any], tree: Any, arrays: Iterable[AnyArray]) -> None:
+def _write_members(file: Any, header: dict[str, Any], tree: Any, arrays: Sequence[AnyArray]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         archive.comment = _MARK + b"0" * _DIGEST
         for name, content in ((_HEADER, header), (_TREE, tree)):
-            text = json.dumps(content, allow_nan=False, separators=(",", ":"))
-            _write_member(archive, name, text.encode("ascii"))
+            text = json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
+            if len(text) > _MOST_JSON:
+                raise DataError(f"the fit has {len(text):,} bytes of labels and names; a file takes {_MOST_JSON:,}.")
+            _write_member(archive, name, text)
         for place, array in enumerate(arrays):
             content = io.BytesIO()
             np.lib.format.write_array(content, array, allow_pickle=False)
@@ -131,14 +135,14 @@ def _check_signed(file: Any, most_bytes: int) -> None:
         raise DataError("it is empty.")
     if start != b"PK\x03\x04":
         pickled = " It looks like a pickle, which load never opens: to read one runs its code." * (start[0] == 0x80)
-        raise DataError(f"it is none of fit.save().{pickled}")
+        raise DataError(f"it is not a file written by fit.save().{pickled}")
     size = file.seek(0, os.SEEK_END)
     if size > most_bytes:
         raise DataError(_too_large(size, most_bytes))
     file.seek(max(size - _DIGEST - len(_MARK), 0))
     mark, written = file.read(len(_MARK)), file.read()
     if mark != _MARK:
-        raise DataError("its end is not that of a file of fit.save(): it was cut short, changed, or made by others.")
+        raise DataError("its end is not that of a file of fit.save(): it was cut short, changed, or made otherwise.")
     file.seek(0)
     if _digest(file, size - _DIGEST) != written:
         raise DataError("it was damaged or changed after it was saved: its checksum is not that of its content.")

@@ -15,8 +15,8 @@ from ..model.likelihood.links import Link
 from .known import function_of, name_of_function
 from .packing import Kind, Packing, Unpacking, expect, numbers, place
 
-#: Kinds of dtypes that hold values, and no Python objects.
-_DTYPES = "biufcmMUS"
+#: Kinds of dtypes of a single number or time.
+_NUMBERS = "biufmM"
 
 
 def _pairs(value: dict[Any, Any], packing: Packing) -> Any:
@@ -54,24 +54,18 @@ def _objects(given: Any, unpacking: Unpacking) -> Any:
 
 
 def _pack_number(value: Any, packing: Packing) -> Any:
-    if value.dtype.kind not in "biufmM":
+    if value.dtype.kind not in _NUMBERS:
         return None
     return [value.dtype.str, packing.pack(value.view("i8").item() if value.dtype.kind in "mM" else value.item())]
 
 
 def _number(given: Any, unpacking: Unpacking) -> Any:
     name, value = expect(given, list)
-    dtype = plain_dtype(name)
+    dtype = np.dtype(expect(name, str))
+    if dtype.kind not in _NUMBERS:
+        raise DataError(f"it holds a number of dtype {dtype}.")
     number = expect(unpacking.unpack(value), int, float, bool)
     return np.array(number, dtype="i8").view(dtype)[()] if dtype.kind in "mM" else np.array(number, dtype=dtype)[()]
-
-
-def plain_dtype(given: Any) -> np.dtype[Any]:
-    """The dtype of a text, of numbers, times or texts."""
-    dtype: np.dtype[Any] = np.dtype(str(expect(given, str)))
-    if dtype.kind not in _DTYPES:
-        raise DataError(f"it holds an array of {dtype}.")
-    return dtype
 
 
 def _pack_link(value: Any, packing: Packing) -> Any:
@@ -127,7 +121,7 @@ VALUES: tuple[Kind, ...] = (
     Kind("objects", (np.ndarray,), _pack_objects, _objects),
     Kind("link", (Link,), _pack_link, _link),
     Kind("flexible", (FlexibleLink,), lambda v, p: v.name, lambda given, u: FLEXIBLE[given]),
-    Kind("function", (type(plain_dtype),), lambda v, p: name_of_function(v), lambda given, u: function_of(given)),
+    Kind("function", (type(_pairs),), lambda v, p: name_of_function(v), lambda given, u: function_of(given)),
     Kind("partial", (partial,), _pack_partial, _partial),
     Kind("ufunc", (np.ufunc,), lambda v, p: "tanh" if v is np.tanh else None, _ufunc),
     Kind("date", (date,), lambda v, p: v.isoformat(), lambda given, u: date.fromisoformat(given)),

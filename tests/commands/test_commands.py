@@ -144,7 +144,10 @@ WRONG = {
         "a method": (["fit", "wine.csv", FORMULA, "--method", "redvm"], "Did you mean 'redsvm'"),
         "an option": (["fit", "wine.csv", FORMULA, "--option", "D=1"], "has no option 'D'"),
         "no order": (["fit", "wine.csv", "temp ~ response"], "Here: --levels LOW,...,HIGH."),
-        "no fit": (["predict", "wine.csv", "wine.csv"], "wine.csv cannot be loaded: it is none of fit.save()"),
+        "no fit": (
+            ["predict", "wine.csv", "wine.csv"],
+            "wine.csv cannot be loaded: it is not a file written by fit.save()",
+        ),
         "a folder": (["fit", "wine.csv", FORMULA, "--save", "no/m"], "no/m cannot be written"),
         "a part": (["fit", "wine.csv", FORMULA, "--summary", "modell", "--save", "m"], "Did you mean 'model'"),
         "a type": (["predict", "../wine.ordstat", "wine.csv", "--type", "x"], "cannot be read: No such file"),

@@ -188,6 +188,54 @@ def test_edited_by_hand(name, saved, refuses):
     refuses(edited(saved, change), message)
 
 
+#: What takes the place of something else.
+STRANGE = (None, True, -1, 10**30, 1.5, "x", [], {}, {"tuple": []}, {"dict": [[1]]}, {"float": "x"}, {"object": 0})
+STRANGE += (
+    {"array": 0},
+    {"number": ["|O", 1]},
+    {"number": ["<U9", 1]},
+    {"series": {}},
+    {"time": [1]},
+    {"set": [{"dict": []}]},
+)
+STRANGE += (
+    {"index": {"range": [0, 1, 0], "names": [None]}},
+    {"frame": {"index": 1}},
+    {"partial": [1, [], {}]},
+    {"date": 3},
+)
+
+
+def _places(given, into=None):
+    """Every place of some JSON, as (container, key)."""
+    into = [] if into is None else into
+    for key, value in given.items() if isinstance(given, dict) else enumerate(given):
+        into.append((given, key))
+        if isinstance(value, (dict, list)):
+            _places(value, into)
+    return into
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_strange_values_by_chance(seed, saved, tmp_path):
+    """With a checksum that is right: refused in words, or a fit."""
+    rng, path = np.random.default_rng(seed), tmp_path / "fit.ordstat"
+    refused = 0
+
+    def change(tree, header):
+        places = _places(tree)
+        container, key = places[rng.integers(len(places))]
+        container[key] = copy.deepcopy(STRANGE[rng.integers(len(STRANGE))])
+
+    for _ in range(30):
+        path.write_bytes(edited(saved, change))
+        try:
+            load(path)
+        except DataError as error:
+            refused += "cannot be loaded" in str(error)
+    assert refused >= 15
+
+
 def test_an_edit_that_changes_nothing_is_read(saved, tmp_path):
     """So that the refusals above are of the edits, and not of the zip around them."""
     (tmp_path / "fit.ordstat").write_bytes(edited(saved, lambda tree, header: None))
@@ -290,7 +338,7 @@ def test_members_of_others(saved, refuses):
         twice = zipped([*inside.items(), ("fit.json", inside["fit.json"])])
     refuses(twice, "has some twice|has a member")
     refuses(zipped([item for item in inside.items() if item[0] != "fit.json"]), "member|lacks")
-    refuses(zipped([]), "none of fit.save|lacks members|has a member")
+    refuses(zipped([]), "not a file written by fit.save|lacks members|has a member")
 
 
 def test_arrays_of_objects_are_not_read(saved, refuses):
@@ -348,7 +396,7 @@ def test_json_that_is_none(saved, refuses):
 
 def test_files_of_others(refuses, tmp_path):
     refuses(b"", "it is empty")
-    refuses(b"rating,temp\n1,cold\n", "it is none of fit.save")
+    refuses(b"rating,temp\n1,cold\n", "it is not a file written by fit.save")
     refuses(pickle.dumps(Trap()), "looks like a pickle, which load never opens")
     refuses(zipped([("a", b"b")]), "has a member|lacks members")
     refuses(zipped([("a", b"b")], sign=False)[:-71], "end is not that of a file of fit.save")
