@@ -15,8 +15,9 @@ from .command import Command, UsageError
 from .demo import DEMO
 from .fit import FIT
 from .predict import PREDICT
+from .summary import SUMMARY
 
-COMMANDS: tuple[Command, ...] = (DEMO, FIT, PREDICT, METHODS_COMMAND, DATASETS)
+COMMANDS: tuple[Command, ...] = (DEMO, FIT, SUMMARY, PREDICT, METHODS_COMMAND, DATASETS)
 #: What the shell is told.
 FINE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 _MORE = """\

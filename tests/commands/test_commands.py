@@ -45,6 +45,14 @@ def test_fit_save_predict(folder, capsys):
     np.testing.assert_allclose(out, fit.predict(type="prob"), rtol=1e-12)
 
 
+def test_the_summary_of_a_saved_fit(folder, capsys):
+    main(["fit", "wine.csv", FORMULA, "--save", "m"])
+    shown = capsys.readouterr().out
+    assert main(["summary", "m"]) == 0 and capsys.readouterr().out == shown
+    assert main(["summary", "m", "all"]) == 0 and len(capsys.readouterr().out) > 2 * len(shown)
+    assert main(["summary", "m", "modell"]) == 1
+
+
 def test_options_reach_the_fit(folder, capsys):
     arguments = ["--method", "redsvm", "--option", "C=10", "--option", "kernel=gaussian", "--seed", "3", "--save", "m"]
     assert main(["fit", "wine.csv", FORMULA, *arguments]) == 0
