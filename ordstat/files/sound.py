@@ -161,7 +161,11 @@ def _recipe(recipe: Any) -> bool:
     return recipe.safe is True and recipe.context is None
 
 
+#: Characters of a factor of a formula, which is parsed when new rows come.
+_LONGEST = 1_000_000
+
 CHECKS: dict[str, Callable[[Any], bool]] = {
+    "design.expressions.Expression": lambda expression: len(expression.key) <= _LONGEST,
     "design.recipe.Recipe": _recipe,
     "design.spec.FormulaSpec": lambda spec: spec.context is None,
     "model.boosted.trees.BoostedTrees": _boosted_trees,
