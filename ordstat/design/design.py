@@ -196,18 +196,25 @@ class Design:
         """
         if self.recipe is None or self.make is None:
             raise DataError("data= is of no use here: the fit was made from arrays, without a formula.")
-        _check_unchanged(self, self.make(self.recipe, data))
+        changed = _changes(self, self.make(self.recipe, data))
+        if changed is not None:
+            raise DataError(f"data= must be the data of the fit, all rows in their order; they differ: {changed}.")
         return replace(self, data=data)
 
 
 def _check_unchanged(stored: Design, rebuilt: Design) -> None:
     """DataError where the data no longer give the design that was fitted."""
-    same_levels = stored.levels.values == rebuilt.levels.values
-    changed = _difference(stored.sample, rebuilt.sample) if same_levels else "the levels of the response"
+    changed = _changes(stored, rebuilt)
     if changed is not None:
         raise DataError(
             f"The data have changed since the fit ({changed}): fit again, or pass data= with the data to use."
         )
+
+
+def _changes(stored: Design, rebuilt: Design) -> str | None:
+    """What differs between two designs, in words."""
+    same_levels = stored.levels.values == rebuilt.levels.values
+    return _difference(stored.sample, rebuilt.sample) if same_levels else "the levels of the response"
 
 
 def _difference(one: Sample, other: Sample) -> str | None:

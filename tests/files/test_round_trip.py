@@ -85,7 +85,7 @@ def test_with_the_data_everything_is_at_hand(tmp_path):
     data, path = wine(), tmp_path / "fit.ordstat"
     ordfit(MEAN, data).save(path)
     assert load(path, data=data).update("~ . + x").formula == "rating ~ temp + contact + x"
-    with pytest.raises(DataError, match="data have changed since the fit"):
+    with pytest.raises(DataError, match=r"data= must be the data of the fit, .* differ: the columns of the formula\."):
         load(path, data=data.assign(temp=data["temp"].to_numpy()[::-1]))
     with pytest.raises(DataError, match="'contact'"):
         load(path, data=data.drop(columns="contact"))
