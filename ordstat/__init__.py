@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .describe import describe_ordinal as describe_ordinal
     from .estimator import OrdinalClassifier as OrdinalClassifier
     from .features import HiddenLayer as HiddenLayer
+    from .files.load import load as load
     from .imputation import ordfit_mi as ordfit_mi
     from .learners.c45 import C45 as C45
     from .learners.perceptron import NormalisedSigmoid as NormalisedSigmoid
@@ -89,6 +90,7 @@ _LATER = {
     "HiddenLayer": "features",
     "compare": "comparison",
     "describe_ordinal": "describe",
+    "load": "files.load",
     "ordfit_mi": "imputation",
     **dict.fromkeys(("power_ordinal", "sample_size_ordinal"), "planning"),
     "pool": "results.likelihood.pooling.results",

@@ -68,7 +68,10 @@ class FittedLikelihood(FittedRanker):
 
     def figures_of_fit(self) -> tuple[str, ...]:
         """Link, log-likelihood and AIC."""
-        return (f"link {self.family.link.name}", f"log-likelihood {self.loglik:.2f}", f"AIC {self.aic:.2f}")
+        link = f"link {self.family.link.name}"
+        if self.design.survey is not None:  # has no likelihood of independent rows
+            return (link,)
+        return link, f"log-likelihood {self.loglik:.2f}", f"AIC {self.aic:.2f}"
 
     # Predictions
 
