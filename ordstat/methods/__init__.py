@@ -43,6 +43,7 @@ METHODS: dict[str, Entry] = {
     "clm": Entry("clm.CumulativeLink"),
     **{name: Entry("clm.CumulativeLink", {"link": name}) for name in LINKS},
     "acat": Entry("clm.AdjacentCategory"),
+    "kernel-clm": Entry("kernel_clm.KernelCumulativeLink"),
     "redsvm": Entry("redsvm.REDSVM"),
     "osvm": Entry("redsvm.REDSVM", {"cost": "absolute"}),
     "svor-imc": Entry("redsvm.SVORIMC"),

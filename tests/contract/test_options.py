@@ -45,6 +45,7 @@ OTHER = {
     "hidden": 2,
     "keep": "last",
     "kernel": "gaussian",
+    "landmarks": 10,
     "learner": "tree",
     "learning_rate": 0.2,
     "leaves": 3,
@@ -96,6 +97,8 @@ BESIDE = {
     **{("blend", option): {"members": ("logit", "cart")} for option in ("average", "cost")},
     # Trees with a row in every leaf know the rows of the fit by heart.
     **{("rps-forest", option): {"min_leaf": 5} for option in ("column_share", "cost", "trees")},
+    ("kernel-clm", "max_iter"): {"penalty": 0.1},  # a search for it ends near the maximum
+    **{("kernel-clm", option): {"penalty": "cv"} for option in ("folds", "n_jobs")},
     **{("ordboost", option): {} for option in ("folds", "loss", "n_jobs", "patience")},
     **{(name, "n_jobs"): {} for name, entry in METHODS.items() if issubclass(entry.method, TreeMethod)},
     # Costs place the thresholds alone, and differ where ranks are wrong by more than one.

@@ -65,6 +65,27 @@ def _dealt(
     return np.stack([np.bincount(copies[fold == f], each[fold == f], size) for f in range(folds)])
 
 
+def part_of_rows(y: AnyArray, most: int, rng: np.random.Generator) -> IntArray:
+    """Growing places of all rows, or of about `most` of them in which every level keeps its share, and ten rows.
+
+    Parameters
+    ----------
+    y : (N,) codes 0..K-1, not falling, of which each is there
+    most : int
+    rng : numpy.random.Generator
+    """
+    n = y.size
+    if n <= most:
+        return np.arange(n)
+    # Every so many rows of a random order within the levels.
+    shuffled = rng.permutation(n)
+    ordered = shuffled[np.argsort(y[shuffled], kind="stable")]
+    kept = np.linspace(0, n - 1, most).astype(np.intp)
+    ends = np.searchsorted(y[ordered], np.arange(int(y[-1]) + 1))
+    several = np.concatenate([np.arange(end, min(end + 10, n)) for end in ends])
+    return np.asarray(np.sort(ordered[np.union1d(kept, several)]))
+
+
 def as_rows(sample: Sample) -> Sample:
     """The sample with weights of mean 1 where they are no numbers of rows, so that their scale has no meaning."""
     weights = sample.weights
