@@ -256,7 +256,7 @@ class KernelCumulativeLink(Method):
             coefficients=potential.slopes,
             rounding=float(np.abs(scores[training.rows[some]] - moved - rows.scores(b)[some]).max()),
             penalty=choice.penalty,
-            spread=float(np.sqrt(features.variance / choice.penalty)),
+            spread=float(np.sqrt(rows.variance / choice.penalty)),
             columns=b.size,
             effective=_effective(rows, optimum),
             loglik=optimum.at.loglik + 0.5 * choice.penalty * float(b @ b),

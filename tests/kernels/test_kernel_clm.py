@@ -159,7 +159,7 @@ def test_all_rows_as_landmarks_are_the_exact_route(frame, kernel):
             weights=np.ones(120),
             offset=np.zeros(120),
             family=Cumulative(LINKS["logit"]),
-            variance=features.variance,
+            variance=features.variance(np.ones(120)),
         )
         losses.append(Evidence(rows)(0.2))
         b = rows.at(0.2).maximum(rows.start(), 1e-9, 100).rest

@@ -79,7 +79,7 @@ class Training:
             weights=self.weights,
             offset=self.offset,
             family=self.family,
-            variance=features.variance,
+            variance=features.variance(self.weights),
         )
 
 
@@ -157,7 +157,7 @@ class Search:
             features = self.training.features(kernel, number, self.seed)
             before = best(trials) if trials else None
             judge, part = self._judge(features)
-            tried = self._tried(judge, features, gamma, before)
+            tried = self._tried(judge, part, gamma, before)
             trials += tuple(tried)
             if best(trials) is best(tried):
                 point = judge.point if isinstance(judge, Evidence) else None
@@ -169,12 +169,12 @@ class Search:
         assert taken is not None
         return replace(taken, trials=trials)
 
-    def _tried(self, judge: Judge, features: Features, gamma: float | None, like: Trial | None) -> list[Trial]:
-        if features.values.shape[1] == 0:
-            return [trial_at(lambda penalty: 0.0, features, gamma, self.penalty or 1.0)]
+    def _tried(self, judge: Judge, rows: FeatureRows, gamma: float | None, like: Trial | None) -> list[Trial]:
+        if rows.F.shape[1] == 0:
+            return [trial_at(lambda penalty: 0.0, rows, gamma, self.penalty or 1.0)]
         if self.penalty is not None:
-            return [trial_at(judge, features, gamma, self.penalty)]
-        return penalties(judge, features, gamma, like, self.tick)
+            return [trial_at(judge, rows, gamma, self.penalty)]
+        return penalties(judge, rows, gamma, like, self.tick)
 
     def _judge(self, features: Features) -> tuple[Judge, FeatureRows]:
         rows = self.training.on(features)

@@ -68,7 +68,7 @@ def _trial_table(fit: FittedKernel) -> Table:
     note = f"The best {_SHOWN} of {len(frame)}; all are in .trials." if len(frame) > _SHOWN else ""
     return Table(
         title=f"Penalties by {fit.fit.by}: nats a row, less is better",
-        frame=frame.head(_SHOWN).set_index("penalty"),
+        frame=frame.head(_SHOWN).set_index(frame["penalty"].head(_SHOWN).map("{:.4g}".format)).drop(columns="penalty"),
         formats={"features": "int", "spread": ".3g", "loss": ".4f", "gamma": "g"},
         note=note,
         section="fit",

@@ -48,10 +48,9 @@ class Features:
     constants: FloatArray
     landmarks: IntArray | None = None
 
-    @property
-    def variance(self) -> float:
-        """Mean squared length of a row: the variance of H(x) under b ~ N(0, I), averaged over the rows."""
-        return float(np.square(self.values).sum() / len(self.values))
+    def variance(self, weights: FloatArray) -> float:
+        """Mean squared length of rows of these weights (N,): the variance of H(x) under b ~ N(0, I), over the rows."""
+        return float(np.average(np.square(self.values).sum(axis=1), weights=weights))
 
 
 def exact_features(kernel: Kernel, X: FloatArray, rows: IntArray) -> Features:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ....model.kernels.fit import Trial
-from .features import Features
 from .judges import Judge
+from .ridge import FeatureRows
 
 # The first s, its smallest and largest values, and steps from there or from one that is known to be good, as powers
 # of 2; and how many parabolas refine the best.
@@ -27,14 +27,15 @@ _GAIN = 0.003
 
 
 def penalties(
-    judge: Judge, features: Features, gamma: float | None, like: Trial | None, tick: Callable[[str], None]
+    judge: Judge, rows: FeatureRows, gamma: float | None, like: Trial | None, tick: Callable[[str], None]
 ) -> list[Trial]:
     """Those tried, in their order.
 
     Parameters
     ----------
     judge : Judge
-    features : Features
+    rows : FeatureRows
+        What the judge judges.
     gamma : float or None
         Of their kernel.
     like : Trial or None
@@ -45,7 +46,7 @@ def penalties(
 
     def loss(power: float) -> float:
         if power not in tried:
-            tried[power] = trial_at(judge, features, gamma, features.variance / 4.0**power)
+            tried[power] = trial_at(judge, rows, gamma, rows.variance / 4.0**power)
             tick(f"penalty {tried[power].penalty:.3g}")
         return tried[power].loss
 
@@ -61,10 +62,10 @@ def penalties(
     return list(tried.values())
 
 
-def trial_at(judge: Judge, features: Features, gamma: float | None, penalty: float) -> Trial:
+def trial_at(judge: Judge, rows: FeatureRows, gamma: float | None, penalty: float) -> Trial:
     """One penalty as it is judged."""
-    spread = float(np.sqrt(features.variance / penalty))
-    columns = features.values.shape[1]
+    spread = float(np.sqrt(rows.variance / penalty))
+    columns = rows.F.shape[1]
     return Trial(gamma=gamma, columns=columns, penalty=penalty, spread=spread, loss=judge(penalty))
 
 
