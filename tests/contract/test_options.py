@@ -77,6 +77,7 @@ OTHER = {
     "trees": 30,
     "start": (-1.0, 0.0, 1.2, 0.1, 0.1, 0.1, 0.1),  # one for each parameter
     "threshold": "equidistant",
+    "time": 1e-6,
     "tol": 1e-8,
     "update": "passive-aggressive",
     "validation": 0.3,
@@ -92,9 +93,10 @@ BESIDE = {
     "loss": {"kernel": "linear"},
     "patience": {"validation": 0.3},
     ("rps-forest", "n_jobs"): {},
-    ("blend", "n_jobs"): {},
-    ("blend", "folds"): {"average": "stacked", "members": ("logit", "cart")},
-    **{("blend", option): {"members": ("logit", "cart")} for option in ("average", "cost")},
+    **{(name, "n_jobs"): {} for name in ("blend", "auto")},
+    **{(name, "folds"): {"average": "stacked", "members": ("logit", "cart")} for name in ("blend", "auto")},
+    **{(name, option): {"members": ("logit", "cart")} for name in ("blend", "auto") for option in ("average", "cost")},
+    ("auto", "time"): {"members": ("logit", "rps-forest")},
     # Trees with a row in every leaf know the rows of the fit by heart.
     **{("rps-forest", option): {"min_leaf": 5} for option in ("column_share", "cost", "trees")},
     ("kernel-clm", "max_iter"): {"penalty": 0.1},  # a search for it ends near the maximum

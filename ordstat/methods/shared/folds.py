@@ -19,9 +19,9 @@ _MOST_COPIES = 1_000_000
 def recognised(X: FloatArray, y: AnyArray, weights: FloatArray) -> IntArray | None:
     """(N,) codes of rows alike that a flexible model would know again in another fold; None where it would not.
 
-    Copies in a table of few profiles, each with several levels, are answers of different people. So are a few among rows
-    that mostly come once: new rows will have such twins as often (Good 1953). Where columns tell nearly all rows apart
-    and nearly all come several times, copies held out would be judged by their own twins.
+    Copies in a table of few profiles, each with several levels, are answers of different people. So are a few among
+    rows that mostly come once: new rows will have such twins as often (Good 1953). Where columns tell nearly all rows
+    apart and nearly all come several times, copies held out would be judged by their own twins.
     """
     profile = np.unique(X, axis=0, return_inverse=True)[1].ravel() if X.shape[1] else np.zeros(y.size, dtype=np.intp)
     pairs, code = np.unique(np.column_stack([y, profile]), axis=0, return_inverse=True)
