@@ -188,7 +188,7 @@ class Auto(Blend):
     """The blend that fits into a given time: for whoever wants good predictions without a choice of method.
 
     Candidates come in the order of their worth in blends on public data: ordinal gradient boosting, the forest of
-    extremely randomised trees, the kernel cumulative model, RED-SVM with C by cross-validation and calibrated scores.
+    extremely randomised trees, RED-SVM with C by cross-validation and calibrated scores, the kernel cumulative model.
     Each becomes a member where its time, as the methods estimate it from rows, columns and levels, fits into what the
     ones before it have left. The clock is not looked at, so that the same call gives the same fit anywhere; estimates
     are right to a factor of about three. `fit.members` lists all, with their seconds.
@@ -235,7 +235,7 @@ class Auto(Blend):
         if self.members is not None:
             return tuple(member("members", one, self) for one in self.members)
         usual: list[tuple[str, dict[str, Any]]] = [
-            ("ordboost", {}), ("rps-forest", {}), ("kernel-clm", {}), ("redsvm", {"C": "cv"})
+            ("ordboost", {}), ("rps-forest", {}), ("redsvm", {"C": "cv"}), ("kernel-clm", {})
         ]  # fmt: skip
         named = [(cast(Any, member("members", name, self)), more) for name, more in usual]
         return tuple(replace(one, n_jobs=self.n_jobs, **more) for one, more in named)

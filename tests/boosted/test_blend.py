@@ -108,7 +108,7 @@ def test_auto_takes_what_there_is_time_for(frame):
     sample = ordfit("y ~ a + b", frame, "logit").design.sample
     assert [type(one).__name__ for one in short.methods(sample)] == ["OrdinalBoosting"]
     assert [type(one).__name__ for one in long.methods(sample)] == [
-        "OrdinalBoosting", "RPSForest", "KernelCumulativeLink", "REDSVM"
+        "OrdinalBoosting", "RPSForest", "REDSVM", "KernelCumulativeLink"
     ]  # fmt: skip
     seconds = [one.seconds for one in long.candidates(sample)]
     between = Auto(time=seconds[0] + 0.5 * seconds[1] + seconds[2])
