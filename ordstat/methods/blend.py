@@ -26,7 +26,7 @@ from .shared.selection import ticking
 
 #: How members count.
 AVERAGES = {"equal": "all the same", "stacked": "by the ranked probability score of rows held out"}
-# Rows up to which a support vector machine is among the members.
+# Rows up to which kernel methods are among the members.
 _MOST_ROWS = 5000
 _ROUNDING = 1e-9
 
@@ -47,7 +47,8 @@ class Blend(Method):
     """The weighted mean of the P(y > k | x) of unlike probability models.
 
     By default of ordinal gradient boosting, a forest of extremely randomised trees on the ranked probability score
-    and, with 5000 rows or fewer, RED-SVM with the perceptron kernel, C by cross-validation and calibrated scores.
+    and, with 5000 rows or fewer, the kernel cumulative model and RED-SVM with the perceptron kernel, C by
+    cross-validation and calibrated scores.
     A member without probabilities is calibrated (`calibrate=True` of `ordfit`).
 
     average="stacked" fits the members without each fold in turn, and takes the weights w >= 0 of sum 1 that lower
@@ -106,7 +107,7 @@ class Blend(Method):
             return tuple(member("members", one, self) for one in self.members)
         usual: list[tuple[str, dict[str, Any]]] = [("ordboost", {}), ("rps-forest", {})]
         if sample.case_weights.sum() <= _MOST_ROWS:
-            usual.append(("redsvm", {"C": "cv"}))
+            usual += [("kernel-clm", {}), ("redsvm", {"C": "cv"})]
         named = [(cast(Any, member("members", name, self)), more) for name, more in usual]
         return tuple(replace(one, n_jobs=self.n_jobs, **more) for one, more in named)
 
@@ -188,7 +189,7 @@ class Auto(Blend):
     """The blend that fits into a given time: for whoever wants good predictions without a choice of method.
 
     Candidates come in the order of their worth in blends on public data: ordinal gradient boosting, the forest of
-    extremely randomised trees, RED-SVM with C by cross-validation and calibrated scores, the kernel cumulative model.
+    extremely randomised trees, the kernel cumulative model, RED-SVM with C by cross-validation and calibrated scores.
     Each becomes a member where its time, as the methods estimate it from rows, columns and levels, fits into what the
     ones before it have left. The clock is not looked at, so that the same call gives the same fit anywhere; estimates
     are right to a factor of about three. `fit.members` lists all, with their seconds.
@@ -235,7 +236,7 @@ class Auto(Blend):
         if self.members is not None:
             return tuple(member("members", one, self) for one in self.members)
         usual: list[tuple[str, dict[str, Any]]] = [
-            ("ordboost", {}), ("rps-forest", {}), ("redsvm", {"C": "cv"}), ("kernel-clm", {})
+            ("ordboost", {}), ("rps-forest", {}), ("kernel-clm", {}), ("redsvm", {"C": "cv"})
         ]  # fmt: skip
         named = [(cast(Any, member("members", name, self)), more) for name, more in usual]
         return tuple(replace(one, n_jobs=self.n_jobs, **more) for one, more in named)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -31,17 +30,33 @@ from ..solvers.likelihood.newton import Optimum
 from ..solvers.threads import one_blas_thread
 from .base import Method, Needs, cost_option, jobs_option, option
 from .shared.folds import as_rows, held_weights, part_of_rows
-from .shared.kernel_choice import JUDGED, Choice, Search, Training, landmark_numbers
+from .shared.kernel_choice import JUDGED, Choice, Search, Training, candidates, landmark_numbers, usual_kernels
 from .shared.selection import scaling_of_kernel, ticking
 from .shared.work import Work
 
 # Newton steps of a search for a penalty and of a fit; seconds of a product of a row by two features, and of one in the
 # eigenvectors of a matrix.
-_SEARCH_STEPS, _STEPS, _SECONDS, _EIGEN_SECONDS = 40.0, 10.0, 4e-11, 2e-10
+_SEARCH_STEPS, _STEPS, _SECONDS, _EIGEN_SECONDS = 40.0, 10.0, 2e-11, 2e-10
 # Arrays of all rows by features, and of pairs of features, held at once.
 _FEATURES, _PAIRS = 3.0, 4.0
 # Rows that are scored anew after the fit, about.
 _CHECKED = 8
+
+
+def _kernels(name: str, value: Any, of: Any) -> tuple[Any, ...] | None:
+    """OptionError where a value is no kernel; several as a tuple."""
+    several = isinstance(value, (list, tuple))
+    if value is None:
+        return None
+    if several and not value:
+        raise OptionError(f"{name} of {type(of).__name__} must have a kernel to choose from; got {value!r}.")
+    kernels = [parse_kernel(one) for one in (value if several else [value])]
+    if len(kernels) > 1 and any(kernel.pairwise for kernel in kernels):
+        raise OptionError(
+            f"{name} of {type(of).__name__} must be one kernel where its matrix is given; got {value!r}. Leave the "
+            "others out."
+        )
+    return tuple(value) if several else None
 
 
 def _penalty(name: str, value: Any, of: Any) -> float | str:
@@ -74,10 +89,11 @@ class KernelCumulativeLink(Method):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable
+    kernel : str, Kernel or callable, a sequence of them, or None
         "perceptron" -|x - x'|_2, "stump", "gaussian", "laplacian", "polynomial", "linear", "precomputed"; a value such
-        as Gaussian(gamma=0.5), where a sequence of values, or "cv" for 2^-15, 2^-13, ..., 2^3, is chosen with the
-        penalty; or a function of (X, Z).
+        as Gaussian(gamma=0.5); or a function of (X, Z). Of several, and of gamma=(0.1, 1.0) or "cv" for 2^-15, 2^-13,
+        ..., 2^3, what chooses the penalty takes the best. None tries the perceptron kernel and the Gaussian one with
+        gamma 1/4, 1 and 4 over the number of columns.
     link : {"logit", "probit", "cloglog", "loglog", "cauchit"} or (name, lambda)
         F; ("aranda-ordaz", 0.5) and ("log-gamma", 0.5) with their parameter.
     penalty : float, "evidence" or "cv"
@@ -110,7 +126,7 @@ class KernelCumulativeLink(Method):
     KernelCumulativeLink(kernel='gaussian', penalty=0.1)
     """
 
-    kernel: str | Kernel | Callable[[FloatArray, FloatArray], Any] = "perceptron"
+    kernel: Any = option(None, _kernels)
     link: str | tuple[str, float] = "logit"
     penalty: float | str = option("evidence", _penalty)
     landmarks: int | str | None = option(None, _landmarks)
@@ -125,15 +141,20 @@ class KernelCumulativeLink(Method):
     results_class: ClassVar[type[Any]] = KernelResults
 
     def __post_init__(self) -> None:
-        parse_kernel(self.kernel)
         link = self._link()
         super().__post_init__()
         self._settle(link=link.name if link.lam is None else (link.name, link.lam))
 
     @property
     def similarity(self) -> Kernel:
-        """The kernel meant."""
-        return parse_kernel(self.kernel)
+        """The kernel meant; the first of several."""
+        return self.kernels(1)[0]
+
+    def kernels(self, n_columns: int) -> tuple[Kernel, ...]:
+        """Those to choose from."""
+        if self.kernel is None:
+            return usual_kernels(n_columns)
+        return tuple(map(parse_kernel, self.kernel if isinstance(self.kernel, tuple) else (self.kernel,)))
 
     @property
     def pairwise(self) -> bool:
@@ -152,19 +173,19 @@ class KernelCumulativeLink(Method):
 
     def work(self, sample: Sample) -> Work:
         """The kernel at the landmarks, and products of all pairs of features in every Newton step."""
-        n, kernel = float(np.count_nonzero(sample.case_weights)), self.similarity
-        factor = kernel.linear and not kernel.pairwise
-        numbers = landmark_numbers(self.landmarks, int(n))
-        exact = numbers == (None,) and not factor
-        p = float(sample.X.shape[1] if factor else numbers[-1] or n)
-        tries = max(len(kernel.gammas), 1) * (self.folds if self.penalty == "cv" else 1)
-        tries *= 0 if not isinstance(self.penalty, str) and not kernel.gammas else 1
-        steps = _SEARCH_STEPS * tries * min(n, JUDGED) / max(n, 1.0) + _STEPS
+        n, D = float(np.count_nonzero(sample.case_weights)), sample.X.shape[1]
+        tried, numbers = candidates(self.kernels(D)), landmark_numbers(self.landmarks, int(n))
+        linear = all(kernel.linear for kernel, _ in tried)
+        p = float(D if linear else numbers[-1] or n)
+        chooses = isinstance(self.penalty, str) or len(tried) > 1
+        searches = len(tried) * chooses * (self.folds if self.penalty == "cv" else 1)
+        steps = _SEARCH_STEPS * searches * min(n, JUDGED) / max(n, 1.0) + _STEPS
+        exact = len(tried) * (numbers == (None,) and not linear)
         return Work(
             what=f"takes products of all pairs of {p:.6g} features of {n:.6g} rows",
             memory=8.0 * (_FEATURES * n * p + _PAIRS * p**2),
             seconds=_SECONDS * steps * p**2 * (n + p / 3.0) + _EIGEN_SECONDS * n**3 * exact,
-            instead="Take fewer rows, or fewer landmarks",
+            instead="Take fewer rows, fewer landmarks, or one kernel with a number for its gamma",
         ).and_of(super().work(sample))
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> KernelFit:
@@ -192,9 +213,8 @@ class KernelCumulativeLink(Method):
     def _training(self, sample: Sample) -> tuple[Training, Scaling]:
         """The different rows, on scaled columns; of a kernel matrix all rows of positive weight."""
         used = np.flatnonzero(sample.case_weights > 0)
-        scaling = fit_scaling(
-            self.scaling, sample.X[used], sample.case_weights[used], about_mean=self.similarity.linear
-        )
+        linear = all(kernel.linear for kernel in self.kernels(sample.X.shape[1]))
+        scaling = fit_scaling(self.scaling, sample.X[used], sample.case_weights[used], about_mean=linear)
         y, weights, offset = sample.y, sample.case_weights, sample.rows.offset
         offset = np.zeros(sample.n) if offset is None else offset
         rows = used[np.argsort(y[used], kind="stable")]
@@ -215,11 +235,11 @@ class KernelCumulativeLink(Method):
                 raise OptionError(
                     f"penalty='cv' of {type(self).__name__} needs two rows of some level. Use penalty='evidence'."
                 )
-        kernel = self.similarity
-        tries = max(len(kernel.gammas), 1) * len(landmark_numbers(self.landmarks, training.rows.size))
+        kernels = self.kernels(training.X.shape[1])
+        tries = len(candidates(kernels)) * len(landmark_numbers(self.landmarks, training.rows.size))
         return Search(
             training=training,
-            kernel=kernel,
+            kernels=kernels,
             landmarks=self.landmarks,
             penalty=None if isinstance(self.penalty, str) else self.penalty,
             judged=judged,
@@ -269,6 +289,7 @@ class KernelCumulativeLink(Method):
 
     def _facts(self, fit: KernelFit, choice: Choice, training: Training) -> tuple[tuple[str, Any], ...]:
         by = f", by {fit.by}"
+        chosen = len(candidates(self.kernels(training.X.shape[1]))) > 1
         kernel, landmarks = choice.kernel, choice.features.landmarks
         carried = f"{fit.columns} features of all {training.rows.size} different rows"
         if landmarks is not None:
@@ -276,7 +297,7 @@ class KernelCumulativeLink(Method):
             carried = f"{fit.columns} landmarks among {training.rows.size} different rows{how}"
         link = self.link if isinstance(self.link, str) else f"{self.link[0]}, lambda = {self.link[1]:g}"
         return (
-            ("Kernel", repr(kernel.settled(training.X.shape[1])) + (by if self.similarity.gammas else "")),
+            ("Kernel", repr(kernel.settled(training.X.shape[1])) + (by if chosen else "")),
             ("Link", link),
             ("Columns scaled", SCALED[self.scaling]),
             ("Function", carried),

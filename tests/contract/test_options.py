@@ -99,7 +99,7 @@ BESIDE = {
     ("auto", "time"): {"members": ("logit", "rps-forest")},
     # Trees with a row in every leaf know the rows of the fit by heart.
     **{("rps-forest", option): {"min_leaf": 5} for option in ("column_share", "cost", "trees")},
-    ("kernel-clm", "max_iter"): {"penalty": 0.1},  # a search for it ends near the maximum
+    ("kernel-clm", "max_iter"): {"penalty": 0.1, "kernel": "perceptron"},  # a search ends near the maximum
     **{("kernel-clm", option): {"penalty": "cv"} for option in ("folds", "n_jobs")},
     **{("ordboost", option): {} for option in ("folds", "loss", "n_jobs", "patience")},
     **{(name, "n_jobs"): {} for name, entry in METHODS.items() if issubclass(entry.method, TreeMethod)},

@@ -209,6 +209,25 @@ def test_the_penalty_taken_is_the_best_of_those_tried(frame, penalty):
         assert alone.fit.log_evidence == pytest.approx(fit.fit.log_evidence, abs=1e-6)
 
 
+def test_of_several_kernels_the_one_of_most_evidence_is_taken(frame):
+    kernels = (Perceptron(), Gaussian(gamma=3.0), "laplacian")
+    fit = ordfit(FORMULA, frame, "kernel-clm", kernel=kernels)
+    alone = [ordfit(FORMULA, frame, "kernel-clm", kernel=kernel) for kernel in kernels]
+    assert len(fit.trials) == sum(len(one.trials) for one in alone)
+    best = max(alone, key=lambda one: one.fit.log_evidence)
+    np.testing.assert_array_equal(fit.predict(type="prob"), best.predict(type="prob"))
+    usual = ordfit(FORMULA, frame, "kernel-clm")
+    scales = {
+        (name, gamma) for name, gamma in zip(usual.trials["kernel"], usual.trials["gamma"].fillna(0), strict=True)
+    }
+    assert scales == {("perceptron", 0.0), ("gaussian", 0.125), ("gaussian", 0.5), ("gaussian", 2.0)}
+
+
+def test_a_gamma_that_is_given_stays(frame):
+    fit = ordfit(FORMULA, frame, "kernel-clm", kernel=Gaussian(gamma=3.0))
+    assert fit.fit.rule.potential.function.kernel == Gaussian(gamma=3.0)
+
+
 def test_effective_parameters_lie_between_none_and_all(frame):
     fits = [ordfit(FORMULA, frame, "kernel-clm", kernel="polynomial", penalty=w).fit for w in (1e8, 1.0, 1e-6)]
     effective = [fit.effective for fit in fits]
@@ -238,6 +257,8 @@ def test_columns_that_say_nothing(frame):
 def test_what_is_wrong_is_said(frame):
     with pytest.raises(OptionError, match=r"penalty .*'evidence', 'cv'.*got 'evidnce'.*'evidence'"):
         KernelCumulativeLink(penalty="evidnce")
+    with pytest.raises(OptionError, match=r"kernel of KernelCumulativeLink must be one kernel"):
+        KernelCumulativeLink(kernel=("gaussian", "precomputed"))
     with pytest.raises(OptionError, match=r"landmarks of KernelCumulativeLink must be .*'all' or None; got 1"):
         KernelCumulativeLink(landmarks=1)
     with pytest.raises(OptionError, match=r"link='aranda-ordaz' .*needs its parameter: .*\('aranda-ordaz', 0\.5\)"):
@@ -245,7 +266,7 @@ def test_what_is_wrong_is_said(frame):
     with pytest.raises(DataError, match="not positive definite"):
         ordfit(FORMULA, frame, "kernel-clm", kernel=lambda X, Z: -(X @ Z.T))
     with pytest.warns(match="did not converge|NOT REACHED|tolerance"):
-        ordfit(FORMULA, frame, "kernel-clm", penalty=1e-4, max_iter=1)
+        ordfit(FORMULA, frame, "kernel-clm", kernel="gaussian", penalty=1e-4, max_iter=1)
 
 
 def test_an_offset_moves_the_score(frame):

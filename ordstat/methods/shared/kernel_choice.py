@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
 from ...model.kernels.fit import Trial
-from ...model.kernels.named import Kernel
+from ...model.kernels.named import Gaussian, Kernel, Perceptron
 from ...model.likelihood.cumulative import Cumulative
 from ...solvers.likelihood.kernels.features import Features, exact_features, landmark_features, linear_features
 from ...solvers.likelihood.kernels.judges import Evidence, HeldOut, Judge, Point
 from ...solvers.likelihood.kernels.ridge import FeatureRows
-from ...solvers.likelihood.kernels.search import best, penalties, trial_at, worth_more
+from ...solvers.likelihood.kernels.search import Named, best, penalties, trial_at, worth_more
 
 #: Rows up to which all of them are landmarks unasked, numbers of landmarks tried beyond, and products of their squares
 #: with the rows that are not exceeded unasked.
 EXACT, SIZES, MOST_PRODUCTS = 1000, (100, 200, 400, 800), 1e10
 #: Rows that landmarks and penalties are chosen on at most: the best penalty does not depend on their number.
 JUDGED = 3000
+
+
+#: gamma times the number of columns of the Gaussian kernels that are tried unasked.
+_SCALES = (0.25, 1.0, 4.0)
+
+
+def usual_kernels(n_columns: int) -> tuple[Kernel, ...]:
+    """Those tried where none is asked for: a rough function without a scale, and smooth ones of three.
+
+    Examples
+    --------
+    >>> usual_kernels(4)
+    (Perceptron(), Gaussian(gamma=(0.0625, 0.25, 1.0)))
+    """
+    return Perceptron(), Gaussian(gamma=tuple(scale / max(n_columns, 1) for scale in _SCALES))
+
+
+def candidates(kernels: Sequence[Kernel]) -> list[tuple[Kernel, float | None]]:
+    """Every kernel with each of its gammas to choose from; None where it has no choice."""
+    found: list[tuple[Kernel, float | None]] = []
+    for kernel in kernels:
+        found += [(kernel.at(gamma), gamma) for gamma in kernel.gammas] or [(kernel, None)]
+    return found
 
 
 def landmark_numbers(asked: int | str | None, n: int) -> tuple[int | None, ...]:
@@ -111,7 +134,8 @@ class Search:
     Attributes
     ----------
     training : Training
-    kernel : Kernel
+    kernels : tuple of Kernel
+        At least one.
     landmarks : int, "all" or None
     penalty : float, or None to choose it
     judged : (J,) rows that choices are judged on
@@ -123,7 +147,7 @@ class Search:
     """
 
     training: Training
-    kernel: Kernel
+    kernels: tuple[Kernel, ...]
     landmarks: int | str | None
     penalty: float | None
     judged: IntArray
@@ -132,32 +156,30 @@ class Search:
     seed: int
     tick: Callable[[str], None]
 
-    @property
-    def numbers(self) -> tuple[int | None, ...]:
-        """Numbers of landmarks to try."""
-        if self.kernel.linear:
-            return (None,)
-        return landmark_numbers(self.landmarks, self.training.rows.size)
-
     def best(self) -> Choice:
-        """The choice of least loss; ties go to the smaller gamma."""
-        gammas = self.kernel.gammas
-        if self.penalty is not None and not gammas and len(self.numbers) == 1:
-            features = self.training.features(self.kernel, self.numbers[0], self.seed)
-            return Choice(kernel=self.kernel, features=features, penalty=self.penalty)
-        found = [self._of_kernel(self.kernel.at(gamma), gamma) for gamma in gammas or (None,)]
+        """The choice of least loss; ties go to the first."""
+        several = candidates(self.kernels)
+        (first, _), numbers = several[0], self._numbers(several[0][0])
+        if self.penalty is not None and len(several) == 1 and len(numbers) == 1:
+            features = self.training.features(first, numbers[0], self.seed)
+            return Choice(kernel=first, features=features, penalty=self.penalty)
+        found = [self._of_kernel(kernel, (kernel.name, gamma)) for kernel, gamma in several]
         taken = min(found, key=lambda one: best(one.trials).loss)
         return replace(taken, trials=tuple(trial for one in found for trial in one.trials))
 
-    def _of_kernel(self, kernel: Kernel, gamma: float | None) -> Choice:
+    def _numbers(self, kernel: Kernel) -> tuple[int | None, ...]:
+        """Numbers of landmarks to try."""
+        return (None,) if kernel.linear else landmark_numbers(self.landmarks, self.training.rows.size)
+
+    def _of_kernel(self, kernel: Kernel, named: Named) -> Choice:
         """More landmarks as long as they are worth it."""
         taken: Choice | None = None
         trials: tuple[Trial, ...] = ()
-        for number in self.numbers:
+        for number in self._numbers(kernel):
             features = self.training.features(kernel, number, self.seed)
             before = best(trials) if trials else None
             judge, part = self._judge(features)
-            tried = self._tried(judge, part, gamma, before)
+            tried = self._tried(judge, part, named, before)
             trials += tuple(tried)
             if best(trials) is best(tried):
                 point = judge.point if isinstance(judge, Evidence) else None
@@ -169,12 +191,12 @@ class Search:
         assert taken is not None
         return replace(taken, trials=trials)
 
-    def _tried(self, judge: Judge, rows: FeatureRows, gamma: float | None, like: Trial | None) -> list[Trial]:
+    def _tried(self, judge: Judge, rows: FeatureRows, named: Named, like: Trial | None) -> list[Trial]:
         if rows.F.shape[1] == 0:
-            return [trial_at(lambda penalty: 0.0, rows, gamma, self.penalty or 1.0)]
+            return [trial_at(lambda penalty: 0.0, rows, named, self.penalty or 1.0)]
         if self.penalty is not None:
-            return [trial_at(judge, rows, gamma, self.penalty)]
-        return penalties(judge, rows, gamma, like, self.tick)
+            return [trial_at(judge, rows, named, self.penalty)]
+        return penalties(judge, rows, named, like, self.tick)
 
     def _judge(self, features: Features) -> tuple[Judge, FeatureRows]:
         rows = self.training.on(features)

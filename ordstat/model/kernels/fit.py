@@ -18,6 +18,8 @@ class Trial:
 
     Attributes
     ----------
+    kernel : str
+        Its name.
     gamma : float or None
         Of the kernel, where it is chosen.
     columns : int
@@ -29,6 +31,7 @@ class Trial:
         Nats a row: minus the log evidence, or -log P(y) of rows held out.
     """
 
+    kernel: str
     gamma: float | None
     columns: int
     penalty: float

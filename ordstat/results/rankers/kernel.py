@@ -39,11 +39,11 @@ class FittedKernel(FittedRanker):
         Returns
         -------
         pandas.DataFrame
-            gamma of the kernel (where it is chosen), features (columns of all rows, or of landmarks), penalty, spread
+            kernel, its gamma (where that is chosen), features (columns of all rows, or of landmarks), penalty, spread
             (the standard deviation of H under the prior that the penalty stands for) and loss, in nats a row: minus
             the log evidence, or -log P(y) of rows held out.
         """
-        names = ("gamma", "columns", "penalty", "spread", "loss")
+        names = ("kernel", "gamma", "columns", "penalty", "spread", "loss")
         frame = pd.DataFrame([[getattr(one, name) for name in names] for one in self.fit.trials], columns=list(names))
         frame = frame.rename(columns={"columns": "features"}).dropna(axis=1, how="all")
         frame = frame.sort_values("loss", kind="stable", ignore_index=True) if len(frame) else frame

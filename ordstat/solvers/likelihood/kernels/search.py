@@ -25,9 +25,12 @@ _NEAR = 0.1
 # Share of the fall of the loss by all landmarks so far that twice as many must add.
 _GAIN = 0.003
 
+#: Name of a kernel, and its gamma where that is chosen.
+Named = tuple[str, float | None]
+
 
 def penalties(
-    judge: Judge, rows: FeatureRows, gamma: float | None, like: Trial | None, tick: Callable[[str], None]
+    judge: Judge, rows: FeatureRows, named: Named, like: Trial | None, tick: Callable[[str], None]
 ) -> list[Trial]:
     """Those tried, in their order.
 
@@ -36,8 +39,7 @@ def penalties(
     judge : Judge
     rows : FeatureRows
         What the judge judges.
-    gamma : float or None
-        Of their kernel.
+    named : (name of the kernel, gamma or None)
     like : Trial or None
         The best of features much alike, near which the search begins.
     tick : callable(message)
@@ -46,7 +48,7 @@ def penalties(
 
     def loss(power: float) -> float:
         if power not in tried:
-            tried[power] = trial_at(judge, rows, gamma, rows.variance / 4.0**power)
+            tried[power] = trial_at(judge, rows, named, rows.variance / 4.0**power)
             tick(f"penalty {tried[power].penalty:.3g}")
         return tried[power].loss
 
@@ -62,11 +64,13 @@ def penalties(
     return list(tried.values())
 
 
-def trial_at(judge: Judge, rows: FeatureRows, gamma: float | None, penalty: float) -> Trial:
+def trial_at(judge: Judge, rows: FeatureRows, named: Named, penalty: float) -> Trial:
     """One penalty as it is judged."""
     spread = float(np.sqrt(rows.variance / penalty))
     columns = rows.F.shape[1]
-    return Trial(gamma=gamma, columns=columns, penalty=penalty, spread=spread, loss=judge(penalty))
+    kernel, gamma = named
+    loss = judge(penalty)
+    return Trial(kernel=kernel, gamma=gamma, columns=columns, penalty=penalty, spread=spread, loss=loss)
 
 
 def best(trials: Sequence[Trial]) -> Trial:
