@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .learners.perceptron import RCDPerceptron as RCDPerceptron
     from .learners.stump import DecisionStump as DecisionStump
     from .learners.tree import DecisionTree as DecisionTree
+    from .methods.blend import Auto as Auto
     from .methods.blend import Blend as Blend
     from .methods.boosting import AdaBoost as AdaBoost
     from .methods.boosting import ORBoost as ORBoost
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from .methods.clm import AdjacentCategory as AdjacentCategory
     from .methods.clm import CumulativeLink as CumulativeLink
     from .methods.forest import RPSForest as RPSForest
+    from .methods.kernel_clm import KernelCumulativeLink as KernelCumulativeLink
     from .methods.online import CuSumRank as CuSumRank
     from .methods.online import KernelCuSumRank as KernelCuSumRank
     from .methods.online import KernelPRank as KernelPRank

@@ -45,6 +45,7 @@ OTHER = {
     "hidden": 2,
     "keep": "last",
     "kernel": "gaussian",
+    "landmarks": 10,
     "learner": "tree",
     "learning_rate": 0.2,
     "leaves": 3,
@@ -77,6 +78,7 @@ OTHER = {
     "trees": 30,
     "start": (-1.0, 0.0, 1.2, 0.1, 0.1, 0.1, 0.1),  # one for each parameter
     "threshold": "equidistant",
+    "time": 1e-6,
     "tol": 1e-8,
     "update": "passive-aggressive",
     "validation": 0.3,
@@ -92,11 +94,14 @@ BESIDE = {
     "loss": {"kernel": "linear"},
     "patience": {"validation": 0.3},
     ("rps-forest", "n_jobs"): {},
-    ("blend", "n_jobs"): {},
-    ("blend", "folds"): {"average": "stacked", "members": ("logit", "cart")},
-    **{("blend", option): {"members": ("logit", "cart")} for option in ("average", "cost")},
+    **{(name, "n_jobs"): {} for name in ("blend", "auto")},
+    **{(name, "folds"): {"average": "stacked", "members": ("logit", "cart")} for name in ("blend", "auto")},
+    **{(name, option): {"members": ("logit", "cart")} for name in ("blend", "auto") for option in ("average", "cost")},
+    ("auto", "time"): {"members": ("logit", "rps-forest")},
     # Trees with a row in every leaf know the rows of the fit by heart.
     **{("rps-forest", option): {"min_leaf": 5} for option in ("column_share", "cost", "trees")},
+    ("kernel-clm", "max_iter"): {"penalty": 0.1, "kernel": "perceptron"},  # a search ends near the maximum
+    **{("kernel-clm", option): {"penalty": "cv"} for option in ("folds", "n_jobs")},
     **{("ordboost", option): {} for option in ("folds", "loss", "n_jobs", "patience")},
     **{(name, "n_jobs"): {} for name, entry in METHODS.items() if issubclass(entry.method, TreeMethod)},
     # Costs place the thresholds alone, and differ where ranks are wrong by more than one.
