@@ -47,6 +47,7 @@ def ordfit(
     force: bool = False,
     levels: Sequence[Any] | None = None,
     subset: Any = None,
+    cov: Mapping[str, pd.DataFrame] | None = None,
     contrasts: Mapping[str, str] | None = None,
     na_action: str = "omit",
     safe: bool = True,
@@ -101,6 +102,10 @@ def ordfit(
         Order of the response's values, lowest first; required for unordered strings.
     subset : boolean array or str, optional
         Rows to use; a string is an expression in the columns, such as "judge != 1" (a level as it is in the data).
+    cov : dict of str to pandas.DataFrame, optional
+        The covariance, up to its size, of the levels of a group whose intercepts vary, {"animal": K} beside
+        (1 | animal): a kinship, a phylogeny, distances in space. Rows and columns are labelled by the levels; those
+        without rows in the data are left out.
     contrasts : mapping, optional
         Column to coding: "treatment" (default), "sum", "helmert", "poly", ..., or R's names. Those of columns that no
         formula uses are kept for `update`, with a warning.
@@ -165,6 +170,7 @@ def ordfit(
         costs=row_costs,
         levels=levels,
         subset=subset,
+        cov=cov,
         contrasts=contrasts,
         constraints=constraints,
         na_action=na_action,

@@ -20,9 +20,10 @@ from .checks import generator
 from .design.build import from_arrays
 from .design.constraints import constrained
 from .exceptions import DataError, OptionError
+from .grouped import Grouping
 from .labels import check_classes, known_codes, label_array, mean_absolute_rank_error, ranked, validated
 from .methods import Method
-from .model.decision import decisions
+from .model.decision import decisions, leanings
 from .model.sample import Rows, Sample
 from .registry import check_names, class_of, defaults_of, resolve
 from .results.rankers.online import Stream
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OrdinalClassifier", "mean_absolute_rank_error"]
 
-_OWN = ("method", "levels", "random_state", "calibrate", "constraints", "force")
+_OWN = ("method", "levels", "random_state", "calibrate", "constraints", "force", "random", "new_groups")
 
 
 class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -58,6 +59,12 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         or by name, {"x1": "+"} or ["x1 <= x2"], where X has column names; see `ordfit`.
     force : bool
         True starts a fit however much memory and time it takes; see `ordfit`.
+    random : str, optional
+        Random effects of a cumulative link model, "(1 | judge)" or "(1 + x | school) + (1 | rater)". X must be a data
+        frame with the groups, of any type, among its columns; all others are fixed effects.
+    new_groups : {"marginal", "posterior", "zero", "error"}
+        Predictions of rows with a group that the fit has not seen: averaged over the groups of the population; over the
+        new ones alone, given what is known of the others of the row; at an effect of 0; or a DataError.
     **options
         Hyper-parameters of the method, such as C=1.0 or kernel="perceptron"; `get_params` lists all of them with
         their current values, `set_params` (and so GridSearchCV) sets them. Setting another `method` forgets
@@ -109,6 +116,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         calibrate: bool | int = False,
         constraints: Mapping[Any, str] | Sequence[str] | None = None,
         force: bool = False,
+        random: str | None = None,
+        new_groups: str = "marginal",
         **options: Any,
     ) -> None:
         self.method = method
@@ -117,6 +126,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.calibrate = calibrate
         self.constraints = constraints
         self.force = force
+        self.random = random
+        self.new_groups = new_groups
         self._options = options
 
     # Parameters
@@ -205,11 +216,18 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._fit(resolve(self.method, self._options), X, y, sample_weight)
 
     def _fit(self, method: Method, X: Any, y: Any, sample_weight: Any) -> Self:
+        grouping = self._grouping()
+        frame = pd.DataFrame() if grouping is None else grouping.frame(X)
+        X = X if grouping is None else grouping.fixed(frame)
         _refuse_text(X)
         X, y, order = validated(self, X, y, stacklevel=4, memory="C")
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         check_classes(y if weights is None else y[weights > 0], method)
-        design = from_arrays(self._named(X), pd.Series(ranked(y, order)), weights=weights)
+        if grouping is None:
+            design = from_arrays(self._named(X), pd.Series(ranked(y, order)), weights=weights)
+        else:
+            design = grouping.design(frame, X, ranked(y, order), weights)
+            self.feature_names_in_, self.n_features_in_ = np.array(frame.columns, dtype=object), frame.shape[1]
         if self.constraints is not None:
             design = constrained(design, self.constraints)
         rng = _generator(self.random_state)
@@ -341,6 +359,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> model.decision_function([[0.0], [1.5], [3.0]]).round(3)
         array([-3.,  0.,  3.])
         """
+        if self.random is not None:
+            probabilities = self._predict(X, "prob").to_numpy()
+            return leanings(probabilities, self.results_.method.cost_matrix, np.argsort(self.levels_))
         results, X = self._read(X)
         return decisions(results.fit.rule, results.design.spec.rebuild(X).rows, np.argsort(self.levels_))
 
@@ -352,10 +373,12 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def coef_(self) -> FloatArray:
-        """(D,) coefficients of the columns; AttributeError where the potential is not linear."""
+        """(D,) coefficients of the columns, 0 of groups; AttributeError where the potential is not linear."""
         check_is_fitted(self)
         try:
-            found = np.asarray(self.results_.coef, dtype=np.float64)
+            found = self.results_.coef
+            found = found if self.random is None else found.reindex(self.feature_names_in_)
+            found = np.asarray(found, dtype=np.float64)
         except OptionError as error:
             raise AttributeError(str(error)) from error
         return np.where(np.isnan(found), 0.0, found)
@@ -370,8 +393,30 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(results.importance()["importance"].loc[list(results.design.names)], dtype=np.float64)
 
     def _predict(self, X: Any, type: str) -> Any:
+        grouping = self._grouping()
+        if grouping is not None:
+            return self._predict_grouped(grouping, X, type)
         results, X = self._read(X)
         return results.predict(X, type=type)
+
+    def _predict_grouped(self, grouping: Grouping, X: Any, type: str) -> Any:
+        check_is_fitted(self)
+        frame = grouping.frame(X)
+        if [*frame.columns] != [*self.feature_names_in_]:
+            raise DataError(f"X must have the columns of the fit, {[*self.feature_names_in_]}; got {[*frame.columns]}.")
+        _refuse_text(grouping.fixed(frame))
+        values = np.asarray(grouping.fixed(frame), dtype=np.float64)
+        if not np.isfinite(values).all():
+            raise DataError("X has missing or infinite values: leave these rows out.")
+        return grouping.predict(self.results_, frame, values, type)
+
+    def _grouping(self) -> Grouping | None:
+        """Random effects, where there are any."""
+        if self.random is not None:
+            return Grouping(self.random, self.new_groups)
+        if self.new_groups != "marginal":
+            raise OptionError(f"new_groups={self.new_groups!r} must go with random=, such as random='(1 | judge)'.")
+        return None
 
     def _read(self, X: Any) -> tuple[Any, Any]:
         """The results, and X as they take it."""

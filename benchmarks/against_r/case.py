@@ -97,8 +97,9 @@ class Case:
         return rows.highest(start) - rows.loglik(start)
 
     def highest_at_lambda(self, value: float) -> float:
-        """The highest log-likelihood that NumPy finds from R's estimates, with lambda held."""
-        start = np.append(_estimated(self.theirs)[:-1], value)
+        """The highest log-likelihood that NumPy finds from R's estimates, with lambda held, also at +-infinity."""
+        *others, lam = _estimated(self.theirs)
+        start = np.append(np.divide(others, abs(lam)) if np.isinf(value) else others, value)
         return self._rows_of_theirs().highest(start, n_held=1)
 
     def _rows_of_theirs(self) -> Rows:

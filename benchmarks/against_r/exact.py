@@ -15,8 +15,8 @@ from benchmarks.against_r.session import Answer
 Function = Callable[[np.ndarray], np.ndarray]
 #: R's ends of the line are +-1e5 and wider.
 _END = 5e4
-#: Steps of central differences, in units of the parameter.
-_STEP = 1e-5
+#: Steps of central differences, in units of the parameter: of probabilities, and of scores.
+_STEP, _WIDE = 1e-5, 1e-4
 #: Directions in which the scores of all rows are below this share of the largest are not identified.
 _RANK = 1e-6
 #: How far a direction without end is followed.
@@ -33,7 +33,16 @@ _TAILS: dict[str, tuple[Function, Function]] = {
 
 
 def tails(link: str, shape: float) -> tuple[Function, Function]:
-    """Distribution function of a link and its complement; `shape` is lambda of the two that have one."""
+    """Distribution function of a link and its complement; `shape` is lambda of the two that have one.
+
+    Where that is infinite it is the limit of F(|lambda| x): exponential, for log-gamma at +infinity its mirror image.
+    """
+    if np.isinf(shape):
+        right: Function = lambda x: np.exp(-np.maximum(x, 0.0))  # noqa: E731
+        left: Function = lambda x: np.exp(np.minimum(x, 0.0))  # noqa: E731
+        if link == "log-gamma" and shape > 0.0:
+            return left, lambda x: -np.expm1(np.minimum(x, 0.0))
+        return lambda x: -np.expm1(-np.maximum(x, 0.0)), right
     if link == "aranda-ordaz":
         above: Function = lambda x: np.exp(-np.logaddexp(0.0, np.log(shape) + x) / shape)  # noqa: E731
         return lambda x: 1.0 - above(x), above
@@ -94,9 +103,18 @@ class Rows:
             return float(self.weights @ np.log(self.probabilities(parameters)))
 
     def highest(self, parameters: np.ndarray, n_held: int = 0) -> float:
-        """The highest log-likelihood found from some parameters, with the last of them held."""
+        """The highest log-likelihood found from some parameters, with the last of them held.
+
+        At an infinite lambda the domain has ends, which a search without derivatives passes along.
+        """
         free, held = np.split(parameters, [parameters.size - n_held])
-        found = minimize(lambda moved: _finite(-self.loglik(np.append(moved, held))), free, method="BFGS", tol=1e-8)
+        how: dict[str, Any] = {"method": "BFGS", "tol": 1e-8}
+        if np.isinf(held).any():
+            how = {
+                "method": "Nelder-Mead",
+                "options": {"adaptive": True, "maxfev": 20_000, "xatol": 1e-9, "fatol": 1e-11},
+            }
+        found = minimize(lambda moved: _finite(-self.loglik(np.append(moved, held))), free, **how)
         return -float(found.fun)
 
     def limit(self, parameters: np.ndarray) -> float:
@@ -122,6 +140,16 @@ class Rows:
         return np.column_stack(
             [(self.probabilities(parameters + h) - self.probabilities(parameters - h)) / (2.0 * _STEP) for h in steps]
         )
+
+    def errors(self, parameters: np.ndarray) -> np.ndarray:
+        """(P,) standard errors, from differences of the score."""
+
+        def score(at: np.ndarray) -> np.ndarray:
+            return np.asarray((self.weights / self.probabilities(at)) @ self.slopes(at))
+
+        steps = _WIDE * np.eye(parameters.size)
+        information = np.array([score(parameters - h) - score(parameters + h) for h in steps]) / (2.0 * _WIDE)
+        return np.sqrt(np.diag(np.linalg.inv(0.5 * (information + information.T))))
 
     def identified(self, parameters: np.ndarray) -> bool:
         """Whether the scores of the rows span as many directions as there are parameters."""

@@ -93,12 +93,19 @@ FAULTS = (
         proofs.aliased_columns,
     ),
     Fault(
+        "anova() stops at aliased columns",
+        "R ends in an error of its own; ours leaves them out of the tests.",
+        proofs.stops_at_aliased_columns,
+    ),
+    Fault(
         "type III where the coding matters",
         "R tests the coefficients of treatment contrasts, with which the formula is another model (interactions "
         "without their margins): neither side's test is of the model.",
         proofs.coding_matters,
     ),
-    Fault("anova() without location terms", "R ends in an error; ours is an empty table.", proofs.no_location_terms),
+    Fault(
+        "anova() and profiles without effects", "R ends in an error; ours is an empty table.", proofs.no_location_terms
+    ),
     Fault("stops", "R ends in an error of its own; ours has a fit.", proofs.stops),
     Fault("no convergence", "R stops without an end; NumPy finds ours to be a maximum, identified.", proofs.no_end),
     Fault(
@@ -116,6 +123,11 @@ FAULTS = (
         "below a way without end",
         "R calls converged what lies below a way on which the likelihood has no maximum; ours says that it found none.",
         proofs.below_a_way_without_end,
+    ),
+    Fault(
+        "second derivatives by differences",
+        "R's standard errors are off where a link has a parameter; differences of the score give ours.",
+        proofs.second_derivatives,
     ),
     Fault(
         "predict() without lambda",

@@ -35,6 +35,8 @@ _DEVIANCE = 1e-3
 _ON_THE_WAY = 1e-2
 #: Numerical derivatives and R's own slack leave this share of a standard error.
 _DELTA = 1e-3
+#: An error of a probability that differences cannot tell from none.
+_NO_ERROR = 1e-12
 
 
 def _agrees_with(case: Case, check: Check, *mends: str) -> bool:
@@ -73,15 +75,17 @@ def miscomputed(case: Case, check: Check) -> bool:
 
 
 def beyond_our_lambda(case: Case, check: Check) -> bool:
-    """R's lambda is beyond ours, which has no end; NumPy finds nothing higher at ours, and more beyond R's."""
+    """R's lambda is beyond ours, which has no end; NumPy finds nothing higher at ours, and more further out."""
     if check.kind != NO_END or case.spec.link not in FLEXIBLE or has_end(case.ours):
         return False
     ours, theirs = (side.numbers["estimates"][-1] for side in (case.ours, case.theirs))
     start = LEFT_OUT[case.spec.link]
     if not min(start, theirs) < ours < max(start, theirs):
         return False
-    here, beyond = (case.highest_at_lambda(value) for value in (ours, 2.0 * theirs - ours))
-    return here <= case.ours.number("loglik") + ABOVE and beyond > case.theirs.number("loglik")
+    if case.highest_at_lambda(ours) > case.ours.number("loglik") + ABOVE:
+        return False
+    beyond = (case.highest_at_lambda(value) for value in (2.0 * theirs - ours, np.copysign(np.inf, theirs)))
+    return any(higher > case.theirs.number("loglik") for higher in beyond)
 
 
 def further_on_the_way(case: Case | Heights, check: Check) -> bool:
@@ -140,6 +144,14 @@ def below_a_way_without_end(case: Case, check: Check) -> bool:
     return check.kind == "convergence" and has_end(case.theirs) and not has_end(case.ours) and case.higher()
 
 
+def second_derivatives(case: Case, check: Check) -> bool:
+    """R takes them of a link with a parameter by differences of the likelihood; those of the score give our errors."""
+    if check.kind != "se" or case.spec.link not in FLEXIBLE or not has_end(case.ours):
+        return False
+    errors, ours = case.rows.errors(case.estimates), np.asarray(check.ours)[~np.isnan(check.ours)]
+    return errors.shape == ours.shape and bool(np.allclose(ours, errors, rtol=_DELTA))
+
+
 def predict_without_lambda(case: Case, check: Check) -> bool:
     """Delta method with R's own covariance over all parameters gives ours."""
     if case.fit is None or not case.fit.fit.n_lambda or check.kind != "observed.se":
@@ -147,13 +159,16 @@ def predict_without_lambda(case: Case, check: Check) -> bool:
     slopes = case.rows.slopes(case.estimates)[: np.size(check.ours)]
     covariance = case.fit.vcov().to_numpy()
     errors = np.sqrt(np.einsum("np,pq,nq->n", slopes, covariance, slopes))
-    return bool(np.all(excess(np.asarray(check.ours), errors, _DELTA * errors) <= 1.0))
+    return bool(np.all(excess(np.asarray(check.ours), errors, _DELTA * errors + _NO_ERROR) <= 1.0))
 
 
 def refit_stopped_short(case: Case, check: Check) -> bool:
-    """Every row that differs is of a model that R does not fit, or to a lower maximum than ours."""
+    """Every row that differs, also where R drops no contrasts, is of a model that R fits to a lower maximum or not."""
     if check.kind not in REFITS or not _comparable(check):
         return False
+    mended = case.mended(check.kind, ("contrasts",)) if case.spec.contrasts else None
+    if mended is not None and _comparable(mended):
+        check = mended
     terms = case.ours.words[f"{check.kind}.terms"].split("\t")
     ours, theirs = np.asarray(check.ours), np.asarray(check.theirs)
     differ = np.flatnonzero(excess(ours, theirs, RATIO) > 1.0)
@@ -213,6 +228,10 @@ def aliased_columns(case: Case, check: Check) -> bool:
     return bool(np.all(np.isnan(ours) | own | (excess(ours, theirs, RATIO) <= 1.0)))
 
 
+def stops_at_aliased_columns(case: Case, check: Check) -> bool:
+    return check.kind in WALD and isinstance(check.theirs, str) and bool(case.fit.fit.aliased.any())
+
+
 def coding_matters(case: Case, check: Check) -> bool:
     """With treatment contrasts, which R goes over to, the formula is another model with another maximum."""
     if check.kind != "anova.III" or not _comparable(check):
@@ -223,7 +242,9 @@ def coding_matters(case: Case, check: Check) -> bool:
 
 
 def no_location_terms(case: Case, check: Check) -> bool:
-    """Nothing to test, which ours says by an empty table."""
+    """Nothing to test or to profile, which ours says by an empty table."""
+    if check.kind == "profile" and isinstance(check.theirs, str):
+        return case.ours.numbers.get("profile", np.ones(1)).size == 0
     return check.kind in WALD and isinstance(check.theirs, str) and not case.fit.design.terms
 
 
@@ -244,15 +265,24 @@ def profile_refused(case: Case, check: Check) -> bool:
 def profile_off(case: Case, check: Check) -> bool:
     """With an effect held at our limit, R's own deviance is the quantile, wherever R can be fitted with it.
 
-    That is asked of limits that R has otherwise: R's fit with an effect held may be a lower maximum of a cauchit.
+    That is asked of limits that R has otherwise: R's fit with an effect held may be a lower maximum of a cauchit. Where
+    ours has no limit, as the likelihood levels off, R's own deviance at R's limit is less than the quantile.
     """
     if check.kind != "profile" or "profile" not in case.ours.numbers or case.fit.fit.aliased.any():
         return False
     limits = case.ours.numbers["profile"].reshape(-1, 2)
+    theirs = np.asarray(check.theirs).reshape(-1, 2) if _comparable(check) else np.full_like(limits, np.nan)
     beyond = np.full(limits.size, np.inf)
     if _comparable(check):
         beyond = excess(np.asarray(check.ours), np.asarray(check.theirs), spline_error(case.ours))
-    asked = np.isfinite(limits) & (beyond > 1.0).reshape(limits.shape)
-    found = [case.held(int(place), limits[place, side]) for place, side in np.argwhere(asked)]
-    deviances = np.array([deviance for deviance in found if np.isfinite(deviance)])
-    return deviances.size > 0 and bool(np.all(np.abs(deviances - float(chi2.ppf(0.95, 1))) < _DEVIANCE))
+    differ = (beyond > 1.0).reshape(limits.shape)
+    at_ours = _above_quantile(case, limits, differ & np.isfinite(limits))
+    at_theirs = _above_quantile(case, theirs, differ & ~np.isfinite(limits) & np.isfinite(theirs))
+    right, short = np.abs(at_ours) < _DEVIANCE, at_theirs < -_DEVIANCE
+    return right.size + short.size > 0 and bool(right.all() and short.all())
+
+
+def _above_quantile(case: Case, limits: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """R's deviances less the quantile, with effects held at some limits, wherever R can be fitted with them."""
+    found = np.array([case.held(int(place), limits[place, side]) for place, side in np.argwhere(asked)])
+    return found[np.isfinite(found)] - float(chi2.ppf(0.95, 1))

@@ -155,7 +155,7 @@ def complete(
     built = matrices(parts, values, codings, n)
     for part in (built.location, built.nominal, built.scale):
         _check_sizes(part)
-    random, random_rows, random_notes = fit_random_terms(parts.random, values, codings, n)
+    random, random_rows, random_notes = fit_random_terms(parts.random, values, codings, n, recipe.cov)
     group_columns = _only_groups(parts)
     spec = FormulaSpec(
         parts=parts,

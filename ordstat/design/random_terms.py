@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..exceptions import DataError, FormulaError
+from ..exceptions import DataError, FormulaError, OptionError
 from ..model.random_effects import RandomColumns, RandomRows
 from ..model.table import stack
 from .coding import Coding, FactorCoding, Named, full_codings, term_columns
@@ -20,6 +21,11 @@ from .strangers import groups_apart, unknown_labels
 
 #: Name of the column of ones, as R has it.
 INTERCEPT = "(Intercept)"
+#: Largest number of rows times groups whose covariance is given.
+MOST_NUMBERS = 50_000_000
+#: Asymmetry, and smallest eigenvalue beside the largest, that rounding explains.
+_ROUNDING = 1e-10
+_FORM = "cov must be a dict of groups and their covariances, such as {'animal': K} with K a labelled data frame"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -35,12 +41,15 @@ class RandomTerm:
         Labels of each factor of the group.
     cells : (G,)
         Which combinations of the factors are groups: their codes as one number, growing.
+    root : (G, G) or None
+        L of a given covariance L L' of the groups.
     """
 
     part: RandomPart
     names: tuple[str, ...]
     levels: tuple[tuple[object, ...], ...]
     cells: IntArray
+    root: FloatArray | None = None
 
     @property
     def text(self) -> str:
@@ -75,7 +84,7 @@ class RandomTerm:
         """The columns of rows whose groups are known."""
         named = column_values(self.part, values, codings, codes.size)
         z = stack([np.asarray(column) for _, column in named], codes.size)[0]
-        return RandomColumns(z=z, codes=codes, n_groups=self.cells.size, correlated=self.correlated)
+        return RandomColumns(z=z, codes=codes, n_groups=self.cells.size, correlated=self.correlated, root=self.root)
 
     def unknown(self, data: Any) -> str:
         """In words labels of the group in new data none of which the fit has; empty where there are no such."""
@@ -115,7 +124,11 @@ def column_values(part: RandomPart, values: Mapping[str, Value], codings: Mappin
 
 
 def fit_random_terms(
-    parts: tuple[RandomPart, ...], values: Mapping[str, Value], codings: Mapping[str, Coding], n: int
+    parts: tuple[RandomPart, ...],
+    values: Mapping[str, Value],
+    codings: Mapping[str, Coding],
+    n: int,
+    cov: Any = None,
 ) -> tuple[tuple[RandomTerm, ...], RandomRows | None, tuple[str, ...]]:
     """The random terms of complete rows, as names and as arrays, and notes on doubtful groups.
 
@@ -124,8 +137,12 @@ def fit_random_terms(
     FormulaError
         The same column of the same groups twice, or one that follows from others of its term.
     DataError
-        One group only.
+        One group only, or a given covariance that lacks one.
+    OptionError
+        A given covariance of something else, or that is none.
     """
+    if cov is not None:
+        _check_groups(cov, [part.group.label for part in parts])
     if not parts:
         return (), None, ()
     terms, rows = [], []
@@ -134,6 +151,8 @@ def fit_random_terms(
         cells, codes = np.unique(_mixed(part, values, levels), return_inverse=True)
         names = tuple(name for name, _ in column_values(part, values, codings, n))
         term = RandomTerm(part=part, names=names, levels=levels, cells=cells)
+        if cov is not None and term.group in cov:
+            term = replace(term, root=_root(term, cov[term.group], n))
         terms.append(term)
         rows.append(term.columns(values, codings, codes.astype(np.intp)))
     _check_once(terms)
@@ -146,6 +165,20 @@ def fit_random_terms(
                 "2 groups or more, and many to tell a variance. Drop the term."
             )
     return tuple(terms), RandomRows(tuple(rows)), tuple(notes)
+
+
+def _root(term: RandomTerm, K: Any, n: int) -> FloatArray:
+    if term.names != (INTERCEPT,):
+        raise OptionError(
+            f"cov= must go with a term of one intercept, such as (1 | {term.group}); {term.text} has {len(term.names)} "
+            f"columns: {', '.join(term.names)}."
+        )
+    if n * term.cells.size > MOST_NUMBERS:
+        raise OptionError(
+            f"cov= works with rows times groups, at most {MOST_NUMBERS:,} numbers; got {n:,} rows and "
+            f"{term.cells.size:,} groups of {term.group!r}. Take fewer rows, or leave cov= out."
+        )
+    return _root_of(term.group, K, term.groups)
 
 
 def _levels(value: Value, label: str) -> tuple[object, ...]:
@@ -208,3 +241,53 @@ def _notes(term: RandomTerm, n: int) -> list[str]:
     if count < 3:
         return [f"{term.text} has {count} groups ({shown_labels(term.groups)}): a variance of so few is hardly known."]
     return []
+
+
+# Given covariances, aligned by label
+
+
+def _check_groups(cov: Any, groups: Sequence[str]) -> None:
+    """OptionError where it is no dict, or names what is no group of the formula."""
+    if not isinstance(cov, Mapping):
+        raise OptionError(f"{_FORM}; got {type(cov).__name__}.")
+    for name in cov:
+        if name not in groups:
+            there = f"its groups are {', '.join(map(repr, groups))}" if groups else "it has no random terms"
+            raise OptionError(f"cov= names the group {name!r}, which the formula has not: {there}.")
+
+
+def _root_of(group: str, K: Any, labels: Sequence[object]) -> FloatArray:
+    """(G, G) lower triangular L with L L' = K at the levels of a group, in their order.
+
+    Raises
+    ------
+    OptionError
+        K is no labelled, symmetric matrix, or not positive definite.
+    DataError
+        It has no row for a level.
+    """
+    if not isinstance(K, pd.DataFrame):
+        raise OptionError(f"{_FORM}; got {type(K).__name__} for {group!r}.")
+    for axis, own in (("rows", K.index), ("columns", K.columns)):
+        if not own.is_unique:
+            twice = shown_labels([*own[own.duplicated()].unique()], 3)
+            raise OptionError(f"cov[{group!r}] must name every level once; its {axis} have {twice} twice.")
+        missing = [label for label in labels if label not in own]
+        if missing:
+            raise DataError(
+                f"cov[{group!r}] must have a row and a column for every level of {group!r}; its {axis} lack "
+                f"{shown_labels(missing, 3)} and have {shown_labels([*own], 3)}."
+            )
+    values = K.loc[list(labels), list(labels)].to_numpy(dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise OptionError(f"cov[{group!r}] must be finite; it has missing or infinite values.")
+    if np.abs(values - values.T).max() > _ROUNDING * np.abs(values).max():
+        raise OptionError(f"cov[{group!r}] must be symmetric, a covariance of the levels; it is not.")
+    eigenvalues = np.linalg.eigvalsh(values)
+    if eigenvalues[0] <= _ROUNDING * eigenvalues[-1]:
+        raise OptionError(
+            f"cov[{group!r}] must be positive definite at the {len(labels)} levels of the data; its smallest "
+            f"eigenvalue is {eigenvalues[0]:.3g}. Make one of levels that are copies of each other, or add a little "
+            "to the diagonal."
+        )
+    return np.asarray(np.linalg.cholesky(0.5 * (values + values.T)))

@@ -49,6 +49,8 @@ class Recipe:
     subset : mask or condition, optional
         Rows to use, such as "judge != '1'"; as if the others were not in the data, so that knots, means and levels
         come from the subset (R takes knots from all rows).
+    cov : dict of group to covariance of its levels, optional
+        Labelled data frames; see `random_terms.py`.
     contrasts : mapping of factor to contrast, optional
         "treatment" (the default, for ordered factors too), "sum", "helmert", "poly", "diff", "sas", R's names, or a
         (K, m) matrix. That of a column which no formula uses is kept for an update that brings it in, with a note.
@@ -74,6 +76,7 @@ class Recipe:
     design: SurveyDesign | None = None
     levels: Any = None
     subset: Any = None
+    cov: Any = None
     contrasts: Mapping[str, Any] | None = None
     settled: tuple[str, ...] = ()
     constraints: Any = None
@@ -110,11 +113,19 @@ class Recipe:
             given["settled"] = ()
         if "formula" in given:
             given["formula"] = updated_formula(self.formula, given["formula"])
+            if self.cov is not None and "cov" not in given:
+                given["cov"] = _still_there(self.cov, given["formula"])
         for role in ("nominal", "scale"):
             old = getattr(self, role)
             if role in given and old is not None:
                 given[role] = updated_side(old, given[role], role)
         return replace(self, **given)
+
+
+def _still_there(cov: Mapping[str, Any], formula: str) -> dict[str, Any] | None:
+    """Covariances of the groups that a formula has."""
+    groups = {part.group.label for part in parse_formula(formula, ())[1].random} if not uses_dot(formula) else set()
+    return {name: K for name, K in cov.items() if name in groups} or None
 
 
 def updated_formula(old: str, new: str) -> str:

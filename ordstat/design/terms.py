@@ -134,7 +134,8 @@ def _combined(
     if np.abs(_with_constant(old) @ change - new).max() > _LEFT * np.abs(new).max():
         return None
     used = change[1:].any(axis=1)
-    return np.asarray(change[0] + np.hstack([one.matrix for one in coded])[:, used] @ change[1:][used])
+    found = change[0] + np.hstack([one.matrix for one in coded])[:, used] @ change[1:][used]
+    return np.where(np.abs(found) < _ROUNDING * np.abs(found).max(axis=0), 0.0, found)  # scales grow with exp(found)
 
 
 def hypotheses(part: Part, codings: Mapping[str, Coding], contrasts: Contrasts) -> dict[str, FloatArray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -120,6 +120,8 @@ class Classifier(BinaryLearner):
         Where it has a random_state that is None, each clone is given one.
     scaling : str or None
         As in `fit_scaling`.
+    slowness : float
+        As of any `BinaryLearner`.
 
     Raises
     ------
@@ -129,6 +131,7 @@ class Classifier(BinaryLearner):
 
     model: Any
     scaling: str | None = "range"
+    slowness: float = field(default=1.0, repr=False)
 
     def __post_init__(self) -> None:
         from sklearn.base import BaseEstimator, is_classifier

@@ -106,11 +106,12 @@ class Reduction(Method):
 
     def work(self, sample: Sample) -> Work:
         """The extended examples, or a classifier for every question."""
-        n, questions = self._given(sample), sample.n_levels - 1
+        base = parse_base(self.base, type(self).__name__)
+        n, questions, slowness = _rows_given(base, sample), sample.n_levels - 1, base.slowness
         separate = parse_encoding(self.encoding).codes(2) is None
         memory, instead = 8.0 * _NUMBERS * n * questions, "Join levels or take fewer rows"
         if separate:
-            seconds = questions * (_FIT_SECONDS + _ROW_SECONDS * n)
+            seconds = slowness * questions * (_FIT_SECONDS + _ROW_SECONDS * n)
             return Work(
                 what=f"trains {questions} classifiers on {n} rows", memory=memory, seconds=seconds, instead=instead
             )
@@ -119,15 +120,9 @@ class Reduction(Method):
         return Work(
             what=f"makes {n * questions} examples of {sample.X.shape[1] + questions} columns",
             memory=memory + 8.0 * _COPIES * numbers,
-            seconds=_NUMBER_SECONDS * numbers,
+            seconds=slowness * _NUMBER_SECONDS * numbers,
             instead=f"{instead}, or encoding='separate'",
         )
-
-    def _given(self, sample: Sample) -> int:
-        """About how many rows the classifier is given."""
-        weights = sample.case_weights
-        counts = parse_base(self.base, type(self).__name__).counts_rows and np.array_equal(weights, np.rint(weights))
-        return int(weights.sum()) if counts else int(np.count_nonzero(weights))
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> ReductionFit:
         """Fit to arrays.
@@ -186,6 +181,14 @@ class Reduction(Method):
             ("Columns scaled", SCALED[self.scaling]),
             *learned.facts,
         )
+
+
+def _rows_given(base: BinaryLearner, sample: Sample) -> int:
+    """About how many rows the classifier is given."""
+    weights = sample.case_weights
+    if base.counts_rows and np.array_equal(weights, np.rint(weights)):
+        return int(weights.sum())
+    return int(np.count_nonzero(weights))
 
 
 def crossed(rule: CountingRule, train: DistinctRows, gaps: FloatArray) -> float:

@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from .._typing import FloatArray, IntArray
+from .costs import CostMatrix
 from .probable import CostRule, expected_costs
 from .reduction.answers import ModalRule, in_order
 from .rules import GapRule, Rule
@@ -46,6 +47,17 @@ def lean(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
     cost = rule.cost.matrix(2)
     with np.errstate(divide="ignore", invalid="ignore"):  # a mistake may be free
         return np.asarray(rule.log_odds_above(rows, scores)[:, 0] - np.log(cost[0, 1] / cost[1, 0]))
+
+
+def leanings(probabilities: FloatArray, cost: CostMatrix, order: IntArray) -> FloatArray:
+    """`decisions` from probabilities (N, K) alone: log odds of two levels, expected costs with their sign changed."""
+    K = len(order)
+    if K > 2:
+        return np.asarray(-expected_costs(probabilities, cost)[:, order])
+    costs = cost.matrix(2)
+    with np.errstate(divide="ignore"):
+        odds = np.log(probabilities[:, 1] / probabilities[:, 0]) - np.log(costs[0, 1] / costs[1, 0])
+    return np.asarray(np.clip(odds if order[1] == 1 else -odds, -_LARGEST, _LARGEST))
 
 
 def decisions(rule: Rule, rows: Rows, order: IntArray) -> FloatArray:

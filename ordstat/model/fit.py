@@ -315,6 +315,17 @@ class LikelihoodFit(Fit):
     marginal: Marginal | None = None
     order: KeptOrder | None = None
 
+    @property
+    def edf(self) -> int:
+        """Number of estimated parameters, those of the covariance of random effects with them."""
+        own = 0 if self.marginal is None else self.marginal.n_phi
+        return int(np.count_nonzero(~self.aliased)) + own
+
+    def bread(self) -> FloatArray:
+        """(P' + m, P' + m) covariance by the information; of the parameters of random effects too where there are some,
+        NaN at a boundary."""
+        return self.information.covariance() if self.marginal is None else self.marginal.covariance.copy()
+
     def on_flexible_scale(self) -> FloatArray | None:
         """(F, P) map from `coefficients` to (thresholds and nominal effects threshold by threshold of each column,
         beta, zeta, lambda), F = (1 + q)(K-1) + ...; None where that is the identity (flexible thresholds)."""

@@ -6,15 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from ..exceptions import OptionError
+from ..exceptions import OptionError, UnavailableError
 from .beside import coefficients, coefficients_data
 from .bounds import bounds, bounds_data
 from .coefficients import forest, forest_data, parallel, parallel_data, profiles, profiles_data
 from .confusion import confusion, confusion_data, reliability, reliability_data
 from .dependence import dependence, dependence_data
-from .drawn import DrawnEnsemble, DrawnLikelihood, DrawnRanker, DrawnTrees, Picture
+from .drawn import DrawnEnsemble, DrawnLikelihood, DrawnMixed, DrawnRanker, DrawnTrees, Picture
 from .interaction import interaction, interaction_data
 from .latent import density, density_data, latent, latent_data, margins, margins_data
+from .random_effects import ranef, ranef_data
 from .residuals import residuals, residuals_data
 from .rounds import rounds, rounds_data, selection, selection_data
 from .tree import rounds as tree_rounds
@@ -137,6 +138,42 @@ class LikelihoodPlots(Plots):
     interaction_data = Picture(interaction_data)
     residuals = Picture(residuals)
     residuals_data = Picture(residuals_data)
+
+
+#: Pictures of a fit with random effects; others would show its fixed effects alone.
+MIXED = ("confusion", "forest", "profiles", "ranef")
+
+
+class MixedPlots(LikelihoodPlots):
+    """Pictures of a fit with random effects: those of its coefficients, and of the effects of the groups.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact + (1 | judge)", data=datasets.load("wine"))
+    >>> fit.plot
+    plots: confusion, forest, profiles, ranef
+    >>> fit.plot.ranef_data()[["level", "mode", "lower", "upper"]].round(2).tail(2).to_numpy().tolist()
+    [[3, 0.97, -0.2, 2.14], [1, 1.7, 0.61, 2.78]]
+    """
+
+    results: DrawnMixed
+
+    ranef = Picture(ranef)
+    ranef_data = Picture(ranef_data)
+
+    def _works(self, plot: str) -> bool:
+        return plot in MIXED
+
+    def __getattribute__(self, name: str) -> Any:
+        """Refuse what a fit with random effects has no picture of."""
+        if name.removesuffix("_data") not in MIXED and isinstance(
+            vars(LikelihoodPlots).get(name, vars(Plots).get(name)), Picture
+        ):
+            raise UnavailableError(
+                f".plot.{name} is not available of a fit with random effects; there are {', '.join(MIXED)}."
+            )
+        return super().__getattribute__(name)
 
 
 class EnsemblePlots(Plots):

@@ -91,6 +91,12 @@ class DrawnLikelihood(DrawnRanker, Protocol):
     def emmeans(self) -> Callable[..., Any]: ...
 
 
+class DrawnMixed(DrawnLikelihood, Protocol):
+    """A likelihood fit with random effects."""
+
+    def ranef(self) -> pd.DataFrame: ...
+
+
 class DrawnRounds(DrawnRanker, Protocol):
     """A fit made in rounds."""
 

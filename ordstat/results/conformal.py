@@ -27,6 +27,7 @@ from ..model.rules import GapRule
 from ..model.sample import Rows, Sample
 from .fitted import FittedRanker, check_weights_go_with
 from .report.cells import count
+from .report.noted import NotedFrame
 from .report.render import Report, Reported, Table
 
 _BY = {
@@ -132,7 +133,8 @@ class ConformalIntervals(Reported):
         rows = {"all": np.ones(sample.n, dtype=np.bool_)}
         rows |= {level: sample.y == code for code, level in enumerate(levels) if (sample.y == code).any()}
         found = [_coverage(held[r], (ends[1] - ends[0] + 1)[r], sample.case_weights[r]) for r in rows.values()]
-        return pd.DataFrame(found, index=pd.Index(list(rows), name=self.results.design.response, dtype=object))
+        frame = pd.DataFrame(found, index=pd.Index(list(rows), name=self.results.design.response, dtype=object))
+        return NotedFrame.of(frame, (), "Coverage and size of the intervals")
 
     def report(self) -> Report:
         """The summary as data."""

@@ -12,10 +12,10 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..assess.errors import MEASURES, error_table
-from ..model.fit import Fit, LikelihoodFit
+from ..model.fit import Fit
 from ..model.sample import Sample
 from .evaluation import CalibratedMethod, RankingMethod, evaluate
-from .likelihood.mixed.population import PopulationRule, held_part, learned_part
+from .likelihood.mixed.new_groups import ForNewGroups
 
 if TYPE_CHECKING:
     from ..design.design import Design
@@ -74,8 +74,15 @@ class Contestant:
     def groupings(self) -> list[IntArray]:
         """(N,) codes of groups of rows that belong together, one for each column that says so."""
         sample = self.design.sample
-        terms = () if sample.rows.random is None else sample.rows.random.terms
-        return [*(() if sample.cluster is None else (sample.cluster,)), *(term.codes for term in terms)]
+        groups = None if sample.rows.random is None else sample.rows.random.apart()
+        return [codes for codes in (sample.cluster, groups) if codes is not None]
+
+    @property
+    def learner(self) -> Any:
+        """What is fitted: with random effects, a fit that predicts averages over new groups."""
+        if self.design.sample.rows.random is not None:
+            return ForNewGroups(cast(Any, self.method))
+        return self.method if self.calibrated is None else self.calibrated
 
     def judged(self, held: FloatArray, cost: Any, seed: list[int]) -> Judged:
         """Fit to what is not held out, and what the rest says of it.
@@ -96,14 +103,11 @@ class Contestant:
                 return Judged(values=np.full(len(MEASURES), np.nan), failure=text)
 
     def _judged(self, held: FloatArray, cost: Any, rng: np.random.Generator) -> Judged:
-        sample, learner = self.sample, self.method if self.calibrated is None else self.calibrated
-        train = learned_part(_weighted(sample, sample.case_weights - held))
-        test = held_part(_weighted(sample, held))
+        sample = self.sample
+        train, test = _weighted(sample, sample.case_weights - held), _weighted(sample, held)
         begun = time.perf_counter()
-        fit = learner.fit(train, rng)
+        fit = self.learner.fit(train, rng)
         seconds = time.perf_counter() - begun
-        if isinstance(fit, LikelihoodFit) and fit.marginal is not None:
-            fit = replace(fit, rule=PopulationRule(fit, cast(Any, fit.rule)))
         table = error_table(evaluate(fit, test, cost, self._results(fit).probabilities_of))
         known = dict(zip(table.names, table.values, strict=True))
         values = np.array([known.get(name, np.nan) for name in MEASURES])

@@ -41,10 +41,12 @@ def error_measures(
     weights : str or (N,) array, optional
         Case weights of `newdata`; a string names its column. A Series must have its index.
     cv : int, optional
-        Number of folds of a cross-validation: gives columns "cv" and "cv se".
+        Number of folds of a cross-validation: gives columns "cv" and "cv se". Clusters stay in one fold, and so do the
+        groups of random effects (of crossed ones the more numerous), whose rows are then predicted by averages over
+        the random effects.
     bootstrap : int, optional
-        Number of bootstrap samples of rows (of clusters, where the fit has them) behind columns "training se"
-        and "new data se".
+        Number of bootstrap samples of rows (of clusters or groups of random effects, where the fit has them) behind
+        columns "training se" and "new data se".
     seed : int or numpy.random.Generator
         Seed of folds and bootstrap.
     callback : callable(step, total, message), optional
@@ -67,7 +69,7 @@ def error_measures(
     check_weights_go_with(newdata, weights)
     _check_folds(fit, cv)
     rng, callback = generator(seed), reporter(callback)
-    sample = fit.design.sample
+    sample = fit.divisible
 
     def table(predictions: Predictions, cluster: IntArray | None) -> ErrorTable:
         if bootstrap is None:
@@ -81,14 +83,15 @@ def error_measures(
         fit.check_parts()
         result = crossvalidate(fit.learner, sample, cv, rng, fit.probabilities_of, callback)
         columns |= _error_columns("cv", result.table)
-    return pd.DataFrame(columns, index=list(fit.training_errors.names))
+    notes = fit.fold_notes if cv is not None else ()
+    return NotedFrame.of(pd.DataFrame(columns, index=list(fit.training_errors.names)), notes, "Errors and agreement")
 
 
 def _check_folds(fit: FittedRanker, cv: Any) -> None:
     """OptionError for a number of folds that is none, or more than there are rows or clusters to deal out."""
     if cv is None:
         return
-    sample = fit.design.sample
+    sample = fit.divisible
     whole("cv: the number of folds", cv, 2)
     most, what = (sample.n, "rows") if sample.cluster is None else (np.unique(sample.cluster).size, "clusters")
     if cv > most:
@@ -126,7 +129,8 @@ def confusion_matrix(fit: FittedRanker, newdata: Any = None, *, weights: Any = N
     cells, labels = confusion(p.y, p.codes, p.weights, p.n_levels), list(fit.levels)
     rounded = np.rint(cells)
     values = rounded.astype(np.int64) if np.array_equal(rounded, cells) else cells
-    return pd.DataFrame(values, index=pd.Index(labels, name="observed"), columns=pd.Index(labels, name="predicted"))
+    frame = pd.DataFrame(values, index=pd.Index(labels, name="observed"), columns=pd.Index(labels, name="predicted"))
+    return NotedFrame.of(frame, (), "Observed levels (rows) by predicted levels (columns)")
 
 
 # Margins
@@ -184,7 +188,8 @@ def errors_at_margin(
     use = fit.geometry is not None if normalised is None else normalised
     if use and fit.geometry is None:
         raise OptionError(f"{fit.method!r} has no norm for its margins: use normalised=False.")
-    return pd.DataFrame(vars(margin_errors(fit, deltas, use))).set_index("deltas").rename_axis("Delta")
+    frame = pd.DataFrame(vars(margin_errors(fit, deltas, use))).set_index("deltas").rename_axis("Delta")
+    return NotedFrame.of(frame, (), f"Training errors at {'normalised ' * use}margin Delta")
 
 
 def margin_errors(fit: FittedRanker, deltas: Sequence[float] | None, normalised: bool) -> DeltaErrors:

@@ -109,7 +109,7 @@ def _paid(cost: Any, sample: Sample, codes: Any) -> FloatArray:
 
 
 def crossvalidate(
-    method: RankingMethod,
+    method: Learner,
     sample: Sample,
     folds: int,
     rng: np.random.Generator,

@@ -19,6 +19,7 @@ from ..assess.margins import Margins, margins
 from ..assess.training_bounds import training_bounds
 from ..exceptions import DataError, OptionError, UnavailableError
 from ..model.costs import sample_costs
+from ..model.empty_levels import Learner
 from ..model.fit import Certificate, Fit, Geometry, Trace
 from ..model.rules import GapRule
 from ..model.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
@@ -159,9 +160,19 @@ class FittedRanker:
         )
 
     @property
-    def learner(self) -> RankingMethod:
+    def learner(self) -> Learner:
         """What fits other rows in the same way: the method, with its calibration if it has one."""
         return self.method if self.calibrated is None else self.calibrated
+
+    @property
+    def divisible(self) -> Sample:
+        """The rows of the fit for folds, with the clusters that stay together."""
+        return self.design.sample
+
+    @property
+    def fold_notes(self) -> tuple[str, ...]:
+        """What there is to say of errors by folds."""
+        return ()
 
     def check_rows(self) -> None:
         """UnavailableError where the rows that the fit was learned from are not all at hand to fit again."""

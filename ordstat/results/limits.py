@@ -58,7 +58,7 @@ def fold_limits(fit: FittedRanker, folds: int, delta: float, seed: int | np.rand
         Clusters, a survey design or case weights: the rows are not independent one by one.
     """
     fit.check_parts()
-    sample = fit.design.sample
+    sample = fit.divisible
     if reason := DRAWN if fit.design.survey is not None else dependence(sample):
         raise OptionError(reason.replace("No margin bounds: they need", "bounds(cv=) needs"))
     if np.any(sample.case_weights != 1.0):

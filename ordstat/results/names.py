@@ -8,20 +8,22 @@ OF_LIKELIHOOD = frozenset((
     "se", "vcov", "with_vcov", "confint", "profile", "anova", "drop1", "add1", "step", "test", "nominal_test",
     "scale_test", "brant", "score_test", "bootstrap", "wild_bootstrap", "residuals", "influence", "gof",
     "discrimination", "convergence", "simulate", "effects", "emmeans", "loglik", "aic", "bic", "deviance", "bse",
-    "tvalues", "pvalues", "conf_int", "cov_params", "llf", "emtrends", "joint_tests", "marginal_effects",
+    "tvalues", "pvalues", "conf_int", "cov_params", "llf", "emtrends", "joint_tests", "marginal_effects", "sentence",
 ))  # fmt: skip
 
 #: What results tell each other, the api and the pictures; `dir()` leaves it out.
 INTERNAL = frozenset((
     "alerts", "augments", "bias_reduced", "calibrated", "check_parts", "check_rows", "delta_values", "design",
-    "family", "fit", "fitter", "gaps", "geometry", "learner", "margin_bounds", "margin_bounds_at", "margin_frame",
+    "divisible", "family", "fit", "fitter", "fold_notes", "gaps", "geometry", "learner", "margin_bounds",
+    "margin_bounds_at", "margin_frame",
     "new_predictions", "new_sample", "no_bounds", "no_margins", "other_names", "own_cost", "own_covariance",
     "parameters", "random_parameters", "predicted", "predicts", "prediction_types", "probabilities_of",
     "robust", "summary_data", "target", "z_values",
     "threshold_names", "trace", "training", "training_errors", "training_margins", "judged_sample", "rule",
     # figures of glance() and discrimination(), columns of tables
     "lr_chi2", "lr_df", "lr_p_value", "mcfadden", "nagelkerke", "null_loglik", "threshold_se",
-    "t_df", "df_residual", "estimates", "figures_of_fit", "held_in_order", "kind", "title",
+    "t_df", "whole_covariance", "df_residual", "design_df", "estimates", "figures_of_fit", "held_in_order", "kind",
+    "title",
 ))  # fmt: skip
 
 

@@ -121,14 +121,14 @@ def test_a_likelihood_that_is_not_that_of_the_estimates_is_when_theirs_is_no_hig
     assert (found and found.name) == name
 
 
-def beyond(answer, here, further, lam=-13.0):
+def beyond(answer, here, further, lam=-13.0, limit=-1.0):
     """What is said of a likelihood of R above ours, where ours holds lambda at -8 and R has gone on."""
     ended = np.append(answer.numbers["estimates"][:-1], -8.0)
     mine = Answer(answer.numbers | {"estimates": ended, "reached": np.zeros(1)}, {})
     theirs_at = np.append(ended[:-1], lam)
     other = theirs(mine, estimates=theirs_at, loglik=answer.numbers["loglik"] + 0.1)
     (check,) = [check for check in compare(mine, other) if check.kind == NO_END]
-    heights = {-8.0: here, 2.0 * lam + 8.0: further}
+    heights = {-8.0: here, 2.0 * lam + 8.0: further, -np.inf: limit}
     case = case_of(mine, other)
     case.spec = replace(case.spec, link="log-gamma")
     case.highest_at_lambda = lambda value: answer.number("loglik") + heights[value]
@@ -140,6 +140,8 @@ def test_lambda_without_end_is_excused_where_nothing_is_higher_at_ours(answer):
     assert beyond(answer, here=0.0, further=0.11) == "lambda without end"
     assert beyond(answer, here=0.01, further=0.11) is None  # ours is no maximum
     assert beyond(answer, here=0.0, further=0.09) is None  # R's may be one
+    assert beyond(answer, here=0.0, further=0.09, limit=0.11) == "lambda without end"
+    assert beyond(answer, here=0.01, further=0.09, limit=0.11) is None
     assert beyond(answer, here=0.0, further=0.11, lam=-7.0) is None  # R's is one that ours has passed
 
 
@@ -174,17 +176,18 @@ def test_log_likelihoods_alone_are_excused_by_that_way_and_nothing_else(answer):
         assert (found and found.name) == name
 
 
-def profiled(answer, deviance, moved):
-    """What is said of a profile whose last limit R has elsewhere; R's deviance at that limit of ours is given."""
-    limits = np.array([0.5, 1.5, 2.0, 3.0])
+def profiled(answer, deviance, moved, last=3.0):
+    """What is said of a profile whose last limit R has elsewhere; R's deviance is given at ours, or at R's."""
+    limits = np.array([0.5, 1.5, 2.0, last])
     mine = Answer(answer.numbers | {"profile": limits}, answer.words)
-    other = theirs(mine, profile=limits + [0.0, 0.0, 0.0, moved])
+    asked = last if np.isfinite(last) else moved
+    other = theirs(mine, profile=np.array([0.5, 1.5, 2.0, last + moved if np.isfinite(last) else moved]))
     (check,) = [check for check in compare(mine, other) if not check.agrees]
     case = case_of(mine, other)
     case.fit = SimpleNamespace(
         fit=SimpleNamespace(aliased=np.zeros(1, dtype=bool), confounded=(), separation=None, n_lambda=0)
     )
-    case.held = lambda place, value: deviance if (place, value) == (1, 3.0) else 5.0
+    case.held = lambda place, value: deviance if (place, value) == (1, asked) else 5.0
     case.mended = lambda kind, mends: None
     found = explanation(case, check)
     return found and found.name
@@ -194,6 +197,11 @@ def test_a_limit_is_right_where_rs_deviance_is_the_quantile(answer):
     """The others, on which both agree, are not asked for: R's fit with an effect held may be a lower maximum."""
     assert profiled(answer, 3.841459, moved=1.0) == "profile limits"
     assert profiled(answer, 3.85, moved=1.0) is None
+
+
+def test_no_limit_is_right_where_rs_deviance_at_its_own_is_less_than_the_quantile(answer):
+    assert profiled(answer, 3.3, moved=9.0, last=np.inf) == "profile limits"
+    assert profiled(answer, 3.841459, moved=9.0, last=np.inf) is None
 
 
 def test_the_likelihood_of_another_model_than_the_one_asked_for_is(answer):
@@ -226,6 +234,15 @@ def test_a_distribution_with_a_parameter_has_known_ones_among_it():
     np.testing.assert_allclose(tails("log-gamma", 0.0)[0](x), tails("probit", np.nan)[0](x), rtol=1e-13)
 
 
+@pytest.mark.parametrize(("link", "side"), [("aranda-ordaz", 1.0), ("log-gamma", 1.0), ("log-gamma", -1.0)])
+def test_the_limit_of_lambda_is_the_one_it_comes_to(link, side):
+    x = np.concatenate([-np.geomspace(1.5, 0.2, 8), np.geomspace(0.2, 1.5, 8)])
+    limit, near = tails(link, side * np.inf), tails(link, side * 18.0)
+    for curve, expected in zip(near, limit, strict=True):
+        np.testing.assert_allclose(curve(18.0 * x), expected(x), atol=0.13 if link == "aranda-ordaz" else 0.02)
+    np.testing.assert_allclose(limit[0](x) + limit[1](x), 1.0, rtol=1e-15)
+
+
 def rows(link="logit"):
     """Three levels and one column: theta_1, theta_2 and beta, without a scale."""
     x, y = np.array([0.0, 1.0, 2.0, -1.0]), np.array([0, 1, 2, 1])
@@ -251,6 +268,13 @@ def test_the_likelihood_is_the_one_written_out():
     parameters = np.array([-1.0, 1.0, 0.5])
     np.testing.assert_allclose(rows().probabilities(parameters), expected, rtol=1e-14)
     assert rows().loglik(parameters) == pytest.approx(np.log(expected) @ [1, 2, 1, 1], rel=1e-14)
+
+
+def test_errors_by_differences_are_those_of_multinomial_shares():
+    """Thresholds alone, at shares 1/5, 3/5 and 1/5 of a weight of 5: Var(theta) = 1 / (5 F (1 - F))."""
+    plain = replace(rows(), upper=rows().upper[:, :2], lower=rows().lower[:, :2])
+    at = np.log(np.array([0.2, 0.8]) / np.array([0.8, 0.2]))
+    np.testing.assert_allclose(plain.errors(at), np.sqrt(1.0 / (5.0 * 0.16)), rtol=1e-6)
 
 
 def test_the_highest_likelihood_with_a_parameter_held():

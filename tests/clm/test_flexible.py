@@ -54,6 +54,14 @@ def cdf(name: str, t: mp.mpf, lam: float) -> mp.mpf:
     return p if lam > 0 else 1 - p
 
 
+def between(name: str, top: mp.mpf, bottom: mp.mpf, lam: float) -> mp.mpf:
+    """F(top) - F(bottom); where F is an integral, the one from bottom to top."""
+    if name == "aranda-ordaz" or abs(lam) >= 0.05 or not (mp.isfinite(top) and mp.isfinite(bottom)):
+        return cdf(name, top, lam) - cdf(name, bottom, lam)
+    steps = max(2, int(mp.ceil((top - bottom) / 2)) + 1)
+    return mp.quad(lambda s: mp.exp(log_density(name, s, lam)), mp.linspace(bottom, top, steps))
+
+
 def slope(name: str, t: mp.mpf, lam: float) -> mp.mpf:
     if name == "aranda-ordaz":
         return (1 - mp.exp(t)) / (1 + mp.mpf(lam) * mp.exp(t))
@@ -63,7 +71,7 @@ def slope(name: str, t: mp.mpf, lam: float) -> mp.mpf:
 def truth(name: str, lam: float, u: float, lo: float) -> dict[str, float]:
     """log p and its derivatives by definition."""
     top, bottom = mp.mpf(u), mp.mpf(lo)
-    p = cdf(name, top, lam) - cdf(name, bottom, lam)
+    p = between(name, top, bottom, lam)
     none = mp.mpf(0)
     a, s_u = (none, none) if np.isinf(u) else (mp.exp(log_density(name, top, lam)) / p, slope(name, top, lam))
     b, s_l = (none, none) if np.isinf(lo) else (mp.exp(log_density(name, bottom, lam)) / p, slope(name, bottom, lam))

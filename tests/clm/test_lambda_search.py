@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
+from benchmarks.against_r.specs import KINDS
 from ordstat import ordfit
 from ordstat.exceptions import ConvergenceWarning, OptionError
 from ordstat.results.likelihood.results import LikelihoodResults
@@ -98,3 +99,14 @@ def test_a_start_far_from_the_data_is_refused() -> None:
     y = np.searchsorted([-1, 0, 1], x + rng.logistic(size=60))
     with pytest.raises(OptionError, match="start must give a finite likelihood with finite derivatives"):
         ordfit("y ~ x", {"x": x, "z": z, "y": y}, link="cloglog", scale="~ z", start=(-1, 0.3, 1, -3, 3))
+
+
+def test_a_likelihood_that_is_flat_at_the_end_of_lambda() -> None:
+    """Two levels and weak effects: from 5 to 8 the log-likelihood moves by 6e-11."""
+    spec = KINDS["any"](32, 141)
+    with pytest.warns(ConvergenceWarning, match="as lambda grows"):
+        fit = ordfit(spec.formula, spec.frame, link="log-gamma", weights=spec.weights)
+    assert fit.params["lambda"] == 8.0 and np.isnan(fit.se["lambda"])
+    held = ordfit(spec.formula, spec.frame, link=("log-gamma", 5.0), weights=spec.weights)
+    assert fit.loglik == pytest.approx(held.loglik, abs=1e-9)
+    assert fit.se.drop("lambda").max() < 2.0

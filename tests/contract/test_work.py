@@ -47,6 +47,22 @@ def test_a_level_for_every_row_is_too_much(name):
 
 
 @pytest.mark.filterwarnings("ignore:Response y has:ordstat.exceptions.DataWarning")
+@pytest.mark.parametrize("method", ["clm", "acat"])
+def test_nominal_effects_of_a_level_for_every_row_are_too_many(method):
+    with pytest.raises(DataError, match=r"(nominal effects|pairs of thresholds).* (seconds|minutes).*force=True"):
+        ordfit("y ~ a", _rows(2000, 2000), method, nominal="~ b")
+
+
+def test_a_slow_classifier_is_counted_as_slow():
+    """Boosting by histograms takes ten times as long as one tree, about."""
+    sample = _design(_rows(300, 300)).sample
+    slow, quick = (resolve(name).work(sample).seconds for name in ("red-hgb", "red-tree"))
+    assert slow == pytest.approx(10 * quick)
+    with pytest.raises(DataError, match="force=True"):
+        require_affordable(resolve("red-hgb").work(sample), "red-hgb", sample.n)
+
+
+@pytest.mark.filterwarnings("ignore:Response y has:ordstat.exceptions.DataWarning")
 @pytest.mark.parametrize("name", [name for name in METHODS if not METHODS[name].method.needs.two_levels])
 def test_no_method_begins_what_it_cannot_end(name, monkeypatch):
     """20000 rows, each a level of its own, are 3 GiB for every array of rows and levels."""

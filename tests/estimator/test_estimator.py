@@ -222,7 +222,16 @@ def test_get_params_lists_every_option(method):
     value = entry.method(**entry.preset)
     params = OrdinalClassifier(method).get_params()
     assert {"method", "levels", "random_state", *({"cost"} - set(entry.preset))} <= set(params)
-    for name in set(params) - {"method", "levels", "random_state", "calibrate", "constraints", "force"}:
+    for name in set(params) - {
+        "method",
+        "levels",
+        "random_state",
+        "calibrate",
+        "constraints",
+        "force",
+        "random",
+        "new_groups",
+    }:
         assert params[name] == getattr(value, name)
     assert not set(params) & set(entry.preset)
 
@@ -252,7 +261,8 @@ def test_an_unknown_parameter_is_refused_with_the_known_ones():
     model = OrdinalClassifier("redsvm", C=3.0)
     before = model.get_params()
     with pytest.raises(
-        OptionError, match=r"no parameter 'D'.*method, levels, random_state, calibrate, constraints, force, C"
+        OptionError,
+        match=r"no parameter 'D'.*method, levels, random_state, calibrate, constraints, force, random, new_groups, C",
     ):
         model.set_params(C=5.0, D=1)
     assert model.get_params() == before

@@ -9,6 +9,7 @@ from reference_cases import load_data
 
 from ordstat import ordfit
 from ordstat.exceptions import DataError, DataWarning, OptionError
+from ordstat.results.likelihood.single_terms import coded_anew
 
 
 @pytest.fixture(scope="module")
@@ -223,3 +224,15 @@ def test_a_term_in_no_other_is_tested_by_its_own_columns() -> None:
     own = fit.test("x1:x2 = 0")["chisq"].iloc[0]
     for kind in ("III", "baseline"):
         assert fit.anova(type=kind).loc["x1:x2", "chisq"] == pytest.approx(own, rel=1e-10)
+
+
+def test_columns_coded_anew_are_zero_where_they_are():
+    """Rounding in a scale column would stand in the exponent of what grows without end."""
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame({"x": rng.normal(size=60), "f": pd.Categorical(rng.choice(list("abc"), 60))})
+    data["y"] = rng.integers(0, 3, 60)
+    fit = ordfit("y ~ f*x", data, contrasts={"f": "helmert"})
+    scale = coded_anew(fit, "scale", ["f:x"], "f:x").rows.scale
+    expected = pd.get_dummies(data["f"]).to_numpy() * data["x"].to_numpy()[:, None]
+    np.testing.assert_array_equal(scale == 0.0, expected == 0.0)
+    np.testing.assert_allclose(scale, expected, rtol=1e-12)

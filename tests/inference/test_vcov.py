@@ -6,9 +6,10 @@ import pytest
 import statsmodels.api as sm
 from reference_cases import load_data
 
+from benchmarks.walk import data_set
 from inference.dense import Dense
 from ordstat import ordfit
-from ordstat.exceptions import DataError, OptionError
+from ordstat.exceptions import DataError, OptionError, OrdstatWarning
 
 MODELS = {
     "location": ("rating ~ temp + contact", {}),
@@ -109,3 +110,13 @@ def test_columns_that_cannot_cluster():
 def test_choices_that_cannot_be_made(arguments, match):
     with pytest.raises(OptionError, match=match):
         ordfit("rating ~ temp", data=load_data("wine"), **arguments)
+
+
+def test_variances_that_rounding_makes_negative_are_unknown():
+    """A Cauchy fit short of its maximum; the warnings say so, and nothing leaks from NumPy."""
+    frame, options = data_set(24)
+    with pytest.warns(OrdstatWarning):
+        robust = ordfit(data=frame, method="cauchit", **options).with_vcov("HC1")
+    variances = pd.Series(np.diag(robust.vcov()), robust.vcov().index)
+    assert (variances < 0.0).any()
+    assert robust.se[variances.index].isna().equals(variances < 0.0)

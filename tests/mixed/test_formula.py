@@ -138,7 +138,7 @@ def test_update_of_a_fit() -> None:
     ("arguments", "words"),
     [
         ({"penalty": 1.0}, "penalty="),
-        ({"cluster": "judge"}, "cluster="),
+        ({"cluster": "bottle"}, "cluster must keep the rows of each group .* split 9 of the 9 groups"),
         ({"link": "log-gamma"}, "free parameter of link="),
         ({"design": SurveyDesign(weights="response")}, "design="),
         ({"quadrature": 0}, "quadrature must be 1"),
@@ -159,12 +159,10 @@ def test_nodes_are_for_one_column() -> None:
 def test_what_is_not_there_is_refused_in_words() -> None:
     fit = ordfit("rating ~ temp + (1 | judge)", WINE)
     with pytest.raises(UnavailableError, match="of a fit with random effects"):
-        fit.influence()
-    with pytest.raises(UnavailableError, match="Cross-validation"):
-        fit.errors(cv=3)
+        fit.conformal()
     with pytest.raises(UnavailableError, match="fits with random effects alone"):
         ordfit("rating ~ temp", WINE).ranef()
     with pytest.raises(OptionError, match="pooling of these"):
         pool([fit, fit])
-    assert "ranef" in dir(fit) and "influence" not in dir(fit)
+    assert "ranef" in dir(fit) and "conformal" not in dir(fit)
     assert "ranef" not in dir(ordfit("rating ~ temp", WINE))

@@ -113,7 +113,7 @@ def test_crossed_terms_and_slopes_in_groups_that_never_met() -> None:
         for t, place in enumerate(model.order):
             term, own = rows.terms[place], model.factors(found.likelihood.at.psi[model.n_fixed :])[t]
             start = sum(N[:t]) + term.codes[i] * term.q
-            z[start : start + term.q] = term.z[i] / model.spread[t] @ own
+            z[start : start + term.q] = term.z[i] @ model.scaling[t] @ own
         sd.append(z @ inverse @ z)
     np.testing.assert_allclose(errors, sd, rtol=1e-9)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -40,6 +40,8 @@ from .work import Work
 
 # Arrays of a number for each pair of thresholds of the rows at work, and seconds of a number in all Newton steps.
 _PAIR_COPIES, _PAIR_SECONDS = 4.0, 5e-7
+# Square matrices of nominal effects, and seconds for the cube of their number, where eigenvectors are asked for.
+_SQUARES, _CUBE_SECONDS = 5.0, 4e-10
 #: Penalties by name; a number is a ridge.
 PENALTIES: dict[str, Penalty] = {"jeffreys": Jeffreys()}
 
@@ -87,19 +89,16 @@ class OrdinalRegression(Method):
     def check(self, sample: Sample) -> None:
         super().check(sample)
         free = self.link if isinstance(self._latent(), FlexibleLink) else None
-        check_random(sample, **{"penalty=": self.penalty, "start=": self.start, "a free parameter of link=": free})
+        check_random(
+            sample, self.off_zero, **{"penalty=": self.penalty, "start=": self.start, "a free parameter of link=": free}
+        )
 
     def work(self, sample: Sample) -> Work | None:
-        """The probabilities of all rows and levels; pairs of levels, where P(y <= k) depends on all predictors."""
-        if self.family.local:
-            return super().work(sample)
-        n, pairs = float(np.count_nonzero(sample.case_weights)), (sample.n_levels - 1.0) ** 2
-        return Work(
-            what=f"works out derivatives by {pairs:.6g} pairs of thresholds for each of {n:.6g} rows",
-            memory=8.0 * _PAIR_COPIES * min(n, CHUNK) * pairs,
-            seconds=_PAIR_SECONDS * n * pairs,
-            instead="Join levels, take fewer rows, or a cumulative model, such as method='logit'",
-        ).and_of(super().work(sample))
+        """The probabilities of all rows and levels, and what grows faster."""
+        cells = super().work(sample)
+        if not self.family.local:
+            return _pairs_of_thresholds(sample).and_of(cells)
+        return cells if sample.rows.nominal is None else _nominal_covariance(sample).and_of(cells)
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> LikelihoodFit:
         self.check(sample)
@@ -120,6 +119,15 @@ class OrdinalRegression(Method):
     def nodes(self) -> int | str:
         """How random effects are integrated out: 1 by Laplace's approximation, nodes of quadrature, or "auto"."""
         return 1
+
+    def at_nodes(self, nodes: int) -> Self:
+        """The method with random effects integrated out by so many nodes."""
+        return self
+
+    @property
+    def off_zero(self) -> str | None:
+        """The penalty that keeps covariances of random effects off their boundary."""
+        return None
 
     def _latent(self) -> Link | FlexibleLink:
         """The link, or the family of links whose parameter is estimated."""
@@ -200,7 +208,7 @@ class OrdinalRegression(Method):
         )
         if sample.rows.random is None:
             return fit
-        return with_random_effects(fit, sample, problem, found, self.nodes, self.max_iter)
+        return with_random_effects(fit, sample, problem, found, self.nodes, self.max_iter, self.off_zero)
 
     def _checked_penalty(self, latent: Link | FlexibleLink) -> float | str | None:
         penalty = _penalty(self.penalty)
@@ -242,6 +250,29 @@ class OrdinalRegression(Method):
             # The mean squared length of standardised columns: known before the data are, as the bounds require.
             radius=math.sqrt(rows.X.shape[1] + 1.0),
         )
+
+
+def _pairs_of_thresholds(sample: Sample) -> Work:
+    """Where P(y <= k) depends on all predictors."""
+    n, pairs = float(np.count_nonzero(sample.case_weights)), (sample.n_levels - 1.0) ** 2
+    return Work(
+        what=f"works out derivatives by {pairs:.6g} pairs of thresholds for each of {n:.6g} rows",
+        memory=8.0 * _PAIR_COPIES * min(n, CHUNK) * pairs,
+        seconds=_PAIR_SECONDS * n * pairs,
+        instead="Join levels, take fewer rows, or a cumulative model, such as method='logit'",
+    )
+
+
+def _nominal_covariance(sample: Sample) -> Work:
+    """Of thresholds and nominal effects: the eigenvectors of their information, where some estimates are infinite."""
+    assert sample.rows.nominal is not None
+    effects = (sample.n_levels - 1.0) * (1.0 + sample.rows.nominal.shape[1])
+    return Work(
+        what=f"works out the covariance of {effects:.6g} thresholds and nominal effects",
+        memory=8.0 * _SQUARES * effects**2,
+        seconds=_CUBE_SECONDS * effects**3,
+        instead="Join levels, or take fewer columns into nominal=",
+    )
 
 
 def _penalty(given: Any) -> Penalty | None:

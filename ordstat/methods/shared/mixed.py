@@ -12,6 +12,7 @@ from ...checks import is_whole
 from ...exceptions import OptionError
 from ...model.fit import Certificate, LikelihoodFit, Trace
 from ...model.likelihood.rule import LikelihoodRule
+from ...model.random_effects import check_whole_groups
 from ...model.sample import Sample
 from ...solvers.likelihood.estimate import Estimate
 from ...solvers.likelihood.layout import Layout
@@ -21,6 +22,9 @@ from ...solvers.likelihood.problem import Problem
 
 #: Nodes that "auto" may come to.
 MOST_NODES = 100
+#: Penalties of the covariances of random effects, and one in a summary.
+RANDOM_PENALTIES = ("gamma", None)
+GAMMA = "gamma(2, 0) on random effects"
 
 
 def checked_quadrature(name: str, value: Any, of: Any) -> int | str:
@@ -35,25 +39,33 @@ def checked_quadrature(name: str, value: Any, of: Any) -> int | str:
     )
 
 
-def check_random(sample: Sample, **options: Any) -> None:
-    """OptionError where random effects meet what they do not go with."""
+def check_random(sample: Sample, penalty: str | None, **options: Any) -> None:
+    """OptionError where random effects meet what they do not go with, or their penalty meets none."""
     if sample.rows.random is None:
+        if penalty is not None:
+            raise OptionError(
+                f"random_penalty={penalty!r} must go with random effects, and the formula has none: add a term such as "
+                "(1 | group), or leave it out."
+            )
         return
-    refused = {**options, "cluster=": sample.cluster}
-    for name, value in refused.items():
+    for name, value in options.items():
         if value is not None:
-            raise OptionError(f"{name} must be left out where the formula has random effects; got {_shown(value)}.")
-
-
-def _shown(value: Any) -> str:
-    return "values" if isinstance(value, np.ndarray) else repr(value)
+            raise OptionError(f"{name} must be left out where the formula has random effects; got {value!r}.")
+    if sample.cluster is not None:
+        check_whole_groups(sample.rows.random, sample.cluster)
 
 
 def with_random_effects(
-    fit: LikelihoodFit, sample: Sample, problem: Problem, found: Estimate, quadrature: int | str, max_iter: int
+    fit: LikelihoodFit,
+    sample: Sample,
+    problem: Problem,
+    found: Estimate,
+    quadrature: int | str,
+    max_iter: int,
+    penalty: str | None,
 ) -> LikelihoodFit:
-    """The fit with random effects, from the one without."""
-    mixed = mixed_estimate(problem, (found.optimum.alpha, found.rest), quadrature, max_iter)
+    """The fit with random effects, from the one without; `penalty` is that of their covariances."""
+    mixed = mixed_estimate(problem, (found.optimum.alpha, found.rest), quadrature, max_iter, penalty)
     marginal, layout = mixed.marginal(fit.loglik), Layout.of(problem)
     alpha, rest = _parts(mixed.fixed, problem)
     bare = layout.rule(alpha, rest, found.family, _rule(fit).cost)
@@ -61,6 +73,7 @@ def with_random_effects(
     size = mixed.likelihood.model.n_fixed
     return replace(
         fit,
+        facts=fit.facts if penalty is None else (*fit.facts, ("penalty", GAMMA)),
         rule=rule,
         certificate=_certificate(mixed),
         trace=Trace(iterations=len(mixed.logliks) - 1, objective=np.array(mixed.logliks), message=mixed.message),

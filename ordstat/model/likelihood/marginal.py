@@ -17,9 +17,11 @@ class EffectsOfGroups:
     Attributes
     ----------
     factor : (q, q)
-        Lambda, its diagonal >= 0.
-    entries : (m,) and (m,)
-        Rows and columns of Lambda that are parameters.
+        Lambda, any whose Lambda Lambda' is the covariance, not always a triangle.
+    entries : (m',) and (m',)
+        Its rows and columns that are not always 0.
+    n_phi : int
+        m, how many parameters it has.
     modes : (G, q)
         b^ of every group.
     conditional : (G, q, q)
@@ -30,6 +32,7 @@ class EffectsOfGroups:
 
     factor: FloatArray
     entries: tuple[IntArray, IntArray]
+    n_phi: int
     modes: FloatArray
     conditional: FloatArray
     boundary: dict[int, float]
@@ -52,7 +55,7 @@ class EffectsOfGroups:
             return np.asarray(self.covariance / np.outer(sd, sd))
 
     def deviation_slopes(self) -> FloatArray:
-        """(q, m) derivatives of `deviations` by the parameters of Lambda; NaN where one is 0."""
+        """(q, m') derivatives of `deviations` by the entries of Lambda; NaN where one is 0."""
         rows, columns = self.entries
         out = np.zeros((len(self.factor), rows.size))
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -60,7 +63,7 @@ class EffectsOfGroups:
         return out
 
     def correlation_slopes(self, r: int, s: int) -> FloatArray:
-        """(m,) derivatives of the correlation of two columns."""
+        """(m',) derivatives of the correlation of two columns."""
         rows, columns = self.entries
         sd, rho, by_sd = self.deviations, self.correlations[r, s], self.deviation_slopes()
         out = -rho * (by_sd[r] / sd[r] + by_sd[s] / sd[s])
@@ -77,8 +80,8 @@ class Marginal:
     ----------
     terms : tuple of EffectsOfGroups
         In the order of the formula.
-    covariance : (P' + m, P' + m)
-        Of the estimated fixed parameters and then of those of Lambda, term by term; NaN of what is at its boundary.
+    covariance : (P' + m', P' + m')
+        Of the fixed parameters and then of the entries of Lambda, term by term; NaN of what is at its boundary.
     quadrature : int
         Nodes: 1 of Laplace's approximation, negative of a rule without modes.
     plain_loglik : float
@@ -96,18 +99,17 @@ class Marginal:
     @property
     def n_phi(self) -> int:
         """m."""
+        return sum(term.n_phi for term in self.terms)
+
+    @property
+    def n_entries(self) -> int:
+        """m'."""
         return sum(term.entries[0].size for term in self.terms)
 
     @property
     def n_fixed(self) -> int:
         """P'."""
-        return len(self.covariance) - self.n_phi
-
-    def covariance_of(self, k: int) -> FloatArray:
-        """(m, m) of the parameters of Lambda of term k."""
-        start = self.n_fixed + sum(term.entries[0].size for term in self.terms[:k])
-        own = slice(start, start + self.terms[k].entries[0].size)
-        return np.asarray(self.covariance[own, own])
+        return len(self.covariance) - self.n_entries
 
     @property
     def integration(self) -> str:

@@ -1,4 +1,7 @@
-"""The bootstrap of a likelihood fit: rows or clusters drawn again, as weights, and the model fitted to each draw."""
+"""The bootstrap of a likelihood fit: rows or clusters drawn again, as weights, and the model fitted to each draw.
+
+Fits with random effects are parametric: drawing rows would tear groups apart, so responses are simulated.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,12 @@ from ...assess.errors import deviations, drawn_weights
 from ...checks import fraction, generator, jobs, one_of, whole
 from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
+from ...model.sample import Sample
 from ...progress import reporter
+from ..report.noted import NotedFrame
 from ..report.warnings import infinite_estimates
 from .fitted import FittedLikelihood
+from .mixed.draws import WORDS, check_simulated, simulated_sample
 from .parameters import cluster_codes, refuse_survey
 from .standard_errors import symmetric_limits
 
@@ -25,6 +31,8 @@ from .standard_errors import symmetric_limits
 FINE, FAILED, SEPARATED, INCOMPLETE = "", "failed", "separated", "incomplete"
 #: Status and values of a replicate.
 _Replicate = tuple[str, FloatArray | None]
+#: Makes a sample from a fit.
+_Draw = Callable[[FittedLikelihood, np.random.Generator], Sample]
 _WORDS = {
     FAILED: "could not be fitted (a single level left, or no convergence) and are left out",
     SEPARATED: "have infinite estimates (separation): these count as infinite in percentile limits and are left out of "
@@ -47,12 +55,15 @@ class Bootstrap:
         "" or why a draw is not like the others: "failed", "separated", "incomplete".
     clusters : int or None
         How many clusters were drawn from; None where rows were.
+    drawn : str
+        What was drawn, in words.
     """
 
     estimate: pd.Series
     replicates: pd.DataFrame
     status: pd.Series
     clusters: int | None = field(default=None)
+    drawn: str = "rows"
 
     @property
     def se(self) -> pd.Series:
@@ -101,7 +112,8 @@ class Bootstrap:
             if type == "basic":
                 with np.errstate(invalid="ignore"):
                     values = (2.0 * estimate[:, None] - values)[:, ::-1]
-        return pd.DataFrame(values, index=self.estimate.index, columns=["lower", "upper"])
+        frame = pd.DataFrame(values, index=self.estimate.index, columns=["lower", "upper"])
+        return NotedFrame.of(frame, self.notes, f"Bootstrap limits, {type}, {100 * level:g} %")
 
     @property
     def notes(self) -> list[str]:
@@ -112,9 +124,8 @@ class Bootstrap:
         ]
 
     def __repr__(self) -> str:
-        drawn = "rows" if self.clusters is None else f"{self.clusters} clusters"
         table = pd.DataFrame({"estimate": self.estimate, "bias": self.bias, "std_error": self.se})
-        head = f"Bootstrap of {drawn}, {len(self.status)} replicates"
+        head = f"Bootstrap of {self.drawn}, {len(self.status)} replicates"
         return "\n".join([head, table.join(self.confint()).to_string(), *self.notes])
 
     def _series(self, values: FloatArray, name: str) -> pd.Series:
@@ -136,12 +147,12 @@ def _quantiles(values: FloatArray, tails: FloatArray) -> FloatArray:
 
 def _replicate(
     r: FittedLikelihood,
-    cluster: IntArray | None,
-    statistic: Callable[[FittedLikelihood], Any] | None,
+    draw: _Draw,
+    statistic: Callable[[FittedLikelihood], Any],
     rng: np.random.Generator,
 ) -> tuple[str, FloatArray | None]:
     """(status, values) of one draw and its fit, sent to the workers; None for the values where there are none."""
-    sample = replace(r.design.sample, weights=drawn_weights(r.design.sample.case_weights, cluster, rng))
+    sample = draw(r, rng)
     try:
         fit = r.method.fit(sample, rng)
     except DataError:
@@ -149,10 +160,20 @@ def _replicate(
     status = _status(r.fit, fit)
     if status == FAILED:
         return FAILED, None
-    if statistic is None:
-        return status, with_infinities(fit)
     drawn = replace(r, design=replace(r.design, sample=sample, data=None), fit=fit)
     return status, _statistic(statistic, drawn).to_numpy(dtype=np.float64)
+
+
+def _redrawn(cluster: IntArray | None, r: FittedLikelihood, rng: np.random.Generator) -> Sample:
+    """Rows or clusters drawn again, as weights."""
+    return replace(r.design.sample, weights=drawn_weights(r.design.sample.case_weights, cluster, rng))
+
+
+def _estimates(r: FittedLikelihood) -> pd.Series:
+    """All parameters, standard deviations and correlations of random effects with them."""
+    random = r.random_parameters
+    fixed = pd.Series(with_infinities(r.fit), index=r.parameters.names)
+    return fixed if random is None else pd.concat([fixed, pd.Series(random.estimates, index=random.names)])
 
 
 def _status(original: LikelihoodFit, fit: LikelihoodFit) -> str:
@@ -195,7 +216,7 @@ def bootstrapped(
     statistic: Callable[[Any], Any] | None = None,
     callback: Progress | None = None,
 ) -> Bootstrap:
-    """Rows or clusters drawn again and the model fitted to each draw.
+    """Rows or clusters drawn again, or responses simulated where there are random effects, and fits to each draw.
 
     Parameters
     ----------
@@ -207,7 +228,8 @@ def bootstrapped(
         Processes, by joblib; -1 for all processors.
     cluster : str or values, optional
         Whole clusters are drawn: a column of the data, or one value per row of the fit. The clusters of the fit
-        where it has some.
+        where it has some. To be left out where there are random effects: every draw then has new effects for all
+        groups and new responses (the parametric bootstrap), as if the model were true.
     statistic : callable(LikelihoodResults) -> number, Series or vector, optional
         What to compute on each draw instead of the estimates, such as `lambda fit: fit.aic`; the fit it gets
         has the drawn rows as case weights.
@@ -223,7 +245,7 @@ def bootstrapped(
     Raises
     ------
     OptionError
-        `n` below 2, or `n_jobs` of 0.
+        `n` below 2, `n_jobs` of 0, or clusters or case weights beside random effects.
     DataError
         Fewer than 2 clusters to draw from.
 
@@ -238,15 +260,11 @@ def bootstrapped(
     whole("n", n, 2)
     jobs(n_jobs)
     refuse_survey(r.design, "bootstrap", "the errors of the fit, or SurveyDesign(replicates=..., type='bootstrap')")
-    groups = r.own_covariance.cluster if cluster is None else cluster_codes(cluster, r.design)
-    if groups is not None and np.unique(groups).size < 2:
-        raise DataError("cluster must hold at least 2 clusters to draw from; got 1.")
-    if statistic is None:
-        estimate = pd.Series(with_infinities(r.fit), index=r.parameters.names, name="estimate")
-    else:
-        estimate = _statistic(statistic, r).rename("estimate")
+    draw, clusters, drawn = _drawing(r, cluster)
+    chosen = _estimates if statistic is None else statistic
+    estimate = _statistic(chosen, r).rename("estimate")
     generators = generator(seed).spawn(int(n))
-    replication = partial(_replicate, replace(r, design=replace(r.design, data=None), fitter=None), groups, statistic)
+    replication = partial(_replicate, replace(r, design=replace(r.design, data=None), fitter=None), draw, chosen)
     found = list(_run(replication, generators, int(n_jobs), reporter(callback)))
     nothing = np.full(estimate.size, np.nan)
     values = np.array([nothing if drawn is None else drawn for _, drawn in found])
@@ -254,8 +272,23 @@ def bootstrapped(
         estimate=estimate,
         replicates=pd.DataFrame(values, columns=estimate.index),
         status=pd.Series([status for status, _ in found], name="status"),
-        clusters=None if groups is None else int(np.unique(groups).size),
+        clusters=clusters,
+        drawn=drawn,
     )
+
+
+def _drawing(r: FittedLikelihood, cluster: Any) -> tuple[_Draw, int | None, str]:
+    """What makes a sample, from how many clusters, and in words what it draws."""
+    if r.fit.marginal is not None:
+        check_simulated(r, cluster)
+        return simulated_sample, None, WORDS
+    groups = r.own_covariance.cluster if cluster is None else cluster_codes(cluster, r.design)
+    if groups is None:
+        return partial(_redrawn, None), None, "rows"
+    count = int(np.unique(groups).size)
+    if count < 2:
+        raise DataError("cluster must hold at least 2 clusters to draw from; got 1.")
+    return partial(_redrawn, groups), count, f"{count} clusters"
 
 
 def _run(

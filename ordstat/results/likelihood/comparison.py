@@ -88,11 +88,11 @@ def check_unpenalised(fits: Iterable[FittedLikelihood], name: str) -> None:
     for fit in fits:
         refuse_survey(fit.design, name)
         refuse_binding(fit.fit, name, "anova() or test() of location effects")
-        if fit.method.penalty is not None:
+        if any(label == "penalty" for label, _ in fit.fit.facts):
             raise OptionError(
                 f"{name} compares maxima of the likelihood, and {described(fit)!r} is penalised: its log-likelihood is "
-                "none, and has no chi-squared distribution. Fit without penalty=, or use Wald tests (test(), anova() "
-                "of one fit), profile limits, or errors(cv=10)."
+                "none, and has no chi-squared distribution. Fit without the penalty, or use Wald tests (test(), "
+                "anova() of one fit), profile limits, or errors(cv=10)."
             )
 
 

@@ -14,16 +14,18 @@ from ..._typing import FloatArray
 from ...assess.likelihood.discrimination import no_rounding
 from ...assess.likelihood.wald import chi2_tail
 from ...exceptions import DataError, DataWarning, SeparationWarning, UnavailableError
+from ...model.empty_levels import Learner
 from ...model.fit import Fit, LikelihoodFit
 from ...model.likelihood.bias_reduced import BiasReduced
 from ...model.likelihood.crossing import crossed_rows, crossing_text, report_crossing
 from ...model.likelihood.family import Family
 from ...model.likelihood.rule import LikelihoodRule
-from ...model.sample import Rows
+from ...model.sample import Rows, Sample
 from ..evaluation import LikelihoodMethod, ProbabilityRule
 from ..fitted import FittedRanker
 from ..report.warnings import Alert, infinite_estimates, likelihood_alerts
 from ..target import Target
+from .mixed.new_groups import NOTE, ForNewGroups, kept_together
 from .mixed.parameters import RandomParameters
 from .parameters import (
     Covariance,
@@ -113,14 +115,17 @@ class FittedLikelihood(FittedRanker):
             return self.no_bounds
         return "No margin bounds: thresholds of this model are in no order, and so it has no margins."
 
-    def check_parts(self) -> None:
-        """UnavailableError where the method cannot be fitted to parts of the rows of the fit."""
-        if self.fit.marginal is not None:
-            raise UnavailableError(
-                "Cross-validation is not available of a fit with random effects: use ordstat.compare(fit), which holds "
-                "out whole groups, or errors()."
-            )
-        super().check_parts()
+    @property
+    def learner(self) -> Learner:
+        return super().learner if self.fit.marginal is None else ForNewGroups(self.method)
+
+    @property
+    def divisible(self) -> Sample:
+        return super().divisible if self.fit.marginal is None else kept_together(self.design.sample)
+
+    @property
+    def fold_notes(self) -> tuple[str, ...]:
+        return () if self.fit.marginal is None else (NOTE,)
 
     # Estimates
 
@@ -162,7 +167,8 @@ class FittedLikelihood(FittedRanker):
             variances = self.fit.information.variances()
         else:
             variances = np.diagonal(self._covariance(None))
-        errors = spread(np.sqrt(variances), self.fit)
+        known = np.where(variances >= 0.0, variances, np.nan)  # short of a maximum rounding makes negative ones
+        errors = spread(np.sqrt(known), self.fit)
         if self.fit.separation is not None:
             errors[infinite_estimates(self.fit.separation)] = np.nan
         return errors
@@ -206,6 +212,9 @@ class FittedLikelihood(FittedRanker):
         levels it equals R's clubSandwich for glm. Its t-tests have Satterthwaite's degrees of freedom, its F-tests
         those of Hotelling's T2 ("HTZ"). Predictions, effects and means have t limits of the same kind.
 
+        Beside random effects clusters must be whole groups, or unions of them: scores are those of the integrated
+        likelihood, and standard deviations and correlations have robust errors too. There is no HC0, HC1 or CR2 then.
+
         Examples
         --------
         >>> from ordstat import datasets, ordfit
@@ -220,9 +229,7 @@ class FittedLikelihood(FittedRanker):
 
     def _joint_covariance(self, type: Any, names: list[str]) -> pd.DataFrame:
         """That of a fit with random effects, with their standard deviations and correlations."""
-        if type not in (None, "model"):
-            raise UnavailableError(f"vcov({type!r}) is not available of a fit with random effects: use vcov().")
-        random = self.random_parameters
+        random = (self if type is None else with_covariance(self, type)).random_parameters
         assert random is not None
         every = [*names, *random.names]
         matrix = random.joint()
@@ -235,13 +242,19 @@ class FittedLikelihood(FittedRanker):
     def random_parameters(self) -> RandomParameters | None:
         """Standard deviations and correlations of random effects, where the fit has some."""
         marginal = self.fit.marginal
-        return None if marginal is None else RandomParameters.of(self.design.random, marginal)
+        return None if marginal is None else RandomParameters.of(self.design.random, marginal, self.whole_covariance)
 
     def _covariance(self, choice: Any) -> FloatArray:
         return self._own_matrix if choice is None else with_covariance(self, choice)._own_matrix
 
-    @cached_property
+    @property
     def _own_matrix(self) -> FloatArray:
+        own = int(np.count_nonzero(~self.fit.aliased))
+        return self.whole_covariance[:own, :own]
+
+    @cached_property
+    def whole_covariance(self) -> FloatArray:
+        """(P' + m, P' + m) of the estimated parameters, and of those of the random effects where there are some."""
         if self.bias_reduced is not None:
             return self.bias_reduced.covariance(self.fit.information.covariance())
         return covariance_matrix(self.fit, self.own_covariance)
@@ -293,8 +306,7 @@ class FittedLikelihood(FittedRanker):
     @property
     def edf(self) -> int:
         """Number of estimated parameters, those of the covariance of random effects with them."""
-        own = 0 if self.fit.marginal is None else self.fit.marginal.n_phi
-        return int(np.count_nonzero(~self.fit.aliased)) + own
+        return self.fit.edf
 
     @property
     def df_residual(self) -> float:
@@ -363,14 +375,20 @@ class FittedLikelihood(FittedRanker):
     def _crossing_alerts(self) -> list[Alert]:
         """Rows of the fit with negative probabilities; a DataError where the method refuses them."""
         sample = self.design.sample
-        used = np.flatnonzero(sample.case_weights)
-        crossed = crossed_rows(self.rule, sample.rows.take(used))
+        used = sample.case_weights > 0
+        crossed = crossed_rows(self.rule, sample.rows)
+        crossed = crossed[used[crossed]]
         if crossed.size == 0:
             return []
-        text = crossing_text(crossed, used.size, self.design.index.to_numpy()[used], "rows of the fit")
+        text = crossing_text(crossed, int(used.sum()), self.design.index.to_numpy(), "rows of the fit")
         if self.method.refuses_crossing:
             raise DataError(text)
         return [(DataWarning, f"{text} crossing='prevent' fits with thresholds in order all over the data.")]
+
+
+def of_errors(r: FittedLikelihood) -> tuple[str]:
+    """The note that tells which standard errors a table has."""
+    return (f"Standard errors: {r.own_covariance.words}.",)
 
 
 _NO_CR2 = (

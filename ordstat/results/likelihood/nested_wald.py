@@ -18,6 +18,7 @@ from ..report.cells import p_value
 from .comparison import described, joined, nested_in, offset_difference, spanned
 from .fitted import FittedLikelihood
 from .joint_tests import Joint, joint_frame, joint_test, with_words, zero
+from .mixed.comparison import blocks
 from .parameters import Covariance
 
 #: What `test=` may be: "auto" is "Wald" beside robust errors, else "LR"; "Chisq" is R's name of "LR".
@@ -117,6 +118,11 @@ def _against(small: FittedLikelihood, large: FittedLikelihood) -> Joint:
             f"{small.own_covariance.words} of the smaller: give both the same, by vcov= or .with_vcov()."
         )
     check_nested(small, large)
+    if set(blocks(small)) != set(blocks(large)):
+        raise OptionError(
+            f"anova by a Wald test takes models of the same random effects; those of {described(small)!r} and "
+            f"{described(large)!r} differ. Use test='LR', which knows of variances at their boundary."
+        )
     return zero(large, further(small, large))
 
 
@@ -136,7 +142,8 @@ def further(small: FittedLikelihood, large: FittedLikelihood, instead: str = _IN
     OptionError
         The smaller one is the larger at other values than 0 of them, or has another penalty.
     """
-    if small.method.penalty != large.method.penalty:
+    one, other = ([what for label, what in fit.fit.facts if label == "penalty"] for fit in (small, large))
+    if one != other:
         raise OptionError(
             f"anova takes fits of one penalty, which estimates are drawn together by; {described(small)!r} and "
             f"{described(large)!r} have others. Fit both with the same penalty=, or without."

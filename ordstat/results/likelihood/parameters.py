@@ -16,6 +16,7 @@ from ...exceptions import DataError, OptionError, UnavailableError
 from ...model.fit import Confounded, LikelihoodFit
 from ...model.likelihood.bias_reduced import BiasReduced
 from ...model.likelihood.rule import LikelihoodRule
+from ...model.random_effects import check_whole_groups
 from ...model.survey import Survey
 
 if TYPE_CHECKING:
@@ -224,7 +225,7 @@ def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
     Raises
     ------
     OptionError
-        An unknown name, clusters that were not given, or CR2 of a penalised fit.
+        An unknown name, clusters that were not given, CR2 of a penalised fit, or what random effects do not go with.
     DataError
         Clusters that do not match the rows.
     """
@@ -234,7 +235,20 @@ def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
             "vcov='CR2' takes finite estimates of maximum likelihood, and penalty= makes others: use {'cluster': ...} "
             "without a type, or bootstrap(cluster=...)."
         )
+    if design.sample.rows.random is not None:
+        _check_beside_random(chosen, choice, design)
     return chosen
+
+
+def _check_beside_random(chosen: Covariance, choice: Any, design: Design) -> None:
+    """OptionError for a covariance of independent rows where these have random effects in common."""
+    if chosen.name not in ("model", "cluster"):
+        raise OptionError(
+            "vcov must be 'model' or {'cluster': ...}, with whole groups, where the fit has random effects, as rows of "
+            f"one group are not independent; got {choice!r}."
+        )
+    if chosen.cluster is not None:
+        check_whole_groups(design.sample.rows.random, chosen.cluster)
 
 
 def _named_covariance(choice: Any, design: Design) -> Covariance:
@@ -314,8 +328,8 @@ def _column_codes(name: str, design: Design) -> IntArray:
 
 
 def covariance_matrix(fit: LikelihoodFit, chosen: Covariance) -> FloatArray:
-    """(P', P') covariance of the estimated parameters; NaN for infinite estimates."""
-    bread = fit.information.covariance()
+    """(P' + m, P' + m) covariance of the estimated parameters, those of random effects last; NaN for infinite ones."""
+    bread = fit.bread()
     if chosen.name == "model":
         return bread
     if chosen.name == "CR2":  # which infinite estimates have not
@@ -331,7 +345,7 @@ def _sandwich(fit: LikelihoodFit, chosen: Covariance, bread: FloatArray) -> Floa
     if chosen.survey is not None:
         return chosen.survey.covariance(fit.likelihood, bread)
     meat = fit.likelihood.score_products(chosen.cluster)
-    factor = chosen.factor(fit.n_obs, int(np.count_nonzero(~fit.aliased)))
+    factor = chosen.factor(fit.n_obs, fit.edf)
     return np.asarray(factor * (bread @ meat @ bread))
 
 

@@ -14,7 +14,7 @@ from ...checks import fraction, one_of, unknown, whole
 from ...exceptions import OptionError, UnavailableError
 from ...model.fit import Profile
 from ..report.noted import NotedFrame
-from .fitted import FittedLikelihood
+from .fitted import FittedLikelihood, of_errors
 from .order import refuse_binding
 from .parameters import check_determined, refuse_survey
 from .standard_errors import symmetric_limits
@@ -61,7 +61,8 @@ def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95
     fraction("level", level)
     chosen = places(r, parm)
     if type == "wald":
-        return _frame(r, chosen, _wald_limits(r, level)[chosen])
+        frame = _frame(r, chosen, _wald_limits(r, level)[chosen])
+        return NotedFrame.of(frame, of_errors(r), f"Wald limits, {100 * level:g} %")
     refuse_survey(r.design, "type='profile'", "type='wald'")
     refuse_binding(r.fit, "type='profile'", "type='wald'")
     if r.covariance != "model":

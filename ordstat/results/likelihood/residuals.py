@@ -10,10 +10,11 @@ import pandas as pd
 from ..._typing import FloatArray
 from ...assess.likelihood.rows import RESIDUAL_TYPES, influence, jacobian_of, residuals, row_terms
 from ...checks import generator, one_of
-from ...exceptions import DataError
+from ...exceptions import DataError, OptionError
 from ..report.render import Report, Reported, Table
 from ..report.sections import certificate_text, shortened
 from .fitted import FittedLikelihood
+from .mixed.influence import GroupInfluence, influence_of_groups
 from .parameters import spread
 
 
@@ -42,6 +43,12 @@ def residual_series(r: FittedLikelihood, type: str = "surrogate", seed: int | np
     ------
     OptionError
         Another type.
+
+    Notes
+    -----
+    Residuals of a fit with random effects are those within the groups, at the modes of the random effects. These follow
+    the rows of their group a little: with few rows a group residuals vary less than the latent distribution, and the
+    squares of "deviance" add up to -2 log P given the modes, not to `deviance`.
 
     Examples
     --------
@@ -98,18 +105,31 @@ class Influence(Reported):
         return Report(title="Influence of single rows on the estimates", header=header, tables=(table,))
 
 
-def influence_of(r: FittedLikelihood) -> Influence:
-    """Leverage, dfbeta and Cook's distance of every row.
+def influence_of(
+    r: FittedLikelihood, group: str | None = None, refit: bool | None = None
+) -> Influence | GroupInfluence:
+    """Leverage, dfbeta and Cook's distance of every row; of every group where there are random effects.
+
+    Parameters
+    ----------
+    group : str, optional
+        Whose groups are left out, one at a time, such as "judge"; the outermost of nested ones, the more numerous of
+        crossed ones if not given. For fits with random effects.
+    refit : bool, optional
+        Whether to fit without each group; else one Newton step, with the exact score and curvature of the group,
+        stands for it. True for up to 50 groups, and for crossed ones, if not given. For fits with random effects.
 
     Returns
     -------
-    Influence
-        With series hat and cooks, frames dfbeta and dfbetas, and `largest(n)`.
+    Influence or GroupInfluence
+        With the series cooks (and hat of rows), frames dfbeta and dfbetas, and `largest(n)`.
 
     Raises
     ------
     DataError
         The response is separated, so that estimates are infinite.
+    OptionError
+        An unknown group, or arguments of groups for a fit without random effects.
 
     Notes
     -----
@@ -124,6 +144,10 @@ def influence_of(r: FittedLikelihood) -> Influence:
     6.0
     """
     finite_only(r, "influence()")
+    if r.fit.marginal is not None:
+        return influence_of_groups(r, group, refit)
+    if group is not None or refit is not None:
+        raise OptionError("group and refit must be left out, as the fit has no random effects.")
     found = influence(r.rule, r.fit, r.design.sample)
     index, names = r.design.index, r.parameters.names
     errors = spread(np.sqrt(r.fit.information.variances()), r.fit)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ..base import OrdinalResults
+from ..paper.sentence import term_sentence
 from .bootstrap import bootstrapped
 from .discrimination import discrimination_series
 from .effects.emmeans import marginal_means
@@ -80,6 +81,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     summary = likelihood_summary
     summary_data = likelihood_report
     tidy = tidy_parameters
+    sentence = term_sentence
     glance = likelihood_figures
     with_vcov = with_covariance
     confint = confidence_limits
@@ -133,6 +135,6 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     @property
     def plot(self) -> LikelihoodPlots:
         """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
-        from ...plots.accessor import LikelihoodPlots
+        from ...plots.accessor import LikelihoodPlots, MixedPlots
 
-        return LikelihoodPlots(self)
+        return LikelihoodPlots(self) if self.fit.marginal is None else MixedPlots(self)

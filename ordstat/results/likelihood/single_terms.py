@@ -24,6 +24,7 @@ from .rao_scott import RAO_SCOTT, dropped_by_rao_scott, is_rao_scott
 
 if TYPE_CHECKING:
     from ...design.design import Design
+    from ...design.random_terms import RandomTerm
     from ...design.terms import Marginality
 
 
@@ -58,7 +59,7 @@ class Refit:
             return NO_FIT
         if not separated and not fit.certificate.reached:
             return NO_FIT
-        return cls(float(np.count_nonzero(~fit.aliased)), float(fit.loglik), separated)
+        return cls(float(fit.edf), float(fit.loglik), separated)
 
     def criterion(self, k: float) -> float:
         """AIC with a penalty of k a parameter."""
@@ -77,8 +78,12 @@ def fitted(r: FittedLikelihood, sample: Sample) -> Refit:
 
 
 def unstarted(r: FittedLikelihood) -> Any:
-    """The method of a fit without its starting values, which are those of its own parameters."""
-    return replace(cast(Any, r.method), start=None)
+    """The method of a fit for other models: without its starting values, which are those of its own parameters.
+
+    Random effects are integrated out by the rule that the fit came to, as likelihoods by two rules do not compare.
+    """
+    method = replace(cast(Any, r.method), start=None)
+    return method if r.fit.marginal is None else method.at_nodes(r.fit.marginal.quadrature)
 
 
 def coded_anew(r: FittedLikelihood, role: str, terms: Sequence[str], changed: str) -> Sample:
@@ -129,6 +134,11 @@ def dropped_terms(
     pandas.DataFrame
         Rows "<none>" and the terms; columns df, aic, lrt, p_value. NaN where a model has no maximum. Wald tests: a row
         a term; columns df, chisq, p_value. Rao-Scott tests: df, df_resid, chisq, deff, p_value.
+
+    Notes
+    -----
+    Random effects stay as they are, those of the columns of a term with them, and are integrated out by the same rule;
+    `anova` compares random terms.
 
     Examples
     --------
@@ -212,7 +222,20 @@ def add_fits(r: FittedLikelihood, texts: dict[str, str], data: Any) -> dict[str,
 def widest(r: FittedLikelihood, scope: Any, data: Any) -> Marginality:
     """The terms of the largest model; a dot in its formula stands for the model of `r`."""
     formula = scope if isinstance(scope, str) else " + ".join(scope)
-    return r.design.updated(data, formula=formula if "~" in formula else f"~ . + {formula}").spec.marginality()
+    design = r.design.updated(data, formula=formula if "~" in formula else f"~ . + {formula}")
+    check_fixed(design.random, r)
+    return design.spec.marginality()
+
+
+def check_fixed(random: Iterable[RandomTerm], r: FittedLikelihood) -> None:
+    """OptionError for random terms that the fit has not: they are no single terms."""
+    own = [term.text for term in r.design.random]
+    for term in random:
+        if term.text not in own:
+            raise OptionError(
+                f"scope must be of fixed effects; got the random term {term.text}. Fit with it by update(), and "
+                "compare the fits by anova(), which knows the law of a variance at its boundary."
+            )
 
 
 def enterable(r: FittedLikelihood, wide: Marginality) -> dict[str, str]:
@@ -232,6 +255,14 @@ def check_rows(old: Design, new: Design, term: str) -> None:
             f"({min(old.sample.n, new.sample.n)} rows have it): models are compared on the same rows, so drop the rows "
             "with missing values first."
         )
+
+
+#: What a table of models that differ by one term shows, by its sign.
+_TITLES = {
+    -1.0: "Likelihood ratio tests of dropping single terms",
+    1.0: "Likelihood ratio tests of adding single terms",
+    "loglik": "Likelihood ratio tests of freeing the effects of single terms",
+}
 
 
 def refit_table(
@@ -259,6 +290,7 @@ def refit_table(
         _LOWERED: list(table.index[worse]),
         _NOT_NESTED: list(table.index[other]),
     }
+    table.attrs["title"] = _TITLES["loglik" if loglik else sign]
     table.attrs["notes"] = [text.format(", ".join(names)) for text, names in notes.items() if names]
     return table
 
@@ -334,7 +366,7 @@ def stepwise(
         if best is None:
             break
         change, formula = best
-        changed = updated(r, formula, start=None)
+        changed = updated(r, formula, method=unstarted(r))
         check_rows(r.design, changed.design, change[2:])
         r = changed
         rows.append((change, r))

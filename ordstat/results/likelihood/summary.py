@@ -16,6 +16,7 @@ from ..report.sections import (
     error_figures,
     error_tables,
     fractional,
+    one_row,
     shared_tables,
 )
 from .fitted import FittedLikelihood
@@ -49,10 +50,10 @@ def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
     else:
         if r.fit.marginal is not None:
             own = {name: getattr(r, name) for name in _FIGURES}
-            return pd.DataFrame([own | error_figures(r) | {"converged": r.certificate.reached}])
+            return one_row(own | error_figures(r) | {"converged": r.certificate.reached})
         own, shares = ({name: getattr(r, name) for name in names} for names in (_FIGURES, _SHARES))
         own = own | test_figures(r) | shares
-    return pd.DataFrame([own | error_figures(r) | {"converged": r.certificate.reached}])
+    return one_row(own | error_figures(r) | {"converged": r.certificate.reached})
 
 
 def likelihood_summary(

@@ -10,10 +10,11 @@ import pandas as pd
 
 from ...exceptions import OptionError
 from ..report.cells import few_decimals, ratio_decimals, short_p_value
+from ..report.noted import NotedFrame
 from ..report.render import Line, Report, Table
 from ..report.screen import learnt
 from ..report.sections import threshold_table
-from .fitted import FittedLikelihood
+from .fitted import FittedLikelihood, of_errors
 from .profile import confidence_limits
 from .proportionality import OMNIBUS, score_tests
 
@@ -57,7 +58,8 @@ def tidy_parameters(
     ends = {"conf_low": low, "conf_high": high} if conf_int else {}
     named = {"term": r.parameters.names, "estimate": estimate}
     frame = pd.DataFrame(named | tests | ends | {"coef_type": r.parameters.kinds})
-    return frame if r.random_parameters is None else pd.concat([frame, _random_rows(r, level, frame)])
+    frame = frame if r.random_parameters is None else pd.concat([frame, _random_rows(r, level, frame)])
+    return NotedFrame.of(frame, of_errors(r), "Parameters" + "; exponents of all but thresholds" * exponentiate)
 
 
 def _random_rows(r: FittedLikelihood, level: float, frame: pd.DataFrame) -> pd.DataFrame:
@@ -77,7 +79,7 @@ _SCALED = ("exp(estimate)", 1.0, "Exponents of the location effects: ratios of o
 
 
 #: What stands at the head of a column of ratios.
-_SHORT = {
+SHORT = {
     "odds ratio": "OR",
     "adjacent odds ratio": "AOR",
     "hazard ratio": "HR",
@@ -121,13 +123,22 @@ def _effects(r: FittedLikelihood, rows: Any, title: str, level: float) -> Table:
 def _ratios(r: FittedLikelihood, level: float) -> Table:
     """Odds ratios or what the link has in their place, with limits."""
     rows = r.parameters.of("location")
-    name, sign, title = _SCALED if _scaled(r) else r.family.ratios.get(r.family.link.name, _EXPONENT)
+    name, sign, title = _ratio(r)
     with np.errstate(over="ignore"):  # infinite, of a large coefficient
         limits = np.sort(np.exp(sign * confidence_limits(r, level=level).to_numpy()[rows]), axis=1)
         ratios = np.exp(sign * r.fit.coefficients[rows])
     low, high = _limit_names(level)
     frame = pd.DataFrame({name: ratios, low: limits[:, 0], high: limits[:, 1]}, index=list(r.design.names))
     return Table(title=title, frame=frame, formats=dict.fromkeys(frame, "ratio"))
+
+
+def _ratio(r: FittedLikelihood) -> tuple[str, float, str]:
+    return _SCALED if _scaled(r) else r.family.ratios.get(r.family.link.name, _EXPONENT)
+
+
+def ratio_of(r: FittedLikelihood) -> tuple[str, float]:
+    """What exponents of location effects are, and the sign of the coefficient in them."""
+    return _ratio(r)[:2]
 
 
 def _scaled(r: FittedLikelihood) -> bool:
@@ -146,13 +157,13 @@ def threshold_estimates(r: FittedLikelihood) -> Table:
 
 def screen_tables(r: FittedLikelihood, report: Report, exponentiate: bool | None, level: float) -> list[Table | Line]:
     """Effects with their ratios in the same row, thresholds in a line or two, and the test of proportional odds."""
-    ratios = _ratios(r, level) if _with_ratios(r, exponentiate) else None
+    ratios = _ratios(r, level) if with_ratios(r, exponentiate) else None
     told = {ratios.title} if ratios is not None else set()
     blocks = [block for block in learnt(report) if isinstance(block, Line) or block.title not in told]
     return [*(_brief(block, ratios) for block in blocks), *_proportionality(r)]
 
 
-def _with_ratios(r: FittedLikelihood, exponentiate: bool | None) -> bool:
+def with_ratios(r: FittedLikelihood, exponentiate: bool | None) -> bool:
     """Whether the location effects have ratios beside them: asked for, or of odds or hazards."""
     known = r.family.link.name in r.family.ratios and not _scaled(r)
     return bool(r.design.names) and (known if exponentiate is None else exponentiate)
@@ -171,7 +182,7 @@ def _brief(block: Table | Line, ratios: Table | None) -> Table | Line:
 
 def _beside(table: Table, ratios: Table) -> Table:
     name, *limits = map(str, ratios.frame)
-    head = _SHORT[name]
+    head = SHORT[name]
     columns = ratios.frame.set_axis([head, *(f" {limit}" for limit in limits)], axis=1)
     title = f"{table.title}; {head} = {name}"
     formats = {**table.formats, **dict.fromkeys(columns, ratio_decimals(columns))}

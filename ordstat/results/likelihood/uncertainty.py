@@ -20,7 +20,8 @@ from ...model.likelihood.rule import LikelihoodRule
 from ...model.row_blocks import row_blocks
 from ...model.sample import Rows
 from ..predictions import known_type, prediction, unknown_type
-from .fitted import FittedLikelihood, with_covariance
+from ..report.noted import NotedFrame
+from .fitted import FittedLikelihood, of_errors, with_covariance
 from .joint_tests import degrees_of_freedom
 from .mixed.predictions import drawn_shifts, mixed_prediction, mixed_target, modes_of
 from .standard_errors import (
@@ -147,7 +148,9 @@ def prediction_with_errors(
     if interval is not None:
         tables |= {"lower": lower, "upper": upper}
     columns = _columns(r, type, list(tables))
-    return target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
+    frame = target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
+    limits = () if interval is None else (f"{100 * level:g} % confidence limits.",)
+    return NotedFrame.of(frame, (*limits, *of_errors(chosen)), f"Predictions, type {type!r}")
 
 
 def _check_over_effects(r: FittedLikelihood, re: str | None, method: str, vcov: Any) -> None:

@@ -13,6 +13,7 @@ from ...model.sample import Sample
 from ...plots.accessor import EnsemblePlots
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
+from ..report.noted import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report, threshold_table
 from .ensemble import ensemble_errors
@@ -133,7 +134,7 @@ def boosting_importance(fit: FittedBoosting) -> pd.DataFrame:
     found = falls[0] * _shares(np.abs(linear)) + falls[1] * _shares(gains)
     columns = {"importance": _shares(found), "cuts": cuts, "linear": linear}
     frame = pd.DataFrame(columns, index=pd.Index(fit.design.names, name="column"))
-    return frame.sort_values("importance", ascending=False, kind="stable")
+    return NotedFrame.of(frame.sort_values("importance", ascending=False, kind="stable"), (), "Importance of columns")
 
 
 def _shares(sizes: FloatArray) -> FloatArray:
@@ -146,7 +147,9 @@ def boosting_figures(fit: FittedBoosting) -> pd.DataFrame:
     f = fit.fit
     curve = np.zeros(0) if f.held_out is None else f.held_out.curve
     held_out = float(curve[f.kept]) if f.kept < curve.size else np.nan
-    return figures(fit).assign(rounds=f.kept, depth=f.depth, loss=float(f.losses[f.kept]), held_out=held_out)
+    return NotedFrame.of(
+        figures(fit).assign(rounds=f.kept, depth=f.depth, loss=float(f.losses[f.kept]), held_out=held_out)
+    )
 
 
 def _round_table(fit: FittedBoosting) -> Table:

@@ -16,6 +16,7 @@ from ...model.sample import Rows, Sample
 from ...plots.accessor import EnsemblePlots
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
+from ..report.noted import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import figures, ranker_report, shared_tables, threshold_table
 from .margin import FittedThresholds, tidy_thresholds
@@ -151,12 +152,12 @@ def ensemble_importance(fit: FittedEnsemble) -> pd.DataFrame:
         raise UnavailableError(f"{fit.method!r} adds up hypotheses that do not tell which columns they look at.")
     found = potential.importance(fit.design.sample)
     frame = pd.DataFrame({"importance": found / (found.sum() or 1.0)}, pd.Index(fit.design.names, name="column"))
-    return frame.sort_values("importance", ascending=False, kind="stable")
+    return NotedFrame.of(frame.sort_values("importance", ascending=False, kind="stable"), (), "Importance of columns")
 
 
 def ensemble_figures(fit: FittedEnsemble) -> pd.DataFrame:
     """One row of figures of the whole fit."""
-    return figures(fit).assign(rounds=fit.fit.kept, loss=float(fit.fit.rounds.losses[fit.fit.kept]))
+    return NotedFrame.of(figures(fit).assign(rounds=fit.fit.kept, loss=float(fit.fit.rounds.losses[fit.fit.kept])))
 
 
 def _round_table(fit: FittedEnsemble) -> Table:

@@ -8,6 +8,7 @@ from ...exceptions import UnavailableError
 from ...model.ensembles.probability_fit import ForestFit
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
+from ..report.noted import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report
 from .margin import FittedThresholds, tidy_thresholds
@@ -50,7 +51,7 @@ def forest_importance(fit: FittedForest) -> pd.DataFrame:
     ['temp[T.warm]', 'contact[T.yes]']
     """
     frame = pd.DataFrame({"importance": fit.fit.importance}, index=pd.Index(fit.design.names, name="column"))
-    return frame.sort_values("importance", ascending=False, kind="stable")
+    return NotedFrame.of(frame.sort_values("importance", ascending=False, kind="stable"), (), "Importance of columns")
 
 
 def forest_out_of_bag(fit: FittedForest) -> pd.Series:
@@ -84,7 +85,7 @@ def forest_out_of_bag(fit: FittedForest) -> pd.Series:
 def forest_figures(fit: FittedForest) -> pd.DataFrame:
     """One row of figures of the whole fit."""
     out = fit.fit.out_of_bag or {}
-    return figures(fit).assign(out_of_bag_error=out.get("absolute", float("nan")))
+    return NotedFrame.of(figures(fit).assign(out_of_bag_error=out.get("absolute", float("nan"))))
 
 
 def forest_report(fit: FittedForest) -> Report:

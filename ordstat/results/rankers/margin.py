@@ -13,6 +13,7 @@ from ...model.fit import CostBound, MarginFit, VoteFit
 from ...model.rules import ThresholdRule
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
+from ..report.noted import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import (
     bound_header,
@@ -93,7 +94,8 @@ def tidy_thresholds(fit: FittedThresholds) -> pd.DataFrame:
     """
     params = fit.params
     kinds = ["threshold"] * len(fit.threshold_names) + ["location"] * (len(params) - len(fit.threshold_names))
-    return pd.DataFrame({"term": params.index, "estimate": params.to_numpy(), "coef_type": kinds})
+    frame = pd.DataFrame({"term": params.index, "estimate": params.to_numpy(), "coef_type": kinds})
+    return NotedFrame.of(frame, (), "Thresholds and coefficients of the score")
 
 
 def threshold_figures(fit: FittedThresholds) -> pd.DataFrame:

@@ -19,6 +19,7 @@ from ...model.trees.tree import Tree
 from ...plots.accessor import TreePlots
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
+from ..report.noted import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report
 from ..target import Target
@@ -148,7 +149,8 @@ def out_of_bag(fit: FittedTrees) -> pd.DataFrame:
             "'bagging', or .errors(cv=10)."
         )
     index = pd.RangeIndex(1, len(found.share) + 1, name="round")
-    return pd.DataFrame(found.errors, index=index, columns=list(_ERRORS)).assign(share=found.share)
+    frame = pd.DataFrame(found.errors, index=index, columns=list(_ERRORS)).assign(share=found.share)
+    return NotedFrame.of(frame, (), "Out-of-bag errors by round")
 
 
 def tree_importance(fit: FittedTrees) -> pd.DataFrame:
@@ -177,7 +179,7 @@ def tree_importance(fit: FittedTrees) -> pd.DataFrame:
             cuts += np.bincount(tree.column[tree.column >= 0], minlength=n_columns)
     share = fall / (fall.sum() or 1.0)
     frame = pd.DataFrame({"importance": share, "cuts": cuts}, index=pd.Index(fit.design.names, name="column"))
-    return frame.sort_values("importance", ascending=False, kind="stable")
+    return NotedFrame.of(frame.sort_values("importance", ascending=False, kind="stable"), (), "Importance of columns")
 
 
 def tree_nodes(fit: FittedTrees, round: int = 1, split: int | None = None) -> pd.DataFrame:
@@ -318,7 +320,7 @@ def tree_figures(fit: FittedTrees) -> pd.DataFrame:
     """One row of figures of the whole fit."""
     found = fit.fit.out_of_bag
     wrong = np.nan if found is None else found.errors[-1, 0]
-    return figures(fit).assign(rounds=fit.fit.votes.rounds, out_of_bag_error=wrong)
+    return NotedFrame.of(figures(fit).assign(rounds=fit.fit.votes.rounds, out_of_bag_error=wrong))
 
 
 def tree_report(fit: FittedTrees) -> Report:

@@ -11,6 +11,12 @@ import pandas as pd
 
 MISSING = "NA"
 
+#: Formats that have no number of decimals to be chosen.
+_FIXED = ("p", "p3", "int", "percent", "bool", "text")
+
+# A number of more decimals is written with a power of ten.
+_MOST_DECIMALS = 8
+
 # Below this a p-value is not told apart from zero.
 _SMALLEST_P = 1e-16
 
@@ -25,6 +31,13 @@ def column_cells(values: pd.Series, spec: str | None) -> list[str]:
         spec = few_decimals(values)
     write = _WRITERS.get(spec, lambda x: format(x, f"z{spec}"))
     return [_cell(value, write) for value in values]
+
+
+def with_digits(spec: str | None, values: pd.Series, digits: int | None) -> str | None:
+    """The format with a number of decimals, where it is one of measures and not of counts, p-values or words."""
+    if digits is None or spec in _FIXED or (spec is None and not pd.api.types.is_float_dtype(values)):
+        return spec
+    return f".{digits}f"
 
 
 def p_value(p: float) -> str:
@@ -107,6 +120,20 @@ def few_decimals(values: pd.Series) -> str:
         return ".4g"
     smallest = sizes.min(initial=1.0)
     return ".3f" if smallest >= 0.01 else ".4f" if smallest >= 0.001 else ".3g"
+
+
+def decimals_of(errors: Any, least: int) -> str:
+    """A format with some decimals, or as many as show two digits of the smallest standard error.
+
+    Examples
+    --------
+    >>> decimals_of([0.53, 0.0032], 3), decimals_of([12.0], 2)
+    ('.4f', '.2f')
+    """
+    sizes = np.abs(np.asarray(errors, dtype=np.float64))
+    sizes = sizes[np.isfinite(sizes) & (sizes > 0.0)]
+    decimals = max(least, 1 - math.floor(math.log10(sizes.min(initial=1.0))))
+    return f".{decimals}f" if decimals <= _MOST_DECIMALS else ".3g"
 
 
 def ratio_decimals(values: Any) -> str:

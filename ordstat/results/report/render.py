@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import zip_longest
 from typing import Any
 
 import pandas as pd
 
+from ...exceptions import OptionError
 from .cells import column_cells, number
+from .export.html import CELL, LABEL, RULE, TABLE
+from .exported import Exported
+from .grid import Grid
+from .noted import NotedFrame
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -44,6 +49,10 @@ class Table:
     section: str = "model"
     inline: bool = False
 
+    def noted(self) -> NotedFrame:
+        """The frame with title and note."""
+        return NotedFrame.of(self.frame, [self.note] if self.note else [], self.title, self.formats)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
@@ -60,6 +69,11 @@ class Line:
     items: tuple[str, ...]
     head: str = ""
     between: str = "; "
+
+    @property
+    def text(self) -> str:
+        """All of it in one line."""
+        return f"{self.head} {(self.between if self.between.strip() else ', ').join(self.items)}".strip()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -91,8 +105,11 @@ _KEPT = "\N{NO-BREAK SPACE}"
 _LONGEST_LABEL = 44
 
 
-class Summary:
+class Summary(Exported):
     """A summary to look at: text in a terminal, HTML in a notebook, frames in `tables`.
+
+    Its exports, as `to_latex`, have the tables that are shown; those of one screen, what was learnt alone: the
+    coefficients, and as notes what stands in lines. All tables of `tables` can be exported by themselves.
 
     Attributes
     ----------
@@ -108,12 +125,22 @@ class Summary:
         `report` itself unless given.
     width : int
         Columns of text.
+    learnt : sequence of Table or Line, optional
+        What exports have of it; all its tables unless given.
     """
 
-    def __init__(self, report: Report, data: Report | None = None, width: int = WIDTH) -> None:
+    def __init__(
+        self,
+        report: Report,
+        data: Report | None = None,
+        width: int = WIDTH,
+        learnt: Sequence[Table | Line] = (),
+    ) -> None:
         self.report = report
         self.data = report if data is None else data
         self._width = width
+        has_tables = any(isinstance(block, Table) for block in learnt)
+        self._exported = tuple(learnt) if has_tables else report.tables
 
     def __repr__(self) -> str:
         return as_text(self.report, self._width, WIDTH)
@@ -124,7 +151,35 @@ class Summary:
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """All tables by title, unrounded."""
-        return {table.title: table.frame for table in self.data.tables if isinstance(table, Table)}
+        return {table.title: table.noted() for table in self.data.tables if isinstance(table, Table)}
+
+    def grids(self, digits: int | None = None) -> Sequence[Grid]:
+        """The tables as text, each with the lines that stand by it as notes.
+
+        Parameters
+        ----------
+        digits : int, optional
+
+        Raises
+        ------
+        OptionError
+            There is no table.
+        """
+        found: list[Grid] = []
+        lines: list[str] = []
+        for block in self._exported:
+            if isinstance(block, Table):
+                found += block.noted().grids(digits)
+            elif not found:
+                lines.append(block.text)
+            else:
+                found[-1] = replace(found[-1], notes=(*found[-1].notes, block.text))
+        if not found:
+            raise OptionError("this part of the summary has no table to export.")
+        first = replace(found[0], notes=(*lines, *found[0].notes))
+        if len(found) == 1:
+            first = replace(first, title=self.report.title, notes=(first.title, *first.notes))
+        return [first, *found[1:]]
 
 
 class Reported:
@@ -240,11 +295,6 @@ def _blocks(columns: list[list[str]], width: int) -> Iterator[list[list[str]]]:
     yield block
 
 
-def blocks_of(columns: list[list[str]], width: int) -> Iterator[list[str]]:
-    """Lines of the pieces of a table of text, its first column the row labels, in at most `width` characters."""
-    return (_aligned(block) for block in _blocks(columns, width))
-
-
 def _aligned(block: list[list[str]]) -> list[str]:
     """Lines of one block: head, rule, rows; labels to the left, numbers to the right."""
     sizes = [max(map(len, column)) for column in block]
@@ -266,12 +316,8 @@ def _folded(lines: list[str], fold: int, width: int) -> list[str]:
     return [bar.join(row) for row in zip_longest(*pieces, fillvalue=" " * size)]
 
 
-# HTML: no script, no class names, colours taken from the page so that dark themes work.
+# HTML
 
-_CELL = "padding:.15em .8em;text-align:right;white-space:nowrap"
-_LABEL = "padding:.15em .8em .15em 0;text-align:left;white-space:pre"  # the nodes of a tree are indented
-_RULE = "border-bottom:1px solid currentColor"
-_TABLE = "border-collapse:collapse;margin:.2em 0;font-variant-numeric:tabular-nums;background:transparent"
 _BLOCK = '<div style="margin-bottom:1em">'
 
 
@@ -279,7 +325,7 @@ def as_html(report: Report, folded: Report | None = None) -> str:
     """The report as one div of escaped text; below it, to be opened by a click, another one."""
     parts = [
         '<div style="color:inherit;font-size:.95em">',
-        f'<div style="font-weight:bold;{_RULE};margin-bottom:.4em">{escape(report.title)}</div>',
+        f'<div style="font-weight:bold;{RULE};margin-bottom:.4em">{escape(report.title)}</div>',
         _header_html(report.header),
         *(_line_html(block) if isinstance(block, Line) else _table_html(block) for block in report.tables),
         *(f'<div style="opacity:.8">{escape(note)}</div>' for note in (*report.notes, *report.of_margins)),
@@ -298,29 +344,29 @@ def _header_html(pairs: Sequence[tuple[str, Any]]) -> str:
     if not pairs:
         return ""
     rows = "".join(
-        f'<tr style="background:transparent"><td style="{_LABEL};opacity:.8">{escape(label)}</td>'
-        f'<td style="{_LABEL};white-space:normal">{escape(number(value))}</td></tr>'
+        f'<tr style="background:transparent"><td style="{LABEL};opacity:.8">{escape(label)}</td>'
+        f'<td style="{LABEL};white-space:normal">{escape(number(value))}</td></tr>'
         for label, value in pairs
     )
-    return f'{_BLOCK}<table style="{_TABLE}">{rows}</table></div>'
+    return f'{_BLOCK}<table style="{TABLE}">{rows}</table></div>'
 
 
 def _table_html(table: Table) -> str:
     frame = table.frame
     bodies = [column_cells(frame.iloc[:, i], table.formats.get(name)) for i, name in enumerate(frame.columns)]
     name = "" if frame.index.name is None else str(frame.index.name)
-    head = f'<th style="{_LABEL};{_RULE}">{escape(name)}</th>' + "".join(
-        f'<th style="{_CELL};{_RULE}">{escape(str(column))}</th>' for column in frame.columns
+    head = f'<th style="{LABEL};{RULE}">{escape(name)}</th>' + "".join(
+        f'<th style="{CELL};{RULE}">{escape(str(column))}</th>' for column in frame.columns
     )
     rows = "".join(
-        f'<tr style="background:transparent"><td style="{_LABEL}">{escape(str(label))}</td>'
-        + "".join(f'<td style="{_CELL}">{escape(body[i])}</td>' for body in bodies)
+        f'<tr style="background:transparent"><td style="{LABEL}">{escape(str(label))}</td>'
+        + "".join(f'<td style="{CELL}">{escape(body[i])}</td>' for body in bodies)
         + "</tr>"
         for i, label in enumerate(frame.index)
     )
     note = f'<div style="opacity:.8">{escape(table.note)}</div>' if table.note else ""
     return (
         f'{_BLOCK}<div style="font-weight:bold">{escape(table.title)}</div>'
-        f'<table style="{_TABLE}"><thead><tr style="background:transparent">{head}</tr></thead>'
+        f'<table style="{TABLE}"><thead><tr style="background:transparent">{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table>{note}</div>"
     )

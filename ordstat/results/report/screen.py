@@ -30,7 +30,7 @@ _LONGEST_LEVEL = 12
 def shown_part(r: FittedRanker, section: str | None, report: Report, model: Sequence[Table | Line]) -> Summary:
     """One screen, or a section of the whole report."""
     if section is None:
-        return Summary(one_screen(r, report, model), report, SCREEN)
+        return Summary(one_screen(r, report, model), report, SCREEN, (*_about(report), *model))
     tables = [table for table in report.tables if isinstance(table, Table)]
     of_sections = {name: tuple(table for table in tables if table.section == name) for name in SECTIONS}
     there = [name for name, found in of_sections.items() if found or name in ("fit", "bounds")]
@@ -51,10 +51,15 @@ def learnt(report: Report) -> list[Table | Line]:
 def one_screen(r: FittedRanker, report: Report, model: Sequence[Table | Line]) -> Report:
     """The short summary: `model` is what was learnt."""
     closing = (_bound_line(r.margin_bounds), _certificate_line(r), _more(report))
+    blocks = (*_about(report), *model, brief_errors(r), *closing)
+    return Report(title=r.title, header=(), tables=blocks, notes=report.notes)
+
+
+def _about(report: Report) -> list[Line]:
+    """Lines of what was fitted, to what, and how well."""
     told = [f"{label} {number(value)}" for label, value in report.header if label not in _APART]
     about = [pair for pair in told if pair != "Cost classification"]  # the usual one
-    lines = [Line(items=tuple(about[:2])), Line(items=tuple(about[2:]))]
-    return Report(title=r.title, header=(), tables=(*lines, *model, brief_errors(r), *closing), notes=report.notes)
+    return [Line(items=tuple(about[:2])), Line(items=tuple(about[2:]))]
 
 
 def printed(r: FittedRanker) -> Report:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from ...model.fit import Certificate, CostBound, Selection, Trace
 from ..errors import margin_errors
 from ..fitted import FittedRanker
 from .cells import count, counted
+from .noted import NotedFrame
 from .render import Report, Table
 
 # A confusion matrix of more levels than this is left to `.confusion()`.
@@ -258,7 +259,12 @@ def figures(fit: FittedRanker) -> pd.DataFrame:
     """
     certified = {"certificate": fit.certificate.name, "certificate_value": fit.certificate.value}
     solved = certified | {"iterations": fit.trace.iterations, "converged": fit.certificate.reached}
-    return pd.DataFrame([{"nobs": fit.nobs, "n_levels": len(fit.levels)} | error_figures(fit) | solved])
+    return one_row({"nobs": fit.nobs, "n_levels": len(fit.levels)} | error_figures(fit) | solved)
+
+
+def one_row(values: Mapping[str, Any]) -> NotedFrame:
+    """A table of figures of one fit."""
+    return NotedFrame.of(pd.DataFrame([values]), (), "Figures of the fit")
 
 
 def error_figures(fit: FittedRanker) -> dict[str, float]:

@@ -154,14 +154,17 @@ class Estimation:
         return not optimum.message.startswith("converged") and problem.flexible.end_of(float(optimum.rest[-1])) != 0
 
     def _held(self, problem: Problem, start: Start) -> Estimate | None:
-        """The fit with lambda held at the end of its range where it starts; None where the likelihood falls there."""
+        """The fit with lambda held at the end of its range where it starts; None where the likelihood falls there.
+
+        A derivative within the tolerance is no fall: the likelihood is flat in lambda.
+        """
         assert problem.flexible is not None
         lam = float(start.rest[-1])
         end = problem.flexible.end_of(lam)
         fixed = problem.at_link(problem.flexible.at(lam))
         optimum = self._maximise(fixed, replace(start, rest=start.rest[:-1]))
         at = problem.objective().evaluate(optimum.alpha, np.append(optimum.rest, lam))
-        if at is None or end * at.score_rest[-1] <= 0.0:
+        if at is None or end * at.score_rest[-1] < -self.tol:
             return None
         return Estimate(self, fixed, start, optimum, lambda_end=end, lam=lam)
 

@@ -181,9 +181,13 @@ class RestrictedInformation:
     infinite: BoolArray
 
     def variances(self) -> FloatArray:
-        return np.asarray(np.diag(self.covariance()))
+        return np.diag(self._covariance)
 
     def covariance(self) -> FloatArray:
+        return self._covariance.copy()
+
+    @cached_property
+    def _covariance(self) -> FloatArray:
         values, vectors = np.linalg.eigh(self.blocks.dense())
         steep = values > _FLAT * values[-1]
         root = (vectors[:, steep] / np.sqrt(values[steep])).T

@@ -12,16 +12,18 @@ import numpy as np
 import pandas as pd
 
 from ...._typing import BoolArray, FloatArray, IntArray
+from ....assess.likelihood.wald import wald_test
 from ....checks import one_of
 from ....exceptions import DataWarning
 from ....model.likelihood.crossing import crossed_rows, tell_crossing
-from ....model.likelihood.derivatives import averages, involved
-from ....model.likelihood.directions import Directions
+from ....model.likelihood.derivatives import involved
+from ....model.likelihood.over_groups import Place, Predicted
 from ....model.likelihood.quantities import QUANTITIES, Quantity
 from ....model.sample import Rows
 from ..fitted import FittedLikelihood, with_covariance
 from ..joint_tests import Joint, by_estimated, degrees_of_freedom, joint_test
-from ..standard_errors import infinite_parameters, rule_covariance, symmetric_limits, two_sided
+from ..mixed.averaging import chosen_effects, effects_words, predicted_by, predicted_covariance
+from ..standard_errors import infinite_parameters, symmetric_limits, two_sided
 from .estimable import aliased_gaps, estimable, estimable_tangent
 
 #: Scale -> the quantity behind it.
@@ -61,7 +63,7 @@ class Average:
     values : (M,)
         NaN where a row cannot be estimated.
     jacobian : (M, F)
-        With respect to the parameters of the rule.
+        With respect to the parameters of the rule; with those of random effects that are averaged over after them.
     known : (M,) bool
         Whether it has an error: it depends on no infinite estimate.
     """
@@ -95,19 +97,29 @@ class Averager:
     results : LikelihoodResults
     scale : str
         A key of SCALES.
+    predicted : Predicted
+        What is averaged, of rows.
     covariance : (F, F)
-        Covariance of the parameters of the rule.
+        Covariance of its parameters.
+    notes : tuple of str
+        What random effects are; printed below tables.
     """
 
     results: FittedLikelihood
     scale: str
+    predicted: Predicted
     covariance: FloatArray
+    notes: tuple[str, ...]
 
     @classmethod
-    def of(cls, results: FittedLikelihood, scale: str, vcov: Any) -> Averager:
+    def of(cls, results: FittedLikelihood, scale: str, vcov: Any, re: str | None = None) -> Averager:
         one_of("scale", scale, SCALES)
-        chosen = results if vcov is None else with_covariance(results, vcov)
-        return cls(chosen, scale, rule_covariance(chosen.fit, chosen.rule, chosen.vcov().to_numpy()))
+        chosen, effects = (
+            results if vcov is None else with_covariance(results, vcov),
+            chosen_effects(results, scale, re),
+        )
+        predicted = predicted_by(chosen, scale, effects)
+        return cls(chosen, scale, predicted, predicted_covariance(chosen, predicted), effects_words(effects, scale))
 
     @property
     def quantity(self) -> Quantity:
@@ -132,7 +144,7 @@ class Averager:
         """Which of the rows with weight have thresholds out of order; none where latent variables are averaged."""
         if self.scale == "latent":
             return np.empty(0, dtype=np.intp)
-        return crossed_rows(self.results.rule, rows.take(np.flatnonzero(weights)))
+        return crossed_rows(self.predicted.rule, rows.take(np.flatnonzero(weights)))
 
     def tell_crossed(self, crossed: IntArray, weights: FloatArray) -> None:
         """Says how many of the rows with weight were found to be out of order."""
@@ -145,15 +157,15 @@ class Averager:
 
     def over(self, rows: Rows, weights: FloatArray) -> Average:
         """The weighted sum over rows."""
-        fit, rule, used = self.results.fit, self.results.rule, weights != 0.0
-        values, jacobian = averages(self.quantity, rule, rows, weights)
+        fit, used = self.results.fit, weights != 0.0
+        values, jacobian = self.predicted.averages(self.quantity, rows, weights)
         found = Average(values, jacobian, ~np.isnan(values) & self._finite(rows.take(used)).all(axis=0))
         told = estimable(fit, self.results.design.sample.rows, rows)[used].all()
         return found if told else found.untold()
 
     def contrasts(self, rows: Rows, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(h,) weighted sums over rows of the latent variable, by weights (h, n), and their (h, F) Jacobian."""
-        parts = [averages(self.quantity, self.results.rule, rows, one) for one in weights]
+        parts = [self.predicted.averages(self.quantity, rows, one) for one in weights]
         return np.array([values[0] for values, _ in parts]), np.array([jacobian[0] for _, jacobian in parts])
 
     def untold(self, rows: Rows, weights: FloatArray, jacobian: FloatArray) -> FloatArray:
@@ -173,11 +185,11 @@ class Averager:
         largest = np.abs(self.directions(rows).values()[1][:, 0]).max(axis=0)
         return np.where(largest > 0.0, largest, 1.0)
 
-    def directions(self, rows: Rows) -> Directions:
+    def directions(self, rows: Rows) -> Place:
         """The rows as a place to take derivatives at."""
-        return Directions(self.quantity, self.results.rule, rows)
+        return self.predicted.directions(self.quantity, rows)
 
-    def slope(self, at: Directions, tangent: Rows, weights: FloatArray) -> Average:
+    def slope(self, at: Place, tangent: Rows, weights: FloatArray) -> Average:
         """The weighted sum over rows of the derivatives along a tangent."""
         values, jacobian = at.average(tangent, weights)
         used = weights != 0.0
@@ -189,7 +201,7 @@ class Averager:
         """(n,) whether the data say anything about a change of the rows along a tangent."""
         return estimable_tangent(self.results.fit, self.results.design.sample.rows, tangent)
 
-    def each(self, at: Directions, tangent: Rows | None = None) -> list[Average]:
+    def each(self, at: Place, tangent: Rows | None = None) -> list[Average]:
         """The quantity of every row, or its derivative along a tangent."""
         fit, trained = self.results.fit, self.results.design.sample.rows
         values, jacobian = at.values() if tangent is None else at.each(tangent)
@@ -203,7 +215,7 @@ class Averager:
         infinite = infinite_parameters(self.results.fit)
         if infinite is None:
             return np.ones((1, 1), dtype=np.bool_)
-        return ~involved(self.results.rule, rows, self.quantity, infinite)
+        return ~involved(self.predicted.rule, rows, self.quantity, infinite)
 
     def table(self, found: Average, level: float) -> pd.DataFrame:
         """Estimates with errors, tests and limits, one row per output; odds are the exponents of log odds."""
@@ -244,6 +256,8 @@ class Averager:
         size = np.sqrt(np.where(np.diag(spread) > 0.0, np.diag(spread), 1.0))
         shares, vectors = np.linalg.eigh(spread / np.outer(size, size))
         turned = vectors[:, shares > _HARDLY * shares.max(initial=0.0)].T / size
+        if self.predicted.n_phi:
+            return Joint(*wald_test(turned @ jacobian, turned @ values, self.covariance))
         return joint_test(self.results, by_estimated(self.results, turned @ jacobian), turned @ values)
 
     def labelled(self, front: Mapping[str, Any], found: Average, level: float) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ...._typing import IntArray
 from ....exceptions import OptionError
-from ....model.likelihood.directions import Directions
+from ....model.likelihood.over_groups import Place
 from ....model.sample import Rows
 from .average import PAIRS, Average, Averager
 from .counterfactual import Population
@@ -129,7 +129,7 @@ class Counterfactuals:
     def __init__(self, averager: Averager, rows: Population, single: bool) -> None:
         self.averager, self.rows, self.single = averager, rows, single
         self._known: dict[tuple[str, Any] | None, list[Average]] = {}
-        self._place: Directions | None = None
+        self._place: Place | None = None
         self._weights = np.ones(len(rows.weights)) if single else rows.weights
         self._crossed: list[IntArray] = []
 
@@ -144,7 +144,7 @@ class Counterfactuals:
         return design
 
     @property
-    def _here(self) -> Directions:
+    def _here(self) -> Place:
         """The rows as they are; no cached property, which would hide the user's line from warnings."""
         if self._place is None:
             self._place = self.averager.directions(self._design(self.rows.frame))

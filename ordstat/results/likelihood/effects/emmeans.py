@@ -47,7 +47,7 @@ def grid_rows(averager: Averager, frame: pd.DataFrame) -> Rows:
 def grid_notes(averager: Averager, grid: Grid, weights: str) -> tuple[str, ...]:
     """What was averaged over what."""
     held = {name: value for name, value in grid.held.items() if name not in grid.names}
-    notes = []
+    notes = [*averager.notes]
     if grid.averaged:
         notes.append(f"Averaged over {listing(grid.averaged)}, weights: {weights}.")
     if held:
@@ -84,6 +84,7 @@ def marginal_means(
     data: Any = None,
     level: float = 0.95,
     vcov: Any = None,
+    re: str | None = None,
 ) -> Emmeans:
     """Estimated marginal means over a balanced grid of the variables.
 
@@ -121,6 +122,9 @@ def marginal_means(
         Confidence level of the limits.
     vcov : str or dict, optional
         Covariance of the parameters, as in `vcov`.
+    re : {"marginal", "zero"}, optional
+        Of a fit with random effects: averaged over the groups there could be, or 0. "marginal" on the scales of
+        probabilities and ranks if not given, "zero" on the others (latent means are the same under both).
 
     Returns
     -------
@@ -147,7 +151,7 @@ def marginal_means(
     """
     normal_quantile(level)
     one_of("weights", weights, WEIGHTS)
-    averager = Averager.of(r, scale, vcov)
+    averager = Averager.of(r, scale, vcov, re)
     specs = read_specs(variables, by, r.design.response)
     grid = grid_of(population(r, None, None, data), specs, at, cov_keep, cov_reduce)
     averages = cell_averages(averager, grid, grid_rows(averager, grid.frame), weights)

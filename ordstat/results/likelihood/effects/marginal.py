@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,8 @@ import pandas as pd
 
 from ....checks import one_of
 from ....exceptions import OptionError
-from ...report.noted import NotedFrame, noted_html, noted_text
+from ...report.grid import Grid
+from ...report.noted import NotedFrame, frame_grid, noted_html, noted_text
 from ..joint_tests import Joint, joint_frame
 from .average import Average, together
 from .means import Emmeans, groups_of
@@ -39,6 +40,13 @@ class MarginalEffects(Emmeans):
         return noted_html(self.frame.head(_SHOWN), self._all_notes)
 
     @property
+    def told(self) -> list[str]:
+        """What stands below all the rows."""
+        r = self.averager.results
+        notes = [f"Effects on {super()._quantity}; {100 * self.level:g} % limits, {self._distribution}.", *self.notes]
+        return [*notes, f"Standard errors: delta method, {r.own_covariance.words}."]
+
+    @property
     def _one(self) -> str:
         return "effect"
 
@@ -48,10 +56,18 @@ class MarginalEffects(Emmeans):
 
     @property
     def _all_notes(self) -> list[str]:
-        r, rows = self.averager.results, len(self.frame)
-        notes = [f"Effects on {super()._quantity}; {100 * self.level:g} % limits, {self._distribution}.", *self.notes]
-        notes.append(f"Standard errors: delta method, {r.own_covariance.words}.")
-        return [*notes, f"The first {_SHOWN} of {rows:,} rows; .frame has all."] if rows > _SHOWN else notes
+        rows = len(self.frame)
+        more = [f"The first {_SHOWN} of {rows:,} rows; .frame has all."] if rows > _SHOWN else []
+        return [*self.told, *more]
+
+    def grids(self, digits: int | None = None) -> Sequence[Grid]:
+        """The table as text.
+
+        Parameters
+        ----------
+        digits : int, optional
+        """
+        return [frame_grid(self.frame, self.told, digits=digits)]
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ....checks import mapping, one_of
 from ....exceptions import OptionError
+from ...report.noted import NotedFrame
 from ..fitted import FittedLikelihood
 from ..parameters import listed, texts
 from ..standard_errors import normal_quantile
@@ -35,6 +36,7 @@ def marginal_effects(
     data: Any = None,
     level: float = 0.95,
     vcov: Any = None,
+    re: str | None = None,
 ) -> MarginalEffects:
     """Marginal effects of variables of the formula: differences between levels of factors, derivatives by numbers.
 
@@ -73,6 +75,9 @@ def marginal_effects(
         Confidence level of the limits.
     vcov : str or dict, optional
         Covariance of the parameters, as in `vcov`.
+    re : {"marginal", "zero"}, optional
+        Of a fit with random effects: averaged over the groups there could be, or 0. "marginal" on the scales of
+        probabilities and ranks if not given, "zero" on the others (latent means are the same under both).
 
     Returns
     -------
@@ -107,7 +112,7 @@ def marginal_effects(
     >>> fit.marginal_effects("vote", at={"age": [30, 60]}, scale="exc_prob").frame["estimate"].round(3).tolist()[:3]
     [0.312, 0.605, 0.751]
     """
-    averager, everyone = Averager.of(r, scale, vcov), population(r, newdata, weights, data)
+    averager, everyone = Averager.of(r, scale, vcov, re), population(r, newdata, weights, data)
     return checked(_marginal(averager, everyone, variables, contrast, change, at, by, level), stacklevel=2)
 
 
@@ -125,7 +130,7 @@ def _marginal(
     order = {pair: k for k, pair in enumerate((name, one.label) for name, some in wanted.items() for one in some)}
     found.sort(key=lambda one: order[one[0]["term"], one[0]["contrast"]])
     cells, averages = pd.DataFrame([cell for cell, _ in found]), [average for _, average in found]
-    notes = _notes(everyone, wanted, at, by)
+    notes = (*averager.notes, *_notes(everyone, wanted, at, by))
     return MarginalEffects(cells, ("term", "contrast"), averages, averager, level, notes)
 
 
@@ -197,6 +202,7 @@ def average_effects(
     data: Any = None,
     level: float = 0.95,
     vcov: Any = None,
+    re: str | None = None,
 ) -> pd.DataFrame:
     """Average effects of variables of the formula as a plain table: that of `marginal_effects`.
 
@@ -204,7 +210,7 @@ def average_effects(
     ----------
     variable : str or sequence of str, optional
         Columns of the data; all variables of the right-hand sides if not given.
-    scale, contrast, by, newdata, weights, data, level, vcov
+    scale, contrast, by, newdata, weights, data, level, vcov, re
         As in `marginal_effects`.
     values : sequence, optional
         Values to compare, of a number too ([20, 60]), in place of all levels or the slope.
@@ -233,9 +239,10 @@ def average_effects(
     [-0.1174, -0.3465, 0.0852, 0.2223, 0.1564]
     """
     names, change = None if variable is None else texts("variable", variable), _compared(variable, values)
-    averager, everyone = Averager.of(r, scale, vcov), population(r, newdata, weights, data)
+    averager, everyone = Averager.of(r, scale, vcov, re), population(r, newdata, weights, data)
     found = _marginal(averager, everyone, names, contrast, change, mapping("at", at, AT), by, level)
-    return checked(found, stacklevel=2).frame
+    found = checked(found, stacklevel=2)
+    return NotedFrame.of(found.frame, found.told)
 
 
 def _compared(variable: Any, values: Any) -> tuple[Any, ...] | None:

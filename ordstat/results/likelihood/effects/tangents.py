@@ -11,6 +11,7 @@ import pandas as pd
 
 from ...._typing import FloatArray
 from ....model.likelihood.stencil import stencil
+from ....model.random_effects import RandomRows
 from ....model.sample import Rows
 
 
@@ -56,5 +57,16 @@ def combined(points: Sequence[Rows], coefficients: FloatArray) -> Rows:
         moved = (factors[:, j] * (other - first) for j, other in enumerate(others, start=1) if other is not None)
         return np.asarray(sum(moved, np.zeros_like(first)))
 
-    parts: dict[str, Any] = {one.name: total([getattr(rows, one.name) for rows in points]) for one in fields(Rows)}
-    return replace(points[0], **parts)
+    names = [one.name for one in fields(Rows) if one.name != "random"]
+    parts: dict[str, Any] = {name: total([getattr(rows, name) for rows in points]) for name in names}
+    return replace(points[0], **parts, random=_combined_random([rows.random for rows in points], total))
+
+
+def _combined_random(
+    points: list[RandomRows | None], total: Callable[[list[FloatArray | None]], FloatArray | None]
+) -> RandomRows | None:
+    """The columns of random terms in the same way; their groups stay."""
+    terms = [() if one is None else one.terms for one in points]
+    columns = [total([own.z for own in alike]) for alike in zip(*terms, strict=True)]
+    moved = [replace(term, z=z) for term, z in zip(terms[0], columns, strict=True) if z is not None]
+    return RandomRows(tuple(moved)) if moved else None

@@ -34,6 +34,7 @@ def marginal_trends(
     data: Any = None,
     level: float = 0.95,
     vcov: Any = None,
+    re: str | None = None,
 ) -> Emmeans:
     """Slopes of a number by the levels of other variables, over the grid of `emmeans`.
 
@@ -46,7 +47,7 @@ def marginal_trends(
         Variables of the formula, or a formula of them, as in `emmeans`; one slope per combination of their levels.
     var : str
         The number whose slopes are asked for.
-    by, at, scale, weights, cov_keep, cov_reduce, data, level, vcov
+    by, at, scale, weights, cov_keep, cov_reduce, data, level, vcov, re
         As in `emmeans`.
 
     Returns
@@ -78,7 +79,7 @@ def marginal_trends(
     """
     normal_quantile(level)
     one_of("weights", weights, WEIGHTS)
-    averager = Averager.of(r, scale, vcov)
+    averager = Averager.of(r, scale, vcov, re)
     specs = read_specs(variables, by, r.design.response, "emtrends")
     rows = population(r, None, None, data)
     rows.check(var)

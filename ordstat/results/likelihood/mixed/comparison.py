@@ -29,7 +29,8 @@ def blocks(fit: FittedLikelihood) -> list[Block]:
     """The random terms of a fit, independent effects one by one."""
     found = []
     for term in fit.design.random:
-        group = frozenset(factor.key for factor in term.part.group.factors)
+        given = [] if term.root is None else [f"covariance {hash(term.root.tobytes())}"]
+        group = frozenset([*(factor.key for factor in term.part.group.factors), *given])
         parts = [frozenset(term.names)] if term.correlated else [frozenset([name]) for name in term.names]
         found += [(columns, group) for columns in parts]
     return found

@@ -10,8 +10,8 @@ import pandas as pd
 from ....checks import fraction
 from ....exceptions import UnavailableError
 from ....model.likelihood.marginal import Marginal
+from ...report.noted import NotedFrame
 from ..fitted import FittedLikelihood
-from .parameters import RandomParameters
 
 
 def marginal_of(r: FittedLikelihood, name: str) -> Marginal:
@@ -52,7 +52,8 @@ def variance_table(r: FittedLikelihood, level: float = 0.95) -> pd.DataFrame:
     [1.279, 1.131, 0.399]
     """
     marginal, level = marginal_of(r, "varcorr"), fraction("level", level)
-    own = RandomParameters.of(r.design.random, marginal)
+    own = r.random_parameters
+    assert own is not None
     sd = [k for k, kind in enumerate(own.kinds) if kind == "sd"]
     errors, limits = own.errors, own.limits(level)
     index = [(term.group, name) for term in r.design.random for name in term.names]
@@ -74,7 +75,7 @@ def variance_table(r: FittedLikelihood, level: float = 0.95) -> pd.DataFrame:
         for a, b in combinations(range(len(term.names)), 2) if term.correlated else ():
             frame.iloc[start + b, 5 + a] = effects.correlations[a, b]
         start += len(term.names)
-    return frame
+    return NotedFrame.of(frame, (f"{100 * level:g} % limits: those of log standard deviations.",), "Random effects")
 
 
 def group_effects(r: FittedLikelihood) -> pd.DataFrame:

@@ -28,10 +28,10 @@ class RandomParameters:
     kinds : list of str
         "sd" or "cor".
     estimates : (R,)
-    slopes : (R, m)
-        Derivatives by the parameters of all Lambdas; NaN at a boundary.
-    covariance : (P' + m, P' + m)
-        Of the fixed parameters and those of the Lambdas.
+    slopes : (R, m')
+        Derivatives by the entries of all Lambdas; NaN at a boundary.
+    covariance : (P' + m', P' + m')
+        Of the fixed parameters and the entries of the Lambdas.
     """
 
     names: list[str]
@@ -41,8 +41,8 @@ class RandomParameters:
     covariance: FloatArray
 
     @classmethod
-    def of(cls, terms: Sequence[RandomTerm], marginal: Marginal) -> RandomParameters:
-        """Those of a fit with random effects."""
+    def of(cls, terms: Sequence[RandomTerm], marginal: Marginal, covariance: FloatArray) -> RandomParameters:
+        """Those of a fit with random effects, with a covariance of its parameters."""
         names: list[str] = []
         kinds: list[str] = []
         estimates: list[float] = []
@@ -53,7 +53,7 @@ class RandomParameters:
             before = here.stop
 
             def placed(own: FloatArray, here: slice = here) -> FloatArray:
-                out = np.zeros(marginal.n_phi)
+                out = np.zeros(marginal.n_entries)
                 out[here] = own
                 return out
 
@@ -67,7 +67,7 @@ class RandomParameters:
                 kinds.append("cor")
                 estimates.append(float(effects.correlations[a, b]))
                 slopes.append(placed(effects.correlation_slopes(a, b)))
-        return cls(names, kinds, np.array(estimates), np.array(slopes), marginal.covariance)
+        return cls(names, kinds, np.array(estimates), np.array(slopes), covariance)
 
     @property
     def errors(self) -> FloatArray:

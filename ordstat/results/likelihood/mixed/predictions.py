@@ -21,7 +21,7 @@ from ...._typing import FloatArray, IntArray
 from ....checks import one_of
 from ....exceptions import DataError, DataWarning, OptionError
 from ....model.costs import CostMatrix
-from ....model.fit import LikelihoodFit
+from ....model.likelihood.over_groups import normal_nodes, steepness_blocks
 from ....model.likelihood.predictor import Predictor
 from ....model.likelihood.rule import LikelihoodRule
 from ....model.probable import least_expected
@@ -33,10 +33,6 @@ from ..standard_errors import UNCERTAIN, depends_on_infinite, limits_between, lo
 
 #: What random effects may be in a prediction.
 EFFECTS = ("mode", "zero", "marginal", "posterior")
-#: Standard deviations to either side that an average takes in: beyond lies 2e-17.
-_REACH = 8.5
-#: Nodes a standard deviation, for every unit of the predictor that it is: e^(-2 pi 5) by the nearest pole, a Cauchy's.
-_NODES = 5.0
 #: Step of a derivative by the score.
 _STEP = 1e-4
 
@@ -164,12 +160,9 @@ def _averaged(at: _At, curve: Callable[[Predictor], FloatArray]) -> FloatArray:
     if at.rule.link.name == "probit":
         wider = 0.5 * np.log1p(bare.s**2 * at.variance)
         return curve(replace(bare, tau=bare.tau + wider))
-    steep = _steepness(at, bare)
-    blocks = np.ceil(np.log2(np.maximum(steep, 0.4))).astype(int)  # one steep row must not make all pay
     total: Any = None
-    for block in np.unique(blocks):
-        chosen = np.flatnonzero(blocks == block)
-        own = _trapezoid(at.take(chosen), curve, float(steep[chosen].max()))
+    for chosen, steep in steepness_blocks(at.rule.link, _steepness(at, bare)):
+        own = _trapezoid(at.take(chosen), curve, steep)
         total = np.empty((at.rows.n, own.shape[1])) if total is None else total
         total[chosen] = own
     return np.asarray(total)
@@ -181,25 +174,14 @@ def _steepness(at: _At, bare: Predictor) -> FloatArray:
 
 
 def _trapezoid(at: _At, curve: Callable[[Predictor], FloatArray], steep: float) -> FloatArray:
-    deviation, half = np.sqrt(at.variance), int(np.ceil(_REACH * max(2.0, _NODES * steep)))
-    points = np.linspace(-_REACH, _REACH, 2 * half + 1)
-    shares = np.exp(-0.5 * points**2)
-    total: Any = 0.0
-    for point, share in zip(points, shares / shares.sum(), strict=True):
+    deviation, total = np.sqrt(at.variance), 0.0
+    for point, share in zip(*normal_nodes(steep), strict=True):
         total = total + share * curve(_predictor(at, deviation * point))
     return np.asarray(total)
 
 
 def _probabilities(at: _At) -> FloatArray:
     return _averaged(at, at.rule.family.probabilities)
-
-
-def population_probabilities(fit: LikelihoodFit, rows: Rows) -> FloatArray:
-    """(n, K) probabilities of the levels, averaged over groups that the fit has not seen."""
-    assert fit.marginal is not None
-    found = fit.marginal.likelihood.moments(rows.random, "marginal")
-    rule = replace(rule_at(fit, found.estimates), effects=())
-    return _probabilities(_At(rule, rows, found.shift, found.variance))
 
 
 def _cumulative(at: _At) -> FloatArray:
@@ -247,6 +229,7 @@ def drawn_shifts(r: FittedLikelihood, target: Target, newdata: Any, rng: np.rand
     """(n,) z'b again and again, with effects drawn for every group; new groups without a label are one a row."""
     rows = target.rows
     assert r.fit.marginal is not None and rows.random is not None
+    rows.random.require_covariances()
     groups = []
     for term, named in zip(rows.random.terms, r.design.random, strict=True):
         apart = np.arange(rows.n) if newdata is None else named.apart(newdata, target.complete)
@@ -255,6 +238,8 @@ def drawn_shifts(r: FittedLikelihood, target: Target, newdata: Any, rng: np.rand
         total = np.zeros(rows.n)
         for term, effects, chosen in zip(rows.random.terms, r.fit.marginal.terms, groups, strict=True):
             b = rng.standard_normal((term.n_groups + rows.n, term.q)) @ effects.factor.T
+            if term.root is not None:
+                b[: term.n_groups] = term.root @ b[: term.n_groups]
             total += np.einsum("nq,nq->n", term.z, b[chosen])
         yield total
 
@@ -295,7 +280,9 @@ def prediction_errors(r: FittedLikelihood, rows: Rows, type: str, kind: str, at:
         low, high = ends
         places.append(place)
         slopes.append((high - low) / distance)
-    own = likelihood.inner_covariance()[np.ix_(places, places)]
+    robust = r.covariance != "model"
+    inner = likelihood.inner_of(r.whole_covariance) if robust else likelihood.inner_covariance()
+    own = inner[np.ix_(places, places)]
     moved = np.stack(slopes)
     variance = np.einsum("anm,ab,bnm->nm", moved, own, moved)
     given = likelihood.moments(rows.random, kind).error

@@ -26,15 +26,17 @@ def random_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
     assert marginal is not None
     groups = ", ".join(f"{name} {count}" for name, count in _groups(r).items())
     lines: list[tuple[str, Any]] = [("Groups", groups), ("Integration", marginal.integration)]
-    lines.append(("Random effects", _test(r, marginal)))
+    if not marginal.likelihood.penalised:
+        lines.append(("Random effects", _test(r, marginal)))
     shares = latent_shares(r)
     if shares:
         lines.append(("ICC", ", ".join(f"{name} {share:.3f}" for name, share in shares.items())))
-    return tuple(lines)
+    return (*lines, ("Std. errors", r.own_covariance.words))
 
 
-def _groups(r: FittedLikelihood) -> dict[str, int]:
-    return {term.group: term.cells.size for term in r.design.random}
+def _groups(r: FittedLikelihood) -> dict[str, str]:
+    given = {True: "", False: " (cov=)"}
+    return {term.group: f"{term.cells.size}{given[term.root is None]}" for term in r.design.random}
 
 
 def _test(r: FittedLikelihood, marginal: Marginal) -> str:
@@ -63,7 +65,7 @@ def latent_shares(r: FittedLikelihood) -> dict[str, float]:
         return {}
     weights = r.design.sample.case_weights
     means = [
-        float(np.average(np.einsum("nq,qp,np->n", term.z, effects.covariance, term.z), weights=weights))
+        float(np.average(term.variances(effects.covariance), weights=weights))
         for term, effects in zip(rows.random.terms, marginal.terms, strict=True)
     ]
     shares: dict[str, float] = {}
@@ -91,6 +93,11 @@ def random_notes(r: FittedLikelihood) -> tuple[str, ...]:
     if marginal is None:
         return ()
     notes = ["Levels predicted for the training rows, and their errors, are those at the modes of the random effects."]
+    if marginal.likelihood.penalised:
+        notes.append(
+            "Standard deviations of random effects are kept off 0 by a penalty, + log sd: none of them says that its "
+            "variance is there. Fit without random_penalty= to test one."
+        )
     for term, effects in zip(r.design.random, marginal.terms, strict=True):
         for column, derivative in effects.boundary.items():
             what = "variance at its boundary, 0" if effects.deviations[column] == 0.0 else "singular covariance"

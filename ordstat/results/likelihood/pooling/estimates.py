@@ -12,6 +12,7 @@ from scipy.special import stdtr, stdtrit
 from ...._typing import FloatArray
 from ....assess.likelihood.rubin import Pooled
 from ....checks import fraction
+from ...report.noted import NotedFrame
 from ..fitted import FittedLikelihood
 from ..parameters import Parameters, spread
 
@@ -115,7 +116,8 @@ class PooledEstimates:
         """
         half = stdtrit(self.pooled.df, 0.5 + fraction("level", level) / 2.0) * self.pooled.std_error
         limits = {"lower": self.pooled.estimate - half, "upper": self.pooled.estimate + half}
-        return pd.DataFrame({name: self._series(values, name) for name, values in limits.items()})
+        frame = pd.DataFrame({name: self._series(values, name) for name, values in limits.items()})
+        return NotedFrame.of(frame, (), f"Pooled limits, {100 * level:g} %")
 
     def _series(self, values: FloatArray, name: str) -> pd.Series:
         return pd.Series(spread(values, self.fits[0].fit), index=self.parameters.names, name=name)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+import numpy as np
+
+from ...._typing import FloatArray, IntArray
 from ....exceptions import UnavailableError
 from ....model.likelihood.marginal import Marginal
 from .profile import MixedProfile
@@ -12,7 +15,7 @@ from .profile import MixedProfile
 
 @dataclass(frozen=True, eq=False)
 class MarginalAtEstimates:
-    """Refuses in words what asks for the scores of independent rows [LikelihoodAtEstimates].
+    """Scores of clusters and profiles; refuses in words what asks for independent rows [LikelihoodAtEstimates].
 
     Attributes
     ----------
@@ -22,11 +25,24 @@ class MarginalAtEstimates:
 
     marginal: Marginal
 
-    def score_products(self, cluster: Any) -> NoReturn:
-        self._refuse("A sandwich covariance")
+    def score_products(self, cluster: IntArray | None) -> FloatArray:
+        """(P' + m, P' + m) sum of outer products of the scores of clusters of whole groups.
 
-    def score_totals(self, codes: Any, n_groups: int) -> NoReturn:
-        self._refuse("A sandwich covariance")
+        Raises
+        ------
+        UnavailableError
+            No clusters.
+        """
+        if cluster is None:
+            self._refuse("A sandwich covariance of independent rows")
+        codes = np.unique(cluster, return_inverse=True)[1]
+        scores = self.score_totals(codes, int(codes.max()) + 1)
+        return scores.T @ scores
+
+    def score_totals(self, codes: IntArray, n_groups: int) -> FloatArray:
+        """(G, P' + m) scores of clusters of whole groups, by the parameters of the user."""
+        here = self.marginal.likelihood
+        return np.asarray(np.linalg.solve(here.to_user().T, here.scores(codes, n_groups).T).T)
 
     def replicated(self, weights: Any) -> NoReturn:
         self._refuse("A replicate covariance")

@@ -119,6 +119,8 @@ class Structure:
 
 def _sums(codes: IntArray, size: int, one: FloatArray, other: FloatArray, W: FloatArray) -> FloatArray:
     """(size, q, q') sums of W x x' by code."""
+    if size == 1:
+        return np.asarray((one.T @ (W[:, None] * other))[None])
     out = np.empty((size, one.shape[1], other.shape[1]))
     for a in range(one.shape[1]):
         left = W * one[:, a]
@@ -203,7 +205,8 @@ class Factor:
         pairs = {(s + 1, t + 1): block for (s, t), block in inner.pairs.items()}
         own = self.inverse.copy()
         for t in range(1, count):
-            found = -self.V[t] @ inner.diagonal[t - 1][patterns[0, t].second]
+            block = inner.diagonal[t - 1]
+            found = -self.V[t] @ (block if len(block) == 1 else block[patterns[0, t].second])
             for s in range(1, count):
                 if s != t:
                     place = self.structure.inner[min(s, t), max(s, t)]
@@ -240,14 +243,14 @@ class Dense:
         Where the effects of each begin, and the end.
     widths : tuple of int
         q of each.
-    lower : (R, R)
-        Cholesky factor.
+    upper : (R, R)
+        U of S = U'U, its columns one after another.
     """
 
     terms: range
     starts: tuple[int, ...]
     widths: tuple[int, ...]
-    lower: FloatArray
+    upper: FloatArray
 
     @classmethod
     def frame(cls, structure: Structure) -> Dense:
@@ -259,12 +262,12 @@ class Dense:
     @cached_property
     def inverse(self) -> FloatArray:
         """(R, R) S^-1."""
-        lower = dpotri(self.lower, lower=1)[0]
-        return np.ascontiguousarray(np.tril(lower) + np.tril(lower, -1).T)
+        upper = dpotri(self.upper, lower=0)[0]
+        return np.ascontiguousarray(np.triu(upper) + np.triu(upper, 1).T)
 
     def solve(self, right: Effects) -> Effects:
         """S^-1 times a vector."""
-        solved = dpotrs(self.lower, np.concatenate([part.reshape(-1) for part in right]), lower=1)[0]
+        solved = dpotrs(self.upper, np.concatenate([part.reshape(-1) for part in right]), lower=0)[0]
         cut = np.split(solved, self.starts[1:-1])
         return [part.reshape(-1, q) for part, q in zip(cut, self.widths, strict=True)]
 
@@ -351,7 +354,7 @@ def factor(matrix: BlockMatrix, structure: Structure) -> Factor | None:
     rest = _nested(matrix, structure, V) if structure.rest is not None else _dense(matrix, structure, V)
     if rest is None:
         return None
-    own = rest.logdet if isinstance(rest, Factor) else 2.0 * float(np.log(np.diag(rest.lower)).sum())
+    own = rest.logdet if isinstance(rest, Factor) else 2.0 * float(np.log(np.diag(rest.upper)).sum())
     return Factor(structure, inverse, V, rest, logdet + own)
 
 
@@ -377,6 +380,9 @@ def _nested(matrix: BlockMatrix, structure: Structure, V: dict[int, FloatArray])
     assert structure.rest is not None
     diagonal, pairs = [], {}
     for t, size in enumerate(structure.sizes[1:], start=1):
+        if size == 1:
+            diagonal.append(matrix.diagonal[t] - np.tensordot(matrix.pairs[0, t], V[t], axes=([0, 1], [0, 1])))
+            continue
         product = matrix.pairs[0, t].transpose(0, 2, 1) @ V[t]
         second = structure.patterns[0, t].second
         gone = _by_code(second, product.reshape(len(product), -1), size).reshape(matrix.diagonal[t].shape)
@@ -402,5 +408,5 @@ def _dense(matrix: BlockMatrix, structure: Structure, V: dict[int, FloatArray]) 
             S[columns[:, :, None], rows[:, None, :]] = matrix.pairs[s, t].transpose(0, 2, 1)
     B = layout.entries({t: matrix.pairs[0, t] for t in frame.terms})
     schur_complement(layout.starts, layout.columns, B, layout.entries(V), S)
-    lower, failed = dpotrf(S.T, lower=0, clean=1, overwrite_a=1)
-    return None if failed else replace(frame, lower=np.asfortranarray(lower.T))
+    upper, failed = dpotrf(S.T, lower=0, clean=0, overwrite_a=1)
+    return None if failed else replace(frame, upper=upper)

@@ -82,7 +82,7 @@ def _canonical(model: MixedModel, psi: FloatArray) -> FloatArray:
     """psi with every Lambda the Cholesky factor of its covariance: a pivot of 0 has a column of zeros."""
     parts = []
     for term, Lambda in zip(model.terms, model.factors(psi[model.n_fixed :]), strict=True):
-        parts.append(_semidefinite_factor(Lambda @ Lambda.T)[term.entries] if term.correlated else np.diag(Lambda))
+        parts.append(_semidefinite_factor(Lambda @ Lambda.T)[term.entries] if term.correlated else Lambda[term.entries])
     phi = np.concatenate(parts)
     phi = np.where(np.abs(phi) < _SMALL, np.where(_diagonals(model), 0.0, phi), phi)
     out = np.concatenate([psi[: model.n_fixed], phi])
@@ -129,7 +129,7 @@ def _derivatives(model: MixedModel, objective: Objective, at: Evaluation, zero: 
     bent = negative_hessian(objective, at, zero)
     found = []
     for t, (term, Lambda) in enumerate(zip(model.terms, model.factors(at.psi[model.n_fixed :]), strict=True)):
-        for column in range(term.q):
+        for column in range(term.width):
             if Lambda[column, column] == 0.0:
                 place = _diagonal(model, t, column)
                 found.append(Boundary(t, column, -0.5 * float(bent[place, place])))

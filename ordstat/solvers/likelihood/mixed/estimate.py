@@ -8,16 +8,18 @@ from functools import partial
 
 import numpy as np
 
-from ...._typing import BoolArray, FloatArray
+from ...._typing import BoolArray, FloatArray, IntArray
 from ....model.likelihood.marginal import EffectsOfGroups, Marginal
 from ....model.random_effects import RandomRows
 from ..problem import Problem
 from ..user_scale import in_order
 from .boundary import Boundary, settled
-from .laplace import Evaluation, evaluate, state_at
+from .laplace import Evaluation, evaluate, row_scores, state_at
+from .leave_out import one_step
 from .model import MixedModel
 from .new_rows import Moments, moments
-from .quadrature import check_scalar, evaluate_by_nodes
+from .penalty import log_determinant, penalised
+from .quadrature import check_scalar, evaluate_by_nodes, row_scores_by_nodes
 from .scalar import compiled, evaluate_compiled, nodes_of
 from .search import Found, Objective, maximise
 
@@ -54,6 +56,8 @@ class MarginalLikelihood:
         Negative Hessian by psi.
     free : (P' + m,)
         Components of psi not at a boundary.
+    penalised : bool
+        Whether log det Lambda is added (`penalty.py`).
     """
 
     model: MixedModel
@@ -61,11 +65,45 @@ class MarginalLikelihood:
     at: Evaluation
     information: FloatArray
     free: BoolArray
+    penalised: bool = False
 
     @property
     def objective(self) -> Objective:
-        """psi and where to seek the modes -> Evaluation."""
-        return objective_of(self.model, self.quadrature)
+        """psi and where to seek the modes -> Evaluation, with the penalty where there is one."""
+        plain = objective_of(self.model, self.quadrature)
+        return penalised(self.model, plain) if self.penalised else plain
+
+    @property
+    def loglik(self) -> float:
+        """Without the penalty."""
+        return self.at.loglik - (log_determinant(self.model, self.at.psi) if self.penalised else 0.0)
+
+    def scores(self, codes: IntArray, size: int, psi: FloatArray | None = None) -> FloatArray:
+        """(size, P' + m) scores of clusters of whole groups, at the estimates or elsewhere.
+
+        Parameters
+        ----------
+        codes : (n,)
+            The cluster of each row of the sample.
+        size : int
+        psi : (P' + m,), optional
+        """
+        state = self.at.state if psi is None else state_at(self.model, psi, self.at.v)
+        assert state is not None
+        rows = row_scores(state) if self.quadrature == 1 else row_scores_by_nodes(state, self.quadrature)
+        return rows.totals(codes[self.model.along], size)
+
+    def moved_by(self, codes: IntArray, size: int) -> FloatArray:
+        """(size, P' + m) user's estimates less those without each cluster of whole groups, by one step."""
+        free = np.flatnonzero(self.free)
+        parts = np.empty((size, free.size, free.size))
+        for k, (_, behind, ahead, distance) in enumerate(self.steps()):
+            ends = [self.scores(codes, size, psi)[:, free] for psi in (behind, ahead)]
+            parts[:, k] = (ends[0] - ends[1]) / distance
+        moved = np.zeros((size, self.free.size))
+        own = self.information[np.ix_(free, free)]
+        moved[:, free] = one_step(self.scores(codes, size)[:, free], parts, own)
+        return np.asarray(moved @ self.to_user().T)
 
     def inner_covariance(self) -> FloatArray:
         """(P' + m, P' + m) of psi, NaN at a boundary."""
@@ -74,6 +112,11 @@ class MarginalLikelihood:
         own = self.information[some]
         inner[some] = np.linalg.inv(own) if _positive(own) else np.nan
         return inner
+
+    def inner_of(self, covariance: FloatArray) -> FloatArray:
+        """(P' + m, P' + m) of psi, from a covariance of the user's parameters; 0 at a boundary."""
+        back = np.linalg.inv(self.to_user())
+        return np.asarray(back @ np.nan_to_num(covariance) @ back.T)
 
     def moments(self, random: RandomRows, re: str, psi: FloatArray | None = None) -> Moments:
         """What random effects add to the scores of rows, at the estimates or elsewhere; see `new_rows.py`."""
@@ -92,7 +135,7 @@ class MarginalLikelihood:
             yield int(j), self.at.psi - move, self.at.psi + move, 2.0 * h
 
     def to_user(self) -> FloatArray:
-        """(P' + m, P' + m) from psi to the user's parameters; columns of Lambda keep their signs as shown."""
+        """(P' + m', P' + m) from psi to the user's parameters; columns of Lambda keep their signs as shown."""
         return user_map(self.model, self.at.psi)
 
 
@@ -127,7 +170,7 @@ class MixedEstimate:
 
     @property
     def loglik(self) -> float:
-        return self.likelihood.at.loglik
+        return self.likelihood.loglik
 
     @property
     def tolerance(self) -> float:
@@ -152,11 +195,24 @@ class MixedEstimate:
         model, psi = here.model, here.at.psi
         factors, selected = model.factors(psi[model.n_fixed :]), here.at.state.modes.factor.selected()
         found: list[EffectsOfGroups | None] = [None] * len(factors)
-        for k, (place, Lambda, spread) in enumerate(zip(model.order, factors, model.spread, strict=True)):
-            own = Lambda / spread[:, None]
+        for k, (place, Lambda, M) in enumerate(zip(model.order, factors, model.scaling, strict=True)):
+            root = model.roots[place]
+            if root is not None:
+                own, block = root * (M[0, 0] * Lambda[0, 0]), selected.diagonal[k][0]
+                found[place] = EffectsOfGroups(
+                    factor=np.abs(M[:1, :1] * Lambda[:1, :1]),
+                    entries=model.user_entries(k),
+                    n_phi=1,
+                    modes=own @ here.at.v[k].T,
+                    conditional=np.einsum("ga,ab,gb->g", own, block, own)[:, None, None],
+                    boundary={one.column: one.derivative for one in self.boundaries if one.term == k},
+                )
+                continue
+            own = M @ Lambda
             found[place] = EffectsOfGroups(
                 factor=own * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0),
-                entries=model.terms[k].entries,
+                entries=model.user_entries(k),
+                n_phi=model.terms[k].n_phi,
                 modes=here.at.v[k] @ own.T,
                 conditional=own @ selected.diagonal[k] @ own.T,
                 boundary={one.column: one.derivative for one in self.boundaries if one.term == k},
@@ -170,7 +226,7 @@ class MixedEstimate:
         )
 
     def covariance(self) -> FloatArray:
-        """(P' + m, P' + m) on the user's scale, NaN at a boundary."""
+        """(P' + m', P' + m') on the user's scale, NaN at a boundary."""
         here, inner = self.likelihood, self.likelihood.inner_covariance()
         known = np.where(np.isnan(inner), 0.0, inner)
         to_user = here.to_user()
@@ -185,21 +241,20 @@ def _positive(matrix: FloatArray) -> bool:
 
 
 def user_map(model: MixedModel, psi: FloatArray) -> FloatArray:
-    """From psi to the user's fixed parameters and Lambdas, the terms in the order of the sample."""
-    size, P = psi.size, model.n_fixed
-    out = np.zeros((size, size))
-    out[:P, :P] = model.to_user
-    starts = P + np.cumsum([0, *(term.n_phi for term in model.terms)])
-    widths = [0] * len(model.terms)
-    for k, place in enumerate(model.order):
-        widths[place] = model.terms[k].n_phi
-    ends = P + np.cumsum([0, *widths])
+    """From psi to the user's fixed parameters and M Lambda, the terms in the order of the sample."""
+    P = model.n_fixed
+    parts: list[FloatArray] = [np.empty(0)] * len(model.terms)
+    start = P
     for k, (place, Lambda) in enumerate(zip(model.order, model.factors(psi[P:]), strict=True)):
-        rows, columns = model.terms[k].entries
+        (rows, columns), (inner, own) = model.user_entries(k), model.terms[k].entries
         signs = np.where(np.diag(Lambda) < 0.0, -1.0, 1.0)[columns]
-        here = np.arange(rows.size)
-        out[ends[place] + here, starts[k] + here] = signs / model.spread[k][rows]
-    return out
+        parts[place] = np.zeros((rows.size, psi.size))
+        parts[place][:, start : start + own.size] = (
+            signs[:, None] * model.scaling[k][np.ix_(rows, inner)] * (columns[:, None] == own)
+        )
+        start += own.size
+    fixed = np.hstack([model.to_user, np.zeros((P, psi.size - P))])
+    return np.vstack([fixed, *parts])
 
 
 def objective_of(model: MixedModel, quadrature: int) -> Objective:
@@ -213,7 +268,11 @@ def objective_of(model: MixedModel, quadrature: int) -> Objective:
 
 
 def mixed_estimate(
-    problem: Problem, start: tuple[FloatArray, FloatArray], quadrature: int | str, max_iter: int
+    problem: Problem,
+    start: tuple[FloatArray, FloatArray],
+    quadrature: int | str,
+    max_iter: int,
+    penalty: str | None = None,
 ) -> MixedEstimate:
     """The estimates, from those without random effects.
 
@@ -224,17 +283,20 @@ def mixed_estimate(
         In the solver's parameters.
     quadrature : int or "auto"
     max_iter : int
+    penalty : "gamma" or None
+        On the covariances.
     """
     model = MixedModel.of(problem)
+    by_rule = partial(_by_rule, model, max_iter=max_iter, penalty=penalty)
     alpha, rest = start
     fixed = in_order(alpha.reshape(-1, problem.user_scale().G.shape[0]), rest)
     psi = np.concatenate([fixed, model.start_phi()])
     if quadrature != "auto":
-        return _by_rule(model, psi, int(quadrature), max_iter)
-    at = _by_rule(model, psi, 1, max_iter)
+        return by_rule(psi, int(quadrature))
+    at = by_rule(psi, 1)
     scalar = len(model.terms) == 1 and model.terms[0].q == 1
     for nodes in RULES if scalar else ():
-        finer = _by_rule(model, at.likelihood.at.psi, nodes, max_iter)
+        finer = by_rule(at.likelihood.at.psi, nodes)
         if _same(at, finer):
             return finer
         at = finer
@@ -248,15 +310,25 @@ def _same(one: MixedEstimate, other: MixedEstimate) -> bool:
     return abs(other.loglik - one.loglik) < _SAME_LOGLIK and bool(np.all(~(moved > _SAME_ESTIMATES * errors)))
 
 
-def _by_rule(model: MixedModel, psi: FloatArray, quadrature: int, max_iter: int) -> MixedEstimate:
+def _by_rule(
+    model: MixedModel, psi: FloatArray, quadrature: int, *, max_iter: int, penalty: str | None
+) -> MixedEstimate:
     """The estimates by a rule of so many nodes."""
     if quadrature != 1:
         check_scalar(model.terms, quadrature)
     objective = objective_of(model, quadrature)
-    found = _found(model, objective, psi, max_iter)
-    found, free, boundaries = settled(model, objective, found, max_iter)
+    boundaries: tuple[Boundary, ...] = ()
+    if penalty is None:
+        found, free, boundaries = settled(model, objective, _found(model, objective, psi, max_iter), max_iter)
+    else:
+        found, free = _found(model, penalised(model, objective), psi, max_iter), np.ones(psi.size, dtype=bool)
     likelihood = MarginalLikelihood(
-        model=model, quadrature=quadrature, at=found.at, information=found.information, free=free
+        model=model,
+        quadrature=quadrature,
+        at=found.at,
+        information=found.information,
+        free=free,
+        penalised=penalty is not None,
     )
     return MixedEstimate(likelihood=likelihood, logliks=found.logliks, message=found.message, boundaries=boundaries)
 

@@ -107,7 +107,7 @@ def evaluate(model: MixedModel, psi: FloatArray, start: Effects) -> Evaluation |
     at = state_at(model, psi, start)
     if at is None:
         return None
-    gradient, loglik = _gradient(at), at.modes.h - 0.5 * at.modes.factor.logdet
+    gradient, loglik = row_scores(at).total(), at.modes.h - 0.5 * at.modes.factor.logdet
     if not (np.isfinite(loglik) and np.isfinite(gradient).all()):
         return None
     return Evaluation(
@@ -115,21 +115,56 @@ def evaluate(model: MixedModel, psi: FloatArray, start: Effects) -> Evaluation |
     )
 
 
-def _gradient(at: State) -> FloatArray:
+@dataclass(frozen=True, eq=False)
+class RowScores:
+    """What every row adds to the gradient; it depends on rows whose groups are connected with its own alone.
+
+    Attributes
+    ----------
+    model : MixedModel
+    places : (M, n)
+        The thresholds that each row depends on.
+    kappa : (M + 2, n)
+        Derivatives by its predictors, through the modes and the curvature too.
+    inner : list of (n, q)
+        Those by the rows z_r Lambda of each term, without z_r.
+    """
+
+    model: MixedModel
+    places: IntArray
+    kappa: FloatArray
+    inner: list[FloatArray]
+
+    def total(self) -> FloatArray:
+        """(P + m,) the gradient."""
+        fixed = self.model.jacobian(self.places).total(self.kappa)
+        parts = zip(self.model.terms, self.inner, strict=True)
+        return np.concatenate([fixed, *(term.by_phi(inner) for term, inner in parts)])
+
+    def totals(self, codes: IntArray, size: int) -> FloatArray:
+        """(size, P + m) sums over the rows of each code (n,)."""
+        columns = [self.model.jacobian(self.places).totals(self.kappa, codes, size)]
+        for term, inner in zip(self.model.terms, self.inner, strict=True):
+            sums = [np.bincount(codes, own, minlength=size) for own in term.rows_by_phi(inner)]
+            columns.append(np.stack(sums, axis=1))
+        return np.hstack(columns)
+
+
+def row_scores(at: State) -> RowScores:
+    """Of Laplace's approximation."""
     model, x, modes = at.model, at.x, at.modes
     rows, weights = _rows(at), model.weights
     e = own_solutions(model, x, modes.factor.selected())
     s = np.asarray(sum(np.einsum("nq,nq->n", a, b) for a, b in zip(x, e, strict=True)))
     q = modes.factor.solve(model.gathered(x, -0.5 * weights * s * rows.slope))
     kappa = rows.derivatives(s, model.shift(x, q))
-    fixed = model.jacobian(rows.places).total(kappa)
     score, curvature = weights * modes.terms.score, weights * modes.terms.curvature
     location, parts = kappa[len(rows.places)], []
     for k, term in enumerate(model.terms):
         inner = location[:, None] * modes.v[k][term.codes] - curvature[:, None] * e[k]
         inner += score[:, None] * q[k][term.codes]
-        parts.append((term.z.T @ inner)[term.entries])
-    return np.concatenate([fixed, *parts])
+        parts.append(inner)
+    return RowScores(model, rows.places, kappa, parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +209,7 @@ def _any_rows(at: State) -> _Rows:
 def own_solutions(model: MixedModel, x: list[FloatArray], selected: BlockMatrix) -> list[FloatArray]:
     """e_i (n, q) of each term: H^-1 x_i within the row's own groups."""
     found = [
-        np.einsum("nab,nb->na", block[term.codes], own)
+        own @ block[0] if len(block) == 1 else np.einsum("nab,nb->na", block[term.codes], own)
         for term, block, own in zip(model.terms, selected.diagonal, x, strict=True)
     ]
     for (s, t), block in selected.pairs.items():

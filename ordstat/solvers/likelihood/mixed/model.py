@@ -2,7 +2,9 @@
 
 The fixed parameters are those of the scaled columns, in the order of `LikelihoodFit.coefficients`; a threshold
 structure makes all thresholds of fewer by a linear map. phi fills the factors Lambda of the random terms, whose columns
-are scaled to mean square 1.
+are scaled to mean square 1. Columns whose effects are correlated are made orthogonal where they are nearly multiples of
+each other, as an intercept and a year are: the likelihood does not know on which of their sums Lambda is written, and a
+search does.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from ..rows import LARGEST_LOG_SCALE
 from ..user_scale import in_order
 from .blocks import Effects, Structure
 
+#: Condition number from which columns are nearly multiples: an intercept and a column 5 deviations away from 0.
+_ALIKE = 10.0
 #: Links of the compiled passes, by their number there.
 LINKS = ("logit", "probit", "cloglog", "loglog", "cauchit")
 
@@ -46,10 +50,14 @@ class MixedModel:
         From the fixed parameters to those of the user.
     terms : tuple of RandomColumns
         In order of size, their columns scaled.
-    spread : tuple of (q,)
-        What the columns of each term were divided by.
+    scaling : tuple of (q, q)
+        M of each term, its scaled columns being z M: their effects b' are b = M b' of the user's columns.
     order : tuple of int
         Place of each term among those of the sample.
+    along : (n,)
+        Place of each row among those of the sample.
+    roots : tuple of (G, G) or None
+        Of the given covariances of the groups, in the order of the sample.
     """
 
     rows: ModelRows
@@ -60,20 +68,22 @@ class MixedModel:
     expand: FloatArray | None
     to_user: FloatArray
     terms: tuple[RandomColumns, ...]
-    spread: tuple[FloatArray, ...]
+    scaling: tuple[FloatArray, ...]
     order: tuple[int, ...]
+    along: IntArray
+    roots: tuple[FloatArray | None, ...]
 
     @classmethod
     def of(cls, problem: Problem) -> MixedModel:
         """Of a problem whose sample has random terms."""
         random = problem.sample.rows.random
         assert random is not None
-        sizes = [(-term.n_groups, -term.q) for term in random.terms]
+        spelt = [term.spelt_out() for term in random.terms]
+        sizes = [(-term.n_groups, -term.q) for term in spelt]
         order = tuple(sorted(range(len(sizes)), key=sizes.__getitem__))
         weights = problem.sample.case_weights
-        spread = [np.sqrt(np.average(random.terms[k].z ** 2, axis=0, weights=weights)) for k in order]
-        spread = [np.where(own > 0.0, own, 1.0) for own in spread]
-        terms = [replace(random.terms[k], z=random.terms[k].z / own) for k, own in zip(order, spread, strict=True)]
+        scaling = [_scaling(spelt[k], weights) for k in order]
+        terms = [replace(spelt[k], z=spelt[k].z @ M) for k, M in zip(order, scaling, strict=True)]
         x, w, z = problem.scaled()
         rows = replace(ModelRows.of(problem.sample.rows), x=x, w=w, z=z)
         along = np.argsort(terms[0].codes, kind="stable")
@@ -87,8 +97,10 @@ class MixedModel:
             expand=_expansion(problem),
             to_user=_user_map(problem),
             terms=tuple(terms),
-            spread=tuple(spread),
+            scaling=tuple(scaling),
             order=order,
+            along=along,
+            roots=tuple(term.root for term in random.terms),
         )
 
     @property
@@ -114,14 +126,22 @@ class MixedModel:
     def common(self) -> bool:
         """Whether the effect of a group moves all of its rows alike: one column of ones, and one scale."""
         z = self.terms[0].z
-        plain = not self.rows.z.shape[1] and not self.rows.scale_offset.any()
-        return bool(plain and z.shape[1] == 1 and np.all(z == z[0]))
+        return bool(not self.scaled and z.shape[1] == 1 and np.all(z == z[0]))
 
     @cached_property
     def shared(self) -> bool:
         """Whether all rows of a logit share thresholds and scale."""
-        plain = self.rows.w.shape[1] == 1 and not self.rows.z.shape[1] and not self.rows.scale_offset.any()
-        return self.link == 0 and plain
+        return self.link == 0 and self.rows.w.shape[1] == 1 and not self.scaled
+
+    @cached_property
+    def scaled(self) -> bool:
+        """Whether rows have different scales."""
+        return bool(self.rows.z.shape[1] or self.rows.scale_offset.any())
+
+    @cached_property
+    def ones(self) -> FloatArray:
+        """(n,) inverse scale of rows that have the same."""
+        return np.ones(self.y.size)
 
     @cached_property
     def first_column(self) -> FloatArray:
@@ -147,20 +167,19 @@ class MixedModel:
         """Lambda (q, q) of each term."""
         return [term.factor(own) for term, own in zip(self.terms, self.phi_of(phi), strict=True)]
 
-    def user_factors(self, phi: FloatArray) -> list[FloatArray]:
-        """Lambda on the user's columns, in the order of the sample, diagonals >= 0."""
-        found: list[FloatArray] = [np.empty(0)] * len(self.terms)
-        for place, Lambda, own in zip(self.order, self.factors(phi), self.spread, strict=True):
-            flipped = Lambda * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0)
-            found[place] = flipped / own[:, None]
-        return found
+    def user_entries(self, k: int) -> tuple[IntArray, IntArray]:
+        """(m',) and (m',) rows and columns of M Lambda of term k that are not always 0, column by column."""
+        pattern = np.zeros((self.terms[k].q,) * 2)
+        pattern[self.terms[k].entries] = 1.0
+        columns, rows = np.nonzero((np.abs(self.scaling[k]) @ pattern).T)
+        return rows, columns
 
     def start_phi(self) -> FloatArray:
         """Standard deviations of a half on the latent scale, or of a half a deviation of the column if that is less."""
         parts = []
-        for term, own in zip(self.terms, self.spread, strict=True):
+        for term, M in zip(self.terms, self.scaling, strict=True):
             rows, columns = term.entries
-            parts.append(np.where(rows == columns, 0.5 * np.minimum(own[rows], 1.0), 0.0))
+            parts.append(np.where(rows == columns, 0.5 / np.maximum(np.diag(M)[rows], 1.0), 0.0))
         return np.concatenate(parts)
 
     # Rows
@@ -170,7 +189,13 @@ class MixedModel:
         full = fixed if self.expand is None else self.expand @ fixed
         m, count, p = self.rows.w.shape[1], self.n_thresholds, self.rows.x.shape[1]
         alpha, rest = full[: m * count].reshape(m, count).T, full[m * count :]
-        found = self.rows.at(np.ascontiguousarray(alpha), rest[:p], rest[p:])
+        alpha = np.ascontiguousarray(alpha)
+        if not self.scaled:
+            H = self.rows.x @ rest + self.rows.offset
+            found = Predictor(w=self.rows.w, alpha=alpha, H=H, tau=self.rows.scale_offset, patterns=self.rows.patterns)
+            found.__dict__["s"] = self.ones
+            return found
+        found = self.rows.at(alpha, rest[:p], rest[p:])
         return found if np.abs(found.tau).max() <= LARGEST_LOG_SCALE else None
 
     def located(self, predictor: Predictor, shift: FloatArray) -> LocationTerms | None:
@@ -227,8 +252,24 @@ class MixedModel:
         return Jacobian(self.rows, places, self.n_thresholds, self.expand)
 
 
+def _scaling(term: RandomColumns, weights: FloatArray) -> FloatArray:
+    """(q, q) M, diagonal unless correlated effects have columns that are nearly multiples of each other."""
+    size = np.sqrt(np.average(term.z**2, axis=0, weights=weights))
+    if term.alike:
+        size = np.full(term.q, np.linalg.norm(size))
+    M = np.diag(1.0 / np.where(size > 0.0, size, 1.0))
+    if not term.correlated or term.q == 1:
+        return M
+    R = np.linalg.qr(np.sqrt(weights / weights.sum())[:, None] * (term.z @ M), mode="r")
+    if not 1e-12 < 1.0 / np.linalg.cond(R) < 1.0 / _ALIKE:
+        return M
+    return np.asarray(M @ np.linalg.inv(R * np.sign(np.diag(R))[:, None]))
+
+
 def _by_code(term: RandomColumns, values: FloatArray) -> FloatArray:
     """(G, q) sums by group."""
+    if term.n_groups == 1:
+        return np.asarray(values.sum(axis=0)[None, :])
     columns = [np.bincount(term.codes, column, minlength=term.n_groups) for column in values.T]
     return np.stack(columns, axis=1)
 

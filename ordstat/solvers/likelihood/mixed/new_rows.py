@@ -72,9 +72,11 @@ def moments(model: MixedModel, psi: FloatArray, random: RandomRows, re: str, sta
 
 def columns_of(model: MixedModel, psi: FloatArray, random: RandomRows) -> tuple[list[FloatArray], list[IntArray]]:
     """x = z Lambda (n, q) and the groups (n,) of each term, in the order of the model."""
-    terms = [random.terms[place] for place in model.order]
+    given = [random.terms[place] for place in model.order]
+    random.require_covariances()
+    terms = [term.spelt_out() for term in given]
     factors = model.factors(psi[model.n_fixed :])
-    x = [term.z / own @ Lambda for term, own, Lambda in zip(terms, model.spread, factors, strict=True)]
+    x = [term.z @ M @ Lambda for term, M, Lambda in zip(terms, model.scaling, factors, strict=True)]
     return x, [term.codes for term in terms]
 
 
@@ -82,6 +84,8 @@ def conditional_variances(model: MixedModel, state: State, x: list[FloatArray], 
     """(n,) x'H^-1 x: from the blocks of H^-1 where the groups of a row meet in the fit, else by solving with H."""
     if len(codes) == 1:
         block = state.modes.factor.selected().diagonal[0]
+        if len(block) == 1:
+            return np.asarray(np.einsum("nq,nq->n", x[0] @ block[0], x[0]))
         return np.asarray(np.einsum("nq,nqp,np->n", x[0], block[codes[0]], x[0]))
     out = np.empty(codes[0].size)
     mixed = np.ravel_multi_index(tuple(codes), tuple(term.n_groups for term in model.terms))

@@ -46,9 +46,11 @@ class MixedProfile:
         here, (a, even) = self.likelihood, found
         centre, target = float(a @ here.at.psi), float(np.sqrt(drop))
         sign = 1.0 if not even or centre >= 0.0 else -1.0  # a standard deviation is |t|
-        if even and direction < 0 and (centre == 0.0 or self._root(a, 0.0) <= target):
+        wall = even and direction < 0 and here.penalised  # the penalised likelihood falls without end towards 0
+        if even and direction < 0 and not wall and (centre == 0.0 or self._root(a, 0.0) <= target):
             return 0.0, ""
-        reached = self._crossing(a, centre, sign * direction * self._error(a), target)
+        step = sign * direction * self._error(a)
+        reached = self._crossing(a, centre, step, target, abs(centre / step) if wall else np.inf)
         return (direction * np.inf, FLAT) if reached is None else (sign * reached, "")
 
     def curve(self, place: int, values: FloatArray) -> FloatArray:
@@ -77,10 +79,13 @@ class MixedProfile:
         fall = 2.0 * (self.likelihood.at.loglik - self._maximum(a, value).loglik)
         return float(np.sqrt(max(fall, 0.0)))
 
-    def _crossing(self, a: FloatArray, centre: float, step: float, target: float) -> float | None:
-        """Where the root of the deviance is `target`, from the centre in the direction of the step."""
-        near, far = (0.0, 0.0), None
-        length = target
+    def _crossing(self, a: FloatArray, centre: float, step: float, target: float, wall: float) -> float | None:
+        """Where the root of the deviance is `target`, from the centre in the direction of the step.
+
+        `wall` is the number of steps to where the root is infinite.
+        """
+        near, far = (0.0, 0.0), None if np.isinf(wall) else (wall, np.inf)
+        length = min(target, 0.5 * wall)
         for _ in range(_STEPS):
             root = self._root(a, centre + length * step)
             if abs(root - target) <= _ROOT:
@@ -94,7 +99,7 @@ class MixedProfile:
                     return None
                 length *= min(max(1.05 * target / root, 1.2), 3.0) if root > 0.0 else 3.0
             else:
-                share = (target - near[1]) / (far[1] - near[1])
+                share = 0.5 if np.isinf(far[1]) else (target - near[1]) / (far[1] - near[1])
                 length = near[0] + min(max(share, 0.02), 0.98) * (far[0] - near[0])
         return centre + length * step
 
@@ -124,11 +129,12 @@ def _deviation_row(likelihood: MarginalLikelihood, index: int) -> int | None:
     """Row of `to_user` of a standard deviation, by its place in the results' list; None of any other parameter."""
     model, start = likelihood.model, likelihood.model.n_fixed
     inverse = [model.order.index(place) for place in range(len(model.terms))]
-    for term in (model.terms[k] for k in inverse):
-        rows, columns = term.entries
-        count = term.q + (term.q * (term.q - 1) // 2 if term.correlated else 0)
+    for k in inverse:
+        term, (rows, columns) = model.terms[k], model.user_entries(k)
+        q = term.width
+        count = q + (q * (q - 1) // 2 if term.correlated else 0)
         if index < count:
-            if index >= term.q or (term.correlated and index > 0):
+            if index >= q or (rows == index).sum() > 1:
                 return None
             return start + int(np.flatnonzero((rows == index) & (columns == index))[0])
         index, start = index - count, start + rows.size

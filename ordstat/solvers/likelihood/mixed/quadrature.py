@@ -20,7 +20,7 @@ from ....exceptions import OptionError
 from ....model.likelihood.predictor import Predictor
 from ....model.random_effects import RandomColumns
 from .blocks import Effects
-from .laplace import Evaluation, State, state_at
+from .laplace import Evaluation, RowScores, State, state_at
 from .model import MixedModel
 
 _SQRT_2 = float(np.sqrt(2.0))
@@ -39,6 +39,11 @@ class _Nodes:
 
 def check_scalar(terms: tuple[RandomColumns, ...], quadrature: int) -> None:
     """OptionError where the random effects of a group are more than one number."""
+    if any(term.alike for term in terms):
+        raise OptionError(
+            f"quadrature={quadrature} must go with independent groups; cov= makes them dependent. Use quadrature=1, "
+            "Laplace's approximation."
+        )
     if len(terms) > 1 or terms[0].q > 1:
         raise OptionError(
             f"quadrature={quadrature} must go with one random term of one column, such as (1 | group); got "
@@ -49,24 +54,37 @@ def check_scalar(terms: tuple[RandomColumns, ...], quadrature: int) -> None:
 def evaluate_by_nodes(model: MixedModel, quadrature: int, psi: FloatArray, start: Effects) -> Evaluation | None:
     """The integrated log-likelihood at psi by |quadrature| nodes; None outside the domain."""
     at = state_at(model, psi, start)
-    predictor = model.predictor(psi[: model.n_fixed])
-    if at is None or predictor is None:
+    nodes = None if at is None else _nodes(at, quadrature)
+    if at is None or nodes is None:
         return None
-    adaptive = quadrature > 0
-    points, weights = np.polynomial.hermite.hermgauss(abs(quadrature))
-    tau = np.sqrt(at.modes.factor.inverse[:, 0, 0])
-    v = at.modes.v[0] + _SQRT_2 * tau[:, None] * points if adaptive else np.tile(points, (tau.size, 1))
-    nodes = _at_nodes(model, predictor, at, v, np.log(weights) + points**2)
-    if nodes is None:
-        return None
-    spread = float(np.log(_SQRT_2 * tau).sum()) if adaptive else 0.0
+    tau = _spread(at)
+    spread = float(np.log(_SQRT_2 * tau).sum()) if quadrature > 0 else 0.0
     loglik = nodes.loglik + spread - 0.5 * tau.size * float(np.log(2.0 * np.pi))
-    gradient = _gradient(model, predictor, at, nodes, points, tau, adaptive)
+    gradient = _row_scores(at, nodes, quadrature).total()
     if not (np.isfinite(loglik) and np.isfinite(gradient).all()):
         return None
     return Evaluation(
         model=model, psi=psi, loglik=loglik, gradient=gradient, v=at.modes.v, decrement=at.modes.decrement
     )
+
+
+def row_scores_by_nodes(at: State, quadrature: int) -> RowScores:
+    """Of the approximation by |quadrature| nodes."""
+    nodes = _nodes(at, quadrature)
+    assert nodes is not None
+    return _row_scores(at, nodes, quadrature)
+
+
+def _spread(at: State) -> FloatArray:
+    """(G,) tau."""
+    return np.sqrt(at.modes.factor.inverse[:, 0, 0])
+
+
+def _nodes(at: State, quadrature: int) -> _Nodes | None:
+    points, weights = np.polynomial.hermite.hermgauss(abs(quadrature))
+    tau = _spread(at)
+    v = at.modes.v[0] + _SQRT_2 * tau[:, None] * points if quadrature > 0 else np.tile(points, (tau.size, 1))
+    return _at_nodes(at.model, at.bare, at, v, np.log(weights) + points**2)
 
 
 def _at_nodes(
@@ -84,15 +102,9 @@ def _at_nodes(
     return _Nodes(v, log_weights, slopes, np.exp(h + log_weights - totals[:, None]), float(totals.sum()))
 
 
-def _gradient(
-    model: MixedModel,
-    predictor: Predictor,
-    at: State,
-    nodes: _Nodes,
-    points: FloatArray,
-    tau: FloatArray,
-    adaptive: bool,
-) -> FloatArray:
+def _row_scores(at: State, nodes: _Nodes, quadrature: int) -> RowScores:
+    model, predictor, tau = at.model, at.bare, _spread(at)
+    points = np.polynomial.hermite.hermgauss(abs(quadrature))[0]
     term, x, weights, place = model.terms[0], at.x[0][:, 0], model.weights, len(at.terms.places)
     codes = term.codes
     mean, mean_v = np.zeros_like(at.terms.score), np.zeros(codes.size)
@@ -103,9 +115,8 @@ def _gradient(
         share = nodes.posterior[codes, j]
         mean += share * terms.score
         mean_v += share * terms.score[place] * v
-    if not adaptive:
-        fixed = model.jacobian(at.terms.places).total(weights * mean)
-        return np.append(fixed, term.z[:, 0] @ (weights * mean_v))
+    if quadrature < 0:
+        return RowScores(model, at.terms.places, weights * mean, [(weights * mean_v)[:, None]])
     pushed = (nodes.posterior * nodes.slopes).sum(axis=1)
     spread = (nodes.posterior * nodes.slopes * points).sum(axis=1)
     m = 1.0 + _SQRT_2 * tau * spread
@@ -116,9 +127,8 @@ def _gradient(
     q = tau**2 * (_sums(term, -0.5 * weights * s * slopes[place] * x) + pushed)
     t = x * q[codes]
     moved = -0.5 * s * slopes - t * bent
-    fixed = model.jacobian(at.terms.places).total(weights * (mean + moved))
     inner = mean_v + moved[place] * at.modes.v[0][codes, 0] - bent[place] * e + at.terms.score[place] * q[codes]
-    return np.append(fixed, term.z[:, 0] @ (weights * inner))
+    return RowScores(model, at.terms.places, weights * (mean + moved), [(weights * inner)[:, None]])
 
 
 def _sums(term: RandomColumns, values: FloatArray) -> FloatArray:

@@ -65,9 +65,10 @@ def _tables(model: MixedModel, predictor: Predictor) -> FloatArray | None:
     None, too, where the thresholds are out of order or far out.
     """
     theta = predictor.alpha[:, 0]
-    if not model.shared or np.abs(theta).max() > _FAR or np.any(np.diff(theta) <= 0.0):
+    d = theta[1:] - theta[:-1]
+    if not model.shared or theta[0] < -_FAR or theta[-1] > _FAR or not (d > 0.0).all():
         return None
-    with np.errstate(over="ignore"):
-        ends = np.concatenate([[np.inf], np.exp(-theta), [0.0]])
-    widths = np.concatenate([[np.inf], np.diff(theta), [np.inf]])
-    return np.ascontiguousarray(np.stack([ends[1:], ends[:-1], -np.expm1(-widths)]))
+    out = np.ones((3, theta.size + 1))
+    out[0, :-1] = out[1, 1:] = np.exp(-theta)
+    out[0, -1], out[1, 0], out[2, 1:-1] = 0.0, np.inf, -np.expm1(-d)
+    return out

@@ -1,8 +1,7 @@
 """The maximum of an integrated likelihood: quasi-Newton from an information that is nearly right, then Newton.
 
-BFGS begins at blockdiag((J - C'H^-1 C)^-1, 1 / G): J the information of the fixed parameters at the modes, C = d2h / dv
-dpsi, G the number of groups of each phi. That start is what makes ten to twenty evaluations enough. The Hessian is one
-of central differences of the exact gradient, at the end alone.
+BFGS begins at an inverse information that is nearly right (`start.py`), which is what makes ten to twenty evaluations
+enough. The Hessian is one of central differences of the exact gradient, at the end alone.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from ...._typing import BoolArray, FloatArray
 from .blocks import Effects
 from .laplace import Evaluation
 from .model import MixedModel
+from .start import pseudo_inverse, start_covariance
 
 #: psi and where to seek the modes -> value and gradient; None outside the domain.
 Objective = Callable[[FloatArray, Effects], Evaluation | None]
@@ -156,13 +156,7 @@ def _newton(
 def _inverse(information: FloatArray, free: BoolArray) -> FloatArray:
     """Of the free part, directions of no positive curvature left out; 0 elsewhere."""
     out = np.zeros_like(information)
-    own = information[np.ix_(free, free)]
-    if not np.isfinite(own).all():
-        return out
-    values, vectors = np.linalg.eigh(own)
-    kept = values > 1e-12 * max(values[-1], 0.0)
-    vectors = vectors[:, kept] / np.sqrt(values[kept])
-    out[np.ix_(free, free)] = vectors @ vectors.T
+    out[np.ix_(free, free)] = pseudo_inverse(information[np.ix_(free, free)])
     return out
 
 
@@ -189,30 +183,3 @@ def _slope(objective: Objective, at: Evaluation, j: int) -> FloatArray:
         if behind is not None:
             return np.asarray((behind.gradient - ahead.gradient) / (2.0 * move[j]))
     return np.full(at.psi.size, np.nan)
-
-
-def start_covariance(model: MixedModel, at: Evaluation) -> FloatArray:
-    """About the inverse information of psi."""
-    P, size, here = model.n_fixed, at.psi.size, at.state
-    jacobian, place = model.jacobian(here.terms.places), len(here.terms.places)
-    curvature = model.weights * here.terms.second()
-    J = np.empty((P, P))
-    for p, unit in enumerate(np.eye(P)[:, :, None]):
-        moves = jacobian.apply(unit)[:, :, 0].T
-        J[p] = jacobian.total(np.einsum("qrn,rn->qn", curvature, moves))
-    C = []
-    for term, x in zip(model.terms, here.x, strict=True):
-        parts = [jacobian.totals(-column * curvature[place], term.codes, term.n_groups) for column in x.T]
-        C.append(np.stack(parts, axis=1))
-    solved = [here.modes.factor.solve([part[:, :, p] for part in C]) for p in range(P)]
-    gone = np.array([[_product([part[:, :, p] for part in C], one) for one in solved] for p in range(P)])
-    schur = J - gone
-    out = np.zeros((size, size))
-    out[:P, :P] = _inverse(0.5 * (schur + schur.T), np.ones(P, dtype=bool))
-    groups = np.concatenate([np.full(term.n_phi, term.n_groups) for term in model.terms])
-    out[range(P, size), range(P, size)] = 1.0 / groups
-    return out
-
-
-def _product(one: Effects, other: Effects) -> float:
-    return sum(float(np.vdot(a, b)) for a, b in zip(one, other, strict=True))

@@ -1,0 +1,136 @@
+"""One fit as a column of a table: estimates with errors and limits where it has some, and figures of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...exceptions import OptionError
+from ..likelihood.tables import ratio_of
+from ..report.warnings import infinite_estimates
+from .labels import GROUPS
+
+#: What `below` may show of a parameter, and the columns of `tidy` it is.
+VALUES = {
+    "estimate": "estimate",
+    "std_error": "std_error",
+    "lower": "conf_low",
+    "upper": "conf_high",
+    "p_value": "p_value",
+}
+#: Kinds of parameters whose exponents are ratios.
+EXPONENTIATED = ("location", "nominal", "scale")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ModelColumn:
+    """One fit as a column.
+
+    Attributes
+    ----------
+    parameters : pandas.DataFrame
+        By (part, term): estimate, std_error, lower, upper, p_value; NaN where the fit has none. Estimates of a
+        separated response are infinite.
+    figures : mapping of str to float
+        Those of `glance`, and the numbers of groups of random effects.
+    response : str
+    model : str
+        Link or method, in a word or two.
+    errors : str
+        Which standard errors, in words; empty where there are none.
+    ratio : str
+        What exponents of location effects are; empty where these are not taken.
+    aliased, infinite : bool
+        Whether there is no estimate of a parameter, or no finite one.
+    """
+
+    parameters: pd.DataFrame
+    figures: Mapping[str, float]
+    response: str
+    model: str
+    errors: str
+    ratio: str
+    aliased: bool
+    infinite: bool
+
+
+def model_column(fit: Any, place: int, exponentiate: bool, level: float) -> ModelColumn:
+    """The column of a fit.
+
+    Raises
+    ------
+    OptionError
+        It is no fit.
+    """
+    if not hasattr(fit, "summary") or not (hasattr(fit, "design") or hasattr(fit, "fits")):
+        raise OptionError(
+            f"fits must be fits, as ordfit returns them; number {place + 1} is a {type(fit).__name__}. "
+            "Give them as table([fit1, fit2])."
+        )
+    one = fit.fits[0] if hasattr(fit, "fits") else fit  # of imputed data
+    ratio = ratio_of(one) if exponentiate and hasattr(one, "family") else None
+    parameters = _parameters(fit, one, level)
+    return ModelColumn(
+        parameters=parameters if ratio is None else _exponents(parameters, ratio[1]),
+        figures=_figures(fit, one),
+        response=one.design.response,
+        model=_model(one),
+        errors=_errors(fit),
+        aliased=bool(parameters["estimate"].isna().any()),
+        infinite=bool(np.isinf(parameters["estimate"]).any()),
+        ratio="" if ratio is None else f"{ratio[0]}s" + ", exp(-estimate)" * (ratio[1] < 0),
+    )
+
+
+def _parameters(fit: Any, one: Any, level: float) -> pd.DataFrame:
+    """Estimates by part and term."""
+    if not hasattr(fit, "tidy"):
+        return pd.DataFrame(columns=list(VALUES), dtype=np.float64)
+    tidy = pd.DataFrame(fit.tidy(level=level) if hasattr(fit, "se") else fit.tidy())
+    frame = tidy.reindex(columns=list(VALUES.values())).set_axis(list(VALUES), axis=1).astype(np.float64)
+    frame.index = pd.MultiIndex.from_arrays([tidy["coef_type"], tidy["term"]], names=["part", "term"])
+    if (direction := getattr(one.fit, "separation", None)) is not None:
+        moving = np.flatnonzero(infinite_estimates(direction))
+        frame.iloc[moving, 0] = np.copysign(np.inf, direction[moving])
+    return frame
+
+
+def _exponents(given: pd.DataFrame, sign: float) -> pd.DataFrame:
+    """Exponents of effects, with standard errors by the delta method."""
+    frame = given.copy()
+    parts = frame.index.get_level_values("part")
+    chosen = parts.isin(EXPONENTIATED)
+    signs = np.where(parts == "location", sign, 1.0)[chosen, None]
+    with np.errstate(over="ignore"):  # infinite, of a large coefficient
+        found = np.exp(signs * frame.loc[chosen, ["estimate", "lower", "upper"]].to_numpy())
+    frame.loc[chosen, "std_error"] *= found[:, 0]
+    frame.loc[chosen, "estimate"] = found[:, 0]
+    frame.loc[chosen, ["lower", "upper"]] = np.sort(found[:, 1:], axis=1)
+    return frame
+
+
+def _figures(fit: Any, one: Any) -> dict[str, float]:
+    own = fit.glance().iloc[0].to_dict() if hasattr(fit, "glance") else {"nobs": one.nobs}
+    groups = {f"{GROUPS}{term.group}": term.cells.size for term in one.design.random}
+    return {name: float(value) for name, value in (own | groups).items() if _is_number(value)}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _model(one: Any) -> str:
+    if not hasattr(one, "family"):
+        return type(one.method).__name__
+    link = str(one.family.link.name)
+    return link if one.kind == "Cumulative link model" else f"{one.kind}, {link}"
+
+
+def _errors(fit: Any) -> str:
+    if hasattr(fit, "fits"):
+        return f"Rubin's rules, {len(fit.fits)} imputations"
+    return str(fit.own_covariance.words) if hasattr(fit, "own_covariance") else ""

@@ -1,0 +1,73 @@
+"""What stands below a table of models: what its numbers are, and where they do not compare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import pandas as pd
+
+from .column import ModelColumn
+from .layout import FIT, STARS, Layout
+
+_BELOW = {
+    "std_error": "Standard errors in parentheses",
+    "interval": "{level:g} % confidence limits in brackets; standard errors",
+    "p_value": "p-values in parentheses; standard errors",
+    None: "Standard errors",
+}
+
+
+def notes_of(columns: Sequence[ModelColumn], layout: Layout, frame: pd.DataFrame, level: float) -> Iterator[str]:
+    """The notes of a table.
+
+    Parameters
+    ----------
+    columns : sequence of ModelColumn
+    layout : Layout
+    frame : pandas.DataFrame
+        All numbers of the table.
+    level : float
+        Of the limits.
+    """
+    names = layout.heads[-1]
+    exponents = any(column.ratio for column in columns)
+    if exponents:
+        told = _by_model([_measure(column) for column in columns], names)
+        kept = any(part == "threshold" for part, _ in layout.models)
+        yield told[0].upper() + told[1:] + "; thresholds are not exponentiated." * kept + "." * (not kept)
+    if layout.with_errors and (layout.stars or layout.below is not None):
+        told = _by_model([column.errors or "none" * (not column.parameters.empty) for column in columns], names)
+        delta = ", of ratios by the delta method" if exponents and layout.below == "std_error" else ""
+        yield f"{_BELOW[layout.below].format(level=100 * level)}{delta}: {told}."
+    if layout.stars:
+        yield ", ".join(f"{'*' * (i + 1)} p < {f'{p:g}'[1:]}" for i, p in enumerate(STARS)) + "."
+    if any(column.aliased for column in columns):
+        yield "NA: not estimated, as other terms determine it."
+    infinite = [name for name, column in zip(names, columns, strict=True) if column.infinite]
+    if infinite:
+        yield f"{', '.join(infinite)}: the response is separated, so that estimates are infinite and have no errors."
+    if _not_compared(columns, layout, frame):
+        yield "Models of different rows or responses: their likelihoods, AIC and BIC do not compare."
+
+
+def _measure(column: ModelColumn) -> str:
+    """What the effects of a model are shown as; empty where it has none."""
+    there = not column.parameters.empty
+    return column.ratio or ("coefficients of the score" if there else "")
+
+
+def _by_model(texts: Sequence[str], names: Sequence[str]) -> str:
+    """One text for all models, or which models each is of."""
+    alike = {text: [name for name, own in zip(names, texts, strict=True) if own == text] for text in texts if text}
+    if len(alike) == 1:
+        return next(iter(alike))
+    return "; ".join(f"{', '.join(of)}: {text}" for text, of in alike.items())
+
+
+def _not_compared(columns: Sequence[ModelColumn], layout: Layout, frame: pd.DataFrame) -> bool:
+    """Whether likelihoods of models of different data stand side by side."""
+    shown: Iterable[str] = frame.index.get_level_values("term")[frame.index.get_level_values("part") == FIT]
+    if not {"loglik", "aic", "bic"} & {*shown}:
+        return False
+    of_data = {(column.response, column.figures["nobs"]) for column in columns if "loglik" in column.figures}
+    return len(of_data) > 1

@@ -1,0 +1,1 @@
+"""Tables as text of other programs: LaTeX, Markdown, Typst, HTML, Word."""

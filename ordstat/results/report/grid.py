@@ -1,0 +1,190 @@
+"""A table whose numbers are text already: what every export shows, each in its own way."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+_GAP = "  "
+#: Longer labels of rows are broken.
+_LONGEST_LABEL = 44
+#: A hyphen that stands for a minus: not within a word or a range.
+_NEGATIVE = re.compile(r"(?<![\w.)\]-])-(?=[\d.∞]|inf)")
+#: A number, perhaps in parentheses or with stars: what is before its point, and the rest.
+_NUMBER = re.compile(r"([(<]*-?\d*)((?:\.\d+)?(?:e[+-]\d+)?[)*]*)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """A table as text.
+
+    Attributes
+    ----------
+    title : str
+    heads : tuple of tuple of str
+        Lines of the head, a text for every column. In all but the last, neighbours that are equal are one heading.
+    rows : tuple of tuple of str
+    align : str
+        A letter for every column: "l", "r" or "c".
+    n_labels : int
+        How many columns at the left tell what a row is.
+    rules : frozenset of int
+        Rows with a rule above them.
+    notes : tuple of str
+    """
+
+    title: str
+    heads: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[str, ...], ...]
+    align: str
+    n_labels: int
+    rules: frozenset[int] = frozenset()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The last line of the head."""
+        return self.heads[-1]
+
+
+def spans(head: Sequence[str]) -> list[tuple[str, int]]:
+    """Headings of a line, with the number of columns of each; columns without one stand alone.
+
+    Examples
+    --------
+    >>> spans(["", "", "men", "men", "women"])
+    [('', 1), ('', 1), ('men', 2), ('women', 1)]
+    """
+    found: list[tuple[str, int]] = []
+    for text, columns in groupby(head):
+        size = len(list(columns))
+        found += [(text, size)] if text else [("", 1)] * size
+    return found
+
+
+def with_minus(text: str) -> str:
+    """The text with minus signs for hyphens before numbers."""
+    return _NEGATIVE.sub("\N{MINUS SIGN}", text)
+
+
+# Text
+
+
+def grid_text(grid: Grid, width: int) -> str:
+    """The table in blocks of columns, each of at most `width` characters, its title above and its notes below."""
+    grid = at_the_point(_with_short_labels(grid))
+    blocks = ["\n".join(line.rstrip() for line in _lines(grid, columns)) for columns in _blocks(grid, width)]
+    return titled("\n\n".join(blocks), grid, width)
+
+
+def titled(body: str, grid: Grid, width: int) -> str:
+    """Title, rows and notes."""
+    notes = [line for note in grid.notes for line in textwrap.wrap(note, width, subsequent_indent="  ")]
+    return "\n".join([*textwrap.wrap(grid.title, width), body, *([""] if notes else []), *notes])
+
+
+def _with_short_labels(grid: Grid) -> Grid:
+    """The table with long labels broken; what is left of one goes on in rows without a label of their own."""
+    if grid.n_labels != 1 or max((len(row[0]) for row in grid.rows), default=0) <= _LONGEST_LABEL:
+        return grid
+    rows: list[tuple[str, ...]] = []
+    rules: set[int] = set()
+    left: list[str] = []
+    for number, row in enumerate((*grid.rows, ("end",))):
+        while left and row[0]:
+            rows.append((left.pop(0), *[""] * (len(grid.align) - 1)))
+        rules |= {len(rows)} if number in grid.rules else set()
+        first, *more = textwrap.wrap(row[0], _LONGEST_LABEL, subsequent_indent=_GAP) or [left.pop(0) if left else ""]
+        left += more
+        rows.append((first, *row[1:]))
+    return replace(grid, rows=tuple(rows[:-1]), rules=frozenset(rules))
+
+
+def _sizes(grid: Grid) -> list[int]:
+    return [max(map(len, column)) for column in zip(grid.names, *grid.rows, strict=True)]
+
+
+def at_the_point(grid: Grid) -> Grid:
+    """The numbers of centred columns with blanks around them that put their decimal points below each other."""
+    if not grid.rows:
+        return grid
+    columns = [
+        _pointed(column) if way == "c" else column
+        for way, column in zip(grid.align, zip(*grid.rows, strict=True), strict=True)
+    ]
+    return replace(grid, rows=tuple(zip(*columns, strict=True)))
+
+
+def _pointed(cells: Sequence[str]) -> Sequence[str]:
+    found = [_NUMBER.fullmatch(cell) for cell in cells]
+    before = max((len(number[1]) for number in found if number), default=0)
+    after = max((len(number[2]) for number in found if number), default=0)
+    return [
+        number[1].rjust(before) + number[2].ljust(after) if number else cell
+        for cell, number in zip(cells, found, strict=True)
+    ]
+
+
+def _blocks(grid: Grid, width: int) -> Iterator[list[int]]:
+    """Columns in as many pieces as the width asks for, each with those of the labels first."""
+    sizes, first = _sizes(grid), list(range(max(grid.n_labels, 1)))
+    taken = used = sum(sizes[i] for i in first) + len(_GAP) * (len(first) - 1)
+    block = list(first)
+    for column in range(len(first), len(sizes)):
+        size = sizes[column] + len(_GAP)
+        if used + size > width and len(block) > len(first):
+            yield block
+            block, used = list(first), taken
+        block.append(column)
+        used += size
+    yield block
+
+
+def _lines(grid: Grid, columns: list[int]) -> Iterator[str]:
+    """Head, rule, rows; labels to the left, numbers to the right or, of models, in the middle."""
+    sizes = _sizes(grid)
+    sizes = [sizes[i] for i in columns]
+    heads = [[head[i] for i in columns] for head in grid.heads]
+    for head in heads[:-1]:
+        sizes = _widened(head, sizes)
+    rule = "-" * (sum(sizes) + len(_GAP) * (len(sizes) - 1))
+    align = "".join(grid.align[i] for i in columns)
+    yield from (_headings(head, sizes) for head in heads[:-1])
+    yield _line(heads[-1], sizes, align)
+    yield rule
+    for number, row in enumerate(grid.rows):
+        if number in grid.rules:
+            yield rule
+        cells = [row[i] for i in columns]
+        if any(cell.strip() for cell in cells):
+            yield _line(cells, sizes, align)
+
+
+def _widened(head: list[str], sizes: list[int]) -> list[int]:
+    """Sizes of columns that leave room for their headings."""
+    wider, start = list(sizes), 0
+    for text, count in spans(head):
+        room = sum(wider[start : start + count]) + len(_GAP) * (count - 1)
+        wider[start + count - 1] += max(len(text) - room, 0)
+        start += count
+    return wider
+
+
+def _headings(head: list[str], sizes: list[int]) -> str:
+    pieces, start = [], 0
+    for text, count in spans(head):
+        pieces.append(text.center(sum(sizes[start : start + count]) + len(_GAP) * (count - 1)))
+        start += count
+    return _GAP.join(pieces)
+
+
+def _line(cells: Sequence[str], sizes: Sequence[int], align: str) -> str:
+    return _GAP.join(aligned(cell, size, way) for cell, size, way in zip(cells, sizes, align, strict=True))
+
+
+def aligned(cell: str, size: int, way: str) -> str:
+    """A cell with blanks to its size: at its right of "l", at its left of "r", on both sides of "c"."""
+    return {"l": str.ljust, "r": str.rjust, "c": str.center}[way](cell, size)

@@ -1,0 +1,115 @@
+"""OrdinalClassifier(random=): the fit of the formula, predictions by group, scikit-learn's tools."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from ordstat import OrdinalClassifier, ordfit
+from ordstat.exceptions import DataError, FormulaError, OptionError
+
+
+def raters(seed=1, n=500):
+    """Rows of 25 raters whose effects have a standard deviation of 2."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"x": rng.normal(size=n), "the age": rng.normal(size=n), "rater": rng.integers(0, 25, n)})
+    latent = X["x"] + 2.0 * rng.normal(size=25)[X["rater"]] + rng.logistic(size=n)
+    return X.assign(rater=[f"rater {code}" for code in X["rater"]]), pd.Series(np.digitize(latent, [-1.0, 1.0, 2.5]))
+
+
+X, Y = raters()
+FORMULA = "y ~ x + `the age` + (1 | rater)"
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return ordfit(FORMULA, X.assign(y=Y))
+
+
+@pytest.fixture(scope="module")
+def model():
+    return OrdinalClassifier("clm", random="(1 | rater)").fit(X, Y)
+
+
+def test_the_fit_of_the_formula(plain, model):
+    assert model.results_.loglik == pytest.approx(plain.loglik, abs=1e-10)
+    np.testing.assert_allclose(model.coef_, [*plain.coef, 0.0], rtol=1e-8)
+    assert model.feature_names_in_.tolist() == ["x", "the age", "rater"] and model.n_features_in_ == 3
+    np.testing.assert_allclose(model.predict_proba(X), plain.predict(X, type="prob", re="mode"), atol=1e-9)
+    weighted = OrdinalClassifier("clm", random="(1 | rater)").fit(X, Y, sample_weight=np.full(len(Y), 2.0))
+    twice = ordfit(FORMULA, X.assign(y=Y, w=2.0), weights="w")
+    assert weighted.results_.loglik == pytest.approx(twice.loglik, abs=1e-8)
+
+
+@pytest.mark.parametrize("new_groups", ["marginal", "posterior", "zero"])
+def test_groups_not_seen(plain, new_groups):
+    """Rows with known groups stay at their modes; order and labels are kept."""
+    new = X.iloc[:8].copy()
+    new.loc[new.index[[1, 4, 5]], "rater"] = "somebody else"
+    model = OrdinalClassifier("clm", random="(1 | rater)", new_groups=new_groups).fit(X, Y)
+    expected = plain.predict(new.iloc[[0]], type="prob", re="mode").to_numpy()
+    found = model.predict_proba(new)
+    np.testing.assert_allclose(found[[0]], expected, atol=1e-9)
+    some = plain.predict(new.iloc[[1, 4, 5]], type="prob", re=new_groups).to_numpy()
+    np.testing.assert_allclose(found[[1, 4, 5]], some, atol=1e-9)
+    assert model.predict(new).tolist() == found.argmax(axis=1).tolist()
+    assert model.decision_function(new).argmax(axis=1).tolist() == found.argmax(axis=1).tolist()
+    with pytest.raises(DataError, match="groups that the fit has not seen, 'rater' in 3 rows"):
+        model.set_params(new_groups="error").predict(new)
+
+
+def test_two_levels():
+    model = OrdinalClassifier("clm", random="(1 | rater)").fit(
+        X, (Y > 1).map({False: "no", True: "yes"}).astype("category").cat.as_ordered()
+    )
+    leaning = model.decision_function(X)
+    assert ((leaning > 0) == (model.predict(X) == "yes")).all()
+    odds = model.predict_proba(X)
+    np.testing.assert_allclose(leaning, np.log(odds[:, 1] / odds[:, 0]))
+
+
+def test_tools_of_scikit_learn(model):
+    """Raters that are known in the training rows tell much; those of other folds tell nothing."""
+    twin = clone(model)
+    assert twin.get_params()["random"] == "(1 | rater)" and twin.get_params()["new_groups"] == "marginal"
+    known = cross_val_score(twin, X, Y, cv=3).mean()
+    unknown = cross_val_score(twin, X, Y, cv=GroupKFold(3), groups=X["rater"]).mean()
+    without = cross_val_score(OrdinalClassifier("clm"), X[["x", "the age"]], Y, cv=3).mean()
+    assert known > without + 0.1 and unknown < known - 0.1
+    scaled = ColumnTransformer(
+        [("scale", StandardScaler(), ["x", "the age"])], remainder="passthrough", verbose_feature_names_out=False
+    ).set_output(transform="pandas")
+    search = GridSearchCV(make_pipeline(scaled, twin), {"ordinalclassifier__link": ["logit", "probit"]}, cv=2).fit(X, Y)
+    assert search.best_score_ > without
+    assert "random='(1 | rater)'" in repr(twin)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "words"),
+    [
+        ({"random": "x"}, FormulaError, r"random must hold random terms alone, such as '\(1 \| judge\)'"),
+        ({"random": "(1 | judge)"}, DataError, "X must have the column 'judge', which random= names"),
+        ({"random": 3}, OptionError, "random must be text"),
+        ({"random": "(1 | rater)", "new_groups": "mode"}, OptionError, "new_groups must be one of 'marginal'"),
+        ({"random": "(1 | rater)", "method": "redsvm"}, OptionError, "REDSVM does not support random terms"),
+        ({"new_groups": "zero"}, OptionError, "must go with random="),
+    ],
+)
+def test_parameters_in_words(parameters, error, words):
+    with pytest.raises(error, match=words):
+        OrdinalClassifier(**{"method": "clm"} | parameters).fit(X, Y)
+
+
+def test_columns_in_words(model):
+    with pytest.raises(DataError, match=r"X must be a data frame where random= names columns of it, \['rater'\]"):
+        model.predict(X.to_numpy())
+    with pytest.raises(DataError, match="must have the columns of the fit"):
+        model.predict(X[["rater", "x", "the age"]])
+    with pytest.raises(DataError, match="500 missing values in the group 'rater'"):
+        model.predict(X.assign(rater=None))
+    with pytest.raises(DataError, match="missing or infinite values"):
+        model.predict(X.assign(x=np.nan))

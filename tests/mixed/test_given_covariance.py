@@ -1,0 +1,193 @@
+"""cov={"g": K}: against the likelihood with a dense covariance, against integration, and against independent groups."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import minimize
+
+from ordstat import ordfit
+from ordstat._typing import FloatArray
+from ordstat.exceptions import DataError, DataWarning, OptionError
+
+
+def labels(G: int) -> list[str]:
+    return [f"animal {code:02d}" for code in range(G)]
+
+
+def kinship(G: int, seed: int = 0) -> pd.DataFrame:
+    """A covariance with a diagonal that is not 1."""
+    A = np.random.default_rng(seed).normal(size=(G, G))
+    return pd.DataFrame(A @ A.T / G + 0.3 * np.eye(G), index=labels(G), columns=labels(G))
+
+
+def records(G: int, n: int, seed: int = 1) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    g, h, x = rng.integers(0, G, n), rng.integers(0, 7, n), rng.normal(size=n)
+    b = np.linalg.cholesky(kinship(G)) @ rng.normal(size=G)
+    latent = x + 1.5 * b[g] + 0.5 * rng.normal(size=7)[h] + rng.logistic(size=n)
+    data = pd.DataFrame({"x": x, "g": np.array(labels(G))[g], "h": h, "y": np.digitize(latent, [-1.0, 1.0])})
+    return data.assign(k=rng.integers(0, 5, n))
+
+
+def log_cells(data: pd.DataFrame, p: FloatArray, b: FloatArray) -> FloatArray:
+    """(n, M) log-probabilities of the rows at effects b (G, M) of the sorted levels; p = thresholds, slope."""
+    codes, y = data["g"].astype("category").cat.codes.to_numpy(), data["y"].to_numpy()
+    ends = np.array([-np.inf, p[0], p[1], np.inf])
+    H = (p[2] * data["x"].to_numpy())[:, None] + b[codes]
+    upper, lower = (1.0 / (1.0 + np.exp(H - ends[y + k][:, None])) for k in (1, 0))
+    return np.log(upper - lower)
+
+
+def laplace(data: pd.DataFrame, K: FloatArray, p: FloatArray) -> float:
+    """Of the effects b ~ N(0, sd^2 K) themselves, by a minimiser and differences: nothing of the package."""
+    precision = np.linalg.inv(K) / p[3] ** 2
+    G = len(K)
+
+    def h(b: FloatArray) -> float:
+        return float(log_cells(data, p, b[:, None]).sum() - 0.5 * b @ precision @ b)
+
+    best = minimize(lambda b: -h(b), np.zeros(G), method="BFGS", options={"gtol": 1e-7}).x
+    e = 1e-3 * np.eye(G)
+    bent = [[h(best + a + b) - h(best + a - b) - h(best - a + b) + h(best - a - b) for a in e] for b in e]
+    return h(best) - 0.5 * np.linalg.slogdet(-np.array(bent) / 4e-6)[1] + 0.5 * np.linalg.slogdet(precision)[1]
+
+
+def test_estimates_with_a_dense_covariance() -> None:
+    """Labels of the frame are in another order, and it has levels that the data have not."""
+    data, K = records(5, 60), kinship(5)
+    wide = kinship(8, seed=9)
+    wide.loc[K.index, K.columns] = K
+    fit = ordfit("y ~ x + (1 | g)", data, cov={"g": wide.iloc[::-1, [2, 0, 1, 7, 6, 5, 4, 3]]})
+    p = np.array([*fit.thresholds, fit.coef["x"], fit.varcorr()["sd"].iloc[0]])
+    at = laplace(data, K.to_numpy(), p)
+    assert fit.loglik == pytest.approx(at, abs=1e-5)
+    for k, sign in product(range(4), (-1.0, 1.0)):
+        assert laplace(data, K.to_numpy(), p + sign * 0.05 * np.eye(4)[k]) < at
+    assert fit.certificate.reached
+
+
+def test_integration_of_two_levels() -> None:
+    """Over both effects by a grid; the approximation is good with fifty rows each."""
+    data, K = records(2, 100, seed=4), kinship(2)
+    with pytest.warns(DataWarning, match="has 2 groups"):
+        fit = ordfit("y ~ x + (1 | g)", data, cov={"g": K})
+    p = np.array([*fit.thresholds, fit.coef["x"], fit.varcorr()["sd"].iloc[0]])
+    points = np.linspace(-8.0, 8.0, 241)
+    u = np.stack(np.meshgrid(points, points, indexing="ij")).reshape(2, -1)
+    b = p[3] * np.linalg.cholesky(K) @ u
+    logs = log_cells(data, p, b).sum(axis=0) - 0.5 * (u**2).sum(axis=0)
+    top = logs.max()
+    area = (points[1] - points[0]) ** 2
+    total = float(top + np.log(np.exp(logs - top).sum() * area / (2.0 * np.pi)))
+    assert fit.loglik == pytest.approx(total, abs=0.03)
+    shares = np.exp(logs - top) / np.exp(logs - top).sum()
+    means = (b * shares).sum(axis=1)
+    np.testing.assert_allclose(fit.ranef()["mode"], means, atol=0.06)
+    errors = np.sqrt(((b - means[:, None]) ** 2 * shares).sum(axis=1))
+    np.testing.assert_allclose(fit.ranef()["sd"], errors, rtol=0.05)
+
+
+FORMULAS = (
+    "y ~ x + (1 | g)",
+    "y ~ x + (1 | g) + (1 | h)",
+    "y ~ x + (1 + x | h) + (1 | g)",
+    "y ~ x + (1 | k) + (1 | h) + (1 | g)",
+)
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_independent_levels(formula: str) -> None:
+    """K = 4 I is the fit without it, but for the unit of the standard deviation."""
+    data, unit = records(9, 200), pd.DataFrame(4.0 * np.eye(9), index=labels(9), columns=labels(9))
+    plain, given = ordfit(formula, data), ordfit(formula, data, cov={"g": unit})
+    assert given.loglik == pytest.approx(plain.loglik, abs=1e-9)
+    assert given.edf == plain.edf
+    np.testing.assert_allclose(given.se, plain.se, rtol=1e-5)
+    columns = ["sd", "std_error", "lower", "upper"]
+    own, other = (fit.varcorr().loc[("g", "(Intercept)"), columns] for fit in (given, plain))
+    np.testing.assert_allclose(2.0 * own, other, rtol=1e-5)
+    np.testing.assert_allclose(given.ranef()[["mode", "sd"]], plain.ranef()[["mode", "sd"]], rtol=1e-5, atol=1e-7)
+    for re in ("mode", "zero", "marginal", "posterior"):
+        one, two = (fit.predict(data.head(20), type="prob", re=re, se=True) for fit in (given, plain))
+        np.testing.assert_allclose(one, two, rtol=2e-5, atol=1e-8)
+    ends = [fit.confint("sd_(Intercept)|g", type="profile").to_numpy() for fit in (given, plain)]
+    np.testing.assert_allclose(2.0 * ends[0], ends[1], rtol=1e-4)
+    shares = [str(fit.summary()).split("ICC ")[1].split("\n")[0] for fit in (given, plain)]
+    assert shares[0] == shares[1]
+    drawn = [fit.simulate(3, seed=1) for fit in (given, plain)]
+    pd.testing.assert_frame_equal(*drawn)
+
+
+def test_two_given_covariances() -> None:
+    data = records(6, 200)
+    K = {"g": pd.DataFrame(np.eye(6), labels(6), labels(6)), "h": pd.DataFrame(np.eye(7), range(7), range(7))}
+    given, plain = ordfit("y ~ x + (1 | g) + (1 | h)", data, cov=K), ordfit("y ~ x + (1 | g) + (1 | h)", data)
+    assert given.loglik == pytest.approx(plain.loglik, abs=1e-9)
+    np.testing.assert_allclose(given.varcorr()["sd"], plain.varcorr()["sd"], rtol=1e-6)
+
+
+def test_a_variance_of_zero() -> None:
+    data = records(6, 150).assign(y=np.random.default_rng(2).integers(0, 3, 150))
+    fit = ordfit("y ~ x + (1 | g)", data, cov={"g": kinship(6)})
+    assert fit.varcorr()["sd"].iloc[0] == 0.0 and fit.certificate.reached
+    assert fit.loglik == pytest.approx(ordfit("y ~ x", data).loglik, abs=1e-8)
+    assert ordfit("y ~ x + (1 | g)", data, cov={"g": kinship(6)}, random_penalty="gamma").varcorr()["sd"].iloc[0] > 0.05
+
+
+def test_updates_and_comparisons() -> None:
+    """Another covariance is another model, within which the first is not."""
+    data = records(6, 200)
+    fit = ordfit("y ~ x + (1 | g) + (1 | h)", data, cov={"g": kinship(6)})
+    smaller = fit.update("~ . - (1 | h)")
+    assert "g 6 (cov=)" in str(smaller.summary())
+    assert fit.anova(smaller)["law"].iloc[1] == "1/2 chi2(0) + 1/2 chi2(1)"
+    assert "cov" not in str(fit.update("~ . - (1 | g)").summary())
+    other = fit.anova(ordfit("y ~ x + (1 | g)", data))
+    assert other["p_value"].isna().all() and "not nested" in str(other)
+
+
+@pytest.mark.parametrize(
+    ("cov", "error", "words"),
+    [
+        (
+            {"sire": kinship(6)},
+            OptionError,
+            "cov= names the group 'sire', which the formula has not: its groups are 'g'",
+        ),
+        (kinship(6), OptionError, "cov must be a dict of groups and their covariances.*got DataFrame"),
+        ({"g": kinship(6).to_numpy()}, OptionError, "got ndarray for 'g'"),
+        (
+            {"g": kinship(5)},
+            DataError,
+            "must have a row and a column for every level of 'g'; its rows lack 'animal 05'",
+        ),
+        ({"g": kinship(6).assign(**{"animal 01": 0.0})}, OptionError, "must be symmetric"),
+        ({"g": -kinship(6)}, OptionError, "must be positive definite at the 6 levels"),
+        ({"g": kinship(6) * np.nan}, OptionError, "must be finite"),
+        ({"g": pd.concat([kinship(6), kinship(6)])}, OptionError, "its rows have 'animal 00', .* twice"),
+    ],
+)
+def test_covariances_in_words(cov: object, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        ordfit("y ~ x + (1 | g)", records(6, 100), cov=cov)
+
+
+def test_models_in_words() -> None:
+    data, cov = records(6, 100), {"g": kinship(6)}
+    with pytest.raises(OptionError, match=r"cov= must go with a term of one intercept, such as \(1 \| g\)"):
+        ordfit("y ~ x + (1 + x | g)", data, cov=cov)
+    with pytest.raises(OptionError, match="it has no random terms"):
+        ordfit("y ~ x", data, cov=cov)
+    with pytest.raises(OptionError, match="must go with independent groups; cov= makes them dependent"):
+        ordfit("y ~ x + (1 | g)", data, cov=cov, quadrature=7)
+    fit = ordfit("y ~ x + (1 | g)", data, cov=cov)
+    new = data.head(3).assign(g="animal 77")
+    with pytest.raises(DataError, match="cov= tells nothing of their covariance"):
+        fit.predict(new, re="marginal")
+    with pytest.raises(DataError, match="cov= tells nothing of their covariance"):
+        fit.simulate(2, seed=1, newdata=new)
+    assert fit.predict(new, type="prob", re="zero").notna().all(axis=None)

@@ -1,0 +1,116 @@
+"""Influence of whole groups: by fits without them, by one Newton step; and the parametric bootstrap."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordstat import datasets, ordfit
+from ordstat.exceptions import OptionError
+from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.solvers.likelihood.mixed.search import negative_hessian
+
+WINE = datasets.load("wine")
+
+
+def drawn(groups: int = 80, size: int = 10) -> pd.DataFrame:
+    rng = np.random.default_rng(9)
+    n = groups * size
+    data = pd.DataFrame({"x": rng.normal(size=n), "g": np.arange(n) % groups})
+    slopes = 1.0 + 0.8 * rng.normal(size=groups)
+    latent = slopes[data["g"]] * data["x"] + rng.normal(size=groups)[data["g"]] + rng.logistic(size=n)
+    return data.assign(y=pd.Categorical(np.digitize(latent, [-1.5, 0.0, 1.5]), ordered=True))
+
+
+def estimates(fit: LikelihoodResults) -> list[float]:
+    return [*fit.params, *fit.varcorr()["sd"]]
+
+
+def test_fits_without_each_judge() -> None:
+    fit = ordfit("rating ~ temp + contact + (1 | judge)", WINE)
+    found = fit.influence()
+    assert found.refit
+    for judge in (1, 7):
+        few = WINE[WINE["judge"] != judge].assign(judge=lambda d: d["judge"].cat.remove_unused_categories())
+        without = ordfit("rating ~ temp + contact + (1 | judge)", few)
+        expected = np.subtract(estimates(fit), estimates(without))
+        assert found.dfbeta.loc[judge].tolist() == pytest.approx(expected.tolist(), abs=1e-6)
+    own = fit.vcov().to_numpy()
+    cook = found.dfbeta.loc[7] @ np.linalg.inv(own) @ found.dfbeta.loc[7] / 7.0
+    assert found.cooks[7] == pytest.approx(cook, rel=1e-9)
+    assert found.dfbetas.loc[7].tolist() == pytest.approx((found.dfbeta.loc[7] / np.sqrt(np.diag(own))).tolist())
+
+
+@pytest.mark.parametrize(("term", "quadrature"), [("(1 | g)", 1), ("(1 | g)", 7), ("(1 + x | g)", 1)])
+def test_one_step_is_newtons(term: str, quadrature: int) -> None:
+    """The step on the likelihood of the other groups, its Hessian by differences of its own gradient."""
+    fit = ordfit(f"y ~ x + {term}", drawn(30), quadrature=quadrature)
+    found = fit.influence(refit=False)
+    here = fit.fit.marginal.likelihood
+    for group in (0, 17):
+        inside = (fit.design.sample.rows.random.terms[0].codes == group)[here.model.along]
+        others = replace(here, model=replace(here.model, weights=np.where(inside, 1e-13, here.model.weights)))
+        at = others.objective(here.at.psi, here.at.v)
+        step = np.linalg.solve(negative_hessian(others.objective, at, here.free), at.gradient)
+        moved = -(here.to_user() @ step)
+        assert found.dfbeta.loc[group].iloc[:4].tolist() == pytest.approx(moved[:4].tolist(), rel=2e-4, abs=1e-6)
+        sd = fit.random_parameters.slopes @ moved[4:]
+        assert found.dfbeta.loc[group].iloc[4:].tolist() == pytest.approx(sd.tolist(), rel=2e-4, abs=1e-6)
+
+
+def test_one_step_is_near_the_fits_where_groups_are_many() -> None:
+    fit = ordfit("y ~ x + (1 | g)", drawn())
+    steps, fits = fit.influence(), fit.influence(refit=True)
+    assert fits.refit and not steps.refit
+    assert np.corrcoef(steps.dfbeta["x"], fits.dfbeta["x"])[0, 1] > 0.999
+    assert np.abs(steps.dfbeta - fits.dfbeta).max().max() < 0.02
+    assert "one Newton step" in str(steps) and "fits without each group" in str(fits)
+
+
+def test_groups_by_name() -> None:
+    fit = ordfit("rating ~ temp + contact + (1 | judge) + (1 | bottle)", WINE)
+    assert fit.influence().cooks.index.name == "judge"
+    assert fit.influence("bottle").rows.tolist() == [9.0] * 8
+    with pytest.raises(OptionError, match="refit must be left out, or True, for group='judge'"):
+        fit.influence(refit=False)
+    with pytest.raises(OptionError, match="group must be one of 'judge', 'bottle'"):
+        fit.influence("bottel")
+    with pytest.raises(OptionError, match="group and refit must be left out"):
+        ordfit("rating ~ temp", WINE).influence("judge")
+
+
+def test_nested_groups_leave_by_the_outer_ones() -> None:
+    data = drawn(20).assign(room=lambda d: np.arange(len(d)) // 20 % 3)
+    fit = ordfit("y ~ x + (1 | g/room)", data)
+    assert fit.influence(refit=False).cooks.index.name == "g"
+    inner = fit.influence("g:room", refit=True)
+    assert len(inner.cooks) == 60 and inner.refit
+
+
+def test_bootstrap_has_the_spread_of_the_estimates() -> None:
+    """Against the errors by the information, in a sample large enough for both."""
+    fit = ordfit("y ~ x + (1 | g)", drawn(60, 15))
+    draws = fit.bootstrap(80, seed=2)
+    errors = fit.se.tolist() + fit.varcorr()["std_error"].tolist()
+    ratio = draws.se.to_numpy() / errors
+    assert np.all((ratio > 0.7) & (ratio < 1.35))
+    assert draws.estimate.tolist() == pytest.approx(estimates(fit))
+    assert "Bootstrap of responses simulated with new random effects, 80 replicates" in repr(draws)
+
+
+def test_bootstrap_of_a_statistic_by_seed() -> None:
+    fit = ordfit("rating ~ temp + (1 | judge)", WINE)
+    one, two = (fit.bootstrap(6, seed=5, statistic=lambda f: f.varcorr()["variance"].iloc[0]) for _ in range(2))
+    assert one.replicates.equals(two.replicates) and one.replicates["statistic"].nunique() == 6
+
+
+def test_bootstraps_that_are_refused() -> None:
+    fit = ordfit("rating ~ temp + (1 | judge)", WINE)
+    with pytest.raises(OptionError, match="cluster must be left out where the fit has random effects"):
+        fit.bootstrap(5, cluster="judge")
+    weighted = ordfit("rating ~ temp + (1 | judge)", WINE, weights=1 + np.arange(72) % 2)
+    with pytest.raises(OptionError, match="simulates one response a row"):
+        weighted.bootstrap(5)

@@ -1,0 +1,107 @@
+"""random_penalty="gamma": + log det Lambda, against brute force, and what it does not let through."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import brentq, minimize
+
+from ordstat import datasets, ordfit
+from ordstat._typing import FloatArray
+from ordstat.exceptions import OptionError
+from ordstat.results.likelihood.results import LikelihoodResults
+
+WINE = datasets.load("wine")
+FORMULA = "rating ~ temp + contact + (1 | bottle)"
+
+
+def integrated(parameters: FloatArray) -> float:
+    """The log-likelihood of the wine data with (thresholds, effects, sd) by 40 nodes for each bottle."""
+    theta, beta, sd = parameters[:4], parameters[4:6], parameters[6]
+    x = np.column_stack([WINE["temp"] == "warm", WINE["contact"] == "yes"]) @ beta
+    y, g = WINE["rating"].cat.codes.to_numpy(), WINE["bottle"].astype("category").cat.codes.to_numpy()
+    ends = np.concatenate([[-np.inf], theta, [np.inf]])
+    points, weights = np.polynomial.hermite_e.hermegauss(40)
+    H = x[:, None] + sd * points
+    p = 1.0 / (1.0 + np.exp(H - ends[y + 1][:, None])) - 1.0 / (1.0 + np.exp(H - ends[y][:, None]))
+    logs = np.zeros((8, 40))
+    np.add.at(logs, g, np.log(p))
+    return float(np.log(np.exp(logs) @ (weights / weights.sum())).sum())
+
+
+def profiled(sd: float, start: FloatArray) -> float:
+    """Maximum of the penalised likelihood at a standard deviation."""
+    found = minimize(lambda rest: -integrated(np.append(rest, sd)), start, method="BFGS", options={"gtol": 1e-7})
+    return -found.fun + np.log(sd)
+
+
+@pytest.fixture(scope="module")
+def fit() -> LikelihoodResults:
+    return ordfit(FORMULA, WINE, random_penalty="gamma", quadrature=15)
+
+
+def test_estimates_by_brute_force(fit: LikelihoodResults) -> None:
+    """Without a penalty the standard deviation is 0."""
+    assert ordfit(FORMULA, WINE).varcorr()["sd"].iloc[0] == 0.0
+    start = np.append(fit.params[:6], 0.5)
+    found = minimize(
+        lambda p: -integrated(np.append(p[:6], np.exp(p[6]))) - p[6], start, method="BFGS", options={"gtol": 1e-8}
+    )
+    own = np.append(fit.params[:6], np.log(fit.varcorr()["sd"].iloc[0]))
+    np.testing.assert_allclose(own, found.x, atol=2e-5)
+    assert fit.loglik == pytest.approx(-found.fun - found.x[6], abs=1e-6)
+    assert fit.certificate.reached
+
+
+def test_errors_are_those_of_the_penalised_likelihood(fit: LikelihoodResults) -> None:
+    at = np.append(fit.params[:6], fit.varcorr()["sd"].iloc[0])
+    h = 1e-3 * np.eye(7)
+
+    def value(p: FloatArray) -> float:
+        return integrated(p) + float(np.log(p[6]))
+
+    bent = [[value(at + a + b) - value(at + a - b) - value(at - a + b) + value(at - a - b) for a in h] for b in h]
+    covariance = np.linalg.inv(-np.array(bent) / 4e-6)
+    np.testing.assert_allclose(fit.se, np.sqrt(np.diag(covariance))[:6], rtol=1e-4)
+    assert fit.varcorr()["std_error"].iloc[0] == pytest.approx(np.sqrt(covariance[6, 6]), rel=1e-3)
+
+
+def test_profile_limits_of_the_standard_deviation(fit: LikelihoodResults) -> None:
+    """The lower one is above 0, where the penalised likelihood falls without end."""
+    limits = fit.confint("sd_(Intercept)|bottle", type="profile").iloc[0]
+    centre, start = fit.varcorr()["sd"].iloc[0], fit.params[:6].to_numpy()
+    goal = profiled(centre, start) - 0.5 * 3.841458820694124
+    ends = [
+        brentq(lambda sd: profiled(sd, start) - goal, *bracket, xtol=1e-6) for bracket in ((0.005, 0.2), (0.5, 2.0))
+    ]
+    np.testing.assert_allclose(limits, ends, rtol=1e-4)
+
+
+def test_units_and_origin_of_correlated_columns() -> None:
+    """The likelihood and its penalty, up to a constant, are those of any other columns with the same span."""
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame({"x": rng.normal(size=200), "g": rng.integers(0, 6, 200)})
+    data["z"] = 1970.0 + 12.0 * data["x"]
+    data["y"] = np.digitize(data["x"] + rng.logistic(size=200), [-1.0, 1.0])
+    for bar in ("|", "||"):
+        one = ordfit(f"y ~ x + (1 + x {bar} g)", data, random_penalty="gamma")
+        assert one.certificate.reached and (one.varcorr()["sd"] > 0.02).all()
+        if bar == "|":
+            two = ordfit("y ~ x + (1 + z | g)", data, random_penalty="gamma")
+            assert two.loglik == pytest.approx(one.loglik, abs=1e-8)
+            assert two.varcorr()["sd"].iloc[1] == pytest.approx(one.varcorr()["sd"].iloc[1] / 12.0, rel=1e-6)
+
+
+def test_what_it_is_said_of(fit: LikelihoodResults) -> None:
+    text = str(fit.summary())
+    assert "Penalty gamma(2, 0) on random effects" in text and "kept off 0 by a penalty" in text
+    assert "chi2(0)" not in text
+    with pytest.raises(OptionError, match=r"is penalised: its log-likelihood is none.*Fit without the penalty"):
+        fit.anova(ordfit("rating ~ temp + (1 | bottle)", WINE, quadrature=15))
+    with pytest.raises(OptionError, match=r"random_penalty='gamma' must go with random effects"):
+        ordfit("rating ~ temp", WINE, random_penalty="gamma")
+    with pytest.raises(
+        OptionError, match="random_penalty of CumulativeLink must be one of 'gamma', None; got 'wishart'"
+    ):
+        ordfit(FORMULA, WINE, random_penalty="wishart")
