@@ -103,8 +103,9 @@ def compare(
     -----
     Knots of splines and means of `scale()` come from all rows, held-out ones too, as in `errors(cv=)`; whatever learns
     from the response sees the training rows alone. Rows of groups that are held out are predicted by averages over the
-    distribution of their random effects. A row of weight w is dealt out to the folds as w rows, unless columns tell
-    nearly all rows apart, so that a flexible model would know the twins of a held-out row.
+    distribution of their random effects; of crossed random terms the more numerous groups stay together. A row of
+    weight w is dealt out to the folds as w rows, unless columns tell nearly all rows apart, so that a flexible model
+    would know the twins of a held-out row.
 
     Examples
     --------
@@ -196,8 +197,8 @@ def _drawn(contestants: Sequence[Contestant], plan: _Plan, rng: np.random.Genera
     groups = group_codes(groupings) if groupings else None
     if groups is not None and groups.max() == 0:
         raise OptionError(
-            "groups of rows that belong together must not be connected all with all, as those of crossed random terms "
-            "are: no fold would be independent of the others. Compare such fits by loglik and aic."
+            "groups of rows that belong together must not be connected all with all, as crossed groups of several "
+            "fits are: no fold would be independent of the others. Compare such fits by loglik and aic."
         )
     copies, each = _units(sample, groups)
     most, what = (copies.size, "rows") if groups is None else (int(groups.max()) + 1, "groups of rows to keep together")

@@ -140,4 +140,5 @@ def group_codes(groupings: list[IntArray]) -> IntArray:
     rows = np.tile(np.arange(n), len(groupings)) + first[-1]
     size = n + int(first[-1])
     graph = coo_array((np.ones(nodes.size), (rows, nodes)), shape=(size, size))
-    return np.asarray(connected_components(graph, directed=False)[1][first[-1] :], dtype=np.intp)
+    of_rows = connected_components(graph, directed=False)[1][first[-1] :]
+    return np.asarray(np.unique(of_rows, return_inverse=True)[1], dtype=np.intp)

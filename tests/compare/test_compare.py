@@ -236,6 +236,18 @@ def test_prints_in_eighty_columns(three):
     assert "&lt;b&gt;" in html and "<b>" not in html.replace("<b>Other", "")
 
 
+def mixed(group):
+    return ordfit(f"{FORMULA} + (1 | {group})", WINE)
+
+
+def test_mixed_fits_have_the_folds_of_their_errors():
+    fit = mixed("judge")
+    known = fit.errors(cv=4, seed=3)["cv"]
+    found = compare(fit, cv=4, seed=3).table.iloc[0]
+    for measure in ("absolute error", "classification error", "log-loss"):
+        assert found[measure] == pytest.approx(known[measure], rel=1e-9)
+
+
 def test_one_method_is_cross_validated():
     found = compare(FORMULA, WINE, "logit", cv=4)
     assert found.table["rank"].tolist() == [1.0] and found.differences().empty
@@ -261,6 +273,7 @@ def fit(formula=FORMULA, data=WINE, **options):
         (lambda: compare(FORMULA, WINE, ["logit"], design=SurveyDesign(weights="w")), "no survey design"),
         (lambda: compare(FORMULA + "+ (1 | judge)", WINE, ["logit"]), r"groups of rows to keep together, 9; got 10"),
         (lambda: compare(FORMULA + "+ (1 | judge)", WINE, ["logit", "redsvm"], cv=3), "redsvm cannot .*random terms"),
+        (lambda: compare(mixed("judge"), mixed("bottle"), cv=2), "connected all with all"),
         (lambda: compare(WINE, FORMULA, ["logit"]), "formula, data and methods=, or fits"),
         (lambda: compare(fit(), fit()), "fits must differ in method or formula"),
         (lambda: compare(fit(), methods=["logit"]), "fits have their own methods"),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from ..report.cells import column_cells, number
+from ..report.cells import number
 from ..report.render import Line, Report, Table
 from .blocks import Block, Code, Drawing, Items, Page, Words
 
@@ -61,24 +60,7 @@ def _report(report: Report) -> str:
 def _piece(piece: Table | Line) -> str:
     if isinstance(piece, Line):
         return _plain(f"{piece.head} {piece.between.join(piece.items)}".strip())
-    parts = [f"**{_plain(piece.title)}**"] if piece.title else []
-    return "\n\n".join([*parts, pipe_table(piece), *([_plain(piece.note)] if piece.note else [])])
-
-
-def pipe_table(table: Table) -> str:
-    """Rows between bars, the first column to the left and numbers to the right."""
-    frame = table.frame
-    name = "" if frame.index.name is None else str(frame.index.name)
-    columns = [[name, *map(str, frame.index)]]
-    for i, head in enumerate(frame.columns):
-        columns.append([str(head), *column_cells(frame.iloc[:, i], table.formats.get(head))])
-    rows = [_row(cells) for cells in zip(*columns, strict=True)]
-    rule = "|" + "|".join([":---", *["---:"] * (len(columns) - 1)]) + "|"
-    return "\n".join([rows[0], rule, *rows[1:]])
-
-
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(_plain(cell) for cell in cells) + " |"
+    return str(piece.noted().to_markdown()).strip()
 
 
 def _plain(text: str) -> str:

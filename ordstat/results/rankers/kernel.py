@@ -92,7 +92,7 @@ class KernelResults(FittedKernel, FittedThresholds, OrdinalResults):
     tidy = tidy_thresholds
     glance = kernel_figures
 
-    def report(self) -> Report:
+    def summary_data(self) -> Report:
         """All of the summary as data."""
         f = self.fit
         share = 1.0 - f.loglik / f.null_loglik if f.null_loglik else np.nan
