@@ -57,7 +57,11 @@ def _sample(sample: Any) -> bool:
 
 
 def _random_columns(term: Any) -> bool:
-    return term.z.ndim == 2 and term.z.dtype == np.float64 and codes_below(term.codes, len(term.z), term.n_groups, -1)
+    root = term.root is None or (
+        term.root.dtype == np.float64 and term.root.ndim == 2 and len(term.root) == term.n_groups
+    )
+    floats = term.z.ndim == 2 and term.z.dtype == np.float64
+    return floats and root and codes_below(term.codes, len(term.z), term.n_groups, -1)
 
 
 def _mixed_model(model: Any) -> bool:
@@ -68,8 +72,11 @@ def _mixed_model(model: Any) -> bool:
     size = fixed if model.expand is None else model.expand.shape[1]
     shapes = model.to_user.shape == (size, size) and (model.expand is None or len(model.expand) == fixed)
     rows = _alike(n, x, w, z, model.rows.offset, model.rows.scale_offset, model.weights)
-    spread = [own.shape for own in model.spread] == [(term.q,) for term in model.terms]
-    return codes_below(model.y, n, model.n_thresholds + 1) and terms and sorted_first and shapes and rows and spread
+    scaling = [own.shape for own in model.scaling] == [(term.q, term.q) for term in model.terms]
+    order = sorted(model.order) == list(range(len(model.terms))) and len(model.roots) == len(model.terms)
+    along = np.array_equal(np.sort(model.along), np.arange(n))
+    sizes = shapes and rows and scaling and order and along
+    return codes_below(model.y, n, model.n_thresholds + 1) and terms and sorted_first and sizes
 
 
 def _evaluation(evaluation: Any) -> bool:

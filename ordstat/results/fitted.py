@@ -175,7 +175,13 @@ class FittedRanker:
         return self.fit
 
     def error_notes(self, new: bool, folds: bool) -> list[str]:
-        """What there is to say of errors in new data, and by folds."""
+        """What there is to say of errors.
+
+        Parameters
+        ----------
+        new, folds : bool
+            Whether there are errors in new data, and by folds.
+        """
         return []
 
     def check_rows(self) -> None:

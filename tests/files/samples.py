@@ -29,6 +29,7 @@ def wine() -> pd.DataFrame:
 
 
 MEAN = "rating ~ temp + contact"
+JUDGES = pd.DataFrame(0.2 + 0.8 * np.eye(9), *[wine()["judge"].cat.categories] * 2)
 PRICES = np.abs(np.subtract.outer(range(5), range(5))) ** 1.5
 
 #: Arguments of `ordfit` beside the data: what they are for, formula, method and the rest.
@@ -53,6 +54,8 @@ FEATURES: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "random slope": (f"{MEAN} + (1 + temp | judge)", "clm", {}),
     "crossed groups": ("rating ~ temp + (1 | judge) + (1 | bottle)", "clm", {}),
     "quadrature": (f"{MEAN} + (1 | judge)", "probit", {"quadrature": 5}),
+    "given covariance": (f"{MEAN} + (1 | judge)", "clm", {"cov": {"judge": JUDGES}}),
+    "off zero": (f"{MEAN} + (1 | judge)", "clm", {"random_penalty": "gamma"}),
     "weights and clusters": (MEAN, "clm", {"weights": "w", "cluster": "judge"}),
     "weights as values": (MEAN, "clm", {"weights": pd.Series(1.0 + np.arange(72) % 2)}),
     "CR2": (MEAN, "clm", {"vcov": {"cluster": "judge", "type": "CR2"}}),

@@ -191,3 +191,27 @@ def test_models_in_words() -> None:
     with pytest.raises(DataError, match="of cov= it keeps the covariance of those with rows alone"):
         fit.simulate(2, seed=1, newdata=new)
     assert fit.predict(new, type="prob", re="zero").notna().all(axis=None)
+
+
+def test_averages_take_ones_on_the_diagonal() -> None:
+    """The variance of every group is sigma^2 then: those of a dependent and of independent groups are alike."""
+    data = records(6, 200)
+    equal = pd.DataFrame(0.3 + 0.7 * np.eye(6), labels(6), labels(6))
+    fit = ordfit("y ~ x + (1 | g)", data, cov={"g": equal})
+    sd = float(fit.varcorr()["sd"].iloc[0])
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    lowest = data["y"].min()
+    means = fit.emmeans("x", scale="prob", at={"x": 0.0}).frame
+    at_zero = 1.0 / (1.0 + np.exp(-(fit.thresholds.iloc[0] - sd * nodes))) @ weights / weights.sum()
+    assert means.loc[means["level"].astype(str) == str(lowest), "estimate"].item() == pytest.approx(at_zero, rel=1e-7)
+    unequal = ordfit("y ~ x + (1 | g)", data, cov={"g": 2.0 * equal})
+    for call in (lambda: unequal.emmeans("x", scale="prob"), lambda: unequal.errors(cv=3)):
+        with pytest.raises(OptionError, match="cov must have ones on its diagonal"):
+            call()
+    assert unequal.emmeans("x").frame["estimate"].notna().all()
+
+
+def test_clusters_beside_dependent_groups_are_refused() -> None:
+    fit = ordfit("y ~ x + (1 | g)", records(6, 100), cov={"g": kinship(6)})
+    with pytest.raises(OptionError, match="cov= makes all of them do so"):
+        fit.with_vcov({"cluster": "g"})

@@ -28,6 +28,9 @@ class EffectsOfGroups:
         Their covariance given the parameters.
     boundary : dict of int to float
         Columns whose diagonal element is 0, and the derivative of the log-likelihood by its square there.
+    unit_diagonal : bool
+        Whether Lambda Lambda' is the covariance in every group, as it is unless a covariance of the groups was given
+        that has not ones on its diagonal.
     """
 
     factor: FloatArray
@@ -36,6 +39,7 @@ class EffectsOfGroups:
     modes: FloatArray
     conditional: FloatArray
     boundary: dict[int, float]
+    unit_diagonal: bool = True
 
     @property
     def covariance(self) -> FloatArray:

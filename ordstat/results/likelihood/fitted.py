@@ -76,7 +76,16 @@ class FittedLikelihood(FittedRanker):
     # Predictions
 
     def target(self, newdata: Any) -> Target:
-        """As of any fit; UnavailableError for new data and random effects."""
+        """As of any fit, but refused for new data where there are random effects.
+
+        Parameters
+        ----------
+        newdata : frame or None
+
+        Raises
+        ------
+        UnavailableError
+        """
         if newdata is not None and self.fit.marginal is not None:
             raise UnavailableError("New data must go to predict(newdata, re=...) where a fit has random effects.")
         return super().target(newdata)
@@ -140,6 +149,13 @@ class FittedLikelihood(FittedRanker):
         return super().judge if self.fit.marginal is None else over_population(self.fit)
 
     def error_notes(self, new: bool, folds: bool) -> list[str]:
+        """Of rows of groups that the fit has not seen.
+
+        Parameters
+        ----------
+        new, folds : bool
+            Whether there are errors in new data, and by folds.
+        """
         mixed = self.fit.marginal is not None
         return [text for text, asked in ((NEW, new), (FOLDS, folds)) if mixed and asked]
 

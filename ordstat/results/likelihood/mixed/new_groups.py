@@ -10,6 +10,7 @@ import numpy as np
 
 from ...._typing import FloatArray
 from ....checks import warn_of_data
+from ....exceptions import OptionError
 from ....model.fit import LikelihoodFit
 from ....model.likelihood.marginal import Marginal
 from ....model.likelihood.over_groups import OverGroups, PopulationRule
@@ -33,7 +34,18 @@ FOLDS = (
 
 
 def over_groups(rule: LikelihoodRule, marginal: Marginal) -> OverGroups:
-    """Averages over the random effects of a fit."""
+    """Averages over the random effects of a fit.
+
+    Raises
+    ------
+    OptionError
+        Groups of several variances.
+    """
+    if not all(term.unit_diagonal for term in marginal.terms):
+        raise OptionError(
+            "cov must have ones on its diagonal for averages over the random effects, as groups have several variances "
+            "otherwise. Use re='zero', or fit with K / K.iloc[0, 0] where all are the same."
+        )
     factors, entries = ([getattr(term, name) for term in marginal.terms] for name in ("factor", "entries"))
     return OverGroups(replace(rule, effects=()), tuple(factors), tuple(entries))
 

@@ -206,6 +206,7 @@ class MixedEstimate:
                     modes=own @ here.at.v[k].T,
                     conditional=np.einsum("ga,ab,gb->g", own, block, own)[:, None, None],
                     boundary={one.column: one.derivative for one in self.boundaries if one.term == k},
+                    unit_diagonal=np.allclose((root**2).sum(axis=1), 1.0, rtol=0.0, atol=1e-6),
                 )
                 continue
             own = M @ Lambda
