@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.reproduce.data import FOLDER
-from ordstat import REDSVM, Blend, OrdinalBoosting, RPSForest
+from ordstat import REDSVM, Blend, KernelCumulativeLink, OrdinalBoosting, RPSForest
 from ordstat.methods.shared.members import fitted_member
 from ordstat.model.sample import Rows, Sample
 
@@ -76,6 +76,7 @@ CONTESTANTS: dict[str, Predictor] = {
     "blend": ours(Blend()),
     "ordboost": ours(OrdinalBoosting()),
     "rps-forest": ours(RPSForest()),
+    "kernel-clm": ours(KernelCumulativeLink()),
     "redsvm, C by CV": ours(REDSVM(C="cv")),
     "HistGradientBoosting per threshold": per_threshold,
     "random forest": random_forest,

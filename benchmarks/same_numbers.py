@@ -107,6 +107,8 @@ def ranker_cases() -> Iterator[Case]:
     yield "redsvm squared hinge", {"formula": plain, "method": "redsvm", "kernel": "linear", "loss": "squared_hinge"}
     for loss in ("likelihood", "logistic", "exponential"):
         yield f"ordboost {loss}", {"formula": plain, "method": "ordboost", "loss": loss, "rounds": 20, "depth": 2}
+    for penalty in ("evidence", "cv"):
+        yield f"kernel-clm {penalty}", {"formula": plain, "method": "kernel-clm", "penalty": penalty}
     for learner in ("stump", "tree", "perceptron"):
         yield f"orboost-all {learner}", {"formula": plain, "method": "orboost-all", "learner": learner, "rounds": 20}
 

@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from .describe import describe_ordinal as describe_ordinal
     from .estimator import OrdinalClassifier as OrdinalClassifier
     from .features import HiddenLayer as HiddenLayer
+    from .files.load import load as load
     from .imputation import ordfit_mi as ordfit_mi
     from .learners.c45 import C45 as C45
     from .learners.perceptron import NormalisedSigmoid as NormalisedSigmoid
     from .learners.perceptron import RCDPerceptron as RCDPerceptron
     from .learners.stump import DecisionStump as DecisionStump
     from .learners.tree import DecisionTree as DecisionTree
+    from .methods.blend import Auto as Auto
     from .methods.blend import Blend as Blend
     from .methods.boosting import AdaBoost as AdaBoost
     from .methods.boosting import ORBoost as ORBoost
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from .methods.clm import AdjacentCategory as AdjacentCategory
     from .methods.clm import CumulativeLink as CumulativeLink
     from .methods.forest import RPSForest as RPSForest
+    from .methods.kernel_clm import KernelCumulativeLink as KernelCumulativeLink
     from .methods.online import CuSumRank as CuSumRank
     from .methods.online import KernelCuSumRank as KernelCuSumRank
     from .methods.online import KernelPRank as KernelPRank
@@ -89,6 +92,7 @@ _LATER = {
     "HiddenLayer": "features",
     "compare": "comparison",
     "describe_ordinal": "describe",
+    "load": "files.load",
     "ordfit_mi": "imputation",
     **dict.fromkeys(("power_ordinal", "sample_size_ordinal"), "planning"),
     "pool": "results.likelihood.pooling.results",

@@ -50,6 +50,9 @@ _LEVELS: dict[str, dict[str, Sequence[Any]]] = {
     },
 }
 
+#: The real data sets that come with the package.
+NAMES = tuple(_LEVELS)
+
 
 # Real data
 

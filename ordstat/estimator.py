@@ -438,9 +438,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         method = self._asked()
         if not self.calibrate and method is not None and not method.modal:
+            mode = "decision='mode'" if hasattr(method, "decision") else "cost='classification'"
             raise AttributeError(
-                "scikit-learn takes the most probable label for the prediction, and counted answers need not give it: "
-                "set decision='mode' for predict_proba, or see results_.predict(X, type='prob')"
+                "scikit-learn takes the most probable label for the prediction, and the rank that this method predicts "
+                f"need not be it: set {mode} for predict_proba, or see results_.predict(X, type='prob')"
             )
         return True
 

@@ -40,7 +40,6 @@ ATTRIBUTES: Mapping[str, str] = {
     "fittedvalues": ".predict(type='prob')",
     "resid": ".residuals()",
     "converged": ".certificate.reached, or .convergence()",
-    "save": "pickle.dump(fit, file)",
     "df_model": ".edf, the number of parameters, or .glance()",
     "t_test": ".test('x = 0')",
     "wald_test": ".test('x = 0')",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -180,20 +180,41 @@ class Design:
             return self.make(changed, data)
         if self.data is None:
             raise DataError(
-                "The data of the fit are not at hand (a fit is pickled without them): pass data= with the data."
+                "The data of the fit are not at hand (a fit is saved and pickled without them): pass data= with the "
+                "data, here or to load(path, data=...)."
             )
         _check_unchanged(self, self.make(self.recipe, self.data))
         return self.make(changed, self.data)
 
+    def beside(self, data: Any) -> Design:
+        """The same with its data at hand.
+
+        Raises
+        ------
+        DataError
+            They are not the data that it was made of.
+        """
+        if self.recipe is None or self.make is None:
+            raise DataError("data= is of no use here: the fit was made from arrays, without a formula.")
+        changed = _changes(self, self.make(self.recipe, data))
+        if changed is not None:
+            raise DataError(f"data= must be the data of the fit, all rows in their order; they differ: {changed}.")
+        return replace(self, data=data)
+
 
 def _check_unchanged(stored: Design, rebuilt: Design) -> None:
     """DataError where the data no longer give the design that was fitted."""
-    same_levels = stored.levels.values == rebuilt.levels.values
-    changed = _difference(stored.sample, rebuilt.sample) if same_levels else "the levels of the response"
+    changed = _changes(stored, rebuilt)
     if changed is not None:
         raise DataError(
             f"The data have changed since the fit ({changed}): fit again, or pass data= with the data to use."
         )
+
+
+def _changes(stored: Design, rebuilt: Design) -> str | None:
+    """What differs between two designs, in words."""
+    same_levels = stored.levels.values == rebuilt.levels.values
+    return _difference(stored.sample, rebuilt.sample) if same_levels else "the levels of the response"
 
 
 def _difference(one: Sample, other: Sample) -> str | None:

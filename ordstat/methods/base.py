@@ -156,6 +156,11 @@ class Method:
             instead="Join levels, or take fewer rows",
         )
 
+    def duration(self, sample: Sample) -> float:
+        """About how many seconds a fit takes, with what it chooses by cross-validation; `method="auto"` goes by it."""
+        work = self.work(sample)
+        return 0.0 if work is None else work.seconds
+
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> Fit:
         """Fit to arrays; deterministic given `rng`."""
         raise TypeError(f"{type(self).__name__} defines no fit")

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from .._typing import FloatArray, Progress
-from ..checks import one_of, whole
+from ..checks import number, one_of, whole
 from ..exceptions import DataError, OptionError
 from ..model.costs import CostField
 from ..model.cumulative_rule import CumulativeRule, ranked_score
-from ..model.ensembles.probability_fit import BlendFit, Mixture
+from ..model.ensembles.probability_fit import BlendFit, Candidate, Mixture
 from ..model.fit import Certificate, Fit, Trace
 from ..model.rules import count_above
 from ..model.sample import Sample
@@ -26,7 +26,7 @@ from .shared.selection import ticking
 
 #: How members count.
 AVERAGES = {"equal": "all the same", "stacked": "by the ranked probability score of rows held out"}
-# Rows up to which a support vector machine is among the members.
+# Rows up to which kernel methods are among the members.
 _MOST_ROWS = 5000
 _ROUNDING = 1e-9
 
@@ -47,7 +47,8 @@ class Blend(Method):
     """The weighted mean of the P(y > k | x) of unlike probability models.
 
     By default of ordinal gradient boosting, a forest of extremely randomised trees on the ranked probability score
-    and, with 5000 rows or fewer, RED-SVM with the perceptron kernel, C by cross-validation and calibrated scores.
+    and, with 5000 rows or fewer, the kernel cumulative model and RED-SVM with the perceptron kernel, C by
+    cross-validation and calibrated scores.
     A member without probabilities is calibrated (`calibrate=True` of `ordfit`).
 
     average="stacked" fits the members without each fold in turn, and takes the weights w >= 0 of sum 1 that lower
@@ -106,9 +107,13 @@ class Blend(Method):
             return tuple(member("members", one, self) for one in self.members)
         usual: list[tuple[str, dict[str, Any]]] = [("ordboost", {}), ("rps-forest", {})]
         if sample.case_weights.sum() <= _MOST_ROWS:
-            usual.append(("redsvm", {"C": "cv"}))
+            usual += [("kernel-clm", {}), ("redsvm", {"C": "cv"})]
         named = [(cast(Any, member("members", name, self)), more) for name, more in usual]
         return tuple(replace(one, n_jobs=self.n_jobs, **more) for one, more in named)
+
+    def candidates(self, sample: Sample) -> tuple[Candidate, ...]:
+        """Methods that a time is to be shared by: none."""
+        return ()
 
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something that this method, or a member, does not support."""
@@ -152,6 +157,7 @@ class Blend(Method):
             mixture=mixture,
             names=tuple(map(repr, methods)),
             held_out=held_out,
+            candidates=self.candidates(sample),
         )
 
     def _stacked(
@@ -176,6 +182,68 @@ class Blend(Method):
             y.append(ordered.y[rows])
             w.append(out[rows])
         return _weighed(np.concatenate(above, axis=1), np.concatenate(y), np.concatenate(w))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Auto(Blend):
+    """The blend that fits into a given time: for whoever wants good predictions without a choice of method.
+
+    Candidates come in the order of their worth in blends on public data: ordinal gradient boosting, the forest of
+    extremely randomised trees, the kernel cumulative model, RED-SVM with C by cross-validation and calibrated scores.
+    Each becomes a member where its time, as the methods estimate it from rows, columns and levels, fits into what the
+    ones before it have left. The clock is not looked at, so that the same call gives the same fit anywhere; estimates
+    are right to a factor of about three. `fit.members` lists all, with their seconds.
+
+    Parameters
+    ----------
+    time : float
+        Seconds for all fits together, > 0. The first candidate is taken in any case.
+    members : sequence of str or methods, or None
+        Other candidates, the best first.
+    average, folds, cost, n_jobs
+        See `Blend`. With average="stacked" a member is fitted once more for every fold, and takes as much longer.
+
+    Raises
+    ------
+    OptionError
+        A value outside these.
+
+    Examples
+    --------
+    >>> Auto(time=10)
+    Auto(time=10.0)
+    """
+
+    time: float = option(60.0, number, above=0.0)
+
+    def methods(self, sample: Sample) -> tuple[Method, ...]:
+        """The candidates that are taken."""
+        marked = zip(self._all(), self.candidates(sample), strict=True)
+        return tuple(one for one, candidate in marked if candidate.taken)
+
+    def candidates(self, sample: Sample) -> tuple[Candidate, ...]:
+        """All of them, with their seconds, in their order."""
+        found: list[Candidate] = []
+        left = self.time
+        for one in self._all():
+            seconds = one.duration(sample) * self._fits(one)
+            taken = not found or seconds <= left
+            left -= seconds * taken
+            found.append(Candidate(name=repr(one), seconds=seconds, taken=taken))
+        return tuple(found)
+
+    def _all(self) -> tuple[Method, ...]:
+        if self.members is not None:
+            return tuple(member("members", one, self) for one in self.members)
+        usual: list[tuple[str, dict[str, Any]]] = [
+            ("ordboost", {}), ("rps-forest", {}), ("kernel-clm", {}), ("redsvm", {"C": "cv"})
+        ]  # fmt: skip
+        named = [(cast(Any, member("members", name, self)), more) for name, more in usual]
+        return tuple(replace(one, n_jobs=self.n_jobs, **more) for one, more in named)
+
+    def _fits(self, one: Method) -> int:
+        """How often a member is fitted: once more for each fold held out."""
+        return 1 + self.folds * (self.average == "stacked")
 
 
 def _weighted(sample: Sample, weights: FloatArray) -> Sample:

@@ -32,7 +32,7 @@ _BYTES, _SECONDS = 64.0, 3e-9
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RPSForest(Method):
-    """A forest on the K-1 indicators [y > k], the ranked-probability forest.
+    """A forest on the K-1 indicators [y > k], the ranked-probability forest [Geurts et al. 2006].
 
     Trees of scikit-learn with K-1 targets: a cut lowers the summed variance of the indicators most, which is the
     ranked probability score sum_k (P(y > k) - [y > k])^2 of the leaves' shares [Epstein 1969; Janitza et al. 2016 on

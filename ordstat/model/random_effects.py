@@ -152,8 +152,8 @@ class RandomRows:
         """DataError where the fit has not seen a group of a term whose covariance was given."""
         if any(term.root is not None and (term.codes < 0).any() for term in self.terms):
             raise DataError(
-                "newdata has groups that the fit has not seen, and cov= tells nothing of their covariance with the "
-                "others. Use predict(re='zero'), or leave these rows out."
+                "newdata has groups without rows in the fit, and of cov= it keeps the covariance of those with rows "
+                "alone. Use predict(re='zero'), or leave these rows out."
             )
 
     def same(self, other: RandomRows) -> bool:

@@ -127,7 +127,10 @@ def data_of_fit(results: DrawnRanker, data: Any, also: str = "") -> Any:
     """The data given, or those that came with the fit; `also` says what else would do."""
     given = results.design.data if data is None else data
     if given is None:
-        raise DataError(f"The data of the fit are not at hand: pass data= with the data that were fitted{also}.")
+        raise DataError(
+            "The data of the fit are not at hand (a fit is saved and pickled without them): pass data= with the data "
+            f"that were fitted, here or to load(path, data=...){also}."
+        )
     return given
 
 

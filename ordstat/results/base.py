@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..files.save import save as saved
 from .conformal import conformal_intervals
 from .errors import (
     confusion_matrix,
@@ -42,6 +43,7 @@ class OrdinalResults(FittedRanker):
     reliability = reliability_curves
     conformal = conformal_intervals
     report = written_report
+    save = saved
 
     def __str__(self) -> str:
         return as_text(printed(self), SCREEN)

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..assess.errors import MEASURES, error_table
+from ..model.empty_levels import Learner
 from ..model.fit import Fit
 from ..model.sample import Sample
 from .evaluation import CalibratedMethod, RankingMethod, evaluate
@@ -74,15 +75,8 @@ class Contestant:
     def groupings(self) -> list[IntArray]:
         """(N,) codes of groups of rows that belong together, one for each column that says so."""
         sample = self.design.sample
-        groups = None if sample.rows.random is None else sample.rows.random.apart()
-        return [codes for codes in (sample.cluster, groups) if codes is not None]
-
-    @property
-    def learner(self) -> Any:
-        """What is fitted: with random effects, a fit that predicts averages over new groups."""
-        if self.design.sample.rows.random is not None:
-            return ForNewGroups(cast(Any, self.method))
-        return self.method if self.calibrated is None else self.calibrated
+        random = sample.rows.random
+        return [*(() if sample.cluster is None else (sample.cluster,)), *(() if random is None else (random.apart(),))]
 
     def judged(self, held: FloatArray, cost: Any, seed: list[int]) -> Judged:
         """Fit to what is not held out, and what the rest says of it.
@@ -106,12 +100,18 @@ class Contestant:
         sample = self.sample
         train, test = _weighted(sample, sample.case_weights - held), _weighted(sample, held)
         begun = time.perf_counter()
-        fit = self.learner.fit(train, rng)
+        fit = self._learner.fit(train, rng)
         seconds = time.perf_counter() - begun
         table = error_table(evaluate(fit, test, cost, self._results(fit).probabilities_of))
         known = dict(zip(table.names, table.values, strict=True))
         values = np.array([known.get(name, np.nan) for name in MEASURES])
         return Judged(values=values, seconds=seconds, reached=fit.certificate.reached)
+
+    @property
+    def _learner(self) -> Learner:
+        if self.design.sample.rows.random is not None:
+            return ForNewGroups(cast(Any, self.method))
+        return self.method if self.calibrated is None else self.calibrated
 
     def _results(self, fit: Fit) -> Any:
         return cast(Any, self.method).results_class("", self.design, self.method, fit, calibrated=self.calibrated)

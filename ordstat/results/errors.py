@@ -83,7 +83,7 @@ def error_measures(
         fit.check_parts()
         result = crossvalidate(fit.learner, sample, cv, rng, fit.probabilities_of, callback)
         columns |= _error_columns("cv", result.table)
-    notes = fit.fold_notes if cv is not None else ()
+    notes = fit.error_notes(newdata is not None, cv is not None)
     return NotedFrame.of(pd.DataFrame(columns, index=list(fit.training_errors.names)), notes, "Errors and agreement")
 
 

@@ -170,9 +170,13 @@ class FittedRanker:
         return self.design.sample
 
     @property
-    def fold_notes(self) -> tuple[str, ...]:
-        """What there is to say of errors by folds."""
-        return ()
+    def judge(self) -> Fit:
+        """What predicts new rows that are judged."""
+        return self.fit
+
+    def error_notes(self, new: bool, folds: bool) -> list[str]:
+        """What there is to say of errors in new data, and by folds."""
+        return []
 
     def check_rows(self) -> None:
         """UnavailableError where the rows that the fit was learned from are not all at hand to fit again."""
@@ -349,7 +353,7 @@ class FittedRanker:
             No row has the response and all inputs.
         """
         target, sample = self.judged_sample(newdata, weights)
-        predictions = evaluate(self.fit, sample, self.method.cost, self.probabilities_of, target.scores)
+        predictions = evaluate(self.judge, sample, self.method.cost, self.probabilities_of, target.scores)
         known = self.design.sample.costs is None or sample.costs is not None
         return predictions if known else replace(predictions, paid=None)
 

@@ -14,16 +14,14 @@ OF_LIKELIHOOD = frozenset((
 #: What results tell each other, the api and the pictures; `dir()` leaves it out.
 INTERNAL = frozenset((
     "alerts", "augments", "bias_reduced", "calibrated", "check_parts", "check_rows", "delta_values", "design",
-    "divisible", "family", "fit", "fitter", "fold_notes", "gaps", "geometry", "learner", "margin_bounds",
-    "margin_bounds_at", "margin_frame",
-    "new_predictions", "new_sample", "no_bounds", "no_margins", "other_names", "own_cost", "own_covariance",
-    "parameters", "random_parameters", "predicted", "predicts", "prediction_types", "probabilities_of",
-    "robust", "summary_data", "target", "z_values",
-    "threshold_names", "trace", "training", "training_errors", "training_margins", "judged_sample", "rule",
+    "divisible", "error_notes", "family", "fit", "fitter", "gaps", "geometry", "judge", "judged_sample", "learner",
+    "margin_bounds", "margin_bounds_at", "margin_frame", "new_predictions", "new_sample", "no_bounds", "no_margins",
+    "other_names", "own_cost", "own_covariance", "parameters", "predicted", "prediction_types", "predicts",
+    "probabilities_of", "random_parameters", "robust", "rule", "summary_data", "target", "threshold_names", "trace",
+    "training", "training_errors", "training_margins", "z_values",
     # figures of glance() and discrimination(), columns of tables
-    "lr_chi2", "lr_df", "lr_p_value", "mcfadden", "nagelkerke", "null_loglik", "threshold_se",
-    "t_df", "whole_covariance", "df_residual", "design_df", "estimates", "figures_of_fit", "held_in_order", "kind",
-    "title",
+    "design_df", "df_residual", "edf", "estimates", "figures_of_fit", "held_in_order", "kind", "lr_chi2", "lr_df",
+    "lr_p_value", "mcfadden", "nagelkerke", "null_loglik", "t_df", "threshold_se", "title", "whole_covariance",
 ))  # fmt: skip
 
 

@@ -56,7 +56,7 @@ def updated(
     Raises
     ------
     DataError
-        The data are not at hand (a fit is pickled without them) or have changed.
+        The data are not at hand (a fit is saved and pickled without them) or have changed.
     OptionError, FormulaError
 
     Examples

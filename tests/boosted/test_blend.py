@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import REDSVM, Blend, CumulativeLink, OptionError, RPSForest, ordfit
+from ordstat import REDSVM, Auto, Blend, CumulativeLink, OptionError, RPSForest, ordfit
 from ordstat.exceptions import DataError
+from ordstat.methods.shared.folds import held_weights
 from ordstat.solvers.simplex import simplex_weights
 
 
@@ -29,7 +30,9 @@ def test_probabilities_are_the_mean_of_the_members(frame):
 
 def test_the_usual_members(frame):
     fit = ordfit("y ~ a + b", frame, "blend")
-    assert fit.members.index.tolist() == ["OrdinalBoosting()", "RPSForest()", "REDSVM(C='cv')"]
+    assert fit.members.index.tolist() == [
+        "OrdinalBoosting()", "RPSForest()", "KernelCumulativeLink()", "REDSVM(C='cv')"
+    ]  # fmt: skip
     assert fit.certificate.reached
     many = fit.design.sample.take(np.tile(np.arange(140), 40))
     assert [type(m).__name__ for m in Blend().methods(many)] == ["OrdinalBoosting", "RPSForest"]
@@ -100,3 +103,45 @@ def test_same_seed_same_blend(frame):
     first, again, other = (fit.predict(new, type="prob").to_numpy() for fit in fits)
     np.testing.assert_array_equal(first, again)
     assert (first != other).any()
+
+
+def test_auto_takes_what_there_is_time_for(frame):
+    short, long = (Auto(time=seconds) for seconds in (1e-9, 1e9))
+    sample = ordfit("y ~ a + b", frame, "logit").design.sample
+    assert [type(one).__name__ for one in short.methods(sample)] == ["OrdinalBoosting"]
+    assert [type(one).__name__ for one in long.methods(sample)] == [
+        "OrdinalBoosting", "RPSForest", "KernelCumulativeLink", "REDSVM"
+    ]  # fmt: skip
+    seconds = [one.seconds for one in long.candidates(sample)]
+    between = Auto(time=seconds[0] + 0.5 * seconds[1] + seconds[2])
+    assert [one.taken for one in between.candidates(sample)][:2] == [True, seconds[1] <= 0.5 * seconds[1] + seconds[2]]
+    stacked = [one.seconds for one in Auto(average="stacked", folds=4).candidates(sample)]
+    np.testing.assert_allclose(stacked, [5 * one for one in seconds])
+
+
+def test_auto_lists_what_it_left_out(frame):
+    members = ["logit", REDSVM(C="cv"), "cloglog"]
+    fit = ordfit("y ~ a + b", frame, "auto", members=members, time=1e-3, average="stacked")
+    assert fit.members.index.tolist() == [
+        "CumulativeLink()",
+        "CumulativeLink(link='cloglog')",
+        "all, blended",
+        "REDSVM(C='cv')",
+    ]
+    assert fit.members["weight"].iloc[[2, 3]].tolist() == [1.0, 0.0]
+    assert fit.members.loc["REDSVM(C='cv')", "seconds"] > 1e-3
+    plain = ordfit("y ~ a + b", frame, "blend", members=["logit", "cloglog"], average="stacked")
+    np.testing.assert_array_equal(fit.predict(type="prob"), plain.predict(type="prob"))
+    assert "seconds estimated" in str(fit.summary("all"))
+
+
+def test_copies_among_single_rows_are_dealt_out():
+    """A few twins among many rows come by chance, and new rows have them too; where all rows are copies they do not."""
+    x = np.arange(60.0)[:, None]
+    y, rng = np.arange(60) % 3, np.random.default_rng(0)
+    some = np.where(np.arange(60) < 15, 2.0, 1.0)
+    parted = held_weights(x, y, some, 5, rng)
+    np.testing.assert_array_equal(parted.sum(axis=0), some)
+    assert ((parted == 1.0) & (some == 2.0)).any()
+    together = held_weights(x, y, np.full(60, 3.0), 5, rng)
+    assert set(np.unique(together)) == {0.0, 3.0}

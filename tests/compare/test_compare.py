@@ -111,6 +111,19 @@ def test_random_effects_are_averaged_over_groups_held_out():
     np.testing.assert_allclose(fold_values(found, "logit", "classification error"), np.array(held)[:, 1])
 
 
+def test_crossed_groups_are_held_out_by_the_more_numerous_as_errors_does():
+    """9 judges and 8 bottles, each with each."""
+    formula = FORMULA + " + (1 | judge) + (1 | bottle)"
+    found = compare(formula, WINE, ["logit"], cv=3, cost="classification", seed=1)
+    folds = draw_folds(ordfit(FORMULA, WINE, cluster="judge").design.sample, 3, np.random.default_rng(1))
+    fit = ordfit(formula, WINE[folds != 0])
+    test = WINE[folds == 0].assign(judge="somebody new", bottle="a new one")
+    p = fit.predict(test, type="prob", re="marginal").to_numpy()
+    y = test["rating"].astype(int).to_numpy() - 1
+    expected = -np.log(p[np.arange(y.size), y]).mean()
+    assert fold_values(found, "logit", "log-loss")[0] == pytest.approx(expected, rel=1e-6)
+
+
 def test_clusters_stay_together_for_methods_that_know_none():
     found = compare(FORMULA, WINE, ["logit", "redsvm"], cv=3, cluster="judge")
     folds = draw_folds(ordfit(FORMULA, WINE, cluster="judge").design.sample, 3, np.random.default_rng(0))

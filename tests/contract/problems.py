@@ -35,7 +35,10 @@ def latent_frame(n_levels: int, seed: int = 0) -> pd.DataFrame:
 
 
 #: Options of methods whose usual ones take seconds.
-LIGHT: dict[str, dict[str, Any]] = {"blend": {"members": ("logit", "rps-forest")}, "rps-forest": {"trees": 30}}
+LIGHT: dict[str, dict[str, Any]] = {
+    **{name: {"members": ("logit", "rps-forest")} for name in ("blend", "auto")},
+    "rps-forest": {"trees": 30},
+}
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,7 @@ def test_same_seed_same_result(problem):
 def test_another_seed_finds_the_same_optimum(problem):
     if problem.name in RANDOM:
         # A forest with a row in every leaf, alone or in a blend, knows the rows of the fit by heart: rows between them.
-        moved = problem.name in ("rps-forest", "blend")
+        moved = problem.name in ("rps-forest", "blend", "auto")
         rows = problem.frame.assign(x1=problem.frame["x1"] + 0.1) if moved else problem.frame
         assert (scores(problem.fit(seed=1), rows) != scores(problem.fit(seed=2), rows)).any()
         return

@@ -45,6 +45,7 @@ OTHER = {
     "hidden": 2,
     "keep": "last",
     "kernel": "gaussian",
+    "landmarks": 10,
     "learner": "tree",
     "learning_rate": 0.2,
     "leaves": 3,
@@ -66,6 +67,7 @@ OTHER = {
     "presentation": "order",
     "prune": "misclassification",
     "quadrature": 7,
+    "random_penalty": "gamma",
     "rounds": 7,
     "sampling": "weight",
     "scaling": "standard",
@@ -76,6 +78,7 @@ OTHER = {
     "trees": 30,
     "start": (-1.0, 0.0, 1.2, 0.1, 0.1, 0.1, 0.1),  # one for each parameter
     "threshold": "equidistant",
+    "time": 1e-6,
     "tol": 1e-8,
     "update": "passive-aggressive",
     "validation": 0.3,
@@ -91,11 +94,14 @@ BESIDE = {
     "loss": {"kernel": "linear"},
     "patience": {"validation": 0.3},
     ("rps-forest", "n_jobs"): {},
-    ("blend", "n_jobs"): {},
-    ("blend", "folds"): {"average": "stacked", "members": ("logit", "cart")},
-    **{("blend", option): {"members": ("logit", "cart")} for option in ("average", "cost")},
+    **{(name, "n_jobs"): {} for name in ("blend", "auto")},
+    **{(name, "folds"): {"average": "stacked", "members": ("logit", "cart")} for name in ("blend", "auto")},
+    **{(name, option): {"members": ("logit", "cart")} for name in ("blend", "auto") for option in ("average", "cost")},
+    ("auto", "time"): {"members": ("logit", "rps-forest")},
     # Trees with a row in every leaf know the rows of the fit by heart.
     **{("rps-forest", option): {"min_leaf": 5} for option in ("column_share", "cost", "trees")},
+    ("kernel-clm", "max_iter"): {"penalty": 0.1, "kernel": "perceptron"},  # a search ends near the maximum
+    **{("kernel-clm", option): {"penalty": "cv"} for option in ("folds", "n_jobs")},
     **{("ordboost", option): {} for option in ("folds", "loss", "n_jobs", "patience")},
     **{(name, "n_jobs"): {} for name, entry in METHODS.items() if issubclass(entry.method, TreeMethod)},
     # Costs place the thresholds alone, and differ where ranks are wrong by more than one.
@@ -113,6 +119,11 @@ OPTIONS = [(name, option) for name, entry in METHODS.items() for option in optio
 
 def _beside(name: str, option: str) -> dict[str, Any]:
     return BESIDE.get((name, option), BESIDE.get(option, {}))
+
+
+def _formula(option: str) -> str:
+    """With random effects where the option is one of them alone."""
+    return "y ~ x1 + x2 + (1 | g)" if option == "random_penalty" else FORMULA
 
 
 def _methods_of(file: str) -> list[type]:
@@ -180,8 +191,8 @@ def test_options_of_speed_change_nothing(name, option):
 )
 def test_every_option_counts(name, option):
     beside, frame = _beside(name, option), Problem.of(name).frame
-    plain = ordfit(FORMULA, frame, name, **beside)
-    other = ordfit(FORMULA, frame, name, **beside, **{option: another(name, option)})
+    plain = ordfit(_formula(option), frame, name, **beside)
+    other = ordfit(_formula(option), frame, name, **beside, **{option: another(name, option)})
     assert _everything(plain) != _everything(other)
 
 
@@ -194,8 +205,8 @@ def test_every_option_is_checked(name, option):
 @pytest.mark.parametrize(("name", "option"), [pair for pair in OPTIONS if pair[1] != "max_iter"])
 def test_string_and_value_are_the_same_call(name, option):
     given, frame = _beside(name, option) | {option: another(name, option)}, Problem.of(name).frame
-    by_string = ordfit(FORMULA, frame, name, **given)
-    by_value = ordfit(FORMULA, frame, resolve(name, given))
+    by_string = ordfit(_formula(option), frame, name, **given)
+    by_value = ordfit(_formula(option), frame, resolve(name, given))
     assert by_string.method == by_value.method
     np.testing.assert_array_equal(scores(by_string), scores(by_value))
     np.testing.assert_array_equal(thresholds(by_string), thresholds(by_value))

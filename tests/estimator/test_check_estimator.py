@@ -13,7 +13,11 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 #: Options of methods whose usual ones take seconds.
-LIGHT = {"blend": {"members": ("logit", "cart")}, "rps-forest": {"trees": 30}, "ordboost": {"max_rounds": 300}}
+LIGHT = {
+    **{name: {"members": ("logit", "cart")} for name in ("blend", "auto")},
+    "rps-forest": {"trees": 30},
+    "ordboost": {"max_rounds": 300},
+}
 
 
 @pytest.mark.parametrize("method", METHODS)

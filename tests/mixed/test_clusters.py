@@ -116,6 +116,13 @@ def test_wald_tests_know_nothing_of_variances(robust: LikelihoodResults) -> None
     assert found["df"].iloc[1] == 1
 
 
+def test_a_variance_of_zero_has_the_errors_of_the_fit_without() -> None:
+    flat = WINE.assign(g=np.arange(72) % 6)
+    fit, plain = (ordfit(f"rating ~ temp{term}", flat, cluster="g") for term in (" + (1 | g)", ""))
+    assert fit.varcorr()["sd"].iloc[0] == 0.0
+    assert fit.se.tolist() == pytest.approx(plain.se.tolist(), rel=1e-6)
+
+
 def test_clusters_that_split_groups_are_refused() -> None:
     fit = ordfit("rating ~ temp + (1 | judge)", WINE)
     with pytest.raises(OptionError, match=r"cluster must keep the rows of each group .* split 9 of the 9 groups"):

@@ -8,7 +8,7 @@ import pytest
 
 from ordstat import datasets, ordfit
 from ordstat.assess.errors import bootstrap_table
-from ordstat.exceptions import OptionError
+from ordstat.exceptions import DataWarning, OptionError
 from ordstat.model.random_effects import RandomColumns, RandomRows
 
 WINE = datasets.load("wine")
@@ -39,6 +39,29 @@ def test_what_is_said_of_folds() -> None:
     assert "random" not in repr(fit.errors())
     with pytest.raises(OptionError, match="must not exceed the number of clusters, 9; got 10"):
         fit.errors(cv=10)
+
+
+def test_errors_in_new_data_of_known_and_new_judges() -> None:
+    """Probabilities of known judges at the modes, of others averaged: by predict, one part after the other."""
+    known = WINE["judge"].astype(int) <= 6
+    few = WINE[known].assign(judge=WINE["judge"][known].cat.remove_unused_categories())
+    fit = ordfit("rating ~ temp + contact + (1 + contact | judge)", few)
+    parts = [fit.predict(WINE[mask], type="prob", re=re) for mask, re in ((known, "mode"), (~known, "marginal"))]
+    probabilities = pd.concat(parts).loc[WINE.index].to_numpy()
+    y = WINE["rating"].cat.codes.to_numpy()
+    found = fit.errors(WINE)["new data"]
+    assert found["log-loss"] == pytest.approx(-np.log(probabilities[np.arange(72), y]).mean(), abs=1e-12)
+    assert found["classification error"] == np.mean(probabilities.argmax(axis=1) != y)
+    assert np.trace(fit.confusion(WINE)) == np.sum(probabilities.argmax(axis=1) == y)
+    assert "rows of known groups are predicted at the modes" in repr(fit.errors(WINE))
+
+
+def test_errors_in_new_data_without_groups() -> None:
+    fit = ordfit("rating ~ temp + (1 | judge)", WINE)
+    alone = fit.errors(WINE.drop(columns="judge"))["new data"]
+    with pytest.warns(DataWarning, match="No group of newdata is one of the fit: 'judge'.* averages over the random"):
+        strange = fit.errors(WINE.assign(judge=WINE["judge"].astype(str) + "."))["new data"]
+    assert alone.tolist() == strange.tolist()
 
 
 def test_bootstrap_of_errors_draws_groups() -> None:

@@ -186,8 +186,8 @@ def test_models_in_words() -> None:
         ordfit("y ~ x + (1 | g)", data, cov=cov, quadrature=7)
     fit = ordfit("y ~ x + (1 | g)", data, cov=cov)
     new = data.head(3).assign(g="animal 77")
-    with pytest.raises(DataError, match="cov= tells nothing of their covariance"):
+    with pytest.raises(DataError, match="of cov= it keeps the covariance of those with rows alone"):
         fit.predict(new, re="marginal")
-    with pytest.raises(DataError, match="cov= tells nothing of their covariance"):
+    with pytest.raises(DataError, match="of cov= it keeps the covariance of those with rows alone"):
         fit.simulate(2, seed=1, newdata=new)
     assert fit.predict(new, type="prob", re="zero").notna().all(axis=None)

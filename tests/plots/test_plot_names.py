@@ -40,6 +40,7 @@ LIKELIHOOD = {
         ("redsvm", {"calibrate": True}, {*THRESHOLDS, "reliability", "boundaries"}),
         ("orboost-all", {"rounds": 5}, {*THRESHOLDS, "rounds", "boundaries"}),
         ("ordboost", {"rounds": 5, "depth": 2}, {*NO_NORM, "rounds", "boundaries", "reliability"}),
+        ("kernel-clm", {}, {*NO_NORM, "boundaries", "reliability"}),
         ("rps-forest", {"trees": 5}, {*NO_NORM, "boundaries", "reliability"}),
         ("bagging", {"rounds": 5}, {"boundaries", "reliability", "rounds", "tree"}),
         ("csova", {}, {"boundaries"}),

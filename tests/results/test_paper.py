@@ -98,6 +98,13 @@ def test_ratios(fits, wine):
     assert thresholds.to_numpy() == pytest.approx(hazards.thresholds.to_numpy())
 
 
+def test_exponents_that_are_no_ratios_are_called_so(fits, wine):
+    probit = ordfit("rating ~ temp", wine, "probit")
+    assert "Exponents of coefficients, which are no ratios of odds" in str(table(probit, exponentiate=True))
+    text = " ".join(str(table([fits["full"], probit], exponentiate=True)).split())
+    assert "(1): odds ratios; (2): exponents of coefficients, which are no ratios" in text
+
+
 def test_coefficients_of_rankers_are_not_exponentiated(fits):
     found = table([fits["full"], fits["redsvm"], fits["bagging"]], exponentiate=True)
     assert found.iloc[:, 1].loc[("location", "temp[T.warm]", "estimate")] == pytest.approx(2.0, abs=1e-3)

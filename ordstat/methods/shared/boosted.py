@@ -13,6 +13,7 @@ from ...model.distinct import distinct_rows
 from ...model.sample import Rows, Sample
 from ...solvers.boosted.bins import Bins
 from ...solvers.boosted.rounds import Binned, Booster, Settings, best_thresholds
+from .folds import part_of_rows
 from .linear_start import MOST_ROWS, Linear, best_penalty, ridge
 
 
@@ -78,7 +79,7 @@ class Training:
 
     def best_ridge(self, held: FloatArray, rng: np.random.Generator) -> float:
         """The penalty of the linear start with the least loss of the held-out rows, weights (F, N)."""
-        some = self._some(rng)
+        some = part_of_rows(self.data.y, MOST_ROWS, rng)
         y, weights = self.data.y[some], self.data.weights[some]
         part = self.rows.take(some)
 
@@ -92,19 +93,6 @@ class Training:
             return total
 
         return best_penalty(judge)
-
-    def _some(self, rng: np.random.Generator) -> AnyArray:
-        """Rows that the penalty is chosen on: all, or a part in which every level keeps its share."""
-        n = self.data.y.size
-        if n <= MOST_ROWS:
-            return np.arange(n)
-        # y does not fall: every so many rows of a random order within the levels.
-        shuffled = rng.permutation(n)
-        ordered = shuffled[np.argsort(self.data.y[shuffled], kind="stable")]
-        kept = np.linspace(0, n - 1, MOST_ROWS).astype(np.intp)
-        ends = np.searchsorted(self.data.y[ordered], np.arange(self.n_levels))
-        several = np.concatenate([np.arange(end, min(end + 10, n)) for end in ends])
-        return np.sort(ordered[np.union1d(kept, several)])
 
     def booster(self, settings: Settings, start: Linear, weights: FloatArray, rng: np.random.Generator) -> Booster:
         """A booster before its first round."""

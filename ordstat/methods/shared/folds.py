@@ -10,6 +10,8 @@ from ..._typing import AnyArray, FloatArray, IntArray
 from ...model.folds import stratified_folds
 from ...model.sample import Sample
 
+# Share of rows that come once below which copies are no matter of chance.
+_SINGLE = 0.2
 # Copies of rows dealt out one by one at most.
 _MOST_COPIES = 1_000_000
 
@@ -17,13 +19,18 @@ _MOST_COPIES = 1_000_000
 def recognised(X: FloatArray, y: AnyArray, weights: FloatArray) -> IntArray | None:
     """(N,) codes of rows alike that a flexible model would know again in another fold; None where it would not.
 
-    Copies in a table of few profiles, each with several levels, are answers of different people. Where columns tell
-    nearly all rows apart, copies held out would be judged by their own twins.
+    Copies in a table of few profiles, each with several levels, are answers of different people. So are a few among
+    rows that mostly come once: new rows will have such twins as often (Good 1953). Where columns tell nearly all rows
+    apart and nearly all come several times, copies held out would be judged by their own twins.
     """
     profile = np.unique(X, axis=0, return_inverse=True)[1].ravel() if X.shape[1] else np.zeros(y.size, dtype=np.intp)
     pairs, code = np.unique(np.column_stack([y, profile]), axis=0, return_inverse=True)
     repeated = len(pairs) < y.size or bool((weights > 1.0).any())
-    return np.asarray(code.ravel(), dtype=np.intp) if repeated and profile.max() + 1 > 0.5 * len(pairs) else None
+    if not repeated or profile.max() + 1 <= 0.5 * len(pairs):
+        return None
+    code = np.asarray(code.ravel(), dtype=np.intp)
+    times = np.bincount(code, weights)
+    return code if times[times <= 1.0].sum() < _SINGLE * times.sum() else None
 
 
 def held_weights(X: FloatArray, y: AnyArray, weights: FloatArray, folds: int, rng: np.random.Generator) -> FloatArray:
@@ -63,6 +70,27 @@ def _dealt(
         return np.zeros((0, size))
     fold = stratified_folds(y[copies].astype(np.intp), int(y.max()) + 1, folds, rng)
     return np.stack([np.bincount(copies[fold == f], each[fold == f], size) for f in range(folds)])
+
+
+def part_of_rows(y: AnyArray, most: int, rng: np.random.Generator) -> IntArray:
+    """Growing places of all rows, or of about `most` of them in which every level keeps its share, and ten rows.
+
+    Parameters
+    ----------
+    y : (N,) codes 0..K-1, not falling, of which each is there
+    most : int
+    rng : numpy.random.Generator
+    """
+    n = y.size
+    if n <= most:
+        return np.arange(n)
+    # Every so many rows of a random order within the levels.
+    shuffled = rng.permutation(n)
+    ordered = shuffled[np.argsort(y[shuffled], kind="stable")]
+    kept = np.linspace(0, n - 1, most).astype(np.intp)
+    ends = np.searchsorted(y[ordered], np.arange(int(y[-1]) + 1))
+    several = np.concatenate([np.arange(end, min(end + 10, n)) for end in ends])
+    return np.asarray(np.sort(ordered[np.union1d(kept, several)]))
 
 
 def as_rows(sample: Sample) -> Sample:

@@ -201,6 +201,10 @@ class KernelMachine(CrossValidated, Method):
             instead="Take fewer rows, or kernel='linear' with loss='squared_hinge', which needs no matrix",
         )
 
+    def duration(self, sample: Sample) -> float:
+        tried = len(self.grid) * max(len(self.similarity.gammas), 1) * self.folds if self.selects else 0
+        return self.work(sample).seconds * (1 + tried)
+
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> MarginFit:
         """Fit to arrays.
 

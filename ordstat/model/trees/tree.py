@@ -10,6 +10,7 @@ import numpy as np
 
 from ..._typing import AnyArray, FloatArray, IntArray
 from ...compiled.tree import find_leaves
+from ...exceptions import DataError
 from ..ensembles.ensembles import InRounds
 from ..row_blocks import row_blocks
 from ..sample import Rows, Sample
@@ -169,6 +170,8 @@ class Forest:
 
 
 def _leaves(X: FloatArray, roots: AnyArray, column: AnyArray, cut: FloatArray, child: AnyArray) -> IntArray:
+    if column.max(initial=-1) >= X.shape[1]:
+        raise DataError(f"a tree cuts column {column.max() + 1}, and the rows have {X.shape[1]}.")
     found = np.empty((len(X), roots.size), dtype=np.int32)
     find_leaves(np.ascontiguousarray(X), roots, column, cut, child, found)
     return found.astype(np.intp)

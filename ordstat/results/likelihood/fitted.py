@@ -25,7 +25,7 @@ from ..evaluation import LikelihoodMethod, ProbabilityRule
 from ..fitted import FittedRanker
 from ..report.warnings import Alert, infinite_estimates, likelihood_alerts
 from ..target import Target
-from .mixed.new_groups import NOTE, ForNewGroups, kept_together
+from .mixed.new_groups import FOLDS, NEW, ForNewGroups, at_known_modes, kept_together, over_population, tell_unknown
 from .mixed.parameters import RandomParameters
 from .parameters import (
     Covariance,
@@ -68,15 +68,27 @@ class FittedLikelihood(FittedRanker):
 
     def figures_of_fit(self) -> tuple[str, ...]:
         """Link, log-likelihood and AIC."""
-        return (f"link {self.family.link.name}", f"log-likelihood {self.loglik:.2f}", f"AIC {self.aic:.2f}")
+        link = f"link {self.family.link.name}"
+        if self.design.survey is not None:  # has no likelihood of independent rows
+            return (link,)
+        return link, f"log-likelihood {self.loglik:.2f}", f"AIC {self.aic:.2f}"
 
     # Predictions
 
-    def _scored(self, newdata: Any) -> Target:
+    def target(self, newdata: Any) -> Target:
         """As of any fit; UnavailableError for new data and random effects."""
         if newdata is not None and self.fit.marginal is not None:
             raise UnavailableError("New data must go to predict(newdata, re=...) where a fit has random effects.")
-        return super()._scored(newdata)
+        return super().target(newdata)
+
+    def _scored(self, newdata: Any) -> Target:
+        """As of any fit; with random effects, new rows at the modes of their groups where these are known."""
+        if newdata is None or self.fit.marginal is None:
+            return super()._scored(newdata)
+        new = self.design.spec.rebuild(newdata)
+        tell_unknown(self.design.random, newdata)
+        rows = at_known_modes(new.rows, self.rule.effects)
+        return Target(rows=rows, scores=self.judge.rule.scores(rows), complete=new.complete, index=new.index)
 
     def _check_target(self, target: Target, what: str) -> None:
         """Says which rows have thresholds out of order."""
@@ -124,8 +136,12 @@ class FittedLikelihood(FittedRanker):
         return super().divisible if self.fit.marginal is None else kept_together(self.design.sample)
 
     @property
-    def fold_notes(self) -> tuple[str, ...]:
-        return () if self.fit.marginal is None else (NOTE,)
+    def judge(self) -> Fit:
+        return super().judge if self.fit.marginal is None else over_population(self.fit)
+
+    def error_notes(self, new: bool, folds: bool) -> list[str]:
+        mixed = self.fit.marginal is not None
+        return [text for text, asked in ((NEW, new), (FOLDS, folds)) if mixed and asked]
 
     # Estimates
 

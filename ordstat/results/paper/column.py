@@ -82,8 +82,15 @@ def model_column(fit: Any, place: int, exponentiate: bool, level: float) -> Mode
         errors=_errors(fit),
         aliased=bool(parameters["estimate"].isna().any()),
         infinite=bool(np.isinf(parameters["estimate"]).any()),
-        ratio="" if ratio is None else f"{ratio[0]}s" + ", exp(-estimate)" * (ratio[1] < 0),
+        ratio="" if ratio is None else _named(*ratio),
     )
+
+
+def _named(ratio: str, sign: float) -> str:
+    """Ratios in the plural; other links and scale effects have exponents that are none."""
+    if not ratio.endswith("ratio"):
+        return "exponents of coefficients, which are no ratios of odds or hazards"
+    return f"{ratio}s" + ", exp(-estimate)" * (sign < 0)
 
 
 def _parameters(fit: Any, one: Any, level: float) -> pd.DataFrame:

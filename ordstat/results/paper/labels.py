@@ -49,6 +49,8 @@ OF_RANKERS = ("classification_error", "absolute_error")
 #: The level in the name of a column: of treatment contrasts or of an indicator, and not of another coding.
 _LEVEL = re.compile(r"\[(?:T\.|(?![A-Z]\.))(.+)\]$", re.DOTALL)
 _PRODUCT = re.compile(r":(?! )(?![^\[]*\])")
+#: What stands between the two names of a correlation; a point in one of them leaves it as it is.
+_PAIR = re.compile(r"\.(?![^\[]*\])")
 _RANDOM = re.compile(r"(sd|cor)_(.*)\|(.*)", re.DOTALL)
 
 
@@ -61,12 +63,16 @@ def row_label(part: str, term: str, labels: Mapping[str, str]) -> str:
     'temp: warm × Age in years'
     >>> row_label("sd", "sd_(Intercept)|judge", {"judge": "Judge"})
     'SD (Intercept), Judge'
+    >>> row_label("cor", "cor_temp[T.warm].(Intercept)|judge", {})
+    'Correlation temp: warm with (Intercept), judge'
     """
     if term in labels:
         return labels[term]
     if part in ("sd", "cor") and (found := _RANDOM.fullmatch(term)):
         kind, what, group = found.groups()
-        return f"{'SD' if kind == 'sd' else 'Correlation'} {effect_label(what, labels)}, {labels.get(group, group)}"
+        pair = _PAIR.split(what) if kind == "cor" else [what]
+        names = [what] if len(pair) > 2 else [effect_label(name, labels) for name in pair]
+        return f"{'SD' if kind == 'sd' else 'Correlation'} {' with '.join(names)}, {labels.get(group, group)}"
     if part == "nominal":
         threshold, _, effect = term.partition(".")
         return f"{effect_label(effect, labels)}, {threshold}" if effect else term

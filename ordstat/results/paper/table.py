@@ -97,15 +97,15 @@ def table(
     >>> small = ordfit("rating ~ temp", wine)
     >>> table([small, small.update("~ . + contact")], gof=["nobs", "aic"], thresholds=False)
     Models of rating
-                    (1)       (2)
-    --------------------------------
-    temp: warm      2.287     2.503
-                   (0.513)   (0.529)
-    contact: yes              1.528
-                             (0.477)
-    --------------------------------
-    N              72        72
-    AIC           194.03    184.98
+                    (1)      (2)
+    ------------------------------
+    temp: warm     2.287    2.503
+                  (0.513)  (0.529)
+    contact: yes            1.528
+                           (0.477)
+    ------------------------------
+    N               72       72
+    AIC            194.03   184.98
     <BLANKLINE>
     Standard errors in parentheses: observed information.
     """

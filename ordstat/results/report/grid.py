@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 
 _GAP = "  "
 #: Longer labels of rows are broken.
@@ -108,11 +108,12 @@ def _sizes(grid: Grid) -> list[int]:
 
 
 def at_the_point(grid: Grid) -> Grid:
-    """The numbers of centred columns with blanks around them that put their decimal points below each other."""
+    """The numbers of centred columns with blanks around them: between two rules, their points are below each other."""
     if not grid.rows:
         return grid
+    ends = sorted({0, *grid.rules, len(grid.rows)})
     columns = [
-        _pointed(column) if way == "c" else column
+        [cell for start, end in pairwise(ends) for cell in _pointed(column[start:end])] if way == "c" else column
         for way, column in zip(grid.align, zip(*grid.rows, strict=True), strict=True)
     ]
     return replace(grid, rows=tuple(zip(*columns, strict=True)))

@@ -180,7 +180,10 @@ def _training_frame(results: FittedLikelihood, data: Any) -> pd.DataFrame:
     design = results.design
     given = design.data if data is None else data
     if given is None:
-        raise DataError("The data of the fit are not at hand: pass data= with the data that were fitted.")
+        raise DataError(
+            "The data of the fit are not at hand (a fit is saved and pickled without them): pass data= with the data "
+            "that were fitted, here or to load(path, data=...)."
+        )
     frame, told = _rows_told(design, given)
     if not told and len(frame) != design.sample.n:
         frame = frame[design.spec.rebuild(frame).complete & (design.spec.response(frame) >= 0)]

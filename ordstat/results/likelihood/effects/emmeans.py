@@ -148,6 +148,11 @@ def marginal_means(
     [-1.331, 1.1721]
     >>> means.contrasts()[["contrast", "estimate", "std_error"]].round(4).values.tolist()
     [['warm - cold', 2.5031, 0.5287]]
+    >>> judges = ordfit("rating ~ temp + contact + (1 | judge)", data=datasets.load("wine"))
+    >>> judges.emmeans("temp", scale="mean").frame["estimate"].round(4).tolist()
+    [2.3528, 3.4839]
+    >>> judges.emmeans("temp", scale="mean", re="zero").frame["estimate"].round(4).tolist()
+    [2.3396, 3.4799]
     """
     normal_quantile(level)
     one_of("weights", weights, WEIGHTS)

@@ -62,7 +62,7 @@ class GroupInfluence(Reported):
     def report(self) -> Report:
         """The groups of largest Cook's distance, as data."""
         how = "fits without each group" if self.refit else "one Newton step, exact score and curvature of the group"
-        shown = self.largest().iloc[:, :8]
+        shown = self.largest().iloc[:, :6]
         table = Table(title="Largest Cook's distances, with dfbetas", frame=shown, formats={"rows": ".6g"})
         header = (("Groups", f"{len(self.cooks)} of {self.cooks.index.name}"), ("By", how))
         return Report(title="Influence of whole groups on the estimates", header=header, tables=(table,))

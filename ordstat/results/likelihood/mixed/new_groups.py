@@ -1,21 +1,32 @@
-"""Fits with random effects that are judged by rows of groups they have not seen, as in a cross-validation."""
+"""Fits with random effects that are judged by other rows: of groups they have not seen, as in a cross-validation."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...._typing import FloatArray
+from ....checks import warn_of_data
 from ....model.fit import LikelihoodFit
 from ....model.likelihood.marginal import Marginal
 from ....model.likelihood.over_groups import OverGroups, PopulationRule
 from ....model.likelihood.rule import LikelihoodRule
-from ....model.sample import Sample
+from ....model.random_effects import RandomRows
+from ....model.sample import Rows, Sample
 from ...evaluation import LikelihoodMethod
 
-#: For a table of errors.
-NOTE = (
+if TYPE_CHECKING:
+    from ....design.random_terms import RandomTerm
+
+#: For tables of errors.
+NEW = (
+    "New data: rows of known groups are predicted at the modes of the random effects, others by averages over them "
+    "(re='marginal')."
+)
+FOLDS = (
     "Folds are of whole groups, of crossed ones the more numerous: held-out rows are predicted by averages over the "
     "random effects (re='marginal'), training rows at the modes."
 )
@@ -27,10 +38,38 @@ def over_groups(rule: LikelihoodRule, marginal: Marginal) -> OverGroups:
     return OverGroups(replace(rule, effects=()), tuple(factors), tuple(entries))
 
 
+def over_population(fit: LikelihoodFit) -> LikelihoodFit:
+    """The fit with a rule that averages over the random effects."""
+    assert fit.marginal is not None and isinstance(fit.rule, LikelihoodRule)
+    return replace(fit, rule=PopulationRule(over_groups(fit.rule, fit.marginal), fit.rule.cost))
+
+
+def at_known_modes(rows: Rows, modes: tuple[FloatArray, ...]) -> Rows:
+    """Rows with the modes (G, q) of known groups in their offset, so that those of others alone are random."""
+    assert rows.random is not None
+    shift, terms = np.zeros(rows.n), []
+    for term, own in zip(rows.random.terms, modes, strict=True):
+        known = (term.codes >= 0)[:, None]
+        shift += np.einsum("nq,nq->n", term.z, np.where(known, own[np.maximum(term.codes, 0)], 0.0))
+        terms.append(replace(term, z=np.where(known, 0.0, term.z)))
+    offset = shift if rows.offset is None else rows.offset + shift
+    return replace(rows, offset=offset, random=RandomRows(tuple(terms)))
+
+
+def tell_unknown(terms: Sequence[RandomTerm], newdata: Any) -> None:
+    """DataWarning where groups are named, and none of them is known."""
+    text = next(filter(None, (term.unknown(newdata) for term in terms)), "")
+    if text:
+        warn_of_data(
+            f"No group of newdata is one of the fit: {text}. Its rows are predicted by averages over the random "
+            "effects. Where they are groups of the fit, write them in the same type."
+        )
+
+
 def kept_together(sample: Sample) -> Sample:
-    """The sample with whole groups as clusters, which stay in one fold."""
+    """The sample with its clusters, which hold whole groups, or with these as clusters: they stay in one fold."""
     assert sample.rows.random is not None
-    return replace(sample, cluster=sample.rows.random.apart())
+    return replace(sample, cluster=sample.rows.random.apart()) if sample.cluster is None else sample
 
 
 def without_empty_groups(sample: Sample) -> Sample:
@@ -59,6 +98,4 @@ class ForNewGroups:
 
     def fit(self, sample: Sample, rng: np.random.Generator) -> LikelihoodFit:
         """Fit to some rows."""
-        fit = self.method.fit(without_empty_groups(sample), rng)
-        assert fit.marginal is not None and isinstance(fit.rule, LikelihoodRule)
-        return replace(fit, rule=PopulationRule(over_groups(fit.rule, fit.marginal), fit.rule.cost))
+        return over_population(self.method.fit(without_empty_groups(sample), rng))

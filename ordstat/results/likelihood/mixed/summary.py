@@ -105,6 +105,12 @@ def random_notes(r: FittedLikelihood) -> tuple[str, ...]:
                 f"{term.text}, {term.names[column]}: {what}; the log-likelihood falls by {-derivative:.3g} a unit of "
                 "variance there. Errors of the other parameters are those with it held."
             )
+        if effects.entries[0].size > effects.n_phi:
+            notes.append(
+                f"{term.text}: columns that are nearly multiples of each other, as one far from 0 is of the intercept. "
+                "Standard deviations and correlations are those where the other columns are 0: subtract a value within "
+                "the data, such as a mean, to read them there. The fit is the same."
+            )
         size = r.design.sample.n / term.cells.size
         if marginal.quadrature == 1 and size < _SMALL and effects.deviations.max() > _LARGE:
             notes.append(

@@ -11,7 +11,7 @@ UNAVAILABLE = {
     "power": "simulate() and ordfit()",
     "score_test": "nominal_test()",
     "brant": "nominal_test()",
-    "wild_bootstrap": "test()",
+    "wild_bootstrap": "bootstrap()",
     "gof": "loglik and aic",
     "discrimination": "errors()",
     "convergence": "certificate",

@@ -11,6 +11,7 @@ scores alone (Fisher's identity) are not the gradient of this sum. Without modes
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from scipy.special import logsumexp
@@ -75,13 +76,20 @@ def row_scores_by_nodes(at: State, quadrature: int) -> RowScores:
     return _row_scores(at, nodes, quadrature)
 
 
+@cache
+def _rule(quadrature: int) -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights."""
+    points, weights = np.polynomial.hermite.hermgauss(abs(quadrature))
+    return points, weights
+
+
 def _spread(at: State) -> FloatArray:
     """(G,) tau."""
     return np.sqrt(at.modes.factor.inverse[:, 0, 0])
 
 
 def _nodes(at: State, quadrature: int) -> _Nodes | None:
-    points, weights = np.polynomial.hermite.hermgauss(abs(quadrature))
+    points, weights = _rule(quadrature)
     tau = _spread(at)
     v = at.modes.v[0] + _SQRT_2 * tau[:, None] * points if quadrature > 0 else np.tile(points, (tau.size, 1))
     return _at_nodes(at.model, at.bare, at, v, np.log(weights) + points**2)
@@ -104,7 +112,7 @@ def _at_nodes(
 
 def _row_scores(at: State, nodes: _Nodes, quadrature: int) -> RowScores:
     model, predictor, tau = at.model, at.bare, _spread(at)
-    points = np.polynomial.hermite.hermgauss(abs(quadrature))[0]
+    points = _rule(quadrature)[0]
     term, x, weights, place = model.terms[0], at.x[0][:, 0], model.weights, len(at.terms.places)
     codes = term.codes
     mean, mean_v = np.zeros_like(at.terms.score), np.zeros(codes.size)

@@ -1,0 +1,161 @@
+"""Tables in files, by the extension of their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ..checks import warn_of_data
+from ..exceptions import DataError, OrdstatError
+from .command import UsageError
+
+#: What packing adds to an extension; pandas unpacks it by itself.
+_PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
+_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+
+
+def read_table(path: str, separator: str | None = None) -> pd.DataFrame:
+    """A data frame from a file.
+
+    Parameters
+    ----------
+    path : str
+        A name that ends in .csv, .tsv, .tab (also packed, as .csv.gz), .parquet, .dta (Stata) or .sav (SPSS). Values
+        with labels become levels, in the order of the values.
+    separator : str, optional
+        Between the columns of a text file.
+
+    Raises
+    ------
+    UsageError
+        Another extension.
+    DataError
+        A file that is not there, or not what its name says.
+    """
+    kind = extension(path)
+    if kind not in READERS:
+        raise UsageError(f"the data must be a file that ends in {', '.join(READERS)}; got {path!r}.")
+    if not Path(path).is_file():
+        raise DataError(f"there is no file {path!r}.")
+    try:
+        frame = READERS[kind](path, separator)
+    except OrdstatError:
+        raise
+    except (OSError, ValueError, EOFError) as error:  # UnicodeDecodeError and pandas' errors of parsing are ValueErrors
+        raise DataError(f"{path!r} cannot be read as {kind}: {error}") from error
+    if frame.empty:
+        raise DataError(f"{path!r} has no rows.")
+    return frame
+
+
+def extension(path: str) -> str:
+    """The ending that tells what a file is, without that of its packing."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    return next((suffix for suffix in reversed(suffixes) if suffix not in _PACKED), "")
+
+
+def _text(path: str, separator: str | None) -> pd.DataFrame:
+    between = separator or _SEPARATORS[extension(path)]
+    frame = pd.read_csv(path, sep=between, encoding="utf-8-sig", low_memory=False)
+    name = str(frame.columns[0])
+    other = next((mark for mark in (";", "\t", ",") if mark != between and mark in name), None)
+    if frame.shape[1] == 1 and other is not None:
+        raise DataError(f"{path!r} has one column, {name!r}: its separator seems to be {other!r}; say --separator.")
+    return frame
+
+
+def _parquet(path: str, separator: str | None) -> pd.DataFrame:
+    try:
+        return pd.read_parquet(path)
+    except ImportError as error:
+        raise DataError(f"reading {path!r} needs pyarrow: pip install pyarrow.") from error
+
+
+def _stata(path: str, separator: str | None) -> pd.DataFrame:
+    labelled, plain = pd.read_stata(path), pd.read_stata(path, convert_categoricals=False)
+    for name in labelled.columns[[isinstance(dtype, pd.CategoricalDtype) for dtype in labelled.dtypes]]:
+        unlabelled = [level for level in labelled[name].cat.categories if not isinstance(level, str)]
+        if unlabelled:
+            _say_kept(name, unlabelled)
+            labelled[name] = plain[name]
+    return labelled
+
+
+def _spss(path: str, separator: str | None) -> pd.DataFrame:
+    try:
+        from pyreadstat import PyreadstatError, read_sav
+    except ImportError as error:
+        raise DataError(f"reading {path!r} needs pyreadstat: pip install pyreadstat.") from error
+    try:
+        frame, meta = read_sav(path)
+    except PyreadstatError as error:
+        raise DataError(f"{path!r} cannot be read as .sav: {error}") from error
+    labels: dict[str, dict[Any, str]] = meta.variable_value_labels
+    return pd.DataFrame({name: with_labels(frame[name], labels.get(name, {})) for name in frame.columns})
+
+
+def with_labels(column: pd.Series, labels: dict[Any, str]) -> pd.Series:
+    """A column with its values' labels as ordered levels; as it is where a value has none.
+
+    Examples
+    --------
+    >>> with_labels(pd.Series([2.0, 1.0, None]), {1.0: "low", 2.0: "high", 3.0: "more"}).tolist()
+    ['high', 'low', nan]
+    """
+    if not labels:
+        return column
+    found = set(column.dropna().unique())
+    unlabelled = sorted(found - labels.keys())
+    if unlabelled:
+        _say_kept(str(column.name), unlabelled)
+        return column
+    used = {value: labels[value] for value in sorted(labels) if value in found}
+    if len(set(used.values())) < len(used):
+        raise DataError(f"column {column.name!r} has a label for several values: {', '.join(used.values())}.")
+    dtype = pd.CategoricalDtype(list(used.values()), ordered=True)
+    return pd.Series(column.map(used), index=column.index, name=column.name).astype(dtype)
+
+
+def _say_kept(name: str, unlabelled: list[Any]) -> None:
+    some = ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in unlabelled[:5])
+    warn_of_data(f"Column {name!r} has values without a label ({some}): its numbers are taken, not its labels.")
+
+
+READERS: dict[str, Callable[[str, str | None], pd.DataFrame]] = {
+    **dict.fromkeys(_SEPARATORS, _text),
+    ".parquet": _parquet,
+    ".dta": _stata,
+    ".sav": _spss,
+}
+
+
+def write_table(frame: pd.DataFrame, path: str) -> None:
+    """Write a data frame to a file that ends in .csv, .tsv, .tab or .parquet.
+
+    Raises
+    ------
+    UsageError
+        Another extension.
+    DataError
+        It cannot be written.
+    """
+    check_writable(path)
+    try:
+        if extension(path) == ".parquet":
+            frame.to_parquet(path, index=False)
+        else:
+            frame.to_csv(path, sep=_SEPARATORS[extension(path)], index=False)
+    except ImportError as error:
+        raise DataError(f"writing {path!r} needs pyarrow: pip install pyarrow.") from error
+    except OSError as error:
+        raise DataError(f"{path!r} cannot be written: {error.strerror or error}.") from error
+
+
+def check_writable(path: str) -> None:
+    """UsageError where a name does not say how to write."""
+    known = (*_SEPARATORS, ".parquet")
+    if extension(path) not in known:
+        raise UsageError(f"the output must be a file that ends in {', '.join(known)}; got {path!r}.")

@@ -1,0 +1,261 @@
+"""The command line: what it prints, what it writes, and what it tells the shell."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ordstat
+from ordstat import DataError, DataWarning, datasets, ordfit
+from ordstat.commands.main import COMMANDS, main
+from ordstat.commands.tables import read_table, with_labels
+from ordstat.methods import METHODS
+
+FORMULA = "rating ~ temp + contact"
+LABELS = {1: "very mild", 2: "mild", 3: "middle", 4: "bitter", 5: "very bitter"}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder to work in, with the wine data in wine.csv."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["datasets", "wine", "-o", "wine.csv"]) == 0
+    return tmp_path
+
+
+@pytest.fixture
+def labelled():
+    """The wine data, ratings with labels."""
+    wine = datasets.load("wine")
+    rating = pd.Categorical([LABELS[value] for value in wine["rating"]], list(LABELS.values()), ordered=True)
+    return wine.assign(rating=rating, bottle=wine["bottle"].astype(int), judge=wine["judge"].astype(int))
+
+
+def test_fit_save_predict(folder, capsys):
+    """The coefficients are those of R's clm in tests/reference/cases/wine_logit.json."""
+    assert main(["fit", "wine.csv", FORMULA, "--save", "wine.ordstat"]) == 0
+    shown = capsys.readouterr()
+    assert "temp[T.warm]       2.503" in shown.out and "contact[T.yes]     1.528" in shown.out and not shown.err
+    assert main(["predict", "wine.ordstat", "wine.csv", "--type", "prob", "-o", "out.csv"]) == 0
+    out = pd.read_csv("out.csv")
+    fit = ordfit(FORMULA, datasets.load("wine"))
+    assert list(out) == [f"prob_{k}" for k in range(1, 6)]
+    np.testing.assert_allclose(out, fit.predict(type="prob"), rtol=1e-12)
+
+
+def test_the_summary_of_a_saved_fit(folder, capsys):
+    main(["fit", "wine.csv", FORMULA, "--save", "m"])
+    shown = capsys.readouterr().out
+    assert main(["summary", "m"]) == 0 and capsys.readouterr().out == shown
+    assert main(["summary", "m", "all"]) == 0 and len(capsys.readouterr().out) > 2 * len(shown)
+    assert main(["summary", "m", "modell"]) == 1
+
+
+def test_options_reach_the_fit(folder, capsys):
+    arguments = ["--method", "redsvm", "--option", "C=10", "--option", "kernel=gaussian", "--seed", "3", "--save", "m"]
+    assert main(["fit", "wine.csv", FORMULA, *arguments]) == 0
+    assert "C=10" in repr(ordstat.load("m").method) and "gaussian" in repr(ordstat.load("m").method).lower()
+    assert main(["fit", "wine.csv", "rating ~ temp", "--nominal", "~ contact", "--summary", "all"]) == 0
+    assert "contact[T.yes]" in capsys.readouterr().out
+    assert (
+        main(["fit", "wine.csv", "rating ~ temp", "--subset", "judge > 2", "--weights", "bottle", "--save", "s"]) == 0
+    )
+    assert ordstat.load("s").design.sample.n == 56 and ordstat.load("s").nobs == 56 * 4.5
+    assert main(["fit", "wine.csv", "rating ~ temp", "--method", "redsvm", "--calibrate", "--save", "c"]) == 0
+    assert "prob" in ordstat.load("c").prediction_types
+
+
+def test_levels_in_order(folder, capsys):
+    assert main(["fit", "wine.csv", "temp ~ response", "--levels", "warm, cold", "--save", "m"]) == 0
+    assert ordstat.load("m").levels == ("warm", "cold")
+    assert main(["fit", "wine.csv", "rating ~ temp", "--levels", "5,4,3,2,1", "--save", "m"]) == 0
+    assert ordstat.load("m").levels == (5, 4, 3, 2, 1)
+
+
+def test_predictions_beside_the_data(folder, capsys):
+    main(["fit", "wine.csv", FORMULA, "--save", "m"])
+    capsys.readouterr()
+    new = pd.DataFrame({"id": ["a", "b"], "temp": ["warm", None], "contact": ["no", "yes"]})
+    new.to_csv("new.csv", index=False)
+    assert main(["predict", "m", "new.csv", "--with-data"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["id,temp,contact,class", "a,warm,no,3", "b,,yes,"]
+    assert main(["predict", "m", "new.csv", "--type", "probs", "-o", "out.tsv"]) == 0
+    assert pd.read_csv("out.tsv", sep="\t").columns[0] == "prob_1"
+    new.assign(**{"class": 1}).to_csv("class.csv", index=False)
+    assert main(["predict", "m", "class.csv", "--with-data"]) == 1
+    assert "the data have a column 'class' already" in capsys.readouterr().err
+    assert main(["predict", "m", "new.csv", "--type", "score", "-o", "out.tsv"]) == 0
+    assert pd.read_csv("out.tsv", sep="\t").columns.tolist() == ["score"]
+
+
+# Files of other programs
+
+
+@pytest.mark.parametrize("name", ["wine.dta", "wine.parquet"])
+def test_labels_become_ordered_levels(name, folder, labelled, capsys):
+    labelled.to_stata(name, write_index=False) if name.endswith("dta") else labelled.to_parquet(name)
+    assert main(["fit", name, FORMULA, "--save", "m"]) == 0
+    fit = ordstat.load("m")
+    assert fit.levels == tuple(LABELS.values())
+    np.testing.assert_allclose(fit.coef, ordfit(FORMULA, datasets.load("wine")).coef, rtol=1e-9)
+    assert main(["predict", "m", name, "-o", "out.parquet"]) == 0
+    assert pd.read_parquet("out.parquet")["class"].iloc[0] == "mild"
+
+
+def test_spss(folder, labelled, capsys):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    frame = labelled.assign(rating=labelled["rating"].cat.codes + 1.0)
+    pyreadstat.write_sav(frame, "wine.sav", variable_value_labels={"rating": LABELS, "judge": {9: "the last"}})
+    with pytest.warns(DataWarning, match="Column 'judge' has values without a label"):
+        read = read_table("wine.sav")
+    assert read["rating"].cat.categories.tolist() == list(LABELS.values()) and read["rating"].cat.ordered
+
+
+def test_spss_without_pyreadstat(folder, monkeypatch, capsys):
+    (folder / "wine.sav").write_bytes(b"$FL2")
+    monkeypatch.setitem(sys.modules, "pyreadstat", None)
+    assert main(["fit", "wine.sav", FORMULA]) == 1
+    assert "needs pyreadstat: pip install pyreadstat" in capsys.readouterr().err
+
+
+def test_values_that_have_a_label_in_part(tmp_path):
+    """Their numbers are taken: an age of which 99 alone is labelled is a number."""
+    frame = pd.DataFrame({"age": np.array([30, 99, 50], dtype="int8"), "y": pd.Categorical(["lo", "hi", "lo"])})
+    frame.to_stata(tmp_path / "a.dta", write_index=False, value_labels={"age": {99: "refused"}})
+    with pytest.warns(DataWarning, match="Column 'age' has values without a label"):
+        read = read_table(str(tmp_path / "a.dta"))
+    assert read["age"].tolist() == [30, 99, 50] and isinstance(read["y"].dtype, pd.CategoricalDtype)
+    with pytest.raises(DataError, match="column 'x' has a label for several values: no, no"):
+        with_labels(pd.Series([1.0, 2.0], name="x"), {1.0: "no", 2.0: "no"})
+
+
+def test_text_files(folder, labelled, capsys):
+    labelled.to_csv("semicolon.csv", sep=";", index=False)
+    labelled.to_csv("packed.tsv.gz", sep="\t", index=False)
+    assert main(["fit", "semicolon.csv", FORMULA]) == 1
+    assert "its separator seems to be ';'; say --separator" in capsys.readouterr().err
+    levels = ["--levels", ",".join(LABELS.values())]
+    assert main(["fit", "semicolon.csv", FORMULA, "--separator", ";", *levels]) == 0
+    assert main(["fit", "packed.tsv.gz", FORMULA, *levels]) == 0
+
+
+# What goes wrong
+
+WRONG = {
+    1: {
+        "no file": (["fit", "none.csv", "y ~ x"], "there is no file 'none.csv'"),
+        "no column": (["fit", "wine.csv", "rating ~ tmp"], "did you mean 'temp'"),
+        "a formula": (["fit", "wine.csv", "rating ~ temp +"], "formula"),
+        "code": (["fit", "wine.csv", "rating ~ open('x')"], "is no function known to formulas"),
+        "a method": (["fit", "wine.csv", FORMULA, "--method", "redvm"], "Did you mean 'redsvm'"),
+        "an option": (["fit", "wine.csv", FORMULA, "--option", "D=1"], "has no option 'D'"),
+        "no order": (["fit", "wine.csv", "temp ~ response"], "Here: --levels LOW,...,HIGH."),
+        "no fit": (
+            ["predict", "wine.csv", "wine.csv"],
+            "wine.csv cannot be loaded: it is not a file written by fit.save()",
+        ),
+        "a folder": (["fit", "wine.csv", FORMULA, "--save", "no/m"], "no/m cannot be written"),
+        "a part": (["fit", "wine.csv", FORMULA, "--summary", "modell", "--save", "m"], "Did you mean 'model'"),
+        "a type": (["predict", "../wine.ordstat", "wine.csv", "--type", "x"], "cannot be read: No such file"),
+        "a data set": (["datasets", "wien"], "Did you mean 'wine'"),
+        "a name": (["methods", "redvm"], "Did you mean 'redsvm'"),
+        "binary": (["fit", "binary.csv", FORMULA], "'binary.csv' cannot be read as .csv"),
+        "empty": (["fit", "empty.csv", FORMULA], "'empty.csv' cannot be read as .csv: No columns"),
+        "no rows": (["fit", "head.csv", FORMULA], "'head.csv' has no rows"),
+        "no Stata": (["fit", "binary.dta", FORMULA], "'binary.dta' cannot be read as .dta"),
+        "no Parquet": (["fit", "binary.parquet", FORMULA], "'binary.parquet' cannot be read as .parquet"),
+    },
+    2: {
+        "nothing": ([], "the following arguments are required: COMMAND (see ordstat --help)"),
+        "a command": (["fti"], "invalid choice: 'fti'"),
+        "no formula": (["fit", "wine.csv"], "required: formula (see ordstat fit --help)"),
+        "an argument": (["fit", "wine.csv", FORMULA, "--metod", "x"], "unrecognized arguments: --metod x"),
+        "an option": (["fit", "wine.csv", FORMULA, "--option", "C"], "--option must be NAME=VALUE, such as C=10"),
+        "a number": (["fit", "wine.csv", FORMULA, "--seed", "x"], "invalid int value"),
+        "an extension": (["fit", "wine.xls", FORMULA], "must be a file that ends in .csv"),
+        "an output": (["predict", "m", "wine.csv", "-o", "out.xls"], "the output must be a file that ends in .csv"),
+    },
+}
+
+
+@pytest.mark.parametrize(("code", "name"), [(code, name) for code, cases in WRONG.items() for name in cases])
+def test_errors_are_one_line_and_a_code(code, name, folder, capsys):
+    for file in ("binary.csv", "binary.dta", "binary.parquet"):
+        (folder / file).write_bytes(b"\xff\xfe\x00\x93" * 100)
+    (folder / "empty.csv").touch()
+    (folder / "head.csv").write_text("rating,temp,contact\n")
+    arguments, message = WRONG[code][name]
+    assert main(arguments) == code
+    shown = capsys.readouterr()
+    assert shown.err.startswith("ordstat: error: ") and message in shown.err
+    assert shown.err.count("\n") == 1 and "Traceback" not in shown.err and not shown.out
+    assert not (folder / "m").exists()
+
+
+def test_warnings_go_to_the_standard_error(folder, capsys):
+    wine = pd.read_csv("wine.csv")
+    wine.loc[0, "temp"] = None
+    wine.to_csv("wine.csv", index=False)
+    assert main(["fit", "wine.csv", FORMULA]) == 0
+    assert capsys.readouterr().err == "ordstat: warning: 1 of 72 rows left out for missing values: temp (1).\n"
+
+
+def test_an_interruption_leaves_nothing(folder, capsys, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ordstat.commands.fit.read_table", interrupted)
+    assert main(["fit", "wine.csv", FORMULA, "--save", "m"]) == 130
+    assert capsys.readouterr().err == "ordstat: error: interrupted\n" and not (folder / "m").exists()
+
+
+# What there is
+
+
+def test_methods_and_their_papers(capsys):
+    assert main(["methods"]) == 0
+    out = capsys.readouterr().out
+    assert {line.split()[0] for line in out.splitlines() if line[0] != " "} == set(METHODS)
+    assert "redsvm                Support vector ordinal ranking" in out and "[McCullagh 1980" in out
+    assert max(map(len, out.splitlines())) <= 100
+    assert main(["methods", "OSVM"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("osvm: REDSVM\nFixed by the name: cost='absolute'\nOptions: C=1.0") and "Parameters" in out
+
+
+def test_data_sets(folder, capsys):
+    assert main(["datasets"]) == 0
+    out = capsys.readouterr().out
+    assert "72 rows; rating: 1 < 2 < 3 < 4 < 5; by response, temp" in out and all(
+        name in out for name in datasets.NAMES
+    )
+    assert main(["datasets", "housing"]) == 0
+    assert capsys.readouterr().out.splitlines()[0].split() == ["Sat", "Infl", "Type", "Cont", "Freq"]
+
+
+@pytest.mark.parametrize("arguments", [[], *([command.name] for command in COMMANDS)], ids=str)
+def test_help_teaches_by_examples(arguments, capsys):
+    with pytest.raises(SystemExit) as left:
+        main([*arguments, "--help"])
+    out = capsys.readouterr().out
+    assert left.value.code == 0 and out.startswith("usage: ordstat")
+    assert arguments == ["demo"] or "ordstat " in out.partition("options:")[2]
+
+
+def test_demo(capsys):
+    assert main(["demo"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.count(FORMULA) == 2 and not shown.err
+
+
+def test_as_a_program(folder):
+    """As the shell calls it, by the name of the package too."""
+    run = [sys.executable, "-m", "ordstat"]
+    done = subprocess.run([*run, "fit", "none.csv", "y ~ x"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "ordstat: error: there is no file 'none.csv'.\n"
+    with subprocess.Popen([*run, "methods"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+        program.stdout.close()
+        assert program.stderr.read() == ""

@@ -1,0 +1,92 @@
+"""Fits with every feature that a formula, a link or a method has beside its columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ordstat import (
+    REDSVM,
+    DecisionTree,
+    Gaussian,
+    NormalisedSigmoid,
+    RCDPerceptron,
+    Reduction,
+    SurveyDesign,
+    datasets,
+    ordfit,
+)
+
+
+def wine() -> pd.DataFrame:
+    """The wine data with numbers, weights and units that it has not."""
+    rng = np.random.default_rng(0)
+    return datasets.load("wine").assign(
+        x=rng.normal(size=72), w=1 + np.arange(72) % 3, known=rng.normal(size=72) / 10, psu=np.arange(72) % 9
+    )
+
+
+MEAN = "rating ~ temp + contact"
+PRICES = np.abs(np.subtract.outer(range(5), range(5))) ** 1.5
+
+#: Arguments of `ordfit` beside the data: what they are for, formula, method and the rest.
+FEATURES: dict[str, tuple[str, Any, dict[str, Any]]] = {
+    "contrasts": ("rating ~ temp * contact", "clm", {"contrasts": {"temp": "sum", "contact": "helmert"}}),
+    "contrast of a formula": ("rating ~ C(judge, 'poly')", "clm", {"penalty": 1.0}),
+    "splines": ("rating ~ ns(x, df=3) + bs(x, df=4)", "clm", {}),
+    "polynomials": ("rating ~ poly(x, 2) + scale(known) + center(w)", "clm", {}),
+    "raw polynomials": ("rating ~ poly(x, 2, raw=True) + I(x > 0)", "clm", {}),
+    "cubic splines": ("rating ~ cr(x, df=4)", "clm", {}),
+    "cyclic splines": ("rating ~ cc(x, df=4, constraints='center') + log(x + 10)", "clm", {}),
+    "interaction": ("rating ~ temp:x + contact", "clm", {}),
+    "offset": ("rating ~ temp + offset(known)", "clm", {}),
+    "nominal": ("rating ~ temp", "clm", {"nominal": "~ contact"}),
+    "scale": ("rating ~ temp", "probit", {"scale": "~ contact"}),
+    "thresholds in order": ("rating ~ temp", "clm", {"nominal": "~ contact + x", "crossing": "prevent"}),
+    "equidistant": (MEAN, "clm", {"threshold": "equidistant"}),
+    "symmetric": (MEAN, "clm", {"threshold": "symmetric"}),
+    "aranda-ordaz": (MEAN, "clm", {"link": "aranda-ordaz"}),
+    "log-gamma": (MEAN, "clm", {"link": "log-gamma"}),
+    "random intercept": (f"{MEAN} + (1 | judge)", "clm", {}),
+    "random slope": (f"{MEAN} + (1 + temp | judge)", "clm", {}),
+    "crossed groups": ("rating ~ temp + (1 | judge) + (1 | bottle)", "clm", {}),
+    "quadrature": (f"{MEAN} + (1 | judge)", "probit", {"quadrature": 5}),
+    "weights and clusters": (MEAN, "clm", {"weights": "w", "cluster": "judge"}),
+    "weights as values": (MEAN, "clm", {"weights": pd.Series(1.0 + np.arange(72) % 2)}),
+    "CR2": (MEAN, "clm", {"vcov": {"cluster": "judge", "type": "CR2"}}),
+    "survey": (MEAN, "clm", {"design": SurveyDesign(weights="w", clusters="psu")}),
+    "ridge": (MEAN, "clm", {"penalty": 1.0}),
+    "jeffreys": (MEAN, "clm", {"penalty": "jeffreys"}),
+    "subset": (MEAN, "clm", {"subset": "judge != 1"}),
+    "calibrated": (MEAN, "redsvm", {"calibrate": True}),
+    "calibrated votes": (MEAN, "csovo", {"calibrate": True}),
+    "chosen C": (MEAN, "redsvm", {"C": "cv", "kernel": "gaussian"}),
+    "constraints": (MEAN, "redsvm", {"kernel": "linear", "constraints": {"temp[T.warm]": "+"}}),
+    "cost matrix": (MEAN, "redsvm", {"cost": PRICES}),
+    "method as a value": (MEAN, REDSVM(kernel=Gaussian(gamma=0.3)), {}),
+    "trees": ("rating ~ temp + x", "orboost-all", {"learner": DecisionTree(), "rounds": 5}),
+    "perceptrons": ("rating ~ temp + x", "orboost-all", {"learner": RCDPerceptron(), "rounds": 5}),
+    "sigmoids": ("rating ~ temp + x", "orboost-all", {"learner": NormalisedSigmoid(), "rounds": 5}),
+    "base": ("rating ~ temp + x", "adaboost-or", {"base": REDSVM(), "rounds": 3}),
+    "random forest": ("rating ~ temp + x", "rps-forest", {"trees": 10, "splits": "best"}),
+    "monotone": ("rating ~ temp + x", "ordboost", {"constraints": "x >= 0"}),
+}
+
+
+def fitted(feature: str) -> Any:
+    formula, method, options = FEATURES[feature]
+    return ordfit(formula, wine(), method, **options)
+
+
+def classifiers() -> dict[str, Any]:
+    """scikit-learn's classifiers that a file holds."""
+    from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+    from sklearn.linear_model import RidgeClassifier
+    from sklearn.naive_bayes import BernoulliNB, GaussianNB
+    from sklearn.svm import LinearSVC
+
+    few = {"n_estimators": 5, "random_state": 0}
+    bases = [RandomForestClassifier(**few), ExtraTreesClassifier(**few), RidgeClassifier(), GaussianNB(), BernoulliNB()]
+    return {type(base).__name__: Reduction(base=base) for base in [*bases, LinearSVC(random_state=0)]}
