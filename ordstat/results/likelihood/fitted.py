@@ -76,7 +76,7 @@ class FittedLikelihood(FittedRanker):
     # Predictions
 
     def target(self, newdata: Any) -> Target:
-        """As of any fit; UnavailableError for new data and random effects."""
+        """As of any fit; UnavailableError for `newdata` and random effects."""
         if newdata is not None and self.fit.marginal is not None:
             raise UnavailableError("New data must go to predict(newdata, re=...) where a fit has random effects.")
         return super().target(newdata)
@@ -140,6 +140,7 @@ class FittedLikelihood(FittedRanker):
         return super().judge if self.fit.marginal is None else over_population(self.fit)
 
     def error_notes(self, new: bool, folds: bool) -> list[str]:
+        """As of any fit; with random effects, how rows of groups not seen are judged in `new` data and in `folds`."""
         mixed = self.fit.marginal is not None
         return [text for text, asked in ((NEW, new), (FOLDS, folds)) if mixed and asked]
 
