@@ -175,7 +175,13 @@ class FittedRanker:
         return self.fit
 
     def error_notes(self, new: bool, folds: bool) -> list[str]:
-        """What there is to say of errors in new data (`new`) and by folds (`folds`), where these are asked for."""
+        """What there is to say of errors.
+
+        Parameters
+        ----------
+        new, folds : bool
+            Whether errors of new data, and by folds, are asked for.
+        """
         return []
 
     def check_rows(self) -> None:

@@ -140,7 +140,13 @@ class FittedLikelihood(FittedRanker):
         return super().judge if self.fit.marginal is None else over_population(self.fit)
 
     def error_notes(self, new: bool, folds: bool) -> list[str]:
-        """As of any fit; with random effects, how rows of groups not seen are judged in `new` data and in `folds`."""
+        """As of any fit; with random effects, how rows of groups not seen are judged.
+
+        Parameters
+        ----------
+        new, folds : bool
+            Whether errors of new data, and by folds, are asked for.
+        """
         mixed = self.fit.marginal is not None
         return [text for text, asked in ((NEW, new), (FOLDS, folds)) if mixed and asked]
 
