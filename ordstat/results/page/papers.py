@@ -31,6 +31,11 @@ _FREUND = (
 )
 _BREIMAN_BAGGING = "Breiman, L. (1996). Bagging predictors. Machine Learning, 24, 123-140."
 
+_BLENDING = (
+    "Wolpert, D. H. (1992). Stacked generalization. Neural Networks, 5, 241-259.",
+    "Breiman, L. (1996). Stacked regressions. Machine Learning, 24, 49-64.",
+)
+
 #: References by the name of a class of methods.
 PAPERS: dict[str, tuple[str, ...]] = {
     "CumulativeLink": (
@@ -82,10 +87,14 @@ PAPERS: dict[str, tuple[str, ...]] = {
         "Epstein, E. S. (1969). A scoring system for probability forecasts of ranked categories. Journal of Applied "
         "Meteorology, 8, 985-987.",
     ),
-    "Blend": (
-        "Wolpert, D. H. (1992). Stacked generalization. Neural Networks, 5, 241-259.",
-        "Breiman, L. (1996). Stacked regressions. Machine Learning, 24, 49-64.",
+    "KernelCumulativeLink": (
+        "McCullagh, P. (1980). Regression models for ordinal data. Journal of the Royal Statistical Society B, 42, "
+        "109-142.",
+        "Chu, W., & Ghahramani, Z. (2005). Gaussian processes for ordinal regression. Journal of Machine Learning "
+        "Research, 6, 1019-1041.",
     ),
+    "Blend": _BLENDING,
+    "Auto": _BLENDING,
     "OrdinalTree": (
         _TUTZ,
         "Breiman, L., Friedman, J. H., Olshen, R. A., & Stone, C. J. (1984). Classification and Regression Trees. "
