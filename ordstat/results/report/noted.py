@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from .broom import broom_frame
 from .cells import MISSING, column_cells, with_digits
 from .export.html import html
 from .exported import Exported
@@ -66,6 +67,24 @@ class NotedFrame(Exported, pd.DataFrame):  # type: ignore[misc]  # exports other
         digits : int, optional
         """
         return [self._grid(self, digits)]
+
+    def tidy(self) -> NotedFrame:
+        """The table under the names that broom has for all tables, row labels as a column, levels one below another.
+
+        Confidence limits are "conf_low" and "conf_high", what is tested is "statistic", its degrees of freedom "df" (of
+        an F the second ones "den_df"), terms "term".
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.drop1().tidy().columns.tolist()
+        ['term', 'df', 'aic', 'statistic', 'p_value']
+        >>> fit.predict(type="prob", interval="confidence").tidy().columns.tolist()
+        ['row', 'level', 'estimate', 'conf_low', 'conf_high']
+        """
+        kept = {name: self.attrs[name] for name in ("notes", "title") if name in self.attrs}
+        return NotedFrame.of(broom_frame(self), **kept)
 
     def _grid(self, frame: pd.DataFrame, digits: int | None = None, more: Sequence[str] = ()) -> Grid:
         notes = [*self.attrs.get("notes", []), *more]

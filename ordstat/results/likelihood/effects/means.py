@@ -12,6 +12,7 @@ import pandas as pd
 from ...._typing import FloatArray
 from ....checks import one_of
 from ....exceptions import OptionError
+from ...report.broom import broom_frame
 from ...report.exported import Exported
 from ...report.grid import Grid
 from ...report.noted import NotedFrame, frame_grid, noted_html, noted_text
@@ -83,6 +84,10 @@ class Emmeans(Exported):
         """
         contrasts = self._contrasted().grids(digits) if self.method else ()
         return [frame_grid(self.frame, self._all_notes, digits=digits), *contrasts]
+
+    def tidy(self) -> NotedFrame:
+        """The table under broom's names: limits are "conf_low" and "conf_high"."""
+        return NotedFrame.of(broom_frame(self.frame), self._all_notes)
 
     @property
     def _one(self) -> str:
