@@ -77,6 +77,8 @@ class Method:
     #: Whether a fit maximises a likelihood, and so has probabilities and standard errors of its own.
     likelihood: ClassVar[bool] = False
     results_class: ClassVar[type[Any]]
+    #: What to cite for it.
+    papers: ClassVar[tuple[str, ...]]
     #: Seconds of a row at a level.
     cell_seconds: ClassVar[float] = 5e-8
 

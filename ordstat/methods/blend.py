@@ -89,6 +89,10 @@ class Blend(Method):
 
     needs: ClassVar[Needs] = Needs()
     results_class: ClassVar[type[Any]] = BlendResults
+    papers: ClassVar[tuple[str, ...]] = (
+        "Wolpert, D. H. (1992). Stacked generalization. Neural Networks, 5, 241-259.",
+        "Breiman, L. (1996). Stacked regressions. Machine Learning, 24, 49-64.",
+    )
 
     @property
     def draws(self) -> bool:

@@ -21,6 +21,7 @@ from ..model.sample import Rows, Sample
 from ..solvers.dynamic_program import least_cost_thresholds
 from .base import Method, Needs, option
 from .shared.boosting import RoundsMethod, WeakHypotheses
+from .shared.papers import FREUND, LIN, LIN_LI
 
 #: How a step along a hypothesis of RankBoost is found.
 STEPS = {"loose": "the difference of right and wrong pairs", "tight": "the shares of right and of wrong pairs"}
@@ -52,6 +53,8 @@ class ORBoost(WeakHypotheses, RoundsMethod):
     >>> ORBoost(rounds=50)
     ORBoost(rounds=50)
     """
+
+    papers: ClassVar[tuple[str, ...]] = (LIN_LI, LIN)
 
     def facts(self) -> tuple[tuple[str, Any], ...]:
         return *super().facts(), ("Margins", "of all thresholds, by the steps of the cost")
@@ -90,6 +93,7 @@ class RankBoost(WeakHypotheses, RoundsMethod):
     needs: ClassVar[Needs] = Needs(row_costs=True)
     #: No sum of exponentials for each threshold.
     answer_seconds: ClassVar[float] = 1.2e-8
+    papers: ClassVar[tuple[str, ...]] = (LIN_LI, LIN)
 
     def loss(self, train: DistinctRows, scores: FloatArray) -> PairLoss:
         """The pair loss."""
@@ -142,6 +146,7 @@ class AdaBoost(WeakHypotheses, RoundsMethod):
     """
 
     needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True, two_levels=True)
+    papers: ClassVar[tuple[str, ...]] = (FREUND, LIN)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -174,6 +179,7 @@ class SeedBoost(WeakHypotheses, RoundsMethod):
     first: Any = "logistic"
 
     needs: ClassVar[Needs] = AdaBoost.needs
+    papers: ClassVar[tuple[str, ...]] = (LIN,)
 
     def __post_init__(self) -> None:
         super().__post_init__()

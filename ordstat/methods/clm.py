@@ -12,6 +12,7 @@ from ..model.likelihood.family import Family
 from .base import Needs, option
 from .shared.likelihood import OrdinalRegression
 from .shared.mixed import RANDOM_PENALTIES, checked_quadrature
+from .shared.papers import AGRESTI
 
 #: What may become of rows whose thresholds are out of order.
 CROSSING = ("warn", "raise", "prevent")
@@ -87,6 +88,12 @@ class CumulativeLink(OrdinalRegression):
     random_penalty: str | None = option(None, one_of, RANDOM_PENALTIES)
 
     family: ClassVar[type[Family]] = Cumulative
+    papers: ClassVar[tuple[str, ...]] = (
+        "McCullagh, P. (1980). Regression models for ordinal data. Journal of the Royal Statistical Society B, 42, "
+        "109-142.",
+        AGRESTI,
+        "Christensen, R. H. B. ordinal: Regression Models for Ordinal Data. R package.",
+    )
 
     @property
     def nodes(self) -> int | str:
@@ -152,3 +159,8 @@ class AdjacentCategory(OrdinalRegression):
     family: ClassVar[type[Family]] = Adjacent
     #: No threshold stands beside a level without rows.
     needs: ClassVar[Needs] = replace(OrdinalRegression.needs, absent_levels=False, random=False)
+    papers: ClassVar[tuple[str, ...]] = (
+        "Goodman, L. A. (1983). The analysis of dependence in cross-classifications having ordered categories, using "
+        "log-linear models for frequencies and log-linear models for odds. Biometrics, 39, 149-160.",
+        AGRESTI,
+    )

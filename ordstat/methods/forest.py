@@ -75,6 +75,12 @@ class RPSForest(Method):
 
     needs: ClassVar[Needs] = Needs()
     results_class: ClassVar[type[Any]] = ForestResults
+    papers: ClassVar[tuple[str, ...]] = (
+        "Janitza, S., Tutz, G., & Boulesteix, A.-L. (2016). Random forest for ordinal responses: Prediction and "
+        "variable selection. Computational Statistics & Data Analysis, 96, 57-73.",
+        "Epstein, E. S. (1969). A scoring system for probability forecasts of ranked categories. Journal of Applied "
+        "Meteorology, 8, 985-987.",
+    )
 
     @property
     def draws(self) -> bool:

@@ -139,6 +139,12 @@ class KernelCumulativeLink(Method):
 
     needs: ClassVar[Needs] = Needs(offset=True)
     results_class: ClassVar[type[Any]] = KernelResults
+    papers: ClassVar[tuple[str, ...]] = (
+        "McCullagh, P. (1980). Regression models for ordinal data. Journal of the Royal Statistical Society B, 42, "
+        "109-142.",
+        "Chu, W., & Ghahramani, Z. (2005). Gaussian processes for ordinal regression. Journal of Machine Learning "
+        "Research, 6, 1019-1041.",
+    )
 
     def __post_init__(self) -> None:
         link = self._link()

@@ -31,6 +31,7 @@ from ..solvers.online.rank_margin import cusum_margin, prank_margin
 from .base import option
 from .shared.kernel_online import DualWork, OnKernel
 from .shared.online import OnlineMethod
+from .shared.papers import CRAMMER, MILIDIU
 from .shared.selection import scaling_of_kernel
 
 #: Steps of an update of CuSum Rank.
@@ -128,6 +129,7 @@ class PRank(Projecting, OnlineMethod):
     """
 
     keeps: ClassVar[tuple[str, ...]] = ("mean", "last", "pocket")
+    papers: ClassVar[tuple[str, ...]] = (CRAMMER, MILIDIU)
 
     def example_seconds(self, n_columns: int, n_thresholds: int) -> float:
         return 1e-8 + 4e-10 * (n_columns + n_thresholds)
@@ -168,6 +170,7 @@ class KernelPRank(Projecting, OnKernel, OnlineMethod):
 
     kernel: str | Kernel | Callable[[FloatArray, FloatArray], Any] = "perceptron"
     scaling: str | None = option("range", scaling_of_kernel)
+    papers: ClassVar[tuple[str, ...]] = (CRAMMER,)
 
     def shape(self, n_levels: int) -> tuple[int, int]:
         return 1, n_levels - 1
@@ -208,6 +211,8 @@ class CuSumRank(Cumulating, OnlineMethod):
     >>> CuSumRank(update="passive-aggressive", margin=0.5)
     CuSumRank(margin=0.5, update='passive-aggressive')
     """
+
+    papers: ClassVar[tuple[str, ...]] = (MILIDIU,)
 
     def example_seconds(self, n_columns: int, n_thresholds: int) -> float:
         return 1e-8 + (5e-9 + 3e-10 * n_columns) * n_thresholds
@@ -250,6 +255,7 @@ class KernelCuSumRank(Cumulating, OnKernel, OnlineMethod):
 
     kernel: str | Kernel | Callable[[FloatArray, FloatArray], Any] = "perceptron"
     scaling: str | None = option("range", scaling_of_kernel)
+    papers: ClassVar[tuple[str, ...]] = (MILIDIU,)
 
     def shape(self, n_levels: int) -> tuple[int, int]:
         return n_levels - 1, 0

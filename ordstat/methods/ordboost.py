@@ -144,6 +144,11 @@ class OrdinalBoosting(Method):
 
     needs: ClassVar[Needs] = Needs(offset=True, restrictions=True)
     results_class: ClassVar[type[Any]] = BoostedResults
+    papers: ClassVar[tuple[str, ...]] = (
+        "Friedman, J. H. (2001). Greedy function approximation: A gradient boosting machine. Annals of Statistics, 29, "
+        "1189-1232.",
+        "Friedman, J. H. (2002). Stochastic gradient boosting. Computational Statistics & Data Analysis, 38, 367-378.",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

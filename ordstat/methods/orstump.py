@@ -29,6 +29,7 @@ from ..results.rankers.margin import MarginResults
 from ..solvers.dynamic_program import least_cost_thresholds
 from .base import Method, Needs, cost_option
 from .shared.boosting import RoundsMethod
+from .shared.papers import LIN
 from .shared.work import Work
 
 
@@ -64,6 +65,7 @@ class ORStump(Method):
 
     needs: ClassVar[Needs] = Needs(row_costs=True)
     results_class: ClassVar[type[Any]] = MarginResults
+    papers: ClassVar[tuple[str, ...]] = (LIN,)
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> MarginFit:
         """Fit to arrays; rows of weight 0 take no part."""
@@ -152,6 +154,7 @@ class AdaBoostOR(RoundsMethod):
     """
 
     base: Any = "orstump"
+    papers: ClassVar[tuple[str, ...]] = (LIN,)
 
     def __post_init__(self) -> None:
         super().__post_init__()

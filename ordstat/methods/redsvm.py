@@ -17,6 +17,7 @@ from ..solvers.pairs.problem import PAIR_LOSSES, PairCandidate, PairProblem, Pai
 from ..solvers.pairs.routes import PAIR_SOLVERS
 from ..solvers.solution import Outcome, Route
 from .base import Needs, cost_option, option
+from .shared.papers import CHU_KEERTHI, LI_LIN, LIN
 from .shared.svm import KernelMachine
 
 # Seconds of N rows to the power 2.5, of which all pairs are compared.
@@ -53,6 +54,7 @@ class REDSVM(KernelMachine):
     """
 
     threshold_gamma: float = option(1.0, number, above=0.0)
+    papers: ClassVar[tuple[str, ...]] = (LI_LIN, LIN)
 
     def penalty_scale(self) -> float:
         return self.threshold_gamma
@@ -85,6 +87,7 @@ class SVORIMC(KernelMachine):
     """
 
     hard: ClassVar[bool] = True
+    papers: ClassVar[tuple[str, ...]] = (CHU_KEERTHI, LIN)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -118,6 +121,7 @@ class SVOREXC(KernelMachine):
 
     hard: ClassVar[bool] = True
     explicit: ClassVar[bool] = True
+    papers: ClassVar[tuple[str, ...]] = (CHU_KEERTHI, LIN)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -157,6 +161,10 @@ class RankBoundarySVM(KernelMachine):
     needs: ClassVar[Needs] = Needs(row_costs=True, cluster=True, restrictions=True)
     routes: ClassVar[Mapping[str, Mapping[str, Route]]] = dict.fromkeys(PAIR_LOSSES, PAIR_SOLVERS)
     bounded: ClassVar[bool] = False
+    papers: ClassVar[tuple[str, ...]] = (
+        "Herbrich, R., Graepel, T., & Obermayer, K. (2000). Large margin rank boundaries for ordinal regression. "
+        "Advances in Large Margin Classifiers, 115-132. MIT Press.",
+    )
 
     @property
     def factored(self) -> bool:

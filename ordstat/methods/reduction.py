@@ -24,6 +24,7 @@ from ..model.sample import Rows, Sample
 from ..model.scaling import SCALED, Scaling, fit_scaling
 from ..results.rankers.reduction import ReductionResults
 from .base import Method, Needs, cost_option, option, scaling_option
+from .shared.papers import LI_LIN, LIN
 from .shared.work import Work
 
 # Rows of whole weights are given that often to a classifier that need not count them, up to this number.
@@ -87,6 +88,7 @@ class Reduction(Method):
 
     needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True)
     results_class: ClassVar[type[Any]] = ReductionResults
+    papers: ClassVar[tuple[str, ...]] = (LI_LIN, LIN)
 
     def __post_init__(self) -> None:
         super().__post_init__()

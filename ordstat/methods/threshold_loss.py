@@ -19,6 +19,7 @@ from ..model.scaling import Scaling
 from ..solvers.thresholds.logistic import ThresholdLogistic, ThresholdNetwork
 from .base import option
 from .shared.geometry import ball
+from .shared.papers import LIN
 from .shared.threshold_loss import Solved, ThresholdLossMethod
 from .shared.work import Work
 
@@ -56,6 +57,12 @@ class ThresholdLogisticRegression(ThresholdLossMethod):
     >>> ThresholdLogisticRegression(cost="classification")
     ThresholdLogisticRegression(cost='classification')
     """
+
+    papers: ClassVar[tuple[str, ...]] = (
+        "Rennie, J. D. M., & Srebro, N. (2005). Loss functions for preference levels: Regression with discrete ordered "
+        "labels. IJCAI Multidisciplinary Workshop on Advances in Preference Handling.",
+        LIN,
+    )
 
     def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solved:
         """Newton's method."""
@@ -114,6 +121,11 @@ class OrdinalNetwork(ThresholdLossMethod):
     max_iter: int = option(2000, whole, 1)
 
     tolerance: ClassVar[float] = 1e-5
+    papers: ClassVar[tuple[str, ...]] = (
+        "Cardoso, J. S., & da Costa, J. F. P. (2007). Learning to classify ordinal data: The data replication method. "
+        "Journal of Machine Learning Research, 8, 1393-1429.",
+        LIN,
+    )
 
     @property
     def draws(self) -> bool:

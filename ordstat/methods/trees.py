@@ -22,6 +22,7 @@ from ..model.trees.aggregation import (
     below,
 )
 from .base import option
+from .shared.papers import FREUND, TUTZ
 from .shared.trees import RESPONSES, Boosted, TreeMethod, smoothing
 
 #: What a wrong rank counts, by version.
@@ -70,6 +71,11 @@ class OrdinalTree(TreeMethod):
     """
 
     response: str = option("nominal", one_of, RESPONSES)
+    papers: ClassVar[tuple[str, ...]] = (
+        TUTZ,
+        "Breiman, L., Friedman, J. H., Olshen, R. A., & Stone, C. J. (1984). Classification and Regression Trees. "
+        "Wadsworth.",
+    )
 
     @property
     def kind(self) -> str:
@@ -114,6 +120,10 @@ class OrdinalBagging(TreeMethod):
     response: str = option("nominal", one_of, RESPONSES)
 
     in_rounds: ClassVar[bool] = True
+    papers: ClassVar[tuple[str, ...]] = (
+        TUTZ,
+        "Breiman, L. (1996). Bagging predictors. Machine Learning, 24, 123-140.",
+    )
 
     @property
     def made(self) -> int:
@@ -168,6 +178,8 @@ class NominalAdaBoost(Boosted, TreeMethod):
     >>> fit.rounds.columns.tolist()
     ['error', 'vote']
     """
+
+    papers: ClassVar[tuple[str, ...]] = (TUTZ, FREUND)
 
     @property
     def kind(self) -> str:
@@ -225,6 +237,7 @@ class FixedSplitBoosting(Boosted, TreeMethod):
     """
 
     combination: str = option("plain", one_of, COMBINATIONS)
+    papers: ClassVar[tuple[str, ...]] = (TUTZ,)
 
     @property
     def kind(self) -> str:
@@ -291,6 +304,7 @@ class OrdinalAdaBoost(Boosted, TreeMethod):
     """
 
     criterion: str = option("distance", one_of, CRITERIA["discrete"])
+    papers: ClassVar[tuple[str, ...]] = (TUTZ,)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from ..model.reduction.decomposition import (
 )
 from ..model.sample import Sample
 from .base import option
+from .shared.papers import LIN
 from .shared.voting import VotingMethod
 
 #: Costs (N, K) to the potential (N, K) whose differences are the weights of a pair of levels.
@@ -53,6 +55,8 @@ class OneVersusAll(VotingMethod):
     >>> OneVersusAll(C=10, cost="squared")
     OneVersusAll(C=10.0, cost='squared')
     """
+
+    papers: ClassVar[tuple[str, ...]] = (LIN,)
 
     def size(self, n: int, n_levels: int) -> tuple[int, float]:
         return n_levels, float(n)
@@ -87,6 +91,7 @@ class OneVersusOne(VotingMethod):
     """
 
     weighting: str = option("difference", one_of, WEIGHTINGS)
+    papers: ClassVar[tuple[str, ...]] = (LIN,)
 
     def size(self, n: int, n_levels: int) -> tuple[int, float]:
         plain = self.cost == "classification"
@@ -130,6 +135,7 @@ class CostTransform(VotingMethod):
     """
 
     mode: str = option("expand", one_of, ("expand", "relabel"))
+    papers: ClassVar[tuple[str, ...]] = (LIN,)
 
     @property
     def draws(self) -> bool:

@@ -39,6 +39,10 @@ class RankingMethod(Learner, Protocol):
     def selects(self) -> bool:
         """Whether it chooses by cross-validation among clusters of rows."""
 
+    @property
+    def papers(self) -> tuple[str, ...]:
+        """What to cite for it."""
+
     def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
         """Norms of the fitted potential."""
 

@@ -15,7 +15,6 @@ from matplotlib import pyplot
 from ordstat import OptionError, SurveyDesign, datasets, ordfit
 from ordstat.methods import METHODS
 from ordstat.results.page.drawings import CAPTIONS
-from ordstat.results.page.papers import PAPERS
 
 WINE = datasets.load("wine")
 _EMPTY = {"meta", "img", "br", "hr"}
@@ -172,11 +171,7 @@ def test_every_method_has_a_page_and_papers(name, tmp_path):
     small = {"rounds": 3} if "rounds" in METHODS[name].method.__dataclass_fields__ else {}
     fit = ordfit("rating ~ temp + contact", data, name, **small)
     text = " ".join(read(fit.report(tmp_path / "r.html", pictures=False)).text)
-    assert PAPERS[METHODS[name].method.__name__][0] in text
-
-
-def test_papers_are_of_methods():
-    assert set(PAPERS) == {entry.method.__name__ for entry in METHODS.values()}
+    assert METHODS[name].method.papers[0] in text
 
 
 def test_without_a_path_it_is_the_summary_as_data():

@@ -18,7 +18,6 @@ from ..report.render import Line, Report, Table
 from ..report.sections import fractional, shortened
 from .blocks import Block, Code, Items, Page, Section, Words
 from .drawings import drawings
-from .papers import PAPERS
 from .readings import readings
 
 # Levels that a sentence names.
@@ -113,7 +112,7 @@ def _single(table: Table) -> Report:
 
 def _references(fit: FittedRanker) -> list[str]:
     """The papers of the method, and the package."""
-    return [*PAPERS.get(type(fit.method).__name__, ()), f"ordstat: Ordinal regression. Version {_version('ordstat')}."]
+    return [*fit.method.papers, f"ordstat: Ordinal regression. Version {_version('ordstat')}."]
 
 
 def _versions() -> Iterator[tuple[str, str]]:
