@@ -12,12 +12,13 @@ from typing import Any, NoReturn
 from ..exceptions import OrdstatError
 from .catalogue import DATASETS, METHODS_COMMAND
 from .command import Command, UsageError
+from .compare import COMPARE
 from .demo import DEMO
 from .fit import FIT
 from .predict import PREDICT
 from .summary import SUMMARY
 
-COMMANDS: tuple[Command, ...] = (DEMO, FIT, SUMMARY, PREDICT, METHODS_COMMAND, DATASETS)
+COMMANDS: tuple[Command, ...] = (DEMO, FIT, SUMMARY, PREDICT, COMPARE, METHODS_COMMAND, DATASETS)
 #: What the shell is told.
 FINE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 _MORE = """\

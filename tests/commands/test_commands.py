@@ -53,6 +53,24 @@ def test_the_summary_of_a_saved_fit(folder, capsys):
     assert main(["summary", "m", "modell"]) == 1
 
 
+def test_methods_are_compared(folder, capsys):
+    assert main(["compare", "wine.csv", FORMULA, "logit", "redsvm", "--cv", "4", "-o", "errors.csv"]) == 0
+    shown = capsys.readouterr().out
+    found = ordstat.compare(FORMULA, datasets.load("wine"), ["logit", "redsvm"], cv=4)
+    written = pd.read_csv("errors.csv", index_col=0)
+    assert shown.startswith("2 methods by 4-fold cross-validation: rating ~ temp + contact")
+    np.testing.assert_allclose(written["absolute error"], found.table["absolute error"], rtol=1e-12)
+    assert main(["compare", "wine.csv", FORMULA, "logit", "--cv", "1"]) == 1
+    assert main(["compare", "wine.csv", FORMULA]) == 2
+
+
+def test_a_report_is_written(folder):
+    assert main(["fit", "wine.csv", FORMULA, "--report", "wine.html"]) == 0
+    page = (folder / "wine.html").read_text()
+    assert page.startswith("<!DOCTYPE html>") and "2.503" in page and "McCullagh" in page
+    assert main(["fit", "wine.csv", FORMULA, "--report", "wine.pdf"]) == 1
+
+
 def test_options_reach_the_fit(folder, capsys):
     arguments = ["--method", "redsvm", "--option", "C=10", "--option", "kernel=gaussian", "--seed", "3", "--save", "m"]
     assert main(["fit", "wine.csv", FORMULA, *arguments]) == 0
@@ -206,7 +224,7 @@ def test_an_interruption_leaves_nothing(folder, capsys, monkeypatch):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ordstat.commands.fit.read_table", interrupted)
+    monkeypatch.setattr("ordstat.commands.rows.read_table", interrupted)
     assert main(["fit", "wine.csv", FORMULA, "--save", "m"]) == 130
     assert capsys.readouterr().err == "ordstat: error: interrupted\n" and not (folder / "m").exists()
 

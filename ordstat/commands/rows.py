@@ -1,0 +1,62 @@
+"""Arguments of every command that reads rows: which file, which columns, in which order."""
+
+from __future__ import annotations
+
+import ast
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from .tables import READERS, read_table
+
+#: Arguments of `ordfit` that are texts here too.
+_TEXTS = {
+    "nominal": "effects that differ by threshold, such as '~ contact'",
+    "scale": "effects on the scale, such as '~ contact'",
+    "weights": "column of case weights (numbers of equal rows)",
+    "offset": "column that is a known part of the score",
+    "cluster": "column of the groups of dependent rows",
+    "subset": "rows to use, such as 'age >= 18'",
+}
+
+
+def add_rows(parser: ArgumentParser) -> None:
+    """The file and the formula."""
+    parser.add_argument("data", help=f"a file that ends in {', '.join(READERS)}")
+    parser.add_argument("formula", help="'response ~ term + term', in quotes")
+
+
+def add_columns(parser: ArgumentParser) -> None:
+    """What else there is to say of rows and columns, and of all fits."""
+    for name, text in _TEXTS.items():
+        parser.add_argument(f"--{name}", metavar="COLUMN" if "column" in text else "TEXT", help=text)
+    parser.add_argument("--levels", metavar="A,B,...", help="order of the response's values, the lowest first")
+    parser.add_argument("--seed", type=int, default=0, metavar="NUMBER", help="of all random steps (0)")
+    parser.add_argument("--force", action="store_true", help="begin a fit that takes long by its estimate")
+    parser.add_argument("--separator", metavar="TEXT", help="between the columns of a text file")
+
+
+def of_rows(given: Namespace) -> dict[str, Any]:
+    """Arguments of `ordfit` or `compare`, from those of the shell."""
+    texts = {name: getattr(given, name) for name in _TEXTS}
+    levels = None if given.levels is None else [value(level.strip()) for level in given.levels.split(",")]
+    return {
+        "data": read_table(given.data, given.separator),
+        **{name: text for name, text in texts.items() if text is not None},
+        "levels": levels,
+        "force": given.force,
+        "seed": given.seed,
+    }
+
+
+def value(text: str) -> Any:
+    """The number, list or other literal of Python that a text is; else the text itself.
+
+    Examples
+    --------
+    >>> value("10"), value("cv"), value("[[0, 1], [2, 0]]")
+    (10, 'cv', [[0, 1], [2, 0]])
+    """
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
