@@ -82,7 +82,7 @@ def test_clusters_of_copies_are_not_split():
 
 #: Every method that takes a kernel and chooses C.
 CHOOSERS = [
-    name for name, entry in METHODS.items() if hasattr(entry.method, "kernel") and hasattr(entry.method, "folds")
+    name for name, entry in METHODS.items() if all(hasattr(entry.method, option) for option in ("C", "kernel", "folds"))
 ]
 
 
