@@ -140,21 +140,15 @@ class Exported:
         return self._text(lambda grid, place: typst(grid, _numbered(label, place)), path, digits, caption)
 
     def to_html(self, path: Where = None, *, digits: int | None = None, caption: str | None = None) -> str:
-        """A table element for a web page, with title and notes.
+        """A table element for a web page, with title and notes; parameters as in `to_markdown`.
 
         Parameters
         ----------
         path, digits, caption
-            As in `to_latex`.
 
         Returns
         -------
         str
-
-        Raises
-        ------
-        OptionError
-            digits or path of another kind.
         """
         return self._text(lambda grid, place: html(grid), path, digits, caption)
 

@@ -69,15 +69,8 @@ def marginal_effects(
         Rows to average over; those of the fit if not given.
     weights : str or (N,) array, optional
         Case weights of `newdata`.
-    data : data frame, optional
-        The data of the fit, where it does not have them any more (after unpickling).
-    level : float in (0, 1)
-        Confidence level of the limits.
-    vcov : str or dict, optional
-        Covariance of the parameters, as in `vcov`.
-    re : {"marginal", "zero"}, optional
-        Of a fit with random effects: averaged over the groups there could be, or 0. "marginal" on the scales of
-        probabilities and ranks if not given, "zero" on the others (latent means are the same under both).
+    data, level, vcov, re
+        As in `emmeans`.
 
     Returns
     -------
