@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ._typing import FloatArray, IntArray, Progress
+from ._typing import FloatArray, Progress
 from .api import split_cost
-from .assess.crossval import draw_folds
+from .assess.crossval import dealt_rows, held_out
 from .assess.errors import MEASURES
 from .assess.resampled import group_codes
 from .checks import did_you_mean, flag, generator, jobs, whole
@@ -20,16 +20,11 @@ from .contestants import EXAMPLE, check, from_fits, from_methods
 from .design.build import build
 from .design.inputs import check_cost_labels
 from .exceptions import DataError, DataWarning, OptionError
-from .methods.shared.folds import recognised
 from .model.costs import CostMatrix
-from .model.sample import Rows, Sample
 from .progress import reporter
 from .results.compared import Comparison, failure_notes
 from .results.contestant import Contestant, Judged
 from .results.report.cells import count, counted
-
-# Rows that are dealt out one by one at most.
-_MOST_COPIES = 1_000_000
 
 
 def compare(
@@ -200,30 +195,12 @@ def _drawn(contestants: Sequence[Contestant], plan: _Plan, rng: np.random.Genera
             "groups of rows that belong together must not be connected all with all, as crossed groups of several "
             "fits are: no fold would be independent of the others. Compare such fits by loglik and aic."
         )
-    copies, each = _units(sample, groups)
-    most, what = (copies.size, "rows") if groups is None else (int(groups.max()) + 1, "groups of rows to keep together")
+    copies = dealt_rows(sample, groups)[0].size
+    most, what = (copies, "rows") if groups is None else (int(groups.max()) + 1, "groups of rows to keep together")
     if plan.cv > most:
         raise OptionError(f"cv must not exceed the number of {what}, {most}; got {plan.cv}.")
-    units = Sample(
-        rows=Rows(X=np.empty((copies.size, 0))), y=sample.y[copies], n_levels=sample.n_levels, cluster=groups
-    )
-    drawn = (draw_folds(units, plan.cv, rng) for _ in range(plan.repeats))
-    return [
-        np.stack([np.bincount(copies[folds == f], each[folds == f], sample.n) for f in range(plan.cv)])
-        for folds in drawn
-    ]
-
-
-def _units(sample: Sample, groups: IntArray | None) -> tuple[IntArray, FloatArray]:
-    """(n,) rows that are dealt out to folds, and their weights: a row of weight w as w rows.
-
-    Unless a flexible model would know its twins in another fold, or it stays with its group.
-    """
-    w, rows = sample.case_weights, np.arange(sample.n)
-    numbers = np.array_equal(w, np.rint(w)) and w.sum() <= _MOST_COPIES
-    if sample.weights is None or groups is not None or not numbers or recognised(sample.X, sample.y, w) is not None:
-        return rows, w
-    return np.repeat(rows, w.astype(np.intp)), np.ones(int(w.sum()))
+    alone = replace(sample, cluster=None)
+    return [held_out(alone, plan.cv, rng, cluster=groups) for _ in range(plan.repeats)]
 
 
 def _judged(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._typing import IntArray, Progress
+from .._typing import FloatArray, IntArray, Progress
 from ..checks import whole
 from ..exceptions import DataError
-from ..model.folds import stratified_folds
-from ..model.sample import Sample
+from ..model.folds import MOST_COPIES, recognised, stratified_folds
+from ..model.sample import Rows, Sample
 from .errors import ErrorTable, Predictions, deviations, error_table
 
 #: Fits to the first sample and predicts the second.
@@ -24,16 +24,22 @@ class CrossValidation:
 
     Attributes
     ----------
-    folds : (N,) fold 0..F-1 of every row
+    held : (F, N)
+        Case weight of every row that each fold holds out.
     predictions : tuple of Predictions
         One per fold, its rows in the order of the sample.
     tables : tuple of ErrorTable
         One per fold.
     """
 
-    folds: IntArray
+    held: FloatArray
     predictions: tuple[Predictions, ...]
     tables: tuple[ErrorTable, ...]
+
+    @property
+    def folds(self) -> IntArray:
+        """(N,) fold 0..F-1 of every row, of a row of several copies the one that holds most of them."""
+        return np.asarray(self.held.argmax(axis=0))
 
     @property
     def table(self) -> ErrorTable:
@@ -82,16 +88,56 @@ def cross_validate(
     DataError
         A rank that some training part would not have.
     """
-    folds = draw_folds(sample, n_folds, rng, stratified)
-    predictions = []
-    for fold in range(n_folds):
-        test = folds == fold
-        predictions.append(fit_predict(sample.take(~test), sample.take(test)))
+    predictions, parts = [], held_out(sample, n_folds, rng, stratified)
+    for fold, held in enumerate(parts):
+        train, test = (with_weights(sample, weights) for weights in (sample.case_weights - held, held))
+        predictions.append(fit_predict(train, test))
         if progress is not None:
             progress(fold + 1, n_folds, "cross-validation")
-    return CrossValidation(
-        folds=folds, predictions=tuple(predictions), tables=tuple(error_table(p) for p in predictions)
+    tables = tuple(error_table(p) for p in predictions)
+    return CrossValidation(held=parts, predictions=tuple(predictions), tables=tables)
+
+
+def held_out(
+    sample: Sample, n_folds: int, rng: np.random.Generator, stratified: bool = True, cluster: IntArray | None = None
+) -> FloatArray:
+    """(F, N) the case weight of every row that each fold holds out; a row of weight w is dealt out as w rows.
+
+    Parameters
+    ----------
+    sample, n_folds, rng, stratified
+        As in `cross_validate`.
+    cluster : (N,) codes, optional
+        Rows that stay together; the clusters of the sample if not given.
+    """
+    cluster = sample.cluster if cluster is None else cluster
+    copies, each = dealt_rows(sample, cluster)
+    units = Sample(
+        rows=Rows(X=np.empty((copies.size, 0))),
+        y=sample.y[copies],
+        n_levels=sample.n_levels,
+        cluster=None if cluster is None else cluster[copies],
     )
+    folds = draw_folds(units, n_folds, rng, stratified)
+    return np.stack([np.bincount(copies[folds == f], each[folds == f], sample.n) for f in range(n_folds)])
+
+
+def dealt_rows(sample: Sample, cluster: IntArray | None) -> tuple[IntArray, FloatArray]:
+    """(n,) rows that are dealt out to folds, and their weights: a row of weight w as w rows.
+
+    Unless it stays with its cluster, or a flexible model would know its twins in another fold.
+    """
+    w, rows = sample.case_weights, np.arange(sample.n)
+    counts = np.array_equal(w, np.rint(w)) and w.sum() <= MOST_COPIES
+    if sample.weights is None or cluster is not None or not counts or recognised(sample.X, sample.y, w) is not None:
+        return rows, w
+    return np.repeat(rows, w.astype(np.intp)), np.ones(int(w.sum()))
+
+
+def with_weights(sample: Sample, weights: FloatArray) -> Sample:
+    """The rows whose weight (N,) is positive, with it."""
+    part = sample.take(np.flatnonzero(weights > 0.0))
+    return part if sample.weights is None else replace(part, weights=weights[weights > 0.0])
 
 
 def draw_folds(sample: Sample, n_folds: int, rng: np.random.Generator, stratified: bool = True) -> IntArray:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._typing import IntArray
+from .._typing import AnyArray, FloatArray, IntArray
 from ..exceptions import OptionError
+
+#: Copies of rows dealt out one by one at most.
+MOST_COPIES = 1_000_000
+# Share of rows that come once below which copies are no matter of chance.
+_SINGLE = 0.2
 
 
 def stratified_folds(
@@ -57,3 +62,20 @@ def stratified_folds(
         chosen[g] = np.lexsort((held.sum(axis=1), crowding))[0]
         held[chosen[g]] += counts[g]
     return chosen[labels]
+
+
+def recognised(X: FloatArray, y: AnyArray, weights: FloatArray) -> IntArray | None:
+    """(N,) codes of rows alike that a flexible model would know again in another fold; None where it would not.
+
+    Copies in a table of few profiles, each with several levels, are answers of different people. So are a few among
+    rows that mostly come once: new rows will have such twins as often (Good 1953). Where columns tell nearly all rows
+    apart and nearly all come several times, copies held out would be judged by their own twins.
+    """
+    profile = np.unique(X, axis=0, return_inverse=True)[1].ravel() if X.shape[1] else np.zeros(y.size, dtype=np.intp)
+    pairs, code = np.unique(np.column_stack([y, profile]), axis=0, return_inverse=True)
+    repeated = len(pairs) < y.size or bool((weights > 1.0).any())
+    if not repeated or profile.max() + 1 <= 0.5 * len(pairs):
+        return None
+    code = np.asarray(code.ravel(), dtype=np.intp)
+    times = np.bincount(code, weights)
+    return code if times[times <= 1.0].sum() < _SINGLE * times.sum() else None

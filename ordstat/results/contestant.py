@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from .._typing import FloatArray, IntArray
+from ..assess.crossval import with_weights
 from ..assess.errors import MEASURES, error_table
 from ..model.fit import Fit
 from ..model.sample import Sample
@@ -104,7 +105,7 @@ class Contestant:
 
     def _judged(self, held: FloatArray, cost: Any, rng: np.random.Generator) -> Judged:
         sample = self.sample
-        train, test = _weighted(sample, sample.case_weights - held), _weighted(sample, held)
+        train, test = with_weights(sample, sample.case_weights - held), with_weights(sample, held)
         begun = time.perf_counter()
         fit = self.learner.fit(train, rng)
         seconds = time.perf_counter() - begun
@@ -115,9 +116,3 @@ class Contestant:
 
     def _results(self, fit: Fit) -> Any:
         return cast(Any, self.method).results_class("", self.design, self.method, fit, calibrated=self.calibrated)
-
-
-def _weighted(sample: Sample, weights: FloatArray) -> Sample:
-    """The rows of positive weight."""
-    part = sample.take(np.flatnonzero(weights > 0.0))
-    return part if sample.weights is None else replace(part, weights=weights[weights > 0.0])

@@ -10,6 +10,7 @@ import pandas as pd
 
 from .._typing import FloatArray, IntArray, Progress
 from ..assess.bounds import Bound, MarginBounds
+from ..assess.crossval import dealt_rows
 from ..assess.errors import ErrorTable, Predictions, bootstrap_table, confusion, error_table
 from ..assess.intervals import reliability
 from ..assess.margins import DeltaErrors, delta_errors
@@ -43,7 +44,8 @@ def error_measures(
     cv : int, optional
         Number of folds of a cross-validation: gives columns "cv" and "cv se". Clusters stay in one fold, and so do the
         groups of random effects (of crossed ones the more numerous), whose rows are then predicted by averages over
-        the random effects.
+        the random effects. A row of whole weight w is dealt out as w rows, unless columns tell nearly all rows apart,
+        so that a flexible model would know the twins of a held-out row.
     bootstrap : int, optional
         Number of bootstrap samples of rows (of clusters or groups of random effects, where the fit has them) behind
         columns "training se" and "new data se".
@@ -93,7 +95,8 @@ def _check_folds(fit: FittedRanker, cv: Any) -> None:
         return
     sample = fit.divisible
     whole("cv: the number of folds", cv, 2)
-    most, what = (sample.n, "rows") if sample.cluster is None else (np.unique(sample.cluster).size, "clusters")
+    rows = dealt_rows(sample, sample.cluster)[0].size
+    most, what = (rows, "rows") if sample.cluster is None else (np.unique(sample.cluster).size, "clusters")
     if cv > most:
         raise OptionError(f"cv: the number of folds must not exceed the number of {what}, {most}; got {cv}.")
 

@@ -7,30 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray, IntArray
-from ...model.folds import stratified_folds
+from ...model.folds import MOST_COPIES, recognised, stratified_folds
 from ...model.sample import Sample
-
-# Share of rows that come once below which copies are no matter of chance.
-_SINGLE = 0.2
-# Copies of rows dealt out one by one at most.
-_MOST_COPIES = 1_000_000
-
-
-def recognised(X: FloatArray, y: AnyArray, weights: FloatArray) -> IntArray | None:
-    """(N,) codes of rows alike that a flexible model would know again in another fold; None where it would not.
-
-    Copies in a table of few profiles, each with several levels, are answers of different people. So are a few among
-    rows that mostly come once: new rows will have such twins as often (Good 1953). Where columns tell nearly all rows
-    apart and nearly all come several times, copies held out would be judged by their own twins.
-    """
-    profile = np.unique(X, axis=0, return_inverse=True)[1].ravel() if X.shape[1] else np.zeros(y.size, dtype=np.intp)
-    pairs, code = np.unique(np.column_stack([y, profile]), axis=0, return_inverse=True)
-    repeated = len(pairs) < y.size or bool((weights > 1.0).any())
-    if not repeated or profile.max() + 1 <= 0.5 * len(pairs):
-        return None
-    code = np.asarray(code.ravel(), dtype=np.intp)
-    times = np.bincount(code, weights)
-    return code if times[times <= 1.0].sum() < _SINGLE * times.sum() else None
 
 
 def held_weights(X: FloatArray, y: AnyArray, weights: FloatArray, folds: int, rng: np.random.Generator) -> FloatArray:
@@ -53,7 +31,7 @@ def held_weights(X: FloatArray, y: AnyArray, weights: FloatArray, folds: int, rn
         first = np.unique(alike, return_index=True)[1]
         one_each = _dealt(y[first], np.arange(first.size), np.ones(first.size), folds, rng, first.size)
         return np.asarray((one_each > 0.0)[:, alike] * weights)
-    whole = bool((weights == np.rint(weights)).all()) and weights.sum() <= _MOST_COPIES
+    whole = bool((weights == np.rint(weights)).all()) and weights.sum() <= MOST_COPIES
     copies = np.repeat(np.arange(y.size), weights.astype(np.intp)) if whole else np.arange(y.size)
     each = np.ones(copies.size) if whole else weights
     return _dealt(y, copies, each, folds, rng, y.size)
