@@ -85,7 +85,8 @@ class KernelCumulativeLink(Method):
     kernel's space; the thresholds are free. H is linear in the eigenvectors of the centred kernel matrix, or in the
     kernel at landmarks [Williams & Seeger 2001], and Newton's method does the rest. Under the prior that the penalty
     stands for, H is a Gaussian process of covariance k / penalty, and the marginal likelihood of that ("evidence", by
-    Laplace's approximation) chooses the penalty [Williams & Barber 1998; Chu & Ghahramani 2005].
+    Laplace's approximation) chooses the penalty [Williams & Barber 1998; Chu & Ghahramani 2005]. Weights that are no
+    numbers of rows count as their multiple of mean 1 there, so that their scale does not matter.
 
     Parameters
     ----------
@@ -267,6 +268,7 @@ class KernelCumulativeLink(Method):
         moved = potential.offset - float(features.constants @ b)
         rule = LatentRule(KernelScore(potential), theta + moved, training.family, self.cost_matrix)
         some = np.arange(0, training.rows.size, max(training.rows.size // _CHECKED, 1))
+        unit = float(sample.case_weights.sum() / rows.weights.sum())  # of weights that are no numbers of rows
         scores = rule.scores(sample.rows)
         by = _HOW.get(str(self.penalty), "the evidence") if choice.trials else ""
         fit = KernelFit(
@@ -285,8 +287,8 @@ class KernelCumulativeLink(Method):
             spread=float(np.sqrt(rows.variance / choice.penalty)),
             columns=b.size,
             effective=_effective(rows, optimum),
-            loglik=optimum.at.loglik + 0.5 * choice.penalty * float(b @ b),
-            null_loglik=-rows.null_loss() * float(rows.weights.sum()),
+            loglik=unit * (optimum.at.loglik + 0.5 * choice.penalty * float(b @ b)),
+            null_loglik=-rows.null_loss() * float(sample.case_weights.sum()),
             log_evidence=log_evidence(rows, optimum),
             trials=choice.trials,
             by=by + (f" in {self.folds} folds" if held_out else ""),

@@ -278,3 +278,26 @@ def test_an_offset_moves_the_score(frame):
     moved, plain = (method.fit(s, np.random.default_rng(0)) for s in (sample, bare))
     np.testing.assert_allclose(moved.rule.theta, plain.rule.theta + 5.0, atol=1e-8)
     np.testing.assert_allclose(moved.scores, plain.scores + 5.0, atol=1e-8)
+
+
+def test_scales_of_weights_do_not_move_the_fit_and_its_likelihood_is_in_their_units() -> None:
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"x": rng.normal(size=90), "w": rng.uniform(0.2, 1.0, 90)})
+    frame["y"] = np.digitize(frame["x"] + rng.logistic(size=90), [-1.0, 0.0, 1.0])
+    one, other = (ordfit("y ~ x", frame, "kernel-clm", weights=c * frame["w"], penalty=1.0) for c in (1.0, 1.5))
+    p = one.predict(type="prob").to_numpy()
+    np.testing.assert_allclose(p, other.predict(type="prob"), rtol=1e-7)
+    expected = frame["w"] @ np.log(p[np.arange(90), frame["y"]])
+    assert one.fit.loglik == pytest.approx(expected, rel=1e-9)
+    assert other.fit.loglik == pytest.approx(1.5 * expected, rel=1e-7)
+
+
+def test_the_spread_is_that_of_weighted_rows() -> None:
+    """Weighted rows against their copies; x is 1 in 1 % of the rows, so that the variance of x is 0.0098."""
+    frame = pd.DataFrame({"x": [0.0, 1.0] * 3, "y": [0, 0, 1, 1, 2, 2], "w": [400, 3, 300, 4, 300, 3]})
+    linear = KernelCumulativeLink(kernel="linear", penalty=1.0, scaling=None)
+    weighted = ordfit("y ~ x", frame, linear, weights="w")
+    copies = ordfit("y ~ x", frame.loc[frame.index.repeat(frame["w"])].reset_index(drop=True), linear)
+    share = 10.0 / 1010.0
+    assert weighted.fit.spread == pytest.approx(np.sqrt(share * (1.0 - share)), rel=1e-9)
+    assert copies.fit.spread == pytest.approx(weighted.fit.spread, rel=1e-9)

@@ -49,8 +49,9 @@ class Features:
     landmarks: IntArray | None = None
 
     def variance(self, weights: FloatArray) -> float:
-        """Mean squared length of rows of these weights (N,): the variance of H(x) under b ~ N(0, I), over the rows."""
-        return float(np.average(np.square(self.values).sum(axis=1), weights=weights))
+        """Over rows of these weights (N,), about their mean: the variance of H(x) under b ~ N(0, I)."""
+        apart = self.values - np.average(self.values, axis=0, weights=weights)
+        return float(np.average(np.square(apart).sum(axis=1), weights=weights))
 
 
 def exact_features(kernel: Kernel, X: FloatArray, rows: IntArray) -> Features:
