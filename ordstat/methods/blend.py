@@ -23,11 +23,19 @@ from .base import Method, Needs, cost_option, jobs_option, option
 from .shared.folds import as_rows, held_weights
 from .shared.members import fitted_member, member
 from .shared.selection import ticking
+from .shared.work import Work
 
 #: How members count.
 AVERAGES = {"equal": "all the same", "stacked": "by the ranked probability score of rows held out"}
-# Rows up to which kernel methods are among the members.
-_MOST_ROWS = 5000
+#: The usual members and their options, in the order of their worth in blends on public data.
+_USUAL: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("ordboost", {}),
+    ("rps-forest", {}),
+    ("kernel-clm", {}),
+    ("redsvm", {"C": "cv"}),
+)
+# Rows up to which the kernel methods, which come last, are among them.
+_MOST_ROWS, _WITHOUT_KERNELS = 5000, 2
 _ROUNDING = 1e-9
 
 
@@ -107,13 +115,33 @@ class Blend(Method):
 
     def methods(self, sample: Sample) -> tuple[Method, ...]:
         """The members for a sample."""
+        return self._chosen(len(_USUAL) if sample.case_weights.sum() <= _MOST_ROWS else _WITHOUT_KERNELS)
+
+    def _chosen(self, most: int) -> tuple[Method, ...]:
+        """The members that were asked for, or so many of the usual ones."""
         if self.members is not None:
             return tuple(member("members", one, self) for one in self.members)
-        usual: list[tuple[str, dict[str, Any]]] = [("ordboost", {}), ("rps-forest", {})]
-        if sample.case_weights.sum() <= _MOST_ROWS:
-            usual += [("kernel-clm", {}), ("redsvm", {"C": "cv"})]
-        named = [(cast(Any, member("members", name, self)), more) for name, more in usual]
+        named = [(cast(Any, member("members", name, self)), more) for name, more in _USUAL[:most]]
         return tuple(replace(one, n_jobs=self.n_jobs, **more) for one, more in named)
+
+    @property
+    def _fits(self) -> int:
+        """How often a member is fitted: once more for each fold held out."""
+        return 1 + self.folds * (self.average == "stacked")
+
+    def work(self, sample: Sample) -> Work | None:
+        """Of all members, one after another."""
+        found = [work for one in self.methods(sample) if (work := one.work(sample)) is not None]
+        if not found:
+            return super().work(sample)
+        heaviest = max(found, key=lambda work: (work.seconds, work.memory))
+        memory, seconds = max(work.memory for work in found), sum(work.seconds for work in found)
+        whole = replace(heaviest, what=f"has a member that {heaviest.what}", memory=memory, seconds=seconds)
+        return whole.times(self._fits)
+
+    def duration(self, sample: Sample) -> float:
+        """Of all members, one after another."""
+        return self._fits * sum(one.duration(sample) for one in self.methods(sample))
 
     def candidates(self, sample: Sample) -> tuple[Candidate, ...]:
         """Methods that a time is to be shared by: none."""
@@ -141,7 +169,7 @@ class Blend(Method):
         methods = self.methods(sample)
         seeds = rng.integers(2**63, size=len(methods))
         stacked = self.average == "stacked"
-        tick = ticking(progress, len(methods) * (1 + self.folds * stacked))
+        tick = ticking(progress, len(methods) * self._fits)
         shares, held_out, gap = np.full(len(methods), 1.0 / len(methods)), None, 0.0
         if stacked:
             shares, held_out, gap = self._stacked(sample, methods, seeds, rng, tick)
@@ -196,7 +224,7 @@ class Auto(Blend):
     extremely randomised trees, the kernel cumulative model, RED-SVM with C by cross-validation and calibrated scores.
     Each becomes a member where its time, as the methods estimate it from rows, columns and levels, fits into what the
     ones before it have left. The clock is not looked at, so that the same call gives the same fit anywhere; estimates
-    are right to a factor of about three. `fit.members` lists all, with their seconds.
+    are rough, and small fits take longer than they say. `fit.members` lists all, with their seconds.
 
     Parameters
     ----------
@@ -222,32 +250,19 @@ class Auto(Blend):
 
     def methods(self, sample: Sample) -> tuple[Method, ...]:
         """The candidates that are taken."""
-        marked = zip(self._all(), self.candidates(sample), strict=True)
+        marked = zip(self._chosen(len(_USUAL)), self.candidates(sample), strict=True)
         return tuple(one for one, candidate in marked if candidate.taken)
 
     def candidates(self, sample: Sample) -> tuple[Candidate, ...]:
         """All of them, with their seconds, in their order."""
         found: list[Candidate] = []
         left = self.time
-        for one in self._all():
-            seconds = one.duration(sample) * self._fits(one)
+        for one in self._chosen(len(_USUAL)):
+            seconds = one.duration(sample) * self._fits
             taken = not found or seconds <= left
             left -= seconds * taken
             found.append(Candidate(name=repr(one), seconds=seconds, taken=taken))
         return tuple(found)
-
-    def _all(self) -> tuple[Method, ...]:
-        if self.members is not None:
-            return tuple(member("members", one, self) for one in self.members)
-        usual: list[tuple[str, dict[str, Any]]] = [
-            ("ordboost", {}), ("rps-forest", {}), ("kernel-clm", {}), ("redsvm", {"C": "cv"})
-        ]  # fmt: skip
-        named = [(cast(Any, member("members", name, self)), more) for name, more in usual]
-        return tuple(replace(one, n_jobs=self.n_jobs, **more) for one, more in named)
-
-    def _fits(self, one: Method) -> int:
-        """How often a member is fitted: once more for each fold held out."""
-        return 1 + self.folds * (self.average == "stacked")
 
 
 def _weighted(sample: Sample, weights: FloatArray) -> Sample:

@@ -26,8 +26,8 @@ from .shared.work import Work
 _MOST_ROWS = 200_000
 # Rounding of means over trees.
 _ROUNDING = 1e-9
-# Bytes of a node, of which a tree has two for each row, and seconds for each row, column and level of a split.
-_BYTES, _SECONDS = 64.0, 3e-9
+# Bytes of a node, of which a tree has two for each row; seconds of a row, column and level of a split, and of a tree.
+_BYTES, _SECONDS, _TREE_SECONDS = 64.0, 3e-9, 1e-3
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -99,7 +99,8 @@ class RPSForest(Method):
         return Work(
             what=f"grows {self.trees} trees of up to {nodes / self.trees:.3g} nodes",
             memory=nodes * (_BYTES + 8.0 * (sample.n_levels - 1)),
-            seconds=_SECONDS * nodes * columns * sample.n_levels * max(math.log2(max(sample.n, 2)), 1.0),
+            seconds=_SECONDS * nodes * columns * sample.n_levels * max(math.log2(max(sample.n, 2)), 1.0)
+            + _TREE_SECONDS * self.trees,
             instead="Set a larger min_leaf=, or fewer trees=",
         )
 

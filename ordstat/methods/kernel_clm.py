@@ -36,7 +36,7 @@ from .shared.work import Work
 
 # Newton steps of a search for a penalty and of a fit; seconds of a product of a row by two features, and of one in the
 # eigenvectors of a matrix.
-_SEARCH_STEPS, _STEPS, _SECONDS, _EIGEN_SECONDS = 40.0, 10.0, 2e-11, 2e-10
+_SEARCH_STEPS, _STEPS, _SECONDS, _EIGEN_SECONDS = 15.0, 10.0, 2e-11, 2e-10
 # Arrays of all rows by features, and of pairs of features, held at once.
 _FEATURES, _PAIRS = 3.0, 4.0
 # Rows that are scored anew after the fit, about.

@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import REDSVM, Auto, Blend, CumulativeLink, OptionError, RPSForest, ordfit
+from ordstat import REDSVM, Auto, Blend, CumulativeLink, KernelCumulativeLink, OptionError, RPSForest, ordfit
 from ordstat.exceptions import DataError
 from ordstat.methods.shared.folds import held_weights
+from ordstat.methods.shared.work import require_affordable
+from ordstat.model.sample import Rows, Sample
 from ordstat.solvers.simplex import simplex_weights
 
 
@@ -145,3 +147,22 @@ def test_copies_among_single_rows_are_dealt_out():
     assert ((parted == 1.0) & (some == 2.0)).any()
     together = held_weights(x, y, np.full(60, 3.0), 5, rng)
     assert set(np.unique(together)) == {0.0, 3.0}
+
+
+def test_members_are_counted_in_the_estimate_of_work() -> None:
+    """The kernel matrix of 20000 rows does not fit, alone or in a blend; stacking fits every member for every fold."""
+    rng = np.random.default_rng(0)
+    sample = Sample(rows=Rows(X=rng.normal(size=(20_000, 3))), y=np.arange(20_000) % 3, n_levels=3)
+    heavy = KernelCumulativeLink(landmarks="all")
+    alone, blend = heavy.work(sample), Blend(members=(heavy, "logit")).work(sample)
+    assert blend is not None and blend.memory == alone.memory and blend.seconds >= alone.seconds
+    with pytest.raises(DataError, match=r"has a member that takes products .* force=True"):
+        require_affordable(blend, "Blend", sample.n)
+    stacked = Blend(members=(heavy, "logit"), average="stacked", folds=4).work(sample)
+    assert stacked is not None and stacked.seconds == pytest.approx(5 * blend.seconds)
+
+
+@pytest.mark.parametrize(("of", "member"), [(Blend, "auto"), (Auto, "blend"), (Blend, "blend"), (Auto, "auto")])
+def test_a_blend_is_no_member_of_a_blend(of: type, member: str) -> None:
+    with pytest.raises(OptionError, match="another method than a blend"):
+        of(members=("logit", member))

@@ -39,7 +39,7 @@ def member(name: str, value: Any, of: Any) -> Method:
         raise unknown(name, value, known.METHODS, of=of, also=", or a method value such as REDSVM(C=10)")
     if found.pairwise:
         raise OptionError(f"{name} must take columns; got {found!r}. Use a named kernel.")
-    if type(found) is type(of):
+    if isinstance(found, type(of)) or isinstance(of, type(found)):
         raise OptionError(f"{name} must be another method than a blend; got {found!r}. List its members themselves.")
     return found
 
