@@ -148,3 +148,13 @@ def test_refusals() -> None:
         ordfit("y ~ x1 + (1 + x1 | subj) + (1 | item)", data, quadrature=3)
     with pytest.raises(OptionError, match="quadrature must be at most 21 for a random term of 3 columns"):
         ordfit("y ~ x1 + (1 + x1 + a | subj)", data, quadrature=22)
+
+
+@pytest.mark.parametrize("nodes", [1, 5])
+def test_no_variance_at_all(nodes: int) -> None:
+    """The fit without random effects; their correlation is not known, and no warning of NumPy says so."""
+    fit = ordfit("rating ~ temp + contact + (1 + contact | bottle)", WINE, quadrature=nodes)
+    table = fit.varcorr()
+    np.testing.assert_array_equal(table["sd"], 0.0)
+    assert table.filter(like="corr").isna().all(axis=None)
+    assert fit.loglik == pytest.approx(ordfit("rating ~ temp + contact", WINE).loglik, abs=1e-9)
