@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from ..checks import one_of
 from ..model.likelihood.adjacent import Adjacent
@@ -11,7 +11,6 @@ from ..model.likelihood.cumulative import Cumulative
 from ..model.likelihood.family import Family
 from .base import Needs, option
 from .shared.likelihood import OrdinalRegression
-from .shared.mixed import RANDOM_PENALTIES, checked_quadrature
 from .shared.papers import AGRESTI
 
 #: What may become of rows whose thresholds are out of order.
@@ -59,7 +58,9 @@ class CumulativeLink(OrdinalRegression):
         Largest absolute component of the score, on columns of unit deviation, at which a fit counts as converged.
     quadrature : int or "auto"
         How random effects are integrated out, where the formula has some: 1 by Laplace's approximation, a number of
-        nodes for one term with one column by adaptive Gauss-Hermite quadrature.
+        nodes, for one term of up to three columns, by adaptive Gauss-Hermite quadrature: (1 + x | g) takes its square,
+        three columns its cube, of at most 10,000. "auto" raises the number until nothing that shows moves; other terms
+        stay with Laplace's approximation.
     random_penalty : "gamma" or None
         "gamma" adds the logarithm of every standard deviation of random effects, or of the determinant of the factor of
         their covariance, to the log-likelihood [Chung et al. 2013, 2015]: with few groups an estimate of 0, which says
@@ -84,8 +85,6 @@ class CumulativeLink(OrdinalRegression):
     """
 
     crossing: str = option("warn", one_of, CROSSING)
-    quadrature: int | str = option(1, checked_quadrature)
-    random_penalty: str | None = option(None, one_of, RANDOM_PENALTIES)
 
     family: ClassVar[type[Family]] = Cumulative
     papers: ClassVar[tuple[str, ...]] = (
@@ -94,17 +93,6 @@ class CumulativeLink(OrdinalRegression):
         AGRESTI,
         "Christensen, R. H. B. ordinal: Regression Models for Ordinal Data. R package.",
     )
-
-    @property
-    def nodes(self) -> int | str:
-        return self.quadrature
-
-    def at_nodes(self, nodes: int) -> Self:
-        return replace(self, quadrature=nodes)
-
-    @property
-    def off_zero(self) -> str | None:
-        return self.random_penalty
 
     @property
     def refuses_crossing(self) -> bool:
@@ -140,6 +128,10 @@ class AdjacentCategory(OrdinalRegression):
         Newton steps allowed.
     tol : float
         Largest absolute component of the score, on columns of unit deviation, at which a fit counts as converged.
+    quadrature : int or "auto"
+        How random effects are integrated out, where the formula has some, as in `CumulativeLink`.
+    random_penalty : "gamma" or None
+        Of their covariances, as in `CumulativeLink`.
 
     Raises
     ------
@@ -158,7 +150,7 @@ class AdjacentCategory(OrdinalRegression):
 
     family: ClassVar[type[Family]] = Adjacent
     #: No threshold stands beside a level without rows.
-    needs: ClassVar[Needs] = replace(OrdinalRegression.needs, absent_levels=False, random=False)
+    needs: ClassVar[Needs] = replace(OrdinalRegression.needs, absent_levels=False)
     papers: ClassVar[tuple[str, ...]] = (
         "Goodman, L. A. (1983). The analysis of dependence in cross-classifications having ordered categories, using "
         "log-linear models for frequencies and log-linear models for odds. Biometrics, 39, 149-160.",

@@ -151,9 +151,10 @@ def test_what_random_effects_do_not_go_with(arguments: dict[str, object], words:
         ordfit("rating ~ temp + (1 | judge)", WINE, **arguments)
 
 
-def test_nodes_are_for_one_column() -> None:
+def test_nodes_are_for_one_term() -> None:
+    """Of one column, or of up to three: `test_vector_quadrature.py`."""
     with pytest.raises(OptionError, match="one random term of one column"):
-        ordfit("rating ~ contact + (1 + contact | judge)", WINE, quadrature=7)
+        ordfit("rating ~ contact + (1 | judge) + (1 | bottle)", WINE, quadrature=7)
 
 
 def test_what_is_not_there_is_refused_in_words() -> None:

@@ -14,6 +14,7 @@ from scipy.integrate import quad
 from ordstat._typing import FloatArray
 from ordstat.design.build import build
 from ordstat.model.likelihood.cumulative import Cumulative
+from ordstat.model.likelihood.family import Family
 from ordstat.model.likelihood.flexible import link_of
 from ordstat.model.likelihood.links import LINKS, Link
 from ordstat.model.likelihood.third import curvature_slopes
@@ -46,10 +47,12 @@ SCALAR: dict[str, tuple[str, str, dict[str, Any], str]] = {
 }
 
 
-def model_of(case: tuple[str, str, dict[str, Any], str], link: Link) -> tuple[MixedModel, FloatArray]:
+def model_of(
+    case: tuple[str, str, dict[str, Any], str], link: Link, family: type[Family] = Cumulative
+) -> tuple[MixedModel, FloatArray]:
     """A model, and a point not far from no effects."""
     formula, data, arguments, threshold = case
-    problem = Problem.of(build(formula, load_data(data), **arguments).sample, Cumulative(link), None, threshold)
+    problem = Problem.of(build(formula, load_data(data), **arguments).sample, family(link), None, threshold)
     model = MixedModel.of(problem)
     alpha, rest = problem.start()
     fixed = in_order(alpha.reshape(-1, problem.user_scale().G.shape[0]), rest)

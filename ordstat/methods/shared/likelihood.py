@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..._typing import FloatArray, Progress
-from ...checks import number, one_spelled, whole
+from ...checks import number, one_of, one_spelled, whole
 from ...exceptions import OptionError
 from ...model.costs import CostField
 from ...model.fit import BallGeometry, Certificate, Geometry, Information, LikelihoodFit, Trace
@@ -35,7 +35,7 @@ from ...solvers.likelihood.rows import CHUNK
 from ...solvers.likelihood.user_scale import in_order
 from ...solvers.threads import one_blas_thread
 from ..base import Method, Needs, cost_option, option
-from .mixed import check_random, with_random_effects
+from .mixed import RANDOM_PENALTIES, check_random, checked_quadrature, with_random_effects
 from .work import Work
 
 # Arrays of a number for each pair of thresholds of the rows at work, and seconds of a number in all Newton steps.
@@ -72,6 +72,8 @@ class OrdinalRegression(Method):
     cost: CostField = cost_option("classification")
     max_iter: int = option(100, whole, 1)
     tol: float = option(1e-6, number, above=0.0)
+    quadrature: int | str = option(1, checked_quadrature)
+    random_penalty: str | None = option(None, one_of, RANDOM_PENALTIES)
 
     family: ClassVar[type[Family]]
     needs: ClassVar[Needs] = Needs(nominal=True, scale=True, random=True, offset=True, cluster=True, absent_levels=True)
@@ -90,7 +92,9 @@ class OrdinalRegression(Method):
         super().check(sample)
         free = self.link if isinstance(self._latent(), FlexibleLink) else None
         check_random(
-            sample, self.off_zero, **{"penalty=": self.penalty, "start=": self.start, "a free parameter of link=": free}
+            sample,
+            self.random_penalty,
+            **{"penalty=": self.penalty, "start=": self.start, "a free parameter of link=": free},
         )
 
     def work(self, sample: Sample) -> Work | None:
@@ -115,19 +119,9 @@ class OrdinalRegression(Method):
         """Whether thresholds are to be in order all over the range of the nominal columns."""
         return False
 
-    @property
-    def nodes(self) -> int | str:
-        """How random effects are integrated out: 1 by Laplace's approximation, nodes of quadrature, or "auto"."""
-        return 1
-
     def at_nodes(self, nodes: int) -> Self:
         """The method with random effects integrated out by so many nodes."""
-        return self
-
-    @property
-    def off_zero(self) -> str | None:
-        """The penalty that keeps covariances of random effects off their boundary."""
-        return None
+        return replace(self, quadrature=nodes)
 
     def _latent(self) -> Link | FlexibleLink:
         """The link, or the family of links whose parameter is estimated."""
@@ -208,7 +202,7 @@ class OrdinalRegression(Method):
         )
         if sample.rows.random is None:
             return fit
-        return with_random_effects(fit, sample, problem, found, self.nodes, self.max_iter, self.off_zero)
+        return with_random_effects(fit, sample, problem, found, self.quadrature, self.max_iter, self.random_penalty)
 
     def _checked_penalty(self, latent: Link | FlexibleLink) -> float | str | None:
         penalty = _penalty(self.penalty)

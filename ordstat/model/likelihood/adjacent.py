@@ -18,10 +18,11 @@ from scipy.special import logsumexp
 
 from ..._typing import FloatArray, IntArray
 from .cumulative import both_tails, log_odds_above
-from .family import Family, RowTerms, chained
+from .family import Family, LocationTerms, RowTerms, chained
 from .flexible import mirrored
 from .links import Link
 from .predictor import Predictor
+from .third import curvature_slopes
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,14 @@ class Adjacent(Family):
         above, below = both_tails(self._mirror, eta)
         return -(above.b + below.a).reshape(eta.shape), (above.h_ll - below.h_uu).reshape(eta.shape)
 
+    def _ratio_bend(self, eta: FloatArray) -> FloatArray:
+        """r''', of the shape of eta."""
+        flat, infinite = eta.reshape(-1), np.full(eta.size, np.inf)
+        above, below = both_tails(self._mirror, eta)
+        by_l = curvature_slopes(self._mirror, infinite, flat, infinite, above)[1]
+        by_u = curvature_slopes(self._mirror, flat, -infinite, infinite, below)[0]
+        return (by_u - by_l).reshape(eta.shape)
+
     @property
     def concave(self) -> bool:
         return self.link.name == "logit"
@@ -68,13 +77,41 @@ class Adjacent(Family):
         log_p = self._log_p(eta)
         below, above = _sums(np.exp(log_p))
         first, curve = (values.T for values in self._ratio_slopes(eta))
-        by_ratio = np.where(y > np.arange(len(first))[:, None], below.T, -above.T)
+        by_ratio = _by_ratio(below, above, y).T
         A = None
         if second:
             low, high, diagonal = _pairs(len(first))
             A = below.T[low] * above.T[high] * first[:, None] * first[None, :]
             A[diagonal] -= by_ratio * curve
         return chained(log_p[np.arange(y.size), y], by_ratio * first, A, predictor, eta.T)
+
+    def by_location(self, predictor: Predictor, y: IntArray) -> LocationTerms | None:
+        eta, s = predictor.eta(), predictor.s
+        log_p = self._log_p(eta)
+        below, above = _sums(np.exp(log_p))
+        first, second = self._ratio_slopes(eta)
+        by_ratio = _by_ratio(below, above, y)
+        bent = np.einsum("nk,nk->n", first, _covariances(below, above, first))
+        bent -= np.einsum("nk,nk->n", by_ratio, second)
+        score = -s * np.einsum("nk,nk->n", by_ratio, first)
+        return LocationTerms(log_p[np.arange(y.size), y], score, s * s * bent)
+
+    def curvature_slopes(self, predictor: Predictor, y: IntArray) -> FloatArray:
+        """With P_jl = C_min S_max, u = P r' and w = P r'', the curvature is s^2 (r'u - sum_j ([y > j] - S_j) r''_j).
+
+        By r_m the first part moves by g_m = Cov([y > m], (D - E D)^2), D = sum_{j<y} r'_j, so that by eta_m all moves
+        by T_m = 2 u_m r''_m + (g_m + w_m) r'_m - ([y > m] - S_m) r'''_m: by theta_m s^3 T_m, by H minus their sum, by
+        tau as s and all eta shrink.
+        """
+        eta, s = predictor.eta(), predictor.s
+        below, above = _sums(np.exp(self._log_p(eta)))
+        (first, second), third = self._ratio_slopes(eta), self._ratio_bend(eta)
+        by_ratio = _by_ratio(below, above, y)
+        u, w = (_covariances(below, above, values) for values in (first, second))
+        T = 2.0 * u * second + (_third_moments(below, above, first, u) + w) * first - by_ratio * third
+        bent = np.einsum("nk,nk->n", first, u) - np.einsum("nk,nk->n", by_ratio, second)
+        by_tau = -s * s * (2.0 * bent + np.einsum("nk,nk->n", T, eta))
+        return np.vstack([s**3 * T.T, -(s**3) * T.sum(axis=1), by_tau])
 
     def probabilities(self, predictor: Predictor) -> FloatArray:
         return np.exp(self._log_p(predictor.eta()))
@@ -141,6 +178,36 @@ class Adjacent(Family):
 def _sums(p: FloatArray) -> tuple[FloatArray, FloatArray]:
     """(n, K-1) P(y <= k) and P(y > k), each a sum of its own."""
     return np.cumsum(p, axis=1)[:, :-1], np.cumsum(p[:, ::-1], axis=1)[:, -2::-1]
+
+
+def _by_ratio(below: FloatArray, above: FloatArray, y: IntArray) -> FloatArray:
+    """(n, K-1) [y > j] - S_j."""
+    return np.where(y[:, None] > np.arange(below.shape[1]), below, -above)
+
+
+def _up_to(values: FloatArray) -> FloatArray:
+    """Sums over the places up to each."""
+    return np.cumsum(values, axis=1)
+
+
+def _beyond(values: FloatArray) -> FloatArray:
+    """Sums over the places after each."""
+    return np.asarray(np.cumsum(values[:, ::-1], axis=1)[:, ::-1] - values)
+
+
+def _covariances(below: FloatArray, above: FloatArray, values: FloatArray) -> FloatArray:
+    """(n, K-1) sum_l C_min(j,l) S_max(j,l) values_l: Cov([y > j], sum_{l<y} values_l)."""
+    return above * _up_to(below * values) + below * _beyond(above * values)
+
+
+def _third_moments(below: FloatArray, above: FloatArray, values: FloatArray, u: FloatArray) -> FloatArray:
+    """(n, K-1) Cov([y > m], (D - E D)^2), D = sum_{l<y} values_l, from u = `_covariances` of the values.
+
+    With values, C_j falls by u_j and S_j rises by it, so that C_min S_max moves by C_min u_max - u_min S_max.
+    """
+    moved = u * values
+    lower = u * _up_to(below * values) - above * _up_to(moved)
+    return lower + below * _beyond(moved) - u * _beyond(above * values)
 
 
 def _pairs(count: int) -> tuple[IntArray, IntArray, tuple[IntArray, ...]]:

@@ -135,7 +135,8 @@ class Family(ABC):
     def curvature_slopes(self, predictor: Predictor, y: IntArray) -> FloatArray:
         """(Q, n) derivatives of -d2 log p / dH2 by the predictors of `terms`, inside the domain."""
         raise OptionError(
-            f"Random effects must go with a cumulative link model; got an {self.name.lower()}. Use method='clm'."
+            f"Random effects must go with a cumulative or an adjacent-category model; got a model of another family, "
+            f"{self.name}. Use method='clm'."
         )
 
     @abstractmethod

@@ -67,12 +67,13 @@ class EffectsOfGroups:
         return out
 
     def correlation_slopes(self, r: int, s: int) -> FloatArray:
-        """(m',) derivatives of the correlation of two columns."""
+        """(m',) derivatives of the correlation of two columns; NaN where one has no deviation."""
         rows, columns = self.entries
         sd, rho, by_sd = self.deviations, self.correlations[r, s], self.deviation_slopes()
-        out = -rho * (by_sd[r] / sd[r] + by_sd[s] / sd[s])
-        out[rows == r] += self.factor[s, columns[rows == r]] / (sd[r] * sd[s])
-        out[rows == s] += self.factor[r, columns[rows == s]] / (sd[r] * sd[s])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            out = -rho * (by_sd[r] / sd[r] + by_sd[s] / sd[s])
+            out[rows == r] += self.factor[s, columns[rows == r]] / (sd[r] * sd[s])
+            out[rows == s] += self.factor[r, columns[rows == s]] / (sd[r] * sd[s])
         return np.asarray(out)
 
 

@@ -57,10 +57,10 @@ def latent_shares(r: FittedLikelihood) -> dict[str, float]:
     """Share of the latent variance that is between the groups of each term; with slopes, of mean variance.
 
     Nakagawa, Johnson and Schielzeth (2017), with the variance of the latent distribution; nothing for links whose
-    latent distribution has none, and beside scale effects.
+    latent distribution has none, for families without a latent variable, and beside scale effects.
     """
     marginal, rows = r.fit.marginal, r.design.sample.rows
-    own = LATENT.get(r.family.link.name)
+    own = LATENT.get(r.family.link.name) if r.family.ordered else None
     if marginal is None or own is None or rows.random is None or rows.scale is not None:
         return {}
     weights = r.design.sample.case_weights

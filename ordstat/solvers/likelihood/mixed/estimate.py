@@ -19,7 +19,7 @@ from .leave_out import one_step
 from .model import MixedModel
 from .new_rows import Moments, moments
 from .penalty import log_determinant, penalised
-from .quadrature import check_scalar, evaluate_by_nodes, row_scores_by_nodes
+from .quadrature import check_grid, evaluate_by_nodes, row_scores_by_nodes, within_reach
 from .scalar import compiled, evaluate_compiled, nodes_of
 from .search import Found, Objective, maximise
 
@@ -295,8 +295,9 @@ def mixed_estimate(
     if quadrature != "auto":
         return by_rule(psi, int(quadrature))
     at = by_rule(psi, 1)
-    scalar = len(model.terms) == 1 and model.terms[0].q == 1
-    for nodes in RULES if scalar else ():
+    for nodes in RULES:
+        if not within_reach(model.terms, nodes):
+            break
         finer = by_rule(at.likelihood.at.psi, nodes)
         if _same(at, finer):
             return finer
@@ -316,7 +317,7 @@ def _by_rule(
 ) -> MixedEstimate:
     """The estimates by a rule of so many nodes."""
     if quadrature != 1:
-        check_scalar(model.terms, quadrature)
+        check_grid(model.terms, quadrature)
     objective = objective_of(model, quadrature)
     boundaries: tuple[Boundary, ...] = ()
     if penalty is None:

@@ -1,11 +1,14 @@
-"""Gauss-Hermite quadrature over the effects of one random term with one column, and its exact gradient.
+"""Gauss-Hermite quadrature over the effects of one random term with few columns, and its exact gradient.
 
-Adaptive [Liu and Pierce 1994; Pinheiro and Bates 1995]: with tau = H_g^-1/2 and nodes v_j = v^ + sqrt(2) tau x_j,
-  log L_g = log sum_j w_j exp(x_j^2 + h_g(v_j)) + log tau - log(pi) / 2;
+Adaptive [Liu and Pierce 1994; Pinheiro and Bates 1995]: with B upper triangular, B B' = H_g^-1, and the nodes
+v_j = v^ + sqrt(2) B x_j of a product grid, of weights w_j,
+  log L_g = log sum_j w_j exp(x_j'x_j + h_g(v_j)) + log |B| - (q / 2) log(pi);
 one node is Laplace's approximation. In its gradient, with posterior weights pi_j of the nodes, the explicit terms are
-means over the nodes; A = sum_j pi_j h'(v_j) is added to X'rho before solving for q, since v^ moves all nodes; and s, e
-are multiplied by m = tau + sqrt(2) tau^2 sum_j pi_j x_j h'(v_j), since H moves their spread. The posterior means of the
-scores alone (Fisher's identity) are not the gradient of this sum. Without modes the nodes are x_j, as in R, and stay.
+means over the nodes; sum_j pi_j h'(v_j) is added to X'rho before solving for q, since v^ moves all nodes; and H moves
+B: from B'HB = I and B triangular, dB = -B up(B' dH B), up = the part above the diagonal and half of this [Murray 2016,
+arXiv 1602.07527]. With U = up(Gamma), Gamma = sqrt(2) sum_j pi_j B'h'(v_j) x_j', all that H does to log L_g is
+-<E, dH> / 2 with E = B (I + U + U') B', which stands for H^-1 in s and e. The posterior means of the scores alone
+(Fisher's identity) are not the gradient of this sum. Without modes the nodes are x_j, as in R, and stay.
 """
 
 from __future__ import annotations
@@ -18,50 +21,77 @@ from scipy.special import logsumexp
 
 from ...._typing import FloatArray
 from ....exceptions import OptionError
-from ....model.likelihood.predictor import Predictor
 from ....model.random_effects import RandomColumns
 from .blocks import Effects
 from .laplace import Evaluation, RowScores, State, state_at
 from .model import MixedModel
 
+#: Columns of a term, and nodes of a group, that a grid may have.
+MOST_COLUMNS, MOST_POINTS = 3, 10_000
+#: Posterior weight of a node, in all groups, below which it adds nothing to a mean.
+_NOTHING = 1e-20
 _SQRT_2 = float(np.sqrt(2.0))
 
 
 @dataclass(frozen=True, eq=False)
-class _Nodes:
-    """Nodes (G, Q) of every group, h there and the logarithms of what it is weighted by."""
+class _Grid:
+    """Nodes (J, q) of all groups before they are moved, and the logarithms (J,) of what h is weighted by."""
 
-    v: FloatArray
+    points: FloatArray
     log_weights: FloatArray
-    slopes: FloatArray  # h' (G, Q)
-    posterior: FloatArray
-    loglik: float
+    adaptive: bool
+
+    def at(self, j: int, modes: FloatArray, B: FloatArray) -> FloatArray:
+        """(G, q) v_j."""
+        if not self.adaptive:
+            return np.broadcast_to(self.points[j], modes.shape)
+        return np.asarray(modes + _SQRT_2 * B @ self.points[j])
 
 
-def check_scalar(terms: tuple[RandomColumns, ...], quadrature: int) -> None:
-    """OptionError where the random effects of a group are more than one number."""
+@cache
+def _grid(quadrature: int, q: int) -> _Grid:
+    points, weights = np.polynomial.hermite.hermgauss(abs(quadrature))
+    places = np.stack(np.meshgrid(*[np.arange(points.size)] * q, indexing="ij"), axis=-1).reshape(-1, q)
+    logs = np.log(weights) + points**2
+    return _Grid(points[places], logs[places].sum(axis=1), quadrature > 0)
+
+
+def within_reach(terms: tuple[RandomColumns, ...], quadrature: int) -> bool:
+    """Whether there is a grid of so many nodes a column."""
+    one = len(terms) == 1 and not terms[0].alike and terms[0].q <= MOST_COLUMNS
+    return bool(one and abs(quadrature) ** terms[0].q <= MOST_POINTS)
+
+
+def check_grid(terms: tuple[RandomColumns, ...], quadrature: int) -> None:
+    """OptionError where the random effects of a group are too many, or depend on those of other groups."""
+    if within_reach(terms, quadrature):
+        return
+    laplace = "Use quadrature=1, Laplace's approximation."
     if any(term.alike for term in terms):
         raise OptionError(
-            f"quadrature={quadrature} must go with independent groups; cov= makes them dependent. Use quadrature=1, "
-            "Laplace's approximation."
+            f"quadrature={quadrature} must go with independent groups; cov= makes them dependent. {laplace}"
         )
-    if len(terms) > 1 or terms[0].q > 1:
+    if len(terms) > 1 or terms[0].q > MOST_COLUMNS:
         raise OptionError(
-            f"quadrature={quadrature} must go with one random term of one column, such as (1 | group); got "
-            f"{sum(term.q for term in terms)} columns in {len(terms)} terms. Use quadrature=1, Laplace's approximation."
+            f"quadrature={quadrature} must go with one random term of one column, such as (1 | group), or of up to "
+            f"{MOST_COLUMNS}, such as (1 + x | group); got {sum(term.q for term in terms)} columns in {len(terms)} "
+            f"terms. {laplace}"
         )
+    q = terms[0].q
+    most = int(MOST_POINTS ** (1.0 / q) + 1e-9)
+    raise OptionError(
+        f"quadrature must be at most {most} for a random term of {q} columns, where a group has that many nodes to the "
+        f"power {q}; got {quadrature}. Take fewer."
+    )
 
 
 def evaluate_by_nodes(model: MixedModel, quadrature: int, psi: FloatArray, start: Effects) -> Evaluation | None:
-    """The integrated log-likelihood at psi by |quadrature| nodes; None outside the domain."""
+    """The integrated log-likelihood at psi by |quadrature| nodes a column; None outside the domain."""
     at = state_at(model, psi, start)
-    nodes = None if at is None else _nodes(at, quadrature)
+    nodes = None if at is None else _Nodes.of(at, quadrature)
     if at is None or nodes is None:
         return None
-    tau = _spread(at)
-    spread = float(np.log(_SQRT_2 * tau).sum()) if quadrature > 0 else 0.0
-    loglik = nodes.loglik + spread - 0.5 * tau.size * float(np.log(2.0 * np.pi))
-    gradient = _row_scores(at, nodes, quadrature).total()
+    loglik, gradient = nodes.loglik(), _row_scores(at, nodes).total()
     if not (np.isfinite(loglik) and np.isfinite(gradient).all()):
         return None
     return Evaluation(
@@ -70,73 +100,111 @@ def evaluate_by_nodes(model: MixedModel, quadrature: int, psi: FloatArray, start
 
 
 def row_scores_by_nodes(at: State, quadrature: int) -> RowScores:
-    """Of the approximation by |quadrature| nodes."""
-    nodes = _nodes(at, quadrature)
+    """Of the approximation by |quadrature| nodes a column."""
+    nodes = _Nodes.of(at, quadrature)
     assert nodes is not None
-    return _row_scores(at, nodes, quadrature)
+    return _row_scores(at, nodes)
 
 
-@cache
-def _rule(quadrature: int) -> tuple[FloatArray, FloatArray]:
-    """Nodes and weights."""
-    points, weights = np.polynomial.hermite.hermgauss(abs(quadrature))
-    return points, weights
+@dataclass(frozen=True, eq=False)
+class _Nodes:
+    """The grid, the logarithms (G, J) of every group's weighted exp(h) at its nodes, and B (G, q, q)."""
 
+    grid: _Grid
+    B: FloatArray
+    heights: FloatArray
 
-def _spread(at: State) -> FloatArray:
-    """(G,) tau."""
-    return np.sqrt(at.modes.factor.inverse[:, 0, 0])
-
-
-def _nodes(at: State, quadrature: int) -> _Nodes | None:
-    points, weights = _rule(quadrature)
-    tau = _spread(at)
-    v = at.modes.v[0] + _SQRT_2 * tau[:, None] * points if quadrature > 0 else np.tile(points, (tau.size, 1))
-    return _at_nodes(at.model, at.bare, at, v, np.log(weights) + points**2)
-
-
-def _at_nodes(
-    model: MixedModel, predictor: Predictor, at: State, v: FloatArray, log_weights: FloatArray
-) -> _Nodes | None:
-    term, x = model.terms[0], at.x[0][:, 0]
-    h, slopes = np.empty_like(v), np.empty_like(v)
-    for j in range(v.shape[1]):
-        terms = model.family.by_location(replace(predictor, H=predictor.H + x * v[term.codes, j]), model.y)
-        if terms is None:
+    @classmethod
+    def of(cls, at: State, quadrature: int) -> _Nodes | None:
+        """None outside the domain."""
+        model, term = at.model, at.model.terms[0]
+        grid, B = _grid(quadrature, term.q), _upper(at.modes.factor.inverse)
+        if B is None:
             return None
-        h[:, j] = _sums(term, model.weights * terms.log_p) - 0.5 * v[:, j] ** 2
-        slopes[:, j] = _sums(term, model.weights * x * terms.score) - v[:, j]
-    totals = logsumexp(h + log_weights, axis=1)
-    return _Nodes(v, log_weights, slopes, np.exp(h + log_weights - totals[:, None]), float(totals.sum()))
+        heights = np.empty((term.n_groups, len(grid.points)))
+        for j, logs in enumerate(grid.log_weights):
+            v = grid.at(j, at.modes.v[0], B)
+            terms = model.located(at.bare, model.shift(at.x, [v]))
+            if terms is None:
+                return None
+            heights[:, j] = _sums(term, model.weights * terms.log_p) - 0.5 * np.einsum("gq,gq->g", v, v) + logs
+        return cls(grid, B, heights)
+
+    def loglik(self) -> float:
+        """Of all groups."""
+        total = float(logsumexp(self.heights, axis=1).sum()) - 0.5 * self.B[..., 0].size * float(np.log(2.0 * np.pi))
+        if self.grid.adaptive:
+            total += float(np.log(_SQRT_2 * np.einsum("gaa->ga", self.B)).sum())
+        return total
+
+    def posterior(self) -> FloatArray:
+        """(G, J) pi."""
+        return np.asarray(np.exp(self.heights - logsumexp(self.heights, axis=1, keepdims=True)))
 
 
-def _row_scores(at: State, nodes: _Nodes, quadrature: int) -> RowScores:
-    model, predictor, tau = at.model, at.bare, _spread(at)
-    points = _rule(quadrature)[0]
-    term, x, weights, place = model.terms[0], at.x[0][:, 0], model.weights, len(at.terms.places)
-    codes = term.codes
-    mean, mean_v = np.zeros_like(at.terms.score), np.zeros(codes.size)
-    for j in range(points.size):
-        v = nodes.v[codes, j]
-        terms = model.family.terms(replace(predictor, H=predictor.H + x * v), model.y, second=False)
+@dataclass(frozen=True, eq=False)
+class _Means:
+    """Posterior means over the nodes: scores (M + 2, n), those by H times v (n, q), h' (G, q), h'x' (G, q, q)."""
+
+    score: FloatArray
+    by_v: FloatArray
+    slope: FloatArray
+    turn: FloatArray
+
+
+def _means(at: State, nodes: _Nodes) -> _Means:
+    model, predictor, term, x = at.model, at.bare, at.model.terms[0], at.x[0]
+    place, posterior, q = len(at.terms.places), nodes.posterior(), term.q
+    out = _Means(
+        np.zeros_like(at.terms.score),
+        np.zeros_like(x),
+        np.zeros((term.n_groups, q)),
+        np.zeros((term.n_groups, q, q)),
+    )
+    for j in np.flatnonzero(posterior.max(axis=0) > _NOTHING).tolist():
+        point, v = nodes.grid.points[j], nodes.grid.at(j, at.modes.v[0], nodes.B)
+        there = replace(predictor, H=predictor.H + model.shift(at.x, [v]))
+        terms = model.family.terms(there, model.y, second=False)
         assert terms is not None
-        share = nodes.posterior[codes, j]
-        mean += share * terms.score
-        mean_v += share * terms.score[place] * v
-    if quadrature < 0:
-        return RowScores(model, at.terms.places, weights * mean, [(weights * mean_v)[:, None]])
-    pushed = (nodes.posterior * nodes.slopes).sum(axis=1)
-    spread = (nodes.posterior * nodes.slopes * points).sum(axis=1)
-    m = 1.0 + _SQRT_2 * tau * spread
-    there = replace(predictor, H=predictor.H + at.modes.shift)
-    slopes, bent = model.family.curvature_slopes(there, model.y), at.terms.second()[place]
-    e = (tau**2 * m)[codes] * x
-    s = x * e
-    q = tau**2 * (_sums(term, -0.5 * weights * s * slopes[place] * x) + pushed)
-    t = x * q[codes]
-    moved = -0.5 * s * slopes - t * bent
-    inner = mean_v + moved[place] * at.modes.v[0][codes, 0] - bent[place] * e + at.terms.score[place] * q[codes]
-    return RowScores(model, at.terms.places, weights * (mean + moved), [(weights * inner)[:, None]])
+        share = posterior[term.codes, j]
+        score = share * terms.score
+        out.score[:] += score
+        out.by_v[:] += score[place][:, None] * v[term.codes]
+        slope = model.gathered(at.x, model.weights * score[place])[0] - posterior[:, j, None] * v
+        out.slope[:] += slope
+        out.turn[:] += slope[:, :, None] * point
+    return out
+
+
+def _row_scores(at: State, nodes: _Nodes) -> RowScores:
+    model, x, weights, place = at.model, at.x, at.model.weights, len(at.terms.places)
+    means, codes = _means(at, nodes), model.terms[0].codes
+    if not nodes.grid.adaptive:
+        return RowScores(model, at.terms.places, weights * means.score, [weights[:, None] * means.by_v])
+    slopes, bent = model.family.curvature_slopes(at.predictor, model.y), at.terms.second()[place]
+    e = np.einsum("nab,nb->na", _moved_inverse(nodes.B, means.turn)[codes], x[0])
+    s = np.einsum("nq,nq->n", x[0], e)
+    rho = model.gathered(x, -0.5 * weights * s * slopes[place])[0]
+    q = at.modes.factor.solve([rho + means.slope])
+    moved = -0.5 * s * slopes - model.shift(x, q) * bent
+    inner = means.by_v + moved[place][:, None] * at.modes.v[0][codes] - bent[place][:, None] * e
+    inner += at.terms.score[place][:, None] * q[0][codes]
+    return RowScores(model, at.terms.places, weights * (means.score + moved), [weights[:, None] * inner])
+
+
+def _upper(inverse: FloatArray) -> FloatArray | None:
+    """(G, q, q) B, upper triangular with B B' = inverse; None where that is not positive definite."""
+    try:
+        return np.asarray(np.linalg.cholesky(inverse[:, ::-1, ::-1])[:, ::-1, ::-1])
+    except np.linalg.LinAlgError:
+        return None
+
+
+def _moved_inverse(B: FloatArray, turn: FloatArray) -> FloatArray:
+    """(G, q, q) E."""
+    U = np.triu(_SQRT_2 * B.transpose(0, 2, 1) @ turn)
+    U -= 0.5 * np.einsum("gaa,ab->gab", U, np.eye(U.shape[1]))
+    return np.asarray(B @ (np.eye(U.shape[1]) + U + U.transpose(0, 2, 1)) @ B.transpose(0, 2, 1))
 
 
 def _sums(term: RandomColumns, values: FloatArray) -> FloatArray:
