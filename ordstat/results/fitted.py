@@ -187,7 +187,7 @@ class FittedRanker:
         return []
 
     def gain_importance(self) -> pd.DataFrame:
-        """What the trees or rounds have of each column; of fits with "gain" among `importance_kinds`."""
+        """What the trees or rounds have of each column; UnavailableError where a method adds up none."""
         raise UnavailableError(f"{self.method!r} adds up no trees or rounds: use importance(kind='permutation').")
 
     def check_rows(self) -> None:

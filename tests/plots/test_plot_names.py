@@ -14,7 +14,7 @@ VARIABLES = {
     "boundaries": ["x1", "x2"],
     "interaction": ["x1", "x2"],
 }
-ALWAYS = {"confusion", "dependence"}
+ALWAYS = {"confusion", "dependence", "importance"}
 THRESHOLDS = {"latent", "margins", "bounds"}
 #: Of scores whose margins have no bound.
 NO_NORM = {"latent", "margins"}
