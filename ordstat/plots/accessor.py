@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from ..exceptions import OptionError, UnavailableError
+from .ale import ale, ale_data
 from .beside import coefficients, coefficients_data
 from .bounds import bounds, bounds_data
 from .coefficients import forest, forest_data, parallel, parallel_data, profiles, profiles_data
@@ -43,6 +44,7 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
     "coefficients": lambda r: bool(r.design.names or r.design.nominal_names or r.design.scale_names),
     "interaction": lambda r: len(r.design.spec.columns or ()) > 1,
     "importance": lambda r: bool(r.design.names or r.design.spec.columns) and not r.method.pairwise,
+    "ale": lambda r: len(numeric_variables(r)) > 0,
     "density": lambda r: bool(r.family.ordered),
     "parallel": lambda r: bool(r.family.ordered and r.design.names),
     "dependence": lambda r: bool(r.design.spec.columns),
@@ -107,6 +109,8 @@ class Plots:
     boundaries_data = Picture(boundaries_data)
     dependence = Picture(dependence)
     dependence_data = Picture(dependence_data)
+    ale = Picture(ale)
+    ale_data = Picture(ale_data)
     importance = Picture(importance)
     importance_data = Picture(importance_data)
 
