@@ -26,7 +26,11 @@ def importance_data(
     kind: str | None = None,
     newdata: Any = None,
     top: int | None = None,
-    **options: Any,
+    measure: str = "absolute error",
+    repeats: int = 10,
+    seed: int | np.random.Generator = 0,
+    weights: Any = None,
+    level: float = 0.95,
 ) -> pd.DataFrame:
     """Importance of the variables, from `fit.importance`.
 
@@ -36,6 +40,7 @@ def importance_data(
         Columns variable (kind="gain": column), importance, std_error, lower, upper (NaN of kind="gain"), most important
         first.
     """
+    options: dict[str, Any] = {"measure": measure, "repeats": repeats, "seed": seed, "weights": weights, "level": level}
     found = results.importance(kind, newdata, **options)
     table = pd.DataFrame(found).reindex(columns=["importance", "std_error", "lower", "upper"]).reset_index()
     return table if top is None else table.head(whole("top", top, 1))
@@ -48,7 +53,11 @@ def importance(
     kind: str | None = None,
     newdata: Any = None,
     top: int | None = None,
-    **options: Any,
+    measure: str = "absolute error",
+    repeats: int = 10,
+    seed: int | np.random.Generator = 0,
+    weights: Any = None,
+    level: float = 0.95,
 ) -> Axes:
     """Importance of the variables as bars, with limits over the permutations.
 
@@ -61,9 +70,10 @@ def importance(
         Rows to judge by, with the response.
     top : int, optional
         Variables to draw, the most important ones; all if not given.
-    **options
-        measure, repeats, seed, weights, level, callback of `fit.importance`.
+    measure, repeats, seed, weights, level
+        As in `fit.importance`.
     """
+    options: dict[str, Any] = {"measure": measure, "repeats": repeats, "seed": seed, "weights": weights, "level": level}
     data = importance_data(results, kind=kind, newdata=newdata, top=top, **options)
     if data.empty:
         raise DataError("the fit has no columns to draw.")
@@ -78,7 +88,7 @@ def importance(
     ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=2)
     ax.set_ylim(places[-1] - 0.7, 0.7)
     style.row_labels(ax, list(places), names)
-    return style.named(ax, _axis(data, options))
+    return style.named(ax, _axis(data, measure, level))
 
 
 def _in_lines(name: str) -> str:
@@ -86,9 +96,9 @@ def _in_lines(name: str) -> str:
     return textwrap.fill(name.replace("_", "_ "), _LETTERS).replace("_ ", "_")
 
 
-def _axis(data: pd.DataFrame, options: Any) -> str:
+def _axis(data: pd.DataFrame, measure: str, level: float) -> str:
     """What the bars measure."""
     if data.columns[0] == "column":
         return "share of what the trees or rounds gain"
-    told = f"{options.get('measure', 'absolute error')}: change when permuted"
-    return told if data["lower"].isna().all() else f"{told}, with {100 * options.get('level', 0.95):g} % limits"
+    told = f"{measure}: change when permuted"
+    return told if data["lower"].isna().all() else f"{told}, with {100 * level:g} % limits"
