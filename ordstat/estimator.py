@@ -388,9 +388,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """(D,) shares of the columns in the trees or rounds, of sum 1; AttributeError where there are none."""
         check_is_fitted(self)
         results = self.results_
-        if not hasattr(results, "importance"):
+        if "gain" not in results.importance_kinds:
             raise AttributeError(f"method {self.method!r} has no importance of columns: it adds up no trees or rounds")
-        return np.asarray(results.importance()["importance"].loc[list(results.design.names)], dtype=np.float64)
+        return np.asarray(results.gain_importance()["importance"].loc[list(results.design.names)], dtype=np.float64)
 
     def _predict(self, X: Any, type: str) -> Any:
         grouping = self._grouping()

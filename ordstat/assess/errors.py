@@ -223,6 +223,40 @@ def _values(p: Predictions, weights: FloatArray) -> FloatArray:
     return np.concatenate((means[:3], macro, means[3:], agreement, probability))
 
 
+def measures_of(predictions: Predictions) -> tuple[str, ...]:
+    """Names of the measures that these predictions allow, in the order of their table."""
+    return _names(predictions)
+
+
+def one_measure(predictions: Predictions, name: str) -> float:
+    """One measure of `error_table`, without the work for the others.
+
+    Parameters
+    ----------
+    predictions : Predictions
+    name : str
+        One of `measures_of`.
+
+    Examples
+    --------
+    >>> y, codes = np.array([0, 0, 1, 2]), np.array([0, 1, 1, 1])
+    >>> p = Predictions(y=y, codes=codes, scores=codes * 1.0, n_levels=3, weights=np.ones(4))
+    >>> one_measure(p, "macro absolute error") == error_table(p).value("macro absolute error")
+    True
+    """
+    p, weights = predictions, predictions.weights
+    if name in _AGREEMENT:
+        return float(_AGREEMENT[name](p, p._rank_pairs.counts(weights), p._score_pairs.counts(weights), weights))
+    if name in _PROBABILITY:
+        losses = np.where(weights > 0, p._probability_losses[list(_PROBABILITY).index(name)], 0.0)
+    elif name.startswith("macro "):
+        place = _LOSSES.index(name.removeprefix("macro "))
+        return float(np.nanmean(rank_means(p._rank_losses[place : place + 1], p.y, weights, p.n_levels)))
+    else:
+        losses = p._rank_losses[(*_LOSSES, "cost").index(name)]
+    return float(losses @ weights / weights.sum())
+
+
 def bootstrap_table(
     predictions: Predictions,
     resamples: int,

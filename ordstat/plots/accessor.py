@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from ..exceptions import OptionError, UnavailableError
+from .ale import ale, ale_data
 from .beside import coefficients, coefficients_data
 from .bounds import bounds, bounds_data
 from .coefficients import forest, forest_data, parallel, parallel_data, profiles, profiles_data
 from .confusion import confusion, confusion_data, reliability, reliability_data
 from .dependence import dependence, dependence_data
 from .drawn import DrawnEnsemble, DrawnLikelihood, DrawnMixed, DrawnRanker, DrawnTrees, Picture
+from .importance import importance, importance_data
 from .interaction import interaction, interaction_data
 from .latent import density, density_data, latent, latent_data, margins, margins_data
 from .random_effects import ranef, ranef_data
@@ -41,6 +43,8 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
     "boundaries": lambda r: len(numeric_variables(r)) > 1,
     "coefficients": lambda r: bool(r.design.names or r.design.nominal_names or r.design.scale_names),
     "interaction": lambda r: len(r.design.spec.columns or ()) > 1,
+    "importance": lambda r: bool(r.design.names or r.design.spec.columns) and not r.method.pairwise,
+    "ale": lambda r: len(numeric_variables(r)) > 0,
     "density": lambda r: bool(r.family.ordered),
     "parallel": lambda r: bool(r.family.ordered and r.design.names),
     "dependence": lambda r: bool(r.design.spec.columns),
@@ -61,7 +65,7 @@ class Plots:
     >>> from ordstat import datasets, ordfit
     >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
     >>> fit.plot
-    plots: bounds, confusion, dependence, latent, margins
+    plots: bounds, confusion, dependence, importance, latent, margins
     >>> cells = fit.plot.confusion_data()
     >>> cells.loc[cells["observed"] == 5, ["predicted", "distance", "weight"]].to_numpy().tolist()
     [[1, 4, 0], [2, 3, 0], [3, 2, 2], [4, 1, 5], [5, 0, 0]]
@@ -105,6 +109,10 @@ class Plots:
     boundaries_data = Picture(boundaries_data)
     dependence = Picture(dependence)
     dependence_data = Picture(dependence_data)
+    ale = Picture(ale)
+    ale_data = Picture(ale_data)
+    importance = Picture(importance)
+    importance_data = Picture(importance_data)
 
 
 class LikelihoodPlots(Plots):

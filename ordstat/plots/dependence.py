@@ -40,7 +40,7 @@ def dependence_data(
         Columns of the variable, level (of="prob"), row (with each=True), estimate.
     """
     chosen = _kind(results, of)
-    frame, weights = _rows(results, variable, whole("rows", rows, 1), data)
+    frame, weights = rows_to_average(results, variable, whole("rows", rows, 1), data)
     grid = _grid(results, frame, variable) if values is None else list(values)
     told = [_curves(results, frame.assign(**{variable: _like(frame, variable, value)}), chosen) for value in grid]
     cells = np.stack(told)  # (values, rows, levels or 1)
@@ -99,11 +99,13 @@ def dependence(
     if each:
         same: dict[str, Any] = {"of": of, "values": list(means[variable]), "data": data}
         single = dependence_data(results, variable, **same, rows=min(rows, _MOST_CURVES), each=True)
-        _draw(ax, single.groupby("row", sort=False), variable, numeric, color=style.MUTED, linewidth=0.5, alpha=0.5)
+        draw_curves(
+            ax, single.groupby("row", sort=False), variable, numeric, color=style.MUTED, linewidth=0.5, alpha=0.5
+        )
     if chosen == "prob":
-        _levels(ax, results, means, variable, numeric)
+        level_curves(ax, results, means, variable, numeric)
     else:
-        _draw(ax, [("mean", means)], variable, numeric, color=style.RIGHT, linewidth=2.2)
+        draw_curves(ax, [("mean", means)], variable, numeric, color=style.RIGHT, linewidth=2.2)
         style.named(ax, variable, f"mean rank of {results.design.response}")
     return ax
 
@@ -116,7 +118,7 @@ def _kind(results: DrawnRanker, of: str | None) -> str:
     return of or ("prob" if known else "rank")
 
 
-def _rows(results: DrawnRanker, variable: str, most: int, data: Any) -> tuple[pd.DataFrame, FloatArray]:
+def rows_to_average(results: DrawnRanker, variable: str, most: int, data: Any) -> tuple[pd.DataFrame, FloatArray]:
     """Complete rows of the variables, and their shares of all weights."""
     columns = list(results.design.spec.columns or ())
     if variable not in columns:
@@ -162,18 +164,18 @@ def _curves(results: DrawnRanker, frame: pd.DataFrame, of: str) -> FloatArray:
     return p if of == "prob" else (p @ np.arange(1.0, K + 1.0))[:, None]
 
 
-def _levels(ax: Axes, results: DrawnRanker, means: pd.DataFrame, variable: str, numeric: bool) -> None:
+def level_curves(ax: Axes, results: DrawnRanker, means: pd.DataFrame, variable: str, numeric: bool) -> None:
     colours = style.level_colours(len(results.levels))
     curves = [means[means["level"] == level] for level in results.levels]
     for curve, colour in zip(curves, colours, strict=True):
-        _draw(ax, [("", curve)], variable, numeric, color=colour, linewidth=1.8)
+        draw_curves(ax, [("", curve)], variable, numeric, color=colour, linewidth=1.8)
     ax.set_ylim(0.0, min(1.0, 1.06 * float(means["estimate"].max())))
     style.named(ax, variable, f"mean P({results.design.response} = level)")
     last = [float(curve["estimate"].iloc[-1]) for curve in curves]
     style.end_labels(ax, last, [str(level) for level in results.levels], colours)
 
 
-def _draw(ax: Axes, curves: Any, variable: str, numeric: bool, **looks: Any) -> None:
+def draw_curves(ax: Axes, curves: Any, variable: str, numeric: bool, **looks: Any) -> None:
     """A line for each curve; over a factor with a dot at each level."""
     for _, curve in curves:
         x = curve[variable].to_numpy(dtype=np.float64) if numeric else np.arange(len(curve))

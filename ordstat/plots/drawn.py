@@ -70,6 +70,8 @@ class DrawnRanker(Protocol):
     def reliability(
         self, newdata: Any = None, *, by: str = "split", bins: int = 10, level: float = 0.95
     ) -> pd.DataFrame: ...
+    @property
+    def importance(self) -> Callable[..., pd.DataFrame]: ...
 
 
 class DrawnLikelihood(DrawnRanker, Protocol):

@@ -16,6 +16,7 @@ from .errors import (
     row_margins,
 )
 from .fitted import FittedRanker
+from .importance import importance as importance_of_variables
 from .page.write import written_report
 from .predictions import augmented, prediction
 from .refit import updated
@@ -42,6 +43,7 @@ class OrdinalResults(FittedRanker):
     bounds = error_bounds
     reliability = reliability_curves
     conformal = conformal_intervals
+    importance = importance_of_variables
     report = written_report
     save = saved
 

@@ -64,6 +64,8 @@ class FittedRanker:
     predicts: ClassVar[tuple[str, ...]] = ("class", "score", "margin")
     #: What `augment` puts beside the data.
     augments: ClassVar[tuple[str, ...]] = ("class", "score", "margin")
+    #: What `importance` can be; the first is what it is if not asked.
+    importance_kinds: ClassVar[tuple[str, ...]] = ("permutation",)
     #: Why there may be no margin bounds.
     no_bounds: ClassVar[str] = (
         "No margin bounds: they need the norm of the potential and its thresholds, and a model with nominal or scale "
@@ -183,6 +185,10 @@ class FittedRanker:
             Whether there are errors in new data, and by folds.
         """
         return []
+
+    def gain_importance(self) -> pd.DataFrame:
+        """What the trees or rounds have of each column; UnavailableError where a method adds up none."""
+        raise UnavailableError(f"{self.method!r} adds up no trees or rounds: use importance(kind='permutation').")
 
     def check_rows(self) -> None:
         """UnavailableError where the rows that the fit was learned from are not all at hand to fit again."""

@@ -13,8 +13,9 @@ OF_LIKELIHOOD = frozenset((
 
 #: What results tell each other, the api and the pictures; `dir()` leaves it out.
 INTERNAL = frozenset((
-    "alerts", "augments", "bias_reduced", "calibrated", "check_parts", "check_rows", "delta_values", "design",
-    "divisible", "error_notes", "family", "fit", "fitter", "gaps", "geometry", "judge", "judged_sample", "learner",
+    "alerts", "augments", "bias_reduced", "calibrated", "check_parts", "check_rows", "covariance", "delta_values",
+    "design", "divisible", "error_notes", "family", "fit", "fitter", "gain_importance", "gaps", "geometry",
+    "importance_kinds", "judge", "judged_sample", "learner",
     "margin_bounds", "margin_bounds_at", "margin_frame", "new_predictions", "new_sample", "no_bounds", "no_margins",
     "other_names", "own_cost", "own_covariance", "parameters", "predicted", "prediction_types", "predicts",
     "probabilities_of", "random_parameters", "robust", "rule", "summary_data", "target", "threshold_names", "trace",

@@ -8,13 +8,14 @@ WINE, BANDS = datasets.load("wine"), datasets.quadratic_bands(80, seed=1)
 OTHER = ordfit("rank ~ x1", BANDS)
 VARIABLES = {
     "coefficients": [{"x1 alone": OTHER}],
+    "ale": ["x1"],
     "dependence": ["x1"],
     "effects": ["x1"],
     "stacked": ["x1"],
     "boundaries": ["x1", "x2"],
     "interaction": ["x1", "x2"],
 }
-ALWAYS = {"confusion", "dependence"}
+ALWAYS = {"ale", "confusion", "dependence", "importance"}
 THRESHOLDS = {"latent", "margins", "bounds"}
 #: Of scores whose margins have no bound.
 NO_NORM = {"latent", "margins"}

@@ -13,6 +13,7 @@ from ...model.sample import Sample
 from ...plots.accessor import EnsemblePlots
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
+from ..importance import GAIN_FIRST
 from ..report.noted import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report, threshold_table
@@ -197,7 +198,8 @@ class BoostedResults(FittedBoosting, FittedThresholds, OrdinalResults):
     more = with_more_rounds
     staged = staged_predictions
     staged_errors = ensemble_errors
-    importance = boosting_importance
+    importance_kinds = GAIN_FIRST
+    gain_importance = boosting_importance
 
     @property
     def plot(self) -> EnsemblePlots:

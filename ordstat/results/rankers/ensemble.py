@@ -16,6 +16,7 @@ from ...model.sample import Rows, Sample
 from ...plots.accessor import EnsemblePlots
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
+from ..importance import GAIN_FIRST
 from ..report.noted import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import figures, ranker_report, shared_tables, threshold_table
@@ -149,7 +150,10 @@ def ensemble_importance(fit: FittedEnsemble) -> pd.DataFrame:
     potential = getattr(rule, "rule", rule).potential  # of the levels that had rows
     potential = getattr(potential, "added", potential)
     if not hasattr(potential, "importance"):
-        raise UnavailableError(f"{fit.method!r} adds up hypotheses that do not tell which columns they look at.")
+        raise UnavailableError(
+            f"{fit.method!r} adds up hypotheses that do not tell which columns they look at: use "
+            "importance(kind='permutation')."
+        )
     found = potential.importance(fit.design.sample)
     frame = pd.DataFrame({"importance": found / (found.sum() or 1.0)}, pd.Index(fit.design.names, name="column"))
     return NotedFrame.of(frame.sort_values("importance", ascending=False, kind="stable"), (), "Importance of columns")
@@ -204,7 +208,8 @@ class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
     more = with_more_rounds
     staged = staged_predictions
     staged_errors = ensemble_errors
-    importance = ensemble_importance
+    importance_kinds = GAIN_FIRST
+    gain_importance = ensemble_importance
 
     @property
     def plot(self) -> EnsemblePlots:

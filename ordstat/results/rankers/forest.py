@@ -8,6 +8,7 @@ from ...exceptions import UnavailableError
 from ...model.ensembles.probability_fit import ForestFit
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
+from ..importance import GAIN_FIRST
 from ..report.noted import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report
@@ -118,6 +119,7 @@ class ForestResults(FittedForest, FittedThresholds, OrdinalResults):
 
     tidy = tidy_thresholds
     glance = forest_figures
-    importance = forest_importance
+    importance_kinds = GAIN_FIRST
+    gain_importance = forest_importance
     out_of_bag_errors = forest_out_of_bag
     summary_data = forest_report

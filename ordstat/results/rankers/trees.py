@@ -19,6 +19,7 @@ from ...model.trees.tree import Tree
 from ...plots.accessor import TreePlots
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
+from ..importance import GAIN_FIRST
 from ..report.noted import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report
@@ -377,7 +378,8 @@ class TreeResults(FittedTrees, FittedVotes, OrdinalResults):
     staged = staged_predictions
     staged_errors = tree_errors
     out_of_bag_errors = out_of_bag
-    importance = tree_importance
+    importance_kinds = GAIN_FIRST
+    gain_importance = tree_importance
     nodes = tree_nodes
     text = tree_in_words
 

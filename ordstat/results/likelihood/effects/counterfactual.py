@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,13 +15,10 @@ import pandas as pd
 from ...._typing import FloatArray, IntArray
 from ....checks import warn_of_data
 from ....exceptions import DataError, OptionError
-from ....model.sample import Rows
 from ...fitted import case_weights, check_weights_go_with
+from ...own_rows import by_name, own_rows, rows_told
 from ...target import copied
 from ..fitted import FittedLikelihood
-
-if TYPE_CHECKING:
-    from ....design.design import Design
 
 #: What `at` looks like, for its error.
 AT = "{'age': [30, 50]}"
@@ -148,18 +145,18 @@ def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any)
         raise DataError("The fit was made from arrays without column names: fit a formula, or a frame.")
     check_weights_go_with(newdata, weights)
     if newdata is None:
-        frame, w = _training_frame(results, data), design.sample.case_weights
+        frame, w = own_rows(design, data), design.sample.case_weights
         others = []
     else:
         rebuilt = design.spec.rebuild(newdata)
         frame = copied(newdata, rebuilt.index)[rebuilt.complete]
         _tell_incomplete(len(rebuilt.complete) - len(frame), len(rebuilt.complete))
         w = np.ones(len(frame)) if weights is None else case_weights(newdata, weights, rebuilt.complete)
-        own = [] if design.data is None else [_rows_told(design, design.data)]
+        own = [] if design.data is None else [rows_told(design, design.data)]
         others = [rows for rows, told in own if told]
     if not len(frame):
         raise DataError("newdata has no complete row.")
-    known = [_named(one, variables) for one in (frame, *others)]
+    known = [by_name(one, variables) for one in (frame, *others)]
     categories = _categories(results, known[0], variables)
     return Population(known[0], w / w.sum(), tuple(variables), categories, tuple(known), float(w.sum()))
 
@@ -167,50 +164,6 @@ def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any)
 def _tell_incomplete(count: int, n: int) -> None:
     if count:
         warn_of_data(f"{count} of {n} rows of newdata have missing values and are left out.")
-
-
-def _named(frame: pd.DataFrame, variables: Sequence[str]) -> pd.DataFrame:
-    """With the variables under the names that the formula has for them: a column 0 is `0`."""
-    texts = {column: str(column) for column in frame.columns if column not in variables and str(column) in variables}
-    return frame.rename(columns=texts) if texts else frame
-
-
-def _training_frame(results: FittedLikelihood, data: Any) -> pd.DataFrame:
-    """The rows of the fit, in its order, checked against what was fitted."""
-    design = results.design
-    given = design.data if data is None else data
-    if given is None:
-        raise DataError(
-            "The data of the fit are not at hand (a fit is saved and pickled without them): pass data= with the data "
-            "that were fitted, here or to load(path, data=...)."
-        )
-    frame, told = _rows_told(design, given)
-    if not told and len(frame) != design.sample.n:
-        frame = frame[design.spec.rebuild(frame).complete & (design.spec.response(frame) >= 0)]
-    if len(frame) != design.sample.n:
-        raise DataError(
-            "The rows of the fit cannot be found in the data by their index: fit data with a unique index, or pass the "
-            "rows as newdata=."
-        )
-    _check_unchanged(design.sample.rows, design.spec.rebuild(frame))
-    return frame
-
-
-def _rows_told(design: Design, data: Any) -> tuple[pd.DataFrame, bool]:
-    """The rows of the fit among its data where the index tells which they are, else all rows; and whether it does."""
-    frame = copied(data, None)
-    told = bool(frame.index.is_unique and design.index.isin(frame.index).all())
-    return (frame.loc[design.index] if told else frame), told
-
-
-#: What rows are made of.
-_PARTS = ("X", "nominal", "scale", "offset", "scale_offset")
-
-
-def _check_unchanged(fitted: Rows, rebuilt: Any) -> None:
-    parts = [(getattr(fitted, part), getattr(rebuilt.rows, part)) for part in _PARTS]
-    if not rebuilt.complete.all() or any(one is not None and not np.array_equal(one, other) for one, other in parts):
-        raise DataError("The data are not what they were at the fit: pass data= with the data that were fitted.")
 
 
 def _categories(results: FittedLikelihood, frame: pd.DataFrame, variables: Sequence[str]) -> dict[str, tuple[Any, ...]]:

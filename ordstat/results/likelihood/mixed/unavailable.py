@@ -20,6 +20,7 @@ UNAVAILABLE = {
     "bounds": "errors()",
     "reliability": "errors()",
     "conformal": "errors()",
+    "importance": "drop1() or marginal_effects()",
     "lr_chi2": "loglik of the fit without fixed effects beside it",
     "lr_p_value": "loglik of the fit without fixed effects beside it",
     "mcfadden": "loglik",

@@ -1,0 +1,266 @@
+"""Which variables the predictions of a fit rest on: what it loses without each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from .._typing import FloatArray, Progress
+from ..assess.errors import LARGER_IS_BETTER, Predictions, measures_of, one_measure
+from ..assess.permuted import Exchange, exchange
+from ..checks import fraction, generator, one_of, whole
+from ..exceptions import DataError, OptionError, UnavailableError
+from ..model.sample import Sample
+from ..progress import reporter
+from .evaluation import evaluate
+from .fitted import FittedRanker, check_weights_go_with
+from .own_rows import by_name, own_rows
+from .report.cells import count
+from .report.noted import NotedFrame
+from .target import copied
+
+#: Kinds of methods that tell what their trees or rounds have of each column.
+GAIN_FIRST = ("gain", "permutation")
+_REMEDY = "pass newdata= with rows that have the response, or the data that were fitted"
+
+
+def importance(
+    fit: FittedRanker,
+    kind: str | None = None,
+    newdata: Any = None,
+    *,
+    measure: str = "absolute error",
+    repeats: int = 10,
+    seed: int | np.random.Generator = 0,
+    weights: Any = None,
+    level: float = 0.95,
+    callback: Progress | None = None,
+) -> pd.DataFrame:
+    """Importance of the variables: by how much predictions are worse when a variable's values are permuted.
+
+    A variable is permuted in the data, so that all that a formula makes of it moves together: the columns of a factor
+    or spline, `x + I(x**2) + x:z`. A row of weight w is w rows. What is told is how much this fit uses a variable, not
+    what the variable is worth: where two variables go together, each can stand in for the other, both may look of
+    little use, and permuted rows may be such as no row could be. Leave them out together (`update`) to know.
+
+    Parameters
+    ----------
+    kind : {"permutation", "gain"}, optional
+        "gain": what the trees or rounds of a fit have of each column, on the rows of the fit, where a method adds up
+        some; nothing below goes with it. If not given, "gain" where there is one, else "permutation".
+    newdata : data frame, optional
+        Rows to judge by, with the response; the rows of the fit if not given, which flatter a fit that knows them by
+        heart.
+    measure : str
+        Any measure of `errors()`: "absolute error", "classification error", "log-loss" (with probabilities), ... Of
+        those of which more is better, such as "concordance", the fall is told.
+    repeats : int
+        Number of permutations.
+    seed : int or numpy.random.Generator
+        Seed of the permutations.
+    weights : str or (N,) array, optional
+        Case weights of `newdata`.
+    level : float in (0, 1)
+        Of the limits.
+    callback : callable(step, total, message), optional
+        Called after every permutation.
+
+    Returns
+    -------
+    pandas.DataFrame
+        "permutation": importance, the mean rise of the measure; std_error, of that mean over the permutations alone,
+        not over other rows (NaN of one permutation); lower and upper, its limits by Student's t. The index has the
+        variables, most important first. "gain": importance, of sum 1, and what else a method knows, by column.
+
+    Raises
+    ------
+    DataError
+        The data of the fit are not at hand, no row has the response and all inputs, or the measure is not finite.
+    OptionError
+        An unknown kind or measure, or options of permutations with kind="gain".
+    UnavailableError
+        A fit with random effects, or to similarities of rows.
+
+    References
+    ----------
+    Breiman (2001), Random forests, section 10; Fisher, Rudin & Dominici (2019), All models are wrong, but many are
+    useful, section 3 (there for a difference over all pairs of rows, which is the mean here but for a factor
+    (n - 1) / n).
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> found = fit.importance(measure="log-loss", repeats=50)
+    >>> found[["importance", "std_error"]].round(2)  # doctest: +NORMALIZE_WHITESPACE
+              importance  std_error
+    variable
+    temp            0.43       0.01
+    contact         0.17       0.01
+    """
+    kinds = fit.importance_kinds
+    one_of("kind", kind, (None, *kinds))
+    if (kind or kinds[0]) == "gain":
+        _check_gain(newdata, weights, measure, repeats, seed, level)
+        return fit.gain_importance()
+    whole("repeats", repeats, 1)
+    fraction("level", level)
+    check_weights_go_with(newdata, weights)
+    judged = _judged(fit, newdata, weights)
+    rises = _rises(judged, measure, repeats, generator(seed), reporter(callback))
+    return _table(judged, rises, measure, level, newdata is None)
+
+
+def _check_gain(newdata: Any, weights: Any, *options: Any) -> None:
+    """OptionError for what would have no effect."""
+    if newdata is not None or weights is not None or options != ("absolute error", 10, 0, 0.95):
+        raise OptionError(
+            "newdata, weights, measure, repeats, seed and level go with kind='permutation'; kind='gain', what trees or "
+            "rounds tell by themselves, has no use for them. Add kind='permutation'."
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Judged:
+    """Rows of known level, as a frame whose variables can be permuted.
+
+    Attributes
+    ----------
+    fit : FittedRanker
+    frame : pandas.DataFrame
+        The n complete rows of positive weight, the variables alone.
+    sample : Sample
+        The same rows, in this order.
+    left_out : int
+        Rows of new data that were not complete.
+    """
+
+    fit: FittedRanker
+    frame: pd.DataFrame
+    sample: Sample
+    left_out: int = 0
+
+    def predictions(self, frame: pd.DataFrame, rows: Any, weights: FloatArray) -> Predictions:
+        """Those of a frame in place of the rows at `rows`."""
+        rebuilt = self.fit.design.spec.rebuild(frame)
+        true = replace(self.sample.take(rows), rows=rebuilt.rows, weights=weights, cluster=None)
+        fit = self.fit
+        found = evaluate(fit.judge, true, fit.method.cost, fit.probabilities_of)
+        known = fit.design.sample.costs is None or true.costs is not None
+        return found if known else replace(found, paid=None)
+
+
+def _judged(fit: FittedRanker, newdata: Any, weights: Any) -> _Judged:
+    design = fit.design
+    if fit.method.pairwise:
+        raise UnavailableError(
+            "importance needs variables, and kernel='precomputed' has similarities of rows: use a named kernel or a "
+            "function."
+        )
+    named = design.spec.columns
+    if newdata is None:
+        frame, sample, left_out = _training(fit), design.sample, 0
+    else:
+        target, sample = fit.judged_sample(newdata, weights)
+        frame = copied(newdata, target.index)[target.complete]
+        left_out = int((~target.complete).sum())
+    if named is not None:
+        frame = by_name(frame, named)[list(named)]
+    used = sample.case_weights > 0.0
+    if frame.shape[1] == 0:
+        raise UnavailableError(f"{design.formula!r} has no variables on the right-hand side: there is none to permute.")
+    return _Judged(fit=fit, frame=frame[used].reset_index(drop=True), sample=sample.take(used), left_out=left_out)
+
+
+def _training(fit: FittedRanker) -> pd.DataFrame:
+    """The rows of the fit; those of a fit to arrays are its columns."""
+    design = fit.design
+    if design.recipe is not None:
+        return own_rows(design, remedy=_REMEDY)
+    columns: Sequence[Hashable] = design.names if design.spec.columns is None else design.spec.columns
+    return pd.DataFrame(design.sample.X, columns=list(columns))
+
+
+def _rises(
+    judged: _Judged, measure: str, repeats: int, rng: np.random.Generator, callback: Progress | None
+) -> FloatArray:
+    """(repeats, V) rises of the measure, or falls where more is better."""
+    frame, sample = judged.frame, judged.sample
+    everyone = judged.predictions(frame, np.arange(sample.n), sample.case_weights)
+    one_of("measure", measure, measures_of(everyone), also=_why_fewer(judged.fit))
+    _check_finite(one_measure(everyone, measure), measure)
+    sign = -1.0 if measure in LARGER_IS_BETTER else 1.0
+    rises = np.empty((repeats, frame.shape[1]))
+    for r in range(repeats):
+        drawn = exchange(sample.case_weights, rng)
+        rows = frame.take(drawn.rows).reset_index(drop=True)
+        before = one_measure(judged.predictions(rows, drawn.rows, drawn.weights), measure)
+        for v, name in enumerate(frame.columns):
+            values = frame[name].array.take(drawn.donors)
+            after = _permuted(judged, rows.assign(**{name: values}), drawn, name)
+            rises[r, v] = sign * (one_measure(after, measure) - before)
+        if callback is not None:
+            callback(r + 1, repeats, "permutations")
+    return rises
+
+
+def _permuted(judged: _Judged, frame: pd.DataFrame, drawn: Exchange, name: Hashable) -> Predictions:
+    """Predictions of rows in which a variable was permuted; DataError names it where the formula cannot take them."""
+    try:
+        return judged.predictions(frame, drawn.rows, drawn.weights)
+    except DataError as error:
+        raise DataError(
+            f"Permuting {str(name)!r} makes rows that the formula has no numbers for ({error}): terms that join it "
+            "with other variables, such as log(a - b), must be made columns of the data first."
+        ) from error
+
+
+def _why_fewer(fit: FittedRanker) -> str:
+    """What there would be with probabilities."""
+    return "" if "prob" in fit.prediction_types else " (those of probabilities need calibrate=True at the fit)"
+
+
+def _check_finite(value: float, measure: str) -> None:
+    if not np.isfinite(value):
+        raise DataError(
+            f"measure={measure!r} is {value:g} of the rows as they are, so that no rise can be told: choose another, "
+            "such as 'ranked probability score' or 'absolute error'."
+        )
+
+
+def _table(judged: _Judged, rises: FloatArray, measure: str, level: float, training: bool) -> NotedFrame:
+    repeats = len(rises)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error = rises.std(axis=0, ddof=1) / np.sqrt(repeats) if repeats > 1 else np.full(rises.shape[1], np.nan)
+        half = stdtrit(max(repeats - 1, 1), 0.5 + level / 2.0) * error
+    mean = rises.mean(axis=0)
+    columns = {"importance": mean, "std_error": error, "lower": mean - half, "upper": mean + half}
+    index = pd.Index([str(name) for name in judged.frame.columns], name="variable")
+    frame = pd.DataFrame(columns, index=index).sort_values("importance", ascending=False, kind="stable")
+    return NotedFrame.of(
+        frame,
+        _notes(judged, measure, repeats, level, training),
+        "Permutation importance",
+        dict.fromkeys(columns, ".4f"),
+    )
+
+
+def _notes(judged: _Judged, measure: str, repeats: int, level: float, training: bool) -> list[str]:
+    rows = count(float(judged.sample.case_weights.sum()))
+    what = "Fall" if measure in LARGER_IS_BETTER else "Rise"
+    where = (
+        f"the {rows} rows of the fit, which it has seen: newdata= tells of others" if training else f"{rows} new rows"
+    )
+    drawn = f"{repeats} permutation{'s' * (repeats > 1)}"
+    spread = f"; {100 * level:g} % limits are of these draws, not of other rows" if repeats > 1 else ""
+    left = f"Rows of newdata with missing values, left out: {judged.left_out}."
+    return [
+        f"{what} of the {measure}, mean of {drawn}{spread}.",
+        f"Judged by {where}.",
+        *([left] if judged.left_out else []),
+    ]
