@@ -1,6 +1,7 @@
 """Files made by hand so that loading them, or asking their fits for something, would run code of their author."""
 
 import copy
+from dataclasses import fields
 from pathlib import Path
 
 import pandas as pd
@@ -9,14 +10,13 @@ import pytest
 from files.samples import wine
 from ordstat import DataError, load, ordfit
 from ordstat.design.build import make
+from ordstat.design.recipe import Recipe
 from ordstat.files import container
 from ordstat.files.models import series
 
 #: Passes for an object with a method `check`.
 CHECK = {"partial": [{"function": "model.ensembles.ensembles.hard_sign"}, [{"number": ["<f8", 1.0]}], {}]}
-NOTHING = dict.fromkeys(
-    "context design subset weights offset cluster cov costs levels nominal scale contrasts constraints".split()
-)
+NOTHING = {f.name: f.default for f in fields(Recipe) if f.default is None}
 
 
 def labels(*names):
