@@ -166,7 +166,7 @@ def one_of(name: str, value: Any, allowed: Iterable[str | None], *, of: Any = No
 
 def unknown(name: str, value: Any, allowed: Iterable[str | None], *, of: Any = None, also: str = "") -> OptionError:
     """The error of a name that is none of those allowed."""
-    names = list(allowed)
+    names = list(dict.fromkeys(allowed))
     return _wrong(name, value, f"one of {', '.join(map(repr, names))}{also}", of, did_you_mean(value, names))
 
 
@@ -208,10 +208,12 @@ def nearest(name: Any, known: Iterable[Any], most: int = 1) -> list[str]:
     --------
     >>> nearest("c", ["C", "kernel"])
     ['C']
+    >>> nearest("nope", ["temp", None])
+    []
     """
     if not isinstance(name, str):
         return []
-    folded = {str(other).casefold(): str(other) for other in reversed([*known])}
+    folded = {str(other).casefold(): str(other) for other in reversed([*known]) if other is not None}
     return [folded[match] for match in get_close_matches(name.casefold(), folded, n=most)]
 
 

@@ -16,7 +16,7 @@ from .command import UsageError
 #: What packing adds to an extension; pandas unpacks it by itself.
 _PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
 #: A level may be called None, or null.
-_MISSING: dict[str, Any] = {"keep_default_na": False, "na_values": ["", "NA", "NaN", "nan"]}
+_MISSING = ["", "NA", "NaN", "nan"]
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 
 
@@ -62,7 +62,9 @@ def extension(path: str) -> str:
 
 def _text(path: str, separator: str | None) -> pd.DataFrame:
     between = separator or _SEPARATORS[extension(path)]
-    frame = pd.read_csv(path, sep=between, encoding="utf-8-sig", low_memory=False, **_MISSING)
+    frame = pd.read_csv(
+        path, sep=between, encoding="utf-8-sig", low_memory=False, keep_default_na=False, na_values=_MISSING
+    )
     name = str(frame.columns[0])
     other = next((mark for mark in (";", "\t", ",") if mark != between and mark in name), None)
     if frame.shape[1] == 1 and other is not None:

@@ -50,7 +50,8 @@ def _column(given: Any, unpacking: Unpacking) -> Any:
     if "values" in given:
         return unpacking.unpack(given["values"])
     if "intervals" in given:
-        return pd.arrays.IntervalArray.from_arrays(*unpacking.unpack_each(given["intervals"]), closed=given["closed"])
+        left, right = unpacking.unpack_each(given["intervals"])
+        return pd.arrays.IntervalArray.from_arrays(left, right, closed=given["closed"])
     name, values = expect(given["dtype"], str), unpacking.unpack_each(given["listed"])
     if _OWN.fullmatch(name) is None:
         raise DataError(f"it holds a column of dtype {name}.")

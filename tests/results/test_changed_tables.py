@@ -77,6 +77,20 @@ def test_words_of_another_kind(options, message, fits):
         table(fits, **options)
 
 
+def test_names_of_users_are_not_capitalised(fits):
+    ranker = ordfit("rating ~ temp", datasets.load("wine"), "redsvm", kernel="linear")
+    notes = table({"small": fits[0], "svm": ranker}, exponentiate=True).attrs["notes"]
+    assert notes[0].startswith("small: odds ratios; svm: coefficients of the score")
+    assert table({"small": fits[0]}, exponentiate=True).attrs["notes"][0].startswith("Odds ratios")
+
+
+def test_terms_are_named_once():
+    fit = ordfit("rating ~ x", datasets.load("wine").assign(x=np.arange(72) % 7))
+    with pytest.raises(OptionError) as caught:
+        fit.sentence("nope")
+    assert str(caught.value).count("'x'") == 1 and "Did you mean" not in str(caught.value)
+
+
 def test_exports_that_cannot_be_written(fits, tmp_path):
     t = table(fits)
     with pytest.raises(OptionError, match="caption must be a text; got 3"):
