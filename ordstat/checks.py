@@ -121,6 +121,34 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def text(name: str, value: Any, *, optional: bool = True) -> None:
+    """OptionError where the value is no text, nor, of an optional one, None.
+
+    Examples
+    --------
+    >>> text("title", 3)
+    Traceback (most recent call last):
+        ...
+    ordstat.exceptions.OptionError: title must be a text; got 3.
+    """
+    if not isinstance(value, str) and not (optional and value is None):
+        raise _wrong(name, value, "a text")
+
+
+def listed_texts(name: str, value: Any) -> list[str]:
+    """A text, or several, as a list; OptionError where some are none.
+
+    Examples
+    --------
+    >>> listed_texts("notes", "Two rows."), listed_texts("notes", ("One.", "Two."))
+    (['Two rows.'], ['One.', 'Two.'])
+    """
+    found = [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else None
+    if found is None or not all(isinstance(one, str) for one in found):
+        raise _wrong(name, value, "a text or a list of texts")
+    return found
+
+
 def one_of(name: str, value: Any, allowed: Iterable[str | None], *, of: Any = None, also: str = "") -> None:
     """OptionError, with the nearest name, where the value is not among the allowed strings (or None).
 
@@ -138,7 +166,7 @@ def one_of(name: str, value: Any, allowed: Iterable[str | None], *, of: Any = No
 
 def unknown(name: str, value: Any, allowed: Iterable[str | None], *, of: Any = None, also: str = "") -> OptionError:
     """The error of a name that is none of those allowed."""
-    names = list(allowed)
+    names = list(dict.fromkeys(allowed))
     return _wrong(name, value, f"one of {', '.join(map(repr, names))}{also}", of, did_you_mean(value, names))
 
 
@@ -180,10 +208,12 @@ def nearest(name: Any, known: Iterable[Any], most: int = 1) -> list[str]:
     --------
     >>> nearest("c", ["C", "kernel"])
     ['C']
+    >>> nearest("nope", ["temp", None])
+    []
     """
     if not isinstance(name, str):
         return []
-    folded = {str(other).casefold(): str(other) for other in reversed([*known])}
+    folded = {str(other).casefold(): str(other) for other in reversed([*known]) if other is not None}
     return [folded[match] for match in get_close_matches(name.casefold(), folded, n=most)]
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..api import ordfit
 from .command import Command, UsageError, say
-from .rows import add_columns, add_rows, of_rows, value
+from .rows import TEXTS, add_columns, add_rows, of_rows, value
+from .tables import check_place
 
 _MORE = """\
 examples:
@@ -24,6 +25,15 @@ The response is numbers, values with labels (Stata, SPSS), or texts whose order 
 `ordstat methods` lists the methods, `ordstat methods NAME` the options of one.
 """
 
+#: Arguments of `ordfit` that are given in another way.
+_OWN = {
+    "data": "it is the first argument",
+    "formula": "it is the second argument",
+    "force": "say --force",
+    "calibrate": "say --calibrate",
+    **{name: f"say --{name}" for name in ("method", "levels", "seed", *TEXTS)},
+}
+
 
 def _add(parser: ArgumentParser) -> None:
     add_rows(parser)
@@ -39,18 +49,22 @@ def _add(parser: ArgumentParser) -> None:
     parser.add_argument("--calibrate", action="store_true", help="learn probabilities for a ranker that has none")
     parser.add_argument("--save", metavar="FILE", help="put the fit into a file, such as model.ordstat")
     parser.add_argument("--report", metavar="FILE", help="write a page for readers: .html (one file) or .md")
-    parser.add_argument("--summary", metavar="PART", help="model, fit, errors, margins, bounds or all; else one screen")
+    parser.add_argument(
+        "--summary", metavar="SECTION", help="model, fit, errors, margins, bounds or all; else one screen"
+    )
 
 
 def _run(given: Namespace) -> None:
     options = dict(map(_option, given.option))
+    for path in (given.save, given.report):
+        if path is not None:
+            check_place(path)
     fit = ordfit(given.formula, method=given.method, calibrate=given.calibrate, **of_rows(given), **options)
-    summary = fit.summary(given.summary)
+    say(fit.summary(given.summary))
     if given.save is not None:
         fit.save(given.save)
     if given.report is not None:
         fit.report(given.report)
-    say(summary)
 
 
 def _option(text: str) -> tuple[str, Any]:
@@ -58,6 +72,10 @@ def _option(text: str) -> tuple[str, Any]:
     name, equals, written = text.partition("=")
     if not equals or not name.strip().isidentifier():
         raise UsageError(f"--option must be NAME=VALUE, such as C=10; got {text!r}.")
+    if name.strip() in _OWN:
+        raise UsageError(
+            f"--option takes options of the method, of which {name.strip()} is none: {_OWN[name.strip()]}."
+        )
     return name.strip(), value(written.strip())
 
 

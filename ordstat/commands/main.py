@@ -9,7 +9,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from ..exceptions import OrdstatError
+from ..exceptions import OptionError, OrdstatError
 from .catalogue import DATASETS, METHODS_COMMAND
 from .command import Command, UsageError
 from .compare import COMPARE
@@ -78,14 +78,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         warnings.showwarning = _warn
+        given = Namespace()
         try:
-            given: Namespace = parser().parse_args(arguments)
+            given = parser().parse_args(arguments)
             given.run(given)
             sys.stdout.flush()
-        except UsageError as error:
-            return _fail(error, MISUSED)
+        except (UsageError, OptionError) as error:
+            return _fail(error, MISUSED, given)
         except OrdstatError as error:
-            return _fail(error, FAILED)
+            return _fail(error, FAILED, given)
         except KeyboardInterrupt:
             return _fail("interrupted", INTERRUPTED)
         except BrokenPipeError:  # the reader of a pipe has had enough
@@ -93,9 +94,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return FINE
 
 
-def _fail(error: object, code: int) -> int:
+def _fail(error: object, code: int, given: Namespace | None = None) -> int:
     text = _one_line(error)
-    hints = [here for argument, here in _HERE.items() if argument in text]
+    hints = [
+        here for argument, here in _HERE.items() if argument in text and hasattr(given, argument.partition("=")[0])
+    ]
     sys.stderr.write(f"ordstat: error: {text}{f' Here: {hints[0]}.' if hints else ''}\n")
     return code
 

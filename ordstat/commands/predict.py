@@ -12,7 +12,7 @@ from ..checks import canonical
 from ..exceptions import DataError
 from ..files.load import load
 from .command import Command
-from .tables import READERS, check_writable, read_table, write_table
+from .tables import DATA_HELP, check_writable, read_table, write_table
 
 _MORE = """\
 examples:
@@ -27,7 +27,7 @@ Types: class, prob, cum_prob (where the fit knows probabilities), score, margin,
 
 def _add(parser: ArgumentParser) -> None:
     parser.add_argument("model", help="a file of `ordstat fit --save`, or of fit.save() in Python")
-    parser.add_argument("data", help=f"a file that ends in {', '.join(READERS)}")
+    parser.add_argument("data", help=DATA_HELP)
     parser.add_argument("--type", default="class", metavar="TYPE", help="what to predict (class)")
     parser.add_argument("-o", "--output", metavar="FILE", help="a file that ends in .csv, .tsv or .parquet")
     parser.add_argument("--with-data", action="store_true", help="write the columns of the data before the predictions")

@@ -17,11 +17,16 @@ examples:
 
 def _add(parser: ArgumentParser) -> None:
     parser.add_argument("model", help="a file of `ordstat fit --save`, or of fit.save() in Python")
-    parser.add_argument("part", nargs="?", help="model, fit, errors, margins, bounds or all; one screen if left out")
+    parser.add_argument(
+        "section",
+        nargs="?",
+        metavar="SECTION",
+        help="model, fit, errors, margins, bounds or all; one screen if left out",
+    )
 
 
 def _run(given: Namespace) -> None:
-    say(load(given.model).summary(given.part))
+    say(load(given.model).summary(given.section))
 
 
 SUMMARY = Command("summary", "print the summary of a saved fit", _MORE, _add, _run)

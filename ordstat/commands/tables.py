@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from .command import UsageError
 
 #: What packing adds to an extension; pandas unpacks it by itself.
 _PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
+#: A level may be called None, or null.
+_MISSING = ["", "NA", "NaN", "nan"]
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 
 
@@ -59,7 +62,9 @@ def extension(path: str) -> str:
 
 def _text(path: str, separator: str | None) -> pd.DataFrame:
     between = separator or _SEPARATORS[extension(path)]
-    frame = pd.read_csv(path, sep=between, encoding="utf-8-sig", low_memory=False)
+    frame = pd.read_csv(
+        path, sep=between, encoding="utf-8-sig", low_memory=False, keep_default_na=False, na_values=_MISSING
+    )
     name = str(frame.columns[0])
     other = next((mark for mark in (";", "\t", ",") if mark != between and mark in name), None)
     if frame.shape[1] == 1 and other is not None:
@@ -130,6 +135,7 @@ READERS: dict[str, Callable[[str, str | None], pd.DataFrame]] = {
     ".dta": _stata,
     ".sav": _spss,
 }
+DATA_HELP = f"a file that ends in {', '.join(READERS)}; cells of text files that are empty, NA, NaN or nan are missing"
 
 
 def write_table(frame: pd.DataFrame, path: str) -> None:
@@ -155,7 +161,19 @@ def write_table(frame: pd.DataFrame, path: str) -> None:
 
 
 def check_writable(path: str) -> None:
-    """UsageError where a name does not say how to write."""
+    """UsageError where a name does not say how to write; DataError where nothing can be written there."""
     known = (*_SEPARATORS, ".parquet")
     if extension(path) not in known:
         raise UsageError(f"the output must be a file that ends in {', '.join(known)}; got {path!r}.")
+    check_place(path)
+
+
+def check_place(path: str) -> None:
+    """DataError where no file can be written: to be known before a fit that takes long."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise DataError(f"{path} cannot be written: there is no folder {str(folder)!r}.")
+    if Path(path).is_dir():
+        raise DataError(f"{path} cannot be written: it is a folder.")
+    if not os.access(folder, os.W_OK):
+        raise DataError(f"{path} cannot be written: the folder {str(folder)!r} takes no new files.")

@@ -76,6 +76,8 @@ def build(formula: str, data: Any, **arguments: Any) -> Design:
 
 def make(recipe: Recipe, data: Any) -> Design:
     """The design of some data."""
+    if not isinstance(recipe, Recipe):  # what looks like one, from a forged file, has not been checked
+        raise DataError(f"A design must be made from a Recipe; got {type(recipe).__name__}.")
     one_of("na_action", recipe.na_action, ("omit", "raise"))
     if recipe.context is not None and recipe.safe:
         raise OptionError("context= must go with safe=False; set it, or leave context= out.")

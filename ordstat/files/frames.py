@@ -26,6 +26,11 @@ def _pack_column(column: Any, packing: Packing) -> Any:
         return {"codes": codes, "categories": categories, "ordered": bool(column.array.ordered)}
     if isinstance(column.dtype, np.dtype) and not column.dtype.hasobject:
         return {"values": packing.pack(column.to_numpy())}
+    if isinstance(column.dtype, pd.IntervalDtype):
+        ends = [packing.pack(end) for end in (column.array.left, column.array.right)]
+        return {"intervals": ends, "closed": column.array.closed}
+    if name == "object":  # of the missing ones, each as it is
+        return {"listed": packing.pack_each(column.tolist()), "dtype": name}
     if _OWN.fullmatch(name) is None:
         raise packing.refusal(column, f"no file holds a column of dtype {name}")
     if isinstance(column.dtype, pd.PeriodDtype):
@@ -44,6 +49,9 @@ def _column(given: Any, unpacking: Unpacking) -> Any:
         return pd.Categorical.from_codes(codes, categories=categories, ordered=bool(given["ordered"]))
     if "values" in given:
         return unpacking.unpack(given["values"])
+    if "intervals" in given:
+        left, right = unpacking.unpack_each(given["intervals"])
+        return pd.arrays.IntervalArray.from_arrays(left, right, closed=given["closed"])
     name, values = expect(given["dtype"], str), unpacking.unpack_each(given["listed"])
     if _OWN.fullmatch(name) is None:
         raise DataError(f"it holds a column of dtype {name}.")
@@ -107,10 +115,20 @@ def _time(given: Any, unpacking: Unpacking) -> Any:
     return pd.Timestamp(text).tz_convert(zone).as_unit(unit) if zone else pd.Timestamp(text).as_unit(unit)
 
 
+def _pack_interval(value: Any, packing: Packing) -> Any:
+    return [packing.pack(value.left), packing.pack(value.right), value.closed]
+
+
+def _interval(given: Any, unpacking: Unpacking) -> Any:
+    left, right, closed = unpacking.unpack_each(given)
+    return pd.Interval(left, right, closed)
+
+
 FRAMES: tuple[Kind, ...] = (
     Kind("index", (pd.Index,), _pack_index, _index, heirs=True),
     Kind("series", (pd.Series,), _pack_series, _series),
     Kind("frame", (pd.DataFrame,), _pack_frame, _frame),
+    Kind("interval", (pd.Interval,), _pack_interval, _interval),
     Kind("time", (pd.Timestamp,), _pack_time, _time),
     Kind(
         "missing",

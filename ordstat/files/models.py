@@ -75,9 +75,20 @@ def _model(given: Any, unpacking: Unpacking) -> Any:
         )
     made = object.__new__(kind)
     vars(made).update({name: unpacking.unpack(value) for name, value in expect(given["state"], dict).items()})
-    for check in (_check_width, _check_predictor):
+    for check in (_check_names, _check_width, _check_predictor):
         check(made)
     return made
+
+
+def _check_names(model: Any) -> None:
+    """DataError where a state holds what its class has, such as a method, or what could be called."""
+    strange = [name for name, own in vars(model).items() if hasattr(type(model), name) or _is_called(own)]
+    if strange:
+        raise DataError(f"its {type(model).__name__} has {', '.join(strange)}, which a fitted one has not.")
+
+
+def _is_called(value: Any) -> bool:
+    return callable(value) and not _is_loss(value)
 
 
 def _check_width(model: Any) -> None:

@@ -43,6 +43,8 @@ def save(fit: Any, path: str | os.PathLike[str]) -> None:
     """
     if not isinstance(path, (str, os.PathLike)):
         raise OptionError(f"path must be the name of a file, such as 'model.ordstat'; got {path!r}.")
+    if "\0" in os.fspath(path):
+        raise OptionError(f"path must be the name of a file, which has no null character; got {path!r}.")
     from .container import FORMAT, VERSION, write
     from .kinds import KINDS
     from .packing import Packing

@@ -17,6 +17,8 @@ from .packing import Kind, Packing, Unpacking, expect, numbers, place
 
 #: Kinds of dtypes of a single number or time.
 _NUMBERS = "biufmM"
+#: Makes a design from a formula, which is code: with no arguments but those that the package gives it.
+_MAKER = "design.build.make"
 
 
 def _pairs(value: dict[Any, Any], packing: Packing) -> Any:
@@ -89,6 +91,9 @@ def _partial(given: Any, unpacking: Unpacking) -> Any:
     function, arguments, keywords = given
     named = {name: unpacking.unpack(value) for name, value in expect(keywords, dict).items()}
     called: Callable[..., Any] = unpacking.unpack(function)
+    known = called.func if isinstance(called, partial) else called
+    if name_of_function(known) in (None, _MAKER):
+        raise DataError(f"it gives arguments to {known!r}, and a file may not.")
     return partial(called, *unpacking.unpack_each(arguments), **named)
 
 

@@ -50,7 +50,7 @@ def test_the_summary_of_a_saved_fit(folder, capsys):
     shown = capsys.readouterr().out
     assert main(["summary", "m"]) == 0 and capsys.readouterr().out == shown
     assert main(["summary", "m", "all"]) == 0 and len(capsys.readouterr().out) > 2 * len(shown)
-    assert main(["summary", "m", "modell"]) == 1
+    assert main(["summary", "m", "modell"]) == 2
 
 
 def test_methods_are_compared(folder, capsys):
@@ -60,7 +60,7 @@ def test_methods_are_compared(folder, capsys):
     written = pd.read_csv("errors.csv", index_col=0)
     assert shown.startswith("2 methods by 4-fold cross-validation: rating ~ temp + contact")
     np.testing.assert_allclose(written["absolute error"], found.table["absolute error"], rtol=1e-12)
-    assert main(["compare", "wine.csv", FORMULA, "logit", "--cv", "1"]) == 1
+    assert main(["compare", "wine.csv", FORMULA, "logit", "--cv", "1"]) == 2
     assert main(["compare", "wine.csv", FORMULA]) == 2
 
 
@@ -68,7 +68,7 @@ def test_a_report_is_written(folder):
     assert main(["fit", "wine.csv", FORMULA, "--report", "wine.html"]) == 0
     page = (folder / "wine.html").read_text()
     assert page.startswith("<!DOCTYPE html>") and "2.503" in page and "McCullagh" in page
-    assert main(["fit", "wine.csv", FORMULA, "--report", "wine.pdf"]) == 1
+    assert main(["fit", "wine.csv", FORMULA, "--report", "wine.pdf"]) == 2
 
 
 def test_options_reach_the_fit(folder, capsys):
@@ -90,6 +90,41 @@ def test_levels_in_order(folder, capsys):
     assert ordstat.load("m").levels == ("warm", "cold")
     assert main(["fit", "wine.csv", "rating ~ temp", "--levels", "5,4,3,2,1", "--save", "m"]) == 0
     assert ordstat.load("m").levels == (5, 4, 3, 2, 1)
+
+
+def test_levels_of_which_one_is_a_text(folder, capsys):
+    wine = pd.read_csv("wine.csv")
+    wine.assign(rating=wine["rating"].astype(str).replace({"4": "4+", "5": "4+"})).to_csv("wine.csv", index=False)
+    assert main(["fit", "wine.csv", FORMULA, "--levels", "1,2,3,4+", "--save", "m"]) == 0
+    assert ordstat.load("m").levels == ("1", "2", "3", "4+")
+
+
+def test_a_level_that_is_called_none(folder, capsys):
+    pd.DataFrame({"pain": ["None", "Mild", "Severe", "NA", ""] * 8, "x": range(40)}).to_csv("pain.csv", index=False)
+    assert main(["fit", "pain.csv", "pain ~ x", "--levels", "None,Mild,Severe", "--save", "m"]) == 0
+    fit = ordstat.load("m")
+    assert fit.levels == ("None", "Mild", "Severe") and fit.design.sample.n == 24
+    assert "16 of 40 rows left out for missing values: pain (16)" in capsys.readouterr().err
+
+
+def test_results_are_printed_before_they_are_written(folder, capsys, monkeypatch):
+    def full(*arguments, **options):
+        raise DataError("the disk is full")
+
+    monkeypatch.setattr("ordstat.files.container.write", full)
+    monkeypatch.setattr("ordstat.commands.compare.write_table", full)
+    assert main(["fit", "wine.csv", FORMULA, "--save", "m"]) == 1
+    assert "2.503" in capsys.readouterr().out
+    assert main(["compare", "wine.csv", FORMULA, "logit", "--cv", "3", "-o", "c.csv"]) == 1
+    assert "logit" in capsys.readouterr().out
+
+
+def test_hints_are_of_the_command(folder, capsys):
+    assert main(["fit", "wine.csv", "rating ~ temp", "--method", "redsvm", "--save", "m"]) == 0
+    assert main(["predict", "m", "wine.csv", "--type", "prob"]) == 2
+    assert "calibrate=True" in (shown := capsys.readouterr().err) and "Here:" not in shown
+    assert main(["summary", "m", "foo"]) == 2
+    assert "section must be" in capsys.readouterr().err
 
 
 def test_predictions_beside_the_data(folder, capsys):
@@ -167,18 +202,16 @@ WRONG = {
         "no column": (["fit", "wine.csv", "rating ~ tmp"], "did you mean 'temp'"),
         "a formula": (["fit", "wine.csv", "rating ~ temp +"], "formula"),
         "code": (["fit", "wine.csv", "rating ~ open('x')"], "is no function known to formulas"),
-        "a method": (["fit", "wine.csv", FORMULA, "--method", "redvm"], "Did you mean 'redsvm'"),
-        "an option": (["fit", "wine.csv", FORMULA, "--option", "D=1"], "has no option 'D'"),
         "no order": (["fit", "wine.csv", "temp ~ response"], "Here: --levels LOW,...,HIGH."),
         "no fit": (
             ["predict", "wine.csv", "wine.csv"],
             "wine.csv cannot be loaded: it is not a file written by fit.save()",
         ),
+        "a folder of a page": (["fit", "wine.csv", FORMULA, "--report", "no/m.md"], "there is no folder 'no'"),
+        "a folder of errors": (["compare", "wine.csv", FORMULA, "logit", "-o", "no/c.csv"], "there is no folder 'no'"),
+        "a folder for a file": (["fit", "wine.csv", FORMULA, "--save", "."], ". cannot be written: it is a folder"),
         "a folder": (["fit", "wine.csv", FORMULA, "--save", "no/m"], "no/m cannot be written"),
-        "a part": (["fit", "wine.csv", FORMULA, "--summary", "modell", "--save", "m"], "Did you mean 'model'"),
         "a type": (["predict", "../wine.ordstat", "wine.csv", "--type", "x"], "cannot be read: No such file"),
-        "a data set": (["datasets", "wien"], "Did you mean 'wine'"),
-        "a name": (["methods", "redvm"], "Did you mean 'redsvm'"),
         "binary": (["fit", "binary.csv", FORMULA], "'binary.csv' cannot be read as .csv"),
         "empty": (["fit", "empty.csv", FORMULA], "'empty.csv' cannot be read as .csv: No columns"),
         "no rows": (["fit", "head.csv", FORMULA], "'head.csv' has no rows"),
@@ -186,6 +219,11 @@ WRONG = {
         "no Parquet": (["fit", "binary.parquet", FORMULA], "'binary.parquet' cannot be read as .parquet"),
     },
     2: {
+        "a method": (["fit", "wine.csv", FORMULA, "--method", "redvm"], "Did you mean 'redsvm'"),
+        "an option of another method": (["fit", "wine.csv", FORMULA, "--option", "D=1"], "has no option 'D'"),
+        "a part": (["fit", "wine.csv", FORMULA, "--summary", "modell", "--save", "m"], "Did you mean 'model'"),
+        "a data set": (["datasets", "wien"], "Did you mean 'wine'"),
+        "a name": (["methods", "redvm"], "Did you mean 'redsvm'"),
         "nothing": ([], "the following arguments are required: COMMAND (see ordstat --help)"),
         "a command": (["fti"], "invalid choice: 'fti'"),
         "no formula": (["fit", "wine.csv"], "required: formula (see ordstat fit --help)"),
@@ -193,6 +231,12 @@ WRONG = {
         "an option": (["fit", "wine.csv", FORMULA, "--option", "C"], "--option must be NAME=VALUE, such as C=10"),
         "a number": (["fit", "wine.csv", FORMULA, "--seed", "x"], "invalid int value"),
         "an extension": (["fit", "wine.xls", FORMULA], "must be a file that ends in .csv"),
+        **{
+            f"{name}=": (["fit", "wine.csv", FORMULA, "--option", f"{name}=3"], f"of which {name} is none: {message}")
+            for name, message in (("seed", "say --seed"), ("data", "it is the first"), ("formula", "it is the second"))
+        },
+        "--method": (["fit", "wine.csv", FORMULA, "--option", "method=clm"], "of which method is none: say --method"),
+        "an output of compare": (["compare", "wine.csv", FORMULA, "logit", "-o", "m"], "the output must be a file"),
         "an output": (["predict", "m", "wine.csv", "-o", "out.xls"], "the output must be a file that ends in .csv"),
     },
 }

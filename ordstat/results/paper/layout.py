@@ -15,6 +15,7 @@ from ..report.cells import MISSING, column_cells, decimals_of, short_p_value
 from ..report.export.html import html
 from ..report.grid import Grid, grid_text
 from ..report.noted import NotedFrame
+from .column import VALUES
 from .labels import FIGURES
 
 #: P-values below which an estimate has one, two and three stars.
@@ -61,7 +62,10 @@ class Layout:
 
 
 class ModelTable(NotedFrame):
-    """Models side by side: numbers by part, term and value, a column for every model; printed as papers have them."""
+    """Models side by side: numbers by part, term and value, a column for every model; printed as papers have them.
+
+    With other rows or columns than it was made with, it prints as any table of numbers does.
+    """
 
     _metadata: ClassVar[list[str]] = ["layout"]  # of pandas: an attribute that pickles
     layout: Layout
@@ -73,6 +77,8 @@ class ModelTable(NotedFrame):
         ----------
         digits : int, optional
         """
+        if not self._as_made():
+            return super().grids(digits)
         layout = self.layout
         rows: list[tuple[str, ...]] = []
         rules: set[int] = set()
@@ -85,10 +91,19 @@ class ModelTable(NotedFrame):
         return [Grid(heads=heads, rows=tuple(rows), align="l" + "c" * self.shape[1], n_labels=1, **told)]
 
     def __repr__(self) -> str:
-        return grid_text(self.grids()[0], _WIDTH)
+        return grid_text(self.grids()[0], _WIDTH) if self._as_made() else super().__repr__()
 
     def _repr_html_(self) -> str:
-        return html(self.grids()[0])
+        return html(self.grids()[0]) if self._as_made() else super()._repr_html_()
+
+    def _as_made(self) -> bool:
+        """Whether rows and columns are still those that the layout tells of."""
+        rows = [
+            (part, term, value)
+            for part, term in self.layout.labels
+            for value in (("value",) if part == FIT else VALUES)
+        ]
+        return [*self.columns] == [*self.layout.heads[-1]] and [*self.index] == rows
 
 
 def _lines(frame: pd.DataFrame, layout: Layout, digits: int | None) -> Iterator[tuple[str, tuple[str, ...]]]:

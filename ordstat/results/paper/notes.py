@@ -32,9 +32,12 @@ def notes_of(columns: Sequence[ModelColumn], layout: Layout, frame: pd.DataFrame
     names = layout.heads[-1]
     exponents = any(column.ratio for column in columns)
     if exponents:
-        told = _by_model([_measure(column) for column in columns], names)
+        measures = [_measure(column) for column in columns]
+        told = _by_model(measures, names)
+        if told in measures:  # of all models; else it begins with the name of one, which is the user's
+            told = told[0].upper() + told[1:]
         kept = any(part == "threshold" for part, _ in layout.models)
-        yield told[0].upper() + told[1:] + "; thresholds are not exponentiated." * kept + "." * (not kept)
+        yield told + "; thresholds are not exponentiated." * kept + "." * (not kept)
     if layout.with_errors and (layout.stars or layout.below is not None):
         told = _by_model([column.errors or "none" * (not column.parameters.empty) for column in columns], names)
         delta = ", of ratios by the delta method" if exponents and layout.below == "std_error" else ""

@@ -93,7 +93,8 @@ def _ratio_texts(logs: FloatArray, error: float) -> list[str]:
     """A ratio and its limits, of their logarithms and the standard error of these."""
     with np.errstate(over="ignore"):  # infinite, of a large coefficient
         ratio, *ends = np.exp(logs)
-    return [_number(number, ratio * error) for number in (ratio, *sorted(ends))]
+        spread = ratio * error
+    return [_number(number, spread) for number in (ratio, *sorted(ends))]
 
 
 def _number(value: float, error: float) -> str:

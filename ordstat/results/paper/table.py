@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...checks import flag, fraction, mapping, one_of, whole
+from ...checks import flag, fraction, listed_texts, mapping, one_of, text, whole
 from ...exceptions import OptionError
 from ..likelihood.parameters import listed
 from ..report.exported import MOST_DIGITS
@@ -112,15 +112,25 @@ def table(
     given = _fits(fits)
     for name, value in (("exponentiate", exponentiate), ("stars", stars), ("thresholds", thresholds)):
         flag(name, value)
+    text("title", title)
+    told = listed_texts("notes", notes)
+    given_labels = mapping("labels", labels, "{'temp': 'Temperature'}")
+    for name, label in given_labels.items():
+        text(f"labels[{name!r}]", label, optional=False)
     one_of("below", below, ("auto", "std_error", "interval", "p_value", None))
     fraction("level", level)
     columns = [model_column(fit, place, exponentiate, level) for place, fit in enumerate(given)]
     heads = _heads(columns, names if names is not None or not isinstance(fits, Mapping) else list(fits), groups)
     parameters, figures = _parameters(columns, thresholds), _figures(columns, gof)
+    if not parameters and not figures:
+        raise OptionError(
+            "table has no rows: these fits have no coefficients to show, and no figures were asked for. Leave out "
+            "thresholds=False, or gof=[]."
+        )
     ratios = frozenset(j for j, column in enumerate(columns) if column.ratio)
     layout = Layout(
         heads=heads,
-        labels=_labels(parameters, figures, mapping("labels", labels, "{'temp': 'Temperature'}")),
+        labels=_labels(parameters, figures, given_labels),
         headings={part: EXPONENTS.get(part, text) if ratios else text for part, text in PARTS.items()},
         models={row: frozenset(found) for row, found in parameters.items()},
         ratios=dict.fromkeys(EXPONENTIATED, ratios),
@@ -134,7 +144,7 @@ def table(
     found = ModelTable(frame)
     found.attrs = {
         "title": f"Models of {responses}" if title is None else title,
-        "notes": [*notes_of(columns, layout, frame, level), *listed(notes)],
+        "notes": [*notes_of(columns, layout, frame, level), *told],
     }
     found.layout = layout
     return found

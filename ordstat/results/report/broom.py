@@ -29,6 +29,8 @@ def broom_frame(frame: pd.DataFrame) -> pd.DataFrame:
         return _renamed(_long(frame))
     if isinstance(frame.index, pd.RangeIndex) and frame.index.name is None:
         return _renamed(pd.DataFrame(frame))
+    if frame.index.names == [None] and _TERM in frame.columns:  # rows of a default index in another order
+        return _renamed(pd.DataFrame(frame).reset_index(drop=True))
     names = [_TERM if name is None else name for name in frame.index.names]
     return _renamed(pd.DataFrame(frame).reset_index(names=names))
 

@@ -105,7 +105,7 @@ def _by_dtype(values: pd.Series) -> str:
 
 def _decimals(values: pd.Series) -> str:
     """Four decimals where that shows every number of the column, else significant digits."""
-    sizes = np.abs(values.to_numpy(dtype=np.float64))
+    sizes = np.abs(values.to_numpy(dtype=np.float64, na_value=np.nan))
     sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
     if sizes.size and (sizes.min() < 5e-4 or sizes.max() >= 1e6):
         return ".4g"
@@ -114,7 +114,7 @@ def _decimals(values: pd.Series) -> str:
 
 def few_decimals(values: pd.Series) -> str:
     """Three decimals, or as many as show two digits of the smallest number."""
-    sizes = np.abs(values.to_numpy(dtype=np.float64))
+    sizes = np.abs(values.to_numpy(dtype=np.float64, na_value=np.nan))
     sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
     if sizes.max(initial=0.0) >= 1e5:
         return ".4g"
@@ -149,7 +149,7 @@ def ratio_decimals(values: Any) -> str:
 
 def _hidden(values: pd.Series) -> bool:
     """Whether four decimals do not show how far a ratio is from 1."""
-    away = np.abs(values.to_numpy(dtype=np.float64) - 1.0)
+    away = np.abs(values.to_numpy(dtype=np.float64, na_value=np.nan) - 1.0)
     return bool(((away > 0.0) & (away < 5e-4)).any())
 
 
@@ -168,7 +168,7 @@ def ratio(x: float) -> str:
 
 
 def _cell(value: Any, write: Callable[[Any], str]) -> str:
-    if value is None or (isinstance(value, (float, np.floating)) and math.isnan(value)):
+    if value is None or value is pd.NA or (isinstance(value, (float, np.floating)) and math.isnan(value)):
         return MISSING
     return write(value)
 

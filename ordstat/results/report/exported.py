@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 
+from ...checks import text as one_text
 from ...checks import whole
-from ...exceptions import OptionError
+from ...exceptions import DataError, OptionError
 from .export.html import html
 from .export.latex import latex
 from .export.markdown import markdown
@@ -59,7 +60,9 @@ class Exported:
         Raises
         ------
         OptionError
-            digits, path or label of another kind.
+            digits, path, caption or label of another kind.
+        DataError
+            The file cannot be written.
 
         Examples
         --------
@@ -100,7 +103,9 @@ class Exported:
         Raises
         ------
         OptionError
-            digits or path of another kind.
+            digits, path or caption of another kind.
+        DataError
+            The file cannot be written.
 
         Examples
         --------
@@ -135,7 +140,9 @@ class Exported:
         Raises
         ------
         OptionError
-            digits, path or label of another kind.
+            digits, path, caption or label of another kind.
+        DataError
+            The file cannot be written.
         """
         return self._text(lambda grid, place: typst(grid, _numbered(label, place)), path, digits, caption)
 
@@ -167,16 +174,23 @@ class Exported:
         ImportError
             python-docx is not installed.
         OptionError
-            digits or path of another kind.
+            digits, path or caption of another kind.
+        DataError
+            The file cannot be written.
         """
         if path is None:
             raise OptionError("path must be the file to write, such as 'table.docx'; got None.")
-        write_docx(self._captioned(digits, caption), _checked(path))
+        grids = self._captioned(digits, caption)
+        try:
+            write_docx(grids, _checked(path))
+        except OSError as error:
+            raise not_written(path, error) from error
 
     def _captioned(self, digits: int | None, caption: str | None) -> list[Grid]:
         """The tables, the first with another title where one is given."""
         if digits is not None:
             digits = whole("digits", digits, 0, MOST_DIGITS)
+        one_text("caption", caption)
         first, *others = self.grids(digits)
         return [first if caption is None else replace(first, title=caption), *others]
 
@@ -184,14 +198,26 @@ class Exported:
         grids = self._captioned(digits, caption)
         text = "\n".join(written(grid, place) for place, grid in enumerate(grids))
         if path is not None:
-            Path(_checked(path)).write_text(text, encoding="utf-8")
+            try:
+                Path(_checked(path)).write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise not_written(path, error) from error
         return text
 
 
 def _checked(path: str | PathLike[str]) -> str | PathLike[str]:
     if not isinstance(path, (str, PathLike)):
         raise OptionError(f"path must be the name of a file; got a {type(path).__name__}.")
+    if "\0" in fspath(path):
+        raise OptionError(f"path must be the name of a file, which has no null character; got {path!r}.")
     return path
+
+
+def not_written(path: str | PathLike[str], error: OSError) -> DataError:
+    """The error of a file that cannot be written."""
+    return DataError(
+        f"{str(path)!r} cannot be written: {error.strerror or error}. Name a file in a folder that is there."
+    )
 
 
 def _numbered(label: str | None, place: int) -> str | None:

@@ -125,6 +125,10 @@ def frame_grid(
     names = [name for name, _ in (*labels, *cells)]
     columns = [column for _, column in (*labels, *cells)]
     n_labels = len(labels)
+    if not names:
+        names, columns, n_labels = [("(no columns)",)], [[]], 1
+    elif not labels and _is_long(columns[0]):  # long names are broken into lines, as those of an index are
+        n_labels = 1
     if len(frame) == 1 and len(names) > _WIDE and not labels:
         names, columns, n_labels = (
             [("figure",), ("value",)],
@@ -179,13 +183,18 @@ def _cells(
         column = frame.iloc[:, place]
         spec = _format(name, column) if formats is None else formats.get(name)
         texts = [_one_line(text) for text in column_cells(column, with_digits(spec, column, digits))]
-        if max(map(len, texts), default=0) > _LONG and _is_text(texts):
+        if (place or labelled) and _is_long(texts):
             said = dict.fromkeys(zip(texts, frame.index, strict=True))
             long += [f"{name} of {label}: {text}" for text, label in said]
         else:
             head = tuple(str(part).strip() for part in (name if isinstance(name, tuple) else (name,)))
             cells.append((head, ["" if text == MISSING else text for text in texts] if labelled else texts))
     return cells, long
+
+
+def _is_long(column: Sequence[str]) -> bool:
+    """Whether a column holds sentences."""
+    return max(map(len, column), default=0) > _LONG and _is_text(column)
 
 
 def _one_line(value: Any) -> str:
