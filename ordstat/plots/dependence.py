@@ -40,7 +40,7 @@ def dependence_data(
         Columns of the variable, level (of="prob"), row (with each=True), estimate.
     """
     chosen = _kind(results, of)
-    not_taken([variable], ("level", "row", "estimate"))
+    not_taken([variable], ("estimate", *(["level"] if chosen == "prob" else []), *(["row"] if each else [])))
     frame, weights = _rows(results, variable, whole("rows", rows, 1), data)
     grid = _grid(results, frame, variable) if values is None else list(values)
     if not grid:

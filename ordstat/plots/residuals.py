@@ -137,7 +137,9 @@ def _against_number(ax: Axes, table: pd.DataFrame, name: str, level: float, weig
     _dots(ax, x, values)
     ax.axhline(0.0, color=style.INK, linewidth=0.8, zorder=1)
     groups = np.array_split(np.argsort(x, kind="stable"), max(1, min(_GROUPS, x.size // _LEAST)))
-    _means(ax, [(float(np.average(x[own], weights=_part(weights, own))), own) for own in groups], values, level, weights)
+    _means(
+        ax, [(float(np.average(x[own], weights=_part(weights, own))), own) for own in groups], values, level, weights
+    )
     style.named(ax, f"{name}; means of {len(groups)} groups{_limits_told(weights, level)}")
 
 
