@@ -258,6 +258,19 @@ def test_one_method_is_cross_validated():
     assert "logit" in repr(found) and "Differences" in repr(found.differences())
 
 
+def test_inner_folds_that_part_clusters_are_told():
+    """Folds that choose a penalty or calibrate do not have the clusters of the comparison."""
+    methods = {
+        "calibrated": {"method": "redsvm", "calibrate": 3},
+        "kernel": {"method": "kernel-clm", "kernel": "linear", "penalty": "cv", "folds": 2},
+        "plain": {"method": "redsvm"},
+        "chosen": {"method": "redsvm", "C": "cv", "folds": 2},
+    }
+    told = [note for note in compare(FORMULA, WINE, methods, cv=2, cluster="judge").notes if "know no clusters" in note]
+    assert len(told) == 1 and told[0].endswith("know no clusters: calibrated, kernel.")
+    assert not any("know no clusters" in note for note in compare(FORMULA, WINE, methods, cv=2).notes)
+
+
 def negative_in_one_fold():
     """Nominal effects whose lines cross in a held-out row of one fold: no log-loss there."""
     r = np.random.default_rng(2)
@@ -348,6 +361,9 @@ def fit(formula=FORMULA, data=WINE, **options):
         (lambda: compare(mixed("judge"), mixed("bottle"), cv=2), "connected all with all"),
         (lambda: compare(FORMULA, WINE, ["logit"], methods=["probit"]), "methods must be given once; got .'logit'.*"),
         (lambda: compare(FORMULA, WINE, "logit", "probit"), "methods must be one list; got 'logit', 'probit'"),
+        (lambda: compare([]), "fits must be one at least; got none"),
+        (lambda: compare({}), "fits must be one at least; got none"),
+        (lambda: compare({1: fit(), "1": fit(method="probit")}), "labels that differ as text; '1' is there twice"),
         (lambda: compare(WINE, FORMULA, ["logit"]), "formula, data and methods=, or fits"),
         (lambda: compare(fit(), fit()), "fits must differ in method or formula"),
         (lambda: compare(fit(), methods=["logit"]), "fits have their own methods"),

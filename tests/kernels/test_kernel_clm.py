@@ -278,3 +278,10 @@ def test_an_offset_moves_the_score(frame):
     moved, plain = (method.fit(s, np.random.default_rng(0)) for s in (sample, bare))
     np.testing.assert_allclose(moved.rule.theta, plain.rule.theta + 5.0, atol=1e-8)
     np.testing.assert_allclose(moved.scores, plain.scores + 5.0, atol=1e-8)
+
+
+def test_as_many_folds_are_told_as_there_are():
+    """Of four rows no five folds."""
+    data = pd.DataFrame({"y": [1, 1, 2, 2], "x": [0.0, 1.0, 2.0, 3.0]})
+    fit = ordfit("y ~ x", data, "kernel-clm", penalty="cv")
+    assert fit.fit.by == "cross-validation in 4 folds"
