@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ...design.complete import ZERO_WEIGHT
 from ...exceptions import DataWarning, OptionError, SeparationWarning
 from ..fitted import FittedRanker
 from ..likelihood.proportionality import OMNIBUS
@@ -70,7 +69,7 @@ def _p(p: float) -> str:
 def _data(fit: FittedRanker) -> str:
     """Rows and levels left out, and what is probably not what it seems."""
     told = [message[:1].upper() + message[1:] for category, message in fit.alerts() if category is DataWarning]
-    if without := fit.design.dropped.get(ZERO_WEIGHT, 0):
+    if without := fit.design.dropped.get("(weight 0)", 0):
         told.append(f"{counted(without, 'row')} of weight 0 {'was' if without == 1 else 'were'} left out.")
     if told:
         return " ".join(told)
