@@ -11,12 +11,14 @@ import warnings
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .exceptions import DataWarning, OptionError
 from .words import OTHER_NAMES
+
+T = TypeVar("T")
 
 
 def number(
@@ -247,3 +249,19 @@ def _outside() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         frame, level = frame.f_back, level + 1
     return level
+
+
+def labelled(given: Mapping[Any, T], what: str) -> dict[str, T]:
+    """Values by their labels as text; OptionError where two labels are the same text.
+
+    Examples
+    --------
+    >>> labelled({1: "one", "two": 2}, "fits")
+    {'1': 'one', 'two': 2}
+    """
+    found = {str(label): value for label, value in given.items()}
+    if len(found) < len(given):
+        texts = [str(label) for label in given]
+        twice = next(text for text in texts if texts.count(text) > 1)
+        raise OptionError(f"{what} must have labels that differ as text; {twice!r} is there twice. Rename one.")
+    return found

@@ -22,7 +22,7 @@ from .design.inputs import check_cost_labels
 from .exceptions import DataError, DataWarning, OptionError
 from .model.costs import CostMatrix
 from .progress import reporter
-from .results.compared import Comparison, failure_notes
+from .results.compared import Comparison, failure_notes, fold_notes
 from .results.contestant import Contestant, Judged
 from .results.report.cells import count, counted
 
@@ -114,7 +114,7 @@ def compare(
     _refuse_unknown(unknown)
     row_costs, given = split_cost(cost, () if data is None else data)
     if isinstance(formula, str):
-        chosen = methods if not more else more[0] if len(more) == 1 and methods is None else None
+        chosen = _chosen(more, methods)
         options: dict[str, Any] = {"weights": weights, "offset": offset, "cluster": cluster, "costs": row_costs}
         options |= {"nominal": nominal, "scale": scale, "levels": levels, "subset": subset, "contrasts": contrasts}
         design = build(formula, data, **options, na_action=na_action, safe=safe, context=context)
@@ -125,11 +125,34 @@ def compare(
         if methods is not None:
             raise OptionError("methods must go with a formula and data; fits have their own methods.")
         contestants, kept = from_fits([formula, *(() if data is None else (data,)), *more], given)
+        _refuse_for_fits(
+            {"nominal": nominal, "scale": scale, "weights": weights, "offset": offset, "cluster": cluster}
+            | {"levels": levels, "subset": subset, "contrasts": contrasts, "context": context}
+            | {"na_action": None if na_action == "omit" else na_action, "safe": None if safe is True else safe}
+        )
     plan = _Plan(whole("cv", cv, 2), whole("repeats", repeats, 1), "absolute" if given is None else given)
     force, n_jobs, callback = flag("force", force), jobs(n_jobs), reporter(callback)
     for one in contestants:
         check(one, plan.cv * plan.repeats, force)
     return _run(contestants, kept, plan, generator(seed), n_jobs, callback)
+
+
+def _chosen(more: Sequence[Any], methods: Any) -> Any:
+    """The methods, which may come after the data without their name."""
+    if not more:
+        return methods
+    if methods is not None:
+        raise OptionError(f"methods must be given once; got {more[0]!r} after the data and methods={methods!r}.")
+    if len(more) > 1:
+        raise OptionError(f"methods must be one list; got {', '.join(map(repr, more))}. Give {EXAMPLE}.")
+    return more[0]
+
+
+def _refuse_for_fits(given: Mapping[str, Any]) -> None:
+    """OptionError where fits are given what is said of data; None stands for what was not given."""
+    for name, value in given.items():
+        if value is not None:
+            raise OptionError(f"{name} must go with a formula and data; fits have their own. Leave it out.")
 
 
 def _refuse_unknown(unknown: Mapping[str, Any]) -> None:
@@ -171,7 +194,7 @@ def _run(
         raise DataError(f"Every method failed in some fold: {told[0]}")
     for note in told:
         warnings.warn(note, DataWarning, stacklevel=3)
-    return Comparison(
+    compared = Comparison(
         title=_title(contestants, plan),
         labels=tuple(one.label for one in contestants),
         values=np.array([[one.values for one in own] for own in found]),
@@ -183,6 +206,7 @@ def _run(
         failed=failed,
         notes=(*told, *_notes(contestants, kept, found, plan.cost)),
     )
+    return replace(compared, notes=(*compared.notes, *fold_notes(compared)))
 
 
 def _drawn(contestants: Sequence[Contestant], plan: _Plan, rng: np.random.Generator) -> list[FloatArray]:
@@ -272,6 +296,11 @@ def _notes(
     if kept:
         price = "their own" if sample.costs is not None else CostMatrix.parse(cost).label
         notes.append(f"Judged by the {price} cost, but fitted for a cost of their own: {', '.join(kept)}.")
+    if parting := [one.label for one in contestants if one.parts_clusters]:
+        notes.append(
+            f"Inside the training rows these have folds of their own, by which they choose a penalty or calibrate, and "
+            f"those know no clusters: {', '.join(parting)}."
+        )
     for one, own in zip(contestants, found, strict=True):
         if missed := sum(not judged.reached for judged in own):
             notes.append(f"{one.label} missed its tolerance in {missed} of {counted(len(own), 'fit')}.")

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from .checks import labelled
 from .design.design import Design
 from .exceptions import DataError, OptionError
 from .methods import METHODS, Method, spelled
@@ -84,12 +85,12 @@ def _chose_cost(name: Any, method: Method, options: Mapping[str, Any]) -> bool:
 
 def from_fits(given: Sequence[Any], cost: Any) -> tuple[list[Contestant], list[str]]:
     """Contestants on the designs of fits, and the labels of those whose cost is not the absolute."""
-    labelled = _labelled_fits(given)
-    for label, fit in labelled.items():
+    fits = _labelled_fits(given)
+    for label, fit in fits.items():
         _check_fit(label, fit)
-        _check_same_rows(*next(iter(labelled.items())), label, fit)
+        _check_same_rows(*next(iter(fits.items())), label, fit)
     found, kept = [], []
-    for label, fit in labelled.items():
+    for label, fit in fits.items():
         method, again = fit.method, fit.calibrated
         if cost is not None:
             method, again = method.with_cost(cost), None if again is None else again.with_cost(cost)
@@ -101,8 +102,10 @@ def from_fits(given: Sequence[Any], cost: Any) -> tuple[list[Contestant], list[s
 
 def _labelled_fits(given: Sequence[Any]) -> dict[str, OrdinalResults]:
     if len(given) == 1 and isinstance(given[0], Mapping):
-        return {str(label): fit for label, fit in given[0].items()}
+        _check_some(given[0])
+        return labelled(given[0], "fits")
     fits = list(given[0]) if len(given) == 1 and isinstance(given[0], (list, tuple)) else list(given)
+    _check_some(fits)
     for fit in fits:
         _check_fit("what was given", fit)
     labels = [_name(fit, fits) for fit in fits]
@@ -113,6 +116,11 @@ def _labelled_fits(given: Sequence[Any]) -> dict[str, OrdinalResults]:
             "compare({'one': fit1, 'two': fit2})."
         )
     return dict(zip(labels, fits, strict=True))
+
+
+def _check_some(fits: Any) -> None:
+    if not fits:
+        raise OptionError("fits must be one at least; got none. Write compare(fit1, fit2).")
 
 
 def _name(fit: OrdinalResults, fits: Sequence[OrdinalResults]) -> str:

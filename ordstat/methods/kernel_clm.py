@@ -215,7 +215,7 @@ class KernelCumulativeLink(Method):
         with one_blas_thread():
             training, scaling = self._training(as_rows(sample))
             search = self._search(training, rng, progress)
-            return self._fitted(sample, training, scaling, search.best(), search.held is not None)
+            return self._fitted(sample, training, scaling, search.best(), search.held)
 
     def _training(self, sample: Sample) -> tuple[Training, Scaling]:
         """The different rows, on scaled columns; of a kernel matrix all rows of positive weight."""
@@ -257,7 +257,7 @@ class KernelCumulativeLink(Method):
         )
 
     def _fitted(
-        self, sample: Sample, training: Training, scaling: Scaling, choice: Choice, held_out: bool
+        self, sample: Sample, training: Training, scaling: Scaling, choice: Choice, held: FloatArray | None
     ) -> KernelFit:
         """The fit at what was chosen."""
         features = choice.features
@@ -291,7 +291,7 @@ class KernelCumulativeLink(Method):
             null_loglik=-rows.null_loss() * float(sample.case_weights.sum()),
             log_evidence=log_evidence(rows, optimum),
             trials=choice.trials,
-            by=by + (f" in {self.folds} folds" if held_out else ""),
+            by=by + ("" if held is None else f" in {len(held)} folds"),
         )
         return replace(fit, facts=self._facts(fit, choice, training))
 

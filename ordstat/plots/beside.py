@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..checks import fraction
+from ..checks import fraction, labelled
 from ..exceptions import DataError, OptionError
 from . import style
 
@@ -110,14 +110,23 @@ def _named(results: DrawnLikelihood, others: Any, label: str) -> dict[str, Any]:
     """All fits by their labels."""
     if not isinstance(others, Mapping) or not others:
         raise OptionError(f"others must be a mapping of labels to fits, {{'with age': fit2}}; got {others!r}.")
-    if label in others:
+    named = labelled(others, "others")
+    if label in named:
         raise OptionError(f"others must have labels other than that of this fit, {label!r}: give label=.")
-    if len(others) >= len(_MARKERS):
-        raise OptionError(f"others must be {len(_MARKERS) - 1} fits at most; got {len(others)}.")
-    for name, fit in others.items():
-        if not hasattr(fit, "tidy"):
-            raise OptionError(f"others must be fits with coefficients; {name!r} has none.")
-    return {label: results, **{str(name): fit for name, fit in others.items()}}
+    if len(named) >= len(_MARKERS):
+        raise OptionError(f"others must be {len(_MARKERS) - 1} fits at most; got {len(named)}.")
+    for name, fit in named.items():
+        if not _has_coefficients(fit):
+            raise OptionError(f"others must be fits with coefficients; {name!r} has none. Leave it out.")
+    return {label: results, **named}
+
+
+def _has_coefficients(fit: Any) -> bool:
+    """Whether a fit has effects to draw: a table, and one of something else than thresholds."""
+    try:
+        return bool(fit.tidy()["coef_type"].isin(_EFFECTS).any())
+    except AttributeError:  # no fit, or one of a method without such a table
+        return False
 
 
 def _effects(name: str, fit: Any, exponentiate: bool, level: float) -> pd.DataFrame:

@@ -43,7 +43,7 @@ def compared(data: pd.DataFrame, folds: Mapping[str, FloatArray], what: str, ax:
     known = np.isfinite(data["mean"].to_numpy())
     ax.hlines(places[known], data["lower"][known], data["upper"][known], color=style.RIGHT, linewidth=1.6, zorder=3)
     ax.scatter(data["mean"][known], places[known], color=style.RIGHT, s=28, zorder=4)
-    _tell_missing(ax, places[~known])
+    _tell_missing(ax, places[~known], data["mean"].to_numpy()[~known])
     if what.startswith("difference"):
         ax.axvline(0.0, color=style.INK, linewidth=0.8, zorder=1)
     ax.grid(axis="x", color=style.FAINT, linewidth=0.6)
@@ -79,6 +79,7 @@ def shortened_middle(name: str, letters: int) -> str:
     return f"{name[: kept - kept // 2]}...{name[-(kept // 2) :]}"
 
 
-def _tell_missing(ax: Axes, places: FloatArray) -> None:
-    for place in places:
-        style.note(ax, "failed", (0.02, place), (0, 0), ax.get_yaxis_transform(), color=style.MUTED)
+def _tell_missing(ax: Axes, places: FloatArray, means: FloatArray) -> None:
+    for place, mean in zip(places, means, strict=True):
+        told = "infinite" if np.isinf(mean) else "no value"
+        style.note(ax, told, (0.02, place), (0, 0), ax.get_yaxis_transform(), color=style.MUTED)

@@ -12,7 +12,7 @@ from .._typing import FloatArray
 from ..checks import one_of, whole
 from ..exceptions import DataError, OptionError
 from . import style
-from .drawn import DrawnRanker, data_of_fit, fitted_columns
+from .drawn import DrawnRanker, data_of_fit, fitted_columns, not_taken
 from .variables import factor_axis
 
 if TYPE_CHECKING:
@@ -40,8 +40,11 @@ def dependence_data(
         Columns of the variable, level (of="prob"), row (with each=True), estimate.
     """
     chosen = _kind(results, of)
+    not_taken([variable], ("estimate", *(["level"] if chosen == "prob" else []), *(["row"] if each else [])))
     frame, weights = rows_to_average(results, variable, whole("rows", rows, 1), data)
     grid = _grid(results, frame, variable) if values is None else list(values)
+    if not grid:
+        raise OptionError("values must have a value at least; got none.")
     told = [_curves(results, frame.assign(**{variable: _like(frame, variable, value)}), chosen) for value in grid]
     cells = np.stack(told)  # (values, rows, levels or 1)
     if not each:

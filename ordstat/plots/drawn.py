@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..exceptions import DataError
+from ..exceptions import DataError, OptionError
 from ..model.boosted.fit import BoostedFit
 from ..model.ensembles.ensembles import EnsembleFit
 from ..model.fit import Fit, Geometry
@@ -123,6 +123,16 @@ class DrawnTrees(DrawnRounds, Protocol):
     def fit(self) -> TreeFit: ...
     def out_of_bag_errors(self) -> pd.DataFrame: ...
     def nodes(self, round: int = 1, split: int | None = None) -> pd.DataFrame: ...
+
+
+def not_taken(variables: Sequence[Any], columns: Sequence[str]) -> None:
+    """OptionError where a variable has the name of another column of a picture's table."""
+    for name in variables:
+        if isinstance(name, str) and name in columns:
+            raise OptionError(
+                f"the variable {name!r} has the name of another column of what is drawn, {', '.join(columns)}: rename "
+                "it in the data and the formula, and fit again."
+            )
 
 
 def data_of_fit(results: DrawnRanker, data: Any, also: str = "") -> Any:

@@ -11,8 +11,8 @@ import pandas as pd
 from .._typing import AnyArray
 from ..exceptions import OptionError
 from . import style
-from .drawn import data_of_fit, fitted_columns
-from .variables import effects_data, lines, numeric, points
+from .drawn import data_of_fit, fitted_columns, not_taken
+from .variables import TAKEN, effects_data, lines, numeric, points
 
 if TYPE_CHECKING:
     from .drawn import DrawnLikelihood
@@ -42,8 +42,14 @@ def interaction_data(
     """
     if by == variable:
         raise OptionError(f"by must be another variable than {variable!r}.")
+    if by in (at or {}):
+        raise OptionError(f"at must hold other variables than by, {by!r}: give its values as by_values=.")
+    not_taken([variable, by], TAKEN)
+    groups = _values(results, by, data) if by_values is None else list(by_values)
+    if not groups:
+        raise OptionError("by_values must have a value at least; got none.")
     tables = []
-    for value in _values(results, by, data) if by_values is None else list(by_values):
+    for value in groups:
         held = {**(at or {}), by: value}
         table = effects_data(results, variable, values=values, at=held, data=data, level=level).copy()
         table.insert(0, by, [value] * len(table))

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import betaincinv
 
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from ..checks import fraction
 from ..exceptions import OptionError
 from ..model.likelihood.cumulative import latent_mean
 from . import style
-from .drawn import DrawnLikelihood, data_of_fit, fitted_columns
+from .drawn import DrawnLikelihood, data_of_fit, fitted_columns, not_taken
 from .variables import factor_axis
 
 if TYPE_CHECKING:
@@ -41,6 +41,12 @@ def residuals_data(
         limits for each by itself; no limits with case weights); or residual and the variable.
     """
     fraction("level", level)
+    not_taken([against], ("residual",))
+    if against == "score" and "score" in (results.design.spec.columns or ()):
+        raise OptionError(
+            "against='score' is the linear predictor, and a variable of the formula has that name too: rename the "
+            "variable in the data and the formula."
+        )
     values = results.residuals("surrogate", seed=seed)
     if against is None:
         return _quantiles(results, values, level)
@@ -78,7 +84,7 @@ def residuals(
     draw = _against_quantiles if against is None else _against_number
     if against is not None and table[against].dtype.kind not in "iuf":
         draw = _against_factor
-    draw(ax, table, str(against), level)
+    draw(ax, table, str(against), level, results.design.sample.weights)
     ax.set_ylabel("surrogate residual", color=style.INK, fontsize=style.SMALL + 0.5)
     return ax
 
@@ -116,7 +122,7 @@ def _along(results: DrawnLikelihood, against: str, data: Any) -> Any:
     return column.to_numpy()
 
 
-def _against_quantiles(ax: Axes, table: pd.DataFrame, name: str, level: float) -> None:
+def _against_quantiles(ax: Axes, table: pd.DataFrame, name: str, level: float, weights: FloatArray | None) -> None:
     ends = [table["expected"].min(), table["expected"].max()]
     ax.plot(ends, ends, color=style.INK, linewidth=0.9, zorder=2)
     limited = table["lower"].notna().all()
@@ -126,25 +132,28 @@ def _against_quantiles(ax: Axes, table: pd.DataFrame, name: str, level: float) -
     style.named(ax, f"expected of the latent distribution{f', {100 * level:g} % limits' if limited else ''}")
 
 
-def _against_number(ax: Axes, table: pd.DataFrame, name: str, level: float) -> None:
+def _against_number(ax: Axes, table: pd.DataFrame, name: str, level: float, weights: FloatArray | None) -> None:
     x, values = table[name].to_numpy(dtype=np.float64), table["residual"].to_numpy()
     _dots(ax, x, values)
     ax.axhline(0.0, color=style.INK, linewidth=0.8, zorder=1)
     groups = np.array_split(np.argsort(x, kind="stable"), max(1, min(_GROUPS, x.size // _LEAST)))
-    _means(ax, [(float(x[own].mean()), values[own]) for own in groups], level)
-    style.named(ax, f"{name}; means of {len(groups)} groups with {100 * level:g} % limits")
+    _means(
+        ax, [(float(np.average(x[own], weights=_part(weights, own))), own) for own in groups], values, level, weights
+    )
+    style.named(ax, f"{name}; means of {len(groups)} groups{_limits_told(weights, level)}")
 
 
-def _against_factor(ax: Axes, table: pd.DataFrame, name: str, level: float) -> None:
+def _against_factor(ax: Axes, table: pd.DataFrame, name: str, level: float, weights: FloatArray | None) -> None:
     labels = pd.Series(sorted(pd.unique(table[name].dropna()), key=str))
     places = table[name].map({label: place for place, label in enumerate(labels)}).to_numpy(dtype=np.float64)
     jitter = 0.5 * (np.arange(places.size) * 0.618 % 1.0 - 0.5)
     _dots(ax, places + jitter, table["residual"].to_numpy())
     ax.axhline(0.0, color=style.INK, linewidth=0.8, zorder=1)
     values = table["residual"].to_numpy()
-    _means(ax, [(float(place), values[places == place]) for place in range(len(labels))], level)
+    groups = [(float(place), np.flatnonzero(places == place)) for place in range(len(labels))]
+    _means(ax, groups, values, level, weights)
     factor_axis(ax, labels)
-    style.named(ax, f"{name}; means with {100 * level:g} % limits")
+    style.named(ax, f"{name}; means{_limits_told(weights, level)}")
 
 
 def _dots(ax: Axes, x: FloatArray, y: FloatArray) -> None:
@@ -152,16 +161,30 @@ def _dots(ax: Axes, x: FloatArray, y: FloatArray) -> None:
     ax.scatter(x[::step], y[::step], s=9, color=style.MUTED, alpha=0.6, linewidths=0, zorder=2)
 
 
-def _means(ax: Axes, groups: list[tuple[float, FloatArray]], level: float) -> None:
-    """Means of groups with t limits."""
+def _limits_told(weights: FloatArray | None, level: float) -> str:
+    return f" with {100 * level:g} % limits" if weights is None else ", weighted"
+
+
+def _part(weights: FloatArray | None, rows: IntArray) -> FloatArray | None:
+    return None if weights is None else weights[rows]
+
+
+def _means(
+    ax: Axes,
+    groups: list[tuple[float, IntArray]],
+    values: FloatArray,
+    level: float,
+    weights: FloatArray | None,
+) -> None:
+    """Means of groups of rows with t limits; of weighted rows, of which one cannot tell how many they are, without."""
     from scipy.special import stdtrit
 
-    for place, values in groups:
-        values = values[np.isfinite(values)]
-        if values.size < 2:
+    for place, rows in groups:
+        own = rows[np.isfinite(values[rows])]
+        if own.size < 2:
             continue
-        half = float(stdtrit(values.size - 1, 0.5 + 0.5 * level)) * values.std(ddof=1) / np.sqrt(values.size)
-        ax.plot(
-            [place, place], [values.mean() - half, values.mean() + half], color=style.RIGHT, linewidth=1.8, zorder=3
-        )
-        ax.plot(place, values.mean(), "o", color=style.RIGHT, markersize=5, zorder=4)
+        mean = float(np.average(values[own], weights=_part(weights, own)))
+        if weights is None:
+            half = float(stdtrit(own.size - 1, 0.5 + 0.5 * level)) * values[own].std(ddof=1) / np.sqrt(own.size)
+            ax.plot([place, place], [mean - half, mean + half], color=style.RIGHT, linewidth=1.8, zorder=3)
+        ax.plot(place, mean, "o", color=style.RIGHT, markersize=5, zorder=4)

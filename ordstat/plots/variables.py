@@ -12,12 +12,13 @@ from .._typing import FloatArray
 from ..checks import whole
 from ..exceptions import OptionError
 from . import style
-from .drawn import DrawnLikelihood, DrawnRanker, data_of_fit, fitted_columns
+from .drawn import DrawnLikelihood, DrawnRanker, data_of_fit, fitted_columns, not_taken
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
+#: Of the table, beside the variable.
+TAKEN = ("level", "estimate", "std_error", "lower", "upper")
 _POINTS = 60
 _CROWDED = 7  # levels; bands of more are drawn fainter
 
@@ -40,13 +41,14 @@ def effects_data(
     """
     if not isinstance(variable, str):
         raise OptionError(f"variable must be the name of one variable of the formula; got {variable!r}.")
+    not_taken([variable], TAKEN)
     if values is None and variable not in results.design.spec.categories():
         values = _range(results, variable, data)
     held = {name: [value] if _single(value) else list(value) for name, value in (at or {}).items()}
     if values is not None:
         held[variable] = list(values)
     means = results.emmeans(variable, scale="prob", at=held, data=data, level=level)
-    frame: pd.DataFrame = means.frame[[variable, "level", "estimate", "std_error", "lower", "upper"]]
+    frame: pd.DataFrame = means.frame[[variable, *TAKEN]]
     return frame
 
 
@@ -158,6 +160,7 @@ def stacked_data(
     pandas.DataFrame
         Columns of the variable, level, estimate, cumulative (P(response <= level)).
     """
+    not_taken([variable], ("cumulative",))
     frame = effects_data(results, variable, values=values, at=at, data=data)[[variable, "level", "estimate"]]
     K = len(results.levels)
     return frame.assign(cumulative=np.cumsum(frame["estimate"].to_numpy().reshape(-1, K), axis=1).ravel())
@@ -220,6 +223,7 @@ def boundaries_data(
 ) -> pd.DataFrame:
     """Columns of the two variables, and level: the prediction at every point of the grid."""
     whole("points", points, 2)
+    not_taken([x, y], ("level",))
     rows = _numbers(results, x, y, data)
     others = [name for name in results.design.spec.columns or () if name not in (x, y)]
     held = dict(at or {})

@@ -219,9 +219,14 @@ class Comparison:
         return 1.0 / (self.cv - 1)
 
     def _of(self, measure: str) -> FloatArray:
-        """(M, J) values, all NaN of a method that failed in a fold."""
+        """(M, J) values, all NaN of a method that failed in a fold, and of a fold in which a method lacks its value.
+
+        All means are over the same folds, so that no method goes without those that are hard.
+        """
         values = self.values[:, :, MEASURES.index(measure)].copy()
         values[self._failing] = np.nan
+        lacking = np.isnan(values)
+        values[:, lacking[~lacking.all(axis=1)].any(axis=0)] = np.nan
         return values
 
     @cached_property
@@ -232,8 +237,12 @@ class Comparison:
         return Resampled.of(values, self.weights, self._ratio)
 
     def _mean_ranks(self, measure: str) -> FloatArray:
-        ranks = ranks_within(self._of(measure), measure in LARGER_IS_BETTER)
-        return np.asarray(np.average(ranks, axis=1, weights=self.weights))
+        values = self._of(measure)
+        there = ~np.isnan(values).all(axis=0)
+        if not there.any():
+            return np.full(len(values), np.nan)
+        ranks = ranks_within(values[:, there], measure in LARGER_IS_BETTER)
+        return np.asarray(np.average(ranks, axis=1, weights=self.weights[there]))
 
     def _order(self, measure: str) -> list[str]:
         """Methods by their mean, the best first; those without one last."""
@@ -268,7 +277,11 @@ class Comparison:
         """(J,) values of each method, or their differences from another, the best first."""
         values = self._of(measure)
         if against is not None:
-            values = values - values[self.labels.index(against)]
+            other = values[self.labels.index(against)]
+            with np.errstate(invalid="ignore"):
+                unknown = (np.isinf(values) & np.isinf(other)).any(axis=1)
+                values = values - other
+            values[unknown] = np.nan  # infinity less infinity
         order = [label for label in self._order(measure) if label != against]
         return {label: values[self.labels.index(label)] for label in order}
 
@@ -284,10 +297,10 @@ class Comparison:
 
     def _words(self, measure: str, against: str, rope: float, level: float) -> list[str]:
         more = "larger" if measure in LARGER_IS_BETTER else "smaller"
-        J = self.values.shape[1]
+        df = max(int((~np.isnan(self._of(measure)).all(axis=0)).sum()) - 1, 0)
         return [
             f"Differences from {against}, {100 * level:g} % limits; a {more} {measure} is better.",
-            f"Corrected resampled t test, {J - 1} degrees of freedom (Nadeau and Bengio 2003); p-values not adjusted.",
+            f"Corrected resampled t test, {df} degrees of freedom (Nadeau and Bengio 2003); p-values not adjusted.",
             f"better, same, worse: posterior probabilities of a difference beyond or within +-{rope:g} "
             "(Bayesian correlated t test, Benavoli et al. 2017).",
         ]
@@ -331,3 +344,21 @@ def failure_notes(failed: pd.DataFrame, J: int) -> list[str]:
         f"{own['message'].iloc[0]}"
         for label, own in failed.groupby("method", sort=False)
     ]
+
+
+def fold_notes(found: Comparison) -> list[str]:
+    """What is said of measures that have no value in some folds, or an infinite one."""
+    notes, J = [], found.values.shape[1]
+    for measure in found._shown:
+        values = found._of(measure)
+        lacking = int(np.isnan(values).all(axis=0).sum())
+        known = found.values[~found._failing, :, MEASURES.index(measure)]
+        if lacking and not np.isnan(known).all():
+            notes.append(f"{measure}: {J - lacking} of {counted(J, 'fold')}, where all that have it have a value.")
+        infinite = {label: int(np.isinf(own).sum()) for label, own in zip(found.labels, values, strict=True)}
+        notes += [
+            f"{measure} of {label} is infinite in {n} of {counted(J, 'fold')}: an observed level had probability 0."
+            for label, n in infinite.items()
+            if n
+        ]
+    return notes

@@ -71,6 +71,12 @@ class Contestant:
         own = self.design.sample
         return own if self.method.selects else replace(own, cluster=None)
 
+    @property
+    def parts_clusters(self) -> bool:
+        """Whether folds of its own, by which it chooses or calibrates, have rows of one cluster on both sides."""
+        folds = self.calibrated is not None or getattr(self.method, "penalty", None) == "cv"
+        return folds and self.design.sample.cluster is not None and self.sample.cluster is None
+
     @cached_property
     def groupings(self) -> list[IntArray]:
         """(N,) codes of groups of rows that belong together, one for each column that says so."""

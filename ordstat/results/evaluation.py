@@ -40,6 +40,10 @@ class RankingMethod(Learner, Protocol):
         """Whether it chooses by cross-validation among clusters of rows."""
 
     @property
+    def likelihood(self) -> bool:
+        """Whether a fit maximises a likelihood."""
+
+    @property
     def papers(self) -> tuple[str, ...]:
         """What to cite for it."""
 

@@ -1,5 +1,7 @@
 """Methods on the same folds: against fits made by hand, and what is told of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,8 @@ from sklearn.linear_model import LogisticRegression
 import ordstat
 from ordstat import REDSVM, DataError, DataWarning, OptionError, Reduction, SurveyDesign, compare, datasets, ordfit
 from ordstat.assess.crossval import draw_folds
+from ordstat.assess.errors import MEASURES
+from ordstat.results.compared import fold_notes
 
 WINE = datasets.load("wine")
 FORMULA = "rating ~ temp + contact"
@@ -254,6 +258,87 @@ def test_one_method_is_cross_validated():
     assert "logit" in repr(found) and "Differences" in repr(found.differences())
 
 
+def test_inner_folds_that_part_clusters_are_told():
+    """Folds that choose a penalty or calibrate do not have the clusters of the comparison."""
+    methods = {
+        "calibrated": {"method": "redsvm", "calibrate": 3},
+        "kernel": {"method": "kernel-clm", "kernel": "linear", "penalty": "cv", "folds": 2},
+        "plain": {"method": "redsvm"},
+        "chosen": {"method": "redsvm", "C": "cv", "folds": 2},
+    }
+    told = [note for note in compare(FORMULA, WINE, methods, cv=2, cluster="judge").notes if "know no clusters" in note]
+    assert len(told) == 1 and told[0].endswith("know no clusters: calibrated, kernel.")
+    assert not any("know no clusters" in note for note in compare(FORMULA, WINE, methods, cv=2).notes)
+
+
+def negative_in_one_fold():
+    """Nominal effects whose lines cross in a held-out row of one fold: no log-loss there."""
+    r = np.random.default_rng(2)
+    data = pd.DataFrame({"x": r.normal(size=40), "z": r.normal(size=40)})
+    data["y"] = np.digitize(data["x"] * 0.3 + r.logistic(size=40), [-0.6, 0.6])
+    return compare("y ~ x", data, nominal="~ z", methods=["logit", "acat"], cv=5)
+
+
+def test_means_are_over_folds_where_all_have_a_value():
+    found = negative_in_one_fold()
+    logit, acat = (fold_values(found, label, "log-loss") for label in ("logit", "acat"))
+    assert np.isnan(logit).sum() == 1 and np.isfinite(acat).all()
+    there = np.isfinite(logit)
+    for label, own in (("logit", logit), ("acat", acat)):
+        by_hand = np.average(own[there], weights=found.weights[there])
+        assert found.table.loc[label, "log-loss"] == pytest.approx(by_hand, rel=1e-12)
+    assert "log-loss: 4 of 5 folds, where all that have it have a value." in found.notes
+    told = found.differences("log-loss")
+    t = told["statistic"].iloc[0]
+    assert told["p_value"].iloc[0] == pytest.approx(2 * stats.t.sf(abs(t), 3))
+    assert "3 degrees of freedom" in repr(told)
+
+
+def test_ranks_are_over_folds_where_all_have_a_value():
+    found = replace(negative_in_one_fold(), measure="log-loss")
+    there = np.isfinite(fold_values(found, "logit", "log-loss"))
+    values = np.array([fold_values(found, label, "log-loss")[there] for label in found.labels])
+    by_hand = np.average(stats.rankdata(values, axis=0), axis=1, weights=found.weights[there])
+    np.testing.assert_allclose(found.table.loc[list(found.labels), "rank"], by_hand)
+
+
+def test_infinite_losses():
+    """Infinity less infinity is unknown, also in the mean over the other folds."""
+    found = compare(FORMULA, WINE, ["logit", "probit", "acat"], cv=3)
+    values = found.values.copy()
+    values[:2, 0, MEASURES.index("log-loss")] = np.inf
+    found = replace(found, values=values)
+    told = found.differences("log-loss", against="logit")["difference"]
+    assert np.isnan(told["probit"]) and told["acat"] == -np.inf
+    assert fold_notes(found) == [
+        f"log-loss of {label} is infinite in 1 of 3 folds: an observed level had probability 0."
+        for label in ("logit", "probit")
+    ]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"weights": np.ones(72)},
+        {"offset": np.ones(72)},
+        {"cluster": "judge"},
+        {"nominal": "~ temp"},
+        {"scale": "~ temp"},
+        {"levels": [1, 2, 3, 4, 5]},
+        {"subset": WINE["temp"] == "cold"},
+        {"contrasts": {"temp": "sum"}},
+        {"na_action": "fail"},
+        {"safe": False},
+        {"context": {}},
+    ],
+    ids=lambda given: next(iter(given)),
+)
+def test_fits_take_no_word_of_data(given):
+    name = next(iter(given))
+    with pytest.raises(OptionError, match=f"^{name} must go with a formula and data; fits have their own"):
+        compare(fit(), fit(method="probit"), cv=3, **given)
+
+
 def fit(formula=FORMULA, data=WINE, **options):
     return ordfit(formula, data, **options)
 
@@ -274,6 +359,11 @@ def fit(formula=FORMULA, data=WINE, **options):
         (lambda: compare(FORMULA + "+ (1 | judge)", WINE, ["logit"]), r"groups of rows to keep together, 9; got 10"),
         (lambda: compare(FORMULA + "+ (1 | judge)", WINE, ["logit", "redsvm"], cv=3), "redsvm cannot .*random terms"),
         (lambda: compare(mixed("judge"), mixed("bottle"), cv=2), "connected all with all"),
+        (lambda: compare(FORMULA, WINE, ["logit"], methods=["probit"]), "methods must be given once; got .'logit'.*"),
+        (lambda: compare(FORMULA, WINE, "logit", "probit"), "methods must be one list; got 'logit', 'probit'"),
+        (lambda: compare([]), "fits must be one at least; got none"),
+        (lambda: compare({}), "fits must be one at least; got none"),
+        (lambda: compare({1: fit(), "1": fit(method="probit")}), "labels that differ as text; '1' is there twice"),
         (lambda: compare(WINE, FORMULA, ["logit"]), "formula, data and methods=, or fits"),
         (lambda: compare(fit(), fit()), "fits must differ in method or formula"),
         (lambda: compare(fit(), methods=["logit"]), "fits have their own methods"),

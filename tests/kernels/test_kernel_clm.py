@@ -301,3 +301,10 @@ def test_the_spread_is_that_of_weighted_rows() -> None:
     share = 10.0 / 1010.0
     assert weighted.fit.spread == pytest.approx(np.sqrt(share * (1.0 - share)), rel=1e-9)
     assert copies.fit.spread == pytest.approx(weighted.fit.spread, rel=1e-9)
+
+
+def test_as_many_folds_are_told_as_there_are():
+    """Of four rows no five folds."""
+    data = pd.DataFrame({"y": [1, 1, 2, 2], "x": [0.0, 1.0, 2.0, 3.0]})
+    fit = ordfit("y ~ x", data, "kernel-clm", penalty="cv")
+    assert fit.fit.by == "cross-validation in 4 folds"

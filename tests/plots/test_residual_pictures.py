@@ -73,3 +73,22 @@ def test_means_of_groups_are_drawn():
 def test_an_unknown_column():
     with pytest.raises(OptionError, match=r"against must be 'score' or a column of the data, .*; got 'agee'"):
         ordfit("PID ~ selfLR + age", ANES).plot.residuals("agee")
+
+
+@pytest.mark.parametrize("against", ["age", "spare"])
+def test_means_of_weighted_rows_are_weighted(against):
+    """Dots at the weighted means, and no limits: weights do not tell how many rows there are."""
+    data = ANES[:300].assign(spare=np.where(np.arange(300) % 2 == 0, "even", "odd"))
+    weights = 1.0 + np.arange(300) % 7
+    fit = ordfit("PID ~ selfLR + age", data, weights=weights)
+    table = fit.plot.residuals_data(against)
+    if against == "spare":
+        groups = [np.flatnonzero(table["spare"] == name) for name in ("even", "odd")]
+    else:
+        groups = np.array_split(np.argsort(table["age"].to_numpy(), kind="stable"), 10)
+    by_hand = [np.average(table["residual"].iloc[own], weights=weights[own]) for own in groups]
+    ax = fit.plot.residuals(against)
+    dots = [line for line in ax.get_lines() if line.get_marker() == "o"]
+    np.testing.assert_allclose([line.get_ydata()[0] for line in dots], by_hand, rtol=1e-12)
+    assert len(ax.get_lines()) == len(groups) + 1  # the line at 0
+    assert "limits" not in ax.get_xlabel() and "weighted" in ax.get_xlabel()

@@ -12,7 +12,7 @@ import pytest
 matplotlib.use("agg")
 from matplotlib import pyplot
 
-from ordstat import OptionError, SurveyDesign, datasets, ordfit
+from ordstat import DataWarning, OptionError, SurveyDesign, datasets, ordfit
 from ordstat.methods import METHODS
 from ordstat.results.page.drawings import CAPTIONS
 
@@ -152,6 +152,54 @@ def test_effects_that_differ_and_data_that_look_doubtful(tmp_path):
     text = " ".join(read(fit.report(tmp_path / "d.html", pictures=False)).text)
     assert re.search(r"Effects seem to differ .*p < \.001\), most of all those of x \(p < \.001\)", text)
     assert "896 rows of 900 are used; left out for missing values or weights of 0: z (4)" in text
+
+
+def page_text(fit, path, **options):
+    return " ".join(read(fit.report(path, **options)).text)
+
+
+def test_separated_adjacent_categories_are_told(tmp_path):
+    data = pd.DataFrame({"y": [1, 1, 2, 2, 3, 3] * 5, "x": [0.0, 0.1, 1.0, 1.1, 2.0, 2.1] * 5})
+    with pytest.warns(Warning, match="separated"):
+        fit = ordfit("y ~ x", data, "acat")
+    assert "The response is separated" in page_text(fit, tmp_path / "s.html", pictures=False)
+
+
+def test_rows_without_weight_and_aliased_columns_are_told(tmp_path):
+    doubtless = "nothing in the data looked doubtful"
+    fit = ordfit("rating ~ temp", WINE, weights=(np.arange(72) % 5).astype(float))
+    text = page_text(fit, tmp_path / "w.html", pictures=False)
+    assert "15 rows of weight 0 were left out." in text and doubtless not in text
+    with pytest.warns(DataWarning, match="aliased"):
+        fit = ordfit("rating ~ temp + I(2 * (temp == 'warm'))", WINE)
+    text = page_text(fit, tmp_path / "a.html", pictures=False)
+    assert "Aliased with earlier columns" in text and doubtless not in text
+    assert f"No row was left out, and {doubtless}." in page_text(FITS["logit"](), tmp_path / "n.html", pictures=False)
+
+
+def test_thresholds_out_of_order_are_told(tmp_path):
+    r = np.random.default_rng(0)
+    z, p = r.normal(size=60), r.uniform(size=60)
+    few, many = np.digitize(p, [0.5, 0.52]), np.digitize(p, [0.1, 0.6])  # of the middle level
+    data = pd.DataFrame({"y": np.where(z > 0, few, many), "z": z})
+    with pytest.warns(DataWarning, match="out of order"):
+        fit = ordfit("y ~ 1", data, nominal="~ z")
+    assert "crossing='prevent'" in page_text(fit, tmp_path / "c.html", pictures=False)
+
+
+def test_an_offset_is_told(tmp_path):
+    data = WINE.assign(known=np.linspace(0.0, 1.0, 72))
+    by_name = ordfit("rating ~ temp", data, offset="known")
+    assert "With offset: known." in page_text(by_name, tmp_path / "o.html", pictures=False)
+    by_values = ordfit("rating ~ temp", data, offset=data["known"])
+    assert "With offset: given as values." in page_text(by_values, tmp_path / "v.html", pictures=False)
+
+
+def test_boundaries_are_drawn_of_two_variables_alone(tmp_path):
+    bands = datasets.quadratic_bands(60, seed=1).assign(f=np.tile(["a", "b"], 30))
+    two, three = (ordfit(f"rank ~ {right}", bands, "redsvm") for right in ("x1 + x2", "x1 + x2 + f"))
+    assert "Predicted levels over x1 and x2." in page_text(two, tmp_path / "two.html")
+    assert "boundaries" not in page_text(three, tmp_path / "three.html").replace("More pictures", "")
 
 
 def test_fits_without_pictures_or_tests(tmp_path):

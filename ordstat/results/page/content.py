@@ -55,9 +55,15 @@ def _question(fit: FittedRanker) -> Iterator[Block]:
     )
     yield Code(design.formula)
     recipe = design.recipe
-    parts = {"nominal effects": "nominal", "scale effects": "scale", "weights": "weights", "rows": "subset"}
-    given = {what: getattr(recipe, name, None) for what, name in {**parts, "clusters": "cluster"}.items()}
-    told = [f"{what}: {value}" for what, value in given.items() if isinstance(value, str)]
+    parts = {"nominal effects": "nominal", "scale effects": "scale", "weights": "weights", "offset": "offset"}
+    given = {
+        what: getattr(recipe, name, None) for what, name in {**parts, "clusters": "cluster", "rows": "subset"}.items()
+    }
+    told = [
+        f"{what}: {value if isinstance(value, str) else 'given as values'}"
+        for what, value in given.items()
+        if value is not None
+    ]
     if told:
         yield Words(f"With {'; '.join(told)}.")
 

@@ -62,7 +62,8 @@ def _arguments(fit: Any, name: str) -> Sequence[tuple[str, ...]]:
     if name == "boundaries":
         from ...plots.variables import numeric_variables
 
-        return [tuple(numeric_variables(fit)[:2])]
+        others = len(fit.design.spec.columns or ()) > 2  # of which the picture would need values
+        return [] if others else [tuple(numeric_variables(fit))]
     return [()]
 
 

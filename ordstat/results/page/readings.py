@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...exceptions import OptionError, SeparationWarning
+from ...exceptions import DataWarning, OptionError, SeparationWarning
 from ..fitted import FittedRanker
 from ..likelihood.proportionality import OMNIBUS
-from ..report.cells import count, short_p_value
+from ..report.cells import count, counted, short_p_value
 from ..report.sections import certificate_text
 
 _DOUBTFUL = 0.05
@@ -19,7 +19,7 @@ _DOUBTFUL = 0.05
 def readings(fit: FittedRanker) -> Iterator[tuple[str, str]]:
     """(what was looked at, what was found) of a fit."""
     yield "Optimum", _optimum(fit)
-    if fit.method.needs.random:  # of a likelihood
+    if fit.method.likelihood:
         yield "Separation", _separation(fit)
         yield "Proportional odds (equal effects at all thresholds)", _proportional(fit)
     yield "Data", _data(fit)
@@ -68,8 +68,12 @@ def _p(p: float) -> str:
 
 def _data(fit: FittedRanker) -> str:
     """Rows and levels left out, and what is probably not what it seems."""
-    told = [note[:1].upper() + note[1:] for note in fit.design.notes]
-    return " ".join(told) if told else "No row was left out, and nothing in the data looked doubtful."
+    told = [message[:1].upper() + message[1:] for category, message in fit.alerts() if category is DataWarning]
+    if without := fit.design.dropped.get("(weight 0)", 0):
+        told.append(f"{counted(without, 'row')} of weight 0 {'was' if without == 1 else 'were'} left out.")
+    if told:
+        return " ".join(told)
+    return f"{'N' if fit.design.dropped else 'No row was left out, and n'}othing in the data looked doubtful."
 
 
 def _errors(fit: FittedRanker) -> str:
