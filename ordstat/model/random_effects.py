@@ -191,6 +191,6 @@ def check_whole_groups(random: RandomRows | None, clusters: IntArray) -> None:
 
 
 def splits(random: RandomRows, clusters: IntArray) -> list[int]:
-    """How many groups of each term have rows in several clusters (N,)."""
-    pairs = [np.unique(np.stack([term.codes, clusters]), axis=1) for term in random.terms]
+    """How many groups of each term have rows in several clusters (N,); of cov=, all groups are one."""
+    pairs = [np.unique(np.stack([term.spelt_out().codes, clusters]), axis=1) for term in random.terms]
     return [int(np.count_nonzero(np.bincount(own[0]) > 1)) for own in pairs]
