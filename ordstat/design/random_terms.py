@@ -95,6 +95,12 @@ class RandomTerm:
         return groups_apart(self.part, data, complete)
 
 
+def unseen_groups(terms: Sequence[RandomTerm], rows: RandomRows) -> str:
+    """In words how many rows have a group that the fit has not seen, by term."""
+    counts = [int((own.codes < 0).sum()) for own in rows.terms]
+    return ", ".join(f"{term.group!r} in {n} rows" for term, n in zip(terms, counts, strict=True) if n)
+
+
 def _mixed(part: RandomPart, values: Mapping[str, Value], levels: tuple[tuple[object, ...], ...]) -> IntArray:
     """(n,) the codes of all factors as one number; -1 where a level is not known."""
     found = [
@@ -278,7 +284,10 @@ def _root_of(group: str, K: Any, labels: Sequence[object]) -> FloatArray:
                 f"cov[{group!r}] must have a row and a column for every level of {group!r}; its {axis} lack "
                 f"{shown_labels(missing, 3)} and have {shown_labels([*own], 3)}."
             )
-    values = K.loc[list(labels), list(labels)].to_numpy(dtype=np.float64)
+    try:
+        values = K.loc[list(labels), list(labels)].to_numpy(dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"cov[{group!r}] must be numbers; {error}.") from None
     if not np.isfinite(values).all():
         raise OptionError(f"cov[{group!r}] must be finite; it has missing or infinite values.")
     if np.abs(values - values.T).max() > _ROUNDING * np.abs(values).max():

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from ordstat import datasets, ordfit
-from ordstat.exceptions import OptionError
+from ordstat.exceptions import DataWarning, OptionError
 from ordstat.results.likelihood.results import LikelihoodResults
 from ordstat.solvers.likelihood.mixed.search import negative_hessian
 
@@ -162,3 +162,12 @@ def test_groups_of_a_given_covariance_are_left_out_by_fits() -> None:
     without = ordfit("y ~ x + (1 | g)", data[data["g"] != "g03"], cov={"g": K})
     expected = np.subtract(estimates(fit), estimates(without))
     assert found.refit and found.dfbeta.loc["g03"].tolist() == pytest.approx(expected.tolist(), abs=1e-5)
+
+
+def test_a_group_left_alone_has_no_variance() -> None:
+    """Of two groups without one there is one, which has no standard deviation."""
+    data = drawn(2, 60)
+    with pytest.warns(DataWarning, match="has 2 groups"):
+        fit = ordfit("y ~ x + (1 | g)", data)
+    found = fit.influence()
+    assert found.refit and found.dfbeta.isna().all(axis=None) and found.cooks.isna().all()

@@ -148,6 +148,9 @@ def _refits(r: FittedLikelihood, codes: IntArray, size: int) -> FloatArray:
 
 def _without(r: FittedLikelihood, kept: Any, size: int) -> FloatArray:
     sample = without_empty_groups(r.design.sample.take(np.flatnonzero(kept)))
+    assert sample.rows.random is not None
+    if min(term.n_groups for term in sample.rows.random.terms) < 2:  # a single group has no variance
+        return np.full(size, np.nan)
     try:
         fit = unstarted(r).fit(sample, np.random.default_rng(0))
     except DataError:
