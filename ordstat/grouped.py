@@ -15,7 +15,6 @@ from .design.build import build
 from .design.design import Design
 from .design.expressions import variables
 from .design.parse import parse_formula
-from .design.random_terms import unseen_groups
 from .exceptions import DataError, FormulaError, OptionError
 
 #: What the effects of groups not seen may be.
@@ -96,8 +95,9 @@ class Grouping:
         rows = results.design.spec.rebuild(columns).rows.random
         unseen = np.any([term.codes < 0 for term in rows.terms], axis=0)
         if self.new_groups == "error" and unseen.any():
+            shown = rows.unseen([term.group for term in results.design.random])
             raise DataError(
-                f"X has groups that the fit has not seen, {unseen_groups(results.design.random, rows)}, which "
+                f"X has groups that the fit has not seen, {shown}, which "
                 "new_groups='error' refuses. Leave these rows out, or set new_groups='marginal', which averages over "
                 "the effects of the population."
             )

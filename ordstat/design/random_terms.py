@@ -95,12 +95,6 @@ class RandomTerm:
         return groups_apart(self.part, data, complete)
 
 
-def unseen_groups(terms: Sequence[RandomTerm], rows: RandomRows) -> str:
-    """In words how many rows have a group that the fit has not seen, by term."""
-    counts = [int((own.codes < 0).sum()) for own in rows.terms]
-    return ", ".join(f"{term.group!r} in {n} rows" for term, n in zip(terms, counts, strict=True) if n)
-
-
 def _mixed(part: RandomPart, values: Mapping[str, Value], levels: tuple[tuple[object, ...], ...]) -> IntArray:
     """(n,) the codes of all factors as one number; -1 where a level is not known."""
     found = [

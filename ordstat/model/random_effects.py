@@ -10,6 +10,7 @@ one of G independent columns z_i L[g_i] in a single group with one standard devi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -147,6 +148,11 @@ class RandomRows:
         links = coo_matrix((np.ones(ends[0].size), ends), shape=(total, total))
         labels = connected_components(links, directed=False)[1][first]
         return largest.codes if np.all(labels == labels[0]) else np.asarray(labels, dtype=np.intp)
+
+    def unseen(self, names: Sequence[str]) -> str:
+        """In words how many rows have a group that the fit has not seen, by the names of the terms' groups."""
+        counts = [int((term.codes < 0).sum()) for term in self.terms]
+        return ", ".join(f"{name!r} in {count} rows" for name, count in zip(names, counts, strict=True) if count)
 
     def require_covariances(self) -> None:
         """DataError where the fit has not seen a group of a term whose covariance was given."""

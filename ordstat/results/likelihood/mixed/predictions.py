@@ -18,7 +18,6 @@ import pandas as pd
 
 from ...._typing import FloatArray, IntArray
 from ....checks import one_of
-from ....design.random_terms import unseen_groups
 from ....exceptions import DataError, OptionError
 from ....model.costs import CostMatrix
 from ....model.likelihood.over_groups import normal_nodes, steepness_blocks
@@ -117,7 +116,7 @@ def _kind(r: FittedLikelihood, rows: Rows, re: str | None) -> str:
         return "mode"
     if re is None and all(mask.all() for mask in unseen):
         return "marginal"
-    shown = unseen_groups(r.design.random, rows.random)
+    shown = rows.random.unseen([term.group for term in r.design.random])
     raise DataError(
         f"newdata has groups that the fit has not seen, {shown}: they have no mode. Use re='posterior', which averages "
         "over the effects of new groups, re='marginal', which does so for all, or re='zero'."
