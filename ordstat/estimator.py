@@ -377,7 +377,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         try:
             found = self.results_.coef
-            found = found if self.random is None else found.reindex(self.feature_names_in_)
+            found = found if self.random is None else found.reindex([str(name) for name in self.feature_names_in_])
             found = np.asarray(found, dtype=np.float64)
         except OptionError as error:
             raise AttributeError(str(error)) from error

@@ -13,7 +13,7 @@ from ._typing import FloatArray
 from .checks import one_of
 from .design.build import build
 from .design.design import Design
-from .design.expressions import named
+from .design.expressions import variables
 from .design.parse import parse_formula
 from .exceptions import DataError, FormulaError, OptionError
 
@@ -50,7 +50,7 @@ class Grouping:
                 f"random must hold random terms alone, such as '(1 | judge)'; got {self.random!r}. The other columns "
                 "of X are the fixed effects."
             )
-        return sorted(set().union(*(named(factor.tree) for one in part.random for factor in one.group.factors)))
+        return sorted(set().union(*(variables(factor.tree) for one in part.random for factor in one.group.factors)))
 
     def frame(self, X: Any) -> pd.DataFrame:
         """X as a frame that has the groups, none of them missing."""
@@ -69,8 +69,14 @@ class Grouping:
         return frame
 
     def fixed(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The columns of a frame that are no groups."""
-        return frame.drop(columns=self.groups)
+        """The columns of a frame that are no groups, one at least."""
+        others = frame.drop(columns=self.groups)
+        if others.shape[1] == 0:
+            raise DataError(
+                f"X must have a column besides the groups of random=, {self.groups}, for the fixed effects; got none. "
+                f"Add one, or fit ordfit('y ~ 1 + {self.random}', data), which needs none."
+            )
+        return others
 
     def design(self, frame: pd.DataFrame, X: FloatArray, y: pd.Categorical, weights: FloatArray | None) -> Design:
         """All other columns, (N, D') in X, as fixed effects, and the random terms."""
@@ -79,7 +85,7 @@ class Grouping:
         while response in frame:
             response += "_"
         columns = pd.DataFrame(X, columns=names).join(frame[self.groups])
-        right = [_quoted(str(name)) for name in names] or ["1"]
+        right = [_quoted(str(name)) for name in names]
         formula = f"{response} ~ {' + '.join(right)} + {self.random}"
         return build(formula, columns.assign(**{response: y}), weights=weights, na_action="raise")
 
@@ -88,7 +94,14 @@ class Grouping:
         columns = pd.DataFrame(X, columns=self.fixed(frame).columns).join(frame[self.groups])
         rows = results.design.spec.rebuild(columns).rows.random
         unseen = np.any([term.codes < 0 for term in rows.terms], axis=0)
-        kinds = ((~unseen, "mode"), (unseen, "mode" if self.new_groups == "error" else self.new_groups))
+        if self.new_groups == "error" and unseen.any():
+            shown = rows.unseen([term.group for term in results.design.random])
+            raise DataError(
+                f"X has groups that the fit has not seen, {shown}, which "
+                "new_groups='error' refuses. Leave these rows out, or set new_groups='marginal', which averages over "
+                "the effects of the population."
+            )
+        kinds = ((~unseen, "mode"), (unseen, self.new_groups))
         parts = [results.predict(columns[some], type=type, re=re) for some, re in kinds if some.any()]
         return pd.concat(parts).sort_index()
 

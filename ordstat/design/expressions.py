@@ -153,6 +153,13 @@ def named(tree: ast.expr) -> frozenset[str]:
     return frozenset(name for part in parts if (name := dotted_name(part)) is not None)
 
 
+def variables(tree: ast.expr) -> frozenset[str]:
+    """The names in an expression without those of the functions that it calls: columns."""
+    called = {id(part) for node in ast.walk(tree) if isinstance(node, ast.Call) for part in ast.walk(node.func)}
+    parts = (node for node in ast.walk(tree) if isinstance(node, ast.expr) and id(node) not in called)
+    return frozenset(name for part in parts if (name := dotted_name(part)) is not None)
+
+
 def literal(node: ast.expr) -> Any:
     """A constant, a negative number, or a list, tuple or c(...) of them; FormulaError for anything else."""
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, str, bool, type(None))):

@@ -278,7 +278,10 @@ def _root_of(group: str, K: Any, labels: Sequence[object]) -> FloatArray:
                 f"cov[{group!r}] must have a row and a column for every level of {group!r}; its {axis} lack "
                 f"{shown_labels(missing, 3)} and have {shown_labels([*own], 3)}."
             )
-    values = K.loc[list(labels), list(labels)].to_numpy(dtype=np.float64)
+    try:
+        values = K.loc[list(labels), list(labels)].to_numpy(dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"cov[{group!r}] must be numbers; {error}.") from None
     if not np.isfinite(values).all():
         raise OptionError(f"cov[{group!r}] must be finite; it has missing or infinite values.")
     if np.abs(values - values.T).max() > _ROUNDING * np.abs(values).max():

@@ -20,7 +20,7 @@ from .coding import NOTHING, Assembled, Coding, FactorCoding, NumberCoding, asse
 from .columns import Columns, Factor, Value, read, take
 from .contrasts import KINDS
 from .design import Design, NewRows
-from .expressions import Expression, dotted_name, named
+from .expressions import Expression, dotted_name, named, variables
 from .frames import as_frame, find_column, has_column, refuse, shown_labels
 from .inputs import cost_matrix
 from .interpreter import Interpreter, coded_column
@@ -237,7 +237,7 @@ class FormulaSpec:
 
     def _has_groups(self, term: RandomTerm, frame: pd.DataFrame) -> bool:
         """Whether the columns that make the groups of a random term are there; else every group is a new one."""
-        names = [name for factor in term.part.group.factors for name in named(factor.tree)]
+        names = [name for factor in term.part.group.factors for name in variables(factor.tree)]
         return all(has_column(frame, name) for name in names)
 
     def _check_columns(self, frame: pd.DataFrame) -> None:

@@ -10,6 +10,7 @@ one of G independent columns z_i L[g_i] in a single group with one standard devi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -148,6 +149,11 @@ class RandomRows:
         labels = connected_components(links, directed=False)[1][first]
         return largest.codes if np.all(labels == labels[0]) else np.asarray(labels, dtype=np.intp)
 
+    def unseen(self, names: Sequence[str]) -> str:
+        """In words how many rows have a group that the fit has not seen, by the names of the terms' groups."""
+        counts = [int((term.codes < 0).sum()) for term in self.terms]
+        return ", ".join(f"{name!r} in {count} rows" for name, count in zip(names, counts, strict=True) if count)
+
     def require_covariances(self) -> None:
         """DataError where the fit has not seen a group of a term whose covariance was given."""
         if any(term.root is not None and (term.codes < 0).any() for term in self.terms):
@@ -191,6 +197,6 @@ def check_whole_groups(random: RandomRows | None, clusters: IntArray) -> None:
 
 
 def splits(random: RandomRows, clusters: IntArray) -> list[int]:
-    """How many groups of each term have rows in several clusters (N,)."""
-    pairs = [np.unique(np.stack([term.codes, clusters]), axis=1) for term in random.terms]
+    """How many groups of each term have rows in several clusters (N,); of cov=, all groups are one."""
+    pairs = [np.unique(np.stack([term.spelt_out().codes, clusters]), axis=1) for term in random.terms]
     return [int(np.count_nonzero(np.bincount(own[0]) > 1)) for own in pairs]

@@ -45,8 +45,8 @@ def ranef(results: DrawnMixed, ax: Any = None, *, level: float = 0.95) -> AnyArr
     """Effects of all groups with their conditional limits, a panel for each column of each random term.
 
     The groups of a term have the same order in all of its panels, that of its first column, and their names beside the
-    first. Limits are those of an
-    effect given the parameters; groups with few rows are drawn towards 0, the mean of the population.
+    first. Limits are those of an effect given the parameters; groups with few rows are drawn towards 0, the mean of the
+    population.
 
     Parameters
     ----------

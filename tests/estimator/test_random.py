@@ -113,3 +113,34 @@ def test_columns_in_words(model):
         model.predict(X.assign(rater=None))
     with pytest.raises(DataError, match="missing or infinite values"):
         model.predict(X.assign(x=np.nan))
+
+
+def test_columns_named_by_numbers():
+    numbered = pd.DataFrame(X[["x", "the age", "rater"]].to_numpy()).rename(columns={2: "rater"}).infer_objects()
+    found = OrdinalClassifier("clm", random="(1 | rater)").fit(numbered, Y)
+    plain = ordfit("y ~ a + b + (1 | rater)", X.rename(columns={"x": "a", "the age": "b"}).assign(y=Y))
+    np.testing.assert_allclose(found.coef_, [*plain.coef, 0.0], rtol=1e-8)
+
+
+def test_groups_alone_in_words():
+    with pytest.raises(DataError, match=r"X must have a column besides the groups of random=, \['rater'\]"):
+        OrdinalClassifier("clm", random="(1 | rater)").fit(X[["rater"]], Y)
+
+
+def test_groups_refused_by_an_option_of_the_classifier():
+    model = OrdinalClassifier("clm", random="(1 | rater)", new_groups="error").fit(X, Y)
+    with pytest.raises(DataError, match=r"the fit has not seen, 'rater' in 500 rows.*new_groups='marginal'") as caught:
+        model.predict(X.assign(rater="?"))
+    assert "re=" not in str(caught.value)
+
+
+def test_groups_by_a_function_of_a_column():
+    numbered = X.assign(rater=X["rater"].str[6:].astype(int))
+    found = OrdinalClassifier("clm", random="(1 | C(rater))").fit(numbered, Y)
+    plain = ordfit(FORMULA, numbered.assign(y=Y))
+    assert found.results_.loglik == pytest.approx(plain.loglik, abs=1e-10)
+    expected = plain.predict(numbered, type="prob", re="mode")
+    np.testing.assert_allclose(found.predict_proba(numbered), expected, atol=1e-9)
+    np.testing.assert_allclose(found.results_.predict(numbered, type="prob"), expected, atol=1e-9)
+    with pytest.raises(DataError, match="X must have the column 'judge', which random= names"):
+        OrdinalClassifier("clm", random="(1 | C(judge))").fit(numbered, Y)

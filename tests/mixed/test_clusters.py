@@ -131,3 +131,21 @@ def test_clusters_that_split_groups_are_refused() -> None:
         fit.vcov("HC0")
     with pytest.raises(OptionError, match=r"vcov must be 'model' or \{'cluster': ...\}, with whole groups"):
         ordfit("rating ~ temp + (1 | judge)", WINE, vcov={"cluster": "judge", "type": "CR2"})
+
+
+def test_errors_do_not_know_the_origin_of_a_slope() -> None:
+    """(1 + year | g) of years 2000..2011 is (1 + year | g) of centred ones: its columns are made orthogonal."""
+    rng = np.random.default_rng(5)
+    g, year = np.repeat(np.arange(30), 12), np.tile(np.arange(12.0), 30)
+    d = pd.DataFrame({"g": g, "year": 2000.0 + year, "x": rng.normal(size=360)})
+    latent = (
+        d["x"] + rng.normal(size=30)[g] + (0.1 + 0.2 * rng.normal(size=30)[g]) * (year - 5.5) + rng.logistic(size=360)
+    )
+    d = d.assign(y=pd.Categorical(np.digitize(latent, [-1.0, 1.0]), ordered=True), since=year - 5.5)
+    far, near = (ordfit(f"y ~ x + {c} + (1 + {c} | g)", d, vcov={"cluster": "g"}) for c in ("year", "since"))
+    assert far.se.to_numpy()[-2:] == pytest.approx(near.se.to_numpy()[-2:], rel=1e-6)
+    errors = [one.random_parameters.errors[1] for one in (far, near)]
+    assert errors[0] == pytest.approx(errors[1], rel=1e-5)
+    new = d.iloc[:5]
+    found = [one.predict(new, type="prob", se=True)["std_error"].to_numpy() for one in (far, near)]
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-5)

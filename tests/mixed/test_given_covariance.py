@@ -168,6 +168,11 @@ def test_updates_and_comparisons() -> None:
         ({"g": kinship(6).assign(**{"animal 01": 0.0})}, OptionError, "must be symmetric"),
         ({"g": -kinship(6)}, OptionError, "must be positive definite at the 6 levels"),
         ({"g": kinship(6) * np.nan}, OptionError, "must be finite"),
+        (
+            {"g": kinship(6).astype(object).replace(kinship(6).iloc[1, 2], "few")},
+            OptionError,
+            r"must be numbers; .*few",
+        ),
         ({"g": pd.concat([kinship(6), kinship(6)])}, OptionError, "its rows have 'animal 00', .* twice"),
     ],
 )
@@ -190,6 +195,9 @@ def test_models_in_words() -> None:
         fit.predict(new, re="marginal")
     with pytest.raises(DataError, match="of cov= it keeps the covariance of those with rows alone"):
         fit.simulate(2, seed=1, newdata=new)
+    sd = np.sqrt(np.diag(kinship(6)))
+    with pytest.raises(DataError, match="of cov= it keeps the covariance of those with rows alone"):
+        ordfit("y ~ x + (1 | g)", data, cov={"g": kinship(6) / np.outer(sd, sd)}).errors(new)
     assert fit.predict(new, type="prob", re="zero").notna().all(axis=None)
 
 
@@ -215,3 +223,12 @@ def test_clusters_beside_dependent_groups_are_refused() -> None:
     fit = ordfit("y ~ x + (1 | g)", records(6, 100), cov={"g": kinship(6)})
     with pytest.raises(OptionError, match="cov= makes all of them do so"):
         fit.with_vcov({"cluster": "g"})
+
+
+def test_folds_know_no_relatives() -> None:
+    data, K = records(6, 100), kinship(6)
+    sd = np.sqrt(np.diag(K))
+    fit = ordfit("y ~ x + (1 | g)", data, cov={"g": K / np.outer(sd, sd)})
+    said = "Relatives (cov=) are in other folds, and not used"
+    assert said in " ".join(repr(fit.errors(cv=2, seed=0)).split()) and said not in repr(fit.errors())
+    assert said not in " ".join(repr(ordfit("y ~ x + (1 | g)", data).errors(cv=2, seed=0)).split())

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from ordstat import datasets, ordfit
-from ordstat.exceptions import OptionError
+from ordstat.exceptions import DataWarning, OptionError
 from ordstat.results.likelihood.results import LikelihoodResults
 from ordstat.solvers.likelihood.mixed.search import negative_hessian
 
@@ -114,3 +114,60 @@ def test_bootstraps_that_are_refused() -> None:
     weighted = ordfit("rating ~ temp + (1 | judge)", WINE, weights=1 + np.arange(72) % 2)
     with pytest.raises(OptionError, match="simulates one response a row"):
         weighted.bootstrap(5)
+
+
+def near_singular() -> pd.DataFrame:
+    """15 groups of 8 rows with little variance: the correlation of (1 + x | g) is at its boundary."""
+    rng = np.random.default_rng(0)
+    g = np.repeat(np.arange(15), 8)
+    data = pd.DataFrame({"g": g, "x": rng.normal(size=120), "z": rng.normal(size=120)})
+    latent = data["x"] + 0.7 * rng.normal(size=15)[g] * (1.0 + 0.8 * data["x"]) + rng.logistic(size=120)
+    return data.assign(y=pd.Categorical(np.digitize(latent, [-1.0, 1.0]), ordered=True))
+
+
+@pytest.mark.parametrize("term", ["(1 + x | g)", "(1 + x + z | g)"])
+def test_distances_where_the_covariance_is_singular(term: str) -> None:
+    """Those of the free directions, by the pseudoinverse of the covariance of what has a variance."""
+    fit = ordfit(f"y ~ x + {term}", near_singular())
+    effects = fit.fit.marginal.terms[0]
+    assert np.linalg.matrix_rank(effects.covariance, tol=1e-8) < len(effects.covariance)
+    found = fit.influence(refit=False)
+    covariance = fit.vcov().to_numpy()
+    known = np.isfinite(np.diag(covariance))
+    moved, own = np.nan_to_num(found.dfbeta.to_numpy()[:, known]), covariance[np.ix_(known, known)]
+    inverse = np.linalg.pinv(own, rcond=1e-9, hermitian=True)
+    rank = np.linalg.matrix_rank(own, tol=1e-9 * np.linalg.norm(own, 2), hermitian=True)
+    expected = np.einsum("gp,pq,gq->g", moved, inverse, moved) / rank
+    assert found.cooks.to_numpy() == pytest.approx(expected, rel=1e-5)
+    assert found.cooks.max() < 10.0
+
+
+def test_a_correlation_of_one_has_no_error() -> None:
+    fit = ordfit("y ~ x + (1 + x | g)", near_singular())
+    name = "cor_x.(Intercept)|g"
+    assert abs(fit.random_parameters.estimates[-1]) == pytest.approx(1.0, abs=1e-12)
+    assert fit.random_parameters.names[-1] == name and np.isnan(fit.random_parameters.errors[-1])
+    assert np.isnan(fit.vcov().loc[name, name]) and np.isfinite(fit.random_parameters.errors[:-1]).all()
+
+
+def test_groups_of_a_given_covariance_are_left_out_by_fits() -> None:
+    """Every group depends on all others, so that no part of the likelihood is its own."""
+    data = drawn(12, 10).assign(g=lambda d: [f"g{code:02d}" for code in d["g"]])
+    names = sorted(data["g"].unique())
+    K = pd.DataFrame(0.5 + 0.5 * np.eye(12), index=names, columns=names)
+    fit = ordfit("y ~ x + (1 | g)", data, cov={"g": K})
+    with pytest.raises(OptionError, match="refit must be left out, or True, for group='g'"):
+        fit.influence(refit=False)
+    found = fit.influence()
+    without = ordfit("y ~ x + (1 | g)", data[data["g"] != "g03"], cov={"g": K})
+    expected = np.subtract(estimates(fit), estimates(without))
+    assert found.refit and found.dfbeta.loc["g03"].tolist() == pytest.approx(expected.tolist(), abs=1e-5)
+
+
+def test_a_group_left_alone_has_no_variance() -> None:
+    """Of two groups without one there is one, which has no standard deviation."""
+    data = drawn(2, 60)
+    with pytest.warns(DataWarning, match="has 2 groups"):
+        fit = ordfit("y ~ x + (1 | g)", data)
+    found = fit.influence()
+    assert found.refit and found.dfbeta.isna().all(axis=None) and found.cooks.isna().all()

@@ -67,13 +67,15 @@ class EffectsOfGroups:
         return out
 
     def correlation_slopes(self, r: int, s: int) -> FloatArray:
-        """(m',) derivatives of the correlation of two columns; NaN where one has no deviation."""
+        """(m',) derivatives of the correlation of two columns; NaN of one of +-1, or where a column has no deviation."""
         rows, columns = self.entries
         sd, rho, by_sd = self.deviations, self.correlations[r, s], self.deviation_slopes()
         with np.errstate(invalid="ignore", divide="ignore"):
             out = -rho * (by_sd[r] / sd[r] + by_sd[s] / sd[s])
             out[rows == r] += self.factor[s, columns[rows == r]] / (sd[r] * sd[s])
             out[rows == s] += self.factor[r, columns[rows == s]] / (sd[r] * sd[s])
+        if np.count_nonzero(self.factor[[r, s]].any(axis=0)) < 2:  # one way to differ
+            out[:] = np.nan
         return np.asarray(out)
 
 

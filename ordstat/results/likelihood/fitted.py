@@ -25,7 +25,16 @@ from ..evaluation import LikelihoodMethod, ProbabilityRule
 from ..fitted import FittedRanker
 from ..report.warnings import Alert, infinite_estimates, likelihood_alerts
 from ..target import Target
-from .mixed.new_groups import FOLDS, NEW, ForNewGroups, at_known_modes, kept_together, over_population, tell_unknown
+from .mixed.new_groups import (
+    FOLDS,
+    NEW,
+    RELATIVES,
+    ForNewGroups,
+    at_known_modes,
+    kept_together,
+    over_population,
+    tell_unknown,
+)
 from .mixed.parameters import RandomParameters
 from .parameters import (
     Covariance,
@@ -95,6 +104,8 @@ class FittedLikelihood(FittedRanker):
         if newdata is None or self.fit.marginal is None:
             return super()._scored(newdata)
         new = self.design.spec.rebuild(newdata)
+        assert new.rows.random is not None
+        new.rows.random.require_covariances()
         tell_unknown(self.design.random, newdata)
         rows = at_known_modes(new.rows, self.rule.effects)
         return Target(rows=rows, scores=self.judge.rule.scores(rows), complete=new.complete, index=new.index)
@@ -157,7 +168,8 @@ class FittedLikelihood(FittedRanker):
             Whether there are errors in new data, and by folds.
         """
         mixed = self.fit.marginal is not None
-        return [text for text, asked in ((NEW, new), (FOLDS, folds)) if mixed and asked]
+        related = any(term.root is not None for term in self.design.random)
+        return [text for text, asked in ((NEW, new), (FOLDS, folds), (RELATIVES, folds and related)) if mixed and asked]
 
     # Estimates
 

@@ -20,6 +20,8 @@ from .parameters import RandomParameters
 
 #: Up to so many groups are left out by fitting again if nothing is said.
 FEW = 50
+#: Eigenvalues of a correlation that are less than this part of the largest are 0 but for rounding.
+_ROUNDING = 1e-10
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -34,7 +36,8 @@ class GroupInfluence(Reported):
     dfbetas : (G, P) frame
         The same in standard errors.
     cooks : (G,) series
-        Cook's distance: dfbeta' (inverse covariance) dfbeta / number of parameters.
+        Cook's distance: dfbeta' (inverse covariance) dfbeta / number of free parameters, those directions that the
+        covariance has a variance in; parameters at a boundary are left out.
     rows : (G,) series
         Sum of the weights of each group.
     refit : bool
@@ -105,9 +108,7 @@ def _figures(r: FittedLikelihood, moved: FloatArray, rows: pd.Series, refit: boo
     covariance = r.vcov("model").reindex(index=names, columns=names).to_numpy()
     errors = np.sqrt(np.diag(covariance))
     known = np.isfinite(errors)
-    some = np.nan_to_num(moved[:, known])
-    precise = np.linalg.solve(covariance[np.ix_(known, known)], some.T)
-    cooks = np.einsum("gp,pg->g", some, precise) / np.count_nonzero(known)
+    cooks = _distances(np.nan_to_num(moved[:, known]), covariance[np.ix_(known, known)])
     lost = np.isnan(moved[:, known]).any(axis=1)
     dfbeta = pd.DataFrame(moved, index=rows.index, columns=names)
     return GroupInfluence(
@@ -118,6 +119,15 @@ def _figures(r: FittedLikelihood, moved: FloatArray, rows: pd.Series, refit: boo
         refit=refit,
         n_thresholds=r.fit.n_alpha,
     )
+
+
+def _distances(moved: FloatArray, covariance: FloatArray) -> FloatArray:
+    """(G,) Cook's distances in the directions that have variance: fewer than parameters where Lambda is singular."""
+    scale = np.sqrt(np.diag(covariance))
+    values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
+    kept = values > _ROUNDING * values[-1]
+    along = (moved / scale) @ vectors[:, kept]
+    return np.asarray((along**2 / values[kept]).sum(axis=1) / np.count_nonzero(kept))
 
 
 def _steps(r: FittedLikelihood, codes: IntArray, size: int) -> FloatArray:
@@ -138,6 +148,9 @@ def _refits(r: FittedLikelihood, codes: IntArray, size: int) -> FloatArray:
 
 def _without(r: FittedLikelihood, kept: Any, size: int) -> FloatArray:
     sample = without_empty_groups(r.design.sample.take(np.flatnonzero(kept)))
+    assert sample.rows.random is not None
+    if min(term.n_groups for term in sample.rows.random.terms) < 2:  # a single group has no variance
+        return np.full(size, np.nan)
     try:
         fit = unstarted(r).fit(sample, np.random.default_rng(0))
     except DataError:

@@ -31,6 +31,7 @@ FOLDS = (
     "Folds are of whole groups, of crossed ones the more numerous: held-out rows are predicted by averages over the "
     "random effects (re='marginal'), training rows at the modes."
 )
+RELATIVES = "Relatives (cov=) are in other folds, and not used."
 
 
 def over_groups(rule: LikelihoodRule, marginal: Marginal) -> OverGroups:
@@ -68,13 +69,13 @@ def at_known_modes(rows: Rows, modes: tuple[FloatArray, ...]) -> Rows:
     return replace(rows, offset=offset, random=RandomRows(tuple(terms)))
 
 
-def tell_unknown(terms: Sequence[RandomTerm], newdata: Any) -> None:
-    """DataWarning where groups are named, and none of them is known."""
+def tell_unknown(terms: Sequence[RandomTerm], newdata: Any, hint: str = "") -> None:
+    """DataWarning where groups are named, and none of them is known; the hint ends the sentence on predictions."""
     text = next(filter(None, (term.unknown(newdata) for term in terms)), "")
     if text:
         warn_of_data(
             f"No group of newdata is one of the fit: {text}. Its rows are predicted by averages over the random "
-            "effects. Where they are groups of the fit, write them in the same type."
+            f"effects{hint}. Where they are groups of the fit, write them in the same type."
         )
 
 

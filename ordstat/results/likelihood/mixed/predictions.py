@@ -9,7 +9,6 @@ psi.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +18,7 @@ import pandas as pd
 
 from ...._typing import FloatArray, IntArray
 from ....checks import one_of
-from ....exceptions import DataError, DataWarning, OptionError
+from ....exceptions import DataError, OptionError
 from ....model.costs import CostMatrix
 from ....model.likelihood.over_groups import normal_nodes, steepness_blocks
 from ....model.likelihood.predictor import Predictor
@@ -30,6 +29,7 @@ from ...predictions import known_type, unknown_type
 from ...target import Target
 from ..fitted import FittedLikelihood
 from ..standard_errors import UNCERTAIN, depends_on_infinite, limits_between, logit_limits, rule_at, symmetric_limits
+from .new_groups import tell_unknown
 
 #: What random effects may be in a prediction.
 EFFECTS = ("mode", "zero", "marginal", "posterior")
@@ -80,7 +80,7 @@ def mixed_prediction(
     target = mixed_target(r, newdata)
     kind = _kind(r, target.rows, re)
     if re is None and kind == "marginal" and newdata is not None:
-        _tell_unknown(r, newdata)
+        tell_unknown(r.design.random, newdata, "; re='marginal' gives these without this warning")
     at = _at(r, target.rows, kind, None)
     if type == "class":
         if se or interval is not None:
@@ -116,26 +116,11 @@ def _kind(r: FittedLikelihood, rows: Rows, re: str | None) -> str:
         return "mode"
     if re is None and all(mask.all() for mask in unseen):
         return "marginal"
-    names = [term.group for term, mask in zip(r.design.random, unseen, strict=True) if mask.any()]
-    counts = [int(mask.sum()) for mask in unseen if mask.any()]
-    shown = ", ".join(f"{name!r} in {count} rows" for name, count in zip(names, counts, strict=True))
+    shown = rows.random.unseen([term.group for term in r.design.random])
     raise DataError(
         f"newdata has groups that the fit has not seen, {shown}: they have no mode. Use re='posterior', which averages "
         "over the effects of new groups, re='marginal', which does so for all, or re='zero'."
     )
-
-
-def _tell_unknown(r: FittedLikelihood, newdata: Any) -> None:
-    """DataWarning where the groups are there, and none of them is known."""
-    text = next(filter(None, (term.unknown(newdata) for term in r.design.random)), "")
-    if text:
-        warnings.warn(
-            f"No group of newdata is one of the fit: {text}. Predictions are averages over the groups of the "
-            "population; re='marginal' gives them without this warning. Where they are groups of the fit, write them "
-            "in the same type.",
-            DataWarning,
-            stacklevel=5,
-        )
 
 
 def _at(r: FittedLikelihood, rows: Rows, kind: str, psi: FloatArray | None) -> _At:

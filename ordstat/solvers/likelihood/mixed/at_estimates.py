@@ -26,7 +26,7 @@ class MarginalAtEstimates:
     marginal: Marginal
 
     def score_products(self, cluster: IntArray | None) -> FloatArray:
-        """(P' + m, P' + m) sum of outer products of the scores of clusters of whole groups.
+        """(P' + m', P' + m') sum of outer products of the scores of clusters of whole groups.
 
         Raises
         ------
@@ -40,9 +40,9 @@ class MarginalAtEstimates:
         return scores.T @ scores
 
     def score_totals(self, codes: IntArray, n_groups: int) -> FloatArray:
-        """(G, P' + m) scores of clusters of whole groups, by the parameters of the user."""
+        """(G, P' + m') scores of clusters of whole groups, by the parameters of the user."""
         here = self.marginal.likelihood
-        return np.asarray(np.linalg.solve(here.to_user().T, here.scores(codes, n_groups).T).T)
+        return np.asarray(here.scores(codes, n_groups) @ here.from_user())
 
     def replicated(self, weights: Any) -> NoReturn:
         self._refuse("A replicate covariance")

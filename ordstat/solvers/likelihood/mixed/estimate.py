@@ -115,7 +115,7 @@ class MarginalLikelihood:
 
     def inner_of(self, covariance: FloatArray) -> FloatArray:
         """(P' + m, P' + m) of psi, from a covariance of the user's parameters; 0 at a boundary."""
-        back = np.linalg.inv(self.to_user())
+        back = self.from_user()
         return np.asarray(back @ np.nan_to_num(covariance) @ back.T)
 
     def moments(self, random: RandomRows, re: str, psi: FloatArray | None = None) -> Moments:
@@ -137,6 +137,13 @@ class MarginalLikelihood:
     def to_user(self) -> FloatArray:
         """(P' + m', P' + m) from psi to the user's parameters; columns of Lambda keep their signs as shown."""
         return user_map(self.model, self.at.psi)
+
+    def from_user(self) -> FloatArray:
+        """(P' + m, P' + m') inverse of `to_user` from the left; m' > m where orthogonalised slopes are correlated."""
+        ahead = self.to_user()
+        size = np.linalg.norm(ahead, axis=1)
+        size[size == 0.0] = 1.0
+        return np.asarray(np.linalg.pinv(ahead / size[:, None]) / size)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
