@@ -67,7 +67,7 @@ class EffectsOfGroups:
         return out
 
     def correlation_slopes(self, r: int, s: int) -> FloatArray:
-        """(m',) derivatives of the correlation of two columns; NaN of one of +-1, or where a column has no deviation."""
+        """(m',) derivatives of the correlation of two columns; NaN of +-1, or where a column has no deviation."""
         rows, columns = self.entries
         sd, rho, by_sd = self.deviations, self.correlations[r, s], self.deviation_slopes()
         with np.errstate(invalid="ignore", divide="ignore"):
