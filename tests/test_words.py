@@ -58,8 +58,10 @@ def test_attributes(name):
 
 def test_hints_name_what_is_there():
     with pytest.raises(AttributeError) as error:
-        _ = ordfit(FORMULA, WINE).feature_importances_
+        _ = ordfit(FORMULA, WINE, "redsvm").t_test
     assert "Use" not in str(error.value)
+    with pytest.raises(AttributeError, match=r"Use \.importance\(\)"):
+        _ = ordfit(FORMULA, WINE).feature_importances_
 
 
 @pytest.mark.parametrize(
