@@ -78,7 +78,7 @@ def _chose_cost(name: Any, method: Method, options: Mapping[str, Any]) -> bool:
     """Whether the cost of a method was chosen with it: by an option, by its name, or in a value."""
     if isinstance(name, Method):
         default = next(field.default for field in fields(method) if field.name == "cost")
-        return bool(method.cost != default)  # type: ignore[attr-defined]  # every concrete class has the field
+        return bool(vars(method)["cost"] != default)
     entry = METHODS[spelled(name) or ""]
     return "cost" in options or "cost" not in option_names(entry)
 
@@ -185,16 +185,16 @@ def _distinct(contestants: list[Contestant]) -> list[Contestant]:
 
 def check(one: Contestant, fits: int, force: bool) -> None:
     """Refuse what cannot work in any fold, before the first one."""
-    method = one.method
+    method = cast(Method, one.method)
     if method.pairwise:
         raise OptionError(
             f"{one.label}: kernel='precomputed' has columns for all rows, and cross-validation fits to parts of them. "
             "Use a named kernel or a function."
         )
     try:
-        method.check(one.sample)  # type: ignore[attr-defined]  # of every method
+        method.check(one.sample)
     except (OptionError, DataError) as problem:
         raise type(problem)(f"{one.label} cannot be compared on these data: {problem}") from problem
     if not force:
         fits *= 1 if one.calibrated is None else one.calibrated.folds + 1
-        require_affordable(method.work(one.sample), one.label, one.sample.n, fits)  # type: ignore[attr-defined]
+        require_affordable(method.work(one.sample), one.label, one.sample.n, fits)

@@ -110,3 +110,12 @@ def test_a_likelihood_that_is_flat_at_the_end_of_lambda() -> None:
     held = ordfit(spec.formula, spec.frame, link=("log-gamma", 5.0), weights=spec.weights)
     assert fit.loglik == pytest.approx(held.loglik, abs=1e-9)
     assert fit.se.drop("lambda").max() < 2.0
+
+
+def test_a_maximum_between_two_lambdas_of_the_grid() -> None:
+    """At 16 and at 64 the profile is lower than at 22.7; R's clm comes to -199.383485286, without an end."""
+    spec = KINDS["any"](35, 452)
+    fit = ordfit(spec.formula, spec.frame, link="aranda-ordaz")
+    assert fit.certificate.reached and 16.0 < fit.params["lambda"] < 64.0
+    assert fit.loglik >= -199.383485286
+    assert fit.loglik > max(ordfit(spec.formula, spec.frame, link=("aranda-ordaz", lam)).loglik for lam in (16, 64))

@@ -68,6 +68,10 @@ class FlexibleLink:
         distance = abs(np.log(lam / self.start)) if self.relative else abs(lam - self.start)
         return bool(distance <= (np.log(self.near) if self.relative else self.near) + 1e-9)
 
+    def between(self, lam: float, other: float) -> float:
+        """Half way between two values, by their ratio where that is what matters."""
+        return float(np.sqrt(lam * other)) if self.relative else 0.5 * (lam + other)
+
     def end_of(self, lam: float) -> int:
         """-1 or 1 at or beyond the lower or upper end of the grid, else 0."""
         return int(lam >= self.grid[-1]) - int(lam <= self.grid[0])

@@ -47,10 +47,27 @@ def search_lambda(problem: Problem, start: Point, max_iter: int) -> LambdaSearch
     below, above = (_walk(part, family, first, side, max_iter) for side in (-1, 1))
     profile = [*reversed(below), first, *above]
     logliks = np.array([-np.inf, *(found.loglik for _, found in profile), -np.inf])
-    lam, found = profile[int(np.argmax(logliks[1:-1]))]
+    best = int(np.argmax(logliks[1:-1]))
+    lam, found = max([profile[best], *_beside(part, profile, best, max_iter)], key=lambda one: one[1].loglik)
     maxima = (logliks[1:-1] > logliks[:-2]) & (logliks[1:-1] >= logliks[2:])
     alpha, rest = found.point
     return LambdaSearch((alpha, np.append(rest, lam)), int(np.count_nonzero(maxima)), len(profile))
+
+
+def _beside(
+    problem: Problem, profile: list[tuple[float, Reached]], best: int, max_iter: int
+) -> list[tuple[float, Reached]]:
+    """Half way from the best lambda to those on both sides: between values far apart the profile may be higher."""
+    assert problem.flexible is not None
+    lam, near = profile[best]
+    found = []
+    for place in (best - 1, best + 1):
+        if 0 <= place < len(profile):
+            between = problem.flexible.between(lam, profile[place][0])
+            fixed = held_at(problem, between)
+            begin = stay(fixed, carried(problem, near.point, problem.flexible.at(lam), fixed.link))
+            found.append((between, follow(fixed, begin.point, max_iter, _STEPS)))
+    return [one for one in found if np.isfinite(one[1].loglik)]
 
 
 def _walk(
