@@ -37,20 +37,12 @@ class Grouping:
 
     def __post_init__(self) -> None:
         one_of("new_groups", self.new_groups, NEW_GROUPS)
-        self.groups  # noqa: B018 - refuses what cannot be read
+        _columns_of_groups(self.random)  # refuses what cannot be read
 
     @property
     def groups(self) -> list[str]:
         """Columns that make up groups."""
-        if not isinstance(self.random, str):
-            raise OptionError(f"random must be text such as '(1 | judge)'; got {self.random!r}.")
-        part = parse_formula(f"y ~ 1 + {self.random}", ())[1]
-        if part.terms or part.offsets or not part.random:
-            raise FormulaError(
-                f"random must hold random terms alone, such as '(1 | judge)'; got {self.random!r}. The other columns "
-                "of X are the fixed effects."
-            )
-        return sorted(set().union(*(variables(factor.tree) for one in part.random for factor in one.group.factors)))
+        return _columns_of_groups(self.random)
 
     def frame(self, X: Any) -> pd.DataFrame:
         """X as a frame that has the groups, none of them missing."""
@@ -108,3 +100,22 @@ class Grouping:
 
 def _quoted(name: str) -> str:
     return name if name.isidentifier() else f"`{name}`"
+
+
+def _columns_of_groups(random: Any) -> list[str]:
+    """The columns that random terms name as groups, in order.
+
+    Raises
+    ------
+    OptionError, FormulaError
+        What is no text, or not of random terms alone.
+    """
+    if not isinstance(random, str):
+        raise OptionError(f"random must be text such as '(1 | judge)'; got {random!r}.")
+    part = parse_formula(f"y ~ 1 + {random}", ())[1]
+    if part.terms or part.offsets or not part.random:
+        raise FormulaError(
+            f"random must hold random terms alone, such as '(1 | judge)'; got {random!r}. The other columns of X are "
+            "the fixed effects."
+        )
+    return sorted(set().union(*(variables(factor.tree) for one in part.random for factor in one.group.factors)))
