@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import minimize
 
-from benchmarks.against_r import command, ours
+from benchmarks.against_r import command, ours, precise
 from benchmarks.against_r.compare import ABOVE, NO_END, Check, compare
 from benchmarks.against_r.exact import Rows, tails
 from benchmarks.against_r.known import explanation
@@ -274,7 +275,7 @@ def test_errors_by_differences_are_those_of_multinomial_shares():
     """Thresholds alone, at shares 1/5, 3/5 and 1/5 of a weight of 5: Var(theta) = 1 / (5 F (1 - F))."""
     plain = replace(rows(), upper=rows().upper[:, :2], lower=rows().lower[:, :2])
     at = np.log(np.array([0.2, 0.8]) / np.array([0.8, 0.2]))
-    np.testing.assert_allclose(plain.errors(at), np.sqrt(1.0 / (5.0 * 0.16)), rtol=1e-6)
+    np.testing.assert_allclose(precise.errors(plain, at), np.sqrt(1.0 / (5.0 * 0.16)), rtol=1e-14)
 
 
 def test_the_highest_likelihood_with_a_parameter_held():
@@ -283,6 +284,14 @@ def test_the_highest_likelihood_with_a_parameter_held():
     expected = np.array([1.0, 3.0, 1.0]) @ np.log(shares)
     assert rows().highest(np.array([-1.0, 1.0, 0.0]), n_held=1) == pytest.approx(expected, abs=1e-8)
     assert rows().highest(np.array([-1.0, 1.0, 0.0])) > expected + 0.1
+
+
+def test_the_likelihood_with_an_effect_held_is_followed_from_the_maximum():
+    """With the effect held at 0, as above, from the maximum that BFGS finds."""
+    start = minimize(lambda at: -rows().loglik(at), np.array([-1.0, 1.0, 0.0]), method="BFGS", tol=1e-8).x
+    expected = np.array([1.0, 3.0, 1.0]) @ np.log([0.2, 0.6, 0.2])
+    assert rows().followed(start, 2, 0.0) == pytest.approx(expected, abs=1e-8)
+    assert rows().followed(start, 2, start[2]) == pytest.approx(rows().loglik(start), abs=1e-8)
 
 
 def test_the_limit_of_a_likelihood_without_end():
