@@ -155,8 +155,8 @@ FAULTS = (
     ),
     Fault(
         "profile limits",
-        "R's interpolated limits are off, or it stops; with an effect held at ours the deviance, by R or by NumPy, is the "
-        "quantile.",
+        "R's interpolated limits are off, or it stops; with an effect held at ours the deviance, by R or by NumPy, is "
+        "the quantile.",
         proofs.profile_off,
     ),
 )

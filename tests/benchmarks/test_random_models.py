@@ -177,8 +177,8 @@ def test_log_likelihoods_alone_are_excused_by_that_way_and_nothing_else(answer):
         assert (found and found.name) == name
 
 
-def profiled(answer, deviance, moved, last=3.0):
-    """What is said of a profile whose last limit R has elsewhere; R's deviance is given at ours, or at R's."""
+def profiled(answer, deviance, moved, last=3.0, followed=np.inf):
+    """What is said of a profile whose last limit R has elsewhere; the deviances there are R's and NumPy's."""
     limits = np.array([0.5, 1.5, 2.0, last])
     mine = Answer(answer.numbers | {"profile": limits}, answer.words)
     asked = last if np.isfinite(last) else moved
@@ -189,6 +189,7 @@ def profiled(answer, deviance, moved, last=3.0):
         fit=SimpleNamespace(aliased=np.zeros(1, dtype=bool), confounded=(), separation=None, n_lambda=0)
     )
     case.held = lambda place, value: deviance if (place, value) == (1, asked) else 5.0
+    case.followed = lambda place, value: followed
     case.mended = lambda kind, mends: None
     found = explanation(case, check)
     return found and found.name
@@ -198,6 +199,8 @@ def test_a_limit_is_right_where_rs_deviance_is_the_quantile(answer):
     """The others, on which both agree, are not asked for: R's fit with an effect held may be a lower maximum."""
     assert profiled(answer, 3.841459, moved=1.0) == "profile limits"
     assert profiled(answer, 3.85, moved=1.0) is None
+    assert profiled(answer, 3.85, moved=1.0, followed=3.841459) == "profile limits"
+    assert profiled(answer, 3.85, moved=1.0, followed=3.83) is None
 
 
 def test_no_limit_is_right_where_rs_deviance_at_its_own_is_less_than_the_quantile(answer):
