@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from .problem import Problem
 from .profile import ProfileLikelihood
 from .replicates import replicated_estimates
 from .sandwich import score_products, score_totals
+from .start import elsewhere
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -115,4 +117,5 @@ class LikelihoodAtEstimates:
 
     def _profile(self, start: tuple[FloatArray, FloatArray]) -> ProfileLikelihood:
         objective = self.estimation.objective(self.problem)
-        return ProfileLikelihood(objective.evaluate, self.problem.user_scale(), start, self.separation)
+        others = partial(elsewhere, self.problem, self.estimation.max_iter)
+        return ProfileLikelihood(objective.evaluate, self.problem.user_scale(), start, self.separation, others)
