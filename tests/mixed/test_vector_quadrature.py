@@ -46,7 +46,7 @@ CASES = {
 @pytest.mark.parametrize("link", ["logit", "cloglog", "cauchit"])
 @pytest.mark.parametrize("name", ["slope", "independent", "all effects"])
 def test_gradient_against_differences(name: str, link: str, family: type[Family]) -> None:
-    model, psi = model_of(CASES[name], LINKS[link], family)
+    model, psi = model_of(CASES[name], LINKS[link], family, 4)
     by_nodes = partial(evaluate_by_nodes, model, 3)
     at = by_nodes(psi, zero_effects(model))
     assert at is not None
