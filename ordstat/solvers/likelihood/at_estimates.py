@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._typing import FloatArray, IntArray
+from ..._typing import BoolArray, FloatArray, IntArray
 from ...model.likelihood.bias_reduced import BiasReduced
 from ...model.sample import Sample
 from .clusters.bias_reduced import bias_reduced
@@ -32,6 +32,8 @@ class LikelihoodAtEstimates:
     estimates : (P',) on the user's scale, in the order of `LikelihoodFit.coefficients` without the aliased
     separation : (P',) or None
         Direction of infinite estimates.
+    undetermined : (P',) bool or None
+        Estimates that separation leaves open.
     lambda_end : int
     error : float
         Standard error of lambda, the last of the estimates where it is estimated.
@@ -47,6 +49,7 @@ class LikelihoodAtEstimates:
     lambda_end: int
     error: float
     keeps_order: bool = False
+    undetermined: BoolArray | None = None
 
     def score_products(self, cluster: IntArray | None) -> FloatArray:
         """(P', P') sum of outer products of score rows, the filling of a sandwich.
@@ -115,4 +118,6 @@ class LikelihoodAtEstimates:
 
     def _profile(self, start: tuple[FloatArray, FloatArray]) -> ProfileLikelihood:
         objective = self.estimation.objective(self.problem)
-        return ProfileLikelihood(objective.evaluate, self.problem.user_scale(), start, self.separation)
+        return ProfileLikelihood(
+            objective.evaluate, self.problem.user_scale(), start, self.separation, self.undetermined
+        )
