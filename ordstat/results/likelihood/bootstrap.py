@@ -21,7 +21,6 @@ from ...model.fit import LikelihoodFit
 from ...model.sample import Sample
 from ...progress import reporter
 from ..report.noted import NotedFrame
-from ..report.warnings import infinite_estimates
 from .fitted import FittedLikelihood
 from .mixed.draws import WORDS, check_simulated, simulated_sample
 from .parameters import cluster_codes, refuse_survey
@@ -36,7 +35,7 @@ _Draw = Callable[[FittedLikelihood, np.random.Generator], Sample]
 _WORDS = {
     FAILED: "could not be fitted (a single level left, or no convergence) and are left out",
     SEPARATED: "have infinite estimates (separation): these count as infinite in percentile limits and are left out of "
-    "standard errors",
+    "standard errors, and those not determined are left out of both",
     INCOMPLETE: "lack a level or a column of the fit: what belongs to it is left out",
 }
 
@@ -172,7 +171,7 @@ def _redrawn(cluster: IntArray | None, r: FittedLikelihood, rng: np.random.Gener
 def _estimates(r: FittedLikelihood) -> pd.Series:
     """All parameters, standard deviations and correlations of random effects with them."""
     random = r.random_parameters
-    fixed = pd.Series(with_infinities(r.fit), index=r.parameters.names)
+    fixed = pd.Series(r.fit.limits, index=r.parameters.names)
     return fixed if random is None else pd.concat([fixed, pd.Series(random.estimates, index=random.names)])
 
 
@@ -182,15 +181,6 @@ def _status(original: LikelihoodFit, fit: LikelihoodFit) -> str:
     if not fit.certificate.reached:
         return FAILED
     return FINE if np.array_equal(fit.aliased, original.aliased) else INCOMPLETE
-
-
-def with_infinities(fit: LikelihoodFit) -> FloatArray:
-    """(P,) coefficients, those that separation makes infinite as such."""
-    values = fit.coefficients.copy()
-    if fit.separation is not None:
-        moving = infinite_estimates(fit.separation)
-        values[moving] = np.copysign(np.inf, fit.separation[moving])
-    return values
 
 
 def _statistic(statistic: Callable[[FittedLikelihood], Any], r: FittedLikelihood) -> pd.Series:

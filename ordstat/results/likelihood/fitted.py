@@ -23,7 +23,7 @@ from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows, Sample
 from ..evaluation import LikelihoodMethod, ProbabilityRule
 from ..fitted import FittedRanker
-from ..report.warnings import Alert, infinite_estimates, likelihood_alerts
+from ..report.warnings import Alert, likelihood_alerts, without_end
 from ..target import Target
 from .mixed.new_groups import (
     FOLDS,
@@ -213,8 +213,7 @@ class FittedLikelihood(FittedRanker):
             variances = np.diagonal(self._covariance(None))
         known = np.where(variances >= 0.0, variances, np.nan)  # short of a maximum rounding makes negative ones
         errors = spread(np.sqrt(known), self.fit)
-        if self.fit.separation is not None:
-            errors[infinite_estimates(self.fit.separation)] = np.nan
+        errors[self.fit.infinite] = np.nan
         return errors
 
     @property
@@ -277,9 +276,8 @@ class FittedLikelihood(FittedRanker):
         assert random is not None
         every = [*names, *random.names]
         matrix = random.joint()
-        if self.fit.separation is not None:
-            infinite = np.flatnonzero(infinite_estimates(self.fit.separation)[~self.fit.aliased])
-            matrix[infinite], matrix[:, infinite] = np.nan, np.nan
+        infinite = np.flatnonzero(self.fit.infinite[~self.fit.aliased])
+        matrix[infinite], matrix[:, infinite] = np.nan, np.nan
         return pd.DataFrame(matrix, index=every, columns=every)
 
     @cached_property
@@ -430,9 +428,9 @@ class FittedLikelihood(FittedRanker):
         return [(DataWarning, f"{text} crossing='prevent' fits with thresholds in order all over the data.")]
 
 
-def of_errors(r: FittedLikelihood) -> tuple[str]:
-    """The note that tells which standard errors a table has."""
-    return (f"Standard errors: {r.own_covariance.words}.",)
+def of_errors(r: FittedLikelihood) -> tuple[str, ...]:
+    """The notes that tell which standard errors a table has, and which estimates are not finite."""
+    return (f"Standard errors: {r.own_covariance.words}.", *without_end(r.fit, r.parameters))
 
 
 _NO_CR2 = (

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from ..._typing import FloatArray, IntArray
+from ..._typing import BoolArray, FloatArray, IntArray
 from ...model.likelihood.bias_reduced import BiasReduced
 from ...model.sample import Sample
 from .clusters.bias_reduced import bias_reduced
@@ -34,6 +34,8 @@ class LikelihoodAtEstimates:
     estimates : (P',) on the user's scale, in the order of `LikelihoodFit.coefficients` without the aliased
     separation : (P',) or None
         Direction of infinite estimates.
+    undetermined : (P',) bool or None
+        Estimates that separation leaves open.
     lambda_end : int
     error : float
         Standard error of lambda, the last of the estimates where it is estimated.
@@ -49,6 +51,7 @@ class LikelihoodAtEstimates:
     lambda_end: int
     error: float
     keeps_order: bool = False
+    undetermined: BoolArray | None = None
 
     def score_products(self, cluster: IntArray | None) -> FloatArray:
         """(P', P') sum of outer products of score rows, the filling of a sandwich.
@@ -118,4 +121,6 @@ class LikelihoodAtEstimates:
     def _profile(self, start: tuple[FloatArray, FloatArray]) -> ProfileLikelihood:
         objective = self.estimation.objective(self.problem)
         others = partial(elsewhere, self.problem, self.estimation.max_iter)
-        return ProfileLikelihood(objective.evaluate, self.problem.user_scale(), start, self.separation, others)
+        return ProfileLikelihood(
+            objective.evaluate, self.problem.user_scale(), start, self.separation, self.undetermined, others
+        )

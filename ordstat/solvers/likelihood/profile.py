@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..._typing import FloatArray, IntArray
+from ..._typing import BoolArray, FloatArray, IntArray
 from ...exceptions import DataError
 from .blocks import Factor
 from .newton import Evaluation, Objective, positive_factor
@@ -41,6 +41,7 @@ _HARDLY = 1e-3
 _BRANCHES, _HIGHER = 5, 1e-6
 
 SEPARATED = "the estimate itself is infinite (separation)"
+UNDETERMINED = "the estimate is left open by separation"
 FLAT = "the likelihood levels off before it has fallen far enough"
 EDGE = "the profile could not be followed to where the likelihood has fallen far enough"
 RANGE = "the likelihood has not fallen far enough at the end of the parameter's range"
@@ -96,6 +97,8 @@ class ProfileLikelihood:
         The maximum.
     separation : (P',) or None
         Direction of infinite estimates, of the user's parameters.
+    undetermined : (P',) bool or None
+        Parameters that separation leaves open: the maximised likelihood is the same at all of their values.
     others : callable
         Points from which other maxima may be reached with a parameter held; none where the likelihood is concave.
     """
@@ -104,6 +107,7 @@ class ProfileLikelihood:
     user: UserScale
     point: tuple[FloatArray, FloatArray]
     separation: FloatArray | None
+    undetermined: BoolArray | None = None
     others: Callable[[], Sequence[tuple[FloatArray, FloatArray]]] = tuple
 
     @cached_property
@@ -138,6 +142,8 @@ class ProfileLikelihood:
             The value is -inf or inf where the likelihood never falls that far, and NaN where it could not be followed
             (scale models with several maxima); the reason is empty otherwise.
         """
+        if self.undetermined is not None and self.undetermined[place]:
+            return direction * math.inf, UNDETERMINED
         moving = 0.0 if self.separation is None else float(self.separation[place])
         if moving * direction > 0.0:
             return direction * math.inf, SEPARATED
