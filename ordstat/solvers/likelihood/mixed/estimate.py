@@ -200,12 +200,12 @@ class MixedEstimate:
         """The random effects, for the results."""
         here = self.likelihood
         model, psi = here.model, here.at.psi
-        factors, selected = model.factors(psi[model.n_fixed :]), here.at.state.modes.factor.selected()
+        factors, covariances = model.factors(psi[model.n_fixed :]), here.at.covariances()
         found: list[EffectsOfGroups | None] = [None] * len(factors)
         for k, (place, Lambda, M) in enumerate(zip(model.order, factors, model.scaling, strict=True)):
             root = model.roots[place]
             if root is not None:
-                own, block = root * (M[0, 0] * Lambda[0, 0]), selected.diagonal[k][0]
+                own, block = root * (M[0, 0] * Lambda[0, 0]), covariances[k][0]
                 found[place] = EffectsOfGroups(
                     factor=np.abs(M[:1, :1] * Lambda[:1, :1]),
                     entries=model.user_entries(k),
@@ -222,7 +222,7 @@ class MixedEstimate:
                 entries=model.user_entries(k),
                 n_phi=model.terms[k].n_phi,
                 modes=here.at.v[k] @ own.T,
-                conditional=own @ selected.diagonal[k] @ own.T,
+                conditional=own @ covariances[k] @ own.T,
                 boundary={one.column: one.derivative for one in self.boundaries if one.term == k},
             )
         return Marginal(

@@ -254,7 +254,7 @@ class MixedModel:
 
 def _scaling(term: RandomColumns, weights: FloatArray) -> FloatArray:
     """(q, q) M, diagonal unless correlated effects have columns that are nearly multiples of each other."""
-    size = np.sqrt(np.average(term.z**2, axis=0, weights=weights))
+    size = np.sqrt(weights @ term.z**2 / weights.sum())
     if term.alike:
         size = np.full(term.q, np.linalg.norm(size))
     M = np.diag(1.0 / np.where(size > 0.0, size, 1.0))
@@ -285,7 +285,7 @@ def _units(problem: Problem) -> Iterable[tuple[FloatArray, FloatArray]]:
 
 def _user_map(problem: Problem) -> FloatArray:
     user = problem.user_scale()
-    return np.stack([in_order(*user.coefficients(a, rest)) for a, rest in _units(problem)], axis=1)
+    return np.array([in_order(*user.coefficients(a, rest)) for a, rest in _units(problem)]).T
 
 
 def _expansion(problem: Problem) -> FloatArray | None:
@@ -293,4 +293,4 @@ def _expansion(problem: Problem) -> FloatArray | None:
         return None
     structured = problem.structured(lambda alpha, rest: None)
     units = _units(problem)
-    return np.stack([in_order(structured.expand(a, rest), rest) for a, rest in units], axis=1)
+    return np.array([in_order(structured.expand(a, rest), rest) for a, rest in units]).T
