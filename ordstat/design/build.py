@@ -203,7 +203,8 @@ def _intercept_note(parts: Parts) -> tuple[str, ...]:
 
 def _factor_notes(parts: Parts, interpreter: Interpreter) -> tuple[str, ...]:
     columns = interpreter.columns
-    used = [factor.label for factor in parts.factors().values() if factor.label in columns.declared()]
+    declared = columns.declared()
+    used = [factor.label for factor in parts.factors().values() if factor.label in declared]
     dtypes = {name: find_column(columns.frame, name, "the model").dtype for name in used}
     texts = [name for name, dtype in dtypes.items() if not isinstance(dtype, pd.CategoricalDtype)]
-    return doubtful_factors(columns.declared(), used, texts)
+    return doubtful_factors(declared, used, texts)

@@ -78,8 +78,8 @@ def read(column: pd.Series, *, finite: bool = False) -> Column:
     """
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        levels = tuple(plain(label) for label in dtype.categories)
-        return _factor(np.asarray(column.cat.codes), levels, bool(dtype.ordered))
+        levels = tuple(plain(label) for label in dtype.categories.tolist())
+        return _factor(np.asarray(column.array.codes), levels, bool(dtype.ordered))
     if pd.api.types.is_bool_dtype(dtype):
         return _booleans(column)
     if pd.api.types.is_complex_dtype(dtype):

@@ -21,7 +21,7 @@ from ordstat.model.likelihood.links import LINKS
 from ordstat.results.likelihood.results import LikelihoodResults
 from ordstat.solvers.likelihood.mixed.laplace import evaluate
 from ordstat.solvers.likelihood.mixed.model import MixedModel
-from ordstat.solvers.likelihood.mixed.quadrature import evaluate_by_nodes
+from ordstat.solvers.likelihood.mixed.nested import evaluate_by_nodes
 from ordstat.solvers.likelihood.mixed.search import zero_effects
 from ordstat.solvers.likelihood.problem import Problem
 

@@ -268,7 +268,7 @@ class FittedLikelihood(FittedRanker):
         names = np.array(self.parameters.names, dtype=object)[~self.fit.aliased]
         if self.fit.marginal is not None:
             return self._joint_covariance(type, list(names))
-        return pd.DataFrame(np.array(self._covariance(type)), index=list(names), columns=list(names))
+        return square_frame(np.array(self._covariance(type)), list(names))
 
     def _joint_covariance(self, type: Any, names: list[str]) -> pd.DataFrame:
         """That of a fit with random effects, with their standard deviations and correlations."""
@@ -278,7 +278,7 @@ class FittedLikelihood(FittedRanker):
         matrix = random.joint()
         infinite = np.flatnonzero(self.fit.infinite[~self.fit.aliased])
         matrix[infinite], matrix[:, infinite] = np.nan, np.nan
-        return pd.DataFrame(matrix, index=every, columns=every)
+        return square_frame(matrix, every)
 
     @cached_property
     def random_parameters(self) -> RandomParameters | None:
@@ -426,6 +426,12 @@ class FittedLikelihood(FittedRanker):
         if self.method.refuses_crossing:
             raise DataError(text)
         return [(DataWarning, f"{text} crossing='prevent' fits with thresholds in order all over the data.")]
+
+
+def square_frame(matrix: FloatArray, names: list[str]) -> pd.DataFrame:
+    """A matrix with the same names on both sides, which are made an index once."""
+    index = pd.Index(names)
+    return pd.DataFrame(matrix, index=index, columns=index)
 
 
 def of_errors(r: FittedLikelihood) -> tuple[str, ...]:
