@@ -165,25 +165,33 @@ class Summary(Exported):
         OptionError
             There is no table.
         """
-        found: list[Grid] = []
-        lines: list[str] = []
-        for block in self._exported:
-            if isinstance(block, Table):
-                found += block.noted().grids(digits)
-            elif not found:
-                lines.append(block.text)
-            else:
-                found[-1] = replace(found[-1], notes=(*found[-1].notes, block.text))
+        found = _grids_of(self.report.title, self._exported, digits)
         if not found:
             raise OptionError("this part of the summary has no table to export.")
-        first = replace(found[0], notes=(*lines, *found[0].notes))
-        if len(found) == 1:
-            first = replace(first, title=self.report.title, notes=(first.title, *first.notes))
-        return [first, *found[1:]]
+        return found
 
 
-class Reported:
-    """What is shown by its report, in a terminal and in a notebook."""
+def _grids_of(title: str, blocks: Sequence[Table | Line], digits: int | None) -> list[Grid]:
+    """Tables as text, each with the lines that stand by it; a table alone has the title of all."""
+    found: list[Grid] = []
+    lines: list[str] = []
+    for block in blocks:
+        if isinstance(block, Table):
+            found += block.noted().grids(digits)
+        elif not found:
+            lines.append(block.text)
+        else:
+            found[-1] = replace(found[-1], notes=(*found[-1].notes, block.text))
+    if found:
+        found[0] = replace(found[0], notes=(*lines, *found[0].notes))
+    if len(found) == 1:
+        own = (found[0].title,) * (found[0].title not in ("", title))
+        found[0] = replace(found[0], title=title, notes=(*own, *found[0].notes))
+    return found
+
+
+class Reported(Exported):
+    """What is shown by its report, in a terminal and in a notebook, and exported as its tables."""
 
     def report(self) -> Report:
         """The summary as data."""
@@ -192,6 +200,17 @@ class Reported:
     def summary(self) -> Summary:
         """The summary: its text is str(), its tables are in `.tables`."""
         return Summary(self.report())
+
+    def grids(self, digits: int | None = None) -> Sequence[Grid]:
+        """The tables as text, the notes of the report below the last.
+
+        Parameters
+        ----------
+        digits : int, optional
+        """
+        report = self.report()
+        *others, last = _grids_of(report.title, report.tables, digits)
+        return [*others, replace(last, notes=(*last.notes, *report.notes))]
 
     def __repr__(self) -> str:
         return as_text(self.report())
