@@ -237,6 +237,8 @@ WRONG = {
         },
         "--method": (["fit", "wine.csv", FORMULA, "--option", "method=clm"], "of which method is none: say --method"),
         "an output of compare": (["compare", "wine.csv", FORMULA, "logit", "-o", "m"], "the output must be a file"),
+        "an ending of a page": (["fit", "wine.csv", FORMULA, "--report", "m.pdf"], "ends in .html, .md or .docx"),
+        "an ending of a fit": (["fit", "wine.csv", FORMULA, "--save", "wine.csv"], "path must end in .ordstat"),
         "an output": (["predict", "m", "wine.csv", "-o", "out.xls"], "the output must be a file that ends in .csv"),
     },
 }
@@ -254,6 +256,14 @@ def test_errors_are_one_line_and_a_code(code, name, folder, capsys):
     assert shown.err.startswith("ordstat: error: ") and message in shown.err
     assert shown.err.count("\n") == 1 and "Traceback" not in shown.err and not shown.out
     assert not (folder / "m").exists()
+
+
+@pytest.mark.parametrize("argument", ["--report", "--save"])
+def test_a_wrong_ending_is_refused_before_the_fit(argument, folder, capsys, monkeypatch):
+    before = (folder / "wine.csv").read_bytes()
+    monkeypatch.setattr("ordstat.commands.fit.ordfit", lambda *a, **k: pytest.fail("fitted"))
+    assert main(["fit", "wine.csv", FORMULA, argument, "wine.csv"]) == 2
+    assert (folder / "wine.csv").read_bytes() == before
 
 
 def test_warnings_go_to_the_standard_error(folder, capsys):

@@ -25,24 +25,32 @@ def write_docx(grids: Sequence[Grid], path: str | PathLike[str]) -> None:
     ImportError
         python-docx is not installed.
     """
-    try:
-        from docx import Document
-    except ImportError as error:
-        raise ImportError("to_docx needs python-docx, which is not installed: pip install ordstat[docx]") from error
-    document = Document()
-    _set_styles(document)
+    document = new_document()
     for grid in grids:
         add_grid(document, grid)
     document.save(fspath(path))
 
 
-def _set_styles(document: Any) -> None:
-    from docx.shared import Pt, RGBColor
+def new_document() -> Any:
+    """An empty document in black letters.
 
+    Raises
+    ------
+    ImportError
+        python-docx is not installed.
+    """
+    try:
+        from docx import Document
+        from docx.shared import Pt, RGBColor
+    except ImportError as error:
+        raise ImportError("to_docx needs python-docx, which is not installed: pip install ordstat[docx]") from error
+    document = Document()
     for name in ("Normal", "Caption"):
         font = document.styles[name].font
         font.name, font.size = _FONT, Pt(_FULL)
-    document.styles["Caption"].font.color.rgb = RGBColor(0, 0, 0)
+    for name in ("Caption", "Heading 1", "Heading 2"):
+        document.styles[name].font.color.rgb = RGBColor(0, 0, 0)
+    return document
 
 
 def add_grid(document: Any, grid: Grid) -> None:
