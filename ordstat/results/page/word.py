@@ -10,7 +10,7 @@ from ..report.export.word import add_grid, new_document
 from ..report.render import Line, Report, Table
 from .blocks import Block, Code, Drawing, Items, Page, Words
 
-#: Inches of a picture, which are those between the margins; points of letters of a program.
+#: Inches between the margins, which pictures keep within; points of letters of a program.
 _WIDTH, _TYPED = 6.0, 9
 
 
@@ -78,7 +78,9 @@ def _add_table(document: Any, table: Table) -> None:
 def _add_drawing(document: Any, drawing: Drawing) -> None:
     from docx.shared import Inches
 
-    picture = document.add_picture(BytesIO(drawing.data), width=Inches(_WIDTH))
+    picture = document.add_picture(BytesIO(drawing.data))
+    shrunk = min(1.0, Inches(_WIDTH) / picture.width)
+    picture.width, picture.height = int(shrunk * picture.width), int(shrunk * picture.height)
     picture._inline.docPr.set("descr", drawing.caption)
     document.paragraphs[-1].paragraph_format.keep_with_next = True
     document.add_paragraph(drawing.caption, style="Caption")

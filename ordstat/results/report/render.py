@@ -13,7 +13,7 @@ import pandas as pd
 
 from ...exceptions import OptionError
 from .cells import column_cells, number
-from .export.html import CELL, LABEL, RULE, TABLE
+from .export.html import CELL, LABEL, RULE, TABLE, cell, scrolled
 from .exported import Exported
 from .grid import Grid
 from .noted import NotedFrame
@@ -374,8 +374,8 @@ def _table_html(table: Table) -> str:
     frame = table.frame
     bodies = [column_cells(frame.iloc[:, i], table.formats.get(name)) for i, name in enumerate(frame.columns)]
     name = "" if frame.index.name is None else str(frame.index.name)
-    head = f'<th style="{LABEL};{RULE}">{escape(name)}</th>' + "".join(
-        f'<th style="{CELL};{RULE}">{escape(str(column))}</th>' for column in frame.columns
+    head = cell("th", name, f"{LABEL};{RULE}") + "".join(
+        cell("th", str(column), f"{CELL};{RULE}") for column in frame.columns
     )
     rows = "".join(
         f'<tr style="background:transparent"><td style="{LABEL}">{escape(str(label))}</td>'
@@ -384,8 +384,9 @@ def _table_html(table: Table) -> str:
         for i, label in enumerate(frame.index)
     )
     note = f'<div style="opacity:.8">{escape(table.note)}</div>' if table.note else ""
-    return (
-        f'{_BLOCK}<div style="font-weight:bold">{escape(table.title)}</div>'
+    shown = (
         f'<table style="{TABLE}"><thead><tr style="background:transparent">{head}</tr></thead>'
-        f"<tbody>{rows}</tbody></table>{note}</div>"
+        f"<tbody>{rows}</tbody></table>"
     )
+    title = f'<div style="font-weight:bold">{escape(table.title)}</div>'
+    return f"{_BLOCK}{title}{scrolled(shown, table.title)}{note}</div>"
