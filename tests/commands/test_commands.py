@@ -184,6 +184,17 @@ def test_values_that_have_a_label_in_part(tmp_path):
         with_labels(pd.Series([1.0, 2.0], name="x"), {1.0: "no", 2.0: "no"})
 
 
+def test_numbers_with_a_comma(folder, capsys):
+    wine = pd.read_csv("wine.csv").assign(x=np.arange(72) / 8)
+    wine.to_csv("comma.csv", sep=";", decimal=",", index=False)
+    assert main(["fit", "comma.csv", "rating ~ x", "--separator", ";", "--decimal", ",", "--save", "m"]) == 0
+    assert ordstat.load("m").coef["x"] == ordfit("rating ~ x", wine).coef["x"]
+    assert main(["predict", "m", "comma.csv", "--separator", ";", "--decimal", ","]) == 0
+    capsys.readouterr()
+    assert main(["fit", "comma.csv", "rating ~ x", "--separator", ",", "--decimal", ","]) == 2
+    assert "--decimal must be one character, not that between columns, ','" in capsys.readouterr().err
+
+
 def test_text_files(folder, labelled, capsys):
     labelled.to_csv("semicolon.csv", sep=";", index=False)
     labelled.to_csv("packed.tsv.gz", sep="\t", index=False)
@@ -213,6 +224,7 @@ WRONG = {
         "a folder": (["fit", "wine.csv", FORMULA, "--save", "no/m"], "no/m cannot be written"),
         "a type": (["predict", "../wine.ordstat", "wine.csv", "--type", "x"], "cannot be read: No such file"),
         "binary": (["fit", "binary.csv", FORMULA], "'binary.csv' cannot be read as .csv"),
+        "letters": (["fit", "latin.csv", FORMULA], "it is no text in UTF-8. Save it in that encoding."),
         "empty": (["fit", "empty.csv", FORMULA], "'empty.csv' cannot be read as .csv: No columns"),
         "no rows": (["fit", "head.csv", FORMULA], "'head.csv' has no rows"),
         "no Stata": (["fit", "binary.dta", FORMULA], "'binary.dta' cannot be read as .dta"),
@@ -248,6 +260,7 @@ WRONG = {
 def test_errors_are_one_line_and_a_code(code, name, folder, capsys):
     for file in ("binary.csv", "binary.dta", "binary.parquet"):
         (folder / file).write_bytes(b"\xff\xfe\x00\x93" * 100)
+    (folder / "latin.csv").write_bytes("temp\nheiß\n".encode("latin-1"))
     (folder / "empty.csv").touch()
     (folder / "head.csv").write_text("rating,temp,contact\n")
     arguments, message = WRONG[code][name]
