@@ -46,7 +46,7 @@ BELOW = {
     "describe": {"assess", "design", "plots", "results"},
     "marginaleffects": {"model", "results"},
     "__init__": {"api", "datasets", "design", "estimator", "files", "methods", "model", "results"},
-    "commands": {"comparison", "api", "datasets", "files", "methods", "registry"},
+    "commands": {"comparison", "api", "datasets", "files", "methods", "registry", "results"},
     "__main__": {"commands"},
 }
 #: Open to all.

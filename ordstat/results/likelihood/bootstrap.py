@@ -5,7 +5,7 @@ Fits with random effects are parametric: drawing rows would tear groups apart, s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -20,6 +20,8 @@ from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
 from ...model.sample import Sample
 from ...progress import reporter
+from ..report.exported import Exported
+from ..report.grid import Grid
 from ..report.noted import NotedFrame
 from .fitted import FittedLikelihood
 from .mixed.draws import WORDS, check_simulated, simulated_sample
@@ -40,8 +42,8 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Bootstrap:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Bootstrap(Exported):
     """Estimates of the model, or a statistic of it, on samples drawn again.
 
     Attributes
@@ -122,10 +124,26 @@ class Bootstrap:
             f"{counts[why]} of {len(self.status)} replicates {words}." for why, words in _WORDS.items() if why in counts
         ]
 
+    def grids(self, digits: int | None = None) -> Sequence[Grid]:
+        """Estimates, biases, errors and limits as text.
+
+        Parameters
+        ----------
+        digits : int, optional
+        """
+        return self._noted().grids(digits)
+
     def __repr__(self) -> str:
+        return repr(self._noted())
+
+    def _repr_html_(self) -> str:
+        return self._noted()._repr_html_()
+
+    def _noted(self) -> NotedFrame:
         table = pd.DataFrame({"estimate": self.estimate, "bias": self.bias, "std_error": self.se})
+        notes = ["95 % limits: percentiles of the replicates.", *self.notes]
         head = f"Bootstrap of {self.drawn}, {len(self.status)} replicates"
-        return "\n".join([head, table.join(self.confint()).to_string(), *self.notes])
+        return NotedFrame.of(table.join(self.confint()), notes, head)
 
     def _series(self, values: FloatArray, name: str) -> pd.Series:
         return pd.Series(values, index=self.estimate.index, name=name)
