@@ -150,9 +150,7 @@ cdef void fill_some(Growth* t, const int* rows, Py_ssize_t M, double* sums) noex
     cdef int row
     cdef double slope, curvature
     for i in range(M):
-        row = rows[i]
-        gh[2 * i] = t.g[row]
-        gh[2 * i + 1] = t.h[row]
+        gh[2 * i], gh[2 * i + 1] = t.g[rows[i]], t.h[rows[i]]
     for f in range(0, t.F - 1, 2):
         codes = t.bins + t.columns[f] * t.N
         others = t.bins + t.columns[f + 1] * t.N
@@ -171,7 +169,7 @@ cdef void fill_some(Growth* t, const int* rows, Py_ssize_t M, double* sums) noex
 
 cdef void fill_weighted(Growth* t, const int* rows, Py_ssize_t M, double* sums) noexcept nogil:
     """Add M rows with their weights."""
-    cdef Py_ssize_t i, f
+    cdef Py_ssize_t i, j, f
     cdef const uint8_t* codes
     cdef double* gh = t.ordered
     cdef double* own
@@ -179,17 +177,14 @@ cdef void fill_weighted(Growth* t, const int* rows, Py_ssize_t M, double* sums) 
     cdef double weight
     for i in range(M):
         weight = t.w[rows[i]]
-        gh[3 * i] = weight * t.g[rows[i]]
-        gh[3 * i + 1] = weight * t.h[rows[i]]
-        gh[3 * i + 2] = weight
+        gh[3 * i], gh[3 * i + 1], gh[3 * i + 2] = weight * t.g[rows[i]], weight * t.h[rows[i]], weight
     for f in range(t.F):
         codes = t.bins + t.columns[f] * t.N
         own = sums + f * t.stride
         for i in range(M):
             at = own + WIDTH * codes[rows[i]]
-            at[0] += gh[3 * i]
-            at[1] += gh[3 * i + 1]
-            at[2] += gh[3 * i + 2]
+            for j in range(WIDTH):
+                at[j] += gh[WIDTH * i + j]
 
 
 cdef inline bint holds(const uint8_t* codes, int code) noexcept nogil:
@@ -207,10 +202,6 @@ cdef bint against(const Growth* t, const Scan* scan, double gl, double vl, int s
     """Whether the values of the children are not in the order that a column demands."""
     cdef double left = step(gl, vl, t, scan.node.low, scan.node.high)
     return sign * (step(scan.node.g - gl, scan.node.v - vl, t, scan.node.low, scan.node.high) - left) < 0.0
-
-
-cdef inline void take(Split* best, double gain, double gl, double vl, double wl) noexcept nogil:
-    best.gain, best.g, best.v, best.w = gain, gl, vl, wl
 
 
 cdef void cut(const Growth* t, const Scan* scan, const double* own, int d, bint gaps_left, Split* best) noexcept nogil:
@@ -241,7 +232,7 @@ cdef void cut(const Growth* t, const Scan* scan, const double* own, int d, bint 
             continue
         if b < t.n_bins[d] - 1 and (W - wl <= alone or (sign != 0 and against(t, scan, gl, vl, sign))):
             continue
-        take(best, gain, gl, vl, wl)
+        best.gain, best.g, best.v, best.w = gain, gl, vl, wl
         best.column, best.bin, best.gaps_left = d, b, gaps_left
         enough = gain + scan.slack
 
@@ -274,7 +265,7 @@ cdef void sort_out(const Growth* t, const Scan* scan, const double* own, int d, 
         gain = (fall(gl, vl, t, scan.node.low, scan.node.high)
                 + fall(scan.node.g - gl, scan.node.v - vl, t, scan.node.low, scan.node.high) - scan.whole)
         if gain > best.gain + scan.slack:
-            take(best, gain, gl, vl, wl)
+            best.gain, best.g, best.v, best.w = gain, gl, vl, wl
             best.column, best.bin = d, -1
             # Categories that the node has not seen go with most of its rows.
             memset(best.codes, 255 if 2.0 * wl >= scan.node.w else 0, BYTES)
@@ -364,6 +355,7 @@ cdef void divide(Growth* t, Node node, Py_ssize_t start, Py_ssize_t end, double*
     cdef Py_ssize_t middle = start, i, size = t.F * t.stride
     cdef double* behind = sums + size
     cdef double between
+    cdef bint small
     cdef int sign
     t.weight[node.place] = node.w
     t.value[node.place] = step(node.g, node.v, t, node.low, node.high)
@@ -393,16 +385,14 @@ cdef void divide(Growth* t, Node node, Py_ssize_t start, Py_ssize_t end, double*
         divide(t, right, start, start, sums, 0)
         return
     middle = part(t, start, end, split)
-    if middle - start <= end - middle:
-        fill(t, start, middle, behind)
-        for i in range(size):
-            sums[i] -= behind[i]
+    small = middle - start <= end - middle
+    fill(t, start if small else middle, middle if small else end, behind)
+    for i in range(size):
+        sums[i] -= behind[i]
+    if small:
         divide(t, left, start, middle, behind, depth - 1)
         divide(t, right, middle, end, sums, depth - 1)
     else:
-        fill(t, middle, end, behind)
-        for i in range(size):
-            sums[i] -= behind[i]
         divide(t, right, middle, end, behind, depth - 1)
         divide(t, left, start, middle, sums, depth - 1)
 
@@ -508,89 +498,3 @@ def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] g
         free(t.ordered)
         free(sums)
     return t.nodes
-
-
-def add_binned(const uint8_t[:, ::1] bins, const int[::1] n_bins, const int[::1] column, const int[::1] bin,
-               const int[::1] child, const uint8_t[::1] gaps_left, const uint8_t[:, ::1] sets,
-               const double[::1] value, bint plain, double[::1] scores):
-    """Add the values of one tree to the scores (N,) of all rows, by their codes (D, N); see `grow`.
-
-    `plain` says that there are neither categories nor rows without a value.
-    """
-    cdef Py_ssize_t n, N = scores.shape[0]
-    cdef int node
-    cdef uint8_t code
-    cdef bint left
-    with nogil:
-        for n in range(N):
-            node = 0
-            if plain:
-                while column[node] >= 0:
-                    node = child[node] + (bins[column[node], n] > bin[node])
-            else:
-                while column[node] >= 0:
-                    code = bins[column[node], n]
-                    if code == n_bins[column[node]]:
-                        left = gaps_left[node]
-                    elif bin[node] < 0:
-                        left = holds(&sets[-1 - bin[node], 0], code)
-                    else:
-                        left = code <= bin[node]
-                    node = child[node] + (not left)
-            scores[n] += value[node]
-
-
-def add_trees(const double[:, ::1] X, const int[::1] roots, const int[::1] column, const double[::1] cut,
-              const int[::1] child, const double[::1] value, double[::1] scores):
-    """Add the values of trees to the scores (N,) of rows X (N, D), one tree after another.
-
-    Parameters
-    ----------
-    X : (N, D)
-    roots : (T,) first node of every tree
-    column, cut, child, value : (M,) of all nodes
-        A row goes left where x <= cut; column -1 is a leaf; the right child follows the left one.
-    scores : (N,) changed
-    """
-    cdef Py_ssize_t n, t, start, end, N = scores.shape[0], T = roots.shape[0]
-    cdef int node
-    with nogil:
-        # A block of rows stays in the cache while all trees go over it.
-        for start in range(0, N, 64):
-            end = start + 64 if start + 64 < N else N
-            for t in range(T):
-                for n in range(start, end):
-                    node = roots[t]
-                    while column[node] >= 0:
-                        node = child[node] + (X[n, column[node]] > cut[node])
-                    scores[n] += value[node]
-
-
-def add_any_trees(const double[:, ::1] X, const int[::1] roots, const int[::1] column, const double[::1] cut,
-                  const int[::1] set_of, const int[::1] child, const uint8_t[::1] gaps_left,
-                  const uint8_t[:, ::1] sets, const double[::1] value, double[::1] scores):
-    """The same of rows with NaN where a value is missing, and with codes of categories.
-
-    set_of (M,) is the place among the sets (S, 32) of the codes that go left, and -1 of a cut between numbers; rows
-    without a value go left where `gaps_left` (M,) is 1, and so do codes that are none.
-    """
-    cdef Py_ssize_t n, t, start, end, N = scores.shape[0], T = roots.shape[0]
-    cdef int node
-    cdef double x
-    cdef bint left
-    with nogil:
-        for start in range(0, N, 64):
-            end = start + 64 if start + 64 < N else N
-            for t in range(T):
-                for n in range(start, end):
-                    node = roots[t]
-                    while column[node] >= 0:
-                        x = X[n, column[node]]
-                        if set_of[node] < 0:
-                            left = x <= cut[node] or (x != x and gaps_left[node])
-                        elif 0.0 <= x < 256.0:
-                            left = holds(&sets[set_of[node], 0], <int>x)
-                        else:
-                            left = gaps_left[node]
-                        node = child[node] + (not left)
-                    scores[n] += value[node]

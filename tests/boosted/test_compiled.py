@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from ordstat.compiled.boost import add_binned, add_trees, grow
+from ordstat.compiled.boost import grow
+from ordstat.compiled.boostvalues import add_binned, add_trees
 from ordstat.compiled.logitslopes import logit_slopes, logit_thresholds
 from ordstat.model.boosted.trees import BoostedTrees, ValueTree
 from ordstat.model.sample import Rows

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ...compiled.boost import add_any_trees, add_trees
+from ...compiled.boostvalues import add_any_trees, add_trees
 from ..sample import Rows, has_gaps
 from .linear import LinearStart
 
@@ -62,15 +62,24 @@ class ValueTree:
     @classmethod
     def empty(cls, size: int, n_sets: int) -> ValueTree:
         """Arrays to grow a tree in."""
-        places = [np.empty(size, dtype=np.int32) for _ in range(3)]
-        numbers = [np.empty(size) for _ in range(3)]
-        return cls(*places, *numbers, np.empty(size, dtype=np.uint8), np.empty((n_sets, BYTES), dtype=np.uint8))
+        column, bin, child = (np.empty(size, dtype=np.int32) for _ in range(3))
+        value, gain, weight = (np.empty(size) for _ in range(3))
+        sides, sets = np.empty(size, dtype=np.uint8), np.empty((n_sets, BYTES), dtype=np.uint8)
+        return cls(column, bin, child, value, gain, weight, sides, sets)
 
     def upto(self, size: int) -> ValueTree:
         """A copy of the first nodes."""
-        nodes = self.column, self.bin, self.child, self.value, self.gain, self.weight, self.gaps_left
         n_sets = np.count_nonzero(self.bin[:size] < 0) if self.sets.size else 0
-        return ValueTree(*(part[:size].copy() for part in nodes), self.sets[:n_sets].copy())
+        return ValueTree(
+            self.column[:size].copy(),
+            self.bin[:size].copy(),
+            self.child[:size].copy(),
+            self.value[:size].copy(),
+            self.gain[:size].copy(),
+            self.weight[:size].copy(),
+            self.gaps_left[:size].copy(),
+            self.sets[:n_sets].copy(),
+        )
 
     def lefts(self, X: FloatArray, cuts: Sequence[FloatArray]) -> BoolArray:
         """(N, M) whether rows X (N, D) would go left at each node, by the cuts of the columns; false of leaves."""

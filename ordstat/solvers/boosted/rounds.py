@@ -8,7 +8,8 @@ from typing import Protocol
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray, IntArray
-from ...compiled.boost import add_binned, grow
+from ...compiled.boost import grow
+from ...compiled.boostvalues import add_binned
 from ...model.boosted.trees import BoostedTrees, ValueTree
 from ...model.row_blocks import CACHED, row_blocks
 from .bins import Bins
