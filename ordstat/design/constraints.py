@@ -76,7 +76,20 @@ def _held(design: Design, constraints: list[Constraint]) -> Design:
         return replace(design, recipe=recipe)
     places = {name: place for place, name in enumerate(design.names)}
     rows = np.array([one.row(places) for one in constraints])
+    if design.sample.categories is not None:
+        _refuse_categories([name for name, place in places.items() if design.sample.categories[place]], constraints)
     return replace(design, recipe=recipe, sample=replace(design.sample, restrictions=rows))
+
+
+def _refuse_categories(names: list[str], constraints: list[Constraint]) -> None:
+    """OptionError where a constraint is on a column of categories."""
+    for one in constraints:
+        for name, _ in one.factors:
+            if name in names:
+                raise OptionError(
+                    f"constraint {one.text!r} is on {name!r}, whose categories have no order: make it an ordered "
+                    "categorical (pd.CategoricalDtype(levels, ordered=True)), or take the constraint out."
+                )
 
 
 def _texts(constraints: Any, names: tuple[str, ...]) -> list[str]:

@@ -142,7 +142,7 @@ class OrdinalBoosting(Method):
     cost: CostField = cost_option()
     n_jobs: int = jobs_option()
 
-    needs: ClassVar[Needs] = Needs(offset=True, restrictions=True)
+    needs: ClassVar[Needs] = Needs(offset=True, restrictions=True, missing=True, categories=True, interactions=True)
     results_class: ClassVar[type[Any]] = BoostedResults
     papers: ClassVar[tuple[str, ...]] = (
         "Friedman, J. H. (2001). Greedy function approximation: A gradient boosting machine. Annals of Statistics, 29, "

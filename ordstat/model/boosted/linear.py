@@ -35,16 +35,15 @@ class LinearStart:
             return np.asarray(X @ self.slopes)
         H = np.empty(len(X))
         for some in row_blocks(len(X), X.shape[1], CACHED):
-            H[some] = self._of_some(X[some])
+            H[some] = self.parts(X[some]).sum(axis=1)
         return H
 
-    def _of_some(self, X: FloatArray) -> FloatArray:
+    def parts(self, X: FloatArray) -> FloatArray:
+        """(N, D) what each column adds."""
         gaps = np.isnan(X)
         filled = np.where(gaps, 0.0, X)
-        H = filled @ self.slopes
-        if self.missing.size:
-            H += gaps @ self.missing
+        found = filled * self.slopes
         for d, effects in enumerate(self.effects):
             if effects.size:
-                H += np.where(gaps[:, d], 0.0, effects[filled[:, d].astype(np.intp)])
-        return np.asarray(H)
+                found[:, d] = effects[filled[:, d].astype(np.intp)]
+        return np.where(gaps, self.missing, found) if self.missing.size else found
