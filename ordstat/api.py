@@ -116,8 +116,8 @@ def ordfit(
         Column to coding: "treatment" (default), "sum", "helmert", "poly", ..., or R's names. Those of columns that no
         formula uses are kept for `update`, with a warning.
     na_action : {"omit", "raise", "keep"}
-        Leave out incomplete rows (counted, by variable), refuse them, or keep those with missing columns of the formula,
-        for methods that take them ("ordboost"); new rows with missing columns are then predicted too.
+        Leave out incomplete rows (counted, by variable), refuse them, or keep those with a missing column of the
+        formula, for methods that take them ("ordboost"); new rows with missing columns are then predicted too.
     safe : bool
         True evaluates only column names, known transforms, arithmetic and literals. False evaluates the
         formula as Python code, with the names in `context`: never do that with a formula you did not write.
