@@ -18,14 +18,13 @@ from ..exceptions import DataError, FormulaError, OptionError
 from .arrays import from_arrays
 from .columns import Columns
 from .complete import Beside, complete
-from .constraints import Constraint, constrained, kept
+from .constraints import Constraint, constrained, grouped, kept
 from .contrasts import Contrast, contrast
 from .design import Design
 from .doubtful import doubtful_factors
 from .expressions import column_expression, parse_expression
 from .frames import as_frame, find_column, has_column, shown_labels, suggest
 from .inputs import cost_columns, cost_matrix, is_expression, subset_mask, vector
-from .interactions import grouped
 from .interpreter import Interpreter
 from .parse import Part, ResponseName, parse_formula, parse_one_sided, uses_dot
 from .recipe import Context, Recipe

@@ -63,7 +63,7 @@ class Recipe:
     as_categories : bool
         Whether a factor whose contrasts nobody asked for is one column of codes in a term of its own.
     interactions : groups of columns of the data, optional
-        Which may interact; see `interactions.grouped`.
+        Which may interact; see `constraints.grouped`.
     safe : bool
         False evaluates any Python in the formula.
     context : mapping, optional

@@ -71,8 +71,8 @@ class Needs:
 def missing_refused(method: str) -> str:
     """What is said where a method is given missing values."""
     return (
-        f"{method} takes no missing values (na_action='keep'): leave the rows out with na_action='omit', fill the values "
-        "in, or choose a method that takes them, such as 'ordboost'."
+        f"{method} takes no missing values (na_action='keep'): leave the rows out with na_action='omit', fill the "
+        "values in, or choose a method that takes them, such as 'ordboost'."
     )
 
 
