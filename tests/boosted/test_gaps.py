@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import CumulativeLink, DataError, OptionError, compare, load, ordfit
+from ordstat import CumulativeLink, DataError, OptionError, OrdinalClassifier, compare, load, ordfit
 
 from . import naive
 
@@ -229,3 +229,16 @@ def test_two_levels_are_binary_logistic_boosting_with_gaps(frame):
     H, b = naive.binary(codes, data["y"].to_numpy(float), np.ones(len(data)), 30, 0.05, grower)
     np.testing.assert_allclose(fit.predict(type="score"), H, atol=1e-10)
     assert fit.fit.thetas[-1][0] == pytest.approx(-b, abs=1e-10)
+
+
+def test_the_classifier_takes_missing_values(frame):
+    X, y = frame[["a", "b"]], frame["y"]
+    model = OrdinalClassifier("ordboost", rounds=20, depth=2).fit(X, y)
+    same = fitted(frame, "y ~ a + b", rounds=20, depth=2)
+    assert model.predict(X).tolist() == same.predict().tolist()
+    assert model.__sklearn_tags__().input_tags.allow_nan
+    assert not OrdinalClassifier("logit").__sklearn_tags__().input_tags.allow_nan
+    with pytest.raises(ValueError, match="NaN"):
+        OrdinalClassifier("logit").fit(X, y)
+    with pytest.raises(ValueError, match="infinity"):
+        OrdinalClassifier("ordboost").fit(X.assign(a=np.inf), y)
