@@ -62,6 +62,18 @@ def take(value: Value, keep: BoolArray) -> Value:
     return value.take(keep) if isinstance(value, Factor) else value[keep]
 
 
+def with_gaps(value: Value, missing: BoolArray | None) -> Value:
+    """The value with NaN, or the code -1, where it is missing; a condition becomes a factor."""
+    if missing is None:
+        return value
+    if isinstance(value, np.ndarray) and value.dtype != bool:
+        found = value.astype(np.float64)
+        found[missing] = np.nan
+        return found
+    factor = factor_of(value, "the condition")
+    return replace(factor, codes=np.where(missing, -1, factor.codes))
+
+
 def read(column: pd.Series, *, finite: bool = False) -> Column:
     """What a column holds: numbers, booleans, or a factor (categoricals and text; text sorts its levels).
 
