@@ -1,6 +1,8 @@
 """`python -m benchmarks [clm svm boosting ...] [--quick]`: run suites, print tables, write CSV files.
 
-`python -m benchmarks against_r` compares answers, not seconds; `--help` after it tells of its own options.
+`python -m benchmarks leaderboard` keeps results of its own (`--quick`: one split, `--done`: the page of what is done);
+its rivals are `pip install ordstat[boosters] mord`. `python -m benchmarks against_r` compares answers, not seconds;
+`--help` after it tells of its own options.
 
 One BLAS thread for everybody: the variables are set before NumPy is loaded, and R inherits them.
 """
@@ -24,6 +26,7 @@ from benchmarks import (  # noqa: E402
     clm,
     effects,
     leaderboard,
+    leaderboard_page,
     mixed,
     mixed_simulation,
     online,
@@ -70,14 +73,19 @@ def main() -> None:
         print(f"\n{suite}\n{table.to_string(index=False, float_format=lambda v: f'{v:.4g}')}", flush=True)
 
 
-def leaders(quick: bool) -> None:
-    """The leaderboard keeps a file of its own."""
-    print(pd.DataFrame(leaderboard.run(quick)).to_string(index=False, float_format=lambda v: f"{v:.4g}"))
+def leaders(quick: bool, done: bool) -> None:
+    """The leaderboard keeps a file of its own; of a run that goes on, its page tells of the splits that are done."""
+    if not done:
+        leaderboard.run(quick)
+    results = pd.read_csv(leaderboard.RESULTS)
+    table = pd.DataFrame(leaderboard.summary(results))
+    print(table.to_string(index=False, float_format=lambda v: f"{v:.4g}"))
+    leaderboard_page.write(results, RESULTS)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["leaderboard"]:
-        leaders("--quick" in sys.argv)
+        leaders("--quick" in sys.argv, "--done" in sys.argv)
     elif sys.argv[1:2] == ["against_r"]:
         against_r.main(sys.argv[2:])
     else:

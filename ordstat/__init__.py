@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from .methods.clm import CumulativeLink as CumulativeLink
     from .methods.forest import RPSForest as RPSForest
     from .methods.kernel_clm import KernelCumulativeLink as KernelCumulativeLink
+    from .methods.nominal import NominalClassifier as NominalClassifier
     from .methods.online import CuSumRank as CuSumRank
     from .methods.online import KernelCuSumRank as KernelCuSumRank
     from .methods.online import KernelPRank as KernelPRank

@@ -1,10 +1,9 @@
-"""Any scikit-learn classifier that takes sample weights, as a binary learner."""
+"""Any classifier with scikit-learn's interface that takes sample weights, as a binary learner."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, ClassVar
@@ -19,26 +18,12 @@ from ..model.sample import Rows
 from ..model.scaling import Scaling, fit_scaling
 from ..solvers.threads import one_openmp_thread
 from .base import BinaryLearner, Learned
-
-_LARGEST_SEED = 2**31 - 1
+from .packages import copied, is_classifier, takes_weights, told
 
 
 def sklearn_model(module: str, name: str, **settings: Any) -> Any:
     """An estimator of scikit-learn, imported when it is made."""
     return getattr(import_module(f"sklearn.{module}"), name)(**settings)
-
-
-@contextmanager
-def _told(model: Any) -> Iterator[None]:
-    """What a classifier refuses, such as numbers beyond the 32 bits of a tree, as an error of the data."""
-    try:
-        with np.errstate(over="ignore"):
-            yield
-    except ValueError as error:
-        raise DataError(
-            f"{type(model).__name__} refuses the rows: {error} Rescale the columns (scaling= of the method does), or "
-            "choose another base classifier."
-        ) from error
 
 
 @dataclass(frozen=True)
@@ -64,12 +49,12 @@ class _Fitted:
     model: Any
 
     def __call__(self, X: FloatArray) -> FloatArray:
-        with _told(self.model):
+        with told(self.model):
             if hasattr(self.model, "decision_function"):
                 return np.asarray(self.model.decision_function(X), dtype=np.float64)
             if hasattr(self.model, "predict_proba"):
                 return np.asarray(self.model.predict_proba(X)[:, 1], dtype=np.float64) - 0.5
-            return np.asarray(self.model.predict(X), dtype=np.float64)
+            return np.where(self.model.predict(X) == self.model.classes_[1], 1.0, -1.0)
 
     @property
     def probable(self) -> bool:
@@ -78,7 +63,7 @@ class _Fitted:
 
     def above(self, X: FloatArray) -> FloatArray:
         """(N,) P(+1)."""
-        with _told(self.model):
+        with told(self.model):
             return np.asarray(self.model.predict_proba(X)[:, 1], dtype=np.float64)
 
 
@@ -112,12 +97,13 @@ class Panel:
 
 @dataclass(frozen=True)
 class Classifier(BinaryLearner):
-    """A scikit-learn classifier, cloned and fitted anew for every problem.
+    """A classifier, cloned and fitted anew to the labels 0 and 1 of every problem.
 
     Attributes
     ----------
     model : classifier with fit(X, y, sample_weight=)
-        Where it has a random_state that is None, each clone is given one.
+        Of scikit-learn, LightGBM, XGBoost, CatBoost or alike. Where it has a random_state that is None, each clone is
+        given one.
     scaling : str or None
         As in `fit_scaling`.
     slowness : float
@@ -134,12 +120,9 @@ class Classifier(BinaryLearner):
     slowness: float = field(default=1.0, repr=False)
 
     def __post_init__(self) -> None:
-        from sklearn.base import BaseEstimator, is_classifier
-        from sklearn.utils.validation import has_fit_parameter
-
-        if not isinstance(self.model, BaseEstimator) or not is_classifier(self.model):
+        if not is_classifier(self.model):
             raise OptionError(f"base must be a name or a scikit-learn classifier; got {self.model!r}.")
-        if not has_fit_parameter(self.model, "sample_weight"):
+        if not takes_weights(self.model):
             raise OptionError(f"base must take sample_weight in fit; {self.model!r} does not.")
 
     @property
@@ -190,10 +173,7 @@ class Clones:
     def _member(self, X: FloatArray, problem: Binary, rng: np.random.Generator) -> _Constant | _Fitted:
         if problem.one_sided:
             return _Constant(problem.side)
-        from sklearn.base import clone
-
-        model = clone(self.model)
-        if model.get_params(deep=False).get("random_state", 0) is None:
-            model.set_params(random_state=int(rng.integers(_LARGEST_SEED)))
-        with _told(model):
-            return _Fitted(model.fit(X[problem.index], problem.labels, sample_weight=problem.weights))
+        model = copied(self.model, rng)
+        with told(model):
+            labels = (problem.labels > 0).astype(np.int64)
+            return _Fitted(model.fit(X[problem.index], labels, sample_weight=problem.weights))

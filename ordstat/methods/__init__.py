@@ -71,6 +71,7 @@ METHODS: dict[str, Entry] = {
     "red-c45": Entry("reduction.Reduction", {"base": "c4.5", "decision": "count", "scaling": None}),
     "red-tree": Entry("reduction.Reduction", {"base": "tree", "decision": "count", "scaling": None}),
     "red-hgb": Entry("reduction.Reduction", {"base": "hgb", "decision": "count", "scaling": None}),
+    "nominal-classifier": Entry("nominal.NominalClassifier"),
     "red-logistic": Entry("threshold_loss.ThresholdLogisticRegression"),
     "onn": Entry("threshold_loss.OrdinalNetwork"),
     "orstump": Entry("orstump.ORStump"),

@@ -65,8 +65,9 @@ class Blend(Method):
 
     Parameters
     ----------
-    members : sequence of str or methods, or None
-        Such as ["ordboost", "rps-forest", REDSVM(C="cv")]; None for those above.
+    members : sequence of str, methods or classifiers, or None
+        Such as ["ordboost", "rps-forest", REDSVM(C="cv")]; None for those above. A classifier with predict_proba, such
+        as lightgbm.LGBMClassifier(), stands for `NominalClassifier(base=...)`.
     average : {"equal", "stacked"}
         Whether members count the same.
     folds : int

@@ -20,6 +20,7 @@ from .latent import density, density_data, latent, latent_data, margins, margins
 from .random_effects import ranef, ranef_data
 from .residuals import residuals, residuals_data
 from .rounds import rounds, rounds_data, selection, selection_data
+from .shapley import shapley, shapley_data
 from .tree import rounds as tree_rounds
 from .tree import rounds_data as tree_rounds_data
 from .tree import tree, tree_data
@@ -203,6 +204,21 @@ class EnsemblePlots(Plots):
 
     rounds = Picture(rounds)
     rounds_data = Picture(rounds_data)
+
+
+class BoostedPlots(EnsemblePlots):
+    """Pictures of gradient boosting: those of an ensemble, and what the variables contribute.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "ordboost", rounds=20, depth=2)
+    >>> fit.plot.shapley_data()["variable"].tolist()
+    ['temp', 'contact']
+    """
+
+    shapley = Picture(shapley)
+    shapley_data = Picture(shapley_data)
 
 
 class TreePlots(Plots):

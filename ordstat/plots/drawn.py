@@ -116,6 +116,15 @@ class DrawnEnsemble(DrawnRounds, Protocol):
     def fit(self) -> EnsembleFit | BoostedFit: ...
 
 
+class DrawnBoosting(Protocol):
+    """Gradient boosting, as a picture of its Shapley values needs it."""
+
+    @property
+    def design(self) -> Design: ...
+    @property
+    def shapley(self) -> Callable[..., pd.DataFrame]: ...
+
+
 class DrawnTrees(DrawnRounds, Protocol):
     """A tree, or many."""
 

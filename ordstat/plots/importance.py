@@ -75,6 +75,20 @@ def importance(
     """
     options: dict[str, Any] = {"measure": measure, "repeats": repeats, "seed": seed, "weights": weights, "level": level}
     data = importance_data(results, kind=kind, newdata=newdata, top=top, **options)
+    return bars(ax, data, _axis(data, measure, level))
+
+
+def bars(ax: Axes | None, data: pd.DataFrame, label: str) -> Axes:
+    """A bar for every row, named by the first column, with limits where there are some.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, optional
+    data : pandas.DataFrame
+        A column of names, importance and, where there are limits, lower and upper.
+    label : str
+        What the bars measure.
+    """
     if data.empty:
         raise DataError("the fit has no columns to draw.")
     names = [_in_lines(str(name)) for name in data.iloc[:, 0]]
@@ -82,13 +96,13 @@ def importance(
     ax = style.axes(ax, height=0.8 + _ROW * max(lines, 1.25) * len(names))
     places = -np.arange(len(names), dtype=np.float64)
     ax.barh(places, data["importance"], height=0.62, color=style.FAINT, edgecolor=style.MUTED, linewidth=0.7)
-    if data["lower"].notna().any():
+    if "lower" in data and data["lower"].notna().any():
         ax.hlines(places, data["lower"], data["upper"], colors=[style.INK], linewidth=1.4, zorder=3)
         ax.plot(data["importance"], places, "o", color=style.INK, markersize=3.5, zorder=4)
     ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=2)
     ax.set_ylim(places[-1] - 0.7, 0.7)
     style.row_labels(ax, list(places), names)
-    return style.named(ax, _axis(data, measure, level))
+    return style.named(ax, label)
 
 
 def _in_lines(name: str) -> str:

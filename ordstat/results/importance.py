@@ -164,7 +164,7 @@ def _judged(fit: FittedRanker, newdata: Any, weights: Any) -> _Judged:
         )
     named = design.spec.columns
     if newdata is None:
-        frame, sample, left_out = _training(fit), design.sample, 0
+        frame, sample, left_out = frame_of_fit(fit), design.sample, 0
     else:
         target, sample = fit.judged_sample(newdata, weights)
         frame = copied(newdata, target.index)[target.complete]
@@ -177,7 +177,7 @@ def _judged(fit: FittedRanker, newdata: Any, weights: Any) -> _Judged:
     return _Judged(fit=fit, frame=frame[used].reset_index(drop=True), sample=sample.take(used), left_out=left_out)
 
 
-def _training(fit: FittedRanker) -> pd.DataFrame:
+def frame_of_fit(fit: FittedRanker) -> pd.DataFrame:
     """The rows of the fit; those of a fit to arrays are its columns."""
     design = fit.design
     if design.recipe is not None:

@@ -28,6 +28,8 @@ INTERNAL = frozenset((
 
 def who_has(name: str) -> str:
     """The kinds of methods whose results have a public attribute; empty for a name that is not well known."""
+    if name == "shapley":
+        return "gradient boosting has, 'ordboost'"
     if name in OF_THRESHOLDS:
         return "methods with thresholds have, such as 'redsvm'"
     return "methods with a likelihood have, such as 'logit'" if name in OF_LIKELIHOOD else ""

@@ -26,6 +26,7 @@ OTHER = {
     "base": "logistic",
     ("adaboost-or", "base"): ordstat.REDSVM(),
     ("reduction", "base"): "tree",
+    ("nominal-classifier", "base"): "tree",
     ("frank-hall", "base"): "c4.5",
     "column_share": 0.5,
     "combination": "votes",

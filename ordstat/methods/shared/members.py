@@ -11,6 +11,7 @@ import numpy as np
 from ..._typing import FloatArray
 from ...checks import unknown
 from ...exceptions import OptionError
+from ...learners.packages import is_classifier
 from ...model.empty_levels import fit_present
 from ...model.fit import Fit
 from ...model.reduction.answers import in_order
@@ -35,8 +36,11 @@ def member(name: str, value: Any, of: Any) -> Method:
     elif (spelled := known.spelled(value)) is not None:
         entry = known.METHODS[spelled]
         found = entry.method(**entry.preset)
+    elif is_classifier(value):
+        found = known.METHODS["nominal-classifier"].method(base=value)
     else:
-        raise unknown(name, value, known.METHODS, of=of, also=", or a method value such as REDSVM(C=10)")
+        also = ", a method value such as REDSVM(C=10), or a classifier with predict_proba such as LGBMClassifier()"
+        raise unknown(name, value, known.METHODS, of=of, also=also)
     if found.pairwise:
         raise OptionError(f"{name} must take columns; got {found!r}. Use a named kernel.")
     if isinstance(found, type(of)) or isinstance(of, type(found)):

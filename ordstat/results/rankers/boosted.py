@@ -10,7 +10,7 @@ import pandas as pd
 from ..._typing import FloatArray
 from ...model.boosted.fit import BoostedFit
 from ...model.sample import Sample
-from ...plots.accessor import EnsemblePlots
+from ...plots.accessor import BoostedPlots
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
 from ..importance import GAIN_FIRST
@@ -20,6 +20,7 @@ from ..report.sections import error_tables, figures, ranker_report, threshold_ta
 from .ensemble import ensemble_errors
 from .margin import FittedThresholds, tidy_thresholds
 from .probable import PREDICTS, rule_probabilities
+from .shapley import shapley_table
 from .staged import after_rounds, staged_predictions, with_more_rounds
 
 R = TypeVar("R", bound="FittedBoosting")
@@ -201,11 +202,12 @@ class BoostedResults(FittedBoosting, FittedThresholds, OrdinalResults):
     staged_errors = ensemble_errors
     importance_kinds = GAIN_FIRST
     gain_importance = boosting_importance
+    shapley = shapley_table
 
     @property
-    def plot(self) -> EnsemblePlots:
-        """Pictures of the fit, by matplotlib: `fit.plot.rounds(error="loss")`."""
-        return EnsemblePlots(self)
+    def plot(self) -> BoostedPlots:
+        """Pictures of the fit, by matplotlib: `fit.plot.shapley()`."""
+        return BoostedPlots(self)
 
     def summary_data(self) -> Report:
         """All of the summary as data."""

@@ -1,0 +1,136 @@
+"""Any classifier of unordered classes, with the order put into its predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._typing import FloatArray, Progress
+from ..learners.nominal import NOMINAL, NominalLearner, parse_nominal
+from ..learners.packages import is_drawn
+from ..model.costs import CostField
+from ..model.cumulative_rule import CumulativeRule, ranked_score
+from ..model.distinct import distinct_rows
+from ..model.fit import Certificate, MarginFit, Trace
+from ..model.sample import Sample
+from ..model.scaling import SCALED
+from ..results.rankers.nominal import NominalResults
+from .base import Method, Needs, cost_option, option, scaling_option
+from .shared.work import Work
+
+# Rows of whole weights are given that often to the classifier, up to this number.
+_MOST_ROWS = 200_000
+# Seconds of a row at a level, about: of a hundred trees each.
+_SECONDS = 2e-5
+
+
+def _base(name: str, value: Any, of: Any) -> None:
+    if not (isinstance(value, str) and value in NOMINAL):  # names are made when they are fitted
+        parse_nominal(value, type(of).__name__)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class NominalClassifier(Method):
+    """A classifier that knows nothing of the order of the levels, and the rank of least expected cost.
+
+    P(y = k | x) are those of the classifier, put in the order of the levels; the predicted rank minimises sum_k P(y =
+    k) cost[k, rank]: the median under the absolute cost, the mode under the classification cost. For a classifier a
+    threshold, which knows the order, see `Reduction(base=..., encoding="separate")`; a classifier among the members of
+    a `Blend` is this method. A row of weight 2 is given twice; where weights are not whole numbers, or come to more
+    than 200,000 rows, rows alike are given once, with the sum of their weights.
+
+    Parameters
+    ----------
+    base : {"logistic", "forest", "hgb", "tree"} or classifier with predict_proba
+        Such as lightgbm.LGBMClassifier(), xgboost.XGBClassifier() or catboost.CatBoostClassifier(), cloned and made
+        quiet; given a seed where its random_state is None. The names are scikit-learn's: multinomial logistic
+        regression, random forest, histogram boosting, tree.
+    cost : str or (K, K) array
+        What predicted ranks minimise in expectation. The probabilities do not depend on it.
+    scaling : {"range", "standard", None}
+        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
+
+    Raises
+    ------
+    OptionError
+        A base that is none, or has no probabilities.
+
+    Examples
+    --------
+    >>> NominalClassifier(base="forest", cost="classification")
+    NominalClassifier(base='forest', cost='classification')
+    """
+
+    base: Any = option("logistic", _base)
+    cost: CostField = cost_option()
+    scaling: str | None = scaling_option()
+
+    needs: ClassVar[Needs] = Needs()
+    results_class: ClassVar[type[Any]] = NominalResults
+    papers: ClassVar[tuple[str, ...]] = (
+        "Elkan, C. (2001). The foundations of cost-sensitive learning. Proceedings of the 17th International Joint "
+        "Conference on Artificial Intelligence, 973-978.",
+    )
+
+    @property
+    def draws(self) -> bool:
+        """Whether the classifier is given a seed that may matter."""
+        return self.base != "logistic" and is_drawn(parse_nominal(self.base, type(self).__name__))
+
+    @property
+    def modal(self) -> bool:
+        """Whether the predicted rank is the most probable one."""
+        return self.cost == "classification"
+
+    def work(self, sample: Sample) -> Work:
+        """A classifier of all rows and levels."""
+        n = float(np.count_nonzero(sample.case_weights))
+        return Work(
+            what=f"trains a classifier of {sample.n_levels} levels on {n:.6g} rows",
+            memory=48.0 * n * sample.n_levels,
+            seconds=_SECONDS * n * sample.n_levels,
+            instead="Join levels, or take fewer rows",
+        )
+
+    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> MarginFit:
+        """Fit to arrays.
+
+        Parameters
+        ----------
+        sample : Sample
+            Rows of weight 0 take no part.
+        rng : numpy.random.Generator
+            Source of the classifier's seed, where it has none.
+        progress : callable(step, total, message), optional
+        """
+        self.check(sample)
+        learner = NominalLearner(parse_nominal(self.base, type(self).__name__), self.scaling)
+        train = distinct_rows(sample, np.zeros((sample.n, 0))).repeated(_MOST_ROWS)
+        shares, missed = learner.fit(train.X, train.y, train.weights, sample.n_levels, rng)
+        rule = CumulativeRule(shares, self.cost_matrix)
+        above = shares(sample.rows)
+        if progress is not None:
+            progress(1, 1, "classifier fitted")
+        return MarginFit(
+            rule=rule,
+            certificate=_converged(missed, above, sample),
+            trace=Trace(
+                iterations=1,
+                objective=np.array([ranked_score(above, sample.y, sample.case_weights)]),
+                message="classifier fitted",
+            ),
+            scores=rule.scores(sample.rows),
+            facts=(("Classifier", str(learner.model)), ("Columns scaled", SCALED[self.scaling])),
+        )
+
+
+def _converged(missed: int, above: FloatArray, sample: Sample) -> Certificate:
+    """Whether the classifier says that it converged, where it says anything."""
+    return Certificate(
+        name="base classifiers that did not converge",
+        value=float(missed),
+        tolerance=0.0,
+        details=(("training ranked probability score", ranked_score(above, sample.y, sample.case_weights)),),
+    )

@@ -1,0 +1,273 @@
+"""Shapley values of boosted trees against the definition: all sets of players, all ways through every tree."""
+
+import sys
+from itertools import combinations
+from math import factorial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import twins_shapley
+from numpy.testing import assert_allclose
+
+from ordstat import OptionError, datasets, ordfit
+from ordstat.compiled.shapley import add_shapley
+from ordstat.model.boosted.shapley import goes_left, leaf_ways, shapley_values
+from ordstat.model.boosted.trees import BoostedTrees, ValueTree
+from ordstat.model.sample import Rows
+
+
+def random_tree(rng, depth, n_columns, n_cuts):
+    """Cuts at random, the same column again and again; shares of rows down to 1 in 100."""
+    column, bin, child, value, weight = [], [], [], [], []
+
+    def grow(at, left, w):
+        if left == 0 or (at > 0 and rng.random() < 0.2):
+            column[at], value[at], weight[at] = -1, rng.normal(), w
+            return
+        column[at], bin[at], weight[at] = int(rng.integers(n_columns)), int(rng.integers(n_cuts)), w
+        child[at] = len(column)
+        share = rng.uniform(0.01, 0.99)
+        places = new(), new()
+        for place, part in zip(places, (share, 1 - share), strict=True):
+            grow(place, left - 1, w * part)
+
+    def new():
+        for part, start in ((column, -1), (bin, 0), (child, -1), (value, 0.0), (weight, 0.0)):
+            part.append(start)
+        return len(column) - 1
+
+    grow(new(), depth, 100.0)
+    whole = (np.array(part, dtype=np.int32) for part in (column, bin, child))
+    return ValueTree(*whole, np.array(value), np.zeros(len(column)), np.array(weight))
+
+
+def expected(tree, cuts, x, told, group, at=0):
+    """What a tree expects of row x when the columns of the players `told` are known."""
+    d = tree.column[at]
+    if d < 0:
+        return tree.value[at]
+    child = tree.child[at]
+    if group[d] in told:
+        return expected(tree, cuts, x, told, group, child + int(x[d] > cuts[d][tree.bin[at]]))
+    w = tree.weight[child : child + 2] / tree.weight[child : child + 2].sum()
+    return sum(w[side] * expected(tree, cuts, x, told, group, child + side) for side in (0, 1))
+
+
+def brute_force(trees, x, means, group, G):
+    """(G,) Shapley values of one row by their definition, and v of no player."""
+
+    def v(told):
+        linear = sum(trees.slopes[d] * (x[d] if group[d] in told else means[d]) for d in range(x.size))
+        return linear + sum(expected(tree, trees.cuts, x, told, group) for tree in trees.trees)
+
+    phi = np.zeros(G)
+    for i in range(G):
+        others = [j for j in range(G) if j != i]
+        for size in range(G):
+            weight = factorial(size) * factorial(G - 1 - size) / factorial(G)
+            for told in combinations(others, size):
+                phi[i] += weight * (v({*told, i}) - v(set(told)))
+    return phi, v(set())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_against_all_sets_of_players(seed):
+    rng = np.random.default_rng(seed)
+    D, depth = 5, int(rng.integers(1, 7))
+    group = np.arange(D) if seed % 2 else rng.permutation([0, 0, 1, 2, 2])
+    G = int(group.max()) + 1
+    cuts = tuple(np.sort(rng.normal(size=4)) for _ in range(D))
+    trees = BoostedTrees(
+        slopes=rng.normal(size=D), cuts=cuts, trees=tuple(random_tree(rng, depth, D, 4) for _ in range(4))
+    )
+    fitted, w = rng.normal(size=(30, D)), rng.integers(1, 4, 30).astype(float)
+    X = rng.normal(size=(6, D))
+    phi, base = shapley_values(trees, Rows(X=X), Rows(X=fitted), w, group, G)
+    means = np.average(fitted, axis=0, weights=w)
+    for n, x in enumerate(X):
+        by_definition, nothing = brute_force(trees, x, means, group, G)
+        assert_allclose(phi[n], by_definition, atol=1e-12)
+        assert base == pytest.approx(nothing, abs=1e-12)
+    assert_allclose(base + phi.sum(axis=1), trees(Rows(X=X)), atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_compiled_loop_equals_its_twin(seed):
+    rng = np.random.default_rng(seed)
+    tree, group = random_tree(rng, 7, 6, 3), np.array([0, 1, 2, 3, 4, 4])
+    ways, X = leaf_ways(tree, group), rng.normal(size=(40, 6))
+    left = goes_left(tree, X, tuple(np.sort(rng.normal(size=3)) for _ in range(6)))
+    m = ways.most
+    points, weights = np.polynomial.legendre.leggauss(-(-m // 2))
+    work = (points + 1) / 2, weights / 2, np.empty((2**m, m)), np.empty(2**m, dtype=np.uint8)
+    asked = ways.conditions, ways.node, ways.side, ways.place, ways.players, ways.player, ways.share, ways.value
+    found = []
+    for loop in (add_shapley, twins_shapley.add_shapley):
+        phi = np.ones((40, 5))
+        loop(left, *asked, *work, phi)
+        found.append(phi)
+    assert_allclose(found[0], found[1], atol=1e-13)
+
+
+def test_twelve_players_on_a_way():
+    """The deepest tree there is, every column once: the quadrature is still exact."""
+    rng, m = np.random.default_rng(4), 12
+    column = np.full(2 * m + 1, -1, dtype=np.int32)
+    child, value = np.full(2 * m + 1, -1, dtype=np.int32), np.zeros(2 * m + 1)
+    weight = np.full(2 * m + 1, 1.0)
+    for d in range(m):  # node 2 d cuts column d; its right child goes on
+        at = 0 if d == 0 else 2 * d
+        column[at], child[at] = d, 2 * d + 1
+    value[1::2], value[-1] = rng.normal(size=m), 3.0
+    weight[0] = 100.0
+    for d in range(m):
+        at, share = 0 if d == 0 else 2 * d, rng.uniform(0.1, 0.9)
+        weight[2 * d + 1], weight[2 * d + 2] = share * weight[at], (1 - share) * weight[at]
+    tree = ValueTree(column, np.zeros(2 * m + 1, dtype=np.int32), child, value, np.zeros(2 * m + 1), weight)
+    trees = BoostedTrees(slopes=np.zeros(m), cuts=(np.zeros(1),) * m, trees=(tree,))
+    X = rng.choice([-1.0, 1.0], size=(3, m), p=[0.2, 0.8])
+    phi, base = shapley_values(trees, Rows(X=X), Rows(X=X), np.ones(3), np.arange(m), m)
+    by_definition, nothing = brute_force(trees, X[0], np.zeros(m), np.arange(m), m)
+    assert_allclose(phi[0], by_definition, atol=1e-12)
+    assert base == pytest.approx(nothing, abs=1e-12)
+
+
+@pytest.fixture(scope="module")
+def anes():
+    return datasets.load("anes96").iloc[:400].assign(w=np.arange(400) % 3 + 1.0, z=np.linspace(-1.0, 1.0, 400))
+
+
+def boosted(formula, data, **more):
+    return ordfit(formula, data, "ordboost", rounds=40, depth=3, seed=1, **more)
+
+
+def test_rows_sum_to_the_score(anes):
+    fit = boosted("PID ~ selfLR + age + I(age**2) + vote + age:educ", anes)
+    new = anes.iloc[100:140].copy()
+    new.iloc[3, new.columns.get_loc("age")] = np.nan
+    for data in (None, new):
+        found = fit.shapley(data)
+        assert found.columns.tolist() == ["(base)", "selfLR", "age", "vote", "age:educ"]
+        assert_allclose(found.sum(axis=1, skipna=False), fit.predict(data, type="score"), atol=1e-12)
+        assert found["(base)"].nunique() == 1
+    assert found.index.equals(new.index) and found.isna().all(axis=1).tolist() == [n == 3 for n in range(40)]
+
+
+def test_columns_of_a_variable_are_one_player(anes):
+    """A factor of three levels as one variable, against all sets of the players."""
+    data = anes.assign(g=pd.cut(anes["educ"], [0, 2, 4, 9], labels=list("abc")).astype(str))
+    fit = boosted("PID ~ selfLR + g + age", data, weights="w")
+    assert fit.design.names == ("selfLR", "g[T.b]", "g[T.c]", "age")
+    sample, found = fit.design.sample, fit.shapley()
+    means = np.average(sample.X, axis=0, weights=sample.case_weights)
+    for n in (0, 17):
+        phi, base = brute_force(fit.fit.trees, sample.X[n], means, np.array([0, 1, 1, 2]), 3)
+        assert_allclose(found.iloc[n], [base, *phi], atol=1e-11)
+
+
+def test_an_offset_is_told_apart(anes):
+    fit = boosted("PID ~ selfLR + offset(z)", anes, weights="w")
+    found = fit.shapley()
+    centred = anes["z"] - np.average(anes["z"], weights=anes["w"])
+    assert found.columns.tolist() == ["(base)", "selfLR", "(offset)"]
+    assert_allclose(found["(offset)"], centred, atol=1e-12)
+    assert_allclose(found.sum(axis=1), fit.predict(type="score"), atol=1e-12)
+
+
+def test_a_linear_start_alone(anes):
+    """No rounds: b (x - mean)."""
+    fit = boosted("PID ~ selfLR + age", anes).at(0)
+    X = anes[["selfLR", "age"]]
+    assert_allclose(fit.shapley()[["selfLR", "age"]], (X - X.mean()) * fit.fit.trees.slopes, atol=1e-12)
+    assert fit.shapley(anes.head(0)).shape == (0, 3)
+
+
+def test_without_columns():
+    wine = datasets.load("wine")
+    fit = ordfit("rating ~ 1", wine, "ordboost", rounds=2, depth=1)
+    found = fit.shapley()
+    assert found.columns.tolist() == ["(base)"]
+    assert_allclose(found["(base)"], fit.predict(type="score"), atol=1e-14)
+
+
+def test_earlier_rounds(anes):
+    fit = boosted("PID ~ selfLR + age", anes).at(7)
+    assert_allclose(fit.shapley().sum(axis=1), fit.predict(type="score"), atol=1e-12)
+
+
+def test_shap_of_lightgbm_agrees_on_the_same_tree():
+    """The same trees in LightGBM: its own path-dependent values (`pred_contrib`) of a sum of trees."""
+    lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is optional: pip install ordstat[boosters]")
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(300, 4))
+    y = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + 0.1 * rng.normal(size=300)
+    settings = {"n_estimators": 12, "num_leaves": 12, "verbosity": -1, "n_jobs": 1, "min_child_samples": 5}
+    model = lightgbm.LGBMRegressor(**settings).fit(X, y).booster_
+    found, cuts = [], [[] for _ in range(4)]
+    for one in model.dump_model()["tree_info"]:
+        parts = {name: [] for name in ("column", "bin", "child", "value", "weight")}
+
+        def new(parts=parts):
+            for part in parts.values():
+                part.append(-1)
+            return len(parts["column"]) - 1
+
+        def copy(node, at, parts=parts, new=new):
+            leaf = "leaf_value" in node
+            parts["value"][at] = node.get("leaf_value", 0.0)
+            parts["weight"][at] = float(node["leaf_count" if leaf else "internal_count"])
+            if leaf:
+                return
+            d = node["split_feature"]
+            cuts[d].append(node["threshold"])
+            parts["column"][at], parts["bin"][at] = d, len(cuts[d]) - 1
+            left, right = new(), new()
+            parts["child"][at] = left
+            copy(node["left_child"], left)
+            copy(node["right_child"], right)
+
+        copy(one["tree_structure"], new())
+        places = (np.array(parts[name], dtype=np.int32) for name in ("column", "bin", "child"))
+        value, weight = np.array(parts["value"]), np.array(parts["weight"])
+        found.append(ValueTree(*places, value, np.zeros(value.size), weight))
+    trees = BoostedTrees(slopes=np.zeros(4), cuts=tuple(map(np.array, cuts)), trees=tuple(found))
+    phi, base = shapley_values(trees, Rows(X=X), Rows(X=X), np.ones(300), np.arange(4), 4)
+    theirs = model.predict(X, pred_contrib=True)
+    assert_allclose(phi, theirs[:, :4], atol=1e-10)
+    assert_allclose(base, theirs[:, 4], atol=1e-10)
+
+
+def test_handed_to_the_shap_package(anes, monkeypatch):
+    # numba, which shap needs, would take the folder tests/coverage for the package coverage.
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if Path(path) != Path(__file__).parents[1]])
+    monkeypatch.delitem(sys.modules, "coverage", raising=False)
+    shap = pytest.importorskip("shap", reason="shap is optional: pip install ordstat[shap]")
+    fit = boosted("PID ~ selfLR + vote + age", anes)
+    new = anes.iloc[:20].copy()
+    new.iloc[3, new.columns.get_loc("age")] = np.nan
+    found = fit.shapley(new).to_shap()
+    assert isinstance(found, shap.Explanation) and found.feature_names == ["selfLR", "vote", "age"]
+    score = fit.predict(new, type="score").dropna().to_numpy()
+    assert_allclose(found.base_values + found.values.sum(axis=1), score, atol=1e-12)
+    kept = new.dropna(subset="age")
+    assert found.display_data[:, 1].tolist() == kept["vote"].tolist()
+    assert_allclose(found.data[:, 2].astype(float), kept["age"])
+
+
+def test_picture_and_its_data(anes):
+    fit = boosted("PID ~ selfLR + vote + age", anes, weights="w")
+    data = fit.plot.shapley_data()
+    sizes = np.average(fit.shapley()[["selfLR", "vote", "age"]].abs(), axis=0, weights=anes["w"])
+    expected_ = pd.Series(sizes, ["selfLR", "vote", "age"]).sort_values(ascending=False)
+    assert data["variable"].tolist() == expected_.index.tolist()
+    assert_allclose(data["importance"], expected_)
+    assert len(fit.plot.shapley(newdata=anes.head(30), top=2).patches) == 2
+    with pytest.raises(OptionError, match="top must be"):
+        fit.plot.shapley_data(top=0)
+
+
+def test_other_methods_say_who_has_it():
+    with pytest.raises(AttributeError, match="'ordboost'"):
+        ordfit("rating ~ temp", datasets.load("wine")).shapley()
