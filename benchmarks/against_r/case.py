@@ -99,7 +99,7 @@ class Case:
     def highest_at_lambda(self, value: float) -> float:
         """The highest log-likelihood that NumPy finds from R's estimates, with lambda held, also at +-infinity."""
         *others, lam = _estimated(self.theirs)
-        start = np.append(np.divide(others, abs(lam)) if np.isinf(value) else others, value)
+        start = np.append(np.multiply(others, _stretch(lam, value)), value)
         return self._rows_of_theirs().highest(start, n_held=1)
 
     def _rows_of_theirs(self) -> Rows:
@@ -145,6 +145,13 @@ class Case:
         n_lambda = int(self.spec.link in FLEXIBLE)
         first = self.estimates.size - n_effects - n_lambda
         return 2.0 * (self.ours.number("loglik") - self.rows.followed(self.estimates, first + place, value))
+
+
+def _stretch(lam: float, value: float) -> float:
+    """How estimates grow, far out, as lambda goes from one value to another: F(|lambda| x) goes to a limit."""
+    if np.isinf(value):
+        return 1.0 / abs(lam)
+    return abs(value / lam) if min(abs(value), abs(lam)) > 1.0 else 1.0
 
 
 def settled(link: str, ours: Answer) -> np.ndarray:

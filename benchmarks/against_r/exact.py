@@ -8,17 +8,21 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog, minimize
-from scipy.special import expit, gammainc, gammaincc, ndtr
+from scipy.special import expit, gammainc, gammaincc, gammaln, ndtr
 
 from benchmarks.against_r.session import Answer
 
 Function = Callable[[np.ndarray], np.ndarray]
 #: R's ends of the line are +-1e5 and wider.
 _END = 5e4
-#: Step of central differences of probabilities, in units of the parameter.
-_STEP = 1e-5
+#: Steps of central differences, in units of the parameter: of probabilities, and of scores.
+_STEP, _WIDE = 1e-5, 1e-4
+#: Smallest eigenvalue of an information with unit diagonal that differences can tell from 0.
+_CURVED = 1e-4
 #: Directions in which the scores of all rows are below this share of the largest are not identified.
 _RANK = 1e-6
+#: Where exp(u) is no longer a full double.
+_UNDERFLOW = -600.0
 #: Values of a held parameter on the way to the last.
 _STAGES = 21
 #: How far a direction without end is followed.
@@ -52,9 +56,22 @@ def tails(link: str, shape: float) -> tuple[Function, Function]:
         return _TAILS["probit"]
     if link == "log-gamma":
         k = shape**-2.0
-        below, above = (gammainc, gammaincc) if shape > 0.0 else (gammaincc, gammainc)
-        return lambda x: below(k, k * np.exp(shape * x)), lambda x: above(k, k * np.exp(shape * x))
+        left, right = _gamma_tails(k)
+        below, above = (left, right) if shape > 0.0 else (right, left)
+        return lambda x: below(np.log(k) + shape * x), lambda x: above(np.log(k) + shape * x)
     return _TAILS[link]
+
+
+def _gamma_tails(k: float) -> tuple[Function, Function]:
+    """Tails of a gamma variable of shape k at exp(u), the lower exp(k u) / Gamma(k + 1) where that underflows."""
+
+    def lower(u: np.ndarray) -> np.ndarray:
+        return np.where(u < _UNDERFLOW, np.exp(k * np.minimum(u, 0.0) - gammaln(k + 1.0)), gammainc(k, np.exp(u)))
+
+    def upper(u: np.ndarray) -> np.ndarray:
+        return np.where(u < _UNDERFLOW, 1.0 - lower(u), gammaincc(k, np.exp(u)))
+
+    return lower, upper
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +174,28 @@ class Rows:
         )
 
     def identified(self, parameters: np.ndarray) -> bool:
-        """Whether the scores of the rows span as many directions as there are parameters."""
+        """Whether the scores of the rows span as many directions as there are parameters, or the likelihood is curved.
+
+        At a maximum the former is enough, but not needed: a direction may change no row's probability to first order.
+        """
+        return self._spanned(parameters) or self._curved(parameters)
+
+    def _curved(self, parameters: np.ndarray) -> bool:
+        """Whether the information, from differences of the score, is positive definite."""
+
+        def score(at: np.ndarray) -> np.ndarray:
+            return np.asarray((self.weights / self.probabilities(at)) @ self.slopes(at))
+
+        steps = _WIDE * np.eye(parameters.size)
+        with np.errstate(all="ignore"):
+            information = np.array([score(parameters - h) - score(parameters + h) for h in steps]) / (2.0 * _WIDE)
+        size = np.diag(information)
+        if not (np.isfinite(information).all() and np.all(size > 0.0)):
+            return False
+        scaled = 0.5 * (information + information.T) / np.sqrt(np.outer(size, size))
+        return bool(np.linalg.eigvalsh(scaled)[0] > _CURVED)
+
+    def _spanned(self, parameters: np.ndarray) -> bool:
         with np.errstate(invalid="ignore", divide="ignore"):
             scores = self.slopes(parameters) / self.probabilities(parameters)[:, None]
         length = np.linalg.norm(scores, axis=0)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+import mpmath as mp
 import numpy as np
 import pandas as pd
 import pytest
@@ -238,6 +239,17 @@ def test_a_distribution_with_a_parameter_has_known_ones_among_it():
     np.testing.assert_allclose(tails("log-gamma", 0.0)[0](x), tails("probit", np.nan)[0](x), rtol=1e-13)
 
 
+@pytest.mark.parametrize("shape", [-17.0, 17.0])
+def test_tails_of_a_gamma_variable_below_the_least_number(shape):
+    """F(x) and 1 - F(x) at |x| = 45, where exp(-17 * 45) is none, by mpmath."""
+    k = mp.mpf(1) / 289
+    expected = mp.gammainc(k, 0, k * mp.exp(mp.mpf(-17) * 45), regularized=True)
+    small, large = tails("log-gamma", shape)[:: int(np.sign(shape))]
+    x = np.array([-45.0]) * np.sign(shape)
+    np.testing.assert_allclose(small(x), float(expected), rtol=1e-13)
+    np.testing.assert_allclose(large(x), float(1 - expected), rtol=1e-13)
+
+
 @pytest.mark.parametrize(("link", "side"), [("aranda-ordaz", 1.0), ("log-gamma", 1.0), ("log-gamma", -1.0)])
 def test_the_limit_of_lambda_is_the_one_it_comes_to(link, side):
     x = np.concatenate([-np.geomspace(1.5, 0.2, 8), np.geomspace(0.2, 1.5, 8)])
@@ -279,6 +291,15 @@ def test_errors_by_differences_are_those_of_multinomial_shares():
     plain = replace(rows(), upper=rows().upper[:, :2], lower=rows().lower[:, :2])
     at = np.log(np.array([0.2, 0.8]) / np.array([0.8, 0.2]))
     np.testing.assert_allclose(precise.errors(plain, at), np.sqrt(1.0 / (5.0 * 0.16)), rtol=1e-14)
+
+
+def test_a_likelihood_that_is_curved_is_identified():
+    """Thresholds alone are; with one of them in two columns they are not."""
+    plain = replace(rows(), upper=rows().upper[:, :2], lower=rows().lower[:, :2])
+    at = np.log(np.array([0.2, 0.8]) / np.array([0.8, 0.2]))
+    assert plain.identified(at) and plain._spanned(at) and plain._curved(at)
+    twice = replace(plain, upper=plain.upper[:, [0, 1, 1]], lower=plain.lower[:, [0, 1, 1]])
+    assert not twice.identified(at[[0, 1, 1]] * [1.0, 0.5, 0.5])
 
 
 def test_the_highest_likelihood_with_a_parameter_held():
