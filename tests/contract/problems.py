@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ordstat import ordfit
+from ordstat import RPSForest, ordfit
 from ordstat.methods import METHODS
 from ordstat.registry import resolve
 
@@ -38,7 +38,7 @@ def latent_frame(n_levels: int, seed: int = 0) -> pd.DataFrame:
 
 #: Options of methods whose usual ones take seconds.
 LIGHT: dict[str, dict[str, Any]] = {
-    **{name: {"members": ("logit", "rps-forest")} for name in ("blend", "auto")},
+    **{name: {"members": ("logit", RPSForest(trees=30))} for name in ("blend", "auto")},
     "rps-forest": {"trees": 30},
 }
 

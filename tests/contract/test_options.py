@@ -89,12 +89,13 @@ OTHER = {
 #: Options, of all methods or one, that matter only beside another one.
 BESIDE = {
     ("rank-svm", "cost"): {"kernel": "linear", "loss": "squared_hinge"},  # where boundaries depend on it
-    "folds": {"C": "cv"},
-    "n_jobs": {"C": "cv"},
+    "folds": {"C": (0.1, 1.0)},
+    "n_jobs": {"C": (0.1, 1.0)},
     "loss": {"kernel": "linear"},
     "patience": {"validation": 0.3},
     ("rps-forest", "n_jobs"): {},
-    **{(name, "n_jobs"): {} for name in ("blend", "auto")},
+    **{(name, "n_jobs"): {} for name in ("blend", "auto")},  # of the usual members
+    ("adaboost-or", "base"): {"rounds": 10},
     **{(name, "folds"): {"average": "stacked", "members": ("logit", "cart")} for name in ("blend", "auto")},
     **{(name, option): {"members": ("logit", "cart")} for name in ("blend", "auto") for option in ("average", "cost")},
     ("auto", "time"): {"members": ("logit", "rps-forest")},
