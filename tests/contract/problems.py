@@ -40,6 +40,7 @@ def latent_frame(n_levels: int, seed: int = 0) -> pd.DataFrame:
 LIGHT: dict[str, dict[str, Any]] = {
     **{name: {"members": ("logit", RPSForest(trees=30))} for name in ("blend", "auto")},
     "rps-forest": {"trees": 30},
+    "ordboost": {"depth": 2},
 }
 
 

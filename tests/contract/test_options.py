@@ -103,7 +103,7 @@ BESIDE = {
     **{("rps-forest", option): {"min_leaf": 5} for option in ("column_share", "cost", "trees")},
     ("kernel-clm", "max_iter"): {"penalty": 0.1, "kernel": "perceptron"},  # a search ends near the maximum
     **{("kernel-clm", option): {"penalty": "cv"} for option in ("folds", "n_jobs")},
-    **{("ordboost", option): {} for option in ("folds", "loss", "n_jobs", "patience")},
+    **{("ordboost", option): {"depth": 2} for option in option_names(METHODS["ordboost"]) if option != "depth"},
     **{(name, "n_jobs"): {} for name, entry in METHODS.items() if issubclass(entry.method, TreeMethod)},
     # Costs place the thresholds alone, and differ where ranks are wrong by more than one.
     ("rankboost-or", "cost"): {"rounds": 5},

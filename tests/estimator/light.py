@@ -7,7 +7,7 @@ from ordstat import OrdinalClassifier, RPSForest
 LIGHT: dict[str, dict[str, Any]] = {
     **{name: {"members": ("logit", RPSForest(trees=30))} for name in ("blend", "auto")},
     "rps-forest": {"trees": 30},
-    "ordboost": {"max_rounds": 100},
+    "ordboost": {"max_rounds": 100, "depth": 2},
 }
 
 
