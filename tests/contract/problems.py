@@ -16,6 +16,9 @@ from ordstat.registry import resolve
 FORMULA = "y ~ x1 + x2 + g"
 N = 60
 
+#: The first names of all values: another name of the same value is the same call.
+DISTINCT = list({resolve(name): name for name in reversed(METHODS)}.values())[::-1]
+
 
 @cache
 def latent_frame(n_levels: int, seed: int = 0) -> pd.DataFrame:

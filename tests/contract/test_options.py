@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from problems import FORMULA, Problem, fitted, score_type, scores, thresholds
+from problems import DISTINCT, FORMULA, Problem, fitted, score_type, scores, thresholds
 
 import ordstat
 from ordstat import DataError, OptionError, ordfit
@@ -110,6 +110,12 @@ BESIDE = {
 }
 
 
+@pytest.fixture(params=list(METHODS))
+def problem(request):
+    """Of every name: messages tell it."""
+    return Problem.of(request.param)
+
+
 def another(name, option):
     """Another value of an option of a method."""
     return OTHER[(name, option) if (name, option) in OTHER else option]
@@ -137,6 +143,12 @@ def test_every_method_is_registered():
     files = {path.stem for path in Path(ordstat.methods.__path__[0]).glob("*.py")}
     made = {kind for file in files if not file.startswith(("__", "base")) for kind in _methods_of(file)}
     assert made == {entry.method for entry in METHODS.values()}
+
+
+def test_names_of_one_value():
+    """What the contract holds one of them to, it holds the other to."""
+    assert set(METHODS) - set(DISTINCT) == {"logit", "osvm"}
+    assert resolve("logit") == resolve("clm") and resolve("osvm") == resolve("redsvm")
 
 
 @pytest.mark.parametrize("name", METHODS)
