@@ -1,5 +1,5 @@
 # Times R's packages on request: arguments are a file of doubles (column-major X), a file of integer ranks, n and p;
-# each line on standard input is "NAME REPEATS", each answer the mean seconds of a call.
+# each line on standard input is "NAME REPEATS", each answer the mean seconds of a call, on the wall and of the processor.
 suppressPackageStartupMessages(library(ordinal))
 args <- commandArgs(trailingOnly = TRUE)
 n <- as.integer(args[3]); p <- as.integer(args[4])
@@ -32,6 +32,6 @@ while (length(line <- readLines(input, 1)) > 0) {
   words <- strsplit(line, " ")[[1]]
   repeats <- as.integer(words[2])
   if (words[1] == "profile" && is.null(fitted)) fitted <- clm(form, data = frame)
-  taken <- system.time(for (i in seq_len(repeats)) calls[[words[1]]]())[["elapsed"]]
-  cat(format(taken / repeats, digits = 15), "\n")
+  taken <- system.time(for (i in seq_len(repeats)) calls[[words[1]]]())
+  cat(format(c(taken[["elapsed"]], taken[["user.self"]] + taken[["sys.self"]]) / repeats, digits = 15), "\n")
 }

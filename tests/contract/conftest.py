@@ -1,11 +1,9 @@
-"""A problem for every method string of the registry."""
+"""A problem for every method of the registry; names of one value are one."""
 
 import pytest
-from problems import Problem
-
-from ordstat.methods import METHODS
+from problems import DISTINCT, Problem
 
 
-@pytest.fixture(params=list(METHODS))
+@pytest.fixture(params=DISTINCT)
 def problem(request: pytest.FixtureRequest) -> Problem:
     return Problem.of(request.param)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from problems import (
     FORMULA,
+    LIGHT,
     RANDOM,
     TREES_ON_K,
     Problem,
@@ -201,8 +202,9 @@ def test_formula_and_estimator_agree(problem):
     from ordstat.design.build import build
 
     design = build(FORMULA, problem.frame)
-    fit = ordfit(FORMULA, problem.frame, problem.name)
-    model = OrdinalClassifier(problem.name).fit(design.sample.X, problem.frame["y"])
+    light = LIGHT.get(problem.name, {})
+    fit = ordfit(FORMULA, problem.frame, problem.name, **light)
+    model = OrdinalClassifier(problem.name, **light).fit(design.sample.X, problem.frame["y"])
     assert model.predict(design.sample.X).tolist() == fit.predict().tolist()
     if score_type(fit) == "votes":
         assert not hasattr(model, "thresholds_")

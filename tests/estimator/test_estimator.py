@@ -1,11 +1,13 @@
 """OrdinalClassifier: labels, parameters and data of every kind, inside scikit-learn's own tools."""
 
 import pickle
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from light import light
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
@@ -139,9 +141,15 @@ def test_probabilities_follow_the_sorted_classes(X, strings):
 # Rows
 
 
+@pytest.fixture(scope="module")
+def references(X, codes):
+    """A fit of each method to whole numbers as an array, made when it is asked for."""
+    return cache(lambda method: light(method).fit(np.round(10 * X), codes))
+
+
 @pytest.mark.parametrize("method", MANY)
 @pytest.mark.parametrize("kind", ["pandas", "polars", "list", "integers", "fortran", "objects"])
-def test_kinds_of_x_agree(X, codes, method, kind):
+def test_kinds_of_x_agree(X, codes, references, method, kind):
     whole = np.round(10 * X)
     make = {
         "pandas": lambda: pd.DataFrame(whole, columns=["a", "b"]),
@@ -151,8 +159,7 @@ def test_kinds_of_x_agree(X, codes, method, kind):
         "fortran": lambda: np.asfortranarray(whole),
         "objects": lambda: whole.astype(object),
     }[kind]
-    model = OrdinalClassifier(method).fit(make(), codes)
-    reference = OrdinalClassifier(method).fit(whole, codes)
+    model, reference = light(method).fit(make(), codes), references(method)
     assert model.predict(make()).tolist() == reference.predict(whole).tolist()
     np.testing.assert_array_equal(*(getattr(m, "thresholds_", m.results_.fit.scores) for m in (model, reference)))
     if kind in ("pandas", "polars"):
@@ -329,12 +336,12 @@ def test_set_output_and_named_columns(X, codes):
 def test_cross_validation_of_strings(X, strings, method):
     ordered = pd.Series(pd.Categorical(strings, categories=LEVELS, ordered=True))
     folds = StratifiedKFold(3)
-    model = OrdinalClassifier(method)
+    model = light(method)
     by_levels = cross_val_predict(model.set_params(levels=LEVELS), X, strings, cv=folds)
     by_category = cross_val_predict(clone(model).set_params(levels=None), X, ordered, cv=folds)
     by_hand = np.empty(90, dtype=object)
     for train, test in folds.split(X, strings):
-        by_hand[test] = OrdinalClassifier(method, levels=LEVELS).fit(X[train], strings[train]).predict(X[test])
+        by_hand[test] = light(method, levels=LEVELS).fit(X[train], strings[train]).predict(X[test])
     assert by_levels.tolist() == by_category.tolist() == by_hand.tolist()
     assert cross_val_score(model, X, strings, cv=folds).mean() == pytest.approx((by_hand == strings).mean(), abs=1e-12)
 
@@ -393,7 +400,7 @@ def test_two_classes_equal_logistic_regression(X, codes):
 
 @pytest.mark.parametrize("method", MANY)
 def test_pickle(X, codes, method):
-    model = OrdinalClassifier(method).fit(X, codes)
+    model = light(method).fit(X, codes)
     twin = pickle.loads(pickle.dumps(model))
     assert twin.predict(X).tolist() == model.predict(X).tolist()
     assert twin.get_params() == model.get_params()

@@ -1,13 +1,19 @@
-"""The cumulative likelihood written out row by row, with scipy's distributions: an oracle without the package."""
+"""The cumulative likelihood written out row by row, with scipy's functions: an oracle without the package."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import optimize, special
 
-LATENT = {"logit": stats.logistic, "probit": stats.norm, "cloglog": stats.gumbel_l, "loglog": stats.gumbel_r}
+LATENT = {
+    "logit": special.expit,
+    "probit": special.ndtr,
+    "cloglog": lambda t: -np.expm1(-np.exp(t)),
+    "loglog": lambda t: np.exp(-np.exp(-t)),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +49,7 @@ class Dense:
         t = theta - (self.X @ beta)[:, None]
         if self.scale is not None:
             t = t / np.exp(self.scale @ zeta)[:, None]
-        ends = LATENT[self.link].cdf(np.hstack([np.full((n, 1), -np.inf), t, np.full((n, 1), np.inf)]))
+        ends = LATENT[self.link](np.hstack([np.full((n, 1), -np.inf), t, np.full((n, 1), np.inf)]))
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(ends[np.arange(n), self.y + 1] - ends[np.arange(n), self.y])
 
@@ -76,7 +82,7 @@ class Dense:
 
     def profile(self, parameters: np.ndarray, place: int, value: float) -> float:
         """Largest log-likelihood with one parameter held, by scipy from what the quadratic model predicts."""
-        covariance = np.linalg.inv(self.information(parameters))
+        covariance = self._covariance(tuple(parameters))
         parameters = parameters + covariance[:, place] / covariance[place, place] * (value - parameters[place])
         free = np.arange(parameters.size) != place
 
@@ -93,3 +99,7 @@ class Dense:
             objective, start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-11, "maxiter": 4000}
         )
         return -float(found.fun)
+
+    @cache  # noqa: B019 - an oracle lives as long as its test
+    def _covariance(self, parameters: tuple[float, ...]) -> np.ndarray:
+        return np.linalg.inv(self.information(np.array(parameters)))

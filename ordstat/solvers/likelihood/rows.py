@@ -136,7 +136,7 @@ class TermRows:
     def inside(self, alpha: FloatArray, rest: FloatArray) -> bool:
         """Whether the thresholds of every row are in order, where they must be, and log scales inside the domain."""
         rows, p = self.rows, self.rows.x.shape[1]
-        w = rows.w if rows.patterns is None else rows.patterns.w
+        w = (rows.w if alpha.shape[1] > 1 else rows.w[:1]) if rows.patterns is None else rows.patterns.w
         tau = rows.z @ rest[p : p + rows.z.shape[1]] + rows.scale_offset
         ordered = not self.family.ordered or np.all(np.diff(w @ alpha.T, axis=1) > 0.0)
         return bool(ordered and np.abs(tau).max() <= LARGEST_LOG_SCALE)
