@@ -59,19 +59,28 @@ def latent_shares(r: FittedLikelihood) -> dict[str, float]:
     Nakagawa, Johnson and Schielzeth (2017), with the variance of the latent distribution; nothing for links whose
     latent distribution has none, for families without a latent variable, and beside scale effects.
     """
+    found = latent_variances(r)
+    if found is None:
+        return {}
+    means, own = found
+    shares: dict[str, float] = {}
+    for term, mean in zip(r.design.random, means, strict=True):
+        shares[term.group] = shares.get(term.group, 0.0) + mean / (sum(means) + own)
+    return shares
+
+
+def latent_variances(r: FittedLikelihood) -> tuple[list[float], float] | None:
+    """Mean variance of z'b of each term, and that of the latent distribution; None where there is none of these."""
     marginal, rows = r.fit.marginal, r.design.sample.rows
     own = LATENT.get(r.family.link.name) if r.family.ordered else None
     if marginal is None or own is None or rows.random is None or rows.scale is not None:
-        return {}
+        return None
     weights = r.design.sample.case_weights
     means = [
         float(np.average(term.variances(effects.covariance), weights=weights))
         for term, effects in zip(rows.random.terms, marginal.terms, strict=True)
     ]
-    shares: dict[str, float] = {}
-    for term, mean in zip(r.design.random, means, strict=True):
-        shares[term.group] = shares.get(term.group, 0.0) + mean / (sum(means) + own)
-    return shares
+    return means, own
 
 
 def random_table(r: FittedLikelihood, level: float) -> Table:
