@@ -182,7 +182,14 @@ class FittedRanker:
         return self
 
     def new_groups(self, newdata: Any, complete: BoolArray) -> IntArray | None:
-        """(n,) groups of complete new rows that depend on each other by random effects; None without these."""
+        """(n,) groups of new rows that depend on each other by random effects; None without these.
+
+        Parameters
+        ----------
+        newdata : data frame
+        complete : (N,)
+            Which of its rows are meant.
+        """
         return None
 
     def error_notes(self, new: bool, folds: bool) -> list[str]:

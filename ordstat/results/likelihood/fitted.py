@@ -166,6 +166,14 @@ class FittedLikelihood(FittedRanker):
         return self if self.fit.marginal is None else as_new(self)
 
     def new_groups(self, newdata: Any, complete: BoolArray) -> IntArray | None:
+        """(n,) groups of new rows that depend on each other by random effects; None without these.
+
+        Parameters
+        ----------
+        newdata : data frame
+        complete : (N,)
+            Which of its rows are meant.
+        """
         return None if self.fit.marginal is None else groups_of(self.design, newdata, complete)
 
     def error_notes(self, new: bool, folds: bool) -> list[str]:
