@@ -187,3 +187,14 @@ def test_what_leaves_one_of_two_groups_is_told() -> None:
         found = fit.influence(refit=refit)
         assert found.cooks.isna().all()
         assert "NA of 2 groups: without one of them the other is alone, and has no variance." in str(found)
+
+
+def test_a_note_on_small_groups_names_quadrature_only_where_there_is_some() -> None:
+    rng = np.random.default_rng(2)
+    g, h = np.repeat(np.arange(60), 4), np.tile(np.arange(60), 4)
+    latent = 2.0 * rng.standard_normal(60)[g] + 2.0 * rng.standard_normal(60)[h] + rng.logistic(size=240)
+    data = pd.DataFrame({"y": np.digitize(latent, [-2.0, 0.0, 2.0]), "g": g, "h": h})
+    assert "too small: compare quadrature=9" in str(ordfit("y ~ 1 + (1 | g)", data).summary())
+    assert "too small: crossed terms have no other" in str(ordfit("y ~ 1 + (1 | g) + (1 | h)", data).summary()).replace(
+        "\n  ", " "
+    )

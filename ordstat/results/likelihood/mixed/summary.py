@@ -122,8 +122,10 @@ def random_notes(r: FittedLikelihood) -> tuple[str, ...]:
             )
         size = r.design.sample.n / term.cells.size
         if marginal.quadrature == 1 and size < _SMALL and effects.deviations.max() > _LARGE:
+            crossed = not marginal.likelihood.model.structure.nested
+            instead = "crossed terms have no other" if crossed else "compare quadrature=9"
             notes.append(
                 f"{term.text}: groups have {size:.1f} rows on average, where Laplace's approximation makes a standard "
-                "deviation above 1 too small: compare quadrature=9."
+                f"deviation above 1 too small: {instead}."
             )
     return tuple(notes)
