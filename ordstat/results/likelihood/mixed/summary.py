@@ -12,6 +12,7 @@ from ....model.likelihood.marginal import Marginal
 from ...report.cells import p_value
 from ...report.render import Table
 from ..fitted import FittedLikelihood
+from .comparison import is_zero
 from .effects import variance_table
 
 #: Variance of the latent distributions; that of the cauchit is infinite.
@@ -43,7 +44,7 @@ def _test(r: FittedLikelihood, marginal: Marginal) -> str:
     """Likelihood ratio against no random effects, by the law of a variance at its boundary where there is one."""
     statistic, df = max(2.0 * (r.loglik - marginal.plain_loglik), 0.0), marginal.n_phi
     if df == 1:
-        p = 0.5 * float(chi2_tail(statistic, 1)) if statistic > 0.0 else 1.0
+        p = 0.5 * float(chi2_tail(statistic, 1)) if not is_zero(statistic, r.loglik) else 1.0
         return f"LR {statistic:.2f}, {_p(p)} (1/2 chi2(0) + 1/2 chi2(1))"
     return f"LR {statistic:.2f}, {_p(float(chi2_tail(statistic, df)))} (chi2({df}), conservative)"
 
