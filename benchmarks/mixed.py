@@ -19,6 +19,7 @@ from benchmarks.contestants import r_clm
 from ordstat import datasets, ordfit
 
 SCRIPT = Path(__file__).parent / "contestants" / "clmm.R"
+SOUP = Path(__file__).parents[1] / "tests" / "reference" / "data" / "soup.csv"
 FIXED = "y ~ x1 + x2 + x3 + "
 
 
@@ -55,8 +56,16 @@ def _wine() -> pd.DataFrame:
     return datasets.load("wine").rename(columns={"rating": "y", "judge": "g"})
 
 
+def _soup() -> pd.DataFrame:
+    """1847 judgements by 185 respondents, as R's ordinal has them."""
+    soup = pd.read_csv(SOUP)
+    sureness = pd.Categorical(soup["SURENESS"], ordered=True)
+    return pd.DataFrame({"y": sureness, "PROD": soup["PROD"].astype(str), "g": soup["RESP"]})
+
+
 CASES = (
     Case("wine", "y ~ temp + contact + (1 | g)", _wine),
+    Case("soup", "y ~ PROD + (1 | g)", _soup),
     Case("intercept 1e4", FIXED + "(1 | g)", lambda: ratings(10_000, 500), "matrices"),
     Case("slope 1e4", FIXED + "(1 + x1 | g)", lambda: ratings(10_000, 500, "slope"), "matrices"),
     Case("nested 1e4", FIXED + "(1 | g) + (1 | h)", lambda: ratings(10_000, 500, "nested", 50), "matrices"),
@@ -80,7 +89,7 @@ def run(quick: bool = False) -> list[dict[str, object]]:
 
 def _row(case: Case) -> dict[str, object]:
     frame = case.frame()
-    tries = 5 if len(frame) <= 10_000 else 1
+    tries = 30 if len(frame) < 2_000 else 5 if len(frame) <= 10_000 else 1
     taken, loglik = zip(*(_ours(case, frame) for _ in range(tries)), strict=True)
     rows = list(_clmm(case, frame)) if case.routes != "none" and r_clm.has("ordinal") else []
     theirs, other = min(rows) if rows else (float("nan"), float("nan"))

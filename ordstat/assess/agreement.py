@@ -64,12 +64,17 @@ class PairOrder:
     passes: tuple[_Pass, ...]
 
     @classmethod
-    def of(cls, y: IntArray, scores: AnyArray) -> PairOrder:
-        """Arrange codes y (N,) and finite scores (N,), of which only the order matters; rounding is none."""
+    def of(cls, y: IntArray, scores: AnyArray, groups: IntArray | None = None) -> PairOrder:
+        """Arrange codes y (N,) and finite scores (N,), of which only the order matters; rounding is none.
+
+        With `groups` (N,), whole numbers from 0, only pairs within a group are counted.
+        """
+        bits = int(y.max(initial=0)).bit_length()
+        if groups is not None:  # above all bits of the ranks: rows of two groups share no higher bits
+            y = (groups << bits) | y
         by_score = _sorting(scores)
         ordered, ranks = scores[by_score], y[by_score]
         ties = np.cumsum(apart(ordered), dtype=np.intp)
-        bits = int(y.max(initial=0)).bit_length()
         return cls(passes=tuple(_arrange(ranks, ties, by_score, bit) for bit in range(bits)))
 
     def counts(self, weights: FloatArray) -> PairCounts:

@@ -104,6 +104,33 @@ def conformal_radius(scores: FloatArray, counts: FloatArray, level: float) -> fl
     return float(scores[order[found]]) if found < scores.size else math.inf
 
 
+def radius_of_groups(scores: FloatArray, shares: FloatArray, groups: int, level: float) -> float:
+    """The smallest score up to which the calibration groups and a new one of infinite scores have a share of `level`.
+
+    Coverage holds for a row drawn from a new group where groups are exchangeable, whatever their sizes and however the
+    rows of one depend on each other (hierarchical conformal prediction: Lee, Barber & Willett 2023, th. 1).
+
+    Parameters
+    ----------
+    scores : (M,)
+    shares : (M,)
+        Of each row in its group: those of a group sum to 1.
+    groups : int
+    level : float
+
+    Examples
+    --------
+    >>> radius_of_groups(np.array([3.0, 1.0, 2.0]), np.array([0.5, 0.5, 1.0]), 2, 0.6)
+    3.0
+    >>> radius_of_groups(np.array([3.0, 1.0, 2.0]), np.array([0.5, 0.5, 1.0]), 2, 0.5)
+    2.0
+    """
+    order = np.argsort(scores, kind="stable")
+    cumulated = np.cumsum(shares[order])
+    found = int(np.searchsorted(cumulated, (groups + 1.0) * level - _ROUNDING))
+    return float(scores[order[found]]) if found < scores.size else math.inf
+
+
 def smallest_sample(level: float) -> int:
     """Rows that calibration needs for an interval shorter than the whole range: n with ceil((n + 1) level) <= n."""
     return math.ceil(level / (1.0 - level) - _ROUNDING)

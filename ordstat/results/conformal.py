@@ -17,6 +17,7 @@ from ..assess.conformal import (
     grown_by_probability,
     grown_by_votes,
     interval_ends,
+    radius_of_groups,
     smallest_sample,
 )
 from ..assess.intervals import wilson_limits
@@ -35,6 +36,8 @@ _BY = {
     "distance": "distance of the score from the thresholds",
     "votes": "votes behind those of the predicted level",
 }
+
+_DEPENDENT = "Limits take rows for independent, and rows of a group are not: they are too narrow."
 
 # Rows parted one by one, at the most.
 _MOST_ROWS = 10_000_000
@@ -60,6 +63,9 @@ class ConformalIntervals(Reported):
         Calibration rows.
     grown : {"probability", "distance", "votes"}
         What intervals grow by.
+    groups : int or None
+        Groups of random effects that the calibration rows are of, where there are some: the guarantee then is that of
+        a row drawn from a new group.
     """
 
     results: FittedRanker
@@ -67,6 +73,7 @@ class ConformalIntervals(Reported):
     radius: float
     n: int
     grown: str
+    groups: int | None = None
 
     def predict(self, newdata: Any) -> pd.DataFrame:
         """Intervals of new rows.
@@ -90,8 +97,9 @@ class ConformalIntervals(Reported):
         >>> intervals.predict(wine.head(1)).to_numpy().tolist()
         [[1, 3]]
         """
-        target = self.results.target(_some(newdata))
-        ends = interval_ends(entered(self.results, target.rows, target.scores)[0], self.radius)
+        ranker = self.results.of_new_groups
+        target = ranker.target(_some(newdata))
+        ends = interval_ends(entered(ranker, target.rows, target.scores)[0], self.radius)
         levels = self.results.design.levels
         columns = {name: target.classes(codes, levels) for name, codes in zip(("lower", "upper"), ends, strict=True)}
         return pd.DataFrame(columns, index=target.index)
@@ -126,34 +134,43 @@ class ConformalIntervals(Reported):
         >>> float(intervals.coverage(data[600:]).loc["all", "coverage"].round(2))
         0.84
         """
-        target, sample = self.results.judged_sample(_some(newdata), weights)
-        ends = interval_ends(entered(self.results, sample.rows, target.scores)[0], self.radius)
+        ranker = self.results.of_new_groups
+        target, sample = ranker.judged_sample(_some(newdata), weights)
+        ends = interval_ends(entered(ranker, sample.rows, target.scores)[0], self.radius)
         held = (ends[0] <= sample.y) & (sample.y <= ends[1])
         levels = self.results.levels
         rows = {"all": np.ones(sample.n, dtype=np.bool_)}
         rows |= {level: sample.y == code for code, level in enumerate(levels) if (sample.y == code).any()}
         found = [_coverage(held[r], (ends[1] - ends[0] + 1)[r], sample.case_weights[r]) for r in rows.values()]
         frame = pd.DataFrame(found, index=pd.Index(list(rows), name=self.results.design.response, dtype=object))
-        return NotedFrame.of(frame, (), "Coverage and size of the intervals")
+        notes = () if self.groups is None else (_DEPENDENT,)
+        return NotedFrame.of(frame, notes, "Coverage and size of the intervals")
 
     def report(self) -> Report:
         """The summary as data."""
-        low, high = coverage_range(self.n, self.level, 0.95)
-        ends = {"from": [self.level, low], "to": [min(self.level + 1.0 / (self.n + 1), 1.0), high]}
-        frame = pd.DataFrame(ends, index=["on average", "of these calibration rows, 95%"])
-        note = "For exchangeable rows; ties of the scores (few distinct rows, votes) can only raise it."
+        frame, note = self._guarantee()
         return Report(
             title=f"Conformal intervals: {self.results.design.formula}",
             header=(
                 ("Method", repr(self.results.method)),
                 ("Level", f"{self.level:g}"),
                 ("Fitted to", f"{count(self.results.nobs)} rows"),
-                ("Calibrated on", f"{self.n} other rows"),
+                ("Calibrated on", f"{self.n} other rows" + (f" of {self.groups} groups" if self.groups else "")),
                 ("Grown by", _BY[self.grown]),
                 ("Radius", f"{self.radius:.4g}"),
             ),
             tables=(Table(title="Guaranteed coverage", frame=frame, note=note),),
         )
+
+    def _guarantee(self) -> tuple[pd.DataFrame, str]:
+        """The coverage that is guaranteed, and to what rows."""
+        if self.groups is not None:
+            note = "For a row of a new group, drawn as those of the calibration groups were; predicted by averages."
+            return pd.DataFrame({"from": [self.level], "to": [1.0]}, index=["on average"]), note
+        low, high = coverage_range(self.n, self.level, 0.95)
+        ends = {"from": [self.level, low], "to": [min(self.level + 1.0 / (self.n + 1), 1.0), high]}
+        frame = pd.DataFrame(ends, index=["on average", "of these calibration rows, 95%"])
+        return frame, "For exchangeable rows; ties of the scores (few distinct rows, votes) can only raise it."
 
 
 def conformal_intervals(
@@ -172,16 +189,22 @@ def conformal_intervals(
     rows that the ranker has not seen. Coverage is guaranteed for exchangeable rows, of any distribution and however
     good the fit, on average over new rows and calibration rows; see `assess/conformal.py`.
 
+    Rows of a group of random effects are not exchangeable with others, but groups are: whole groups are kept for
+    calibration, every one of the same weight whatever its size, all rows are predicted by averages over the random
+    effects, and coverage is that of a row drawn from a new group (Lee, Barber & Willett 2023). Of crossed groups the
+    more numerous are kept aside.
+
     Parameters
     ----------
     level : float in (0, 1)
     data : data frame, optional
-        Independent rows with the response, not used in the fit, to calibrate on. Without them the method is fitted
-        again to a part of the rows of the fit, and calibrated on the others.
+        Independent rows with the response, not used in the fit, to calibrate on; where there are random effects, of
+        groups that the fit has not seen. Without them the method is fitted again to a part of the rows (or groups) of
+        the fit, and calibrated on the others.
     weights : str or (N,) array, optional
         Whole-number case weights of `data`.
     share : float in (0, 1)
-        Share of the rows to calibrate on, where `data` is not given.
+        Share of the rows, or groups, to calibrate on, where `data` is not given.
     seed : int or numpy.random.Generator
         Seed of the split and of the second fit.
 
@@ -195,7 +218,7 @@ def conformal_intervals(
     OptionError
         `level` or `share` outside (0, 1); weights that are not whole numbers; rows in clusters.
     DataError
-        Nothing to fit, or nothing to calibrate on.
+        Nothing to fit, or nothing to calibrate on; groups of `data` that the fit has seen.
 
     Warns
     -----
@@ -212,27 +235,37 @@ def conformal_intervals(
     [['Independent-Republican', 'Strong Republican']]
     >>> intervals.coverage(data[600:]).loc["all", ["coverage", "size"]].round(3).tolist()
     [0.852, 3.77]
+    >>> mixed = ordfit("rating ~ temp + contact + (1 | judge)", datasets.load("wine"))
+    >>> mixed.conformal(0.5).groups
+    3
     """
     _check(fit, level, data, weights, share)
     if data is None:
-        ranker, sample, scores = _split(fit, share, generator(seed))
+        split = _split if fit.divisible is fit.design.sample else _split_groups
+        ranker, sample, scores = split(fit, share, generator(seed))
     else:
-        target, sample = fit.judged_sample(_some(data), weights, "data")
+        target, sample = fit.of_new_groups.judged_sample(_some(data), weights, "data")
         _whole(sample.case_weights, "weights of data")
         ranker, scores = fit, target.scores
-    table, grown = entered(ranker, sample.rows, scores)
-    own = table[np.arange(sample.n), sample.y]
-    n = int(sample.case_weights.sum())
-    needed = smallest_sample(level)
+        sample = replace(sample, cluster=fit.new_groups(data, target.complete))
+    table, grown = entered(ranker.of_new_groups, sample.rows, scores)
+    own, groups = table[np.arange(sample.n), sample.y], None
+    counts, what = sample.case_weights, "rows"
+    if sample.cluster is not None:
+        codes = np.unique(sample.cluster, return_inverse=True)[1]
+        counts, what = counts / np.bincount(codes, counts)[codes], "groups"
+        groups = int(codes.max()) + 1
+    n, needed = round(float(counts.sum())), smallest_sample(level)
     if n < needed:
         warnings.warn(
-            f"{n} calibration rows are too few for level {level:g}, which needs {needed}: every interval is the whole "
-            "range of levels. Give more rows or a lower level.",
+            f"{n} calibration {what} are too few for level {level:g}, which needs {needed}: every interval is the "
+            f"whole range of levels. Give more {what} or a lower level.",
             DataWarning,
             stacklevel=2,
         )
-    radius = conformal_radius(own, sample.case_weights, level)
-    return ConformalIntervals(results=ranker, level=level, radius=radius, n=n, grown=grown)
+    radius = conformal_radius(own, counts, level) if groups is None else radius_of_groups(own, counts, groups, level)
+    rows = int(sample.case_weights.sum())
+    return ConformalIntervals(results=ranker, level=level, radius=radius, n=rows, grown=grown, groups=groups)
 
 
 def entered(results: FittedRanker, rows: Rows, scores: FloatArray) -> tuple[FloatArray, str]:
@@ -277,6 +310,31 @@ def _split(results: FittedRanker, share: float, rng: np.random.Generator) -> tup
         )
     rest = _counted(sample, each[:held])
     design = replace(results.design, sample=part, index=results.design.index[np.unique(each[held:])])
+    ranker = replace(results, fit=fit, design=design)
+    return ranker, rest, fit.rule.scores(rest.rows)
+
+
+def _split_groups(
+    results: FittedRanker, share: float, rng: np.random.Generator
+) -> tuple[FittedRanker, Sample, FloatArray]:
+    """A ranker of a part of the groups, and the rows of the others with its scores."""
+    results.check_parts()
+    sample = results.divisible
+    _whole(sample.case_weights, "weights of the fit")
+    assert sample.cluster is not None
+    groups, codes = np.unique(sample.cluster, return_inverse=True)
+    count = round(share * groups.size)
+    if not 0 < count < groups.size:
+        raise DataError(f"share={share:g} of {groups.size} groups leaves nothing to fit, or nothing to calibrate on.")
+    held = np.isin(codes, rng.permutation(groups.size)[:count])
+    part, rest = sample.take(np.flatnonzero(~held)), sample.take(np.flatnonzero(held))
+    if Present.of(part).codes.size < sample.n_levels:
+        raise DataError(
+            "the groups left for the fit lack a level of the response: give more groups, a smaller share, another "
+            "seed, or groups to calibrate on as data=."
+        )
+    fit = results.learner.fit(part, rng)
+    design = replace(results.design, sample=part, index=results.design.index[~held])
     ranker = replace(results, fit=fit, design=design)
     return ranker, rest, fit.rule.scores(rest.rows)
 

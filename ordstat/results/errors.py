@@ -329,7 +329,8 @@ def reliability_curves(
     ----------
     newdata : data frame, optional
         With the response. Without it: the rows of the fit, for a calibrated fit by their cross-fitted scores, so
-        that no row is judged by a ranker that has seen it.
+        that no row is judged by a ranker that has seen it. Random effects are at their modes; new rows of groups not
+        seen are predicted by averages over them.
     by : {"split", "level"}
         Curves of P(response <= low) for every threshold "low|high", or of P(response = level).
     bins : int
@@ -390,7 +391,7 @@ def _judged(fit: FittedRanker, newdata: Any, weights: Any) -> tuple[FloatArray, 
         found = fit.training.probabilities
     else:
         target, sample = fit.judged_sample(newdata, weights)
-        found = fit.probabilities_of(fit.fit, sample.rows, target.scores)
+        found = fit.probabilities_of(fit.judge, sample.rows, target.scores)
     assert found is not None
     used = sample.case_weights > 0
     return found[used], sample.y[used], sample.case_weights[used]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..assess.bounds import DRAWN, MarginBounds
 from ..assess.errors import ErrorTable, Predictions, error_table
 from ..assess.margins import Margins, margins
@@ -175,6 +175,22 @@ class FittedRanker:
     def judge(self) -> Fit:
         """What predicts new rows that are judged."""
         return self.fit
+
+    @property
+    def of_new_groups(self) -> FittedRanker:
+        """The fit as it predicts rows of groups that it has not seen: itself, but where there are random effects."""
+        return self
+
+    def new_groups(self, newdata: Any, complete: BoolArray) -> IntArray | None:
+        """(n,) groups of new rows that depend on each other by random effects; None without these.
+
+        Parameters
+        ----------
+        newdata : data frame
+        complete : (N,)
+            Which of its rows are meant.
+        """
+        return None
 
     def error_notes(self, new: bool, folds: bool) -> list[str]:
         """What there is to say of errors.

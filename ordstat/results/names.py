@@ -15,11 +15,11 @@ OF_LIKELIHOOD = frozenset((
 INTERNAL = frozenset((
     "alerts", "augments", "bias_reduced", "calibrated", "check_parts", "check_rows", "covariance", "delta_values",
     "design", "divisible", "error_notes", "family", "fit", "fitter", "gain_importance", "gaps", "geometry",
-    "importance_kinds", "judge", "judged_sample", "learner",
-    "margin_bounds", "margin_bounds_at", "margin_frame", "new_predictions", "new_sample", "no_bounds", "no_margins",
-    "other_names", "own_cost", "own_covariance", "parameters", "predicted", "prediction_types", "predicts",
-    "probabilities_of", "random_parameters", "robust", "rule", "summary_data", "target", "threshold_names", "trace",
-    "training", "training_errors", "training_margins", "z_values",
+    "importance_kinds", "judge", "judged_sample", "learner", "margin_bounds", "margin_bounds_at", "margin_frame",
+    "new_groups", "new_predictions", "new_sample", "no_bounds", "no_margins", "of_new_groups", "other_names",
+    "own_cost", "own_covariance", "parameters", "predicted", "prediction_types", "predicts", "probabilities_of",
+    "random_parameters", "robust", "rule", "summary_data", "target", "threshold_names", "trace", "training",
+    "training_errors", "training_margins", "z_values",
     # figures of glance() and discrimination(), columns of tables
     "design_df", "df_residual", "edf", "estimates", "figures_of_fit", "held_in_order", "kind", "lr_chi2", "lr_df",
     "lr_p_value", "mcfadden", "nagelkerke", "null_loglik", "t_df", "threshold_se", "title", "whole_covariance",

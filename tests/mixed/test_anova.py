@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from reference_cases import load_case, load_data
 from scipy.stats import chi2, norm
@@ -74,3 +75,16 @@ def test_wald_tests_of_terms() -> None:
     assert table.loc["temp", "chisq"] == pytest.approx(float(fit.z_values["temp[T.warm]"]) ** 2)
     z = (fit.coef["temp[T.warm]"] - 3.0) / fit.se["temp[T.warm]"]
     assert fit.test("temp[T.warm] = 3")["p_value"].iloc[0] == pytest.approx(2.0 * norm.sf(abs(z)))
+
+
+def test_level_of_the_test_at_a_boundary() -> None:
+    """Without a variance: about half of the statistics are 0, and few p-values are small (standard error 0.02)."""
+    p = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        x = rng.standard_normal(320)
+        y = np.digitize(0.7 * x + rng.logistic(size=320), [-1.5, 0.0, 1.5])
+        data = pd.DataFrame({"x": x, "y": y, "g": np.repeat(np.arange(40), 8)})
+        p.append(ordfit("y ~ x + (1 | g)", data).anova(ordfit("y ~ x", data))["p_value"].iloc[1])
+    assert 0.4 < np.mean(np.array(p) == 1.0) < 0.75 and max(own for own in p if own < 1.0) < 0.49
+    assert 0.03 < np.mean(np.array(p) <= 0.1) < 0.15

@@ -163,3 +163,38 @@ def test_a_search_that_ends_early_does_not_say_converged() -> None:
     with pytest.warns(ConvergenceWarning, match=r"\(no further progress\)"):
         fit = ordfit("y ~ year + (1 + year || g)", data)
     assert fit.trace.message == "no further progress"
+
+
+def test_groups_by_functions_of_columns_are_known_by_their_values() -> None:
+    """No warning where log(g) of new rows is one of the fit; its values, not those of g, where none is."""
+    g = np.repeat([1.0, 2.0, 4.0, 8.0], 18)
+    data = WINE.assign(g=g)
+    fit = ordfit("rating ~ temp + (1 | log(g))", data)
+    assert fit.errors(data.head(20)).notna().any(axis=None)
+    for new in (32.0, np.e):
+        with pytest.warns(DataWarning, match=r"'log\(g\)' has 0.0, 0.69.* in the fit and (3.46|1)"):
+            fit.predict(data.head(2).assign(g=new))
+    of_halves = ordfit("rating ~ temp + (1 | C(g))", data)
+    assert of_halves.errors(data.head(20)).notna().any(axis=None)
+
+
+def test_what_leaves_one_of_two_groups_is_told() -> None:
+    """A single group has no variance: by fits and by steps alike, and the table says so."""
+    data = WINE.assign(half=np.where(WINE["judge"].astype(int) < 5, "a", "b"))
+    with pytest.warns(DataWarning, match="2 groups"):
+        fit = ordfit("rating ~ temp + contact + (1 | half)", data)
+    for refit in (True, False):
+        found = fit.influence(refit=refit)
+        assert found.cooks.isna().all()
+        assert "NA of 2 groups: without one of them the other is alone, and has no variance." in str(found)
+
+
+def test_a_note_on_small_groups_names_quadrature_only_where_there_is_some() -> None:
+    rng = np.random.default_rng(2)
+    g, h = np.repeat(np.arange(60), 4), np.tile(np.arange(60), 4)
+    latent = 2.0 * rng.standard_normal(60)[g] + 2.0 * rng.standard_normal(60)[h] + rng.logistic(size=240)
+    data = pd.DataFrame({"y": np.digitize(latent, [-2.0, 0.0, 2.0]), "g": g, "h": h})
+    assert "too small: compare quadrature=9" in str(ordfit("y ~ 1 + (1 | g)", data).summary())
+    assert "too small: crossed terms have no other" in str(ordfit("y ~ 1 + (1 | g) + (1 | h)", data).summary()).replace(
+        "\n  ", " "
+    )

@@ -160,10 +160,10 @@ def test_nodes_are_for_one_term() -> None:
 def test_what_is_not_there_is_refused_in_words() -> None:
     fit = ordfit("rating ~ temp + (1 | judge)", WINE)
     with pytest.raises(UnavailableError, match="of a fit with random effects"):
-        fit.conformal()
+        fit.margins()
     with pytest.raises(UnavailableError, match="fits with random effects alone"):
         ordfit("rating ~ temp", WINE).ranef()
     with pytest.raises(OptionError, match="pooling of these"):
         pool([fit, fit])
-    assert "ranef" in dir(fit) and "conformal" not in dir(fit)
+    assert "ranef" in dir(fit) and "margins" not in dir(fit)
     assert "ranef" not in dir(ordfit("rating ~ temp", WINE))

@@ -13,6 +13,7 @@ from ..report.cells import MISSING, short_p_value
 from ..report.exported import Exported
 from ..report.grid import Grid
 from .fitted import FittedLikelihood
+from .mixed.discrimination import mixed_discrimination
 from .nested_wald import test_figures
 
 #: What "brier" was called before it told its level.
@@ -62,18 +63,20 @@ def _figure(name: str, value: Any, digits: int | None = None) -> str:
     return f"{value:.4g}" if digits is None or name.endswith("_df") else f"{value:.{digits}f}"
 
 
-def discrimination_series(r: FittedLikelihood) -> pd.Series:
+def discrimination_series(r: FittedLikelihood) -> pd.Series | pd.DataFrame:
     """The statistics that R's rms reports: tests of all effects, R2s, g, rank correlations, Brier score.
 
     Returns
     -------
-    pandas.Series
+    pandas.Series, or pandas.DataFrame where there are random effects
         lr_chi2, lr_df, lr_p_value; score_chi2, score_p_value (all NaN with a survey design; beside robust or
         cluster-robust errors the Wald test of `glance` in their place); cox_snell, nagelkerke,
         mcfadden; r2_n_p, n_effective, r2_effective, r2_effective_p; g, gr, gp; pdm; rho; c_index, somers_d, gamma,
         tau_a; brier_at_<level>, rps. `ordstat.assess.likelihood.discrimination.discrimination` says what each is. The
         Brier score here is that of one question, whether the response reaches the middle level (rms calls it Brier);
-        the "Brier score" of `errors` is over all levels.
+        the "Brier score" of `errors` is over all levels. With random effects a table: c_index, somers_d, gamma, Brier
+        score, rps and the share of the latent variance explained, at the modes, for groups not seen (population), and
+        by the pairs within each group.
 
     Examples
     --------
@@ -82,6 +85,8 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series:
     >>> fit.discrimination()[["nagelkerke", "c_index", "brier_at_3", "rps"]].round(3).tolist()
     [0.403, 0.774, 0.177, 0.44]
     """
+    if r.fit.marginal is not None:
+        return mixed_discrimination(r)
     found = discrimination(r.rule, r.fit, r.design.sample)
     if r.covariance != "model" and r.design.survey is None:
         others = {name: value for name, value in found.items() if name not in _TESTS}

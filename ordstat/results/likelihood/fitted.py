@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from ..._typing import FloatArray
+from ..._typing import BoolArray, FloatArray, IntArray
 from ...assess.likelihood.discrimination import no_rounding
 from ...assess.likelihood.wald import chi2_tail
 from ...exceptions import DataError, DataWarning, SeparationWarning, UnavailableError
@@ -30,7 +30,9 @@ from .mixed.new_groups import (
     NEW,
     RELATIVES,
     ForNewGroups,
+    as_new,
     at_known_modes,
+    groups_of,
     kept_together,
     over_population,
     tell_unknown,
@@ -158,6 +160,21 @@ class FittedLikelihood(FittedRanker):
     @property
     def judge(self) -> Fit:
         return super().judge if self.fit.marginal is None else over_population(self.fit)
+
+    @property
+    def of_new_groups(self) -> FittedRanker:
+        return self if self.fit.marginal is None else as_new(self)
+
+    def new_groups(self, newdata: Any, complete: BoolArray) -> IntArray | None:
+        """(n,) groups of new rows that depend on each other by random effects; None without these.
+
+        Parameters
+        ----------
+        newdata : data frame
+        complete : (N,)
+            Which of its rows are meant.
+        """
+        return None if self.fit.marginal is None else groups_of(self.design, newdata, complete)
 
     def error_notes(self, new: bool, folds: bool) -> list[str]:
         """Of rows of groups that the fit has not seen.

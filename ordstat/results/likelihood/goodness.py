@@ -19,16 +19,18 @@ from ...assess.likelihood.goodness import (
     score_groups,
 )
 from ...assess.likelihood.wald import chi2_tail
-from ...checks import one_of, whole
+from ...checks import generator, one_of, whole
 from ...exceptions import ConvergenceWarning, DataError, OptionError
 from ...model.sample import Sample
 from ..report.render import Report, Reported, Table
 from ..report.warnings import not_reached
 from .fitted import FittedLikelihood
+from .mixed.draws import check_simulated, simulated_sample
 from .nested_wald import check_likelihood
 from .order import refuse_binding
 from .parameters import refuse_survey
 from .residuals import finite_only, penalised
+from .single_terms import unstarted
 
 #: Groups by score where the user does not say.
 _GROUPS = 10
@@ -70,18 +72,31 @@ class GoodnessOfFit(Reported):
         return Report(title=f"Goodness of fit: {self.name}", header=(), tables=tables, notes=self.notes)
 
 
-def goodness_of_fit(r: FittedLikelihood, test: str = "lipsitz", groups: int | None = None) -> GoodnessOfFit:
+def goodness_of_fit(
+    r: FittedLikelihood,
+    test: str | None = None,
+    groups: int | None = None,
+    *,
+    simulations: int | None = None,
+    seed: int | np.random.Generator = 0,
+) -> GoodnessOfFit:
     """Test the model against departures that nobody named.
 
     Parameters
     ----------
     test : {"lipsitz", "hosmer-lemeshow", "pulkstenis-robinson"}
-        Lipsitz: indicators of groups by expected rank, added to the model, likelihood ratio test. Hosmer-Lemeshow:
-        observed against expected counts of the groups by level [Fagerland & Hosmer 2013]. Pulkstenis-Robinson: the
-        same for the patterns of the categorical covariates, each cut at its median expected rank; it needs
-        categorical and numeric covariates.
+        Lipsitz, if not given: indicators of groups by expected rank, added to the model, likelihood ratio test.
+        Hosmer-Lemeshow, the one where there are random effects: observed against expected counts of the groups by level
+        [Fagerland & Hosmer 2013]. Pulkstenis-Robinson: the same for the patterns of the categorical covariates, each
+        cut at its median expected rank; it needs categorical and numeric covariates.
     groups : int, optional
         Groups by expected rank, 10 if not given; not for Pulkstenis-Robinson.
+    simulations : int, optional
+        Where there are random effects: data sets simulated from the fit, and fitted anew, that tell how the statistic
+        at the modes is distributed if the model is right, 200 if not given. Its p-value is (1 + number as large) /
+        (1 + number).
+    seed : int or numpy.random.Generator
+        Of these.
 
     Returns
     -------
@@ -103,6 +118,8 @@ def goodness_of_fit(r: FittedLikelihood, test: str = "lipsitz", groups: int | No
     >>> fit.gof("hosmer-lemeshow", groups=4).table.round(3).to_dict("records")
     [{'statistic': 3.572, 'df': 11, 'p_value': 0.981}]
     """
+    mixed = r.fit.marginal is not None
+    test = ("hosmer-lemeshow" if mixed else "lipsitz") if test is None else test
     one_of("test", test, _TESTS)
     refuse_survey(r.design, "gof", "test() of terms added to the model")
     check_likelihood(r, "gof", "use test() of terms added to the model, a Wald test then")
@@ -112,7 +129,52 @@ def goodness_of_fit(r: FittedLikelihood, test: str = "lipsitz", groups: int | No
     finite_only(r, "gof()")
     if penalised(r):
         raise OptionError("gof() compares with the maximum of the likelihood: fit without penalty=.")
+    if not mixed and simulations is not None:
+        raise OptionError(f"simulations must be left out where there are no random effects; got {simulations!r}.")
+    if mixed:
+        return _simulated(
+            r, test, groups, whole("simulations", 200 if simulations is None else simulations, 1), generator(seed)
+        )
     return _TESTS[test](r, groups)
+
+
+def _simulated(
+    r: FittedLikelihood, test: str, groups: int | None, simulations: int, rng: np.random.Generator
+) -> GoodnessOfFit:
+    """Observed against expected counts at the modes, with a p-value by the parametric bootstrap."""
+    if test != "hosmer-lemeshow":
+        raise OptionError(
+            f"test={test!r} has its law from independent rows, and rows of a group are not: use "
+            "test='hosmer-lemeshow', whose law is simulated where there are random effects."
+        )
+    check_simulated(r, None)
+    n_groups = groups or _GROUPS
+    found = _counts(r, score_groups(_scores(r), r.design.sample.case_weights, n_groups))
+    draws = np.array([_redrawn(r, n_groups, rng) for _ in range(simulations)])
+    known = draws[np.isfinite(draws)]
+    p = (1.0 + float((known >= found.pearson * (1.0 - 1e-12)).sum())) / (1.0 + known.size)
+    notes = [f"Expected counts are at the modes of the random effects; p-value by {known.size} simulated data sets."]
+    if known.size < simulations:
+        notes.append(f"{simulations - known.size} more could not be fitted, and are left out.")
+    made = _result(
+        r, "Hosmer-Lemeshow at the modes", found, [("Pearson", found.pearson, 0)], _groups(n_groups), tuple(notes)
+    )
+    table = made.table.assign(df=np.nan, p_value=p)
+    return replace(made, table=table)
+
+
+def _redrawn(r: FittedLikelihood, n_groups: int, rng: np.random.Generator) -> float:
+    """The statistic of a simulated data set and its own fit; NaN where it has none."""
+    sample = simulated_sample(r, rng)
+    try:
+        fit = unstarted(r).fit(sample, rng)
+        if not fit.certificate.reached or fit.separation is not None:
+            return float("nan")
+        probabilities = fit.rule.probabilities(sample.rows, fit.scores)
+        codes = score_groups(ordinal_scores(probabilities), sample.case_weights, n_groups)
+    except DataError:  # a level is missing, or too few distinct expected ranks
+        return float("nan")
+    return Counts.of(codes, sample.y, sample.case_weights, probabilities).pearson
 
 
 def _lipsitz(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:

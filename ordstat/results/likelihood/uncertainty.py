@@ -50,6 +50,7 @@ def prediction_with_errors(
     vcov: Any = None,
     cost: Any = None,
     re: str | None = None,
+    given: Any = None,
 ) -> pd.Series | pd.DataFrame:
     """Predict rows of new data, or the rows that were fitted, with standard errors and limits where asked for.
 
@@ -85,6 +86,9 @@ def prediction_with_errors(
         averaged over all groups (the population), or averaged over what the data of a row's own groups leave open
         (over all groups for one not seen). Left out: the modes, or the population where no group is known. Errors are
         by the delta method alone.
+    given : data frame, optional
+        Further rows with their response, of groups of the fit or of new ones, which are known then: the modes of the
+        random effects know these rows too, the estimates stay.
 
     Returns
     -------
@@ -111,12 +115,17 @@ def prediction_with_errors(
     [0.0848, 0.0868, 0.0639, 0.0138, 0.0048]
     >>> fit.predict(wine.head(3), cost="absolute").tolist()
     [2, 2, 3]
+    >>> mixed = ordfit("rating ~ temp + contact + (1 | judge)", data=wine[:64])
+    >>> mixed.predict(wine[70:], "mean", re="marginal").round(2).tolist()  # the ninth judge is new
+    [3.83, 3.83]
+    >>> mixed.predict(wine[70:], "mean", given=wine[64:70]).round(2).tolist()
+    [3.43, 3.43]
     """
     one_of("interval", interval, ("confidence", None))
-    if re is not None or r.fit.marginal is not None:
-        _check_over_effects(r, re, method, vcov)
+    if re is not None or given is not None or r.fit.marginal is not None:
+        _check_over_effects(r, re, given, method, vcov)
         fraction("level", level)
-        return mixed_prediction(r, newdata, type, re, se, interval, level, cost)
+        return mixed_prediction(r, newdata, type, re, se, interval, level, cost, given)
     one_of("method", method, ("delta", "simulation"))
     whole("draws", draws, 2)
     fraction("level", level)
@@ -153,10 +162,11 @@ def prediction_with_errors(
     return NotedFrame.of(frame, (*limits, *of_errors(chosen)), f"Predictions, type {type!r}")
 
 
-def _check_over_effects(r: FittedLikelihood, re: str | None, method: str, vcov: Any) -> None:
-    """OptionError where `re` stands beside no random effects, or what they know nothing of beside them."""
+def _check_over_effects(r: FittedLikelihood, re: str | None, given: Any, method: str, vcov: Any) -> None:
+    """OptionError where `re` or `given` stands beside no random effects, or what these know nothing of beside them."""
     if r.fit.marginal is None:
-        raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
+        name, value = ("re", repr(re)) if re is not None else ("given", "a " + type(given).__name__)
+        raise OptionError(f"{name} must be left out, as the fit has no random effects; got {value}.")
     if method != "delta" or vcov is not None:
         raise OptionError("method and vcov must be left out where the fit has random effects.")
 

@@ -13,6 +13,8 @@ from ....assess.likelihood.wald import chi2_tail
 from ....exceptions import OptionError
 from ..fitted import FittedLikelihood
 
+#: A likelihood ratio that is 0 but for rounding, by the size of the log-likelihoods.
+_ROUNDING = 1e-10
 #: Columns whose effects are correlated, and the factors of their group.
 Block = tuple[frozenset[str], frozenset[str]]
 
@@ -57,6 +59,7 @@ def boundary_test(small: FittedLikelihood, large: FittedLikelihood, statistic: f
     fewer, more = blocks(small), blocks(large)
     if set(fewer) == set(more):
         return None
+    statistic = 0.0 if is_zero(statistic, large.loglik) else statistic
     df = large.edf - small.edf
     n_random = sum(_size(own) for own, _ in more) - sum(_size(own) for own, _ in fewer)
     added = sum(len(own) for own, _ in more) - sum(len(own) for own, _ in fewer)
@@ -65,8 +68,13 @@ def boundary_test(small: FittedLikelihood, large: FittedLikelihood, statistic: f
     if added != 1 or n_random != df:
         return BoundaryTest(float(chi2_tail(statistic, df)), f"chi2({df}), conservative")
     q = df - 1
-    lower = float(chi2_tail(statistic, q)) if q else float(statistic <= 0.0)
+    lower = float(chi2_tail(statistic, q)) if q else float(statistic == 0.0)
     return BoundaryTest(0.5 * lower + 0.5 * float(chi2_tail(statistic, df)), f"1/2 chi2({q}) + 1/2 chi2({df})")
+
+
+def is_zero(statistic: float, loglik: float) -> bool:
+    """Whether a likelihood ratio is that of a variance of 0, but for rounding."""
+    return statistic <= _ROUNDING * (1.0 + abs(loglik))
 
 
 def _size(columns: frozenset[str]) -> int:

@@ -68,7 +68,10 @@ class GroupInfluence(Reported):
         shown = self.largest().iloc[:, :6]
         table = Table(title="Largest Cook's distances, with dfbetas", frame=shown, formats={"rows": ".6g"})
         header = (("Groups", f"{len(self.cooks)} of {self.cooks.index.name}"), ("By", how))
-        return Report(title="Influence of whole groups on the estimates", header=header, tables=(table,))
+        lost = int(self.cooks.isna().sum())
+        why = "the others leave an estimate open" if len(self.cooks) > 2 else "the other is alone, and has no variance"
+        notes = (f"NA of {lost} groups: without one of them {why}.",) if lost else ()
+        return Report(title="Influence of whole groups on the estimates", header=header, tables=(table,), notes=notes)
 
 
 def influence_of_groups(r: FittedLikelihood, group: str | None, refit: bool | None) -> GroupInfluence:
@@ -131,9 +134,11 @@ def _distances(moved: FloatArray, covariance: FloatArray) -> FloatArray:
 
 
 def _steps(r: FittedLikelihood, codes: IntArray, size: int) -> FloatArray:
-    """(G, P) by one step each; NaN of aliased parameters."""
+    """(G, P) by one step each; NaN of aliased parameters, and where a single group is left, which has no variance."""
     random, marginal = r.random_parameters, r.fit.marginal
     assert random is not None and marginal is not None
+    if size < 3:
+        return np.full((size, r.fit.aliased.size + random.estimates.size), np.nan)
     moved = marginal.likelihood.moved_by(codes, size)
     fixed = np.full((size, r.fit.aliased.size), np.nan)
     fixed[:, ~r.fit.aliased] = moved[:, : marginal.n_fixed]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ...._typing import FloatArray
+from ...._typing import BoolArray, FloatArray, IntArray
 from ....checks import warn_of_data
-from ....exceptions import OptionError
+from ....exceptions import DataError, OptionError
 from ....model.fit import LikelihoodFit
 from ....model.likelihood.marginal import Marginal
 from ....model.likelihood.over_groups import OverGroups, PopulationRule
@@ -20,7 +20,10 @@ from ....model.sample import Rows, Sample
 from ...evaluation import LikelihoodMethod
 
 if TYPE_CHECKING:
+    from ....design.design import Design
     from ....design.random_terms import RandomTerm
+
+R = TypeVar("R", bound=Any)
 
 #: For tables of errors.
 NEW = (
@@ -55,6 +58,43 @@ def over_population(fit: LikelihoodFit) -> LikelihoodFit:
     """The fit with a rule that averages over the random effects."""
     assert fit.marginal is not None and isinstance(fit.rule, LikelihoodRule)
     return replace(fit, rule=PopulationRule(over_groups(fit.rule, fit.marginal), fit.rule.cost))
+
+
+def as_new(r: R) -> R:
+    """Results that predict all rows by averages over the random effects, as if it had none."""
+    fit = r.fit if isinstance(r.fit.rule, PopulationRule) else over_population(r.fit)
+    return replace(r, fit=replace(fit, marginal=None))
+
+
+def groups_of(design: Design, newdata: Any, complete: BoolArray) -> IntArray:
+    """(n,) groups of complete new rows, those of the term of most groups in the fit.
+
+    Raises
+    ------
+    DataError
+        The fit has seen one of them.
+    """
+    new, place = design.spec.rebuild(newdata), unit_term(design)
+    assert new.rows.random is not None
+    known = new.rows.random.terms[place].codes[complete[new.complete]] >= 0
+    term = design.random[place]
+    if known.any():
+        raise DataError(
+            f"data must have groups that the fit has not seen; {int(known.sum())} of its {known.size} rows have a "
+            f"{term.group!r} of the fit. Keep whole groups aside, or leave data= out."
+        )
+    return term.apart(newdata, complete)
+
+
+def unit_term(design: Design) -> int:
+    """The random term whose groups do not depend on each other; of crossed terms, the one of most groups."""
+    random = design.sample.rows.random
+    assert random is not None
+    units, sizes = random.apart(), [term.n_groups for term in random.terms]
+    pairs = [np.unique(np.stack([term.codes, units]), axis=1).shape[1] for term in random.terms]
+    count = np.unique(units).size
+    alike = [k for k, size in enumerate(sizes) if size == count == pairs[k]]
+    return alike[0] if alike else int(np.argmax(sizes))
 
 
 def at_known_modes(rows: Rows, modes: tuple[FloatArray, ...]) -> Rows:

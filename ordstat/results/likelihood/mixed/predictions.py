@@ -30,6 +30,7 @@ from ...target import Target
 from ..fitted import FittedLikelihood
 from ..standard_errors import UNCERTAIN, depends_on_infinite, limits_between, logit_limits, rule_at, symmetric_limits
 from .new_groups import tell_unknown
+from .updated import with_rows
 
 #: What random effects may be in a prediction.
 EFFECTS = ("mode", "zero", "marginal", "posterior")
@@ -60,6 +61,7 @@ def mixed_prediction(
     interval: str | None,
     level: float,
     cost: Any,
+    given: Any = None,
 ) -> pd.Series | pd.DataFrame:
     """`predict` of a fit with random effects; see there.
 
@@ -78,6 +80,10 @@ def mixed_prediction(
     if cost is not None and type != "class":
         raise OptionError(f"cost goes with type='class'; got type={type!r}.")
     target = mixed_target(r, newdata)
+    if given is not None:
+        if (se or interval is not None) and r.covariance != "model":
+            raise OptionError("Errors beside given= are those of the model: fit without vcov= and cluster=.")
+        r, target = with_rows(r, given, newdata, target)
     kind = _kind(r, target.rows, re)
     if re is None and kind == "marginal" and newdata is not None:
         tell_unknown(r.design.random, newdata, "; re='marginal' gives these without this warning")

@@ -12,6 +12,7 @@ from ....model.likelihood.marginal import Marginal
 from ...report.cells import p_value
 from ...report.render import Table
 from ..fitted import FittedLikelihood
+from .comparison import is_zero
 from .effects import variance_table
 
 #: Variance of the latent distributions; that of the cauchit is infinite.
@@ -43,7 +44,7 @@ def _test(r: FittedLikelihood, marginal: Marginal) -> str:
     """Likelihood ratio against no random effects, by the law of a variance at its boundary where there is one."""
     statistic, df = max(2.0 * (r.loglik - marginal.plain_loglik), 0.0), marginal.n_phi
     if df == 1:
-        p = 0.5 * float(chi2_tail(statistic, 1)) if statistic > 0.0 else 1.0
+        p = 0.5 * float(chi2_tail(statistic, 1)) if not is_zero(statistic, r.loglik) else 1.0
         return f"LR {statistic:.2f}, {_p(p)} (1/2 chi2(0) + 1/2 chi2(1))"
     return f"LR {statistic:.2f}, {_p(float(chi2_tail(statistic, df)))} (chi2({df}), conservative)"
 
@@ -59,19 +60,28 @@ def latent_shares(r: FittedLikelihood) -> dict[str, float]:
     Nakagawa, Johnson and Schielzeth (2017), with the variance of the latent distribution; nothing for links whose
     latent distribution has none, for families without a latent variable, and beside scale effects.
     """
+    found = latent_variances(r)
+    if found is None:
+        return {}
+    means, own = found
+    shares: dict[str, float] = {}
+    for term, mean in zip(r.design.random, means, strict=True):
+        shares[term.group] = shares.get(term.group, 0.0) + mean / (sum(means) + own)
+    return shares
+
+
+def latent_variances(r: FittedLikelihood) -> tuple[list[float], float] | None:
+    """Mean variance of z'b of each term, and that of the latent distribution; None where there is none of these."""
     marginal, rows = r.fit.marginal, r.design.sample.rows
     own = LATENT.get(r.family.link.name) if r.family.ordered else None
     if marginal is None or own is None or rows.random is None or rows.scale is not None:
-        return {}
+        return None
     weights = r.design.sample.case_weights
     means = [
         float(np.average(term.variances(effects.covariance), weights=weights))
         for term, effects in zip(rows.random.terms, marginal.terms, strict=True)
     ]
-    shares: dict[str, float] = {}
-    for term, mean in zip(r.design.random, means, strict=True):
-        shares[term.group] = shares.get(term.group, 0.0) + mean / (sum(means) + own)
-    return shares
+    return means, own
 
 
 def random_table(r: FittedLikelihood, level: float) -> Table:
@@ -113,8 +123,10 @@ def random_notes(r: FittedLikelihood) -> tuple[str, ...]:
             )
         size = r.design.sample.n / term.cells.size
         if marginal.quadrature == 1 and size < _SMALL and effects.deviations.max() > _LARGE:
+            crossed = not marginal.likelihood.model.structure.nested
+            instead = "crossed terms have no other" if crossed else "compare quadrature=9"
             notes.append(
                 f"{term.text}: groups have {size:.1f} rows on average, where Laplace's approximation makes a standard "
-                "deviation above 1 too small: compare quadrature=9."
+                f"deviation above 1 too small: {instead}."
             )
     return tuple(notes)

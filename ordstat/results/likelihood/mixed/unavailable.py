@@ -5,33 +5,28 @@ from __future__ import annotations
 from ....exceptions import UnavailableError
 from ....model.fit import LikelihoodFit
 
-#: Name of a method of the results -> what to use in its place.
+_MARGINS = "margins are distances from thresholds, and random effects move these by group", "errors(cv=)"
+_NULL = "a likelihood without any effects says nothing of the random ones", "anova() with the fit to compare with"
+
+#: Name of a method of the results -> why not, and what to use in its place.
 UNAVAILABLE = {
-    "augment": "predict()",
-    "power": "simulate() and ordfit()",
-    "score_test": "nominal_test()",
-    "brant": "nominal_test()",
-    "wild_bootstrap": "bootstrap()",
-    "gof": "loglik and aic",
-    "discrimination": "errors()",
-    "convergence": "certificate",
-    "margins": "errors()",
-    "delta_errors": "errors()",
-    "bounds": "errors()",
-    "reliability": "errors()",
-    "conformal": "errors()",
-    "importance": "drop1() or marginal_effects()",
-    "lr_chi2": "loglik of the fit without fixed effects beside it",
-    "lr_p_value": "loglik of the fit without fixed effects beside it",
-    "mcfadden": "loglik",
-    "nagelkerke": "loglik",
+    "score_test": ("its law is that of independent rows", "nominal_test() or scale_test(), by refits"),
+    "brant": ("it compares separate binary fits to independent rows", "nominal_test()"),
+    "wild_bootstrap": ("it turns the scores of independent clusters", "bootstrap(), which simulates random effects"),
+    "convergence": ("its digits are those of a likelihood in closed form", "certificate"),
+    "margins": _MARGINS,
+    "delta_errors": _MARGINS,
+    "bounds": ("bounds of errors take rows for independent, and rows of a group are not", "errors(cv=) or conformal()"),
+    "importance": ("shuffled rows would leave their groups", "drop1() or marginal_effects()"),
+    "lr_chi2": _NULL,
+    "lr_p_value": _NULL,
+    "mcfadden": ("it compares with a likelihood without any effects", "discrimination(), which has R2s"),
+    "nagelkerke": ("it compares with a likelihood without any effects", "discrimination(), which has R2s"),
 }
 
 
 def refuse_random_effects(fit: LikelihoodFit, name: str) -> None:
     """UnavailableError where a fit with random effects is asked for what it has not."""
     if fit.marginal is not None and name in UNAVAILABLE:
-        instead = UNAVAILABLE[name]
-        raise UnavailableError(
-            f".{name} is not available of a fit with random effects{f': use {instead}' if instead else ''}."
-        )
+        why, instead = UNAVAILABLE[name]
+        raise UnavailableError(f".{name} is not available of a fit with random effects, as {why}: use {instead}.")

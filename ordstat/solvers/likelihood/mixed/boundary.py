@@ -82,7 +82,7 @@ def _canonical(model: MixedModel, psi: FloatArray) -> FloatArray:
     """psi with every Lambda the Cholesky factor of its covariance: a pivot of 0 has a column of zeros."""
     parts = []
     for term, Lambda in zip(model.terms, model.factors(psi[model.n_fixed :]), strict=True):
-        parts.append(_semidefinite_factor(Lambda @ Lambda.T)[term.entries] if term.correlated else Lambda[term.entries])
+        parts.append(semidefinite_factor(Lambda @ Lambda.T)[term.entries] if term.correlated else Lambda[term.entries])
     phi = np.concatenate(parts)
     phi = np.where(np.abs(phi) < _SMALL, np.where(_diagonals(model), 0.0, phi), phi)
     out = np.concatenate([psi[: model.n_fixed], phi])
@@ -90,7 +90,7 @@ def _canonical(model: MixedModel, psi: FloatArray) -> FloatArray:
     return out
 
 
-def _semidefinite_factor(matrix: FloatArray) -> FloatArray:
+def semidefinite_factor(matrix: FloatArray) -> FloatArray:
     """Lower triangular, a column of zeros for every pivot that is (nearly) 0."""
     left, out = matrix.copy(), np.zeros_like(matrix)
     for j in range(len(matrix)):
