@@ -80,10 +80,10 @@ class OrdinalBoosting(Method):
     number of levels. The rounds start from a ridge cumulative model, so that trees learn what it misses, and end where
     cross-validation says.
 
-    Factors without an order are categories, cut where the order of G / (V + penalty) says (Fisher 1958); ordered ones,
-    and those of two levels, are numbers. With `na_action="keep"` missing values go to the side where they gain more, and
-    where a node had none to that of most of its rows; the ridge model takes the mean for them, and the first category as
-    its base. New levels are refused: set them missing to predict for them.
+    Factors without an order are categories, cut in the order of G / (V + penalty) (Fisher 1958); ordered ones, and
+    those of two levels, are numbers. With `na_action="keep"` missing values go to the side where they gain more, and
+    where a node had none to that of most of its rows; the ridge model takes the mean for them, and the first category
+    as its base. New levels are refused: set them missing to predict for them.
 
     Parameters
     ----------
