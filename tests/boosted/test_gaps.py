@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import CumulativeLink, DataError, OptionError, OrdinalClassifier, compare, load, ordfit
+from ordstat import CumulativeLink, DataError, DataWarning, OptionError, OrdinalClassifier, compare, load, ordfit
 
 from . import naive
 
@@ -215,10 +215,12 @@ def test_doubtful_input(frame):
 
 
 def test_a_column_without_a_value_says_nothing(frame):
-    fit = fitted(frame.assign(b=np.nan), rounds=20, **PLAIN)
+    with pytest.warns(DataWarning, match="Columns without a value in the rows used: 'b'"):
+        fit = fitted(frame.assign(b=np.nan), rounds=20, **PLAIN)
     without = fitted(frame, "y ~ a + f + g", rounds=20, **PLAIN)
     np.testing.assert_allclose(fit.predict(type="score"), without.predict(type="score"), atol=1e-12)
-    assert fitted(frame.assign(b=np.nan), rounds=3, depth=1).predict(frame).notna().all()
+    with pytest.warns(DataWarning, match="without a value"):
+        assert fitted(frame.assign(b=np.nan), rounds=3, depth=1).predict(frame).notna().all()
 
 
 def test_two_levels_are_binary_logistic_boosting_with_gaps(frame):
