@@ -244,3 +244,17 @@ def test_the_classifier_takes_missing_values(frame):
         OrdinalClassifier("logit").fit(X, y)
     with pytest.raises(ValueError, match="infinity"):
         OrdinalClassifier("ordboost").fit(X.assign(a=np.inf), y)
+
+
+def test_the_classifier_takes_categories(frame):
+    X, y = frame[["a", "b", "f", "g"]], frame["y"]
+    model = OrdinalClassifier("ordboost", rounds=20, depth=2).fit(X, y)
+    same = fitted(frame, rounds=20, depth=2)
+    assert model.predict(X).tolist() == same.predict().tolist()
+    assert model.results_.design.sample.categories.tolist() == [0, 0, 6, 0]
+    np.testing.assert_allclose(model.feature_importances_, same.importance()["importance"].loc[list("abfg")])
+    assert pickle.loads(pickle.dumps(model)).predict(X.iloc[::-1]).tolist() == model.predict(X)[::-1].tolist()
+    with pytest.raises(DataError, match="'f' has a level the fit has not seen: 'z'"):
+        model.predict(X.assign(f="z"))
+    with pytest.raises(DataError, match="columns that are not numeric: 'f'"):
+        OrdinalClassifier("logit").fit(X, y)
