@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Self, cast
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -19,6 +19,7 @@ from .api import fit_design
 from .checks import generator
 from .design.build import from_arrays
 from .design.constraints import constrained
+from .encoded import Encoding, refuse_text
 from .exceptions import DataError, OptionError
 from .grouped import Grouping
 from .labels import check_classes, finite, known_codes, label_array, mean_absolute_rank_error, ranked, validated
@@ -41,7 +42,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     It works in Pipeline, GridSearchCV, cross_val_score, clone and pickle; `decision_function` serves calibration and
     tuned thresholds, `coef_` and `feature_importances_` the selection of columns. X is numeric: encode text first, or
-    use `ordfit`, which takes a formula. Sparse matrices are refused, and missing values by all methods but "ordboost".
+    use `ordfit`, which takes a formula. Sparse matrices are refused. Only "ordboost" takes missing values, and text and
+    categoricals in a frame.
 
     Parameters
     ----------
@@ -220,12 +222,15 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         grouping = self._grouping()
         frame = pd.DataFrame() if grouping is None else grouping.frame(X)
         X = X if grouping is None else grouping.fixed(frame)
-        _refuse_text(X)
+        self._encoding = Encoding.of(X) if method.needs.categories else Encoding({})
+        X = self._encoding(X)
         X, y, order = validated(self, X, y, stacklevel=4, memory="C", gaps=self._takes_gaps())
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         check_classes(y if weights is None else y[weights > 0], method)
         if grouping is None:
             design = from_arrays(self._named(X), pd.Series(ranked(y, order)), weights=weights, gaps=self._takes_gaps())
+            categories = self._encoding.counts(design.names)
+            design = replace(design, sample=replace(design.sample, categories=categories))
         else:
             design = grouping.design(frame, X, ranked(y, order), weights)
             self.feature_names_in_, self.n_features_in_ = np.array(frame.columns, dtype=object), frame.shape[1]
@@ -267,7 +272,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "_held"):
             return self._first_batch(X, y, classes, sample_weight)
         if not self._is_plain(X, y):
-            _refuse_text(X)
+            refuse_text(X)
             X, y = validate_data(self, X, y, reset=False, dtype=np.float64, order="C")
         codes = known_codes(y, self.levels_)
         if codes.min() < 0:
@@ -405,7 +410,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         frame = grouping.frame(X)
         if [*frame.columns] != [*self.feature_names_in_]:
             raise DataError(f"X must have the columns of the fit, {[*self.feature_names_in_]}; got {[*frame.columns]}.")
-        _refuse_text(grouping.fixed(frame))
+        refuse_text(grouping.fixed(frame))
         values = np.asarray(grouping.fixed(frame), dtype=np.float64)
         if not np.isfinite(values).all():
             raise DataError("X has missing or infinite values: leave these rows out.")
@@ -422,7 +427,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any) -> tuple[Any, Any]:
         """The results, and X as they take it."""
         check_is_fitted(self)
-        _refuse_text(X)
+        X = self._encoding(X)
         allowed = finite(self._takes_gaps())
         X = validate_data(self, X, reset=False, dtype=np.float64, order="C", ensure_all_finite=allowed)
         return self.results_, self._named(X)
@@ -464,25 +469,6 @@ def _generator(random_state: Any) -> np.random.Generator:
 
 
 # Rows
-
-
-def _refuse_text(X: Any) -> None:
-    """DataError naming the columns of a frame that are not numeric: codes of categories are no numbers."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
-        return
-    kinds = {name: dtype for name, dtype in frame.schema.items() if not _is_numeric(dtype)}
-    if kinds:
-        shown = ", ".join(f"{name!r} ({dtype})" for name, dtype in kinds.items())
-        raise DataError(
-            f"X has columns that are not numeric: {shown}. Encode them (such as OneHotEncoder in a Pipeline), or use "
-            "ordfit with a formula, which codes categories itself."
-        )
-
-
-def _is_numeric(dtype: Any) -> bool:
-    # Objects may be numbers; scikit-learn tries them one by one.
-    return bool(dtype.is_numeric()) or isinstance(dtype, (nw.Boolean, nw.Object, nw.Unknown))
 
 
 def _case_weights(sample_weight: Any, X: FloatArray) -> FloatArray:

@@ -173,7 +173,7 @@ def complete(
     )
     design = kept.design(
         replace(_add_offset(built.rows, kept), random=random_rows),
-        (*notes, *random_notes),
+        (*notes, *random_notes, *_without_values(built.location)),
         spec.sharing(built.nominal.terms),
         formula=recipe.formula,
         names=built.location.names,
@@ -256,6 +256,13 @@ def _check_sizes(part: Assembled) -> None:
             f"Column {part.names[bad[0]]!r} reaches {np.abs(matrix[:, bad[0]]).max():g}: rescale it, so that its "
             "squares neither overflow nor vanish."
         )
+
+
+def _without_values(part: Assembled) -> tuple[str, ...]:
+    """A note on columns whose values are all missing."""
+    suspects = np.flatnonzero(np.isnan(part.squares))
+    names = [part.names[j] for j in suspects if np.isnan(part.matrix[:, j]).all()]
+    return (f"Columns without a value in the rows used: {shown_labels(names)}.",) if names else ()
 
 
 def _categorical_terms(part: Part, codings: Mapping[str, Coding]) -> tuple[str, ...]:

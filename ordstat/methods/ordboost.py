@@ -17,7 +17,6 @@ from ..model.boosted.fit import BoostedFit, HeldOut
 from ..model.boosted.trees import BoostedTrees
 from ..model.costs import CostField
 from ..model.fit import Certificate, Trace
-from ..model.latent_rule import LatentRule
 from ..model.likelihood.links import LINKS
 from ..model.sample import Rows, Sample
 from ..results.rankers.boosted import BoostedResults
@@ -81,6 +80,11 @@ class OrdinalBoosting(Method):
     number of levels. The rounds start from a ridge cumulative model, so that trees learn what it misses, and end where
     cross-validation says.
 
+    Factors without an order are categories, cut in the order of G / (V + penalty) (Fisher 1958); ordered ones, and
+    those of two levels, are numbers. With `na_action="keep"` missing values go to the side where they gain more, and
+    where a node had none to that of most of its rows; the ridge model takes the mean for them, and the first category
+    as its base. New levels are refused: set them missing to predict for them.
+
     Parameters
     ----------
     loss : {"likelihood", "logistic", "exponential"}
@@ -101,6 +105,10 @@ class OrdinalBoosting(Method):
     linear_start : bool
         Whether H starts from a cumulative model with a ridge penalty of 2^-4, ..., 2^10 chosen by cross-validation, or
         from 0.
+    parallel : bool
+        False gives a leaf a value for every threshold, P(y > k | x) = 1 / (1 + exp(theta_k - H_k(x))), put in order for
+        each row; with loss="logistic". Cuts are those of the thresholds' slopes summed with signs that are drawn anew
+        in every round (Iosipoi & Vakhrushev 2022), so that the work hardly depends on K.
     penalty : float
         Of the squared values of leaves, 0 or more.
     min_weight : float or None
@@ -134,6 +142,7 @@ class OrdinalBoosting(Method):
     subsample: float = option(0.7, number, above=0.0, most=1.0)
     column_share: float | None = option(None, _column_share)
     linear_start: bool = option(True, lambda name, value, of: flag(name, value))
+    parallel: bool = option(True, lambda name, value, of: flag(name, value))
     penalty: float = option(1.0, number, least=0.0)
     min_weight: float | None = option(None, _weight)
     folds: int | None = option(None, _folds)
@@ -154,11 +163,14 @@ class OrdinalBoosting(Method):
         super().__post_init__()
         if self.loss != "likelihood" and self.link != "logit":
             raise OptionError(f"link={self.link!r} goes with loss='likelihood'; loss={self.loss!r} has the logit.")
+        if not self.parallel and self.loss != "logistic":
+            raise OptionError(f"parallel=False goes with loss='logistic'; got loss={self.loss!r}.")
 
     @property
     def draws(self) -> bool:
         """True: rows, columns and folds are drawn."""
-        return self.subsample < 1 or self.column_share != 1 or self.selects or self.linear_start
+        drawn = self.subsample < 1 or self.column_share != 1 or not self.parallel
+        return drawn or self.selects or self.linear_start
 
     @property
     def modal(self) -> bool:
@@ -208,6 +220,8 @@ class OrdinalBoosting(Method):
         progress : callable(step, total, message), optional
         """
         self.check(sample)
+        if sample.restrictions is not None and not self.parallel:
+            raise OptionError("constraints= go with parallel=True: leaves have one value there. Take one of them out.")
         training = self._training(sample)
         with one_blas_thread():
             penalty, held_out = self._chosen(training, rng, progress)
@@ -217,7 +231,7 @@ class OrdinalBoosting(Method):
             booster = training.booster(self.settings(training, depth), start, weights, rng)
             for _ in range(self._length(held_out)):
                 booster.add()
-            trees = BoostedTrees.of(start.start, training.data.bins.cuts, booster.trees)
+            trees = booster.sum_of(start.start)
             return self._fitted(sample, training, booster, trees, penalty, held_out)
 
     def more(self, sample: Sample, fit: BoostedFit, rounds: int, progress: Progress | None = None) -> BoostedFit:
@@ -235,7 +249,7 @@ class OrdinalBoosting(Method):
         booster.repeat(fit.trees, fit.losses, fit.thetas)
         for _ in range(rounds):
             booster.add()
-        trees = replace(fit.trees, trees=tuple(booster.trees))
+        trees = booster.sum_of(start.start)
         return self._fitted(sample, training, booster, trees, fit.ridge, fit.held_out)
 
     def truncated(self, sample: Sample, fit: BoostedFit, rounds: int) -> BoostedFit:
@@ -261,12 +275,12 @@ class OrdinalBoosting(Method):
                 fit.trees.add(rows, scores, made, stage)
             made = stage
             theta, _ = training.best_thresholds(sums[0], fit.thetas[stage])
-            rule = LatentRule(fit.trees, theta, training.loss.family, self.cost_matrix)
-            yield [rule.codes(rows, scores) for rows, scores in zip(targets, sums[1:], strict=True)]
+            rule = training.loss.rule(fit.trees.upto(stage), theta, self.cost_matrix)
+            yield [rule.codes(rows, H if self.parallel else None) for rows, H in zip(targets, sums[1:], strict=True)]
 
     def staged_losses(self, sample: Sample, fit: BoostedFit) -> FloatArray:
         """(T+1,) mean loss of a sample before the first and after every round."""
-        loss, scores = loss_of(self.loss, self.link), fit.trees.start(sample.rows)
+        loss, scores = loss_of(self.loss, self.link, self.parallel), fit.trees.start(sample.rows)
         y, weights = sample.y.astype(np.int32), sample.case_weights
         found = np.empty(fit.losses.size)
         for t, theta in enumerate(fit.thetas):
@@ -275,7 +289,8 @@ class OrdinalBoosting(Method):
         return found
 
     def _training(self, sample: Sample) -> Training:
-        return Training.of(as_rows(sample), loss_of(self.loss, self.link), type(self).__name__)
+        loss = loss_of(self.loss, self.link, self.parallel)
+        return Training.of(as_rows(sample), loss, type(self).__name__)
 
     def _length(self, held_out: HeldOut | None) -> int:
         if self.rounds != "cv":
@@ -329,10 +344,10 @@ class OrdinalBoosting(Method):
         losses = np.array([*booster.losses, booster.mean_loss()])
         # The rest is filled in by `_with`.
         fit = BoostedFit(
-            rule=LatentRule(trees, booster.theta, training.loss.family, self.cost_matrix),
+            rule=training.loss.rule(trees, booster.theta, self.cost_matrix),
             certificate=_certificate(np.inf, losses, None),
             trace=Trace(iterations=booster.made, objective=losses, message=""),
-            scores=booster.scores,
+            scores=booster.scores,  # of all rows below
             trees=trees,
             kept=booster.made,
             depth=booster.settings.depth,
@@ -352,7 +367,7 @@ class OrdinalBoosting(Method):
         trees, made = fit.trees.upto(fit.kept), len(fit.trees.trees)
         scores = trees(training.rows) if scores is None else scores
         theta, slope = training.best_thresholds(scores, fit.thetas[fit.kept])
-        rule = LatentRule(trees, theta, training.loss.family, self.cost_matrix)
+        rule = training.loss.rule(trees, theta, self.cost_matrix)
         used = f"{made} rounds" + (f", the first {fit.kept} used" if fit.kept < made else "")
         return replace(
             fit,
@@ -369,7 +384,7 @@ class OrdinalBoosting(Method):
         columns = "60% (five at least)" if self.column_share is None else f"{self.column_share:.0%}"
         link = f", {self.link} link" if self.loss == "likelihood" else ""
         return (
-            ("Loss", _LOSSES[self.loss] + link),
+            ("Loss", _LOSSES[self.loss] + link + ("" if self.parallel else ", a leaf value for each")),
             ("Rounds", used + (how if self.rounds == "cv" else "")),
             ("Depth", f"{fit.depth}" + ("" if is_whole(self.depth) else how)),
             ("Learning rate", f"{self.learning_rate:g}"),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import CumulativeLink, DataError, OptionError, OrdinalClassifier, compare, load, ordfit
+from ordstat import CumulativeLink, DataError, DataWarning, OptionError, OrdinalClassifier, compare, load, ordfit
 
 from . import naive
 
@@ -215,10 +215,12 @@ def test_doubtful_input(frame):
 
 
 def test_a_column_without_a_value_says_nothing(frame):
-    fit = fitted(frame.assign(b=np.nan), rounds=20, **PLAIN)
+    with pytest.warns(DataWarning, match="Columns without a value in the rows used: 'b'"):
+        fit = fitted(frame.assign(b=np.nan), rounds=20, **PLAIN)
     without = fitted(frame, "y ~ a + f + g", rounds=20, **PLAIN)
     np.testing.assert_allclose(fit.predict(type="score"), without.predict(type="score"), atol=1e-12)
-    assert fitted(frame.assign(b=np.nan), rounds=3, depth=1).predict(frame).notna().all()
+    with pytest.warns(DataWarning, match="without a value"):
+        assert fitted(frame.assign(b=np.nan), rounds=3, depth=1).predict(frame).notna().all()
 
 
 def test_two_levels_are_binary_logistic_boosting_with_gaps(frame):
@@ -242,3 +244,17 @@ def test_the_classifier_takes_missing_values(frame):
         OrdinalClassifier("logit").fit(X, y)
     with pytest.raises(ValueError, match="infinity"):
         OrdinalClassifier("ordboost").fit(X.assign(a=np.inf), y)
+
+
+def test_the_classifier_takes_categories(frame):
+    X, y = frame[["a", "b", "f", "g"]], frame["y"]
+    model = OrdinalClassifier("ordboost", rounds=20, depth=2).fit(X, y)
+    same = fitted(frame, rounds=20, depth=2)
+    assert model.predict(X).tolist() == same.predict().tolist()
+    assert model.results_.design.sample.categories.tolist() == [0, 0, 6, 0]
+    np.testing.assert_allclose(model.feature_importances_, same.importance()["importance"].loc[list("abfg")])
+    assert pickle.loads(pickle.dumps(model)).predict(X.iloc[::-1]).tolist() == model.predict(X)[::-1].tolist()
+    with pytest.raises(DataError, match="'f' has a level the fit has not seen: 'z'"):
+        model.predict(X.assign(f="z"))
+    with pytest.raises(DataError, match="columns that are not numeric: 'f'"):
+        OrdinalClassifier("logit").fit(X, y)

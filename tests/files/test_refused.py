@@ -294,6 +294,18 @@ def test_trees_that_lead_astray(method, name, tmp_path, refuses):
             load(tmp_path / "fit.ordstat").predict(bands)
 
 
+def test_sets_of_categories_that_are_not_there(tmp_path, refuses):
+    data = datasets.quadratic_bands(100, seed=1).assign(f=np.tile(list("pqrst"), 20))
+    ordfit("rank ~ x1 + f", data, "ordboost", rounds=3, linear_start=False).save(tmp_path / "fit.ordstat")
+    inside = members((tmp_path / "fit.ordstat").read_bytes())
+    tree = json.loads(inside["fit.json"])
+    entry = objects(tree, "trees.ValueTree")[0]
+    member = f"arrays/{entry['bin']['array']}.npy"
+    bins = np.load(io.BytesIO(inside[member]))
+    wrong = np.full_like(bins, -1000)
+    refuses(zipped((inside | {member: array_bytes(wrong)}).items()), "its ValueTree does not hold together")
+
+
 def test_trees_of_scikit_learn_that_lead_astray(tmp_path, refuses):
     fitted("random forest").save(tmp_path / "fit.ordstat")
     inside = members((tmp_path / "fit.ordstat").read_bytes())

@@ -18,10 +18,15 @@ from scipy.special import expit
 
 from ..._typing import AnyArray, FloatArray
 from ...compiled.logitslopes import logit_slopes, logit_thresholds
+from ...model.boosted.separate import SeparateAbove
+from ...model.costs import CostMatrix
+from ...model.cumulative_rule import CumulativeRule
+from ...model.latent_rule import LatentRule
 from ...model.likelihood.cumulative import Cumulative
 from ...model.likelihood.interval_probability import Interval
 from ...model.likelihood.links import LINKS
 from ...model.row_blocks import CACHED, row_blocks
+from ...model.rules import Potential
 
 _NONE = np.empty(0)
 #: Least curvature of a row where a likelihood is not concave.
@@ -62,6 +67,12 @@ class CumulativeLoss(ABC):
 
     #: The line search of a leaf is that of the exponential loss, rather than Newton's step.
     logarithmic: ClassVar[bool] = False
+    #: Scores are one for each threshold.
+    separate: ClassVar[bool] = False
+
+    def rule(self, trees: Potential, theta: FloatArray, cost: CostMatrix) -> LatentRule | CumulativeRule:
+        """The rank of least expected cost by a sum of trees and thresholds."""
+        return LatentRule(trees, theta, self.family, cost)
 
     @property
     def family(self) -> Cumulative:
@@ -176,7 +187,7 @@ class AllThresholds(CumulativeLoss):
         self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray
     ) -> tuple[float, FloatArray, FloatArray]:
         loss, g, h = 0.0, np.empty(H.size), np.empty(H.size)
-        for some in row_blocks(H.size, theta.size, CACHED):
+        for some in row_blocks(len(y), theta.size, CACHED):
             gaps = H[some, None] - theta
             above = y[some, None] > np.arange(theta.size)
             p = expit(gaps)
@@ -194,6 +205,41 @@ class AllThresholds(CumulativeLoss):
             gradient += weights[some] @ (p - (y[some, None] <= np.arange(theta.size)))
             diagonal += weights[some] @ (p * (1.0 - p))
         return Curvature(gradient, diagonal, np.zeros(theta.size))
+
+
+@dataclass(frozen=True)
+class SeparateThresholds(CumulativeLoss):
+    """The same of scores (N, K-1), one for each threshold, or (N,) for all of them: K-1 logistic losses."""
+
+    separate: ClassVar[bool] = True
+
+    def rule(self, trees: Potential, theta: FloatArray, cost: CostMatrix) -> CumulativeRule:
+        return CumulativeRule(SeparateAbove(trees, theta), cost)
+
+    def slopes(
+        self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """The weighted loss of rows, and slopes and curvatures (N, K-1)."""
+        gaps = _by_threshold(H) - theta
+        above = y[:, None] > np.arange(theta.size)
+        p = expit(gaps)
+        each = np.logaddexp(0.0, np.where(above, -gaps, gaps)).sum(axis=1)
+        return float(w @ each if w.size else each.sum()), p - above, p * (1.0 - p)
+
+    def by_thresholds(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> Curvature:
+        _, g, h = self.slopes(y, w, H, theta)
+        weights = w if w.size else np.ones(len(y))
+        return Curvature(-(weights @ g), weights @ h, np.zeros(theta.size))
+
+    def stepped(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> tuple[FloatArray, float]:
+        """Newton's steps, of 1 at most: thresholds of their own scores need no order."""
+        found = self.by_thresholds(y, w, H, theta)
+        return theta - np.clip(found.newton(), -1.0, 1.0), float(np.abs(found.gradient).max())
+
+
+def _by_threshold(H: FloatArray) -> FloatArray:
+    """(N, K-1), or (N, 1), scores."""
+    return H[:, None] if H.ndim == 1 else H
 
 
 @dataclass(frozen=True)
@@ -240,8 +286,10 @@ class Exponential(CumulativeLoss):
 LOSSES = ("likelihood", "logistic", "exponential")
 
 
-def loss_of(name: str, link: str) -> CumulativeLoss:
-    """The loss of a name."""
+def loss_of(name: str, link: str, parallel: bool = True) -> CumulativeLoss:
+    """The loss of a name; of scores of their own for each threshold where these are not `parallel`."""
+    if not parallel:
+        return SeparateThresholds()
     others: dict[str, Any] = {"logistic": AllThresholds, "exponential": Exponential}
     if name in others:
         found: CumulativeLoss = others[name]()

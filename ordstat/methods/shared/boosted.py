@@ -13,6 +13,7 @@ from ...model.distinct import distinct_places
 from ...model.sample import Rows, Sample
 from ...solvers.boosted.bins import MOST_CATEGORIES, Bins
 from ...solvers.boosted.rounds import Binned, Booster, Settings, best_thresholds
+from ...solvers.boosted.separate import SeparateBooster
 from .folds import held_weights, part_of_rows
 from .indicators import Indicators
 from .linear_start import MOST_ROWS, Linear, best_penalty, ridge
@@ -124,14 +125,14 @@ class Training:
 
     def booster(self, settings: Settings, start: Linear, weights: FloatArray, rng: np.random.Generator) -> Booster:
         """A booster before its first round."""
-        return Booster(
-            data=replace(self.data, weights=weights),
-            loss=self.loss,
-            settings=settings,
-            rng=rng,
-            scores=self._with_offset(start.start(self.sample.X)[self.places]),
-            theta=start.theta,
-        )
+        H = self._with_offset(start.start(self.sample.X)[self.places])
+        data = replace(self.data, weights=weights)
+        if self.loss.separate:
+            scores = np.repeat(H[:, None], start.theta.size, axis=1)
+            return SeparateBooster(
+                data=data, loss=self.loss, settings=settings, rng=rng, scores=scores, theta=start.theta
+            )
+        return Booster(data=data, loss=self.loss, settings=settings, rng=rng, scores=H, theta=start.theta)
 
     def _with_offset(self, H: FloatArray, some: IntArray | slice = slice(None)) -> FloatArray:
         """Scores of some of the rows, their offsets added."""

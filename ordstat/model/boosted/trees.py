@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 
@@ -129,7 +130,7 @@ class BoostedTrees:
         """The start."""
         return LinearStart(self.slopes, self.missing, self.effects)
 
-    def upto(self, rounds: int) -> BoostedTrees:
+    def upto(self, rounds: int) -> Self:
         """With the first trees alone."""
         return replace(self, trees=self.trees[:rounds])
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..._typing import AnyArray, FloatArray, IntArray
 from ...compiled.boost import grow
 from ...compiled.boostvalues import add_binned
+from ...model.boosted.linear import LinearStart
 from ...model.boosted.trees import BoostedTrees, ValueTree
 from ...model.row_blocks import CACHED, row_blocks
 from .bins import Bins
@@ -18,7 +19,7 @@ _NONE = np.empty(0)
 #: Rounds from one step of the thresholds to the next.
 EVERY = 10
 #: Largest step of a leaf, before the learning rate, and least curvature of one.
-_LONGEST, _FLATTEST = 4.0, 1e-3
+LONGEST, _FLATTEST = 4.0, 1e-3
 #: Steps to the best thresholds at most, and the largest slope of a row there.
 _MOST_STEPS = 200
 # A mean held-out loss after which there is nothing to learn.
@@ -169,7 +170,7 @@ class Booster:
         """Take over rounds that were made before, on the same rows."""
         for tree in trees.trees:
             self._add(tree)
-        self.trees.extend(trees.trees)
+            self.trees.append(tree)
         self.losses.extend(losses[:-1].tolist())
         self.thetas.extend(thetas[:-1])
         self.theta = thetas[-1]
@@ -178,9 +179,19 @@ class Booster:
         """Of the training rows, now."""
         return self.loss.value(self.data.y, self._weights, self.scores, self.theta) / self.data.total
 
+    def sum_of(self, start: LinearStart) -> BoostedTrees:
+        """The trees after a start."""
+        return BoostedTrees.of(start, self.data.bins.cuts, self.trees)
+
     def _tree(self, g: FloatArray, h: FloatArray) -> ValueTree:
+        tree = self._grown(*self._drawn_rows(), g, h)
+        tree.value[:] *= self.settings.learning_rate
+        self._add(tree)
+        return tree
+
+    def _grown(self, rows: AnyArray, weights: FloatArray, g: FloatArray, h: FloatArray) -> ValueTree:
+        """A tree of Newton steps on some of the rows."""
         data, s, bins, out = self.data, self.settings, self.data.bins, self._out
-        rows, weights = self._drawn_rows()
         made = grow(
             bins.codes,
             bins.counts,
@@ -198,7 +209,7 @@ class Booster:
             s.penalty,
             _FLATTEST,
             self.loss.logarithmic,
-            _LONGEST,
+            LONGEST,
             out.column,
             out.bin,
             out.child,
@@ -208,10 +219,7 @@ class Booster:
             out.gain,
             out.weight,
         )
-        out.value[:made] *= s.learning_rate
-        tree = out.upto(made)
-        self._add(tree)
-        return tree
+        return out.upto(made)
 
     def _add(self, tree: ValueTree) -> None:
         """Add the values of a tree to the scores."""

@@ -1,0 +1,123 @@
+"""`ordboost` with a leaf value for every threshold."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+
+from ordstat import OptionError, OrdinalBoosting, load, ordfit
+from ordstat.model.sample import Rows, Sample
+
+from . import naive
+
+PLAIN = {"loss": "logistic", "subsample": 1.0, "column_share": 1.0, "linear_start": False, "depth": 2}
+
+
+def spread(n, seed=0):
+    """Five levels, whose spread grows with b: effects are not parallel."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 3)).round(1)
+    H = x[:, 0] + 0.7 * np.exp(0.8 * x[:, 1]) * rng.logistic(size=n)
+    return pd.DataFrame(x, columns=list("abc")).assign(y=np.digitize(H, [-2.0, -0.7, 0.7, 2.0]))
+
+
+def plain_booster(codes, y, K, w, rounds, rate, rng, grower):
+    """(N, K-1) scores and the thresholds of rounds by plain loops over thresholds."""
+    H, n = np.zeros((y.size, K - 1)), w.sum()
+    below = (np.cumsum(np.bincount(y, w, K))[:-1] + 0.25) / (n + 0.5)
+    theta = np.log(below / (1 - below))
+    for t in range(1, rounds + 1):
+        slopes = [expit(H[:, k] - theta[k]) - (y > k) for k in range(K - 1)]
+        curvatures = [expit(H[:, k] - theta[k]) * expit(theta[k] - H[:, k]) for k in range(K - 1)]
+        signs = rng.choice([-1.0, 1.0], K - 1)
+        g = sum(sign * slope for sign, slope in zip(signs, slopes, strict=True))
+        tree = grower.tree(np.arange(y.size), g, sum(curvatures), w)
+        for leaf in tree.leaves():
+            inside = np.array([reached(tree, codes[:, i]) is leaf for i in range(y.size)])
+            for k in range(K - 1):
+                G, V = (w * slopes[k])[inside].sum(), (w * curvatures[k])[inside].sum()
+                H[inside, k] += rate * np.clip(-G / (V + 1.0), -4, 4)
+        if t % 10 == 0:
+            for k in range(K - 1):
+                p = expit(H[:, k] - theta[k])
+                theta[k] += np.clip((w * (p - (y > k))).sum() / ((w * p * (1 - p)).sum() + 1e-6), -1, 1)
+    return H, theta
+
+
+def reached(node, codes):
+    return node if node.column is None else reached(node.children[int(codes[node.column] not in node.left)], codes)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_round_is_that_of_a_plain_booster(weighted):
+    frame = spread(150)
+    y = frame["y"].to_numpy()
+    w = np.random.default_rng(1).integers(1, 4, y.size).astype(float) if weighted else np.ones(y.size)
+    codes = np.stack([np.unique(frame[name], return_inverse=True)[1] for name in "abc"])
+    X = np.stack([np.unique(frame[name])[code] for name, code in zip("abc", codes, strict=True)], axis=1)
+    method = OrdinalBoosting(rounds=25, parallel=False, **PLAIN)
+    sample = Sample(rows=Rows(X=X), y=y, n_levels=5, weights=w if weighted else None)
+    fit = method.fit(sample, np.random.default_rng(3))
+    grower = naive.Grower(codes=codes, depth=2, least=5.0)
+    H, theta = plain_booster(codes, y, 5, w, 25, 0.05, np.random.default_rng(3), grower)
+    np.testing.assert_allclose(fit.trees(sample.rows), H, atol=1e-9)
+    np.testing.assert_allclose(fit.thetas[-1], theta, atol=1e-9)
+
+
+def test_of_two_levels_it_is_the_parallel_model():
+    frame = spread(300)
+    frame["y"] = frame["y"] > 1
+    fits = [
+        ordfit("y ~ a + b + c", frame, "ordboost", rounds=30, parallel=parallel, **PLAIN) for parallel in (False, True)
+    ]
+    np.testing.assert_allclose(*(fit.predict(type="prob") for fit in fits), atol=1e-10)
+    np.testing.assert_allclose(*(fit.rounds["loss"] for fit in fits), rtol=1e-10)
+
+
+def test_it_learns_a_spread_that_one_score_cannot():
+    train, new = spread(800), spread(3000, 1)
+    losses = [
+        ordfit("y ~ a + b + c", train, "ordboost", loss="logistic", parallel=parallel).errors(new)["new data"]
+        for parallel in (True, False)
+    ]
+    assert losses[1]["log-loss"] < losses[0]["log-loss"] - 0.1
+    assert losses[1]["ranked probability score"] < losses[0]["ranked probability score"] - 0.02
+
+
+def test_probabilities_are_in_order_and_the_fit_is_whole(tmp_path):
+    train, new = spread(300), spread(500, 1)
+    separate = {"parallel": False, "loss": "logistic"}
+    options = separate | {"depth": 3, "learning_rate": 0.4, "min_weight": 1.0, "seed": 4}
+    fit = ordfit("y ~ a + b + c", train, "ordboost", rounds=60, **options)
+    p = fit.predict(new, type="prob").to_numpy()
+    assert p.min() >= 0 and np.allclose(p.sum(axis=1), 1.0)
+    raw = expit(fit.fit.trees(fit.design.spec.rebuild(new).rows) - fit.fit.rule.above.theta)
+    assert (np.diff(raw, axis=1) > 0).any()  # there was something to put in order
+    np.testing.assert_allclose(np.sort(raw, axis=1)[:, ::-1], 1.0 - np.cumsum(p, axis=1)[:, :-1], atol=1e-12)
+    assert fit.predict(new).cat.codes.tolist() == (raw > 0.5).sum(axis=1).tolist()
+    assert fit.certificate.reached
+    fit.save(tmp_path / "fit.ordstat")
+    np.testing.assert_array_equal(load(tmp_path / "fit.ordstat").predict(new, type="prob"), p)
+    short = ordfit("y ~ a + b + c", train, "ordboost", rounds=25, **options)
+    np.testing.assert_allclose(short.more(35).predict(new, type="prob"), p, atol=1e-9)
+    np.testing.assert_allclose(fit.at(25).predict(new, type="prob"), short.predict(new, type="prob"), atol=1e-9)
+    staged = dict(fit.staged(new, "class", every=25))
+    assert staged[25].tolist() == short.predict(new).tolist()
+    assert fit.stopped_early(new).fit.kept <= 60
+    jobs = [ordfit("y ~ a + b + c", train, "ordboost", n_jobs=n, max_rounds=60, **separate) for n in (1, 2)]
+    pd.testing.assert_frame_equal(*(one.rounds for one in jobs))
+
+
+def test_with_gaps_and_categories():
+    train = spread(400).assign(f=np.tile(list("pqrs"), 100))
+    train.loc[::7, "a"] = np.nan
+    options = {"parallel": False, "loss": "logistic", "rounds": 20, "na_action": "keep"}
+    fit = ordfit("y ~ a + b + f", train, "ordboost", **options)
+    assert fit.predict(train.assign(b=np.nan), type="prob").notna().all(axis=None)
+
+
+def test_what_goes_with_it():
+    with pytest.raises(OptionError, match="parallel=False goes with loss='logistic'; got loss='likelihood'"):
+        OrdinalBoosting(parallel=False)
+    with pytest.raises(OptionError, match="constraints= go with parallel=True"):
+        ordfit("y ~ a", spread(100), "ordboost", constraints="a >= 0", parallel=False, loss="logistic")
