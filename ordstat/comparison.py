@@ -298,8 +298,8 @@ def _notes(
         notes.append(f"Judged by the {price} cost, but fitted for a cost of their own: {', '.join(kept)}.")
     if parting := [one.label for one in contestants if one.parts_clusters]:
         notes.append(
-            f"Inside the training rows these have folds of their own, by which they choose a penalty or calibrate, and "
-            f"those know no clusters: {', '.join(parting)}."
+            f"Inside the training rows these have folds of their own, by which they choose options, and those know no "
+            f"clusters: {', '.join(parting)}."
         )
     for one, own in zip(contestants, found, strict=True):
         if missed := sum(not judged.reached for judged in own):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, cast
 
 import numpy as np
@@ -193,7 +193,7 @@ def check(one: Contestant, fits: int, force: bool) -> None:
             "Use a named kernel or a function."
         )
     try:
-        method.check(one.sample)
+        method.check(one.sample if method.keeps_clusters else replace(one.sample, cluster=None))
     except (OptionError, DataError) as problem:
         raise type(problem)(f"{one.label} cannot be compared on these data: {problem}") from problem
     if not force:

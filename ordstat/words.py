@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import signature
+from typing import ParamSpec, TypeVar
 
 #: Names that mean one of ours, of methods, links, kernels and types of prediction; small letters without separators.
 OTHER_NAMES: Mapping[str, str] = {
     "polr": "logit", "lrm": "logit", "orm": "logit", "ologit": "logit", "ordinallogit": "logit",
     "orderedlogit": "logit", "cumulativelogit": "logit", "proportionalodds": "logit",
     "oprobit": "probit", "ordinalprobit": "probit", "orderedprobit": "probit", "cumulativeprobit": "probit",
-    "svm": "redsvm", "svc": "redsvm",
-    "rbf": "gaussian", "poly": "polynomial",
+    "clmm": "logit", "olr": "logit", "normit": "probit",
+    "svm": "redsvm", "svc": "redsvm", "randomforest": "rps-forest", "ordinalforest": "rps-forest",
+    "gradientboosting": "ordboost", "gaussianprocess": "kernel-clm", "decisiontree": "cart", "tree": "cart",
+    "rbf": "gaussian", "gauss": "gaussian", "rbfkernel": "gaussian", "poly": "polynomial",
     "probs": "prob", "proba": "prob", "probability": "prob", "probabilities": "prob", "cumprobs": "cum_prob",
-    "classes": "class",
+    "classes": "class", "response": "prob", "lp": "score",
+    "linear.predictor": "linear_predictor",
+}  # fmt: skip
+
+#: Names of other packages that are not quite ours: which comes nearest.
+NEAREST: Mapping[str, str] = {
+    "xgboost": "ordboost", "lightgbm": "ordboost", "catboost": "ordboost", "gbm": "ordboost", "forest": "rps-forest",
+    "svr": "redsvm", "svor": "svor-imc", "gp": "kernel-clm", "mlp": "onn", "nn": "onn",
+    "neuralnetwork": "onn", "ensemble": "blend", "automl": "auto", "perceptron": "prank", "vglm": "acat",
+    "brms": "logit", "polytomous": "logit", "multinomial": "acat",
 }  # fmt: skip
 
 #: Options of other packages: what to write here.
@@ -38,6 +52,14 @@ ATTRIBUTES: Mapping[str, str] = {
     "logLik": ".loglik",
     "fitted": ".predict(type='prob')",
     "fittedvalues": ".predict(type='prob')",
+    "fitted_values": ".predict(type='prob')",
+    "AIC": ".aic",
+    "BIC": ".bic",
+    "deviance_": ".deviance",
+    "zeta": ".thresholds",
+    "intercept_": ".thresholds",
+    "classes_": ".levels",
+    "coef_table": ".tidy()",
     "resid": ".residuals()",
     "converged": ".certificate.reached, or .convergence()",
     "df_model": ".edf, the number of parameters, or .glance()",
@@ -61,6 +83,45 @@ FUNCTIONS: Mapping[str, str] = {
     "as.ordered": "Write ordered(y, levels=[...]), or give levels=.",
     "as.numeric": "Make the numbers a column of the data.",
 }
+
+
+#: What others call the rows to predict.
+NEW_ROWS: Mapping[str, str] = {
+    **dict.fromkeys(("data", "X", "new_data", "exog", "newx"), "newdata="),
+    "kind": "type=",
+    "which": "type=",
+}
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def told_arguments(**meant: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Says in the TypeError of an argument that other packages have what to write here.
+
+    Examples
+    --------
+    >>> @told_arguments(alpha="level=, which is 1 - alpha")
+    ... def limits(level=0.95):
+    ...     return level
+    >>> limits(alpha=0.1)
+    Traceback (most recent call last):
+    TypeError: limits() got an unexpected keyword argument 'alpha'. Use level=, which is 1 - alpha.
+    """
+
+    def decorated(function: Callable[P, T]) -> Callable[P, T]:
+        own = signature(function).parameters
+
+        @wraps(function)
+        def told(*args: P.args, **kwargs: P.kwargs) -> T:
+            for name in kwargs.keys() - own.keys():  # by the name that the method has, and not the function
+                hint = f". Use {meant[name]}." if name in meant else ""
+                raise TypeError(f"{told.__qualname__}() got an unexpected keyword argument {name!r}{hint}")
+            return function(*args, **kwargs)
+
+        return told
+
+    return decorated
 
 
 def advice(table: Mapping[str, str], name: str) -> str:

@@ -7,6 +7,7 @@ evaluates any Python in it; never do that with a formula from somebody else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
@@ -33,6 +34,9 @@ from .spec import Parts, evaluate
 from .survey import survey_of
 
 __all__ = ["build", "from_arrays", "make"]
+
+#: A power of one variable.
+_POWER = re.compile(r"(?<![\w.)`])(`[^`]+`|[^\W\d][\w.]*)\s*(?:\^|\*\*)\s*\d+")
 
 
 def build(formula: str, data: Any, **arguments: Any) -> Design:
@@ -113,7 +117,13 @@ def make(recipe: Recipe, data: Any) -> Design:
     design = complete(parts, found, beside, interpreter, coded, recipe)
     design = replace(
         design,
-        notes=(*_intercept_note(parts), *notes, *_factor_notes(parts, interpreter), *design.notes),
+        notes=(
+            *_intercept_note(parts),
+            *_power_notes(recipe),
+            *notes,
+            *_factor_notes(parts, interpreter),
+            *design.notes,
+        ),
         data=data,
         recipe=replace(recipe, settled=tuple(recipe.contrasts or ()), context=context),
         make=make,
@@ -201,6 +211,20 @@ def _intercept_note(parts: Parts) -> tuple[str, ...]:
     if all(part.intercept for part in parts.all()):
         return ()
     return ("A formula removes the intercept; it stays, as the thresholds are the intercepts.",)
+
+
+def _power_notes(recipe: Recipe) -> tuple[str, ...]:
+    """Of powers of one variable, which are that variable: (a + b)^2 has a meaning, and x^2 inside I()."""
+    found: dict[str, str] = {}
+    for formula in (recipe.formula, recipe.nominal, recipe.scale):
+        text, before = "" if formula is None else str(formula), ""
+        while text != before:  # from the innermost parentheses outwards
+            text, before = re.sub(r"[\w.]*\([^()]*\)", ")", text), text
+        found |= {match[0]: match[1] for match in _POWER.finditer(text)}
+    return tuple(
+        f"{power} is {name} alone in a formula, as in R: write I({power.replace('^', '**')}) for the power."
+        for power, name in found.items()
+    )
 
 
 def _factor_notes(parts: Parts, interpreter: Interpreter) -> tuple[str, ...]:

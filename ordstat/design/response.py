@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +16,9 @@ from .doubtful import doubtful_response
 from .frames import plain, shown_labels
 
 _FEW = 30  # distinct values that are not whole numbers beyond which a response is taken for continuous
+
+#: A text that is a number.
+_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +80,12 @@ def _check_numbers(labels: tuple[Any, ...], name: str) -> tuple[str, ...]:
 
 
 def _unordered(name: str, labels: tuple[Any, ...]) -> DataError:
+    if all(isinstance(label, str) and _NUMBER.fullmatch(label.strip()) for label in labels):
+        shown = shown_labels(sorted(labels, key=float))
+        return DataError(
+            f"The response {name!r} is text that reads as numbers: {shown}. Make numbers of it, data[{name!r}] = "
+            f"pd.to_numeric(data[{name!r}]), or give the texts in order, as levels=[{shown}]."
+        )
     shown = shown_labels(labels)
     return DataError(
         f"The response {name!r} has labels without an order: {shown}. Say which is lowest, either with "

@@ -119,6 +119,16 @@ class Method:
         return False
 
     @property
+    def own_folds(self) -> bool:
+        """Whether anything is chosen by folds of its own, whether or not these keep clusters together."""
+        return self.selects
+
+    @property
+    def keeps_clusters(self) -> bool:
+        """Whether these folds keep the rows of a cluster together."""
+        return self.selects and self.needs.cluster
+
+    @property
     def draws(self) -> bool:
         """Whether the fit is a random draw: another seed, another fit."""
         return False

@@ -110,6 +110,12 @@ class Blend(Method):
         return self.average == "stacked" or chosen is None or any(member("", one, self).draws for one in chosen)
 
     @property
+    def own_folds(self) -> bool:
+        """Whether members are weighted by folds, or have some themselves."""
+        usual = len(_USUAL) if self.members is None else 0
+        return self.average == "stacked" or any(one.own_folds for one in self._chosen(usual))
+
+    @property
     def modal(self) -> bool:
         """Whether the predicted rank is the most probable one."""
         return self.cost == "classification"

@@ -83,11 +83,15 @@ class Calibrated:
         # A stream of its own: the ranker is that of the same seed without calibration, and the folds do not depend on
         # how much it draws.
         own = np.random.default_rng(deepcopy(rng).integers(2**63))
-        fit = self.method.fit(sample, rng, progress)
+        fit = self.method.fit(self._of_method(sample), rng, progress)
         dealt = Dealt.of(sample, self.folds, own)
         scores = self._cross_fitted(sample, fit, dealt, own)
         calibration = self._calibration(sample, dealt, scores)
         return replace(fit, calibration=calibration, facts=(*fit.facts, *calibration.facts))
+
+    def _of_method(self, sample: Sample) -> Sample:
+        """The rows as the ranker takes them: clusters may be for the folds of the calibration alone."""
+        return sample if self.method.keeps_clusters else replace(sample, cluster=None)
 
     def _calibration(self, sample: Sample, dealt: Dealt, scores: FloatArray) -> Calibration:
         present = Present.of(sample)
@@ -114,7 +118,7 @@ class Calibrated:
                     f"calibrate={self.folds} fits without each fold in turn, and without one of them the rows are of "
                     "fewer than two levels: give more rows of each level, or another number of folds."
                 )
-            rule = fit_present(cast(Any, self.method), part, rng).rule
+            rule = fit_present(cast(Any, self.method), self._of_method(part), rng).rule
             held = dealt.fold == f
             learned, found = (rule.scores(rows) for rows in (part.rows, sample.rows.take(dealt.rows[held])))
             scores[held] = _in_units(found, learned, fit.scores[inside], part.case_weights)

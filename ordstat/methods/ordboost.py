@@ -183,6 +183,11 @@ class OrdinalBoosting(Method):
         return self.rounds == "cv" or not is_whole(self.depth)
 
     @property
+    def own_folds(self) -> bool:
+        """True: the linear start has a penalty to choose, too."""
+        return self.selects or self.linear_start
+
+    @property
     def depths(self) -> tuple[int, ...]:
         """Those to choose from."""
         if isinstance(self.depth, str):

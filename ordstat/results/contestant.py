@@ -69,13 +69,14 @@ class Contestant:
     def sample(self) -> Sample:
         """The rows as the method takes them: with clusters where it has folds of its own, which keep them together."""
         own = self.design.sample
-        return own if self.method.selects else replace(own, cluster=None)
+        kept = self.calibrated is not None or self.method.keeps_clusters
+        return own if kept else replace(own, cluster=None)
 
     @property
     def parts_clusters(self) -> bool:
-        """Whether folds of its own, by which it chooses or calibrates, have rows of one cluster on both sides."""
-        folds = self.calibrated is not None or getattr(self.method, "penalty", None) == "cv"
-        return folds and self.design.sample.cluster is not None and self.sample.cluster is None
+        """Whether folds of its own, by which it chooses, have rows of one cluster on both sides."""
+        folds = self.method.own_folds or getattr(self.method, "penalty", None) == "cv"
+        return folds and self.design.sample.cluster is not None and not self.method.keeps_clusters
 
     @cached_property
     def groupings(self) -> list[IntArray]:

@@ -40,6 +40,14 @@ class RankingMethod(Learner, Protocol):
         """Whether it chooses by cross-validation among clusters of rows."""
 
     @property
+    def own_folds(self) -> bool:
+        """Whether anything is chosen by folds of its own."""
+
+    @property
+    def keeps_clusters(self) -> bool:
+        """Whether these folds keep the rows of a cluster together."""
+
+    @property
     def likelihood(self) -> bool:
         """Whether a fit maximises a likelihood."""
 

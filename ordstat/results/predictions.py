@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..checks import canonical, unknown
 from ..exceptions import DataError, OptionError
+from ..words import NEW_ROWS, told_arguments
 from .fitted import FittedRanker
 from .target import Target, copied
 
@@ -16,6 +17,7 @@ from .target import Target, copied
 PREDICTION_TYPES = ("class", "prob", "cum_prob", "score", "linear_predictor", "mean", "margin", "votes")
 
 
+@told_arguments(**NEW_ROWS)
 def prediction(fit: FittedRanker, newdata: Any = None, type: str = "class") -> pd.Series | pd.DataFrame:
     """Predict rows of new data, or the rows that were fitted.
 

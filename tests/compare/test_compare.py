@@ -259,16 +259,39 @@ def test_one_method_is_cross_validated():
 
 
 def test_inner_folds_that_part_clusters_are_told():
-    """Folds that choose a penalty or calibrate do not have the clusters of the comparison."""
+    """Folds that choose a penalty, rounds or weights do not have the clusters of the comparison."""
     methods = {
         "calibrated": {"method": "redsvm", "calibrate": 3},
         "kernel": {"method": "kernel-clm", "kernel": "linear", "penalty": "cv", "folds": 2},
+        "boosted": {"method": "ordboost"},
+        "given": {"method": "ordboost", "rounds": 3, "depth": 1, "linear_start": False},
+        "stacked": {"method": "blend", "members": ["logit", "redsvm"], "average": "stacked", "folds": 2},
+        "averaged": {"method": "blend", "members": ["logit", "redsvm"]},
         "plain": {"method": "redsvm"},
         "chosen": {"method": "redsvm", "C": "cv", "folds": 2},
     }
     told = [note for note in compare(FORMULA, WINE, methods, cv=2, cluster="judge").notes if "know no clusters" in note]
-    assert len(told) == 1 and told[0].endswith("know no clusters: calibrated, kernel.")
+    assert len(told) == 1 and told[0].endswith("know no clusters: kernel, boosted, stacked.")
     assert not any("know no clusters" in note for note in compare(FORMULA, WINE, methods, cv=2).notes)
+
+
+def test_a_calibration_deals_whole_clusters(monkeypatch):
+    """Inside the training rows of every fold, as outside."""
+    from ordstat.methods.calibrated import Dealt
+
+    seen, of = [], Dealt.of.__func__
+
+    def watched(cls, sample, folds, rng):
+        dealt = of(cls, sample, folds, rng)
+        seen.append((sample.cluster[dealt.rows], dealt.fold))
+        return dealt
+
+    monkeypatch.setattr(Dealt, "of", classmethod(watched))
+    for method in ("redsvm", "orboost-lr"):
+        compare(FORMULA, WINE, {"calibrated": {"method": method, "calibrate": 3}}, cv=2, cluster="judge")
+    assert len(seen) == 4
+    for cluster, fold in seen:
+        assert all(np.unique(fold[cluster == one]).size == 1 for one in np.unique(cluster))
 
 
 def negative_in_one_fold():

@@ -11,6 +11,7 @@ from ordstat import (
     REDSVM,
     DecisionTree,
     Gaussian,
+    Laplacian,
     NormalisedSigmoid,
     RCDPerceptron,
     Reduction,
@@ -31,6 +32,7 @@ def wine() -> pd.DataFrame:
 MEAN = "rating ~ temp + contact"
 JUDGES = pd.DataFrame(0.2 + 0.8 * np.eye(9), *[wine()["judge"].cat.categories] * 2)
 PRICES = np.abs(np.subtract.outer(range(5), range(5))) ** 1.5
+BY_ROW = np.abs(np.subtract.outer(wine()["rating"].cat.codes.to_numpy(), range(5))) * (1.0 + np.arange(72) % 2)[:, None]
 
 #: Arguments of `ordfit` beside the data: what they are for, formula, method and the rest.
 FEATURES: dict[str, tuple[str, Any, dict[str, Any]]] = {
@@ -74,6 +76,32 @@ FEATURES: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "sigmoids": ("rating ~ temp + x", "orboost-all", {"learner": NormalisedSigmoid(), "rounds": 5}),
     "base": ("rating ~ temp + x", "adaboost-or", {"base": REDSVM(), "rounds": 3}),
     "random forest": ("rating ~ temp + x", "rps-forest", {"trees": 10, "splits": "best"}),
+    "adjacent categories": ("rating ~ temp", "acat", {"nominal": "~ contact"}),
+    "random effects of adjacent categories": (f"{MEAN} + (1 | judge)", "acat", {}),
+    "random, nominal and scale effects": (
+        "rating ~ temp + (1 | judge)",
+        "clm",
+        {"weights": "w", "nominal": "~ contact", "scale": "~ contact"},
+    ),
+    "random effects and offset": (
+        "rating ~ temp + offset(known) + (1 | judge)",
+        "clm",
+        {"threshold": "equidistant"},
+    ),
+    "nested groups": (f"{MEAN} + (1 | judge/bottle)", "clm", {}),
+    "two slopes": (f"{MEAN} + (0 + temp + contact | judge)", "clm", {}),
+    "splines by groups": ("rating ~ ns(x, df=3) + (1 | judge)", "probit", {}),
+    "interaction of splines": ("rating ~ temp * bs(x, df=4) + C(contact, 'sum')", "clm", {"penalty": 1.0}),
+    "strata": (MEAN, "clm", {"design": SurveyDesign(weights="w", clusters="psu", strata="temp", nest=True)}),
+    "costs by row": (MEAN, "redsvm", {"cost": BY_ROW}),
+    "other kernel": ("rating ~ temp + x", "svor-imc", {"kernel": Laplacian()}),
+    "squared hinge": ("rating ~ temp + x", "redsvm", {"kernel": "linear", "loss": "squared_hinge"}),
+    "landmarks": ("rating ~ temp + x", "kernel-clm", {"landmarks": 20}),
+    "linear kernel": ("rating ~ temp + x + known", "kernel-clm", {"link": "probit", "kernel": "linear"}),
+    "stacked": ("rating ~ temp + x", "blend", {"members": ["logit", "redsvm", "rps-forest"], "average": "stacked"}),
+    "weighted blend": ("rating ~ temp + ns(x, df=2)", "blend", {"weights": "w"}),
+    "calibrated boosting": ("rating ~ temp + x", "orboost-lr", {"calibrate": True, "rounds": 5}),
+    "boosted probit": ("rating ~ temp + x", "ordboost", {"link": "probit", "weights": "w"}),
     "monotone": ("rating ~ temp + x", "ordboost", {"constraints": "x >= 0"}),
 }
 

@@ -89,7 +89,46 @@ def _maker_in_a_partial_of_a_partial(tree, trap):
     _design(tree)["make"] = {"partial": [made(), [None], {}]}
 
 
+def _spec(tree):
+    return next(entry["fields"] for entry in tree["objects"] if entry["class"].endswith("spec.FormulaSpec"))
+
+
+def _model_among_the_codings(tree, trap):
+    _spec(tree)["codings"]["dict"][0][1] = model(safe=False)
+
+
+def _series_among_the_transforms(tree, trap):
+    values = {"listed": [1], "dtype": "object"}
+    _spec(tree)["states"] = {"dict": [["x", {"series": {"index": labels("n"), "values": values, "name": None}}]]}
+
+
+def _model_among_the_random_terms(tree, trap):
+    _design(tree)["random"] = {"tuple": [model(safe=False)]}
+
+
+def _number_among_the_names(tree, trap):
+    _design(tree)["names"] = {"tuple": [3]}
+
+
+def _function_among_the_terms(tree, trap):
+    hard_sign = {"function": "model.ensembles.ensembles.hard_sign"}
+    _design(tree)["terms"] = {"dict": [["temp", hard_sign]]}
+
+
+def _key_of_another_kind(tree, trap):
+    _design(tree)["dropped"] = {"dict": [[model(safe=False), 1]]}
+
+
 FORGED = {
+    "a model among codings": (_model_among_the_codings, "codings of its FormulaSpec is dict of LogisticRegression"),
+    "a series among transforms": (_series_among_the_transforms, "states of its FormulaSpec is dict of Series"),
+    "a model among random terms": (
+        _model_among_the_random_terms,
+        "random of its Design is tuple of LogisticRegression",
+    ),
+    "a number among names": (_number_among_the_names, r"names of its Design is tuple of int, and must be tuple\[str"),
+    "a function among terms": (_function_among_the_terms, "terms of its Design is dict of function"),
+    "a key of another kind": (_key_of_another_kind, "dropped of its Design is dict of int, and must be Mapping"),
     "a model as recipe": (_model_as_recipe, "LogisticRegression has check"),
     "a model that rebuilds": (_rebuilt_by_a_model, "gives arguments to <function make"),
     "a method of a model": (_method_of_a_model, "gives arguments to <function make"),

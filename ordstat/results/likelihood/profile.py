@@ -13,6 +13,7 @@ from ..._typing import FloatArray, IntArray
 from ...checks import fraction, one_of, unknown, whole
 from ...exceptions import OptionError, UnavailableError
 from ...model.fit import Profile
+from ...words import told_arguments
 from ..report.noted import NotedFrame
 from .fitted import FittedLikelihood, of_errors
 from .order import refuse_binding
@@ -23,6 +24,7 @@ from .standard_errors import symmetric_limits
 _OPEN = 5.0
 
 
+@told_arguments(alpha="level=, which is 1 - alpha", conf_level="level=", term="the name as first argument, parm=")
 def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95, type: str = "wald") -> pd.DataFrame:
     """Confidence limits of `params`, columns lower and upper.
 

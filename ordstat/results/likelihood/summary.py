@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from ...model.rules import count_above
+from ...words import told_arguments
 from ..report.render import Report, Summary
 from ..report.screen import shown_part
 from ..report.sections import (
@@ -56,6 +57,12 @@ def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
     return one_row(own | error_figures(r) | {"converged": r.certificate.reached})
 
 
+@told_arguments(
+    digits=".tidy().to_markdown(digits=3), or .summary().tables for all digits",
+    alpha="level=, which is 1 - alpha",
+    conf_level="level=",
+    odds="exponentiate=True",
+)
 def likelihood_summary(
     r: FittedLikelihood, section: str | None = None, *, exponentiate: bool | None = None, level: float = 0.95
 ) -> Summary:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...exceptions import OptionError
+from ...words import told_arguments
 from ..report.cells import few_decimals, ratio_decimals, short_p_value
 from ..report.noted import NotedFrame
 from ..report.render import Line, Report, Table
@@ -19,6 +20,7 @@ from .profile import confidence_limits
 from .proportionality import OMNIBUS, score_tests
 
 
+@told_arguments(exp="exponentiate=True", conf_level="level=", alpha="level=, which is 1 - alpha")
 def tidy_parameters(
     r: FittedLikelihood, conf_int: bool = True, exponentiate: bool = False, level: float = 0.95
 ) -> pd.DataFrame:

@@ -19,6 +19,7 @@ from ...model.likelihood.quantities import QUANTITIES
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.row_blocks import row_blocks
 from ...model.sample import Rows
+from ...words import NEW_ROWS, told_arguments
 from ..predictions import known_type, prediction, unknown_type
 from ..report.noted import NotedFrame
 from .fitted import FittedLikelihood, of_errors, with_covariance
@@ -36,6 +37,7 @@ from .standard_errors import (
 )
 
 
+@told_arguments(**NEW_ROWS)
 def prediction_with_errors(
     r: FittedLikelihood,
     newdata: Any = None,

@@ -41,6 +41,10 @@ class Exported:
     ) -> str:
         r"""LaTeX for a document with ``\usepackage{booktabs}``, notes below the table.
 
+        A table wider than the page has smaller letters and, if it must, blocks of columns below each other; one longer
+        than the page is a ``longtable``, for which the document says ``\usepackage{longtable}``. Letters that pdflatex
+        has not, such as Chinese ones, need LuaLaTeX or XeLaTeX and a font that has them.
+
         Parameters
         ----------
         path : str or path, optional
@@ -160,7 +164,9 @@ class Exported:
         return self._text(lambda grid, place: html(grid), path, digits, caption)
 
     def to_docx(self, path: str | PathLike[str], *, digits: int | None = None, caption: str | None = None) -> None:
-        """A Word document with the table; it needs python-docx (``pip install ordstat[docx]``).
+        """A Word document with the table, fitted to the width of its page; python-docx writes it.
+
+        ``pip install ordstat[docx]`` installs it.
 
         Parameters
         ----------
