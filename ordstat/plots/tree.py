@@ -145,6 +145,6 @@ def rounds(
     curves = {str(name): curve for name, curve in data.groupby("rows", sort=False)}
     for name, curve in curves.items():
         ax.plot(curve["round"], curve["value"], color=_COLOURS[name], linewidth=1.5)
-    ax.set_ylim(bottom=0.0)
+    style.from_zero(ax)
     style.curve_labels(ax, curves, _COLOURS)
     return style.named(ax, "round", f"mean {error} error")

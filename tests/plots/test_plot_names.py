@@ -11,6 +11,7 @@ VARIABLES = {
     "ale": ["x1"],
     "dependence": ["x1"],
     "effects": ["x1"],
+    "emmeans": ["x1"],
     "stacked": ["x1"],
     "boundaries": ["x1", "x2"],
     "interaction": ["x1", "x2"],
@@ -22,7 +23,9 @@ NO_NORM = {"latent", "margins"}
 LIKELIHOOD = {
     "coefficients",
     "effects",
+    "emmeans",
     "forest",
+    "influence",
     "interaction",
     "parallel",
     "profiles",

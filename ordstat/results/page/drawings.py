@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
 from typing import Any
 
+import numpy as np
+
 from ...exceptions import OrdstatError
 from ..fitted import FittedRanker
 from .blocks import Block, Drawing, Words
@@ -80,7 +82,7 @@ def _image(draw: Callable[[], Any]) -> tuple[bytes, str]:
     from matplotlib import pyplot, rc_context
 
     with rc_context({"svg.hashsalt": "ordstat", "svg.fonttype": "path"}):
-        figure = draw().figure.figure
+        figure = np.ravel(np.asarray(draw(), dtype=object))[0].figure.figure
         try:
             data = _saved(figure, "svg", metadata={"Date": None})
             return (data, "svg") if len(data) <= _LARGEST else (_saved(figure, "png", dpi=_DOTS), "png")

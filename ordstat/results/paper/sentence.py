@@ -9,11 +9,11 @@ import pandas as pd
 
 from ..._typing import FloatArray
 from ...checks import fraction, one_of
+from ...model.parameter_labels import row_label
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.profile import places
 from ..likelihood.tables import SHORT, ratio_of, tidy_parameters, with_ratios
 from ..report.cells import decimals_of, short_p_value
-from .labels import row_label
 
 
 def term_sentence(r: FittedLikelihood, term: str | None = None, level: float = 0.95) -> str:

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import betaincinv
 
-from .._typing import FloatArray, IntArray
-from ..checks import fraction
-from ..exceptions import OptionError
-from ..model.likelihood.cumulative import latent_mean
-from . import style
-from .drawn import DrawnLikelihood, data_of_fit, fitted_columns, not_taken
-from .variables import factor_axis
+from ..._typing import FloatArray, IntArray
+from ...checks import fraction
+from ...exceptions import OptionError
+from ...model.likelihood.cumulative import latent_mean
+from .. import style
+from ..drawn import DrawnLikelihood, data_of_fit, fitted_columns, not_taken
+from ..variables import factor_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
