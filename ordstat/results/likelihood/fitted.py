@@ -23,7 +23,7 @@ from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows, Sample
 from ..evaluation import LikelihoodMethod, ProbabilityRule
 from ..fitted import FittedRanker
-from ..report.warnings import Alert, infinite_estimates, likelihood_alerts
+from ..report.warnings import Alert, infinite_estimates, likelihood_alerts, without_end
 from ..target import Target
 from .mixed.new_groups import (
     FOLDS,
@@ -70,9 +70,10 @@ class FittedLikelihood(FittedRanker):
         return self.family.name
 
     def estimates(self) -> dict[str, pd.Series]:
-        """Coefficients and thresholds by their kind."""
+        """Coefficients and thresholds by their kind; infinite ones of a separated response as such."""
         effects = {"Coefficients": "location", "Nominal effects": "nominal", "Scale effects": "scale", "Link": "lambda"}
-        found = {name: self.params.iloc[self.parameters.of(kind)] for name, kind in effects.items()}
+        params = pd.Series(without_end(self.fit, self.params), index=self.params.index)
+        found = {name: params.iloc[self.parameters.of(kind)] for name, kind in effects.items()}
         return {**found, "Thresholds": self.thresholds}
 
     def figures_of_fit(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ...exceptions import OptionError
 from ..likelihood.tables import ratio_of
-from ..report.warnings import infinite_estimates
+from ..report.warnings import without_end
 from .labels import GROUPS
 
 #: What `below` may show of a parameter, and the columns of `tidy` it is.
@@ -100,9 +100,8 @@ def _parameters(fit: Any, one: Any, level: float) -> pd.DataFrame:
     tidy = pd.DataFrame(fit.tidy(level=level) if hasattr(fit, "se") else fit.tidy())
     frame = tidy.reindex(columns=list(VALUES.values())).set_axis(list(VALUES), axis=1).astype(np.float64)
     frame.index = pd.MultiIndex.from_arrays([tidy["coef_type"], tidy["term"]], names=["part", "term"])
-    if (direction := getattr(one.fit, "separation", None)) is not None:
-        moving = np.flatnonzero(infinite_estimates(direction))
-        frame.iloc[moving, 0] = np.copysign(np.inf, direction[moving])
+    if getattr(one.fit, "separation", None) is not None:
+        frame["estimate"] = without_end(one.fit, frame["estimate"])
     return frame
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -146,6 +146,15 @@ def infinite_estimates(direction: FloatArray) -> BoolArray:
     return np.asarray(size > _STILL * size.max())
 
 
+def without_end(fit: LikelihoodFit, estimates: Any) -> FloatArray:
+    """(P,) estimates, those of a separated response that have no finite maximum at infinity."""
+    ends = np.array(estimates, dtype=np.float64)
+    if fit.separation is not None:
+        moving = infinite_estimates(fit.separation)
+        ends[moving] = np.copysign(np.inf, fit.separation[moving])
+    return ends
+
+
 def _separated(direction: FloatArray, parameters: Parameters, unknown: bool, penalties: bool) -> str:
     moving = np.flatnonzero(infinite_estimates(direction))
     effects = [i for i in moving if parameters.kinds[i] != "threshold"] or moving
@@ -153,12 +162,12 @@ def _separated(direction: FloatArray, parameters: Parameters, unknown: bool, pen
     if len(effects) > _NAMED:
         ends += f", and {len(effects) - _NAMED} more"
     nominal = "nominal" in parameters.kinds or "lambda" in parameters.kinds  # Jeffreys' penalty takes neither
-    held = "the other estimates and their standard errors hold"
-    others = "nor have the others, which depend on them" if unknown else held
+    held = "; the other estimates and their standard errors hold"
+    others = ", nor have the others, which depend on them" if unknown else held
     firth = "" if nominal else "penalty='jeffreys' (Firth's bias reduction) or "
     penalty = f"fit with {firth}a ridge penalty such as penalty=1.0, " if penalties else ""
     return (
         f"the response is separated: no finite maximum likelihood estimate exists, and the likelihood keeps rising as "
-        f"estimates move ({ends}). The numbers shown for them are where the solver stopped, and they have no standard "
-        f"errors; {others}. For finite estimates {penalty}merge levels, or drop the column."
+        f"estimates move ({ends}). fit.coef has them where the solver stopped. They have no standard errors{others}. "
+        f"drop1() tests terms by likelihood ratios. For finite estimates {penalty}merge levels, or drop the column."
     )
