@@ -43,6 +43,7 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
     "interaction": lambda r: len(r.design.spec.columns or ()) > 1,
     "importance": lambda r: bool(r.design.names or r.design.spec.columns) and not r.method.pairwise,
     "ale": lambda r: len(numeric_variables(r)) > 0,
+    "rounds": lambda r: len(r.fit.stages) > 1,
     "density": lambda r: bool(r.family.ordered),
     "parallel": lambda r: bool(r.family.ordered and r.design.names),
     "emmeans": lambda r: bool(r.design.spec.columns),
