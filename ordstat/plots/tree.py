@@ -104,7 +104,7 @@ def _leaf(ax: Axes, row: dict[Any, Any], shares: FloatArray, colours: list[Any],
 def _cut(ax: Axes, data: pd.DataFrame, row: dict[Any, Any]) -> None:
     """What brings rows to the left of a node."""
     text = str(data.loc[data["node"] == 2 * row["node"], "cut"].iloc[0])
-    shown = in_lines(cut_words(text), _LONGEST, 2)
+    shown = in_lines(cut_words(text), _LONGEST, 3)
     box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.9}
     style.text(ax, row["x"], row["depth"], shown, bbox=box, zorder=3)
 
