@@ -171,7 +171,7 @@ def level_curves(ax: Axes, results: DrawnRanker, means: pd.DataFrame, variable: 
     colours = style.level_colours(len(results.levels))
     curves = [means[means["level"] == level] for level in results.levels]
     for curve, colour in zip(curves, colours, strict=True):
-        draw_curves(ax, [("", curve)], variable, numeric, color=colour, linewidth=1.8)
+        draw_curves(ax, [("", curve)], variable, numeric, color=colour, linewidth=1.8 if numeric else 0.0)
     ax.set_ylim(0.0, min(1.0, 1.06 * float(means["estimate"].max())))
     style.named(ax, variable, f"mean P({results.design.response} = level){averaged(results)}")
     last = [float(curve["estimate"].iloc[-1]) for curve in curves]

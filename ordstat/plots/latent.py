@@ -118,7 +118,8 @@ def _score_words(what: str, thresholds: Sequence[str]) -> str:
     """The name of the axis, and what the lines are where they have no names of their own."""
     if style.brief(thresholds):
         return what
-    return f"{what}; thresholds θ₁{f' to {style.symbol(len(thresholds))}' if len(thresholds) > 1 else ''}"
+    last = f"s θ₁ to {style.symbol(len(thresholds))}" if len(thresholds) > 1 else " θ₁"
+    return f"{what}; threshold{last}"
 
 
 def _write_sizes(ax: Axes, weights: pd.Series) -> None:

@@ -86,6 +86,7 @@ def _groups(ax: Axes, data: pd.DataFrame, words: str) -> Axes:
     ax.axvline(0.0, color=style.INK, linewidth=0.8)
     ax.set_ylim(places[-1] - 0.6, 0.6)
     style.row_labels(ax, list(places), [str(name) for name in data["row"]])
+    style.few_ticks(ax)
     return style.named(ax, words)
 
 

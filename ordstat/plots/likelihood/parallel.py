@@ -144,7 +144,7 @@ def _block(ax: Axes, data: pd.DataFrame, places: FloatArray, colours: Sequence[A
 def _heading(ax: Axes, first: pd.Series, height: float) -> None:
     """The name of a column above its rows, and the effect that is the same at all thresholds."""
     told = with_limits(first["pooled"], first["pooled_lower"], first["pooled_upper"])
-    room = int(1.2 * style.drawn_letters(ax)) - len(told) - 3
+    room = style.drawn_letters(ax) - len(told) - 3
     words = f"{shortened_middle(term_label('location', first['term']), max(room, 10))}   {told}"
     looks = {"va": "bottom", "fontsize": style.SMALL, "fontweight": "bold", "backgroundcolor": "white", "zorder": 2}
     style.note(ax, words.replace("$", r"\$"), (0.0, height), (0, 0), ax.get_yaxis_transform(), **looks)

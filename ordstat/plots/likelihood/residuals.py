@@ -129,7 +129,7 @@ def _against_quantiles(ax: Axes, table: pd.DataFrame, name: str, level: float, w
     if limited:
         ax.fill_between(table["expected"], table["lower"], table["upper"], color=style.FAINT, linewidth=0, zorder=1)
     _dots(ax, table["expected"].to_numpy(), table["residual"].to_numpy())
-    style.named(ax, f"expected of the latent distribution{f', {100 * level:g} % limits' if limited else ''}")
+    style.named(ax, f"expected under the model{f', {100 * level:g} % limits' if limited else ''}")
 
 
 def _against_number(ax: Axes, table: pd.DataFrame, name: str, level: float, weights: FloatArray | None) -> None:
