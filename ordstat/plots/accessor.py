@@ -31,15 +31,27 @@ from .tree import rounds_data as tree_rounds_data
 from .tree import tree, tree_data
 from .variables import boundaries, boundaries_data, numeric_variables
 
+
+def _independent(results: Any) -> bool:
+    """Whether the rows are neither in clusters nor drawn by a design."""
+    return results.design.sample.cluster is None and results.design.survey is None
+
+
+def _has_effects(results: Any) -> bool:
+    return bool(results.design.names or results.design.nominal_names or results.design.scale_names)
+
+
 #: What a fit must have for a plot; the others need nothing.
 NEEDS: dict[str, Callable[[Any], bool]] = {
-    "bounds": lambda r: r.geometry is not None and r.no_margins is None,
+    "bounds": lambda r: r.geometry is not None and r.no_margins is None and _independent(r),
     "latent": has_scores,
     "margins": lambda r: r.no_margins is None,
     "reliability": lambda r: "prob" in r.prediction_types,
     "selection": lambda r: getattr(r.fit, "selection", None) is not None,
     "boundaries": lambda r: len(numeric_variables(r)) > 1,
-    "coefficients": lambda r: bool(r.design.names or r.design.nominal_names or r.design.scale_names),
+    "coefficients": _has_effects,
+    "forest": _has_effects,
+    "profiles": lambda r: r.covariance == "model" and _independent(r),
     "interaction": lambda r: len(r.design.spec.columns or ()) > 1,
     "importance": lambda r: bool(r.design.names or r.design.spec.columns) and not r.method.pairwise,
     "ale": lambda r: len(numeric_variables(r)) > 0,

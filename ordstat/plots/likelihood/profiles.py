@@ -99,6 +99,7 @@ def _shown(end: float, width: float) -> str:
 def _panel(ax: Any, data: pd.DataFrame, limits: FloatArray, level: float) -> None:
     """The curve, its approximation, and where it crosses the quantiles."""
     quantile = float(ndtri(0.5 + level / 2.0))
+    data = data[np.isfinite(data["value"]) & np.isfinite(data["z"])]  # a profile may end at infinity
     z = data["z"].to_numpy()
     bottom, top = min(float(z.min()), -1.1 * quantile), max(float(z.max()), 1.1 * quantile)
     ax.axhline(0.0, color=style.FAINT, linewidth=0.8)
