@@ -102,7 +102,7 @@ def _likelihood_ratio(r: FittedLikelihood, found: pd.Series) -> str:
     place = list(r.design.names).index(found["term"])
     term = next(name for name, own in r.design.terms.items() if own.start <= place < own.stop)
     try:
-        test = dropped_terms(r, term, test="LR").loc[term]
+        test = dict(dropped_terms(r, term, test="LR").loc[term].items())
     except OrdstatError:  # no such test: robust errors, a term that others contain, ...
         return ""
     if math.isnan(test["p_value"]):
