@@ -133,3 +133,14 @@ def test_slopes_and_two_terms(judges):
         getattr(fit.plot, f"{name}_data")()
     np.testing.assert_allclose(fit.plot.effects_data("x").groupby("x")["estimate"].sum(), 1.0)
     assert fit.plot.influence_data(group="h")["row"].tolist() == [*range(6)]
+
+
+def test_effects_at_each_threshold_are_those_of_mixed_binary_fits(judges):
+    data = judges.plot.parallel_data().set_index(["above", "term"])
+    for above in (2, 3):
+        binary = ordfit(
+            "high ~ temp + contact + (1 | judge)", WINE.assign(high=(WINE["rating"].astype(int) > above).astype(int))
+        )
+        found = data.loc[above]
+        np.testing.assert_allclose(found["estimate"], binary.coef, rtol=1e-4)
+        np.testing.assert_allclose(found["std_error"], binary.se[binary.coef.index], rtol=1e-4)

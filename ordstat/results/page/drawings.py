@@ -16,6 +16,7 @@ from .blocks import Block, Drawing, Words
 CAPTIONS = {
     "forest": "Effects with 95 % limits.",
     "effects": "Probabilities of the levels by {}, the other variables held.",
+    "ranef": "Effects of the groups, at their modes, with 95 % limits.",
     "dependence": "Mean predictions over the rows with {} set to one value after the other.",
     "boundaries": "Predicted levels over {} and {}.",
     "tree": "The tree; of several, the first.",
