@@ -6,48 +6,61 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from ..exceptions import OptionError, UnavailableError
+from ..exceptions import OptionError
 from .ale import ale, ale_data
-from .beside import coefficients, coefficients_data
 from .bounds import bounds, bounds_data
-from .coefficients import forest, forest_data, parallel, parallel_data, profiles, profiles_data
-from .confusion import confusion, confusion_data, reliability, reliability_data
+from .confusion import confusion, confusion_data
 from .dependence import dependence, dependence_data
 from .drawn import DrawnEnsemble, DrawnLikelihood, DrawnMixed, DrawnRanker, DrawnTrees, Picture
 from .importance import importance, importance_data
-from .interaction import interaction, interaction_data
-from .latent import density, density_data, latent, latent_data, margins, margins_data
-from .random_effects import ranef, ranef_data
-from .residuals import residuals, residuals_data
+from .latent import density, density_data, has_scores, latent, latent_data, margins, margins_data
+from .likelihood.beside import coefficients, coefficients_data
+from .likelihood.effects import effects, effects_data, interaction, interaction_data
+from .likelihood.forest import forest, forest_data
+from .likelihood.influence import influence, influence_data
+from .likelihood.means import emmeans, emmeans_data
+from .likelihood.parallel import parallel, parallel_data
+from .likelihood.profiles import profiles, profiles_data
+from .likelihood.random_effects import ranef, ranef_data
+from .likelihood.residuals import residuals, residuals_data
+from .likelihood.stacked import stacked, stacked_data
+from .reliability import reliability, reliability_data
 from .rounds import rounds, rounds_data, selection, selection_data
 from .shapley import shapley, shapley_data
 from .tree import rounds as tree_rounds
 from .tree import rounds_data as tree_rounds_data
 from .tree import tree, tree_data
-from .variables import (
-    boundaries,
-    boundaries_data,
-    effects,
-    effects_data,
-    numeric_variables,
-    stacked,
-    stacked_data,
-)
+from .variables import boundaries, boundaries_data, numeric_variables
+
+
+def _independent(results: Any) -> bool:
+    """Whether the rows are neither in clusters nor drawn by a design."""
+    return results.design.sample.cluster is None and results.design.survey is None
+
+
+def _has_effects(results: Any) -> bool:
+    return bool(results.design.names or results.design.nominal_names or results.design.scale_names)
+
 
 #: What a fit must have for a plot; the others need nothing.
 NEEDS: dict[str, Callable[[Any], bool]] = {
-    "bounds": lambda r: r.geometry is not None,
-    "latent": lambda r: r.no_margins is None,
+    "bounds": lambda r: r.geometry is not None and r.no_margins is None and _independent(r),
+    "latent": has_scores,
     "margins": lambda r: r.no_margins is None,
     "reliability": lambda r: "prob" in r.prediction_types,
     "selection": lambda r: getattr(r.fit, "selection", None) is not None,
     "boundaries": lambda r: len(numeric_variables(r)) > 1,
-    "coefficients": lambda r: bool(r.design.names or r.design.nominal_names or r.design.scale_names),
+    "coefficients": _has_effects,
+    "forest": _has_effects,
+    "profiles": lambda r: r.covariance == "model" and _independent(r),
     "interaction": lambda r: len(r.design.spec.columns or ()) > 1,
     "importance": lambda r: bool(r.design.names or r.design.spec.columns) and not r.method.pairwise,
     "ale": lambda r: len(numeric_variables(r)) > 0,
+    "rounds": lambda r: len(r.fit.stages) > 1,
     "density": lambda r: bool(r.family.ordered),
     "parallel": lambda r: bool(r.family.ordered and r.design.names),
+    "emmeans": lambda r: bool(r.design.spec.columns),
+    "influence": lambda r: r.fit.separation is None and r.design.survey is None,
     "dependence": lambda r: bool(r.design.spec.columns),
     "effects": lambda r: bool(r.design.spec.columns),
     "stacked": lambda r: bool(r.design.spec.columns),
@@ -145,23 +158,25 @@ class LikelihoodPlots(Plots):
     coefficients_data = Picture(coefficients_data)
     interaction = Picture(interaction)
     interaction_data = Picture(interaction_data)
+    emmeans = Picture(emmeans)
+    emmeans_data = Picture(emmeans_data)
     residuals = Picture(residuals)
     residuals_data = Picture(residuals_data)
-
-
-#: Pictures of a fit with random effects; others would show its fixed effects alone.
-MIXED = ("confusion", "forest", "profiles", "ranef")
+    influence = Picture(influence)
+    influence_data = Picture(influence_data)
 
 
 class MixedPlots(LikelihoodPlots):
-    """Pictures of a fit with random effects: those of its coefficients, and of the effects of the groups.
+    """Pictures of a fit with random effects: also the effects of the groups.
+
+    Rows of the fit are drawn at the modes of their groups (latent, density, residuals, reliability, confusion). Effects
+    of variables are those on the average of all groups there could be (effects, stacked, dependence, ale, importance);
+    on the scale of the link `emmeans` has those of a typical group. `re=` of `effects`, `stacked`, `emmeans` chooses.
 
     Examples
     --------
     >>> from ordstat import datasets, ordfit
     >>> fit = ordfit("rating ~ temp + contact + (1 | judge)", data=datasets.load("wine"))
-    >>> fit.plot
-    plots: confusion, forest, profiles, ranef
     >>> fit.plot.ranef_data()[["level", "mode", "lower", "upper"]].round(2).tail(2).to_numpy().tolist()
     [[3, 0.97, -0.2, 2.14], [1, 1.7, 0.61, 2.78]]
     """
@@ -170,19 +185,6 @@ class MixedPlots(LikelihoodPlots):
 
     ranef = Picture(ranef)
     ranef_data = Picture(ranef_data)
-
-    def _works(self, plot: str) -> bool:
-        return plot in MIXED
-
-    def __getattribute__(self, name: str) -> Any:
-        """Refuse what a fit with random effects has no picture of."""
-        if name.removesuffix("_data") not in MIXED and isinstance(
-            vars(LikelihoodPlots).get(name, vars(Plots).get(name)), Picture
-        ):
-            raise UnavailableError(
-                f".plot.{name} is not available of a fit with random effects; there are {', '.join(MIXED)}."
-            )
-        return super().__getattribute__(name)
 
 
 class EnsemblePlots(Plots):

@@ -11,6 +11,7 @@ import pandas as pd
 
 from .._typing import FloatArray
 from . import style
+from .words import shortened_middle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,20 +64,6 @@ def _lines(name: str, most: int) -> list[str]:
     while len(found := textwrap.wrap(shortened_middle(name, letters), _WIDE)) > most:
         letters -= 1
     return found
-
-
-def shortened_middle(name: str, letters: int) -> str:
-    """A name of at most so many letters: names that are alike often differ at their ends.
-
-    Examples
-    --------
-    >>> shortened_middle("redsvm with C = 1000", 13)
-    'redsv... 1000'
-    """
-    if len(name) <= letters:
-        return name
-    kept = letters - 3
-    return f"{name[: kept - kept // 2]}...{name[-(kept // 2) :]}"
 
 
 def _tell_missing(ax: Axes, places: FloatArray, means: FloatArray) -> None:

@@ -1,4 +1,4 @@
-"""Observed levels against what was predicted: the confusion matrix, and reliability curves of probabilities."""
+"""Observed levels against what was predicted: the confusion matrix."""
 
 from __future__ import annotations
 
@@ -53,24 +53,30 @@ def confusion(results: DrawnRanker, ax: Axes | None = None, *, newdata: Any = No
     n = len(levels)
     side = min(max(2.6, 0.44 * n + 1.0), 7.0)
     wordy = max(map(len, levels)) > 8 or n > 12
-    ax = style.axes(ax, height=side + (0.8 if wordy else 0.3), width=side + (1.6 if wordy else 0.6))
+    ax = style.axes(ax, height=side + 0.5, width=side + (2.2 if wordy else 0.8))
     colours = _colours(data["distance"].to_numpy(), data["share"].to_numpy(), n)
     style.field(ax, colours.reshape(n, n, 4), aspect="equal")
+    _name_cells(ax, levels, wordy)
     if n <= _MOST_NUMBERS:
         _numbers(ax, data["weight"].to_numpy(), colours, n)
+    weight = data["weight"].sum()
+    right = float(data.loc[data["distance"] == 0, "weight"].sum() / weight)
+    off = float((data["distance"] * data["weight"]).sum() / weight)
+    response, whose = results.design.response, "rows of the fit" if newdata is None else "new data"
+    style.named(ax, f"predicted {response}", f"observed {response}")
+    return style.titled(ax, f"{whose}: {right:.0%} right (blue), {off:.2f} levels off on average (red)")
+
+
+def _name_cells(ax: Axes, levels: list[str], wordy: bool) -> None:
+    """Names of the levels at the rows; long ones with numbers, which stand for them below the columns."""
+    n = len(levels)
     places = np.arange(0, n, -(-n // 40))
-    turned: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if wordy else {}
-    ax.set_xticks(places, [levels[i] for i in places], **turned)
-    ax.set_yticks(places, [levels[i] for i in places])
+    ax.set_xticks(places, [str(i + 1) if wordy else levels[i] for i in places])
+    style.row_labels(ax, list(range(n)), [f"{level} ({i})" if wordy else level for i, level in enumerate(levels, 1)])
     ax.set_xticks(np.arange(n + 1) - 0.5, minor=True)
     ax.set_yticks(np.arange(n + 1) - 0.5, minor=True)
     ax.grid(which="minor", color="white", linewidth=1.0)
     ax.tick_params(which="minor", length=0)
-    weight = data["weight"].sum()
-    right = float(data.loc[data["distance"] == 0, "weight"].sum() / weight)
-    off = float((data["distance"] * data["weight"]).sum() / weight)
-    response = results.design.response
-    return style.named(ax, f"predicted {response}", f"observed {response}", f"{right:.0%} right, {off:.2f} levels off")
 
 
 def _colours(distance: FloatArray, share: FloatArray, n: int) -> FloatArray:
@@ -92,60 +98,3 @@ def _numbers(ax: Axes, weight: Any, colours: FloatArray, n: int) -> None:
         if value > 0:
             i, j = divmod(cell, n)
             style.text(ax, j, i, f"{value:.4g}", color=style.text_colour(colours[cell]), fontsize=size)
-
-
-def reliability_data(
-    results: DrawnRanker, *, newdata: Any = None, by: str = "split", bins: int = 10, level: float = 0.95
-) -> pd.DataFrame:
-    """Columns split (or level), bin, predicted, observed, lower, upper, weight."""
-    return results.reliability(newdata, by=by, bins=bins, level=level)
-
-
-def reliability(
-    results: DrawnRanker,
-    ax: Axes | None = None,
-    *,
-    newdata: Any = None,
-    by: str = "split",
-    bins: int = 10,
-    level: float = 0.95,
-) -> Axes:
-    """Observed shares against predicted probabilities, with Wilson limits: on the diagonal where these are right.
-
-    Parameters
-    ----------
-    ax : matplotlib axes, optional
-    newdata : data frame, optional
-        With the response; the rows of the fit (cross-fitted, if it is calibrated) if not given.
-    by : {"split", "level"}
-        A curve a threshold, of P(response <= low), or a level, of P(response = level).
-    bins : int
-        Most bins, of about equal weight.
-    level : float in (0, 1)
-        Confidence level of the limits.
-
-    Raises
-    ------
-    OptionError
-        The fit has no probabilities.
-    """
-    data = reliability_data(results, newdata=newdata, by=by, bins=bins, level=level)
-    curves = list(data[by].cat.categories)
-    longest = max(len(str(name)) for name in curves)
-    ax = style.axes(ax, height=4.6, width=4.9 + 0.075 * min(longest, 60))
-    ax.plot([0.0, 1.0], [0.0, 1.0], color=style.MUTED, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
-    colours = style.level_colours(len(curves))
-    for name, colour in zip(curves, colours, strict=True):
-        curve = data[data[by] == name]
-        x, y = curve["predicted"].to_numpy(), curve["observed"].to_numpy()
-        ends = np.vstack([y - curve["lower"].to_numpy(), curve["upper"].to_numpy() - y])
-        ax.errorbar(x, y, yerr=np.maximum(ends, 0.0), fmt="none", ecolor=colour, elinewidth=0.8, alpha=0.45, zorder=2)
-        ax.plot(x, y, color=colour, linewidth=1.3, marker="o", markersize=4.0, zorder=3)
-    ax.set_xlim(-0.02, 1.02)
-    ax.set_ylim(-0.02, 1.02)
-    ax.set_aspect("equal", adjustable="box")
-    style.level_key(ax, curves, colours)
-    what = "at or below each threshold" if by == "split" else "of each level"
-    cross_fitted = newdata is None and results.fit.calibration is not None
-    title = f"{results.design.response}: {what}{', cross-fitted' if cross_fitted else ''}"
-    return style.named(ax, "predicted probability", "observed share", title)

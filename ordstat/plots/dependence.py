@@ -12,7 +12,7 @@ from .._typing import FloatArray
 from ..checks import one_of, whole
 from ..exceptions import DataError, OptionError
 from . import style
-from .drawn import DrawnRanker, data_of_fit, fitted_columns, not_taken
+from .drawn import DrawnRanker, averaged, data_of_fit, fitted_columns, not_taken
 from .variables import factor_axis
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def dependence(
         level_curves(ax, results, means, variable, numeric)
     else:
         draw_curves(ax, [("mean", means)], variable, numeric, color=style.RIGHT, linewidth=2.2)
-        style.named(ax, variable, f"mean rank of {results.design.response}")
+        style.named(ax, variable, f"mean rank of {results.design.response}{averaged(results)}")
     return ax
 
 
@@ -171,9 +171,9 @@ def level_curves(ax: Axes, results: DrawnRanker, means: pd.DataFrame, variable: 
     colours = style.level_colours(len(results.levels))
     curves = [means[means["level"] == level] for level in results.levels]
     for curve, colour in zip(curves, colours, strict=True):
-        draw_curves(ax, [("", curve)], variable, numeric, color=colour, linewidth=1.8)
+        draw_curves(ax, [("", curve)], variable, numeric, color=colour, linewidth=1.8 if numeric else 0.0)
     ax.set_ylim(0.0, min(1.0, 1.06 * float(means["estimate"].max())))
-    style.named(ax, variable, f"mean P({results.design.response} = level)")
+    style.named(ax, variable, f"mean P({results.design.response} = level){averaged(results)}")
     last = [float(curve["estimate"].iloc[-1]) for curve in curves]
     style.end_labels(ax, last, [str(level) for level in results.levels], colours)
 

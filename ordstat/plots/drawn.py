@@ -13,7 +13,7 @@ from .._typing import FloatArray
 from ..exceptions import DataError, OptionError
 from ..model.boosted.fit import BoostedFit
 from ..model.ensembles.ensembles import EnsembleFit
-from ..model.fit import Fit, Geometry
+from ..model.fit import Fit, Geometry, LikelihoodFit
 from ..model.likelihood.rule import LikelihoodRule
 from ..model.sample import Rows
 from ..model.trees.fit import TreeFit
@@ -60,6 +60,8 @@ class DrawnRanker(Protocol):
     def geometry(self) -> Geometry | None: ...
     @property
     def training_margins(self) -> Margins: ...
+    @property
+    def no_margins(self) -> str | None: ...
     def margin_bounds_at(self, delta: float) -> MarginBounds: ...
     def gaps(self, rows: Rows, scores: FloatArray) -> FloatArray: ...
     def predict(self, newdata: Any = None, type: str = "class") -> pd.Series | pd.DataFrame: ...
@@ -78,6 +80,8 @@ class DrawnLikelihood(DrawnRanker, Protocol):
     """A likelihood fit."""
 
     @property
+    def fit(self) -> LikelihoodFit: ...
+    @property
     def rule(self) -> LikelihoodRule: ...
     @property
     def params(self) -> pd.Series: ...
@@ -91,6 +95,7 @@ class DrawnLikelihood(DrawnRanker, Protocol):
     def residuals(self, type: str = "surrogate", seed: int | np.random.Generator = 0) -> pd.Series: ...
     @property
     def emmeans(self) -> Callable[..., Any]: ...
+    def influence(self, group: str | None = None, refit: bool | None = None) -> Any: ...
 
 
 class DrawnMixed(DrawnLikelihood, Protocol):
@@ -162,3 +167,8 @@ def fitted_columns(results: DrawnRanker, given: Any, names: Sequence[str]) -> pd
     if isinstance(index, pd.Index) and index.is_unique and results.design.index.isin(index).all():
         frame = frame.set_axis(index).loc[results.design.index]
     return frame
+
+
+def averaged(results: DrawnRanker) -> str:
+    """What the name of an axis says more where there are random effects."""
+    return ", averaged over the groups" if getattr(results.fit, "marginal", None) is not None else ""

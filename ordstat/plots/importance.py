@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from ..checks import whole
 from ..exceptions import DataError
 from . import style
 from .drawn import DrawnRanker
+from .words import in_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,7 +91,7 @@ def bars(ax: Axes | None, data: pd.DataFrame, label: str) -> Axes:
     """
     if data.empty:
         raise DataError("the fit has no columns to draw.")
-    names = [_in_lines(str(name)) for name in data.iloc[:, 0]]
+    names = [in_lines(str(name), _LETTERS) for name in data.iloc[:, 0]]
     lines = max(name.count("\n") + 1 for name in names)
     ax = style.axes(ax, height=0.8 + _ROW * max(lines, 1.25) * len(names))
     places = -np.arange(len(names), dtype=np.float64)
@@ -103,11 +103,6 @@ def bars(ax: Axes | None, data: pd.DataFrame, label: str) -> Axes:
     ax.set_ylim(places[-1] - 0.7, 0.7)
     style.row_labels(ax, list(places), names)
     return style.named(ax, label)
-
-
-def _in_lines(name: str) -> str:
-    """A long name in lines, which end at blanks and underscores where there are some."""
-    return textwrap.fill(name.replace("_", "_ "), _LETTERS).replace("_ ", "_")
 
 
 def _axis(data: pd.DataFrame, measure: str, level: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +32,7 @@ def latent_data(results: DrawnRanker, *, bins: int = 40) -> pd.DataFrame:
     """
     whole("bins", bins, 1)
     sample, scores = results.design.sample, results.fit.scores
-    results.gaps(sample.rows, scores)  # raises where there are votes in place of scores
+    _gaps(results)  # raises where there are votes in place of scores
     edges = np.histogram_bin_edges(scores, bins)
     weights = sample.case_weights
     tables = []
@@ -42,10 +43,26 @@ def latent_data(results: DrawnRanker, *, bins: int = 40) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
+def has_scores(results: DrawnRanker) -> bool:
+    """Whether rows have scores that thresholds in order cut; at the modes, where there are random effects."""
+    return results.no_margins is None or _at_modes(results)
+
+
+def _at_modes(results: Any) -> bool:
+    return getattr(results.fit, "marginal", None) is not None and bool(results.family.ordered)
+
+
+def _gaps(results: Any) -> FloatArray:
+    """(N, K-1) H - theta_k of the rows of the fit."""
+    rows, scores = results.design.sample.rows, results.fit.scores
+    found: FloatArray = (results.rule if _at_modes(results) else results).gaps(rows, scores)
+    return found
+
+
 def row_thresholds(results: DrawnRanker) -> FloatArray:
     """(3, K-1) mean, smallest and largest threshold over the rows: alike unless there are nominal effects."""
     sample, scores = results.design.sample, results.fit.scores
-    thresholds = scores[:, None] - results.gaps(sample.rows, scores)
+    thresholds = scores[:, None] - _gaps(results)
     with np.errstate(invalid="ignore"):
         mean = np.average(thresholds, axis=0, weights=sample.case_weights)
     return np.stack([mean, thresholds.min(axis=0), thresholds.max(axis=0)])
@@ -86,10 +103,30 @@ def latent(results: DrawnRanker, ax: Axes | None = None, *, bins: int = 40) -> A
         ax.axhline(place, color=style.MUTED, linewidth=0.5, zorder=3)
     ax.set_ylim(-0.1, len(levels))
     style.row_labels(ax, [place + 0.3 for place in range(len(levels))], [str(level) for level in levels])
-    style.named(ax, "score H", f"observed {results.design.response}")
+    style.named(ax, _score_words(_score(results), results.threshold_names), f"observed {results.design.response}")
+    _write_sizes(ax, data.groupby("level", sort=False, observed=True)["weight"].sum())
     style.threshold_lines(ax, mean, results.threshold_names)
     _ranges(ax, mean, least, most)
     return ax
+
+
+def _score(results: DrawnRanker) -> str:
+    return "score H at the modes of the random effects" if _at_modes(results) else "score H"
+
+
+def _score_words(what: str, thresholds: Sequence[str]) -> str:
+    """The name of the axis, and what the lines are where they have no names of their own."""
+    if style.brief(thresholds):
+        return what
+    last = f"s θ₁ to {style.symbol(len(thresholds))}" if len(thresholds) > 1 else " θ₁"
+    return f"{what}; threshold{last}"
+
+
+def _write_sizes(ax: Axes, weights: pd.Series) -> None:
+    """How many rows each histogram has, right of it."""
+    for place, weight in enumerate(weights):
+        words = f"n = {weight:.6g}"
+        style.note(ax, words, (1.0, place + 0.3), (4, 0), ax.get_yaxis_transform(), color=style.MUTED)
 
 
 def _limits(ax: Axes, data: pd.DataFrame, thresholds: FloatArray) -> None:
@@ -129,6 +166,8 @@ def density_data(results: DrawnLikelihood, *, at: Any = None) -> pd.DataFrame:
     ----------
     at : data frame, optional
         Rows with the variables of the formula; the rows of the fit of lowest, median and highest score if not given.
+        With random effects also the columns of the groups, at whose modes they are; without these, rows are those of a
+        typical group, whose effects are 0.
 
     Returns
     -------
@@ -140,6 +179,7 @@ def density_data(results: DrawnLikelihood, *, at: Any = None) -> pd.DataFrame:
     rule = results.rule
     rule.family.require_latent("plot.density")
     labels, rows = _chosen(results, at)
+    rule = _for_groups(rule, rows)
     predictor = rule.predictor(rows)
     H, s = predictor.H, predictor.s
     report_crossing(rule, rows, labels, "rows drawn", refuse=results.method.refuses_crossing)
@@ -158,6 +198,16 @@ def density_data(results: DrawnLikelihood, *, at: Any = None) -> pd.DataFrame:
             piece = {"row": label, "level": level, "latent": t, "density": s[i] * rule.link.pdf(s[i] * (t - H[i]))}
             tables.append(pd.DataFrame({**piece, "probability": probabilities[i, k]}))
     return pd.concat(tables, ignore_index=True)
+
+
+def _for_groups(rule: LikelihoodRule, rows: Rows) -> LikelihoodRule:
+    """The rule at the modes of random effects, or at 0 for rows of groups that the fit has not seen."""
+    if rows.random is None:
+        return rule
+    known = np.concatenate([term.codes >= 0 for term in rows.random.terms])
+    if known.any() and not known.all():
+        raise DataError("at must name groups that the fit has seen in all rows, or leave their columns out.")
+    return rule if known.all() else replace(rule, effects=())
 
 
 def _span(rule: LikelihoodRule) -> FloatArray:
@@ -221,7 +271,7 @@ def density(results: DrawnLikelihood, ax: Axes | None = None, *, at: Any = None)
     ax.set_ylim(-0.05, len(labels))
     style.row_labels(ax, [bottoms[label] + 0.12 for label in labels], labels)
     style.level_key(ax, results.levels, list(colours.values()))
-    style.named(ax, "latent response H + error")
+    style.named(ax, _score_words("latent response H + error", results.threshold_names))
     per_unit = style.inches(ax)[0] / (data["latent"].max() - data["latent"].min())
     for (label, level), piece in data.groupby(["row", "level"], sort=False, observed=True):
         base, height = bottoms[label], scale * piece["density"]
@@ -333,7 +383,9 @@ def margins(
     ax.set_ylim(-0.02, 2.0)
     ax.axvline(0.0, color=style.INK, linewidth=0.8, zorder=4)
     _delta(ax, errors.iloc[[len(errors) // 2]])
-    style.row_labels(ax, [1.35, 0.35], ["left margin\nH - $\\theta_{y-1}$", "right margin\n$\\theta_y$ - H"])
+    style.row_labels(
+        ax, [1.35, 0.35], ["left margin:\nabove the\nthreshold below", "right margin:\nbelow the\nthreshold above"]
+    )
     return style.named(ax, "normalised margin" if use else "margin, units of the score")
 
 
@@ -341,6 +393,4 @@ def _delta(ax: Axes, errors: pd.DataFrame) -> None:
     """A line at Delta, with the share of rows whose margins are not larger."""
     delta, share = float(errors.index[0]), float(errors["classification"].iloc[0])
     ax.axvline(delta, color=style.INK, linewidth=0.8, linestyle=(0, (4, 3)), zorder=4)
-    text = f"$\\Delta$ = {delta:g}: {share:.0%} of the rows have a margin $\\leq \\Delta$"
-    side = "left" if delta < np.mean(ax.get_xlim()) else "right"
-    style.note(ax, text, (delta, 1.0), (0, 3), ax.get_xaxis_transform(), ha=side, va="bottom")
+    style.titled(ax, f"{share:.0%} of the rows have a margin of at most Δ = {delta:g}, the dashed line")

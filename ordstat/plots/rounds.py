@@ -95,7 +95,7 @@ def rounds(
         ax.set_yscale("log")
         ax.legend(frameon=False, fontsize=style.SMALL, labelcolor=style.INK, loc="lower left")
         return ax
-    ax.set_ylim(bottom=0.0)
+    style.from_zero(ax)
     style.curve_labels(ax, lines, _COLOURS)
     return ax
 

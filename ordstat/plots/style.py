@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..exceptions import OptionError
+from .words import in_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,6 +27,14 @@ _WIDTH = 6.4  # inches
 _TALLEST = 14.0  # inches of a figure, however many rows it has
 _ROW = 0.13  # inches that a row's name needs
 _MOST_NAMES = 20  # of levels beside a plot
+_NEAR_ZERO = 0.6  # of the highest value: lower ones are drawn from 0
+_LINE = 1.25 * SMALL / 72.0  # inches of a line of words
+_LETTERS = 13.5  # of small words in an inch
+_BESIDE, _BEFORE = 0.3, 0.38  # shares of the width that names right and left of a plot may have
+_SPARE = 0.775  # of the place of axes is theirs, before any layout
+#: Weights of red, green and blue in lightness, and its ends: the lightest still shows on white (contrast 3:1).
+_LUMA = np.array([0.299, 0.587, 0.114])
+_DARKEST, _LIGHTEST = 0.12, 0.52
 
 
 def axes(ax: Axes | None, height: float = 4.0, width: float = _WIDTH) -> Axes:
@@ -67,16 +77,46 @@ def _quiet(ax: Axes) -> Axes:
 
 
 def named(ax: Axes, x: str = "", y: str = "", title: str = "") -> Axes:
-    """The axes with names, and a short title at the left."""
-    ax.set_xlabel(x, color=INK, fontsize=SMALL + 0.5)
-    ax.set_ylabel(y, color=INK, fontsize=SMALL + 0.5)
+    """The axes with names, and a short title at the left; long ones in lines."""
+    width, height = (_LETTERS * side / ax.figure.figure.dpi for side in (ax.bbox.width, ax.bbox.height))
+    if not ax.spines["left"].get_visible():  # beside names of rows, which take room
+        width = max(1.15 * drawn_letters(ax), 0.5 * width)
+    ax.set_xlabel(in_lines(x, int(width)), color=INK, fontsize=SMALL + 0.5)
+    ax.set_ylabel(in_lines(y, int(height)), color=INK, fontsize=SMALL + 0.5)
     return titled(ax, title) if title else ax
 
 
 def titled(ax: Axes, title: str) -> Axes:
     """The axes with a short title at the left."""
-    ax.set_title(title, loc="left", color=INK, fontsize=SMALL + 1.5)
+    ax.set_title(in_lines(title, int(0.9 * _letters(ax))), loc="left", color=INK, fontsize=SMALL + 1.5)
     return ax
+
+
+def headed(ax: Axes, words: str) -> None:
+    """A title above all panels of the figure."""
+    figure = ax.figure.figure
+    letters = int(_LETTERS * figure.get_figwidth())
+    figure.suptitle(in_lines(words, letters), x=0.01, ha="left", color=INK, fontsize=SMALL + 1.5)
+
+
+def place_width(ax: Axes) -> float:
+    """Inches of the place of axes with all that stands beside them, before any layout."""
+    return float(ax.bbox.width) / ax.figure.figure.dpi / _SPARE
+
+
+def _letters(ax: Axes, share: float = _SPARE) -> float:
+    """Letters of small words that such a share of the place of the axes has room for."""
+    return share * _LETTERS * place_width(ax)
+
+
+def drawn_letters(ax: Axes) -> int:
+    """Letters of small words across the axes as laid out with what is drawn so far."""
+    return int(_LETTERS * inches(ax)[0])
+
+
+def beside(ax: Axes, words: Any, most: int = 2) -> str:
+    """A name right of the axes, in lines."""
+    return in_lines(str(words), int(np.clip(_letters(ax, _BESIDE), 16, 26)), most)
 
 
 def text(ax: Axes, x: float, y: float, words: str, **looks: Any) -> None:
@@ -112,28 +152,33 @@ def long(wide: pd.DataFrame) -> pd.DataFrame:
 
 
 def level_colours(n: int) -> list[tuple[float, float, float, float]]:
-    """n colours from dark violet (lowest) to yellow-green (highest): viridis without its ends too pale for white."""
+    """n colours from dark violet (lowest) to olive (highest): viridis at equal steps of lightness, for grey print."""
     from matplotlib import colormaps
 
-    return [tuple(colour) for colour in colormaps["viridis"](np.linspace(0.04, 0.86, n))]
+    colours = np.array(colormaps["viridis"](np.linspace(0.04, 0.86, n)))
+    lightness = np.linspace(_DARKEST, _LIGHTEST, n)
+    colours[:, :3] *= (lightness / (colours[:, :3] @ _LUMA))[:, None]
+    return [tuple(colour) for colour in colours]
 
 
 def text_colour(background: Sequence[float]) -> str:
     """White on dark, ink on light, by relative luminance."""
-    luminance = float(np.dot(background[:3], (0.299, 0.587, 0.114)))
-    return "white" if luminance < 0.55 else INK
+    return "white" if float(np.dot(background[:3], _LUMA)) < 0.5 else INK
 
 
 def readable(colour: Sequence[float]) -> tuple[float, ...]:
     """The colour, darkened where text of it would be too pale on white."""
-    luminance = float(np.dot(colour[:3], (0.299, 0.587, 0.114)))
-    return tuple(min(1.0, 0.45 / max(luminance, 1e-9)) * part for part in colour[:3])
+    lightness = float(np.dot(colour[:3], _LUMA))
+    return tuple(min(1.0, 0.42 / max(lightness, 1e-9)) * part for part in colour[:3])
 
 
-def keep_apart(places: Iterable[float], gap: float, low: float = -np.inf, high: float = np.inf) -> FloatArray:
+def keep_apart(
+    places: Iterable[float], gap: float | FloatArray, low: float = -np.inf, high: float = np.inf
+) -> FloatArray:
     """The places moved as little as possible (least squares, order kept) so that none is nearer than `gap`.
 
-    All lie in [low, high], where there is room for them.
+    All lie in [low, high], where there is room for them. A gap for each is its own size: half of it and half of that
+    of its neighbour are between them.
 
     Examples
     --------
@@ -146,7 +191,8 @@ def keep_apart(places: Iterable[float], gap: float, low: float = -np.inf, high: 
 
     wanted = np.asarray(list(places), dtype=np.float64)
     order = np.argsort(wanted, kind="stable")
-    steps = gap * np.arange(wanted.size)
+    sizes = np.broadcast_to(np.asarray(gap, dtype=np.float64), wanted.shape)[order]
+    steps = np.concatenate([[0.0], np.cumsum(0.5 * (sizes[1:] + sizes[:-1]))])[: wanted.size]
     means = isotonic_regression(wanted[order] - steps).x
     moved = np.clip(means, low, max(low, high - (steps[-1] if steps.size else 0.0))) + steps
     return np.asarray(moved[np.argsort(order, kind="stable")])
@@ -164,13 +210,22 @@ def end_labels(ax: Axes, heights: Sequence[float], texts: Sequence[str], colours
     """Names of lines right of the axes, at their last heights, kept apart; of very many lines some."""
     step = max(1, -(-len(texts) // _MOST_NAMES))
     heights, texts, colours = heights[::step], texts[::step], colours[::step]
-    low, high = ax.get_ylim()
     room = inches(ax)[1]
-    size = min(SMALL, 72.0 * room / (1.25 * max(len(texts), 1)))
-    gap = 1.25 * size / 72.0 / room * (high - low)
-    places = keep_apart(heights, gap, low + 0.3 * gap, high - 0.3 * gap)
-    for place, words, colour in zip(places, texts, colours, strict=True):
+    for most in (3, 2, 1):
+        names = [beside(ax, words, most) for words in texts]
+        if _LINE * _lines(names).sum() <= room:
+            break
+    lines = _lines(names)
+    size = min(SMALL, SMALL * room / (_LINE * max(lines.sum(), 1)))
+    low, high = ax.get_ylim()
+    gaps = lines * _LINE * size / SMALL / room * (high - low)
+    places = keep_apart(heights, gaps, low + 0.3 * gaps.min(initial=0.0), high - 0.3 * gaps.min(initial=0.0))
+    for place, words, colour in zip(places, names, colours, strict=True):
         note(ax, words, (1.0, place), (5, 0), ax.get_yaxis_transform(), color=readable(colour), fontsize=size)
+
+
+def _lines(names: Sequence[str]) -> FloatArray:
+    return np.array([1.0 + name.count("\n") for name in names])
 
 
 def curve_labels(ax: Axes, curves: Mapping[str, pd.DataFrame], colours: Mapping[str, str]) -> None:
@@ -183,13 +238,48 @@ def curve_labels(ax: Axes, curves: Mapping[str, pd.DataFrame], colours: Mapping[
 
 def level_key(ax: Axes, levels: Sequence[Any], colours: Sequence[Any]) -> None:
     """Names of the levels right of the axes beside their colours, highest on top; of very many levels some."""
+    names = [beside(ax, level, 3) for level in levels]
+    ax.legend(**_key(names, colours), loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def panel_key(panels: Sequence[Axes], levels: Sequence[Any], colours: Sequence[Any], given: Any) -> None:
+    """`level_key` of all panels of a figure of their own; of axes given, beside the last panel of the first row."""
+    if given is not None:
+        first = [panel for panel in panels if abs(panel.bbox.y0 - panels[0].bbox.y0) < 1.0]
+        level_key(first[-1], levels, colours)
+        return
+    names = [in_lines(str(level), 22, 2) for level in levels]
+    panels[0].figure.figure.legend(**_key(names, colours), loc="outside right center")
+
+
+def key_height(levels: Sequence[Any]) -> float:
+    """Inches that a key of these levels needs."""
+    names = [in_lines(str(level), 22, 2) for level in levels][:: max(1, -(-len(levels) // _MOST_NAMES))]
+    return 1.15 * _LINE * float(_lines(names).sum()) + 0.5
+
+
+def _key(names: Sequence[str], colours: Sequence[Any]) -> dict[str, Any]:
+    """What a legend of colours takes."""
     from matplotlib.patches import Patch
 
-    step = max(1, -(-len(levels) // _MOST_NAMES))
-    levels, colours = levels[::step], colours[::step]
-    handles = [Patch(color=colour, label=str(level)) for level, colour in zip(levels, colours, strict=True)]
+    step = max(1, -(-len(names) // _MOST_NAMES))
+    handles = [Patch(color=colour, label=name) for name, colour in zip(names[::step], colours[::step], strict=True)]
     looks: dict[str, Any] = {"fontsize": SMALL, "labelcolor": INK, "handlelength": 0.9, "handleheight": 0.9}
-    ax.legend(handles=handles[::-1], loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, **looks)
+    return {"handles": handles[::-1], "frameon": False, "labelspacing": 0.35, **looks}
+
+
+def few_ticks(ax: Axes) -> None:
+    """As many numbers on the x axis as a small panel has room for."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(max(2, min(4, int(place_width(ax) / 0.6)))))
+
+
+def from_zero(ax: Axes) -> None:
+    """The y axis from 0, unless that would leave most of the picture empty."""
+    low, high = ax.dataLim.intervaly
+    if low < _NEAR_ZERO * high:
+        ax.set_ylim(bottom=0.0)
 
 
 def plain_log_ticks(ax: Axes) -> None:
@@ -204,24 +294,64 @@ def plain_log_ticks(ax: Axes) -> None:
 
 def row_labels(ax: Axes, places: Sequence[float], texts: Sequence[str]) -> None:
     """Names of rows at the left, without tick marks; some of them where there is no room for all."""
-    step = max(1, int(np.ceil(_ROW * len(texts) / inches(ax)[1])))
-    ax.set_yticks(list(places)[::step], [str(text) for text in texts][::step])
+    room = inches(ax)[1]
+    step = max(1, int(np.ceil(_ROW * len(texts) / room)))
+    shown = [str(text) for text in texts][::step]
+    most = max(1, int(room / (0.95 * _LINE * max(len(shown), 1))))
+    letters = int(np.clip(_letters(ax, _BEFORE), 14, 34))
+    names = [words if "\n" in words else in_lines(words, letters, min(most, 3)) for words in shown]
+    ax.set_yticks(list(places)[::step], names)
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
 
 
+def column_labels(ax: Axes, names: Sequence[Any]) -> None:
+    """Names below 0, 1, ...: in lines, or turned where there is no room for lines."""
+    letters = int(_letters(ax) / max(len(names), 1)) - 1
+    longest = max(max(map(len, re.split(r"[\s_|]+", str(name)))) for name in names)
+    wide = letters >= longest or letters >= max(len(str(name)) for name in names)
+    texts = [in_lines(str(name), letters if wide else 20, 3 if wide else 2) for name in names]
+    turned: dict[str, Any] = {} if wide else {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
+    ax.set_xticks(np.arange(len(names)), texts, **turned)
+    ax.tick_params(axis="x", length=0)
+
+
+_BRIEF = 7  # letters of names of thresholds that can stand side by side
+_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+def brief(names: Sequence[str]) -> bool:
+    """Whether names of thresholds can stand side by side."""
+    return max(map(len, names)) <= _BRIEF
+
+
+def symbol(k: int) -> str:
+    """θ with the number of a threshold."""
+    return f"θ{k}".translate(_SUBSCRIPTS)
+
+
 def threshold_lines(ax: Axes, values: FloatArray, names: Sequence[str]) -> None:
-    """Vertical lines with their names on top; a name without room is left out."""
-    symbols = names if max(map(len, names)) <= 7 else [f"$\\theta_{{{k + 1}}}$" for k in range(len(names))]
+    """Vertical lines with their names on top, kept apart; of very many some have a name."""
+    symbols = np.array(names if brief(names) else [symbol(k) for k in range(1, len(names) + 1)])
+    known = np.isfinite(values)
+    values, symbols = values[known], symbols[known]
+    for value in values:
+        ax.axvline(value, color=INK, linewidth=0.8 if len(names) <= _MOST_NAMES else 0.3, zorder=3)
     low, high = ax.get_xlim()
-    per_inch = abs(high - low) / inches(ax)[0]
-    taken = -np.inf
-    width = 0.8 if len(names) <= _MOST_NAMES else 0.3
-    for value, symbol in zip(values, symbols, strict=True):
-        if not np.isfinite(value):
-            continue
-        ax.axvline(value, color=INK, linewidth=width, zorder=3)
-        half = 0.5 * per_inch * 0.62 * SMALL / 72.0 * (2.2 if symbol.startswith("$") else len(symbol) + 0.8)
-        if value - half >= taken:
-            text(ax, value, 1.01, symbol, transform=ax.get_xaxis_transform(), va="bottom", fontsize=SMALL - 0.5)
-            taken = value + half
+    letter = 0.62 * SMALL / 72.0 * abs(high - low) / inches(ax)[0]
+    sizes = letter * (np.array([len(name) for name in symbols]) + 0.8)
+    step = max(1, int(np.ceil(sizes.sum() / max(abs(high - low), 1e-300))))
+    places = keep_apart(values[::step], sizes[::step], low, high)
+    for value, place, name in zip(values[::step], places, symbols[::step], strict=True):
+        _threshold_name(ax, value, place, name, abs(place - value) > letter)
+
+
+def _threshold_name(ax: Axes, value: float, place: float, name: str, moved: bool) -> None:
+    """A name above the line, joined to it where it had to move."""
+    from matplotlib.transforms import ScaledTranslation
+
+    top = ax.get_xaxis_transform()
+    above = top + ScaledTranslation(0.0, (8 if moved else 2) / 72.0, ax.figure.figure.dpi_scale_trans)
+    leader = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0} if moved else None
+    looks: dict[str, Any] = {"ha": "center", "va": "bottom", "color": INK, "fontsize": SMALL - 0.5}
+    ax.annotate(name, (value, 1.0), (place, 1.0), xycoords=top, textcoords=above, arrowprops=leader, **looks)

@@ -9,7 +9,9 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..checks import one_of
+from ..model.parameter_labels import effect_label
 from . import style
+from .words import in_lines
 
 if TYPE_CHECKING:
     from .drawn import Axes, DrawnTrees
@@ -19,7 +21,8 @@ _LEVEL = 0.95  # inches between depths
 _BAR = 0.34  # height of the bar of a leaf, in depths
 _WIDEST = 24.0  # inches of a figure
 _BELOW = 0.08  # between an edge and its leaf, in depths
-_LONGEST = 26  # characters of a cut
+_LONGEST = 18  # letters of a line of a cut
+_BRIEF = 8  # of a level that is written at its leaves
 _ENOUGH = 0.5  # of the rows, for an error to be shown
 _ERRORS = ("absolute", "classification", "squared")
 _COLOURS = {"rows of the fit": style.MUTED, "out of bag": style.RIGHT, "new data": style.WRONG}
@@ -58,9 +61,10 @@ def tree(results: DrawnTrees, ax: Axes | None = None, *, round: int = 1, split: 
     gap = 1.0 / max(n_leaves - 1, 1)
     _edges(ax, data)
     colours = style.level_colours(len(classes))
+    brief = max(len(str(name)) for name in classes) <= _BRIEF
     for row in data[data["leaf"]].to_dict("records"):
         shares = np.array([row[name] for name in classes])
-        _leaf(ax, row, shares, colours, min(0.7 * gap, 0.22))
+        _leaf(ax, row, shares, colours, min(0.7 * gap, 0.22), brief)
     for row in data[~data["leaf"]].to_dict("records"):
         _cut(ax, data, row)
     style.level_key(ax, classes, colours)
@@ -70,7 +74,7 @@ def tree(results: DrawnTrees, ax: Axes | None = None, *, round: int = 1, split: 
     which = "" if split is None else f", split {split}"
     several = "" if results.fit.votes.rounds == 1 else f"round {round}{which}: "
     title = f"{several}{n_leaves} leaves" if several or split is None else f"split {split}: {n_leaves} leaves"
-    return style.named(ax, title=f"{results.design.response}, {title}")
+    return style.titled(ax, f"{results.design.response}, {title}; rows to the left where the cut holds")
 
 
 def _edges(ax: Axes, data: pd.DataFrame) -> None:
@@ -86,22 +90,38 @@ def _edges(ax: Axes, data: pd.DataFrame) -> None:
         ax.plot(xs, depths, color=style.FAINT, linewidth=width, solid_capstyle="butt", zorder=1)
 
 
-def _leaf(ax: Axes, row: dict[Any, Any], shares: FloatArray, colours: list[Any], width: float) -> None:
+def _leaf(ax: Axes, row: dict[Any, Any], shares: FloatArray, colours: list[Any], width: float, brief: bool) -> None:
+    """A bar of the shares, and below it the level, unless the key alone has room for it, and the rows."""
     top = row["depth"] + _BELOW
     for low, share, colour in zip(np.cumsum(shares) - shares, shares, colours, strict=True):
         # The lowest level at the bottom.
         bottom = top + _BAR * (1.0 - low)
         ax.bar(row["x"], -_BAR * share, width=width, bottom=bottom, color=colour, zorder=2)
-    label = f"{row['level']}\n({row['weight']:.4g})"
+    label = f"{row['level']}\n({row['weight']:.4g})" if brief else f"{row['weight']:.4g}"
     style.text(ax, row["x"], top + _BAR + 0.06, label, va="top")
 
 
 def _cut(ax: Axes, data: pd.DataFrame, row: dict[Any, Any]) -> None:
     """What brings rows to the left of a node."""
     text = str(data.loc[data["node"] == 2 * row["node"], "cut"].iloc[0])
-    shown = text if len(text) <= _LONGEST else "\u2026" + text[1 - _LONGEST :]
+    shown = in_lines(cut_words(text), _LONGEST, 3)
     box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.9}
     style.text(ax, row["x"], row["depth"], shown, bbox=box, zorder=3)
+
+
+def cut_words(cut: str) -> str:
+    """A cut as it is read: of a column of a factor its level, of a number five digits.
+
+    Examples
+    --------
+    >>> cut_words("temp[T.warm] <= 0.5"), cut_words("income <= 1.7999999")
+    ('temp ≠ warm', 'income <= 1.8')
+    """
+    name, sign, number = cut.rpartition(" <= ")
+    label = effect_label(name, {})
+    if number == "0.5" and label != name and " × " not in label:
+        return label.replace(": ", " ≠ ", 1)
+    return f"{label}{sign}{float(number):.5g}" if sign else cut
 
 
 def rounds_data(results: DrawnTrees, *, newdata: Any = None, error: str = "absolute", every: int = 1) -> pd.DataFrame:
@@ -145,6 +165,6 @@ def rounds(
     curves = {str(name): curve for name, curve in data.groupby("rows", sort=False)}
     for name, curve in curves.items():
         ax.plot(curve["round"], curve["value"], color=_COLOURS[name], linewidth=1.5)
-    ax.set_ylim(bottom=0.0)
+    style.from_zero(ax)
     style.curve_labels(ax, curves, _COLOURS)
     return style.named(ax, "round", f"mean {error} error")

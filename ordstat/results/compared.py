@@ -14,7 +14,8 @@ from ..assess.errors import LARGER_IS_BETTER, MEASURES
 from ..assess.resampled import Resampled, ranks_within
 from ..checks import fraction, number, one_of
 from ..exceptions import OptionError
-from ..plots.compared import compared, shortened_middle
+from ..plots.compared import compared
+from ..plots.words import shortened_middle
 from .report.cells import counted
 from .report.noted import NotedFrame
 from .report.render import SCREEN, Report, Reported, Table, as_text

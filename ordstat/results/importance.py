@@ -84,7 +84,11 @@ def importance(
     OptionError
         An unknown kind or measure, or options of permutations with kind="gain".
     UnavailableError
-        A fit with random effects, or to similarities of rows.
+        A fit to similarities of rows.
+
+    Notes
+    -----
+    Of a fit with random effects rows are predicted by averages over the groups, as those of new groups are.
 
     References
     ----------
@@ -258,9 +262,11 @@ def _notes(judged: _Judged, measure: str, repeats: int, level: float, training: 
     )
     drawn = f"{repeats} permutation{'s' * (repeats > 1)}"
     spread = f"; {100 * level:g} % limits are of these draws, not of other rows" if repeats > 1 else ""
+    groups = ["Random effects averaged over: importance for rows of new groups."] if judged.fit.design.random else []
     left = f"Rows of newdata with missing values, left out: {judged.left_out}."
     return [
         f"{what} of the {measure}, mean of {drawn}{spread}.",
         f"Judged by {where}.",
+        *groups,
         *([left] if judged.left_out else []),
     ]

@@ -42,7 +42,7 @@ def test_what_is_drawn(fits):
     np.testing.assert_allclose(drawn["both"].get_xdata(), fits["both"].coef)
     heights = np.concatenate([line.get_ydata() for line in drawn.values()])
     assert np.unique(heights).size == 5
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["temp[T.warm]", "contact[T.yes]"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["temp: warm", "contact: yes"]
 
 
 @pytest.mark.parametrize(

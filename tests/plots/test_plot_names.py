@@ -11,6 +11,7 @@ VARIABLES = {
     "ale": ["x1"],
     "dependence": ["x1"],
     "effects": ["x1"],
+    "emmeans": ["x1"],
     "stacked": ["x1"],
     "boundaries": ["x1", "x2"],
     "interaction": ["x1", "x2"],
@@ -22,7 +23,9 @@ NO_NORM = {"latent", "margins"}
 LIKELIHOOD = {
     "coefficients",
     "effects",
+    "emmeans",
     "forest",
+    "influence",
     "interaction",
     "parallel",
     "profiles",
@@ -62,3 +65,24 @@ def test_every_plot_that_is_listed_can_be_drawn(method, options, names):
 def test_factors_have_no_boundaries_and_thresholds_alone_no_effects():
     assert "boundaries" not in dir(ordfit("rating ~ temp + contact", WINE).plot)
     assert not {"effects", "effects_data", "parallel", "stacked"} & set(dir(ordfit("rating ~ 1", WINE).plot))
+
+
+@pytest.mark.parametrize(
+    ("formula", "options", "missing"),
+    [
+        ("rating ~ temp", {"vcov": "HC0"}, {"profiles"}),
+        ("rating ~ temp", {"cluster": "judge"}, {"profiles", "bounds"}),
+        ("rating ~ 1", {}, {"forest", "coefficients", "emmeans", "importance"}),
+    ],
+)
+def test_pictures_that_a_fit_has_no_numbers_for_are_not_listed(formula, options, missing):
+    plot = ordfit(formula, WINE, **options).plot
+    assert {*ordfit("rating ~ temp", WINE).plot.names} - {*plot.names} >= missing
+    for name in missing & {"profiles", "bounds", "forest"}:
+        with pytest.raises((OptionError, DataError)):
+            getattr(plot, name)()
+
+
+def test_a_tree_alone_has_no_rounds():
+    assert "rounds" not in ordfit("rating ~ temp", WINE, "cart").plot.names
+    assert "rounds" in ordfit("rating ~ temp", WINE, "bagging", rounds=3).plot.names

@@ -1,11 +1,10 @@
-"""The caterpillar plot: modes of lme4's order and R's clmm values, panels, labels; no other picture of a mixed fit."""
+"""The caterpillar plot: modes of lme4's order and R's clmm values, panels, labels."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from ordstat import OptionError, datasets, ordfit
-from ordstat.exceptions import UnavailableError
 
 
 @pytest.fixture(scope="module")
@@ -61,15 +60,3 @@ def test_given_axes(crossed):
     assert crossed.plot.ranef(axes).tolist() == axes.tolist()
     with pytest.raises(OptionError, match="needs 3 axes; got 1"):
         crossed.plot.ranef(axes[0])
-
-
-def test_pictures_of_a_mixed_fit(judges):
-    assert judges.plot.names == ["confusion", "forest", "profiles", "ranef"]
-    for name in judges.plot.names:
-        getattr(judges.plot, f"{name}_data")()
-    judges.plot.forest()
-    assert set(judges.plot.forest_data()["coef_type"]) == {"location"}
-    with pytest.raises(UnavailableError, match=r"\.plot\.latent is not available .*; there are"):
-        judges.plot.latent()
-    with pytest.raises(UnavailableError, match=r"\.plot\.stacked_data is not available"):
-        judges.plot.stacked_data("temp")

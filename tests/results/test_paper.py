@@ -196,7 +196,9 @@ def test_aliased_and_infinite_estimates(wine):
     assert table(falling).grids()[0].rows[0] == ("x", "-∞")
     assert "(2), (3): the response is separated" in str(found) and "NA: not estimated" in str(found)
     assert "$-$$\\infty$" in table(falling).to_latex()
-    assert separated.sentence() == "x: no standard error, as the response is separated"
+    # loglik: 6 log(1/3) and 4 log(1/4) + 4 log(1/2)
+    told = "likelihood ratio test of x: chi2(1) = 3.45, p = .063"
+    assert separated.sentence() == f"x: no finite estimate (+inf), as the response is separated; {told}"
     assert "z: not estimated" in aliased.sentence()
 
 

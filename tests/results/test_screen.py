@@ -1,11 +1,12 @@
 """The summary of one screen, its sections, and what `print` shows."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ordstat import OptionError, datasets, ordfit
+from ordstat import OptionError, SeparationWarning, datasets, ordfit
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "summaries"
 FORMULA = "rating ~ temp + contact"
@@ -16,12 +17,30 @@ CALLS = {
     "orboost-all": {"method": "orboost-all", "rounds": 20},
     "cart": {"method": "cart"},
     "csovo": {"method": "csovo"},
+    "acat": {"method": "acat"},
+    "jeffreys": {"penalty": "jeffreys"},
+    "mixed": {"formula": f"{FORMULA} + (1 | judge)"},
+    "prank": {"method": "prank"},
+    "scale": {"scale": "~ temp"},
+    "separated": {"formula": "answer ~ group"},
 }
+#: Lines of the screens that have more to tell.
+LONGER = {"nominal": 42, "scale": 36, "mixed": 41, "separated": 38}
+
+
+def wine():
+    """With a group that gives one answer alone."""
+    data = datasets.load("wine")
+    group = np.where(data["judge"] == 9, "c", np.where(data["judge"].cat.codes % 2 == 0, "a", "b"))
+    answer = data["rating"].astype(int).clip(2, 4).where(group != "c", 4)
+    return data.assign(group=group, answer=answer)
 
 
 def fitted(name):
-    arguments = {"formula": FORMULA, "data": datasets.load("wine"), **CALLS[name]}
-    return ordfit(**arguments)
+    arguments = {"formula": FORMULA, "data": wine(), **CALLS[name]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeparationWarning)
+        return ordfit(**arguments)
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -34,14 +53,19 @@ def test_text(name):
 @pytest.mark.parametrize("name", CALLS)
 def test_one_screen(name):
     lines = str(fitted(name).summary()).splitlines()
-    assert len(lines) <= (42 if name == "nominal" else 32) and max(map(len, lines)) <= 80
+    assert len(lines) <= LONGER.get(name, 32) and max(map(len, lines)) <= 80
+
+
+def _sections(summary):
+    """The line that names them; notes may follow."""
+    return next(line for line in summary.splitlines() if line.startswith("More: "))
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_sections_make_up_the_whole(name):
     fit = fitted(name)
     whole = fit.summary("all")
-    *parts, last = str(fit.summary()).splitlines()[-1].removeprefix("More: summary(").replace(")", "").split(", ")
+    *parts, last = _sections(str(fit.summary())).removeprefix("More: summary(").replace(")", "").split(", ")
     assert last == '"all"'
     shown = [fit.summary(part.strip('"')).report for part in parts]
     titles = [table.title for report in shown for table in report.tables]
@@ -101,3 +125,16 @@ def test_every_ratio_has_a_short_head():
     """Of each family and link: the odds of neighbouring levels are another ratio."""
     for options, head in (({}, "OR"), ({"method": "cloglog"}, "HR"), ({"method": "acat"}, "AOR = adjacent odds ratio")):
         assert head in str(ordfit(FORMULA, datasets.load("wine"), **options).summary())
+
+
+def test_estimates_without_end_say_so():
+    """No score test, no solver's number, and a test by likelihoods: 2 (loglik - loglik without the group)."""
+    fit = fitted("separated")
+    text = str(fit.summary())
+    assert "group[T.c]       inf" in text and "score test" not in text
+    assert fit.score_test()["p_value"].isna().all()
+    lrt = 2.0 * (fit.loglik - ordfit("answer ~ 1", wine()).loglik)
+    last = fit.sentence().splitlines()[-1]
+    assert last.startswith("group: c: no finite estimate (+inf), as the response is separated; likelihood ratio test")
+    assert f"chi2(2) = {lrt:.2f}, p" in last
+    assert np.isfinite(fit.coef).all()  # where the solver stopped, as in R

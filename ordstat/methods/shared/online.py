@@ -31,7 +31,11 @@ PRESENTATIONS = ("shuffled", "order", "cost")
 _PLACE_SECONDS, _BYTES = {"shuffled": 9e-8, "order": 2e-9, "cost": 7e-8}, 32.0
 _LESS_WEIGHT = "Divide the weights by what they have in common, or set fewer epochs="
 #: The hypothesis used after learning, in words.
-_KEPT = {"mean": "mean of all", "last": "last", "pocket": "pocket, with ratchet"}
+_KEPT = {
+    "mean": "the mean of all on the way",
+    "last": "the last one",
+    "pocket": "the best on the way (pocket, with ratchet)",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,7 +267,7 @@ class OnlineMethod(Method):
             facts=(
                 *self.own_facts(update.learned),
                 ("Columns scaled", SCALED[self.scaling]),
-                ("Hypothesis", _KEPT[self.keep]),
+                ("Ranker kept", _KEPT[self.keep]),
                 ("Online", online),
             ),
             learned=update.learned,

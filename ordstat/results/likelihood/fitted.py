@@ -23,7 +23,7 @@ from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows, Sample
 from ..evaluation import LikelihoodMethod, ProbabilityRule
 from ..fitted import FittedRanker
-from ..report.warnings import Alert, likelihood_alerts, without_end
+from ..report.warnings import Alert, likelihood_alerts, limits_of, without_end
 from ..target import Target
 from .mixed.new_groups import (
     FOLDS,
@@ -72,9 +72,10 @@ class FittedLikelihood(FittedRanker):
         return self.family.name
 
     def estimates(self) -> dict[str, pd.Series]:
-        """Coefficients and thresholds by their kind."""
+        """Coefficients and thresholds by their kind; infinite ones of a separated response as such."""
         effects = {"Coefficients": "location", "Nominal effects": "nominal", "Scale effects": "scale", "Link": "lambda"}
-        found = {name: self.params.iloc[self.parameters.of(kind)] for name, kind in effects.items()}
+        params = pd.Series(limits_of(self.fit, self.params), index=self.params.index)
+        found = {name: params.iloc[self.parameters.of(kind)] for name, kind in effects.items()}
         return {**found, "Thresholds": self.thresholds}
 
     def figures_of_fit(self) -> tuple[str, ...]:
@@ -470,8 +471,6 @@ def square_frame(matrix: FloatArray, names: list[str]) -> pd.DataFrame:
 def of_errors(r: FittedLikelihood) -> tuple[str, ...]:
     """The notes that tell which standard errors a table has, and which estimates are not finite."""
     return (f"Standard errors: {r.own_covariance.words}.", *without_end(r.fit, r.parameters))
-
-
 
 
 _BALANCED = (

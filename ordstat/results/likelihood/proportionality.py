@@ -108,7 +108,7 @@ def score_tests(r: FittedLikelihood) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row a term and "omnibus" for all at once; columns df, chisq, p_value.
+        One row a term and "omnibus" for all at once; columns df, chisq, p_value, NaN where the response is separated.
 
     Raises
     ------
@@ -144,13 +144,18 @@ def score_tests(r: FittedLikelihood) -> pd.DataFrame:
 
 
 def _score_row(r: FittedLikelihood, columns: BoolArray) -> tuple[float, int]:
-    """Score statistic of giving some location columns an effect of their own at each threshold."""
+    """Score statistic of giving some location columns an effect of their own at each threshold.
+
+    None where estimates have no end: there the score vanishes whatever the model.
+    """
     estimated = ~r.fit.aliased[r.parameters.of("location")]
     freed, kept = columns & estimated, ~columns & estimated
     rows, K = r.design.sample.rows, r.design.sample.n_levels
     wider = replace(
         rows, X=np.ascontiguousarray(rows.X[:, kept]), nominal=joined(_estimated(r, "nominal"), rows.X[:, freed])
     )
+    if r.fit.separation is not None:
+        return float("nan"), int(freed.sum()) * (K - 2)
     coefficients = r.fit.coefficients
     beta = coefficients[r.parameters.of("location")]
     zeta = coefficients[r.parameters.of("scale")]

@@ -15,6 +15,7 @@ from ..report.noted import NotedFrame
 from ..report.render import Line, Report, Table
 from ..report.screen import learnt
 from ..report.sections import threshold_table
+from ..report.warnings import limits_of
 from .fitted import FittedLikelihood, of_errors
 from .profile import confidence_limits
 from .proportionality import OMNIBUS, score_tests
@@ -115,7 +116,9 @@ def _limit_names(level: float) -> tuple[str, str]:
 
 
 def _effects(r: FittedLikelihood, rows: Any, title: str, level: float) -> Table:
-    tidy = tidy_parameters(r, level=level).iloc[rows].set_index("term").rename_axis(None).drop(columns="coef_type")
+    tidy = tidy_parameters(r, level=level)
+    tidy = tidy.assign(estimate=limits_of(r.fit, tidy["estimate"])).iloc[rows]
+    tidy = tidy.set_index("term").rename_axis(None).drop(columns="coef_type")
     plain = ["z" if np.isinf(r.design_df) else "t", "p"]
     tests = plain if r.bias_reduced is None else ["t", "df", "p"]
     frame = tidy.set_axis(["estimate", "std. error", *tests, *_limit_names(level)], axis=1)
@@ -128,7 +131,7 @@ def _ratios(r: FittedLikelihood, level: float) -> Table:
     name, sign, title = _ratio(r)
     with np.errstate(over="ignore"):  # infinite, of a large coefficient
         limits = np.sort(np.exp(sign * confidence_limits(r, level=level).to_numpy()[rows]), axis=1)
-        ratios = np.exp(sign * r.fit.coefficients[rows])
+        ratios = np.exp(sign * limits_of(r.fit, r.fit.coefficients)[rows])
     low, high = _limit_names(level)
     frame = pd.DataFrame({name: ratios, low: limits[:, 0], high: limits[:, 1]}, index=list(r.design.names))
     return Table(title=title, frame=frame, formats=dict.fromkeys(frame, "ratio"))
@@ -150,7 +153,9 @@ def _scaled(r: FittedLikelihood) -> bool:
 
 def threshold_estimates(r: FittedLikelihood) -> Table:
     """Thresholds with standard errors."""
-    frame = pd.DataFrame({"threshold": r.thresholds, "std. error": r.threshold_se})
+    plain = r.parameters.of("threshold").size == len(r.thresholds) and r.fit.jacobian is None
+    ends = limits_of(r.fit, r.fit.coefficients)[: len(r.thresholds)] if plain else r.thresholds
+    frame = pd.DataFrame({"threshold": ends, "std. error": r.threshold_se}, index=r.thresholds.index)
     return threshold_table(frame)
 
 

@@ -7,6 +7,8 @@ from functools import partial
 from io import BytesIO
 from typing import Any
 
+import numpy as np
+
 from ...exceptions import OrdstatError
 from ..fitted import FittedRanker
 from .blocks import Block, Drawing, Words
@@ -15,6 +17,7 @@ from .blocks import Block, Drawing, Words
 CAPTIONS = {
     "forest": "Effects with 95 % limits.",
     "effects": "Probabilities of the levels by {}, the other variables held.",
+    "ranef": "Effects of the groups, at their modes, with 95 % limits.",
     "dependence": "Mean predictions over the rows with {} set to one value after the other.",
     "boundaries": "Predicted levels over {} and {}.",
     "tree": "The tree; of several, the first.",
@@ -82,7 +85,7 @@ def _image(draw: Callable[[], Any], largest: int) -> tuple[bytes, str]:
     from matplotlib import pyplot, rc_context
 
     with rc_context({"svg.hashsalt": "ordstat", "svg.fonttype": "path"}):
-        figure = draw().figure.figure
+        figure = np.ravel(np.asarray(draw(), dtype=object))[0].figure.figure
         try:
             data = _saved(figure, "svg", metadata={"Date": None})
             return (data, "svg") if len(data) <= largest else (_saved(figure, "png", dpi=_DOTS), "png")

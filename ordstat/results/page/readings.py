@@ -27,6 +27,8 @@ def readings(fit: FittedRanker) -> Iterator[tuple[str, str]]:
 
 
 def _optimum(fit: FittedRanker) -> str:
+    if getattr(fit.fit, "separation", None) is not None:
+        return "There is none, as the response is separated: the likelihood was followed to its limit."
     shown = certificate_text(fit.certificate, fit.trace)
     if fit.certificate.reached:
         return f"The fit is as good as its method asks for: {shown}."
@@ -49,7 +51,8 @@ def _proportional(fit: Any) -> str:
         return f"Not tested: {problem}"
     test = table.loc[OMNIBUS]
     if not np.isfinite(test["p_value"]):
-        return "Not tested: the test has no value here."
+        why = "the response is separated" if fit.fit.separation is not None else "the test has no value here"
+        return f"Not tested: {why}."
     shown = f"score test, chi2({test['df']:.0f}) = {test['chisq']:.2f}, {_p(test['p_value'])}"
     if test["p_value"] >= _DOUBTFUL:
         return f"No sign that effects differ between thresholds ({shown}). With few rows that is no proof."

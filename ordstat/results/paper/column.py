@@ -11,6 +11,7 @@ import pandas as pd
 
 from ...exceptions import OptionError
 from ..likelihood.tables import ratio_of
+from ..report.warnings import limits_of
 from .labels import GROUPS
 
 #: What `below` may show of a parameter, and the columns of `tidy` it is.
@@ -102,8 +103,7 @@ def _parameters(fit: Any, one: Any, level: float) -> pd.DataFrame:
     frame = tidy.reindex(columns=list(VALUES.values())).set_axis(list(VALUES), axis=1).astype(np.float64)
     frame.index = pd.MultiIndex.from_arrays([tidy["coef_type"], tidy["term"]], names=["part", "term"])
     if getattr(one.fit, "separation", None) is not None:
-        infinite = np.flatnonzero(one.fit.infinite)
-        frame.iloc[infinite, 0] = one.fit.limits[infinite]
+        frame["estimate"] = limits_of(one.fit, frame["estimate"])
     return frame
 
 

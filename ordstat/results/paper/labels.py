@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
+
+from ...model.parameter_labels import names_within
 
 #: Headings of the parts of a table, in their order; the location effects, which come first, need none.
 PARTS = {
@@ -46,58 +47,6 @@ OF_LIKELIHOOD = ("loglik", "pseudo_loglik", "aic", "bic", "mcfadden", "nagelkerk
 GROUPS = "groups: "
 OF_RANKERS = ("classification_error", "absolute_error")
 
-#: The level in the name of a column: of treatment contrasts or of an indicator, and not of another coding.
-_LEVEL = re.compile(r"\[(?:T\.|(?![A-Z]\.))(.+)\]$", re.DOTALL)
-_PRODUCT = re.compile(r":(?! )(?![^\[]*\])")
-#: What stands between the two names of a correlation; a point in one of them leaves it as it is.
-_PAIR = re.compile(r"\.(?![^\[]*\])")
-_RANDOM = re.compile(r"(sd|cor)_(.*)\|(.*)", re.DOTALL)
-
-
-def row_label(part: str, term: str, labels: Mapping[str, str]) -> str:
-    """The label of a parameter: the user's, or its name with the level of a factor after a colon.
-
-    Examples
-    --------
-    >>> row_label("location", "temp[T.warm]:age", {"age": "Age in years"})
-    'temp: warm × Age in years'
-    >>> row_label("sd", "sd_(Intercept)|judge", {"judge": "Judge"})
-    'SD (Intercept), Judge'
-    >>> row_label("cor", "cor_temp[T.warm].(Intercept)|judge", {})
-    'Correlation temp: warm with (Intercept), judge'
-    """
-    if term in labels:
-        return labels[term]
-    if part in ("sd", "cor") and (found := _RANDOM.fullmatch(term)):
-        kind, what, group = found.groups()
-        pair = _PAIR.split(what) if kind == "cor" else [what]
-        names = [what] if len(pair) > 2 else [effect_label(name, labels) for name in pair]
-        return f"{'SD' if kind == 'sd' else 'Correlation'} {' with '.join(names)}, {labels.get(group, group)}"
-    if part == "nominal":
-        threshold, _, effect = term.partition(".")
-        return f"{effect_label(effect, labels)}, {threshold}" if effect else term
-    name = term.removeprefix("scale.") if part == "scale" else term
-    return effect_label(name, labels) if part in ("location", "scale") else term
-
-
-def effect_label(name: str, labels: Mapping[str, str]) -> str:
-    """The name of a column of the design for readers; the label of a variable stands in all its columns.
-
-    Examples
-    --------
-    >>> effect_label("temp[T.warm]", {"temp": "Temperature"})
-    'Temperature: warm'
-    """
-    if name in labels:
-        return labels[name]
-    return " × ".join(_piece(piece, labels) for piece in _PRODUCT.split(name))
-
-
-def _piece(piece: str, labels: Mapping[str, str]) -> str:
-    variable = _LEVEL.sub("", piece)
-    level = _LEVEL.search(piece)
-    return labels.get(variable, variable) + (f": {level[1]}" if level else "")
-
 
 def figure_label(name: str, labels: Mapping[str, str]) -> str:
     """The label of a figure of a fit."""
@@ -112,9 +61,4 @@ def figure_label(name: str, labels: Mapping[str, str]) -> str:
 def label_names(terms: Iterable[str], figures: Iterable[str]) -> set[str]:
     """What may be given a label: terms, variables, groups of random effects, figures."""
     found = {*terms, *figures} | {name.removeprefix(GROUPS) for name in figures if name.startswith(GROUPS)}
-    for term in terms:
-        inner = _RANDOM.fullmatch(term)
-        name = inner[2] if inner else term.removeprefix("scale.")
-        name = name.partition(".")[2] or name if "|" in name else name
-        found |= {name, *(_LEVEL.sub("", piece) for piece in _PRODUCT.split(name))}
-    return found
+    return found.union(*(names_within(term) for term in terms))

@@ -9,11 +9,14 @@ import pandas as pd
 
 from ..._typing import FloatArray
 from ...checks import fraction, one_of
+from ...exceptions import OrdstatError
+from ...model.parameter_labels import row_label
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.profile import places
+from ..likelihood.single_terms import dropped_terms
 from ..likelihood.tables import SHORT, ratio_of, tidy_parameters, with_ratios
 from ..report.cells import decimals_of, short_p_value
-from .labels import row_label
+from ..report.warnings import limits_of
 
 
 def term_sentence(r: FittedLikelihood, term: str | None = None, level: float = 0.95) -> str:
@@ -74,6 +77,11 @@ def _line(r: FittedLikelihood, found: pd.Series, df: float, level: float) -> str
     if math.isnan(b):
         return f"{label}: not estimated, as earlier columns determine it"
     if math.isnan(error):
+        end = limits_of(r.fit, r.fit.coefficients)[r.parameters.names.index(found["term"])]
+        if math.isinf(end):
+            return f"{label}: no finite estimate ({end:+g}), as the response is separated{_likelihood_ratio(r, found)}"
+        if math.isnan(end):
+            return f"{label}: not determined, as the response is separated"
         why = "" if r.fit.separation is None else ", as the response is separated"
         return f"{label}: no standard error{why}"
     test = "z" if math.isinf(df) else f"t({f'{df:.1f}'.removesuffix('.0')})"
@@ -87,6 +95,23 @@ def _line(r: FittedLikelihood, found: pd.Series, df: float, level: float) -> str
         texts = _ratio_texts(sign * np.array(limits), error)
         pieces.append(f"{SHORT[name]} = {texts[0]}")
     return f"{label}: {', '.join(pieces)}, {100 * level:g} % CI [{texts[1]}, {texts[2]}]"
+
+
+def _likelihood_ratio(r: FittedLikelihood, found: pd.Series) -> str:
+    """The test of the term of a location effect by likelihoods, which have limits where estimates have none."""
+    if found["coef_type"] != "location":
+        return ""
+    place = list(r.design.names).index(found["term"])
+    term = next(name for name, own in r.design.terms.items() if own.start <= place < own.stop)
+    try:
+        test = dict(dropped_terms(r, term, test="LR").loc[term].items())
+    except OrdstatError:  # no such test: robust errors, a term that others contain, ...
+        return ""
+    if math.isnan(test["p_value"]):
+        return ""
+    p = short_p_value(float(test["p_value"]))
+    told = f"p < {p[1:]}" if p.startswith("<") else f"p = {p}"
+    return f"; likelihood ratio test of {term}: chi2({test['df']:.0f}) = {test['lrt']:.2f}, {told}"
 
 
 def _ratio_texts(logs: FloatArray, error: float) -> list[str]:

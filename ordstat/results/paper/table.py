@@ -10,6 +10,7 @@ import pandas as pd
 
 from ...checks import flag, fraction, listed_texts, mapping, one_of, text, whole
 from ...exceptions import OptionError
+from ...model.parameter_labels import row_label
 from ..likelihood.parameters import listed
 from ..report.exported import MOST_DIGITS
 from .column import EXPONENTIATED, VALUES, ModelColumn, model_column
@@ -22,7 +23,6 @@ from .labels import (
     PARTS,
     figure_label,
     label_names,
-    row_label,
 )
 from .layout import FIT, Layout, ModelTable
 from .notes import notes_of

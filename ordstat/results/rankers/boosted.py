@@ -170,7 +170,7 @@ def _importance_table(fit: FittedBoosting) -> Table:
     frame = boosting_importance(fit)
     note = f"The first {_COLUMNS} of {len(frame)}; all are in .importance()." if len(frame) > _COLUMNS else ""
     return Table(
-        title="Columns: share of the fall of the loss; cuts; effect in the linear start per standard deviation",
+        title="Columns: share of the fall of the loss; cuts; linear start, per SD",
         frame=frame.head(_COLUMNS),
         formats={"importance": ".3f", "cuts": "int", "linear": ".3f"},
         note=note,

@@ -40,6 +40,11 @@ class FittedOnline(FittedRanker):
 
     fit: OnlineMarginFit | OnlineVoteFit
 
+    @property
+    def kind(self) -> str:
+        """What was fitted."""
+        return "Online ranker"
+
     def check_rows(self) -> None:
         """UnavailableError after `partial_fit`, which keeps the rows of the last batch alone."""
         if self.fit.learned.tally.batches > 1:

@@ -139,7 +139,7 @@ def decimals_of(errors: Any, least: int) -> str:
 def ratio_decimals(values: Any) -> str:
     """Two decimals, or as many as show every ratio and its difference from 1."""
     sizes = np.asarray(values, dtype=np.float64)
-    sizes = sizes[np.isfinite(sizes)]
+    sizes = sizes[np.isfinite(sizes) & (sizes > 0.0)]  # 0 and infinity: ratios without end
     closest = np.abs(sizes - 1.0)[sizes != 1.0].min(initial=1.0)
     smallest = min(closest, sizes.min(initial=1.0))
     if smallest < 5e-4 or sizes.max(initial=0.0) >= 1e5:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -137,6 +137,14 @@ def _lambda_at_end(fit: LikelihoodFit) -> str:
     )
 
 
+def limits_of(fit: LikelihoodFit, estimates: Any) -> FloatArray:
+    """(P + ...,) estimates, infinite where separation makes them so and NaN where it leaves them open."""
+    ends = np.array(estimates, dtype=np.float64)
+    moving = np.flatnonzero(fit.infinite)
+    ends[moving] = fit.limits[moving]
+    return ends
+
+
 def _separated(limits: FloatArray, infinite: BoolArray, parameters: Parameters, unknown: bool, penalties: bool) -> str:
     moving = np.flatnonzero(infinite)
     effects = [i for i in moving if parameters.kinds[i] != "threshold"] or list(moving)
@@ -145,14 +153,15 @@ def _separated(limits: FloatArray, infinite: BoolArray, parameters: Parameters, 
     open_ = _first([parameters.names[i] for i in effects if np.isnan(limits[i])])
     left = f" The data do not determine {open_}: any value comes as near to that limit." if open_ else ""
     nominal = "nominal" in parameters.kinds or "lambda" in parameters.kinds  # Jeffreys' penalty takes neither
-    held = "the other estimates and their standard errors hold"
-    others = "nor have the others, which depend on them" if unknown else held
+    held = "; the other estimates and their standard errors hold"
+    others = ", nor have the others, which depend on them" if unknown else held
     firth = "" if nominal else "penalty='jeffreys' (Firth's bias reduction) or "
     penalty = f"fit with {firth}a ridge penalty such as penalty=1.0, " if penalties else ""
     return (
         f"the response is separated: no finite maximum likelihood estimate exists, and the likelihood keeps rising as "
-        f"estimates move{f' ({ends})' if ends else ''}.{left} The numbers shown for them are where the solver stopped, "
-        f"and they have no standard errors; {others}. For finite estimates {penalty}merge levels, or drop the column."
+        f"estimates move{f' ({ends})' if ends else ''}.{left} fit.coef has them where the solver stopped. They have no "
+        f"standard errors{others}. drop1() tests terms by likelihood ratios. For finite estimates {penalty}merge "
+        "levels, or drop the column."
     )
 
 

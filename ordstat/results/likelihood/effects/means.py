@@ -32,6 +32,8 @@ _QUANTITIES = {
     "log_odds": "the log odds of a response above each threshold",
     "odds": "the odds of a response above each threshold (averaged as logs)",
 }
+#: Of "latent" where there is no latent variable.
+_OF_NEIGHBOURS = "of the higher of two neighbouring levels, averaged over the pairs"
 #: An error is rounding, up to this share of those of the means that are compared.
 _CANCELLED = 1e-10
 #: Scales with two ends, where limits are formed on the logit scale.
@@ -95,8 +97,17 @@ class Emmeans(Exported):
         return "mean" if self.slope_of is None else "slope"
 
     @property
+    def quantity(self) -> str:
+        """What the means are means of, in words."""
+        scale, family = self.averager.scale, self.averager.results.family
+        if scale != "latent" or family.ordered:
+            return _QUANTITIES[scale]
+        known = family.link.name in family.ratios
+        return f"the {'log odds' if known else 'linear predictor'} {_OF_NEIGHBOURS}"
+
+    @property
     def _quantity(self) -> str:
-        words = _QUANTITIES[self.averager.scale]
+        words = self.quantity
         return words if self.slope_of is None else f"slopes by {self.slope_of} of {words}"
 
     @property

@@ -17,7 +17,6 @@ UNAVAILABLE = {
     "margins": _MARGINS,
     "delta_errors": _MARGINS,
     "bounds": ("bounds of errors take rows for independent, and rows of a group are not", "errors(cv=) or conformal()"),
-    "importance": ("shuffled rows would leave their groups", "drop1() or marginal_effects()"),
     "lr_chi2": _NULL,
     "lr_p_value": _NULL,
     "mcfadden": ("it compares with a likelihood without any effects", "discrimination(), which has R2s"),

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import betaincinv
 
-from .._typing import FloatArray, IntArray
-from ..checks import fraction
-from ..exceptions import OptionError
-from ..model.likelihood.cumulative import latent_mean
-from . import style
-from .drawn import DrawnLikelihood, data_of_fit, fitted_columns, not_taken
-from .variables import factor_axis
+from ..._typing import FloatArray, IntArray
+from ...checks import fraction
+from ...exceptions import OptionError
+from ...model.likelihood.cumulative import latent_mean
+from .. import style
+from ..drawn import DrawnLikelihood, data_of_fit, fitted_columns, not_taken
+from ..variables import factor_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,7 +129,7 @@ def _against_quantiles(ax: Axes, table: pd.DataFrame, name: str, level: float, w
     if limited:
         ax.fill_between(table["expected"], table["lower"], table["upper"], color=style.FAINT, linewidth=0, zorder=1)
     _dots(ax, table["expected"].to_numpy(), table["residual"].to_numpy())
-    style.named(ax, f"expected of the latent distribution{f', {100 * level:g} % limits' if limited else ''}")
+    style.named(ax, f"expected under the model{f', {100 * level:g} % limits' if limited else ''}")
 
 
 def _against_number(ax: Axes, table: pd.DataFrame, name: str, level: float, weights: FloatArray | None) -> None:

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from .._typing import AnyArray
-from ..checks import fraction
-from . import style
+from ..._typing import AnyArray
+from ...checks import fraction
+from .. import style
 
 if TYPE_CHECKING:
-    from .drawn import DrawnMixed
+    from ..drawn import DrawnMixed
 
 _COLUMNS = 3
 _TALLEST = 8.0  # inches of a panel, however many groups it has

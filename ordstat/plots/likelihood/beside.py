@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .._typing import FloatArray
-from ..checks import fraction, labelled
-from ..exceptions import DataError, OptionError
-from . import style
+from ..._typing import FloatArray
+from ...checks import fraction, labelled
+from ...exceptions import DataError, OptionError
+from .. import style
+from .forest import EXPONENT, effects_of, finish_scale, own_scale, ratio, scale_words, term_label
 
 if TYPE_CHECKING:
-    from .drawn import Axes, DrawnLikelihood
+    from ..drawn import Axes, DrawnLikelihood
 
 _EFFECTS = ("nominal", "location", "scale")
 #: Told apart in grey by their shape, and filled and open in turn.
@@ -37,12 +38,13 @@ def coefficients_data(
     Returns
     -------
     pandas.DataFrame
-        Columns model, term, estimate, conf_low, conf_high (NaN of methods without standard errors), in the order in
-        which terms first come.
+        Columns model, term, estimate, conf_low, conf_high (NaN of methods without standard errors), coef_type, in the
+        order in which terms first come.
     """
     fraction("level", level)
     fits = _named(results, others, label)
-    tables = [_effects(name, fit, exponentiate, level) for name, fit in fits.items()]
+    sign = _common_ratio(fits, exponentiate)[1]
+    tables = [_effects(name, fit, exponentiate, level, sign) for name, fit in fits.items()]
     frame = pd.concat(tables, ignore_index=True)
     terms = list(dict.fromkeys(frame["term"]))
     chosen = terms if columns is None else [columns] if isinstance(columns, str) else list(columns)
@@ -64,6 +66,7 @@ def coefficients(
     label: str = "this fit",
     columns: Sequence[str] | str | None = None,
     exponentiate: bool = False,
+    own_scales: bool | None = None,
     level: float = 0.95,
 ) -> Axes:
     """Coefficients of this and other fits with their limits, the fits of a term below each other.
@@ -81,29 +84,38 @@ def coefficients(
     columns : str or sequence of str, optional
         Terms to draw, in this order; all if not given.
     exponentiate : bool
-        Odds ratios (logit), hazard ratios (cloglog) or exponents, on a logarithmic axis.
+        Odds ratios (logit), hazard ratios (cloglog) or, of fits that differ in this, exponents, on a logarithmic axis.
+    own_scales : bool, optional
+        Whether each term has a scale of its own, as in `forest`; True where some could not be seen on one scale, if
+        not given.
     level : float in (0, 1)
         Confidence level of the limits.
     """
     options: dict[str, Any] = {"columns": columns, "exponentiate": exponentiate, "level": level}
     data = coefficients_data(results, others, label=label, **options)
-    names, terms = list(_named(results, others, label)), list(dict.fromkeys(data["term"]))
+    fits = _named(results, others, label)
+    names, terms = list(fits), list(dict.fromkeys(data["term"]))
     middles = -np.arange(len(terms)) * (_STEP * len(names) + _GAP)
     ax = style.axes(ax, height=1.2 + 0.42 * (len(terms) * (_STEP * len(names) + _GAP)) + 0.1 * len(names))
-    if exponentiate:
+    drawn, own = own_scale(data, ["estimate", *_LIMITS], data["term"], exponentiate, own_scales)
+    log = exponentiate and not own
+    if log:
         ax.set_xscale("log")
-    ax.axvline(1.0 if exponentiate else 0.0, color=style.MUTED, linewidth=0.8, zorder=1)
+    ax.axvline(1.0 if log else 0.0, color=style.MUTED, linewidth=0.8, zorder=1)
     for place, name in enumerate(names):
         offset = _STEP * ((len(names) - 1) / 2.0 - place)
-        _fit(ax, data[data["model"] == name], dict(zip(terms, middles + offset, strict=True)), name, place, len(names))
+        mine, heights = data["model"] == name, dict(zip(terms, middles + offset, strict=True))
+        y = data.loc[mine, "term"].map(heights).to_numpy(dtype=np.float64)
+        _fit(ax, drawn[mine], y, style.beside(ax, name), place, len(names))
     spare = 0.5 * (_STEP * len(names) + _GAP)
     ax.set_ylim(middles[-1] - spare, spare)
-    style.row_labels(ax, list(middles), terms)
+    kinds = dict(zip(data["term"], data["coef_type"], strict=True))
+    style.row_labels(ax, list(middles), [term_label(kinds[term], term) for term in terms])
     looks: dict[str, Any] = {"fontsize": style.SMALL, "labelcolor": style.INK, "frameon": False}
     ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), **looks)
-    if exponentiate:
-        style.plain_log_ticks(ax)
-    return style.named(ax, f"{'exp(coefficient)' if exponentiate else 'coefficient'} with {100 * level:g} % limits")
+    finish_scale(ax, own, exponentiate)
+    what = _common_ratio(fits, exponentiate)[0] if exponentiate else "coefficient"
+    return style.named(ax, scale_words(f"{what} with {100 * level:g} % limits", own))
 
 
 def _named(results: DrawnLikelihood, others: Any, label: str) -> dict[str, Any]:
@@ -129,22 +141,28 @@ def _has_coefficients(fit: Any) -> bool:
         return False
 
 
-def _effects(name: str, fit: Any, exponentiate: bool, level: float) -> pd.DataFrame:
+def _common_ratio(fits: Mapping[str, Any], exponentiate: bool) -> tuple[str, float]:
+    """What exponents are in all fits; of fits that differ no more than exponents."""
+    found = {ratio(fit) for fit in fits.values()} if exponentiate else {EXPONENT}
+    return found.pop() if len(found) == 1 else EXPONENT
+
+
+def _effects(name: str, fit: Any, exponentiate: bool, level: float, sign: float) -> pd.DataFrame:
     """Effects of one fit, without those that are not estimated."""
     if fit.method.likelihood:
-        table = fit.tidy(exponentiate=exponentiate, level=level)
+        table = effects_of(fit, exponentiate, level, sign)
     else:
         table = fit.tidy().assign(conf_low=np.nan, conf_high=np.nan)
+        table = table.loc[table["coef_type"].isin(_EFFECTS) & table["estimate"].notna()]
         if exponentiate:
-            table["estimate"] = np.exp(table["estimate"])
-    table = table.loc[table["coef_type"].isin(_EFFECTS) & table["estimate"].notna(), ["term", "estimate", *_LIMITS]]
-    return pd.DataFrame({"model": name, **{column: table[column].to_numpy() for column in table}})
+            table = table.assign(estimate=np.exp(table["estimate"]))
+    columns = {column: table[column].to_numpy() for column in ("term", "estimate", *_LIMITS, "coef_type")}
+    return pd.DataFrame({"model": name, **columns})
 
 
-def _fit(ax: Axes, data: pd.DataFrame, heights: Mapping[str, Any], name: str, place: int, count: int) -> None:
+def _fit(ax: Axes, data: pd.DataFrame, y: FloatArray, name: str, place: int, count: int) -> None:
     """The dots of one fit, and their limits."""
     colour = style.level_colours(max(count, 2))[place]
-    y: FloatArray = data["term"].map(heights).to_numpy(dtype=np.float64)
     ax.hlines(y, data["conf_low"], data["conf_high"], colors=[colour], linewidth=1.5, zorder=3)
     face = "white" if place % 2 else colour
     looks: dict[str, Any] = {"markerfacecolor": face, "markersize": 6, "linestyle": "none", "zorder": 4}

@@ -1,0 +1,150 @@
+"""Are effects the same at every threshold? Binary fits beside the fit itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pandas as pd
+
+from ..._typing import FloatArray
+from ...exceptions import DataError, OptionError
+from .. import style
+from ..words import shortened_middle, with_limits
+from .forest import own_scale, scale_words, term_label
+
+if TYPE_CHECKING:
+    from ..drawn import Axes, DrawnLikelihood
+
+
+def parallel_data(
+    results: DrawnLikelihood, *, columns: Sequence[str] | str | None = None, level: float = 0.95
+) -> pd.DataFrame:
+    """Effects of the location columns on P(response > level), each threshold fitted alone, and together.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns term, threshold, above (the lower level of the threshold), estimate, std_error, lower, upper (of the
+        binary fit; NaN where it is separated), pooled, pooled_lower, pooled_upper (of the fit itself).
+    """
+    results.rule.family.require_latent("plot.parallel")
+    chosen = _chosen(results, columns)
+    pooled = _estimates(results, level).loc[chosen]
+    tables = []
+    for code, (threshold, above) in enumerate(zip(results.threshold_names, results.levels, strict=False)):
+        table = _estimates(_binary(results, code), level).loc[chosen].rename_axis("term").reset_index()
+        table.insert(1, "threshold", threshold)
+        table.insert(2, "above", [above] * len(table))
+        limits = pooled[["estimate", "lower", "upper"]].to_numpy()
+        tables.append(table.assign(**dict(zip(("pooled", "pooled_lower", "pooled_upper"), limits.T, strict=True))))
+    frame = pd.concat(tables, ignore_index=True)
+    order = {name: place for place, name in enumerate(chosen)}
+    return frame.sort_values("term", key=lambda terms: terms.map(order), kind="stable", ignore_index=True)
+
+
+def _chosen(results: DrawnLikelihood, columns: Sequence[str] | str | None) -> list[str]:
+    names = list(results.design.names)
+    if not names:
+        raise DataError("the fit has no location effects to compare.")
+    chosen = names if columns is None else [columns] if isinstance(columns, str) else list(columns)
+    for name in chosen:
+        if name not in names:
+            raise OptionError(f"the fit has no location column {name!r}; it has {', '.join(map(repr, names))}.")
+    return chosen
+
+
+def _binary(results: DrawnLikelihood, code: int) -> DrawnLikelihood:
+    """The fit of P(y > code) alone, of the same columns but for the scale effects."""
+    design, method = results.design, cast(Any, results.method)
+    rows = replace(design.sample.rows, scale=None, scale_offset=None)
+    sample = replace(design.sample, rows=rows, y=(design.sample.y > code).astype(np.intp), n_levels=2, costs=None)
+    levels = replace(design.levels, values=("not above", "above"), unused=())
+    fitted = results.rule.link  # its parameter estimated where it has one
+    link = fitted.name if fitted.lam is None else (fitted.name, fitted.lam)
+    method = replace(method, threshold="flexible", start=None, cost="classification", link=link)
+    design = replace(design, sample=sample, levels=levels, scale_names=(), scale_terms={})
+    fit = method.fit(sample, np.random.default_rng(0))
+    binary: DrawnLikelihood = replace(cast(Any, results), design=design, method=method, fit=fit)
+    return binary
+
+
+def _estimates(results: DrawnLikelihood, level: float) -> pd.DataFrame:
+    """Location effects: estimate, std_error, lower, upper; nothing of estimates without a finite maximum."""
+    table = results.tidy(level=level)
+    table = table[table["coef_type"] == "location"].set_index("term")
+    frame = table[["estimate", "std_error", "conf_low", "conf_high"]]
+    frame = frame.set_axis(["estimate", "std_error", "lower", "upper"], axis=1)
+    return frame.where(frame["std_error"].notna(), np.nan)
+
+
+def parallel(
+    results: DrawnLikelihood,
+    ax: Axes | None = None,
+    *,
+    columns: Sequence[str] | str | None = None,
+    own_scales: bool | None = None,
+    level: float = 0.95,
+) -> Axes:
+    """Are effects the same at every threshold? Binary fits of P(response > level), beside the fit itself.
+
+    Where the effects are parallel the points of a column scatter about its line within their limits.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, optional
+    columns : str or sequence of str, optional
+        Location columns; all if not given.
+    own_scales : bool, optional
+        Whether each column has a scale of its own, as in `forest`; True where some could not be seen on one scale, if
+        not given.
+    level : float in (0, 1)
+        Confidence level of the limits.
+    """
+    data = parallel_data(results, columns=columns, level=level)
+    terms = list(dict.fromkeys(data["term"]))
+    rows = len(results.levels) - 1
+    # (terms, rows) heights, from the top down, with room for a heading above each block
+    places = -(np.arange(len(terms))[:, None] * (rows + 1.6) + np.arange(rows))
+    ax = style.axes(ax, height=0.9 + 0.21 * (rows + 1.6) * len(terms))
+    shown, own = own_scale(data, _DRAWN, data["term"], False, own_scales)
+    colours = style.level_colours(rows)
+    ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=1)
+    for block, term in enumerate(terms):
+        _block(ax, shown[data["term"] == term], places[block], colours)
+    ax.set_ylim(places.min() - 0.8, places.max() + 1.6)
+    style.row_labels(ax, list(places.ravel()), [f"> {above}" for above in results.levels[:-1]] * len(terms))
+    for block, term in enumerate(terms):
+        _heading(ax, data[data["term"] == term].iloc[0], places[block].max() + 0.55)
+    if own:
+        ax.set_xticks([0.0], ["0"])
+    words = scale_words(f"effect on the {results.rule.link.name} scale, {100 * level:g} % limits", own)
+    return style.named(ax, words, f"P({results.design.response} > level)")
+
+
+#: Numbers that lie on the axis.
+_DRAWN = ["estimate", "lower", "upper", "pooled", "pooled_lower", "pooled_upper"]
+
+
+def _block(ax: Axes, data: pd.DataFrame, places: FloatArray, colours: Sequence[Any]) -> None:
+    """The rows of one column."""
+    first = data.iloc[0]
+    ends = [places.min() - 0.45, places.max() + 0.45]
+    ax.fill_betweenx(ends, first["pooled_lower"], first["pooled_upper"], color=style.FAINT, alpha=0.7, linewidth=0)
+    ax.plot([first["pooled"]] * 2, ends, color=style.INK, linewidth=1.0)
+    ax.hlines(places, data["lower"], data["upper"], colors=list(colours), linewidth=1.6, zorder=3)
+    ax.scatter(data["estimate"], places, color=list(colours), s=26, zorder=4)
+    for place in places[data["estimate"].isna()]:
+        looks = {"fontsize": style.SMALL - 1.0, "color": style.MUTED, "zorder": 5}
+        style.note(ax, "no finite estimate", (np.nan_to_num(first["pooled"]), place), (5, 0), **looks)
+
+
+def _heading(ax: Axes, first: pd.Series, height: float) -> None:
+    """The name of a column above its rows, and the effect that is the same at all thresholds."""
+    told = with_limits(first["pooled"], first["pooled_lower"], first["pooled_upper"])
+    room = style.drawn_letters(ax) - len(told) - 3
+    words = f"{shortened_middle(term_label('location', first['term']), max(room, 10))}   {told}"
+    looks = {"va": "bottom", "fontsize": style.SMALL, "fontweight": "bold", "backgroundcolor": "white", "zorder": 2}
+    style.note(ax, words.replace("$", r"\$"), (0.0, height), (0, 0), ax.get_yaxis_transform(), **looks)

@@ -1,0 +1,108 @@
+"""Observed shares against predicted probabilities, in one frame or a panel for each threshold or level."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import AnyArray
+from ..exceptions import OptionError
+from . import style
+
+if TYPE_CHECKING:
+    from .drawn import Axes, DrawnRanker
+
+_FEW = 3  # curves that can be told apart in one frame
+_COLUMNS = 3
+_MOST_PANELS = 24
+
+
+def reliability_data(
+    results: DrawnRanker, *, newdata: Any = None, by: str = "split", bins: int = 10, level: float = 0.95
+) -> pd.DataFrame:
+    """Columns split (or level), bin, predicted, observed, lower, upper, weight."""
+    return results.reliability(newdata, by=by, bins=bins, level=level)
+
+
+def reliability(
+    results: DrawnRanker,
+    ax: Any = None,
+    *,
+    newdata: Any = None,
+    by: str = "split",
+    bins: int = 10,
+    level: float = 0.95,
+    facets: bool | None = None,
+) -> Axes | AnyArray:
+    """Observed shares against predicted probabilities, with Wilson limits: on the diagonal where these are right.
+
+    Parameters
+    ----------
+    ax : matplotlib axes, or an array of them with facets, optional
+    newdata : data frame, optional
+        With the response; the rows of the fit (cross-fitted, if it is calibrated) if not given.
+    by : {"split", "level"}
+        A curve a threshold, of P(response <= low), or a level, of P(response = level).
+    bins : int
+        Most bins, of about equal weight.
+    level : float in (0, 1)
+        Confidence level of the limits.
+    facets : bool, optional
+        A panel for each curve; of more than three curves, unless axes are given, if not given.
+
+    Returns
+    -------
+    matplotlib axes, or an array of them with facets
+
+    Raises
+    ------
+    OptionError
+        The fit has no probabilities, or too many levels for panels.
+    """
+    data = reliability_data(results, newdata=newdata, by=by, bins=bins, level=level)
+    names = list(data[by].cat.categories)
+    curves = [data[data[by] == name] for name in names]
+    cross_fitted = newdata is None and results.fit.calibration is not None
+    what = "at or below each threshold" if by == "split" else "of each level"
+    title = f"{results.design.response}: {what}{', cross-fitted' if cross_fitted else ''}"
+    apart = ax is None and _FEW < len(names) <= _MOST_PANELS if facets is None else facets
+    if apart:
+        return _in_panels(ax, names, curves, title)
+    return _in_one(style.axes(ax, height=4.6, width=6.4), names, curves, title)
+
+
+def _in_one(ax: Axes, names: Sequence[Any], curves: Sequence[pd.DataFrame], title: str) -> Axes:
+    colours = style.level_colours(len(names))
+    for curve, colour in zip(curves, colours, strict=True):
+        _draw(ax, curve, colour)
+    style.level_key(ax, names, colours)
+    return style.named(ax, "predicted probability", "observed share", title)
+
+
+def _in_panels(ax: Any, names: Sequence[Any], curves: Sequence[pd.DataFrame], title: str) -> AnyArray:
+    n = len(names)
+    if n > _MOST_PANELS:
+        raise OptionError(f"facets must be False for more than {_MOST_PANELS} curves; there are {n}.")
+    panels = style.panels(ax, n, _COLUMNS, height=2.5, width=2.4 * min(n, _COLUMNS) + 0.4)
+    for place, (panel, name, curve) in enumerate(zip(panels, names, curves, strict=True)):
+        _draw(panel, curve, style.RIGHT)
+        below = place + _COLUMNS >= n
+        style.named(panel, "predicted" if below else "", "" if place % _COLUMNS else "observed", str(name))
+    if ax is None:
+        style.headed(panels[0], title)
+    return np.array(panels, dtype=object)
+
+
+def _draw(ax: Axes, curve: pd.DataFrame, colour: Any) -> None:
+    """One curve with its limits, and the diagonal."""
+    x, y = curve["predicted"].to_numpy(), curve["observed"].to_numpy()
+    ends = np.vstack([y - curve["lower"].to_numpy(), curve["upper"].to_numpy() - y])
+    ax.plot([0.0, 1.0], [0.0, 1.0], color=style.MUTED, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+    ax.errorbar(x, y, yerr=np.maximum(ends, 0.0), fmt="none", ecolor=colour, elinewidth=0.8, alpha=0.45, zorder=2)
+    ax.plot(x, y, color=colour, linewidth=1.3, marker="o", markersize=4.0, zorder=3)
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_ylim(-0.02, 1.02)
+    ax.set_aspect("equal", adjustable="box")

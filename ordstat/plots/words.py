@@ -1,0 +1,86 @@
+"""Words of a picture that fit into their place: names in lines, numbers with their limits."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+#: Of numbers in a picture.
+_MOST_DECIMALS = 5
+#: Letters of a line.
+_FEWEST = 8
+#: Where a line may end: after blanks and after the signs that join words.
+_PIECES = re.compile(r"[^\s_|/,]*[\s_|/,]+|[^\s_|/,]+")
+
+
+def in_lines(words: str, letters: int, most: int = 3) -> str:
+    """A name in lines of about so many letters; the middle of one that needs more than `most` lines is left out.
+
+    Its dollars are dollars, not the ends of a formula; a name that comes in lines keeps them.
+
+    Examples
+    --------
+    >>> in_lines("Strongly disagree|Neither agree nor disagree", 20)
+    'Strongly disagree|\\nNeither agree nor\\ndisagree'
+    >>> in_lines("household_income_per_head", 12, most=2)
+    'household_\\n..._per_head'
+    """
+    if "\n" in words:
+        return words
+    letters = max(letters, _FEWEST)
+    kept = letters * most
+    while len(lines := _filled(shortened_middle(words, kept), letters)) > most:
+        kept -= 1
+    return "\n".join(lines).replace("$", r"\$")
+
+
+def _filled(words: str, letters: int) -> list[str]:
+    lines = [""]
+    for piece in _PIECES.findall(words):
+        piece = shortened_middle(piece, letters)
+        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > letters:
+            lines.append("")
+        lines[-1] += piece
+    return [line.rstrip() for line in lines]
+
+
+def shortened_middle(name: str, letters: int) -> str:
+    """A name of at most so many letters: names that are alike often differ at their ends.
+
+    Examples
+    --------
+    >>> shortened_middle("redsvm with C = 1000", 13)
+    'redsv... 1000'
+    """
+    if len(name) <= letters:
+        return name
+    kept = letters - 3
+    return f"{name[: kept - kept // 2]}...{name[-(kept // 2) :]}"
+
+
+def with_limits(estimate: float, low: float, high: float) -> str:
+    """An estimate and its limits, with the decimals that their distance calls for, two at least.
+
+    Examples
+    --------
+    >>> with_limits(2.503, 1.4669, 3.5393), with_limits(-0.00938, -0.01872, -0.0000358)
+    ('2.50 [1.47, 3.54]', '-0.00938 [-0.01872, -0.00004]')
+    """
+    if not np.isfinite([low, high]).all():
+        return "no finite estimate"
+    decimals = decimals_for(high - low)
+    while decimals < _MOST_DECIMALS and any(end and not round(end, decimals) for end in (low, high)):
+        decimals += 1  # of a limit near 0 the sign is to be seen
+    return f"{estimate:z.{decimals}f} [{low:z.{decimals}f}, {high:z.{decimals}f}]"
+
+
+def decimals_for(width: float) -> int:
+    """Decimals of numbers that lie so far apart, two at least.
+
+    Examples
+    --------
+    >>> decimals_for(2.1), decimals_for(0.017)
+    (2, 3)
+    """
+    return int(np.clip(1.0 - np.floor(np.log10(max(width, 1e-300))), 2, 8))

@@ -1,0 +1,121 @@
+"""Forest, parallel, influence, reliability by facet: scales, names and panels."""
+
+import numpy as np
+import pytest
+
+from ordstat import OptionError, datasets, ordfit
+from ordstat.plots import style
+from ordstat.plots.words import in_lines, with_limits
+
+WINE, ANES = datasets.load("wine"), datasets.load("anes96")
+
+
+@pytest.fixture(scope="module")
+def anes():
+    return ordfit("PID ~ selfLR + age + educ", ANES)
+
+
+def test_coefficients_in_other_units_have_scales_of_their_own(anes):
+    """|limits| of selfLR reach 1.03, those of age 0.014: less than a tenth."""
+    ax = anes.plot.forest()
+    assert "each on a scale of its own" in ax.get_xlabel().replace("\n", " ")
+    dots = next(line for line in ax.lines if line.get_marker() == "o")
+    farthest = anes.confint().abs().max(axis=1)
+    np.testing.assert_allclose(dots.get_xdata(), anes.coef / farthest.loc[anes.coef.index])
+    one = anes.plot.forest(own_scales=False)
+    np.testing.assert_allclose(next(line for line in one.lines if line.get_marker() == "o").get_xdata(), anes.coef)
+    assert "own" not in ordfit("rating ~ temp + contact", WINE).plot.forest().get_xlabel()
+
+
+@pytest.mark.parametrize(
+    ("link", "what", "sign"),
+    [("logit", "odds ratio", 1), ("cloglog", "hazard ratio", -1), ("probit", "exp(coefficient)", 1)],
+)
+def test_exponents_are_named(link, what, sign):
+    """A hazard ratio is exp(-b): larger b, higher responses, smaller hazard."""
+    fit = ordfit("rating ~ temp + contact", WINE, link)
+    assert fit.plot.forest(exponentiate=True).get_xlabel().startswith(f"{what} with 95 % limits")
+    data = fit.plot.forest_data(exponentiate=True)
+    np.testing.assert_allclose(data["estimate"], np.exp(sign * fit.coef))
+    limits = np.sort(np.exp(sign * fit.confint().loc[fit.coef.index].to_numpy()), axis=1)
+    np.testing.assert_allclose(data[["conf_low", "conf_high"]], limits)
+    other = fit.plot.coefficients_data({"temp": ordfit("rating ~ temp", WINE, link)}, exponentiate=True)
+    np.testing.assert_allclose(other["estimate"].iloc[0], data["estimate"].iloc[0])
+    mixed = fit.plot.coefficients({"other": ordfit("rating ~ temp", WINE, "cauchit")}, exponentiate=True)
+    assert mixed.get_xlabel().startswith("exp(coefficient)")
+
+
+def test_scale_effects_have_no_odds_ratio():
+    fit = ordfit("rating ~ temp", WINE, scale="~ contact")
+    assert fit.plot.forest(exponentiate=True).get_xlabel().startswith("exp(coefficient)")
+    assert [label.get_text() for label in fit.plot.forest().get_yticklabels()] == ["temp: warm", "contact: yes (scale)"]
+
+
+def test_numbers_have_the_decimals_of_their_limits():
+    assert with_limits(2.503, 1.4669, 3.5393) == "2.50 [1.47, 3.54]"
+    assert with_limits(0.0218, 0.0133, 0.0303) == "0.022 [0.013, 0.030]"
+    assert with_limits(1.0, 0.2, np.inf) == "no finite estimate"
+
+
+def test_parallel_blocks_have_scales_of_their_own(anes):
+    ax = anes.plot.parallel()
+    data = anes.plot.parallel_data()
+    drawn = np.concatenate([dots.get_offsets()[:, 0] for dots in ax.collections if len(dots.get_offsets()) == 6])
+    farthest = data.groupby("term", sort=False)[["lower", "upper", "pooled_lower", "pooled_upper"]].apply(
+        lambda own: own.abs().max().max()
+    )
+    np.testing.assert_allclose(drawn, data["estimate"] / data["term"].map(farthest))
+    assert any(text.get_text().startswith("age   -0.00") or "age   0.0" in text.get_text() for text in ax.texts)
+
+
+def test_influence_names_the_largest():
+    data = WINE.set_index("response", drop=False)
+    data.index = [f"wine {k}" for k in range(72)]
+    fit = ordfit("rating ~ temp + contact", data)
+    ax = fit.plot.influence(top=3)
+    cooks = fit.influence().cooks
+    assert {text.get_text() for text in ax.texts} == set(cooks.nlargest(3).index)
+    np.testing.assert_allclose(fit.plot.influence_data()["cooks"], cooks)
+    moved = fit.plot.influence("temp[T.warm]", top=0)
+    assert not moved.texts and "temp: warm" in moved.get_ylabel().replace("\n", " ")
+    with pytest.raises(OptionError, match=r"of must be one of 'cooks', '1\|2'"):
+        fit.plot.influence("temp")
+
+
+def test_reliability_in_panels(anes):
+    panels = anes.plot.reliability()
+    data = anes.plot.reliability_data()
+    for panel, name in zip(panels, data["split"].cat.categories, strict=True):
+        start, end = name[:6], name[-6:]  # the middle of a long name is left out
+        assert panel.get_title(loc="left").startswith(start) and panel.get_title(loc="left").endswith(end)
+    for panel, (_, part) in zip(panels, data.groupby("split", observed=True), strict=True):
+        np.testing.assert_allclose(panel.lines[-1].get_ydata(), part["observed"])
+    assert anes.plot.reliability(facets=False).get_legend() is not None
+    assert ordfit("Sat ~ Infl", datasets.load("housing"), weights="Freq").plot.reliability(facets=True).size == 2
+
+
+@pytest.mark.parametrize("K", [2, 5, 10])
+def test_every_level_shows_on_white(K):
+    """Contrast of lines of at least 3 : 1 [WCAG 2.1, 1.4.11], by relative luminance."""
+    for colour in style.level_colours(K):
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]]
+        assert 1.05 / (np.dot(linear, [0.2126, 0.7152, 0.0722]) + 0.05) >= 3.0
+
+
+@pytest.mark.parametrize("words", ["a|b", "Strongly disagree|Neither agree nor disagree", "x" * 90, "costs $5 or $10"])
+def test_words_in_lines(words):
+    for letters in (8, 12, 30):
+        lines = in_lines(words, letters, 2).replace(r"\$", "$").split("\n")
+        assert len(lines) <= 2 and max(map(len, lines)) <= letters + 1
+    assert in_lines(words, 100, 1).replace(r"\$", "$") == words
+
+
+def test_rounds_are_drawn_from_zero_where_that_is_near():
+    bands = datasets.quadratic_bands(200, seed=1)
+    low = ordfit("rank ~ x1 + x2", bands, "orboost-all", rounds=50).plot.rounds()
+    assert low.get_ylim()[0] == 0.0
+    rng = np.random.default_rng(0)
+    noise = bands.assign(rank=rng.permutation(bands["rank"].to_numpy()))
+    high = ordfit("rank ~ x1", noise, "bagging", rounds=20).plot.rounds()
+    lines = np.concatenate([line.get_ydata() for line in high.lines])
+    assert (high.get_ylim()[0] == 0.0) == (np.nanmin(lines) < 0.6 * np.nanmax(lines))

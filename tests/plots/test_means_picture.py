@@ -1,0 +1,80 @@
+"""Marginal means over one variable, in panels and lines by another: against emmeans and against algebra."""
+
+import numpy as np
+import pytest
+
+from ordstat import OptionError, datasets, ordfit
+
+WINE, ANES = datasets.load("wine"), datasets.load("anes96")
+
+
+@pytest.fixture(scope="module")
+def fit():
+    return ordfit("rating ~ temp * contact", WINE)
+
+
+def test_effects_by_another_variable(fit):
+    table = fit.plot.effects_data("temp", by="contact")
+    for (contact, temp), part in table.groupby(["contact", "temp"], sort=False):
+        expected = fit.predict(WINE[(WINE["contact"] == contact) & (WINE["temp"] == temp)], type="prob").iloc[0]
+        np.testing.assert_allclose(part["estimate"], expected, rtol=1e-9)
+    panels = fit.plot.effects("temp", by="contact")
+    assert [panel.get_title(loc="left") for panel in panels] == ["contact = no", "contact = yes"]
+    assert fit.plot.interaction_data("temp", "contact").equals(table)
+
+
+def test_a_panel_for_each_level(fit):
+    panels = fit.plot.effects("temp", by="contact", facets=True)
+    assert [panel.get_title(loc="left") for panel in panels] == ["1", "2", "3", "4", "5"]
+    table = fit.plot.effects_data("temp", by="contact")
+    for panel, level in zip(panels, fit.levels, strict=True):
+        mine = table[table["level"] == level]
+        drawn = np.concatenate([line.get_ydata() for line in panel.lines])
+        np.testing.assert_allclose(drawn, mine["estimate"])
+        assert len({line.get_marker() for line in panel.lines}) == 2
+    key = panels[0].figure.legends[0]
+    assert [text.get_text() for text in key.get_texts()] == ["contact = yes", "contact = no"]
+    assert fit.plot.effects("temp", facets=True).size == 5
+
+
+def test_lines_of_means_are_parallel_without_an_interaction(fit):
+    plain = fit.update("~ . - temp:contact")
+    for model, interacts in ((plain, False), (fit, True)):
+        wide = model.plot.emmeans_data("temp", by="contact").pivot(index="temp", columns="contact", values="estimate")
+        slopes = np.diff(wide.to_numpy(), axis=0).ravel()
+        assert (abs(slopes[0] - slopes[1]) > 0.1) == interacts
+    np.testing.assert_allclose(slopes[1] - slopes[0], fit.coef.iloc[-1])
+    ax = fit.plot.emmeans("temp", by="contact")
+    assert len({(line.get_marker(), line.get_linestyle()) for line in ax.lines}) == 2
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["no", "yes"]
+    assert "latent variable" in ax.get_ylabel().replace("\n", " ")
+
+
+def test_means_on_other_scales(fit):
+    table = fit.plot.emmeans_data("temp", scale="mean_class", at={"contact": "no"})
+    p = fit.predict(WINE.drop_duplicates(["temp", "contact"]).query("contact == 'no'"), type="prob").to_numpy()
+    np.testing.assert_allclose(table["estimate"], p @ np.arange(1, 6))
+    with pytest.raises(OptionError, match=r"scale must have one mean .*plot\.effects"):
+        fit.plot.emmeans("temp", scale="prob")
+    with pytest.raises(OptionError, match="by_values goes with by"):
+        fit.plot.emmeans("temp", by_values=["no"])
+
+
+def test_a_number_has_a_line_at_quartiles_of_another():
+    fit = ordfit("PID ~ age + income + educ", ANES)
+    table = fit.plot.emmeans_data("age", by="income")
+    assert table["income"].unique().tolist() == np.quantile(ANES["income"], [0.25, 0.5, 0.75]).tolist()
+    steps = table.groupby("income")["estimate"].agg(lambda own: own.iloc[-1] - own.iloc[0])
+    np.testing.assert_allclose(steps, fit.coef["age"] * (ANES["age"].max() - ANES["age"].min()))
+    assert len(fit.plot.emmeans("age", by="income").lines) == 3
+
+
+def test_neighbouring_levels_have_no_latent_variable():
+    """The log odds of two neighbours are H - theta_k: their mean over k is H - mean threshold."""
+    fit = ordfit("rating ~ temp", WINE, "acat")
+    ax = fit.plot.emmeans("temp")
+    words = ax.get_ylabel().replace("\n", " ")
+    assert "log odds of the higher of two neighbouring levels" in words and "latent" not in words
+    p = fit.predict(WINE.drop_duplicates("temp"), type="prob").to_numpy()
+    by_hand = np.log(p[:, 1:] / p[:, :-1]).mean(axis=1)
+    np.testing.assert_allclose(fit.plot.emmeans_data("temp")["estimate"], by_hand, rtol=1e-9)

@@ -1,0 +1,146 @@
+"""Pictures of fits with random effects: rows at the modes of their groups, variables averaged over groups."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from ordstat import DataError, OptionError, datasets, ordfit
+
+WINE = datasets.load("wine")
+NEW = WINE[["temp", "contact"]].drop_duplicates()
+OWN = WINE[["temp", "contact"]].astype(object)
+ARGUMENTS = {
+    "coefficients": [{"plain": ordfit("rating ~ temp + contact", WINE)}],
+    "interaction": ["temp", "contact"],
+    **{name: ["temp"] for name in ("dependence", "effects", "emmeans", "stacked")},
+}
+
+
+@pytest.fixture(scope="module")
+def judges():
+    return ordfit("rating ~ temp + contact + (1 | judge)", WINE)
+
+
+def test_all_that_are_listed_can_be_drawn(judges):
+    assert judges.plot.names == [
+        *("coefficients", "confusion", "density", "dependence", "effects", "emmeans", "forest", "importance"),
+        *("influence", "interaction", "latent", "parallel", "profiles", "ranef", "reliability", "residuals", "stacked"),
+    ]
+    for name in judges.plot.names:
+        getattr(judges.plot, f"{name}_data")(*ARGUMENTS.get(name, []))
+        drawn = getattr(judges.plot, name)(*ARGUMENTS.get(name, []))
+        np.ravel(np.asarray(drawn, dtype=object))[0].figure.canvas.draw()
+    for name in ("margins", "bounds"):
+        with pytest.raises(OptionError, match="of a fit with random effects"):
+            getattr(judges.plot, name)()
+
+
+def test_effects_average_over_the_groups(judges):
+    """Brute force: 2000 quantiles of the judges' normal distribution, and the logistic function."""
+    nodes = stats.norm.ppf((np.arange(2000) + 0.5) / 2000) * judges.varcorr()["sd"].iloc[0]
+    theta = np.concatenate([[-np.inf], judges.thresholds, [np.inf]])
+    cells = []
+    for temp in (0.0, 1.0):
+        H = temp * judges.coef.iloc[0] + np.array([0.0, 1.0])[:, None] * judges.coef.iloc[1] + nodes
+        below = stats.logistic.cdf(theta - H[:, :, None]).mean(axis=(0, 1))
+        cells.append(np.diff(below))
+    table = judges.plot.effects_data("temp")
+    np.testing.assert_allclose(table["estimate"], np.concatenate(cells), atol=2e-5)
+    assert "averaged over the groups" in judges.plot.effects("temp").get_ylabel().replace("\n", " ")
+    zero = judges.plot.effects_data("temp", re="zero")["estimate"].to_numpy().reshape(2, 5)
+    H = np.array([[0.0, 1.0]]) * judges.coef.iloc[1] + np.array([[0.0], [1.0]]) * judges.coef.iloc[0]
+    by_hand = np.diff(stats.logistic.cdf(theta - H[:, :, None]), axis=2).mean(axis=1)
+    np.testing.assert_allclose(zero, by_hand, atol=1e-12)
+
+
+def test_partial_dependence_is_that_of_new_groups(judges):
+    table = judges.plot.dependence_data("contact").pivot(index="contact", columns="level", values="estimate")
+    for value, row in table.iterrows():
+        rows = WINE[["temp"]].assign(contact=value)
+        expected = judges.predict(rows, type="prob", re="marginal").mean()
+        np.testing.assert_allclose(row, expected, rtol=1e-9)
+
+
+def test_latent_scores_are_at_the_modes(judges):
+    modes = judges.ranef().set_index("level")["mode"]
+    fixed = (WINE["temp"] == "warm") * judges.coef.iloc[0] + (WINE["contact"] == "yes") * judges.coef.iloc[1]
+    scores = fixed + WINE["judge"].map(dict(zip(modes.index, modes, strict=True))).astype(float)
+    data = judges.plot.latent_data(bins=10)
+    edges = np.append(data["left"].to_numpy()[:10], data["right"].to_numpy()[9])
+    np.testing.assert_allclose(edges[[0, -1]], [scores.min(), scores.max()], atol=1e-9)
+    for level, part in data.groupby("level", sort=False):
+        np.testing.assert_array_equal(part["weight"], np.histogram(scores[WINE["rating"] == level], edges)[0])
+    lines = [x for line in judges.plot.latent().lines if (x := line.get_xdata())[0] == x[1]]
+    np.testing.assert_allclose([x[0] for x in lines], judges.thresholds)
+    assert "modes of the random effects" in judges.plot.latent().get_xlabel().replace("\n", " ")
+
+
+@pytest.mark.parametrize(("groups", "re"), [({"judge": 1}, "mode"), ({}, "zero")])
+def test_density_of_known_and_of_typical_groups(judges, groups, re):
+    at = NEW.assign(**groups)
+    pieces = judges.plot.density_data(at=at).groupby(["row", "level"], sort=False)["probability"].first().unstack()
+    expected = judges.predict(at, type="prob", re=re).to_numpy()
+    known = pieces.notna().to_numpy()
+    assert known.sum() >= 18
+    np.testing.assert_allclose(pieces.to_numpy()[known], expected[known], rtol=1e-9)
+    with pytest.raises(DataError, match="at must name groups that the fit has seen in all rows"):
+        judges.plot.density_data(at=NEW.assign(judge=[1, 2, 98, 99]))
+
+
+def test_reliability_is_that_at_the_modes(judges):
+    curves = judges.plot.reliability_data(bins=4)
+    p = judges.predict(type="prob").to_numpy()[:, 0]
+    first = curves[curves["split"] == "1|2"]
+    assert first["weight"].sum() == 72
+    np.testing.assert_allclose((first["predicted"] * first["weight"]).sum(), p.sum())
+    np.testing.assert_allclose((first["observed"] * first["weight"]).sum(), (WINE["rating"] == 1).sum())
+
+
+def test_influence_has_a_stem_for_each_group(judges):
+    ax = judges.plot.influence()
+    cooks = judges.influence().cooks
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), cooks)
+    assert [label.get_text() for label in ax.get_yticklabels()] == [str(name) for name in cooks.index]
+    moved = judges.plot.influence_data("temp[T.warm]")
+    np.testing.assert_allclose(moved["dfbetas"], judges.influence().dfbetas["temp[T.warm]"])
+
+
+def ranks_of(fit, rows):
+    return fit.predict(rows, re="marginal").to_numpy().astype(int)
+
+
+def test_importance_is_that_for_new_groups(judges):
+    """By hand: the same permutations of rows predicted by averages over the judges."""
+    found = judges.importance(measure="absolute error", repeats=200, seed=1)["importance"]
+    rng, codes = np.random.default_rng(5), WINE["rating"].to_numpy().astype(int)
+    rises = {}
+    for name in ("temp", "contact"):
+        errors = []
+        for _ in range(200):
+            rows = OWN.assign(**{name: rng.permutation(WINE[name].to_numpy())})
+            errors.append(np.abs(ranks_of(judges, rows) - codes).mean())
+        rises[name] = np.mean(errors) - np.abs(ranks_of(judges, OWN) - codes).mean()
+    np.testing.assert_allclose(found[["temp", "contact"]], [rises["temp"], rises["contact"]], atol=0.03)
+
+
+def test_slopes_and_two_terms(judges):
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"x": rng.normal(size=300), "g": rng.integers(0, 10, 300), "h": rng.integers(0, 6, 300)})
+    latent = data["x"] + rng.normal(size=10)[data["g"]] * (1 + 0.5 * data["x"]) + rng.logistic(size=300)
+    fit = ordfit("y ~ x + (1 + x | g) + (1 | h)", data.assign(y=np.digitize(latent, [-1.0, 1.0])))
+    for name in ("latent", "density", "residuals", "reliability"):
+        getattr(fit.plot, f"{name}_data")()
+    np.testing.assert_allclose(fit.plot.effects_data("x").groupby("x")["estimate"].sum(), 1.0)
+    assert fit.plot.influence_data(group="h")["row"].tolist() == [*range(6)]
+
+
+def test_effects_at_each_threshold_are_those_of_mixed_binary_fits(judges):
+    data = judges.plot.parallel_data().set_index(["above", "term"])
+    for above in (2, 3):
+        binary = ordfit(
+            "high ~ temp + contact + (1 | judge)", WINE.assign(high=(WINE["rating"].astype(int) > above).astype(int))
+        )
+        found = data.loc[above]
+        np.testing.assert_allclose(found["estimate"], binary.coef, rtol=1e-4)
+        np.testing.assert_allclose(found["std_error"], binary.se[binary.coef.index], rtol=1e-4)
