@@ -58,7 +58,7 @@ reproduce: .venv/bench
 	touch $@ .venv/installed
 
 .venv/bench: .venv/installed
-	$(BIN)/python -m pip install --quiet skordinal mord pyarrow tqdm
+	$(BIN)/python -m pip install --quiet skordinal mord mpmath pyarrow tqdm
 	touch $@
 
 clean:

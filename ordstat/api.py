@@ -21,6 +21,7 @@ from .design.inputs import check_cost_labels
 from .design.survey import SurveyDesign
 from .exceptions import DataWarning, OptionError
 from .methods import Method
+from .methods.base import missing_refused
 from .methods.calibrated import Calibrated
 from .methods.shared.work import require_affordable
 from .progress import reporter
@@ -43,6 +44,7 @@ def ordfit(
     vcov: Any = None,
     cost: Any = None,
     constraints: Any = None,
+    interactions: Sequence[Sequence[str]] | None = None,
     calibrate: bool | int = False,
     force: bool = False,
     levels: Sequence[Any] | None = None,
@@ -89,6 +91,10 @@ def ordfit(
     constraints : dict or list of str, optional
         Signs and orders of coefficients that the fit must obey, {"x1": "+", "x2": "-"} or ["x1 >= 0", "x1 <= x2"]
         (support vector machines with kernel="linear"). Names are those of the columns of the model, as in `coef`.
+        Of "ordboost" a sign is that of a column in which the score rises, or falls.
+    interactions : list of lists of str, optional
+        Columns of the data that may interact in the trees of "ordboost", [["x1", "x2"], ["x3"]]: those on a path of a
+        tree have a group in common. Columns in no group make one more.
     calibrate : bool or int
         True gives a ranker probabilities: `predict(type="prob")` then works for every method. A monotone map from its
         score to the probabilities of the levels is learned on cross-fitted scores, those of rows left out in turn (5
@@ -109,8 +115,9 @@ def ordfit(
     contrasts : mapping, optional
         Column to coding: "treatment" (default), "sum", "helmert", "poly", ..., or R's names. Those of columns that no
         formula uses are kept for `update`, with a warning.
-    na_action : {"omit", "raise"}
-        Leave out incomplete rows (counted, by variable) or refuse them.
+    na_action : {"omit", "raise", "keep"}
+        Leave out incomplete rows (counted, by variable), refuse them, or keep those with a missing column of the
+        formula, for methods that take them ("ordboost"); new rows with missing columns are then predicted too.
     safe : bool
         True evaluates only column names, known transforms, arithmetic and literals. False evaluates the
         formula as Python code, with the names in `context`: never do that with a formula you did not write.
@@ -158,6 +165,8 @@ def ordfit(
             f"method {method!r} stands for the cost {fixed!r}, and rows' own costs would make it another: leave cost= "
             f"out, or name the method by its value, method={type(value).__name__}(...)."
         )
+    if na_action == "keep" and not value.needs.missing:
+        raise OptionError(missing_refused(type(value).__name__))
     built = build(
         formula,
         data,
@@ -173,7 +182,9 @@ def ordfit(
         cov=cov,
         contrasts=contrasts,
         constraints=constraints,
+        interactions=interactions,
         na_action=na_action,
+        as_categories=value.needs.categories,
         safe=safe,
         context=context,
     )
@@ -258,6 +269,7 @@ def refit(
     `kept_vcov` is the covariance of the results, which methods without standard errors leave out.
     """
     value = resolve(method, options)
+    design = design.coded(value.needs.categories)
     vcov = kept_vcov if vcov is None and value.likelihood else vcov
     return fit_design(design, value, vcov=vcov, calibrate=calibrate, force=force, stacklevel=4)
 

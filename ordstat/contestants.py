@@ -37,7 +37,8 @@ def from_methods(design: Design, methods: Any, cost: Any) -> tuple[list[Contesta
         elif not own:
             method = method.with_cost(cost)
         again: Any = Calibrated.of(method, calibrate)
-        found.append(Contestant(label=label, design=design, method=cast(Any, method), calibrated=again))
+        own_design = design.coded(method.needs.categories)
+        found.append(Contestant(label=label, design=own_design, method=cast(Any, method), calibrated=again))
     return _distinct(found), kept
 
 

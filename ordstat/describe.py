@@ -23,7 +23,7 @@ from .design.interpreter import Interpreter
 from .design.items import read_items
 from .exceptions import DataError, DataWarning, OptionError
 from .results.report.cells import counted
-from .results.report.render import Report, Table, as_html, as_text
+from .results.report.render import Report, Reported, Table, as_text
 from .results.report.sections import shortened
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _MOST_GROUPS = 50
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class OrdinalDescription:
+class OrdinalDescription(Reported):
     """Ordered answers by item or group; what `describe_ordinal` returns.
 
     Attributes
@@ -106,9 +106,6 @@ class OrdinalDescription:
 
     def __repr__(self) -> str:
         return as_text(self.report(), _SCREEN)
-
-    def _repr_html_(self) -> str:
-        return as_html(self.report())
 
 
 def describe_ordinal(

@@ -21,7 +21,7 @@ from .design.build import from_arrays
 from .design.constraints import constrained
 from .exceptions import DataError, OptionError
 from .grouped import Grouping
-from .labels import check_classes, known_codes, label_array, mean_absolute_rank_error, ranked, validated
+from .labels import check_classes, finite, known_codes, label_array, mean_absolute_rank_error, ranked, validated
 from .methods import Method
 from .model.decision import decisions, leanings
 from .model.sample import Rows, Sample
@@ -41,7 +41,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     It works in Pipeline, GridSearchCV, cross_val_score, clone and pickle; `decision_function` serves calibration and
     tuned thresholds, `coef_` and `feature_importances_` the selection of columns. X is numeric: encode text first, or
-    use `ordfit`, which takes a formula. Sparse matrices and missing values are refused.
+    use `ordfit`, which takes a formula. Sparse matrices are refused, and missing values by all methods but "ordboost".
 
     Parameters
     ----------
@@ -184,6 +184,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # Means "no promise on three blobs in a plane": they have no order along a line, which linear potentials need.
         tags.classifier_tags.poor_score = True
         kernel = self._options.get("kernel", getattr(self.method, "kernel", None))
+        tags.input_tags.allow_nan = self._takes_gaps()
         tags.input_tags.pairwise = getattr(kernel, "name", kernel) == "precomputed"
         return tags
 
@@ -220,11 +221,11 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         frame = pd.DataFrame() if grouping is None else grouping.frame(X)
         X = X if grouping is None else grouping.fixed(frame)
         _refuse_text(X)
-        X, y, order = validated(self, X, y, stacklevel=4, memory="C")
+        X, y, order = validated(self, X, y, stacklevel=4, memory="C", gaps=self._takes_gaps())
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         check_classes(y if weights is None else y[weights > 0], method)
         if grouping is None:
-            design = from_arrays(self._named(X), pd.Series(ranked(y, order)), weights=weights)
+            design = from_arrays(self._named(X), pd.Series(ranked(y, order)), weights=weights, gaps=self._takes_gaps())
         else:
             design = grouping.design(frame, X, ranked(y, order), weights)
             self.feature_names_in_, self.n_features_in_ = np.array(frame.columns, dtype=object), frame.shape[1]
@@ -422,8 +423,14 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The results, and X as they take it."""
         check_is_fitted(self)
         _refuse_text(X)
-        X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
+        allowed = finite(self._takes_gaps())
+        X = validate_data(self, X, reset=False, dtype=np.float64, order="C", ensure_all_finite=allowed)
         return self.results_, self._named(X)
+
+    def _takes_gaps(self) -> bool:
+        """Whether X may have missing values."""
+        kind = class_of(self.method)
+        return kind is not None and kind.needs.missing and not self.random
 
     def _named(self, X: FloatArray) -> FloatArray | pd.DataFrame:
         """X under its column names, where it came with any."""

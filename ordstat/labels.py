@@ -71,15 +71,23 @@ def listed(levels: Any) -> list[Any]:
 
 
 def validated(
-    model: Any, X: Any, y: Any, *, stacklevel: int, memory: str | None = None
+    model: Any, X: Any, y: Any, *, stacklevel: int, memory: str | None = None, gaps: bool = False
 ) -> tuple[FloatArray, AnyArray, list[Any]]:
-    """X and y as arrays, and the labels in order: by `levels` of the model, else their own order, else sorted."""
+    """X and y as arrays, and the labels in order: by `levels` of the model, else their own order, else sorted.
+
+    With `gaps` values of X may be missing.
+    """
     order = declared_order(y) if model.levels is None else listed(model.levels)
-    X, y = validate_data(model, X, y, dtype=np.float64, order=memory)
+    X, y = validate_data(model, X, y, dtype=np.float64, order=memory, ensure_all_finite=finite(gaps))
     if order is None:
         check_classification_targets(y)
         order = sorted_order(y, stacklevel + 1)
     return X, y, order
+
+
+def finite(gaps: bool) -> bool | str:
+    """What scikit-learn calls it that values may be missing, or may not."""
+    return "allow-nan" if gaps else True
 
 
 def sorted_order(y: AnyArray, stacklevel: int = 3) -> list[Any]:

@@ -139,6 +139,13 @@ class Case:
         self._answer()
         return 2.0 * (self.ours.number("loglik") - self.session.held(place, float(value)))
 
+    def followed(self, place: int, value: float) -> float:
+        """As `held`, by NumPy, which comes from our maximum in small steps."""
+        n_effects = self.ours.numbers["profile"].size // 2
+        n_lambda = int(self.spec.link in FLEXIBLE)
+        first = self.estimates.size - n_effects - n_lambda
+        return 2.0 * (self.ours.number("loglik") - self.rows.followed(self.estimates, first + place, value))
+
 
 def settled(link: str, ours: Answer) -> np.ndarray:
     """Our estimates as `Case.estimates` has them."""

@@ -15,10 +15,12 @@ from benchmarks.against_r.session import Answer
 Function = Callable[[np.ndarray], np.ndarray]
 #: R's ends of the line are +-1e5 and wider.
 _END = 5e4
-#: Steps of central differences, in units of the parameter: of probabilities, and of scores.
-_STEP, _WIDE = 1e-5, 1e-4
+#: Step of central differences of probabilities, in units of the parameter.
+_STEP = 1e-5
 #: Directions in which the scores of all rows are below this share of the largest are not identified.
 _RANK = 1e-6
+#: Values of a held parameter on the way to the last.
+_STAGES = 21
 #: How far a direction without end is followed.
 _FAR = tuple(10.0**k for k in range(13))
 
@@ -117,6 +119,19 @@ class Rows:
         found = minimize(lambda moved: _finite(-self.loglik(np.append(moved, held))), free, **how)
         return -float(found.fun)
 
+    def followed(self, parameters: np.ndarray, place: int, value: float) -> float:
+        """The highest log-likelihood with one parameter held at a value, on the way there from a maximum."""
+        way = parameters.copy()
+        free = np.arange(parameters.size) != place
+        for held in np.linspace(parameters[place], value, _STAGES)[1:]:
+            way[place] = held
+
+            def fall(moved: np.ndarray) -> float:
+                return _finite(-self.loglik(np.insert(moved, place, way[place])))
+
+            way[free] = minimize(fall, way[free], method="BFGS", tol=1e-8).x
+        return self.loglik(way)
+
     def limit(self, parameters: np.ndarray) -> float:
         """The highest log-likelihood on a straight way from some parameters on which no row's probability falls.
 
@@ -140,16 +155,6 @@ class Rows:
         return np.column_stack(
             [(self.probabilities(parameters + h) - self.probabilities(parameters - h)) / (2.0 * _STEP) for h in steps]
         )
-
-    def errors(self, parameters: np.ndarray) -> np.ndarray:
-        """(P,) standard errors, from differences of the score."""
-
-        def score(at: np.ndarray) -> np.ndarray:
-            return np.asarray((self.weights / self.probabilities(at)) @ self.slopes(at))
-
-        steps = _WIDE * np.eye(parameters.size)
-        information = np.array([score(parameters - h) - score(parameters + h) for h in steps]) / (2.0 * _WIDE)
-        return np.sqrt(np.diag(np.linalg.inv(0.5 * (information + information.T))))
 
     def identified(self, parameters: np.ndarray) -> bool:
         """Whether the scores of the rows span as many directions as there are parameters."""

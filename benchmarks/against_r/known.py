@@ -126,7 +126,7 @@ FAULTS = (
     ),
     Fault(
         "second derivatives by differences",
-        "R's standard errors are off where a link has a parameter; differences of the score give ours.",
+        "R's standard errors are off where a link has a parameter; differences to 50 digits give ours.",
         proofs.second_derivatives,
     ),
     Fault(
@@ -155,7 +155,8 @@ FAULTS = (
     ),
     Fault(
         "profile limits",
-        "R's interpolated limits are off, or it stops; with an effect held at ours R's own deviance is the quantile.",
+        "R's interpolated limits are off, or it stops; with an effect held at ours the deviance, by R or by NumPy, is "
+        "the quantile.",
         proofs.profile_off,
     ),
 )

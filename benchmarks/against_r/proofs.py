@@ -11,6 +11,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from benchmarks.against_r import ours as ordstat_side
+from benchmarks.against_r import precise
 from benchmarks.against_r.case import LEFT_OUT, MENDS, Case
 from benchmarks.against_r.columns import FACTORS
 from benchmarks.against_r.compare import (
@@ -145,10 +146,10 @@ def below_a_way_without_end(case: Case, check: Check) -> bool:
 
 
 def second_derivatives(case: Case, check: Check) -> bool:
-    """R takes them of a link with a parameter by differences of the likelihood; those of the score give our errors."""
+    """R takes them of a link with a parameter by differences of the likelihood; those to 50 digits give our errors."""
     if check.kind != "se" or case.spec.link not in FLEXIBLE or not has_end(case.ours):
         return False
-    errors, ours = case.rows.errors(case.estimates), np.asarray(check.ours)[~np.isnan(check.ours)]
+    errors, ours = precise.errors(case.rows, case.estimates), np.asarray(check.ours)[~np.isnan(check.ours)]
     return errors.shape == ours.shape and bool(np.allclose(ours, errors, rtol=_DELTA))
 
 
@@ -263,10 +264,10 @@ def profile_refused(case: Case, check: Check) -> bool:
 
 
 def profile_off(case: Case, check: Check) -> bool:
-    """With an effect held at our limit, R's own deviance is the quantile, wherever R can be fitted with it.
+    """With an effect held at our limit, the deviance is the quantile, wherever there is a fit with it.
 
-    That is asked of limits that R has otherwise: R's fit with an effect held may be a lower maximum of a cauchit. Where
-    ours has no limit, as the likelihood levels off, R's own deviance at R's limit is less than the quantile.
+    R's own deviance, or, where R's fit with the effect held is a lower maximum (of a cauchit, say), NumPy's. Where ours
+    has no limit, as the likelihood levels off, R's own deviance at R's limit is less than the quantile.
     """
     if check.kind != "profile" or "profile" not in case.ours.numbers or case.fit.fit.aliased.any():
         return False
@@ -278,11 +279,19 @@ def profile_off(case: Case, check: Check) -> bool:
     differ = (beyond > 1.0).reshape(limits.shape)
     at_ours = _above_quantile(case, limits, differ & np.isfinite(limits))
     at_theirs = _above_quantile(case, theirs, differ & ~np.isfinite(limits) & np.isfinite(theirs))
-    right, short = np.abs(at_ours) < _DEVIANCE, at_theirs < -_DEVIANCE
-    return right.size + short.size > 0 and bool(right.all() and short.all())
+    right = all(abs(above) < _DEVIANCE for above in at_ours)
+    return bool(at_ours or at_theirs) and right and all(above < -_DEVIANCE for above in at_theirs)
 
 
-def _above_quantile(case: Case, limits: np.ndarray, asked: np.ndarray) -> np.ndarray:
-    """R's deviances less the quantile, with effects held at some limits, wherever R can be fitted with them."""
-    found = np.array([case.held(int(place), limits[place, side]) for place, side in np.argwhere(asked)])
-    return found[np.isfinite(found)] - float(chi2.ppf(0.95, 1))
+def _above_quantile(case: Case, limits: np.ndarray, asked: np.ndarray) -> list[float]:
+    """Deviances less the quantile, with effects held at some limits, wherever R can be fitted with them."""
+    quantile = float(chi2.ppf(0.95, 1))
+    found = []
+    for place, side in np.argwhere(asked):
+        value = float(limits[place, side])
+        above = case.held(int(place), value) - quantile
+        if above >= _DEVIANCE:
+            above = min(above, case.followed(int(place), value) - quantile)
+        if np.isfinite(above):
+            found.append(above)
+    return found

@@ -63,11 +63,11 @@ class Tally:
         return pd.concat([table, pd.DataFrame([total])], ignore_index=True)
 
     def faults(self) -> list[str]:
-        """One line a fault of R: how many disagreements it explains, and why it is R's."""
+        """One line a fault of R that was met: how many disagreements it explains, and why it is R's."""
         by_name = Counter[str]()
         for (_, name), count in self.explained.items():
             by_name[name] += count
-        return [f"{by_name[fault.name]:5d} {fault.name}: {fault.reason}" for fault in FAULTS]
+        return [f"{by_name[fault.name]:5d} {fault.name}: {fault.reason}" for fault in FAULTS if by_name[fault.name]]
 
 
 def line(case: Case | Heights, check: Check, fault: Fault | None) -> str:

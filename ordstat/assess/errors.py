@@ -203,16 +203,17 @@ def error_table(predictions: Predictions) -> ErrorTable:
     >>> table.value("absolute error"), table.value("macro absolute error")
     (0.5, 0.5)
     """
-    return ErrorTable(names=_names(predictions), values=_values(predictions, predictions.weights))
+    return ErrorTable(names=measures_of(predictions), values=_values(predictions, predictions.weights))
 
 
-def _names(p: Predictions) -> tuple[str, ...]:
+def measures_of(p: Predictions) -> tuple[str, ...]:
+    """Names of the measures that these predictions allow, in the order of their table."""
     ranks = RANK_MEASURES if p.paid is not None else RANK_MEASURES[:-1]
     return (*ranks, *_AGREEMENT, *(_PROBABILITY if p.probabilities is not None else ()))
 
 
 def _values(p: Predictions, weights: FloatArray) -> FloatArray:
-    """All measures of `p` under other case weights (N,), in the order of `_names`."""
+    """All measures of `p` under other case weights (N,), in the order of `measures_of`."""
     total = weights.sum()
     means = p._rank_losses @ weights / total
     macro = np.nanmean(rank_means(p._rank_losses[:3], p.y, weights, p.n_levels), axis=1)
@@ -221,11 +222,6 @@ def _values(p: Predictions, weights: FloatArray) -> FloatArray:
     ranks, scores = p._rank_pairs.counts(weights), p._score_pairs.counts(weights)
     agreement = [measure(p, ranks, scores, weights) for measure in _AGREEMENT.values()]
     return np.concatenate((means[:3], macro, means[3:], agreement, probability))
-
-
-def measures_of(predictions: Predictions) -> tuple[str, ...]:
-    """Names of the measures that these predictions allow, in the order of their table."""
-    return _names(predictions)
 
 
 def one_measure(predictions: Predictions, name: str) -> float:

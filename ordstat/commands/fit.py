@@ -6,6 +6,8 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from ..api import ordfit
+from ..files.save import check_name
+from ..results.page.write import page_target
 from .command import Command, UsageError, say
 from .rows import TEXTS, add_columns, add_rows, of_rows, value
 from .tables import check_place
@@ -48,7 +50,7 @@ def _add(parser: ArgumentParser) -> None:
     add_columns(parser)
     parser.add_argument("--calibrate", action="store_true", help="learn probabilities for a ranker that has none")
     parser.add_argument("--save", metavar="FILE", help="put the fit into a file, such as model.ordstat")
-    parser.add_argument("--report", metavar="FILE", help="write a page for readers: .html (one file) or .md")
+    parser.add_argument("--report", metavar="FILE", help="write a page for readers: .html (one file), .docx or .md")
     parser.add_argument(
         "--summary", metavar="SECTION", help="model, fit, errors, margins, bounds or all; else one screen"
     )
@@ -56,15 +58,23 @@ def _add(parser: ArgumentParser) -> None:
 
 def _run(given: Namespace) -> None:
     options = dict(map(_option, given.option))
-    for path in (given.save, given.report):
-        if path is not None:
-            check_place(path)
+    _check_paths(given)
     fit = ordfit(given.formula, method=given.method, calibrate=given.calibrate, **of_rows(given), **options)
     say(fit.summary(given.summary))
     if given.save is not None:
         fit.save(given.save)
     if given.report is not None:
         fit.report(given.report)
+
+
+def _check_paths(given: Namespace) -> None:
+    """Errors of names that nothing can be written to, before the fit."""
+    if given.save is not None:
+        check_name(given.save)
+        check_place(given.save)
+    if given.report is not None:
+        check_place(given.report)
+        page_target(given.report)
 
 
 def _option(text: str) -> tuple[str, Any]:

@@ -12,6 +12,7 @@ from ..checks import canonical
 from ..exceptions import DataError
 from ..files.load import load
 from .command import Command
+from .rows import add_marks
 from .tables import DATA_HELP, check_writable, read_table, write_table
 
 _MORE = """\
@@ -31,13 +32,13 @@ def _add(parser: ArgumentParser) -> None:
     parser.add_argument("--type", default="class", metavar="TYPE", help="what to predict (class)")
     parser.add_argument("-o", "--output", metavar="FILE", help="a file that ends in .csv, .tsv or .parquet")
     parser.add_argument("--with-data", action="store_true", help="write the columns of the data before the predictions")
-    parser.add_argument("--separator", metavar="TEXT", help="between the columns of a text file of data")
+    add_marks(parser)
 
 
 def _run(given: Namespace) -> None:
     if given.output is not None:
         check_writable(given.output)
-    fit, data = load(given.model), read_table(given.data, given.separator)
+    fit, data = load(given.model), read_table(given.data, given.separator, given.decimal)
     type = canonical(given.type, fit.prediction_types) or given.type
     out = as_frame(fit.predict(data, type=type), type)
     if given.with_data:

@@ -32,7 +32,13 @@ def add_columns(parser: ArgumentParser) -> None:
     parser.add_argument("--levels", metavar="A,B,...", help="order of the response's values, the lowest first")
     parser.add_argument("--seed", type=int, default=0, metavar="NUMBER", help="of all random steps (0)")
     parser.add_argument("--force", action="store_true", help="begin a fit that takes long by its estimate")
-    parser.add_argument("--separator", metavar="TEXT", help="between the columns of a text file")
+    add_marks(parser)
+
+
+def add_marks(parser: ArgumentParser) -> None:
+    """How a text file is written."""
+    parser.add_argument("--separator", metavar="TEXT", help="between the columns of a text file of data")
+    parser.add_argument("--decimal", default=".", metavar="MARK", help="in its numbers: , of files with 1,5 (.)")
 
 
 def of_rows(given: Namespace) -> dict[str, Any]:
@@ -40,7 +46,7 @@ def of_rows(given: Namespace) -> dict[str, Any]:
     texts = {name: getattr(given, name) for name in TEXTS}
     levels = None if given.levels is None else levels_of(given.levels)
     return {
-        "data": read_table(given.data, given.separator),
+        "data": read_table(given.data, given.separator, given.decimal),
         **{name: text for name, text in texts.items() if text is not None},
         "levels": levels,
         "force": given.force,

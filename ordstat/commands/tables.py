@@ -20,7 +20,7 @@ _MISSING = ["", "NA", "NaN", "nan"]
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 
 
-def read_table(path: str, separator: str | None = None) -> pd.DataFrame:
+def read_table(path: str, separator: str | None = None, decimal: str = ".") -> pd.DataFrame:
     """A data frame from a file.
 
     Parameters
@@ -30,6 +30,8 @@ def read_table(path: str, separator: str | None = None) -> pd.DataFrame:
         with labels become levels, in the order of the values.
     separator : str, optional
         Between the columns of a text file.
+    decimal : str
+        Before the decimals of a number in a text file.
 
     Raises
     ------
@@ -44,10 +46,14 @@ def read_table(path: str, separator: str | None = None) -> pd.DataFrame:
     if not Path(path).is_file():
         raise DataError(f"there is no file {path!r}.")
     try:
-        frame = READERS[kind](path, separator)
+        frame = READERS[kind](path, separator, decimal)
     except OrdstatError:
         raise
-    except (OSError, ValueError, EOFError) as error:  # UnicodeDecodeError and pandas' errors of parsing are ValueErrors
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path!r} cannot be read as {kind}: it is no text in UTF-8. Save it in that encoding."
+        ) from error
+    except (OSError, ValueError, EOFError) as error:  # pandas' errors of parsing are ValueErrors
         raise DataError(f"{path!r} cannot be read as {kind}: {error}") from error
     if frame.empty:
         raise DataError(f"{path!r} has no rows.")
@@ -60,10 +66,13 @@ def extension(path: str) -> str:
     return next((suffix for suffix in reversed(suffixes) if suffix not in _PACKED), "")
 
 
-def _text(path: str, separator: str | None) -> pd.DataFrame:
+def _text(path: str, separator: str | None, decimal: str) -> pd.DataFrame:
     between = separator or _SEPARATORS[extension(path)]
-    frame = pd.read_csv(
-        path, sep=between, encoding="utf-8-sig", low_memory=False, keep_default_na=False, na_values=_MISSING
+    if len(decimal) != 1 or decimal == between:
+        raise UsageError(f"--decimal must be one character, not that between columns, {between!r}; got {decimal!r}.")
+    missing: dict[str, Any] = {"keep_default_na": False, "na_values": _MISSING}
+    frame: pd.DataFrame = pd.read_csv(
+        path, sep=between, decimal=decimal, encoding="utf-8-sig", low_memory=False, **missing
     )
     name = str(frame.columns[0])
     other = next((mark for mark in (";", "\t", ",") if mark != between and mark in name), None)
@@ -72,14 +81,14 @@ def _text(path: str, separator: str | None) -> pd.DataFrame:
     return frame
 
 
-def _parquet(path: str, separator: str | None) -> pd.DataFrame:
+def _parquet(path: str, *marks: str | None) -> pd.DataFrame:
     try:
         return pd.read_parquet(path)
     except ImportError as error:
         raise DataError(f"reading {path!r} needs pyarrow: pip install pyarrow.") from error
 
 
-def _stata(path: str, separator: str | None) -> pd.DataFrame:
+def _stata(path: str, *marks: str | None) -> pd.DataFrame:
     labelled, plain = pd.read_stata(path), pd.read_stata(path, convert_categoricals=False)
     for name in labelled.columns[[isinstance(dtype, pd.CategoricalDtype) for dtype in labelled.dtypes]]:
         unlabelled = [level for level in labelled[name].cat.categories if not isinstance(level, str)]
@@ -89,7 +98,7 @@ def _stata(path: str, separator: str | None) -> pd.DataFrame:
     return labelled
 
 
-def _spss(path: str, separator: str | None) -> pd.DataFrame:
+def _spss(path: str, *marks: str | None) -> pd.DataFrame:
     try:
         from pyreadstat import PyreadstatError, read_sav
     except ImportError as error:
@@ -129,7 +138,7 @@ def _say_kept(name: str, unlabelled: list[Any]) -> None:
     warn_of_data(f"Column {name!r} has values without a label ({some}): its numbers are taken, not its labels.")
 
 
-READERS: dict[str, Callable[[str, str | None], pd.DataFrame]] = {
+READERS: dict[str, Callable[[str, str | None, str], pd.DataFrame]] = {
     **dict.fromkeys(_SEPARATORS, _text),
     ".parquet": _parquet,
     ".dta": _stata,

@@ -33,12 +33,15 @@ class ArraySpec:
     levels : tuple
     names : tuple of str
         What the columns are called.
+    gaps : bool
+        Whether rows with a NaN are complete.
     """
 
     columns: tuple[Any, ...] | None
     response_name: str
     levels: tuple[Any, ...]
     names: tuple[str, ...]
+    gaps: bool = False
 
     def marginality(self) -> Marginality:
         """Every column is a term of its own."""
@@ -61,11 +64,11 @@ class ArraySpec:
         return np.ascontiguousarray(design.sample.X[:, [self.names.index(name) for name in terms]])
 
     def rebuild(self, data: Any) -> NewRows:
-        """Rows of new data; those with a NaN are flagged as incomplete."""
+        """Rows of new data; those with a NaN are flagged as incomplete, unless the fit takes them."""
         X, index, _ = numeric_matrix(data, self.columns)
         if X.shape[1] != len(self.names):
             raise DataError(f"The fit had {len(self.names)} columns; the new data have {X.shape[1]}.")
-        complete: BoolArray = np.asarray(np.isfinite(X).all(axis=1))
+        complete: BoolArray = np.asarray((~np.isinf(X) if self.gaps else np.isfinite(X)).all(axis=1))
         return NewRows(rows=Rows(X=X if complete.all() else X[complete]), complete=complete, index=index)
 
     def response(self, data: Any) -> IntArray:
@@ -118,6 +121,7 @@ def from_arrays(
     cluster: Any = None,
     costs: Any = None,
     response: str = "y",
+    gaps: bool = False,
 ) -> Design:
     """A design of numeric columns.
 
@@ -135,6 +139,8 @@ def from_arrays(
     costs : (N, K), optional
     response : str
         Label of the response.
+    gaps : bool
+        Whether X may have missing values, NaN.
 
     Returns
     -------
@@ -156,7 +162,7 @@ def from_arrays(
     n, width = matrix.shape
     if names is not None and len(names) != width:
         raise DataError(f"names= must have a name for each of the {width} columns; got {len(names)}.")
-    _check_finite(matrix, index)
+    _check_finite(matrix, index, gaps)
     labels = read_response(_labels(y), response, None if levels is None else check_levels(levels))
     if labels.codes.size != n:
         raise DataError(f"y must have a value for each of the {n} rows of X; got {labels.codes.size}.")
@@ -176,17 +182,22 @@ def from_arrays(
         names=chosen,
         terms={name: slice(j, j + 1) for j, name in enumerate(chosen)},
         formula=f"{response} ~ {' + '.join(chosen) if width <= 10 else '.'}",
-        spec=ArraySpec(columns=found, response_name=response, levels=kept.levels.values, names=chosen),
+        spec=ArraySpec(columns=found, response_name=response, levels=kept.levels.values, names=chosen, gaps=gaps),
     )
 
 
-def _check_finite(matrix: FloatArray, index: pd.Index) -> None:
+def _check_finite(matrix: FloatArray, index: pd.Index, gaps: bool) -> None:
+    """DataError where a value is infinite, or missing and must not be."""
     with np.errstate(invalid="ignore", over="ignore"):
-        if np.isfinite(matrix.sum()) or np.isfinite(matrix).all():
+        if np.isfinite(matrix.sum()):
             return
-    row, column = (int(k) for k in np.argwhere(~np.isfinite(matrix))[0])
+    wrong = np.isinf(matrix) if gaps else ~np.isfinite(matrix)
+    if not wrong.any():
+        return
+    row, column = (int(k) for k in np.argwhere(wrong)[0])
+    must = "finite or missing (NaN)" if gaps else "finite"
     raise DataError(
-        f"X is {matrix[row, column]:g} in {row_name(index, row)}, column {column}; all values must be finite."
+        f"X is {matrix[row, column]:g} in {row_name(index, row)}, column {column}; all values must be {must}."
     )
 
 

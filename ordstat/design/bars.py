@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..exceptions import FormulaError
 from .expressions import shown
@@ -64,15 +65,20 @@ def split_bars(text: str) -> tuple[str, tuple[Piece, ...]]:
     return fixed, bars
 
 
-def without_bars(formula: str) -> tuple[str, tuple[Piece, ...]]:
-    """`split_bars` of a formula with or without a response, which stays."""
-    if not isinstance(formula, str) or "|" not in formula:
-        return formula, ()
+@lru_cache(maxsize=64)
+def _without_bars(formula: str) -> tuple[str, tuple[Piece, ...]]:
     tildes = [place for place, character, depth in _bare(formula) if character == "~" and depth == 0]
     if not tildes:
         return split_bars(formula)
     fixed, bars = split_bars(formula[tildes[-1] + 1 :])
     return f"{formula[: tildes[-1]].rstrip()} ~ {fixed}", bars
+
+
+def without_bars(formula: str) -> tuple[str, tuple[Piece, ...]]:
+    """`split_bars` of a formula with or without a response, which stays."""
+    if not isinstance(formula, str) or "|" not in formula:
+        return formula, ()
+    return _without_bars(formula)
 
 
 def cut(text: str) -> tuple[str, tuple[Piece, ...]]:

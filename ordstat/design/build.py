@@ -18,7 +18,7 @@ from ..exceptions import DataError, FormulaError, OptionError
 from .arrays import from_arrays
 from .columns import Columns
 from .complete import Beside, complete
-from .constraints import Constraint, constrained, kept
+from .constraints import Constraint, constrained, grouped, kept
 from .contrasts import Contrast, contrast
 from .design import Design
 from .doubtful import doubtful_factors
@@ -78,7 +78,7 @@ def make(recipe: Recipe, data: Any) -> Design:
     """The design of some data."""
     if not isinstance(recipe, Recipe):  # what looks like one, from a forged file, has not been checked
         raise DataError(f"A design must be made from a Recipe; got {type(recipe).__name__}.")
-    one_of("na_action", recipe.na_action, ("omit", "raise"))
+    one_of("na_action", recipe.na_action, ("omit", "raise", "keep"))
     if recipe.context is not None and recipe.safe:
         raise OptionError("context= must go with safe=False; set it, or leave context= out.")
     context = None if recipe.safe else Context(recipe.context or {})
@@ -92,7 +92,8 @@ def make(recipe: Recipe, data: Any) -> Design:
     response, parts = _parse(recipe, frame)
     interpreter = Interpreter(Columns(frame), {}, context)
     interpreter.columns.look_over(parts.factors())
-    found = evaluate(parts.factors() | parts.offsets() | parts.groups(), interpreter, frame.index)
+    expressions = parts.factors() | parts.offsets() | parts.groups()
+    found = evaluate(expressions, interpreter, frame.index, parts.gapped(recipe.na_action))
     coded, notes = _in_use(recipe, parts, found.columns, frame)
     weights = recipe.weights if recipe.design is None else recipe.design.weights
     given = {"weights": weights, "offset": recipe.offset, "cluster": recipe.cluster}
@@ -117,7 +118,8 @@ def make(recipe: Recipe, data: Any) -> Design:
         recipe=replace(recipe, settled=tuple(recipe.contrasts or ()), context=context),
         make=make,
     )
-    return _constrained(design, recipe.constraints)
+    design = _constrained(design, recipe.constraints)
+    return design if recipe.interactions is None else grouped(design, recipe.interactions)
 
 
 def _constrained(design: Design, constraints: Any) -> Design:
@@ -203,7 +205,8 @@ def _intercept_note(parts: Parts) -> tuple[str, ...]:
 
 def _factor_notes(parts: Parts, interpreter: Interpreter) -> tuple[str, ...]:
     columns = interpreter.columns
-    used = [factor.label for factor in parts.factors().values() if factor.label in columns.declared()]
+    declared = columns.declared()
+    used = [factor.label for factor in parts.factors().values() if factor.label in declared]
     dtypes = {name: find_column(columns.frame, name, "the model").dtype for name in used}
     texts = [name for name, dtype in dtypes.items() if not isinstance(dtype, pd.CategoricalDtype)]
-    return doubtful_factors(columns.declared(), used, texts)
+    return doubtful_factors(declared, used, texts)

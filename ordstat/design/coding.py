@@ -35,6 +35,20 @@ class NumberCoding:
         """The number of columns; `full` is ignored."""
         return 1 if self.width is None else self.width
 
+    @property
+    def count_alone(self) -> int:
+        """The number of columns of a term of this factor alone."""
+        return self.count(False)
+
+    @property
+    def categories(self) -> int:
+        """0: codes are numbers."""
+        return 0
+
+    def alone(self, value: Value) -> list[Named]:
+        """The columns of a term of this factor alone."""
+        return self.columns(value, False)
+
     def columns(self, value: Value, full: bool) -> list[Named]:
         """The columns; `full` is ignored."""
         if isinstance(value, Factor):
@@ -56,23 +70,49 @@ class FactorCoding:
         Contrasts; used where the factor's margin is in the model.
     suffixes : tuple of str
         What each contrast adds to the name.
+    whole : bool
+        Whether it is one column of codes in a term of its own.
+    ordered : bool
+        Whether its levels were declared to be in order.
     """
 
     label: str
     levels: tuple[Any, ...]
     matrix: FloatArray
     suffixes: tuple[str, ...]
+    whole: bool = False
+    ordered: bool = False
 
     def count(self, full: bool) -> int:
         """The number of columns."""
         return len(self.levels) if full else len(self.suffixes)
 
+    @property
+    def count_alone(self) -> int:
+        """The number of columns of a term of this factor alone."""
+        return 1 if self.whole else len(self.suffixes)
+
+    @property
+    def categories(self) -> int:
+        """How many levels without an order a column of codes has; 0 where the codes are numbers as any."""
+        return len(self.levels) if self.whole and not self.ordered and len(self.levels) > 2 else 0
+
+    def alone(self, value: Value) -> list[Named]:
+        """The columns of a term of this factor alone: the codes if they are to be `whole`, NaN where missing."""
+        if not self.whole:
+            return self.columns(value, False)
+        codes = recode(value, self.levels, self.label)
+        return [(self.label, np.where(codes < 0, np.nan, codes))]
+
     def columns(self, value: Value, full: bool) -> list[Named]:
-        """Indicators of all levels if `full`, else the contrasts."""
+        """Indicators of all levels if `full`, else the contrasts; NaN where missing."""
         codes = recode(value, self.levels, self.label)
         if full:
-            return [(f"{self.label}[{level}]", codes == code) for code, level in enumerate(self.levels)]
-        return [(self.label + suffix, self._contrast(codes, j)) for j, suffix in enumerate(self.suffixes)]
+            made = [(f"{self.label}[{level}]", codes == code) for code, level in enumerate(self.levels)]
+        else:
+            made = [(self.label + suffix, self._contrast(codes, j)) for j, suffix in enumerate(self.suffixes)]
+        missing = codes < 0
+        return [(name, np.where(missing, np.nan, column)) for name, column in made] if missing.any() else made
 
     def _contrast(self, codes: IntArray, j: int) -> AnyArray:
         weights = self.matrix[:, j]
@@ -85,14 +125,20 @@ class FactorCoding:
 Coding = NumberCoding | FactorCoding
 
 
-def fit_coding(expression: Expression, value: Value, contrast: Contrast | None) -> tuple[Coding, tuple[Any, ...]]:
-    """The coding of an evaluated factor, and its levels without rows, which it leaves out as R's clm does."""
+def fit_coding(
+    expression: Expression, value: Value, contrast: Contrast | None, whole: bool = False
+) -> tuple[Coding, tuple[Any, ...]]:
+    """The coding of an evaluated factor, and its levels without rows, which it leaves out as R's clm does.
+
+    With `whole` a factor whose contrasts nobody asked for is one column of codes where it stands alone.
+    """
     if isinstance(value, np.ndarray) and value.dtype != bool:
         if contrast is not None:
             raise DataError(f"contrasts= names {expression.label!r}, which is numeric; write C({expression.label}).")
         return NumberCoding(expression.label, None if value.ndim == 1 else value.shape[1]), ()
     factor = factor_of(value, expression.label)
-    found = np.flatnonzero(np.bincount(factor.codes, minlength=len(factor.levels))).tolist()
+    there = factor.codes[factor.codes >= 0] if (factor.codes < 0).any() else factor.codes
+    found = np.flatnonzero(np.bincount(there, minlength=len(factor.levels))).tolist()
     kept = set(found) if isinstance(value, Factor) else {0, 1}  # a condition keeps both
     levels = tuple(level for code, level in enumerate(factor.levels) if code in kept)
     unused = tuple(level for code, level in enumerate(factor.levels) if code not in kept)
@@ -100,8 +146,9 @@ def fit_coding(expression: Expression, value: Value, contrast: Contrast | None) 
         raise DataError(
             f"{expression.label!r} has one level only in the rows used, {shown_labels(levels)}: drop the term."
         )
-    matrix, suffixes = (factor.contrast or contrast or Contrast()).coding(levels)
-    return FactorCoding(expression.label, levels, matrix, suffixes), unused
+    asked = factor.contrast or contrast
+    matrix, suffixes = (asked or Contrast()).coding(levels)
+    return FactorCoding(expression.label, levels, matrix, suffixes, whole and asked is None, factor.ordered), unused
 
 
 def full_codings(terms: Sequence[Term]) -> list[tuple[bool, ...]]:
@@ -126,11 +173,12 @@ def term_columns(
     term: Term, full: Sequence[bool], values: Mapping[str, Value], codings: Mapping[str, Coding]
 ) -> list[Named]:
     """Columns of one term: products of its factors' columns, the first factor varying fastest."""
+    if len(term.factors) == 1:
+        key = term.factors[0].key
+        return codings[key].alone(values[key])
     blocks = [
         codings[factor.key].columns(values[factor.key], flag) for factor, flag in zip(term.factors, full, strict=True)
     ]
-    if len(blocks) == 1:
-        return blocks[0]
     columns = []
     for combination in product(*reversed(blocks)):
         parts = combination[::-1]
@@ -143,6 +191,8 @@ def _check_size(terms: Sequence[Term], fulls: Sequence[Sequence[bool]], codings:
     """FormulaError for more columns than a formula may give; they are counted, not formed."""
     sizes = [
         prod(codings[factor.key].count(flag) for factor, flag in zip(term.factors, full, strict=True))
+        if len(term.factors) > 1
+        else codings[term.factors[0].key].count_alone
         for term, full in zip(terms, fulls, strict=True)
     ]
     if sum(sizes) > MAX_COLUMNS:
@@ -151,6 +201,19 @@ def _check_size(terms: Sequence[Term], fulls: Sequence[Sequence[bool]], codings:
             f"The formula gives {sum(sizes):,} columns, and may give at most {MAX_COLUMNS:,}; {max(sizes):,} of them "
             f"come from {shown(largest)}: leave out interactions, or join levels."
         )
+
+
+def column_categories(part: Part, codings: Mapping[str, Coding]) -> IntArray | None:
+    """(D,) numbers of the categories that columns are codes of, 0 of others; None where there are no such columns."""
+    found = list[int]()
+    for term, full in zip(part.terms, full_codings(part.terms), strict=True):
+        alone = codings[term.factors[0].key]
+        if len(term.factors) == 1:
+            found += [alone.categories] * alone.count_alone
+        else:
+            flags = zip(term.factors, full, strict=True)
+            found += [0] * prod(codings[factor.key].count(flag) for factor, flag in flags)
+    return np.array(found, dtype=np.intp) if any(found) else None
 
 
 @dataclass(frozen=True, eq=False)

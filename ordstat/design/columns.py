@@ -62,6 +62,18 @@ def take(value: Value, keep: BoolArray) -> Value:
     return value.take(keep) if isinstance(value, Factor) else value[keep]
 
 
+def with_gaps(value: Value, missing: BoolArray | None) -> Value:
+    """The value with NaN, or the code -1, where it is missing; a condition becomes a factor."""
+    if missing is None:
+        return value
+    if isinstance(value, np.ndarray) and value.dtype != bool:
+        found = value.astype(np.float64)
+        found[missing] = np.nan
+        return found
+    factor = factor_of(value, "the condition")
+    return replace(factor, codes=np.where(missing, -1, factor.codes))
+
+
 def read(column: pd.Series, *, finite: bool = False) -> Column:
     """What a column holds: numbers, booleans, or a factor (categoricals and text; text sorts its levels).
 
@@ -78,8 +90,8 @@ def read(column: pd.Series, *, finite: bool = False) -> Column:
     """
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        levels = tuple(plain(label) for label in dtype.categories)
-        return _factor(np.asarray(column.cat.codes), levels, bool(dtype.ordered))
+        levels = tuple(plain(label) for label in dtype.categories.tolist())
+        return _factor(np.asarray(column.array.codes), levels, bool(dtype.ordered))
     if pd.api.types.is_bool_dtype(dtype):
         return _booleans(column)
     if pd.api.types.is_complex_dtype(dtype):

@@ -15,7 +15,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from ..model.sample import Rows, Sample
 from ..model.survey import Survey
-from .coding import Assembled, Coding, FactorCoding, fit_coding
+from .coding import Assembled, Coding, FactorCoding, column_categories, fit_coding
 from .columns import Value, take
 from .contrasts import Contrast
 from .design import Design, Levels
@@ -150,7 +150,7 @@ def complete(
     """
     kept = kept_rows(beside, found.missing, recipe.na_action)
     values = found.values if kept.rows is None else found.take(kept.rows)
-    codings, notes = _fit_codings(parts, values, contrasts)
+    codings, notes = _fit_codings(parts, values, contrasts, recipe.as_categories)
     n = len(beside.index) if kept.rows is None else int(kept.rows.sum())
     built = matrices(parts, values, codings, n)
     for part in (built.location, built.nominal, built.scale):
@@ -169,8 +169,9 @@ def complete(
         cost_names=cost_columns(recipe.costs),
         array_offset=beside.offset is not None,
         random=random,
+        na_action=recipe.na_action,
     )
-    return kept.design(
+    design = kept.design(
         replace(_add_offset(built.rows, kept), random=random_rows),
         (*notes, *random_notes),
         spec.sharing(built.nominal.terms),
@@ -185,6 +186,8 @@ def complete(
         random=random,
         spec=spec,
     )
+    categories = column_categories(parts.location, codings)
+    return design if categories is None else replace(design, sample=replace(design.sample, categories=categories))
 
 
 def _only_groups(parts: Parts) -> set[str]:
@@ -243,11 +246,14 @@ def _places(used: IntArray) -> IntArray:
 
 def _check_sizes(part: Assembled) -> None:
     """DataError for a column whose squares overflow or vanish, by its name."""
-    squares = part.squares
-    bad = [j for j in np.flatnonzero(~((squares > _LEAST) & (squares < np.inf))) if part.matrix[:, j].any()]
+    squares, matrix = part.squares, part.matrix
+    if np.isnan(squares).any():  # of columns with missing values
+        matrix = np.nan_to_num(matrix)
+        squares = (matrix**2).sum(axis=0)
+    bad = [j for j in np.flatnonzero(~((squares > _LEAST) & (squares < np.inf))) if matrix[:, j].any()]
     if bad:
         raise DataError(
-            f"Column {part.names[bad[0]]!r} reaches {np.abs(part.matrix[:, bad[0]]).max():g}: rescale it, so that its "
+            f"Column {part.names[bad[0]]!r} reaches {np.abs(matrix[:, bad[0]]).max():g}: rescale it, so that its "
             "squares neither overflow nor vanish."
         )
 
@@ -267,13 +273,13 @@ def _unused(labels: tuple[Any, ...], of: str) -> tuple[str, ...]:
 
 
 def _fit_codings(
-    parts: Parts, values: Mapping[str, Value], contrasts: Mapping[str, Contrast]
+    parts: Parts, values: Mapping[str, Value], contrasts: Mapping[str, Contrast], whole: bool
 ) -> tuple[dict[str, Coding], tuple[str, ...]]:
     """A coding for every factor of the formula, and notes on levels without rows."""
     codings: dict[str, Coding] = {}
     notes: list[str] = []
     for key, factor in parts.factors().items():
-        codings[key], unused = fit_coding(factor, values[key], contrasts.get(key))
+        codings[key], unused = fit_coding(factor, values[key], contrasts.get(key), whole)
         notes += _unused(unused, factor.label)
     return codings, tuple(notes)
 

@@ -1,23 +1,26 @@
-"""Signs and orders of named coefficients, as rows of numbers for the columns of a design.
+"""Signs and orders of named coefficients, as rows of numbers for the columns of a design; variables that may interact.
 
 Once read, a constraint goes by the names of its columns, so that an update keeps it where they are still there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .._typing import FloatArray
+from ..checks import did_you_mean
 from ..exceptions import OptionError
 from ..model.equations import Relation, read
 from .design import Design
+from .frames import shown_labels
 
 _SIGNS = {"+": ">=", "-": "<="}
 _HOW = "constraints must be such as {'x1': '+', 'x2': '-'}, or ['x1 >= 0', 'x1 <= 2 * x2']"
+_GROUPS = "interactions must be groups of columns of the data, such as [['x1', 'x2'], ['x3']]"
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,20 @@ def _held(design: Design, constraints: list[Constraint]) -> Design:
         return replace(design, recipe=recipe)
     places = {name: place for place, name in enumerate(design.names)}
     rows = np.array([one.row(places) for one in constraints])
+    if design.sample.categories is not None:
+        _refuse_categories([name for name, place in places.items() if design.sample.categories[place]], constraints)
     return replace(design, recipe=recipe, sample=replace(design.sample, restrictions=rows))
+
+
+def _refuse_categories(names: list[str], constraints: list[Constraint]) -> None:
+    """OptionError where a constraint is on a column of categories."""
+    for one in constraints:
+        for name, _ in one.factors:
+            if name in names:
+                raise OptionError(
+                    f"constraint {one.text!r} is on {name!r}, whose categories have no order: make it an ordered "
+                    "categorical (pd.CategoricalDtype(levels, ordered=True)), or take the constraint out."
+                )
 
 
 def _texts(constraints: Any, names: tuple[str, ...]) -> list[str]:
@@ -110,3 +126,57 @@ def _settled(relation: Relation, places: Mapping[str, int]) -> Constraint:
         )
     row = relation.row if relation.sign == "<=" else -relation.row
     return Constraint(relation.text, tuple((name, float(row[place])) for name, place in places.items() if row[place]))
+
+
+def grouped(design: Design, interactions: Any) -> Design:
+    """The design with groups of columns: an effect of several variables is of those in one group.
+
+    Parameters
+    ----------
+    design : Design
+    interactions : list of lists of str
+        Names of columns of the data; one may be in several groups, and those in none make one more.
+
+    Raises
+    ------
+    OptionError
+        What is no such list, a name that is no column of the formula, or a term of variables in no common group.
+    """
+    variables = design.spec.variables()
+    known = sorted(frozenset().union(*variables.values()))
+    groups = [_group(group, known) for group in _groups(interactions)]
+    rest = frozenset(known).difference(*groups)
+    groups += [rest] if rest else []
+    for term, names in variables.items():
+        if not any(names <= group for group in groups):
+            raise OptionError(
+                f"interactions= has no group with {shown_labels(sorted(names))}, which the term {term!r} joins: add "
+                "one, or take the term out of the formula."
+            )
+    places = tuple(_places(design, group) for group in groups)
+    return replace(design, sample=replace(design.sample, groups=places))
+
+
+def _groups(interactions: Any) -> list[Any]:
+    if isinstance(interactions, (list, tuple)) and interactions:
+        return list(interactions)
+    raise OptionError(f"{_GROUPS}; got {interactions!r}.")
+
+
+def _group(group: Any, known: Sequence[str]) -> frozenset[str]:
+    if isinstance(group, str) or not isinstance(group, (list, tuple, set, frozenset)) or not group:
+        raise OptionError(f"{_GROUPS}; got the group {group!r}.")
+    for name in group:
+        if name not in known:
+            raise OptionError(
+                f"interactions= names {name!r}, which is no column of the formula ({shown_labels(known)})."
+                f"{did_you_mean(name, known)}"
+            )
+    return frozenset(group)
+
+
+def _places(design: Design, group: frozenset[str]) -> tuple[int, ...]:
+    """Columns of the design that depend on variables of a group alone."""
+    variables = design.spec.variables()
+    inside = [part for term, part in design.terms.items() if variables[term] <= group]
+    return tuple(place for part in inside for place in range(part.start, part.stop))

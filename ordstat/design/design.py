@@ -186,6 +186,18 @@ class Design:
         _check_unchanged(self, self.make(self.recipe, self.data))
         return self.make(changed, self.data)
 
+    def coded(self, as_categories: bool) -> Design:
+        """The same with factors as columns of codes, or of contrasts, where it has factors and a formula.
+
+        Raises
+        ------
+        DataError
+            The data are not at hand, or not what they were.
+        """
+        if self.recipe is None or self.recipe.as_categories == as_categories or not self.spec.categories():
+            return self
+        return self.updated(as_categories=as_categories)
+
     def beside(self, data: Any) -> Design:
         """The same with its data at hand.
 
@@ -232,7 +244,9 @@ def _difference(one: Sample, other: Sample) -> str | None:
         "the clusters": (one.cluster, other.cluster),
     }
     for what, (before, now) in pairs.items():
-        if (before is None) != (now is None) or (before is not None and not np.array_equal(before, now)):
+        if (before is None) != (now is None) or (
+            before is not None and not np.array_equal(before, now, equal_nan=True)
+        ):
             return what
     groups = one.rows.random, other.rows.random
     if (groups[0] is None) != (groups[1] is None):

@@ -58,8 +58,12 @@ class Recipe:
         Names among the contrasts that need no such note, as an update may have taken them out.
     constraints : mapping, list of str, or what is kept of them, optional
         Signs and orders of coefficients; see `constraints.constrained`.
-    na_action : {"omit", "raise"}
-        What to do with rows where a value is missing.
+    na_action : {"omit", "raise", "keep"}
+        What to do with rows where a value is missing; "keep" leaves those of location terms to the method.
+    as_categories : bool
+        Whether a factor whose contrasts nobody asked for is one column of codes in a term of its own.
+    interactions : groups of columns of the data, optional
+        Which may interact; see `constraints.grouped`.
     safe : bool
         False evaluates any Python in the formula.
     context : mapping, optional
@@ -81,6 +85,8 @@ class Recipe:
     settled: tuple[str, ...] = ()
     constraints: Any = None
     na_action: str = "omit"
+    as_categories: bool = False
+    interactions: Any = None
     safe: bool = True
     context: Mapping[str, Any] | None = None
 

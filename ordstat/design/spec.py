@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import or_
@@ -17,7 +17,7 @@ from ..model.random_effects import RandomRows
 from ..model.sample import Rows
 from ..model.table import stack
 from .coding import NOTHING, Assembled, Coding, FactorCoding, NumberCoding, assemble
-from .columns import Columns, Factor, Value, read, take
+from .columns import Columns, Factor, Value, read, take, with_gaps
 from .contrasts import KINDS
 from .design import Design, NewRows
 from .expressions import Expression, dotted_name, named, variables
@@ -59,6 +59,11 @@ class Parts:
         """The factors whose values make the groups of random terms."""
         return {factor.key: factor for random in self.random for factor in random.group.factors}
 
+    def gapped(self, na_action: str) -> frozenset[str]:
+        """Keys of the factors that may be missing: those of the location terms under "keep", else none."""
+        terms = self.location.terms if na_action == "keep" else ()
+        return frozenset(factor.key for term in terms for factor in term.factors)
+
     def offsets(self) -> dict[str, Expression]:
         return {offset.key: offset for part in self.all() for offset in part.offsets}
 
@@ -75,8 +80,16 @@ class Evaluated:
         return {key: take(value, keep) for key, value in self.values.items()}
 
 
-def evaluate(expressions: Mapping[str, Expression], interpreter: Interpreter, index: pd.Index) -> Evaluated:
-    """All expressions; a NaN or infinity made from values that are neither raises DataError."""
+def evaluate(
+    expressions: Mapping[str, Expression],
+    interpreter: Interpreter,
+    index: pd.Index,
+    gapped: Collection[str] = (),
+) -> Evaluated:
+    """All expressions; a NaN or infinity made from values that are neither raises DataError.
+
+    Those of the keys `gapped` are NaN where a column of theirs is missing, and these rows not counted as missing.
+    """
     values: dict[str, Value] = {}
     missing: dict[str, BoolArray] = {}
     columns: dict[str, None] = {}
@@ -84,10 +97,13 @@ def evaluate(expressions: Mapping[str, Expression], interpreter: Interpreter, in
         value, names, unknown = interpreter.evaluate(expression)
         if key not in names:
             _check_created(value, expression.label, unknown, index)
+        columns |= dict.fromkeys(names)
+        if key in gapped:
+            values[key] = with_gaps(value, unknown)
+            continue
         masks = {name: interpreter.columns[name].missing for name in names}
         missing |= {name: mask for name, mask in masks.items() if mask is not None}
         values[key] = value
-        columns |= dict.fromkeys(names)
     return Evaluated(values, missing, tuple(columns))
 
 
@@ -162,6 +178,8 @@ class FormulaSpec:
     random : tuple of RandomTerm
     array_offset : bool
         Whether the fit had an offset given as an array, which new data cannot supply.
+    na_action : str
+        With "keep" rows with a missing value of a location term are complete.
     """
 
     parts: Parts
@@ -175,6 +193,7 @@ class FormulaSpec:
     cost_names: tuple[str, ...] | None = None
     random: tuple[RandomTerm, ...] = ()
     array_offset: bool = field(default=False)
+    na_action: str = "omit"
 
     def categories(self) -> dict[str, tuple[Any, ...]]:
         """Levels of the columns that are factors of the formula, alone or by C()."""
@@ -220,7 +239,8 @@ class FormulaSpec:
         interpreter = Interpreter(Columns(frame, self.declared), dict(self.states), self.context)
         known = {term: self._has_groups(term, frame) for term in self.random}
         groups = {f.key: f for term, at_hand in known.items() if at_hand for f in term.part.group.factors}
-        found = evaluate(self.parts.factors() | self.parts.offsets() | groups, interpreter, frame.index)
+        expressions, gapped = self.parts.factors() | self.parts.offsets() | groups, self.parts.gapped(self.na_action)
+        found = evaluate(expressions, interpreter, frame.index, gapped)
         complete = np.ones(len(frame), dtype=bool)
         values: dict[str, Value] = found.values
         if found.missing:

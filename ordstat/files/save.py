@@ -9,6 +9,9 @@ from typing import Any
 from .._typing import AnyArray
 from ..exceptions import OptionError, OrdstatError
 
+#: What names of files of fits end in.
+ENDING = ".ordstat"
+
 
 def save(fit: Any, path: str | os.PathLike[str]) -> None:
     """Put the fit into a file, from which `ordstat.load` reads it.
@@ -25,8 +28,8 @@ def save(fit: Any, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     OptionError
-        The fit holds something that is no value: a kernel or a formula of your own code (safe=False), or a classifier
-        that ordstat does not know.
+        A path that ends in anything else. The fit holds something that is no value: a kernel or a formula of your own
+        code (safe=False), or a classifier that ordstat does not know.
     DataError
         The file cannot be written.
 
@@ -41,10 +44,7 @@ def save(fit: Any, path: str | os.PathLike[str]) -> None:
     >>> again.predict(datasets.load("wine").head(2)).tolist()
     [2, 2]
     """
-    if not isinstance(path, (str, os.PathLike)):
-        raise OptionError(f"path must be the name of a file, such as 'model.ordstat'; got {path!r}.")
-    if "\0" in os.fspath(path):
-        raise OptionError(f"path must be the name of a file, which has no null character; got {path!r}.")
+    check_name(path)
     from .container import FORMAT, VERSION, write
     from .kinds import KINDS
     from .packing import Packing
@@ -60,6 +60,16 @@ def save(fit: Any, path: str | os.PathLike[str]) -> None:
     _check_readable(tree, packing.arrays)
     header = {"format": FORMAT, "version": VERSION, "written_by": f"ordstat {_version()}", "call": fit.call}
     write(Path(path), header, tree, packing.arrays)
+
+
+def check_name(path: Any) -> None:
+    """OptionError where a path is none, or has the ending of another kind of file, such as that of the data."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise OptionError(f"path must be the name of a file, such as 'model.ordstat'; got {path!r}.")
+    if "\0" in os.fspath(path):
+        raise OptionError(f"path must be the name of a file, which has no null character; got {path!r}.")
+    if Path(path).suffix.lower() not in ("", ENDING):
+        raise OptionError(f"path must end in {ENDING}, or have no ending; got {str(path)!r}. Rename it.")
 
 
 def _check_readable(tree: Any, arrays: list[AnyArray]) -> None:

@@ -114,19 +114,28 @@ def _tree(tree: Any) -> bool:
 
 def _value_tree(tree: Any) -> bool:
     check_walk(tree.child, tree.child + 1, tree.child < 0)
-    nodes = (tree.column, tree.bin, tree.child, tree.value, tree.gain, tree.weight)
+    nodes = (tree.column, tree.bin, tree.child, tree.value, tree.gain, tree.weight, tree.gaps_left)
+    kinds = tree.gaps_left.dtype == tree.sets.dtype == np.uint8 and tree.sets.shape[1:] == (32,)
     return all(node.shape == (tree.column.size,) for node in nodes) and bool(
-        ((tree.column >= 0) == (tree.child >= 0)).all() and tree.column.min() >= -1
+        kinds
+        and ((tree.column >= 0) == (tree.child >= 0)).all()
+        and tree.column.min() >= -1
+        and (-1 - tree.bin < len(tree.sets)).all()
     )
 
 
 def _boosted_trees(boosted: Any) -> bool:
     sizes = np.array([cuts.size for cuts in boosted.cuts])
     inner = [(tree.column[tree.column >= 0], tree.bin[tree.column >= 0]) for tree in boosted.trees]
-    width = boosted.slopes.size == sizes.size
-    return width and all(
-        bool((column < sizes.size).all() and (bins >= 0).all() and (bins < sizes[column]).all())
-        for column, bins in inner
+    width = boosted.slopes.size == sizes.size and boosted.missing.size in (0, sizes.size)
+    kinds = np.array([effects.size for effects in boosted.effects or [np.zeros(0)] * sizes.size])
+    return (
+        width
+        and kinds.size == sizes.size
+        and all(
+            bool((column < sizes.size).all() and (np.where(bins < 0, kinds[column] > 0, bins <= sizes[column])).all())
+            for column, bins in inner
+        )
     )
 
 

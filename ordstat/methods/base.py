@@ -14,7 +14,7 @@ from ..checks import jobs, one_of
 from ..exceptions import DataError, OptionError
 from ..model.costs import CostMatrix, require_v_shaped, sample_costs
 from ..model.fit import Fit, Geometry
-from ..model.sample import Sample
+from ..model.sample import Sample, has_gaps
 from ..model.scaling import SCALINGS
 from .shared.work import Work
 
@@ -63,6 +63,17 @@ class Needs:
     cluster: bool = False  # takes Sample.cluster
     restrictions: bool = False  # takes Sample.restrictions
     absent_levels: bool = False  # takes levels that have no rows
+    missing: bool = False  # takes NaN in Rows.X
+    categories: bool = False  # takes columns of Rows.X that are codes of categories
+    interactions: bool = False  # takes Sample.groups
+
+
+def missing_refused(method: str) -> str:
+    """What is said where a method is given missing values."""
+    return (
+        f"{method} takes no missing values (na_action='keep'): leave the rows out with na_action='omit', fill the "
+        "values in, or choose a method that takes them, such as 'ordboost'."
+    )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -132,12 +143,16 @@ class Method:
             "an offset": sample.rows.offset is not None and not self.needs.offset,
             "cluster=": sample.cluster is not None and not self.needs.cluster,
             "constraints=": sample.restrictions is not None and not self.needs.restrictions,
+            "interactions=": bool(sample.groups) and not self.needs.interactions,
+            "columns of categories": sample.categories is not None and not self.needs.categories,
         }
         for what, refused in present.items():
             if refused:
                 raise OptionError(
                     f"{type(self).__name__} does not support {what}; remove it, or choose a method that does."
                 )
+        if not self.needs.missing and has_gaps(sample.X):
+            raise DataError(missing_refused(type(self).__name__))
         if self.needs.two_levels and sample.n_levels != 2:
             raise DataError(f"{type(self).__name__} takes a response of 2 levels; this one has {sample.n_levels}.")
         if not sample.case_weights.any():

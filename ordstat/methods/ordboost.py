@@ -26,7 +26,7 @@ from ..solvers.boosted.rounds import Booster, Settings
 from ..solvers.threads import one_blas_thread
 from .base import Method, Needs, cost_option, jobs_option, option
 from .shared.boosted import Training
-from .shared.folds import as_rows, held_weights
+from .shared.folds import as_rows
 from .shared.linear_start import Linear
 from .shared.selection import ticking
 
@@ -142,7 +142,7 @@ class OrdinalBoosting(Method):
     cost: CostField = cost_option()
     n_jobs: int = jobs_option()
 
-    needs: ClassVar[Needs] = Needs(offset=True, restrictions=True)
+    needs: ClassVar[Needs] = Needs(offset=True, restrictions=True, missing=True, categories=True, interactions=True)
     results_class: ClassVar[type[Any]] = BoostedResults
     papers: ClassVar[tuple[str, ...]] = (
         "Friedman, J. H. (2001). Greedy function approximation: A gradient boosting machine. Annals of Statistics, 29, "
@@ -217,7 +217,7 @@ class OrdinalBoosting(Method):
             booster = training.booster(self.settings(training, depth), start, weights, rng)
             for _ in range(self._length(held_out)):
                 booster.add()
-            trees = BoostedTrees(slopes=start.slopes, cuts=training.data.bins.cuts, trees=tuple(booster.trees))
+            trees = BoostedTrees.of(start.start, training.data.bins.cuts, booster.trees)
             return self._fitted(sample, training, booster, trees, penalty, held_out)
 
     def more(self, sample: Sample, fit: BoostedFit, rounds: int, progress: Progress | None = None) -> BoostedFit:
@@ -229,10 +229,10 @@ class OrdinalBoosting(Method):
         """
         whole("rounds", rounds, 1, of=self)
         training = self._training(sample)
-        start = Linear(fit.trees.slopes, fit.thetas[0])
+        start = Linear(fit.trees.linear, fit.thetas[0])
         settings = self.settings(training, fit.depth)
         booster = training.booster(settings, start, training.data.weights, continued(fit.state))
-        booster.repeat(fit.trees, fit.losses, fit.thetas, training.rows)
+        booster.repeat(fit.trees, fit.losses, fit.thetas)
         for _ in range(rounds):
             booster.add()
         trees = replace(fit.trees, trees=tuple(booster.trees))
@@ -289,7 +289,7 @@ class OrdinalBoosting(Method):
         if training.flat or not (self.selects or self.linear_start):
             return None, None
         data, folds = training.data, self.folds or _FOLDS
-        held = held_weights(training.rows.X, data.y, data.weights, folds, rng)
+        held = training.held(folds, rng)
         if self.folds is None and data.total > _MANY_ROWS:
             held = held[:1]
         if len(held) == 0:

@@ -66,20 +66,23 @@ def distinct_rows(sample: Sample, costs: FloatArray) -> DistinctRows:
     DataError
         Every weight is zero.
     """
+    rows, weights = distinct_places(sample, costs)
+    # Adding 0 makes -0 and 0 one value.
+    return DistinctRows(X=sample.X[rows] + 0.0, y=sample.y[rows], costs=costs[rows], weights=weights, rows=rows)
+
+
+def distinct_places(sample: Sample, costs: FloatArray) -> tuple[IntArray, FloatArray]:
+    """(M,) the first rows of a sample that are alike, in the order of `distinct_rows`, and the sums of their weights.
+
+    Two values that are missing, NaN, are alike.
+    """
     used = np.flatnonzero(sample.case_weights > 0)
     if used.size == 0:
         raise DataError("weights are zero for every row: nothing is left to fit.")
-    # Adding 0 makes -0 and 0 one value.
-    X, y = sample.X[used] + 0.0, sample.y[used]
-    order, first = _sorted([y, *X.T, *costs[used].T])
-    chosen = order[first]
-    return DistinctRows(
-        X=np.ascontiguousarray(X[chosen]),
-        y=y[chosen],
-        costs=costs[used[chosen]],
-        weights=np.add.reduceat(sample.case_weights[used[order]], np.flatnonzero(first)),
-        rows=used[chosen],
-    )
+    keys = [sample.y, *sample.X.T, *costs.T]
+    order, first = _sorted(keys if used.size == sample.n else [key[used] for key in keys])
+    weights = sample.case_weights[used[order]]
+    return used[order[first]], np.add.reduceat(weights, np.flatnonzero(first))
 
 
 def _sorted(keys: list[AnyArray]) -> tuple[IntArray, BoolArray]:
@@ -104,5 +107,8 @@ def _differs(keys: list[AnyArray], order: IntArray) -> BoolArray:
     differs[1:] = False
     for key in keys:
         values = key[order]
-        differs[1:] |= values[1:] != values[:-1]
+        unlike = values[1:] != values[:-1]
+        if values.dtype.kind == "f" and np.isnan(values[-1:]).any():  # sorted last
+            unlike &= ~(np.isnan(values[1:]) & np.isnan(values[:-1]))
+        differs[1:] |= unlike
     return differs

@@ -268,8 +268,11 @@ class LikelihoodFit(Fit):
     n_obs : float
         Sum of weights.
     separation : (P,) or None
-        A direction along which the likelihood never falls, in the order of `coefficients`; None where
-        every estimate is finite.
+        A direction along which the likelihood never falls, in the order of `coefficients`, 0 for finite estimates; None
+        where every estimate is finite.
+    undetermined : (P,) bool or None
+        Estimates that rise along some such directions and fall along others, so that the supremum of the likelihood is
+        approached with any value of theirs; None where every estimate is finite.
     null_edf : int
         Parameters behind `null_loglik`.
     threshold_names : tuple of str
@@ -313,7 +316,24 @@ class LikelihoodFit(Fit):
     confounded: tuple[Confounded, ...] = ()
     lambda_end: int = 0
     marginal: Marginal | None = None
+    undetermined: BoolArray | None = None
     order: KeptOrder | None = None
+
+    @property
+    def infinite(self) -> BoolArray:
+        """(P,) estimates that separation makes infinite or leaves open."""
+        moving = np.zeros(self.coefficients.size, dtype=bool) if self.separation is None else self.separation != 0.0
+        return np.asarray(moving if self.undetermined is None else moving | self.undetermined)
+
+    @property
+    def limits(self) -> FloatArray:
+        """(P,) `coefficients`; infinite where separation makes them so, NaN where it leaves them open."""
+        values, infinite = self.coefficients.copy(), self.infinite
+        if self.separation is not None:
+            values[infinite] = np.copysign(np.inf, self.separation[infinite])
+        if self.undetermined is not None:
+            values[self.undetermined] = np.nan
+        return values
 
     @property
     def edf(self) -> int:

@@ -20,6 +20,12 @@ def extreme(weights: FloatArray) -> BoolArray:
     return np.asarray((weights != 0) & ((weights < LIGHTEST) | (weights > HEAVIEST)))
 
 
+def has_gaps(X: FloatArray) -> bool:
+    """Whether values of a matrix without infinite ones are missing, NaN."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isnan(X.sum())) and bool(np.isnan(X).any())
+
+
 def _take(value: AnyArray | RandomRows | None, index: AnyArray | slice) -> Any:
     return None if value is None else value[index]
 
@@ -31,7 +37,8 @@ class Rows:
     Attributes
     ----------
     X : (N, D) float64, C-contiguous
-        Location columns, no intercept (the thresholds are the intercepts).
+        Location columns, no intercept (the thresholds are the intercepts). NaN where a value is missing, for the few
+        methods that take such rows.
     offset : (N,) or None
         Known part of the score H(x).
     nominal : (N, q) or None
@@ -85,6 +92,10 @@ class Sample:
         Rows a of a'w <= 0, which the effects w of the columns of X must obey.
     nominal_groups : tuple of tuples of int
         Nominal columns that vary together, as those of a factor do; empty where that is not known.
+    categories : (D,) or None
+        How many categories a column of X has, whose codes 0, 1, ... it holds, and 0 of numbers; None of numbers alone.
+    groups : tuple of tuples of int
+        Columns of X that may interact; a column may be in several of them. Empty where all may.
     """
 
     rows: Rows
@@ -95,6 +106,8 @@ class Sample:
     cluster: IntArray | None = None
     restrictions: FloatArray | None = None
     nominal_groups: tuple[tuple[int, ...], ...] = ()
+    categories: IntArray | None = None
+    groups: tuple[tuple[int, ...], ...] = ()
 
     @property
     def X(self) -> FloatArray:

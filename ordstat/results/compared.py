@@ -17,7 +17,7 @@ from ..exceptions import OptionError
 from ..plots.compared import compared, shortened_middle
 from .report.cells import counted
 from .report.noted import NotedFrame
-from .report.render import SCREEN, Report, Table, as_html, as_text
+from .report.render import SCREEN, Report, Reported, Table, as_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ _LONGEST = 22
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Comparison:
+class Comparison(Reported):
     """Methods judged on the same folds; what `compare` returns.
 
     Attributes
@@ -207,9 +207,6 @@ class Comparison:
 
     def __repr__(self) -> str:
         return as_text(self.report(), SCREEN)
-
-    def _repr_html_(self) -> str:
-        return as_html(self.report())
 
     # Numbers
 

@@ -74,5 +74,6 @@ def by_name(frame: pd.DataFrame, variables: Sequence[str]) -> pd.DataFrame:
 
 def _check_unchanged(fitted: Rows, rebuilt: Any) -> None:
     parts = [(getattr(fitted, part), getattr(rebuilt.rows, part)) for part in _PARTS]
-    if not rebuilt.complete.all() or any(one is not None and not np.array_equal(one, other) for one, other in parts):
+    same = (one is None or np.array_equal(one, other, equal_nan=True) for one, other in parts)
+    if not rebuilt.complete.all() or not all(same):
         raise DataError("The data are not what they were at the fit: pass data= with the data that were fitted.")

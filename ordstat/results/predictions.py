@@ -138,7 +138,7 @@ def _predictors(fit: FittedRanker) -> pd.DataFrame:
         if not (frame.index.is_unique and design.index.isin(frame.index).all()):
             return nothing
         frame = frame.loc[design.index]
-    if not np.array_equal(design.spec.rebuild(frame).rows.X, design.sample.X):
+    if not np.array_equal(design.spec.rebuild(frame).rows.X, design.sample.X, equal_nan=True):
         raise DataError("The data have changed since the fit: fit again, or pass data= with the data to use.")
     return frame[list(names)]
 

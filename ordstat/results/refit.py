@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: Arguments of `ordfit` that make a design.
 DESIGN_ARGUMENTS = (
     *("weights", "offset", "cluster", "design", "levels", "subset", "contrasts", "constraints", "na_action", "safe"),
-    "context",
+    *("context", "interactions"),
 )
 #: Arguments of `ordfit` that are of the fit, whatever the design and the method.
 FIT_ARGUMENTS = ("vcov", "calibrate", "force")

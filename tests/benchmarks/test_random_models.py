@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import minimize
 
-from benchmarks.against_r import command, ours
+from benchmarks.against_r import command, ours, precise
 from benchmarks.against_r.compare import ABOVE, NO_END, Check, compare
 from benchmarks.against_r.exact import Rows, tails
 from benchmarks.against_r.known import explanation
@@ -176,8 +177,8 @@ def test_log_likelihoods_alone_are_excused_by_that_way_and_nothing_else(answer):
         assert (found and found.name) == name
 
 
-def profiled(answer, deviance, moved, last=3.0):
-    """What is said of a profile whose last limit R has elsewhere; R's deviance is given at ours, or at R's."""
+def profiled(answer, deviance, moved, last=3.0, followed=np.inf):
+    """What is said of a profile whose last limit R has elsewhere; the deviances there are R's and NumPy's."""
     limits = np.array([0.5, 1.5, 2.0, last])
     mine = Answer(answer.numbers | {"profile": limits}, answer.words)
     asked = last if np.isfinite(last) else moved
@@ -188,6 +189,7 @@ def profiled(answer, deviance, moved, last=3.0):
         fit=SimpleNamespace(aliased=np.zeros(1, dtype=bool), confounded=(), separation=None, n_lambda=0)
     )
     case.held = lambda place, value: deviance if (place, value) == (1, asked) else 5.0
+    case.followed = lambda place, value: followed
     case.mended = lambda kind, mends: None
     found = explanation(case, check)
     return found and found.name
@@ -197,6 +199,8 @@ def test_a_limit_is_right_where_rs_deviance_is_the_quantile(answer):
     """The others, on which both agree, are not asked for: R's fit with an effect held may be a lower maximum."""
     assert profiled(answer, 3.841459, moved=1.0) == "profile limits"
     assert profiled(answer, 3.85, moved=1.0) is None
+    assert profiled(answer, 3.85, moved=1.0, followed=3.841459) == "profile limits"
+    assert profiled(answer, 3.85, moved=1.0, followed=3.83) is None
 
 
 def test_no_limit_is_right_where_rs_deviance_at_its_own_is_less_than_the_quantile(answer):
@@ -274,7 +278,7 @@ def test_errors_by_differences_are_those_of_multinomial_shares():
     """Thresholds alone, at shares 1/5, 3/5 and 1/5 of a weight of 5: Var(theta) = 1 / (5 F (1 - F))."""
     plain = replace(rows(), upper=rows().upper[:, :2], lower=rows().lower[:, :2])
     at = np.log(np.array([0.2, 0.8]) / np.array([0.8, 0.2]))
-    np.testing.assert_allclose(plain.errors(at), np.sqrt(1.0 / (5.0 * 0.16)), rtol=1e-6)
+    np.testing.assert_allclose(precise.errors(plain, at), np.sqrt(1.0 / (5.0 * 0.16)), rtol=1e-14)
 
 
 def test_the_highest_likelihood_with_a_parameter_held():
@@ -283,6 +287,14 @@ def test_the_highest_likelihood_with_a_parameter_held():
     expected = np.array([1.0, 3.0, 1.0]) @ np.log(shares)
     assert rows().highest(np.array([-1.0, 1.0, 0.0]), n_held=1) == pytest.approx(expected, abs=1e-8)
     assert rows().highest(np.array([-1.0, 1.0, 0.0])) > expected + 0.1
+
+
+def test_the_likelihood_with_an_effect_held_is_followed_from_the_maximum():
+    """With the effect held at 0, as above, from the maximum that BFGS finds."""
+    start = minimize(lambda at: -rows().loglik(at), np.array([-1.0, 1.0, 0.0]), method="BFGS", tol=1e-8).x
+    expected = np.array([1.0, 3.0, 1.0]) @ np.log([0.2, 0.6, 0.2])
+    assert rows().followed(start, 2, 0.0) == pytest.approx(expected, abs=1e-8)
+    assert rows().followed(start, 2, start[2]) == pytest.approx(rows().loglik(start), abs=1e-8)
 
 
 def test_the_limit_of_a_likelihood_without_end():

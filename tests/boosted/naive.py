@@ -10,12 +10,12 @@ from scipy.special import expit
 
 @dataclass
 class Node:
-    """A node of a tree; `column` None of a leaf."""
+    """A node of a tree; `column` None of a leaf, `left` all codes that go left."""
 
     value: float
     weight: float
     column: int | None = None
-    bin: int = 0
+    left: frozenset = frozenset()
     gain: float = 0.0
     children: list[Node] = field(default_factory=list)
 
@@ -23,7 +23,7 @@ class Node:
         """The value for one row of codes."""
         if self.column is None:
             return self.value
-        return self.children[int(codes[self.column] > self.bin)].at(codes)
+        return self.children[int(codes[self.column] not in self.left)].at(codes)
 
     def leaves(self):
         return [self] if self.column is None else [leaf for child in self.children for leaf in child.leaves()]
@@ -40,11 +40,14 @@ class Grower:
     flattest: float = 1e-3
     signs: np.ndarray | None = None
     columns: np.ndarray | None = None
+    counts: np.ndarray | None = None  # codes of values; the code after the last is of none
+    kinds: np.ndarray | None = None  # 1 of categories
+    groups: np.ndarray | None = None  # bits
     logarithmic: bool = False
     longest: float = 4.0
 
     def tree(self, rows, g, h, w):
-        return self._node(np.asarray(rows), w * g, w * h, w, self.depth, -np.inf, np.inf)
+        return self._node(np.asarray(rows), w * g, w * h, w, self.depth, -np.inf, np.inf, 2**64 - 1)
 
     def _value(self, G, V, low, high):
         newton = -G / (V + self.penalty)
@@ -56,14 +59,35 @@ class Grower:
         v = np.clip(-G / (V + self.penalty), low, high)
         return -(2 * G * v + (V + self.penalty) * v**2)
 
-    def _node(self, rows, G, V, w, depth, low, high):
+    def _sides(self, d, rows, G, V, w):
+        """(codes on the left, direction that the values must have) of every cut of a column, in the order of trial."""
+        codes, count = self.codes[d][rows], self.codes[d].max() + 1 if self.counts is None else self.counts[d]
+        sign = 0 if self.signs is None else self.signs[d]
+        here = np.unique(codes)
+        if self.kinds is not None and self.kinds[d]:
+
+            def ratio(c):
+                inside = rows[codes == c]
+                return G[inside].sum() / (V[inside].sum() + self.penalty)
+
+            order = sorted(here, key=ratio)
+            return [(set(order[:i]), here, 0) for i in range(1, len(order))]
+        values = here[here < count]
+        cuts = [(set(range(b + 1)), here, sign) for b in values[:-1]]
+        if count not in here:
+            return cuts
+        alone = [(set(range(count)), here, 0)] if values.size else []
+        return cuts + alone + [(left | {count}, here, sign) for left, *_ in cuts]
+
+    def _node(self, rows, G, V, w, depth, low, high, groups):
         sums = G[rows].sum(), V[rows].sum()
         node = Node(value=self._value(*sums, low, high), weight=w[rows].sum())
         best = None
         for d in range(len(self.codes)) if self.columns is None else self.columns:
-            sign = 0 if self.signs is None else self.signs[d]
-            for b in np.unique(self.codes[d][rows])[:-1] if depth else ():
-                left = self.codes[d][rows] <= b
+            if self.groups is not None and not int(self.groups[d]) & groups:
+                continue
+            for codes, here, sign in self._sides(d, rows, G, V, w) if depth else ():
+                left = np.isin(self.codes[d][rows], list(codes))
                 parts = [(G[rows[side]].sum(), V[rows[side]].sum(), w[rows[side]].sum()) for side in (left, ~left)]
                 if min(p[2] for p in parts) < self.least or min(p[1] for p in parts) < self.flattest:
                     continue
@@ -72,29 +96,45 @@ class Grower:
                 if sign * (values[1] - values[0]) < 0 or gain < 1e-10:
                     continue
                 if best is None or gain > best[0] * (1 + 1e-10):
-                    best = gain, d, b, left, values, sign
+                    best = gain, d, codes, left, values, sign, here, parts[0][2] >= parts[1][2]
         if best is None:
             return node
-        node.gain, node.column, node.bin, left, values, sign = best
+        node.gain, node.column, codes, left, values, sign, here, most_left = best
+        node.left = self._completed(codes, here, node.column, most_left)
+        groups = groups if self.groups is None else groups & int(self.groups[node.column])
         middle = sum(values) / 2
         ends = {0: [(low, high)] * 2, 1: [(low, middle), (middle, high)], -1: [(middle, high), (low, middle)]}[sign]
         sides = zip((left, ~left), ends, strict=True)
-        node.children = [self._node(rows[side], G, V, w, depth - 1, *end) for side, end in sides]
+        node.children = [self._node(rows[side], G, V, w, depth - 1, *end, groups) for side, end in sides]
         return node
 
+    def _completed(self, codes, here, d, most_left):
+        """With what the node has not seen: values below a cut, else where most of its rows go."""
+        count = self.codes[d].max() + 1 if self.counts is None else self.counts[d]
+        categories = self.kinds is not None and self.kinds[d]
+        absent = set(range(256)) - set(here.tolist()) if categories else {count} - set(here.tolist())
+        return frozenset(codes - absent | (absent if most_left else set()))
 
-def nested(column, bin, child, value, weight, place=0):
-    """The arrays of a compiled tree as nodes."""
-    if column[place] < 0:
-        return Node(value=value[place], weight=weight[place])
-    below = [nested(column, bin, child, value, weight, child[place] + side) for side in (0, 1)]
-    return Node(value[place], weight[place], int(column[place]), int(bin[place]), children=below)
+
+def nested(tree, counts, place=0):
+    """A compiled tree as nodes, by the numbers of codes of values."""
+    if tree.column[place] < 0:
+        return Node(value=tree.value[place], weight=tree.weight[place])
+    below = [nested(tree, counts, tree.child[place] + side) for side in (0, 1)]
+    bin = int(tree.bin[place])
+    if bin < 0:
+        left = set(np.flatnonzero(np.unpackbits(tree.sets[-1 - bin], bitorder="little")).tolist())
+    else:
+        left = set(range(bin + 1))
+    column = int(tree.column[place])
+    left |= {int(counts[column])} if tree.gaps_left[place] else set()
+    return Node(tree.value[place], tree.weight[place], column, frozenset(left), tree.gain[place], children=below)
 
 
 def alike(one, other, rtol=1e-9):
     """Whether two trees have the same cuts and, within rounding, the same values."""
     assert (one.column, len(one.children)) == (other.column, len(other.children))
-    assert one.bin == other.bin or one.column is None
+    assert one.left == other.left
     np.testing.assert_allclose([one.value, one.weight], [other.value, other.weight], rtol=rtol, atol=1e-12)
     return all(alike(a, b, rtol) for a, b in zip(one.children, other.children, strict=True))
 

@@ -4,26 +4,41 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from ordstat.compiled.boost import add_binned, add_trees, grow
+from ordstat.compiled.boost import grow
+from ordstat.compiled.boostvalues import add_binned, add_trees
 from ordstat.compiled.logitslopes import logit_slopes, logit_thresholds
+from ordstat.model.boosted.trees import BoostedTrees, ValueTree
+from ordstat.model.sample import Rows
 
 from . import naive
 
 NONE = np.empty(0)
 
 
-def compiled_tree(codes, rows, g, h, w, depth, *, columns=None, signs=None, least=1.0, penalty=1.0, logarithmic=False):
-    """The arrays of a compiled tree, and the number of its nodes."""
+def compiled_tree(codes, rows, g, h, w, depth, **more):
+    """A compiled tree; `naive.Grower` has the meaning of the options."""
     D = len(codes)
-    size = max(2 * len(rows) - 1, 1)
-    out = [np.empty(size, dtype=np.int32) for _ in range(3)] + [np.empty(size) for _ in range(3)]
-    counts = (codes.max(axis=1, initial=0).astype(np.int32) + 1) if D else np.empty(0, dtype=np.int32)
-    columns = np.arange(D, dtype=np.int32) if columns is None else columns
-    signs = np.zeros(D, dtype=np.int8) if signs is None else signs
+    out = ValueTree.empty(max(2 * len(rows) - 1, 1), len(rows))
+    counts = more.get("counts")
+    if counts is None:
+        counts = (codes.max(axis=1, initial=0).astype(np.int32) + 1) if D else np.empty(0, dtype=np.int32)
+    options = {
+        "gaps": (codes == counts[:, None]).any(axis=1).astype(np.uint8),
+        "kinds": np.zeros(D, dtype=np.uint8),
+        "signs": np.zeros(D, dtype=np.int8),
+        "groups": np.full(D, 2**64 - 1, dtype=np.uint64),
+        "columns": np.arange(D, dtype=np.int32),
+        "least": 1.0,
+        "penalty": 1.0,
+        "logarithmic": False,
+    } | more
     given = np.array(rows, dtype=np.int32)
-    made = grow(codes, counts, signs, columns, given, g, h, w, depth, least, penalty, 1e-3, logarithmic, 4.0, *out)
+    about = [options[name] for name in ("gaps", "kinds", "signs", "groups", "columns")]
+    numbers = (depth, options["least"], options["penalty"], 1e-3, options["logarithmic"], 4.0)
+    places = (out.column, out.bin, out.child, out.gaps_left, out.sets, out.value, out.gain, out.weight)
+    made = grow(codes, counts, *about, given, g, h, w, *numbers, *places)
     assert sorted(given.tolist()) == sorted(rows)
-    return [part[:made] for part in out], made
+    return out.upto(made)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -40,14 +55,15 @@ def test_trees(seed):
         options["logarithmic"], g = True, 2 * h * rng.uniform(-1, 1, N)
     columns = np.sort(rng.permutation(D)[: rng.integers(1, D + 1)]).astype(np.int32)
     given = w if seed % 2 else NONE
-    found, made = compiled_tree(codes, rows, g, h, given, depth, columns=columns, signs=signs, **options)
+    tree = compiled_tree(codes, rows, g, h, given, depth, columns=columns, signs=signs, **options)
     plain = naive.Grower(codes=codes, depth=depth, signs=signs, columns=columns, **options).tree(rows, g, h, w)
-    column, bin, child, value, _, weight = found
-    assert naive.alike(naive.nested(column, bin, child, value, weight), plain)
+    column, bin, child, value, made = tree.column, tree.bin, tree.child, tree.value, tree.column.size
+    assert naive.alike(naive.nested(tree, codes.max(axis=1) + 1), plain)
     assert made == 2 * len(plain.leaves()) - 1
 
     scores = np.zeros(N)
-    add_binned(codes, column, bin, child, value, scores)
+    none = np.empty(0, dtype=np.int32)
+    add_binned(codes, none, column, bin, child, tree.gaps_left, tree.sets, value, True, scores)
     np.testing.assert_allclose(scores, [plain.at(codes[:, n]) for n in range(N)], rtol=1e-9, atol=1e-12)
     twice, X = np.ones(N), np.ascontiguousarray(codes.T.astype(float))
     both = [np.concatenate([part, part]) for part in (column, bin + 0.5, np.where(child < 0, -1, child), value)]
@@ -57,9 +73,66 @@ def test_trees(seed):
 
 
 def test_a_tree_without_columns_is_a_leaf():
-    found, made = compiled_tree(np.empty((0, 3), dtype=np.uint8), [0, 1, 2], np.ones(3), np.ones(3), NONE, 3)
-    assert made == 1
-    assert found[3][0] == pytest.approx(-3 / 4)
+    tree = compiled_tree(np.empty((0, 3), dtype=np.uint8), [0, 1, 2], np.ones(3), np.ones(3), NONE, 3)
+    assert tree.column.size == 1
+    assert tree.value[0] == pytest.approx(-3 / 4)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_trees_of_categories_missing_values_and_groups(seed):
+    """Sums of children made row by row; every prefix of the sorted categories, either side for missing rows."""
+    rng = np.random.default_rng(seed)
+    N, D, depth = int(rng.integers(4, 90)), int(rng.integers(1, 5)), int(rng.integers(1, 5))
+    counts = rng.integers(1, 9, D).astype(np.int32)
+    kinds = rng.integers(0, 2, D).astype(np.uint8)
+    codes = np.stack([rng.integers(0, count, N) for count in counts]).astype(np.uint8)
+    gone = rng.random((D, N)) < rng.choice([0.0, 0.2, 0.7], D)[:, None]
+    codes = np.where(gone, counts[:, None], codes).astype(np.uint8)
+    g, h = rng.normal(size=N), rng.uniform(0.01, 0.5, N)
+    w = rng.integers(1, 4, N).astype(float) if seed % 2 else np.ones(N)
+    rows = np.flatnonzero(rng.random(N) < (0.8 if seed % 4 else 1.0)).tolist() or [0]
+    signs = np.where(kinds, 0, rng.integers(-1, 2, D)).astype(np.int8) if seed % 3 == 0 else np.zeros(D, dtype=np.int8)
+    groups = rng.integers(1, 4, D).astype(np.uint64) if seed % 5 == 0 else np.full(D, 1, dtype=np.uint64)
+    options = {"least": float(rng.integers(1, 4)), "penalty": float(rng.choice([0.0, 1.0])), "signs": signs}
+    options |= {"counts": counts, "kinds": kinds, "groups": groups}
+    tree = compiled_tree(codes, rows, g, h, w if seed % 2 else NONE, depth, **options)
+    plain = naive.Grower(codes=codes, depth=depth, **options).tree(rows, g, h, w)
+    assert naive.alike(naive.nested(tree, counts), plain)
+
+    expected = [plain.at(codes[:, n]) for n in range(N)]
+    scores, walk = np.zeros(N), (tree.column, tree.bin, tree.child, tree.gaps_left, tree.sets, tree.value)
+    add_binned(codes, counts, *walk, False, scores)
+    np.testing.assert_allclose(scores, expected, rtol=1e-9, atol=1e-12)
+    # The same by values: code c is the value c, none is NaN, and cuts lie half way.
+    X = np.ascontiguousarray(np.where(codes == counts[:, None], np.nan, codes).T)
+    cuts = tuple(np.empty(0) if kind else np.arange(count - 1) + 0.5 for kind, count in zip(kinds, counts, strict=True))
+    effects = tuple(np.zeros(count if kind else 0) for kind, count in zip(kinds, counts, strict=True))
+    trees = BoostedTrees(slopes=np.zeros(D), cuts=cuts, trees=(tree, tree), missing=np.zeros(D), effects=effects)
+    np.testing.assert_allclose(trees(Rows(X=X)), 2 * scores, rtol=1e-12)
+    # And by the sides of every node.
+    left, at = tree.lefts(X, cuts), np.zeros(N, dtype=int)
+    for _ in range(depth):
+        inner = tree.column[at] >= 0
+        at = np.where(inner, tree.child[at] + ~left[np.arange(N), at], at)
+    np.testing.assert_allclose(tree.value[at], scores, rtol=1e-12)
+
+
+def test_categories_are_cut_at_the_best_of_all_subsets():
+    """Without a penalty the order of G / V has the best of all 2^L subsets [Fisher 1958]."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        L, N = 7, 200
+        codes = rng.integers(0, L, (1, N)).astype(np.uint8)
+        g, h = rng.normal(size=N) + np.sin(3.0 * codes[0]), rng.uniform(0.1, 0.5, N)
+        options = {"kinds": np.ones(1, dtype=np.uint8), "penalty": 0.0}
+        tree = compiled_tree(codes, range(N), g, h, NONE, 1, **options)
+
+        def gain(left, codes=codes, g=g, h=h):
+            inside = np.isin(codes[0], left)
+            return sum(g[side].sum() ** 2 / h[side].sum() for side in (inside, ~inside)) - g.sum() ** 2 / h.sum()
+
+        subsets = [[c for c in range(L) if number >> c & 1] for number in range(1, 2**L - 1)]
+        assert tree.gain[0] == pytest.approx(max(map(gain, subsets)), rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -184,6 +184,17 @@ def test_values_that_have_a_label_in_part(tmp_path):
         with_labels(pd.Series([1.0, 2.0], name="x"), {1.0: "no", 2.0: "no"})
 
 
+def test_numbers_with_a_comma(folder, capsys):
+    wine = pd.read_csv("wine.csv").assign(x=np.arange(72) / 8)
+    wine.to_csv("comma.csv", sep=";", decimal=",", index=False)
+    assert main(["fit", "comma.csv", "rating ~ x", "--separator", ";", "--decimal", ",", "--save", "m"]) == 0
+    assert ordstat.load("m").coef["x"] == ordfit("rating ~ x", wine).coef["x"]
+    assert main(["predict", "m", "comma.csv", "--separator", ";", "--decimal", ","]) == 0
+    capsys.readouterr()
+    assert main(["fit", "comma.csv", "rating ~ x", "--separator", ",", "--decimal", ","]) == 2
+    assert "--decimal must be one character, not that between columns, ','" in capsys.readouterr().err
+
+
 def test_text_files(folder, labelled, capsys):
     labelled.to_csv("semicolon.csv", sep=";", index=False)
     labelled.to_csv("packed.tsv.gz", sep="\t", index=False)
@@ -213,6 +224,7 @@ WRONG = {
         "a folder": (["fit", "wine.csv", FORMULA, "--save", "no/m"], "no/m cannot be written"),
         "a type": (["predict", "../wine.ordstat", "wine.csv", "--type", "x"], "cannot be read: No such file"),
         "binary": (["fit", "binary.csv", FORMULA], "'binary.csv' cannot be read as .csv"),
+        "letters": (["fit", "latin.csv", FORMULA], "it is no text in UTF-8. Save it in that encoding."),
         "empty": (["fit", "empty.csv", FORMULA], "'empty.csv' cannot be read as .csv: No columns"),
         "no rows": (["fit", "head.csv", FORMULA], "'head.csv' has no rows"),
         "no Stata": (["fit", "binary.dta", FORMULA], "'binary.dta' cannot be read as .dta"),
@@ -237,6 +249,8 @@ WRONG = {
         },
         "--method": (["fit", "wine.csv", FORMULA, "--option", "method=clm"], "of which method is none: say --method"),
         "an output of compare": (["compare", "wine.csv", FORMULA, "logit", "-o", "m"], "the output must be a file"),
+        "an ending of a page": (["fit", "wine.csv", FORMULA, "--report", "m.pdf"], "ends in .html, .md or .docx"),
+        "an ending of a fit": (["fit", "wine.csv", FORMULA, "--save", "wine.csv"], "path must end in .ordstat"),
         "an output": (["predict", "m", "wine.csv", "-o", "out.xls"], "the output must be a file that ends in .csv"),
     },
 }
@@ -246,6 +260,7 @@ WRONG = {
 def test_errors_are_one_line_and_a_code(code, name, folder, capsys):
     for file in ("binary.csv", "binary.dta", "binary.parquet"):
         (folder / file).write_bytes(b"\xff\xfe\x00\x93" * 100)
+    (folder / "latin.csv").write_bytes("temp\nheiß\n".encode("latin-1"))
     (folder / "empty.csv").touch()
     (folder / "head.csv").write_text("rating,temp,contact\n")
     arguments, message = WRONG[code][name]
@@ -254,6 +269,14 @@ def test_errors_are_one_line_and_a_code(code, name, folder, capsys):
     assert shown.err.startswith("ordstat: error: ") and message in shown.err
     assert shown.err.count("\n") == 1 and "Traceback" not in shown.err and not shown.out
     assert not (folder / "m").exists()
+
+
+@pytest.mark.parametrize("argument", ["--report", "--save"])
+def test_a_wrong_ending_is_refused_before_the_fit(argument, folder, capsys, monkeypatch):
+    before = (folder / "wine.csv").read_bytes()
+    monkeypatch.setattr("ordstat.commands.fit.ordfit", lambda *a, **k: pytest.fail("fitted"))
+    assert main(["fit", "wine.csv", FORMULA, argument, "wine.csv"]) == 2
+    assert (folder / "wine.csv").read_bytes() == before
 
 
 def test_warnings_go_to_the_standard_error(folder, capsys):

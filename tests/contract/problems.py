@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ FORMULA = "y ~ x1 + x2 + g"
 N = 60
 
 
+@cache
 def latent_frame(n_levels: int, seed: int = 0) -> pd.DataFrame:
     """Ranks 1..K, in equal numbers, of a noisy linear score of two numbers and a factor."""
     rng = np.random.default_rng(seed)
@@ -60,6 +62,22 @@ class Problem:
 
     def fit(self, frame: pd.DataFrame | None = None, **arguments: Any) -> Any:
         return ordfit(FORMULA, self.frame if frame is None else frame, self.name, **(self.tight | arguments))
+
+    @property
+    def fitted(self) -> Any:
+        """The fit to its frame, shared by the tests that only look at it."""
+        return fitted(self.name, **self.tight)
+
+
+_FITTED: dict[str, Any] = {}
+
+
+def fitted(name: str, formula: str = FORMULA, **options: Any) -> Any:
+    """A fit of a method to its frame, made once for all tests that only look at it."""
+    key = repr((name, formula, sorted(options.items())))
+    if key not in _FITTED:
+        _FITTED[key] = ordfit(formula, Problem.of(name).frame, name, **options)
+    return _FITTED[key]
 
 
 #: Methods whose fit is a random draw.

@@ -28,13 +28,25 @@ def assert_same_predictions(fit, again, new):
             pd.testing.assert_frame_equal(one, other, check_exact=True)
 
 
+@pytest.fixture(scope="module")
+def kept():
+    """What `saved` has made, by the name of the method."""
+    return {}
+
+
 @pytest.fixture
-def saved(problem, tmp_path):
+def saved(problem, kept, tmp_path):
     """A fit and what a file gives back of it."""
+    if problem.name not in kept:
+        kept[problem.name] = _through_a_file(problem, tmp_path / "fit.ordstat")
+    return kept[problem.name]
+
+
+def _through_a_file(problem, path):
     few = {"rounds": ROUNDS} if "rounds" in {f.name for f in fields(METHODS[problem.name].method)} else {}
     fit = problem.fit(**few)
-    fit.save(tmp_path / "fit.ordstat")
-    return fit, ordstat.load(tmp_path / "fit.ordstat")
+    fit.save(path)
+    return fit, ordstat.load(path)
 
 
 def test_predictions_and_summary_are_the_same_without_the_data(problem, saved):

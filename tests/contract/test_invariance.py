@@ -27,7 +27,7 @@ MIRROR = {"cloglog": "loglog", "loglog": "cloglog"}
 
 def test_row_order_does_not_matter(problem):
     shuffled = problem.frame.sample(frac=1.0, random_state=3)
-    assert_same_ranker(problem.fit(), problem.fit(shuffled), problem.frame)
+    assert_same_ranker(problem.fitted, problem.fit(shuffled), problem.frame)
 
 
 def _on_a_grid(problem, n):
@@ -67,7 +67,7 @@ def test_weight_zero_equals_a_removed_row(problem):
 def test_labels_are_only_names(problem):
     names = {level: chr(ord("z") - level) for level in problem.frame["y"].cat.categories}  # alphabetically reversed
     renamed = problem.frame.assign(y=problem.frame["y"].cat.rename_categories(names))
-    fit, other = problem.fit(), problem.fit(renamed)
+    fit, other = problem.fitted, problem.fit(renamed)
     np.testing.assert_array_equal(scores(fit), scores(other))
     np.testing.assert_array_equal(thresholds(fit), thresholds(other))
     assert fit.predict().map(names).tolist() == other.predict().tolist()
@@ -78,7 +78,7 @@ def test_reversed_ranks_mirror_the_fit(problem):
     levels = problem.frame["y"].cat.categories[::-1]
     reverse = problem.frame.assign(y=problem.frame["y"].cat.reorder_categories(levels))
     own = {"encoding": "separate"} if problem.name in TREES_ON_K else {}
-    fit = problem.fit(**own)
+    fit = problem.fit(**own) if own else problem.fitted
     other = Problem(MIRROR.get(problem.name, problem.name), reverse).fit(**own)
     if problem.name in RANDOM:  # another draw, as good as the first
         assert fit.errors().loc["absolute error"].item() == pytest.approx(
@@ -107,13 +107,13 @@ def test_two_levels_are_enough(problem):
 
 
 def test_thresholds_are_in_order(problem):
-    fit = problem.fit()
+    fit = problem.fitted
     assert len(thresholds(fit)) == (0 if score_type(fit) == "votes" else len(fit.levels) - 1)
     assert (np.diff(thresholds(fit)) >= 0).all()
 
 
 def test_new_data_equal_to_the_training_data_gives_the_training_predictions(problem):
-    fit = problem.fit()
+    fit = problem.fitted
     pd.testing.assert_series_equal(fit.predict(problem.frame), fit.predict())
     np.testing.assert_allclose(scores(fit, problem.frame), scores(fit), rtol=1e-12, atol=1e-12)
     by_row = np.concatenate([scores(fit, problem.frame.iloc[[row]]) for row in (0, 17, 59)])
@@ -121,7 +121,7 @@ def test_new_data_equal_to_the_training_data_gives_the_training_predictions(prob
 
 
 def test_missing_inputs_keep_their_place(problem):
-    fit = problem.fit()
+    fit = problem.fitted
     gaps = problem.frame.set_index(np.arange(60) + 100)
     gaps.loc[103, "x1"] = np.nan
     gaps.loc[105, "g"] = np.nan
@@ -134,7 +134,7 @@ def test_missing_inputs_keep_their_place(problem):
 
 
 def test_pickle_keeps_everything(problem):
-    fit = problem.fit()
+    fit = problem.fitted
     twin = pickle.loads(pickle.dumps(fit))
     np.testing.assert_array_equal(scores(twin, problem.frame), scores(fit, problem.frame))
     assert str(twin.summary()) == str(fit.summary())

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from problems import FORMULA, Problem, score_type, scores, thresholds
+from problems import FORMULA, Problem, fitted, score_type, scores, thresholds
 
 import ordstat
 from ordstat import DataError, OptionError, ordfit
@@ -178,9 +178,8 @@ OF_SPEED = ("n_jobs",)
 @pytest.mark.parametrize(("name", "option"), [pair for pair in OPTIONS if pair[1] in OF_SPEED])
 def test_options_of_speed_change_nothing(name, option):
     beside, frame = _beside(name, option), Problem.of(name).frame
-    plain = ordfit(FORMULA, frame, name, **beside)
     other = ordfit(FORMULA, frame, name, **beside, **{option: another(name, option)})
-    assert _everything(plain) == _everything(other)
+    assert _everything(fitted(name, **beside)) == _everything(other)
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.ConvergenceWarning")
@@ -191,9 +190,8 @@ def test_options_of_speed_change_nothing(name, option):
     [pair for pair in OPTIONS if pair[1] not in (*OF_SPEED, "crossing", "quadrature")],
 )
 def test_every_option_counts(name, option):
-    beside, frame = _beside(name, option), Problem.of(name).frame
-    plain = ordfit(_formula(option), frame, name, **beside)
-    other = ordfit(_formula(option), frame, name, **beside, **{option: another(name, option)})
+    beside, formula = _beside(name, option), _formula(option)
+    plain, other = (fitted(name, formula, **beside, **own) for own in ({}, {option: another(name, option)}))
     assert _everything(plain) != _everything(other)
 
 
@@ -206,7 +204,7 @@ def test_every_option_is_checked(name, option):
 @pytest.mark.parametrize(("name", "option"), [pair for pair in OPTIONS if pair[1] != "max_iter"])
 def test_string_and_value_are_the_same_call(name, option):
     given, frame = _beside(name, option) | {option: another(name, option)}, Problem.of(name).frame
-    by_string = ordfit(_formula(option), frame, name, **given)
+    by_string = fitted(name, _formula(option), **given)
     by_value = ordfit(_formula(option), frame, resolve(name, given))
     assert by_string.method == by_value.method
     np.testing.assert_array_equal(scores(by_string), scores(by_value))
@@ -234,7 +232,7 @@ def test_an_unknown_option_is_named_with_the_known_ones(problem):
 
 
 def test_an_unseen_level_at_predict_is_named(problem):
-    fit = problem.fit()
+    fit = problem.fitted
     unseen = problem.frame.assign(g="d")
     with pytest.raises(DataError, match=r"(?s)'?g'?.*'d'.*'a', 'b', 'c'"):
         fit.predict(unseen)
@@ -242,11 +240,11 @@ def test_an_unseen_level_at_predict_is_named(problem):
 
 def test_a_missing_column_at_predict_is_named(problem):
     with pytest.raises(DataError, match=r"no column 'x2'"):
-        problem.fit().predict(problem.frame[["x1", "g"]])
+        problem.fitted.predict(problem.frame[["x1", "g"]])
 
 
 def test_an_unknown_type_of_prediction_is_named_with_the_known_ones(problem):
-    fit = problem.fit()
+    fit = problem.fitted
     with pytest.raises(OptionError, match=rf"'class', .*'{score_type(fit)}'.*'probes'"):
         fit.predict(type="probes")
 
@@ -297,7 +295,7 @@ def test_costs_that_differ_nowhere_are_refused(problem):
 def test_what_a_fit_has_not_says_who_has_it(name, missing, who):
     for kind, names in ((MarginResults, OF_THRESHOLDS), (LikelihoodResults, OF_LIKELIHOOD)):
         assert [known for known in names if not hasattr(kind, known) and known not in kind.other_names] == []
-    fit = Problem.of(name).fit()
+    fit = Problem.of(name).fitted
     for attribute in missing:
         assert not hasattr(fit, attribute)
         with pytest.raises(AttributeError, match=who):

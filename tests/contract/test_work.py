@@ -2,6 +2,7 @@
 
 import os
 import tracemalloc
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -33,6 +34,7 @@ PAIRS = ("ovo", "csovo", "wap", "tsew", "relabel")
 EXTENDED = ("red-c45", "red-tree", "red-hgb", "reduction")
 
 
+@cache
 def _rows(n: int, n_levels: int) -> pd.DataFrame:
     rng = np.random.default_rng(n)
     X = rng.normal(size=(n, 3))
@@ -55,7 +57,7 @@ def test_nominal_effects_of_a_level_for_every_row_are_too_many(method):
 
 def test_a_slow_classifier_is_counted_as_slow():
     """Boosting by histograms takes ten times as long as one tree, about."""
-    sample = _design(_rows(300, 300)).sample
+    sample = _design_of(300, 300).sample
     slow, quick = (resolve(name).work(sample).seconds for name in ("red-hgb", "red-tree"))
     assert slow == pytest.approx(10 * quick)
     with pytest.raises(DataError, match="force=True"):
@@ -67,7 +69,7 @@ def test_a_slow_classifier_is_counted_as_slow():
 def test_no_method_begins_what_it_cannot_end(name, monkeypatch):
     """20000 rows, each a level of its own, are 3 GiB for every array of rows and levels."""
     monkeypatch.setattr(work_of, "memory", lambda: 16.0 * 2**30)
-    sample = _design(_rows(20000, 20000)).sample
+    sample = _design_of(20000, 20000).sample
     with pytest.raises(DataError, match=r"about .*force=True"):
         require_affordable(resolve(name).work(sample), name, sample.n)
 
@@ -133,7 +135,7 @@ def test_a_batch_of_heavy_rows_is_refused_too(name):
 
 @pytest.mark.parametrize("name", [name for name in METHODS if not METHODS[name].method.needs.two_levels])
 def test_usual_fits_begin_unasked(name):
-    work = resolve(name).work(_design(_rows(2000, 5)).sample)
+    work = resolve(name).work(_design_of(2000, 5).sample)
     assert work is None or (work.memory < 2**30 and work.seconds < 5.0)
 
 
@@ -220,6 +222,11 @@ def _design(frame, **arguments):
     from ordstat.design.build import build
 
     return build("y ~ a + b + c", frame, **arguments)
+
+
+@cache
+def _design_of(n, n_levels):
+    return _design(_rows(n, n_levels))
 
 
 def _peak(fit):

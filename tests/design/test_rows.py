@@ -72,7 +72,7 @@ def test_missing_rows_can_be_refused():
     with pytest.raises(DataError, match=r"2 of 10 rows.*y \(1\), x \(1\); first row 'B' \(position 1\), row 'J'"):
         build("y ~ x", frame(), na_action="raise")
     assert build("y ~ w", frame().iloc[:9], na_action="raise").sample.n == 9
-    with pytest.raises(OptionError, match="one of 'omit', 'raise'; got 'drop'"):
+    with pytest.raises(OptionError, match="one of 'omit', 'raise', 'keep'; got 'drop'"):
         build("y ~ x", frame(), na_action="drop")
 
 

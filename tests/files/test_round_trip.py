@@ -241,3 +241,11 @@ def test_nothing_is_written_that_could_not_be_read(tmp_path, monkeypatch):
     with pytest.raises(OptionError, match=r"a file that load refuses: its parts do not go with each other\."):
         broken.save(tmp_path / "fit.ordstat")
     assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["wine.csv", "fit.pkl", "report.html", "fit.ordstat.gz"])
+def test_a_file_of_another_kind_is_not_written_over(name, tmp_path):
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(OptionError, match=r"path must end in \.ordstat, or have no ending; got"):
+        fitted("ridge").save(tmp_path / name)
+    assert (tmp_path / name).read_text() == "mine"

@@ -86,7 +86,7 @@ def test_far_tails_stay_finite() -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_laplace(name: str, link: str) -> None:
     """Differences of the cauchit with log scales, whose components go up to 150, are good to 3e-7."""
-    model, psi = model_of(MODELS[name], LINKS[link], Adjacent)
+    model, psi = model_of(MODELS[name], LINKS[link], Adjacent, 4)
     evaluate = objective_of(model, 1)
     at = evaluate(psi, zero_effects(model))
     assert at is not None
@@ -96,7 +96,7 @@ def test_laplace(name: str, link: str) -> None:
 @pytest.mark.parametrize("nodes", [5, -10])
 @pytest.mark.parametrize("name", SCALAR)
 def test_quadrature(name: str, nodes: int) -> None:
-    model, psi = model_of(SCALAR[name], LINKS["cloglog"], Adjacent)
+    model, psi = model_of(SCALAR[name], LINKS["cloglog"], Adjacent, 4)
     evaluate = objective_of(model, nodes)
     at = evaluate(psi, zero_effects(model))
     assert at is not None

@@ -48,11 +48,11 @@ SCALAR: dict[str, tuple[str, str, dict[str, Any], str]] = {
 
 
 def model_of(
-    case: tuple[str, str, dict[str, Any], str], link: Link, family: type[Family] = Cumulative
+    case: tuple[str, str, dict[str, Any], str], link: Link, family: type[Family] = Cumulative, every: int = 1
 ) -> tuple[MixedModel, FloatArray]:
-    """A model, and a point not far from no effects."""
+    """A model, of one row in `every` where its terms are slow, and a point not far from no effects."""
     formula, data, arguments, threshold = case
-    problem = Problem.of(build(formula, load_data(data), **arguments).sample, family(link), None, threshold)
+    problem = Problem.of(build(formula, load_data(data)[::every], **arguments).sample, family(link), None, threshold)
     model = MixedModel.of(problem)
     alpha, rest = problem.start()
     fixed = in_order(alpha.reshape(-1, problem.user_scale().G.shape[0]), rest)

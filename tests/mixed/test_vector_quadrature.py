@@ -21,7 +21,7 @@ from ordstat.model.likelihood.links import LINKS
 from ordstat.results.likelihood.results import LikelihoodResults
 from ordstat.solvers.likelihood.mixed.laplace import evaluate
 from ordstat.solvers.likelihood.mixed.model import MixedModel
-from ordstat.solvers.likelihood.mixed.quadrature import evaluate_by_nodes
+from ordstat.solvers.likelihood.mixed.nested import evaluate_by_nodes
 from ordstat.solvers.likelihood.mixed.search import zero_effects
 from ordstat.solvers.likelihood.problem import Problem
 
@@ -46,7 +46,7 @@ CASES = {
 @pytest.mark.parametrize("link", ["logit", "cloglog", "cauchit"])
 @pytest.mark.parametrize("name", ["slope", "independent", "all effects"])
 def test_gradient_against_differences(name: str, link: str, family: type[Family]) -> None:
-    model, psi = model_of(CASES[name], LINKS[link], family)
+    model, psi = model_of(CASES[name], LINKS[link], family, 4)
     by_nodes = partial(evaluate_by_nodes, model, 3)
     at = by_nodes(psi, zero_effects(model))
     assert at is not None

@@ -1,8 +1,6 @@
 """Tables in other formats: what each has to keep of the cells, and what its marks must not be taken for."""
 
 import re
-import shutil
-import subprocess
 
 import numpy as np
 import pandas as pd
@@ -246,18 +244,3 @@ def test_word_without_its_library(tmp_path, monkeypatch):
         fit().confint().to_docx(tmp_path / "x.docx")
     with pytest.raises(OptionError, match="path must be the file to write"):
         fit().confint().to_docx(None)
-
-
-@pytest.mark.slow
-def test_latex_compiles(tmp_path):
-    program = shutil.which("pdflatex") or shutil.which("tectonic")
-    if program is None:
-        pytest.skip("neither pdflatex nor tectonic is installed")
-    fits = [fit(), ordfit("rating ~ temp * contact", datasets.load("wine"))]
-    tables = [odd_table().to_latex(), fit().summary("all").to_latex(), table(fits, groups=["β", "β"]).to_latex()]
-    document = "\n".join([r"\documentclass{article}\usepackage{booktabs}\begin{document}", *tables, r"\end{document}"])
-    (tmp_path / "paper.tex").write_text(document, encoding="utf-8")
-    halt = ["-halt-on-error", "-interaction=nonstopmode"] if program.endswith("pdflatex") else []
-    done = subprocess.run([program, *halt, "paper.tex"], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-2000:]
-    assert (tmp_path / "paper.pdf").stat().st_size > 0

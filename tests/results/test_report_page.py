@@ -130,6 +130,30 @@ def test_markdown_has_its_pictures_beside_it(tmp_path):
     assert not re.search(r"(?<!\\)<(script|img)", text)
 
 
+def test_a_word_document_has_all_of_it(tmp_path):
+    docx = pytest.importorskip("docx", reason="python-docx is not installed: pip install ordstat[docx]")
+    fit = ordfit("y ~ `<i>x</i>` + g", hostile())
+    document = docx.Document(str(fit.report(tmp_path / "report.docx")))
+    headings = [paragraph.text for paragraph in document.paragraphs if paragraph.style.name == "Heading 2"]
+    web = read(fit.report(tmp_path / "report.html"))
+    images = [attrs for tag, attrs in web.tags if tag == "img"]
+    assert headings == ["Question", "Data", "Summary", "Diagnosis", "Pictures", "How to cite", "Call and versions"]
+    described = [shape._inline.docPr.get("descr") for shape in document.inline_shapes]
+    assert described == [attrs["alt"] for attrs in images] and len(described) >= 5
+    cells = {cell.text for table in document.tables for row in table.rows for cell in row.cells}
+    assert {"<script>alert(1)</script>", "a|b & *c*", "<i>x</i>"} <= cells
+    text = "\n".join(paragraph.text for paragraph in document.paragraphs)
+    assert "y ~ `<i>x</i>` + g" in text and "None: all estimates are finite." in text and "McCullagh" in text
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.docx", "report.html"]
+
+
+def test_a_word_document_without_its_library(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "docx", None)
+    with pytest.raises(OptionError, match=r"python-docx is not installed.*pip install ordstat\[docx\]"):
+        FITS["csovo"]().report(tmp_path / "report.docx")
+    assert not list(tmp_path.iterdir())
+
+
 def test_separation_and_a_fit_that_missed_its_optimum(tmp_path):
     data = pd.DataFrame({"y": [1, 1, 2, 2, 3, 3] * 5, "x": [0.0, 0.1, 1.0, 1.1, 2.0, 2.1] * 5})
     with pytest.warns(Warning, match="separated"):

@@ -150,8 +150,8 @@ class OrdinalRegression(Method):
         optimum, layout = found.optimum, Layout.of(problem)
         alpha, rest = problem.user_scale().coefficients(optimum.alpha, found.rest)
         rule = layout.rule(alpha, rest, found.family, cost)
-        direction = None if self.penalty is not None else found.infinite_direction()
-        information = found.information(direction)
+        separation = None if self.penalty is not None else found.separation()
+        information = found.information(None if separation is None else separation.infinite)
         digits = _digits(problem, found, information)
         loglik, null = found.loglik(), self._estimation.null_loglik(problem)
         estimates = in_order(alpha, rest)
@@ -183,7 +183,8 @@ class OrdinalRegression(Method):
             null_edf=problem.without_effects().n_parameters,
             n_obs=float(problem.counts.sum()),
             beyond=found.start.beyond if found.start.beyond is not None and found.start.beyond > loglik else None,
-            separation=None if direction is None else np.nan_to_num(layout.spread(direction)),
+            separation=None if separation is None else np.nan_to_num(layout.spread(separation.direction)),
+            undetermined=None if separation is None else layout.spread(separation.undetermined.astype(float)) == 1.0,
             threshold_names=() if layout.structure is None else layout.structure.names,
             jacobian=layout.jacobian,
             confounded=layout.confounded(problem.confounded),
@@ -194,7 +195,8 @@ class OrdinalRegression(Method):
                 problem=replace(problem),  # without the columns that it has made
                 threshold=self.threshold,
                 estimates=estimates,
-                separation=direction,
+                separation=None if separation is None else separation.direction,
+                undetermined=None if separation is None else separation.undetermined,
                 lambda_end=found.lambda_end,
                 error=float(np.sqrt(information.variances()[-1])),
                 keeps_order=self.keeps_order,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray
+from ...model.boosted.linear import LinearStart
 from ...model.costs import CostMatrix
 from ...model.likelihood.cumulative import Cumulative
 from ...model.sample import Rows, Sample
@@ -25,20 +26,22 @@ MOST_ROWS = 3000
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """H = x'slopes and its thresholds.
+    """A linear start and its thresholds.
 
     Attributes
     ----------
-    slopes : (D,)
+    start : LinearStart
     theta : (K-1,)
     """
 
-    slopes: FloatArray
+    start: LinearStart
     theta: FloatArray
 
 
-def ridge(rows: Rows, y: AnyArray, weights: FloatArray, family: Cumulative, penalty: float, signs: AnyArray) -> Linear:
-    """The cumulative model whose log-likelihood less the penalty is largest.
+def ridge(
+    rows: Rows, y: AnyArray, weights: FloatArray, family: Cumulative, penalty: float, signs: AnyArray
+) -> tuple[FloatArray, FloatArray]:
+    """Slopes and thresholds of the cumulative model whose log-likelihood less the penalty is largest.
 
     Where columns must have a sign, those whose effect has the other one are left out, and the rest is fitted again.
 
@@ -68,7 +71,7 @@ def ridge(rows: Rows, y: AnyArray, weights: FloatArray, family: Cumulative, pena
         slopes[free] = rule.beta
         wrong = signs * slopes < 0
         if not wrong.any():
-            return Linear(slopes, rule.alpha[:, 0])
+            return slopes, rule.alpha[:, 0]
         free &= ~wrong
 
 

@@ -166,10 +166,6 @@ class OnlineMethod(Method):
                 f"row {row} has {weights[row]:g}. With presentation='cost' weights may be any number."
             )
 
-    def _grows(self, sample: Sample) -> bool:
-        """Whether the work may be more than that of one look at every row."""
-        return sample.weights is not None or self.similarity is not None
-
     def work(self, sample: Sample) -> Work | None:
         """The examples presented, as many as the weights add up to in every pass, and the kernel matrix of the rows."""
         total, counted = float(sample.case_weights.sum()), "" if sample.weights is None else " (the sum of the weights)"

@@ -5,7 +5,7 @@ Fits with random effects are parametric: drawing rows would tear groups apart, s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -20,8 +20,9 @@ from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
 from ...model.sample import Sample
 from ...progress import reporter
+from ..report.exported import Exported
+from ..report.grid import Grid
 from ..report.noted import NotedFrame
-from ..report.warnings import infinite_estimates
 from .fitted import FittedLikelihood
 from .mixed.draws import WORDS, check_simulated, simulated_sample
 from .parameters import cluster_codes, refuse_survey
@@ -36,13 +37,13 @@ _Draw = Callable[[FittedLikelihood, np.random.Generator], Sample]
 _WORDS = {
     FAILED: "could not be fitted (a single level left, or no convergence) and are left out",
     SEPARATED: "have infinite estimates (separation): these count as infinite in percentile limits and are left out of "
-    "standard errors",
+    "standard errors, and those not determined are left out of both",
     INCOMPLETE: "lack a level or a column of the fit: what belongs to it is left out",
 }
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Bootstrap:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Bootstrap(Exported):
     """Estimates of the model, or a statistic of it, on samples drawn again.
 
     Attributes
@@ -123,10 +124,26 @@ class Bootstrap:
             f"{counts[why]} of {len(self.status)} replicates {words}." for why, words in _WORDS.items() if why in counts
         ]
 
+    def grids(self, digits: int | None = None) -> Sequence[Grid]:
+        """Estimates, biases, errors and limits as text.
+
+        Parameters
+        ----------
+        digits : int, optional
+        """
+        return self._noted().grids(digits)
+
     def __repr__(self) -> str:
+        return repr(self._noted())
+
+    def _repr_html_(self) -> str:
+        return self._noted()._repr_html_()
+
+    def _noted(self) -> NotedFrame:
         table = pd.DataFrame({"estimate": self.estimate, "bias": self.bias, "std_error": self.se})
+        notes = ["95 % limits: percentiles of the replicates.", *self.notes]
         head = f"Bootstrap of {self.drawn}, {len(self.status)} replicates"
-        return "\n".join([head, table.join(self.confint()).to_string(), *self.notes])
+        return NotedFrame.of(table.join(self.confint()), notes, head)
 
     def _series(self, values: FloatArray, name: str) -> pd.Series:
         return pd.Series(values, index=self.estimate.index, name=name)
@@ -172,7 +189,7 @@ def _redrawn(cluster: IntArray | None, r: FittedLikelihood, rng: np.random.Gener
 def _estimates(r: FittedLikelihood) -> pd.Series:
     """All parameters, standard deviations and correlations of random effects with them."""
     random = r.random_parameters
-    fixed = pd.Series(with_infinities(r.fit), index=r.parameters.names)
+    fixed = pd.Series(r.fit.limits, index=r.parameters.names)
     return fixed if random is None else pd.concat([fixed, pd.Series(random.estimates, index=random.names)])
 
 
@@ -182,15 +199,6 @@ def _status(original: LikelihoodFit, fit: LikelihoodFit) -> str:
     if not fit.certificate.reached:
         return FAILED
     return FINE if np.array_equal(fit.aliased, original.aliased) else INCOMPLETE
-
-
-def with_infinities(fit: LikelihoodFit) -> FloatArray:
-    """(P,) coefficients, those that separation makes infinite as such."""
-    values = fit.coefficients.copy()
-    if fit.separation is not None:
-        moving = infinite_estimates(fit.separation)
-        values[moving] = np.copysign(np.inf, fit.separation[moving])
-    return values
 
 
 def _statistic(statistic: Callable[[FittedLikelihood], Any], r: FittedLikelihood) -> pd.Series:

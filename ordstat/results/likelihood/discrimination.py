@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import pandas as pd
 
 from ...assess.likelihood.discrimination import discrimination, middle_code
 from ..report.cells import MISSING, short_p_value
+from ..report.exported import Exported
+from ..report.grid import Grid
 from .fitted import FittedLikelihood
 from .nested_wald import test_figures
 
@@ -18,7 +21,7 @@ _BRIER = "brier"
 _TESTS = ["lr_chi2", "lr_df", "lr_p_value", "score_chi2", "score_p_value"]
 
 
-class Discrimination(pd.Series):
+class Discrimination(Exported, pd.Series):  # type: ignore[misc]  # exports other than pandas', on purpose
     """The series of `discrimination`; its Brier score of one level answers to "brier" too."""
 
     @property
@@ -28,6 +31,17 @@ class Discrimination(pd.Series):
     def __repr__(self) -> str:
         width = max((len(str(name)) for name in self.index), default=0)
         return "\n".join(f"{name!s:<{width}}  {_figure(str(name), value):>9}" for name, value in self.items())
+
+    def grids(self, digits: int | None = None) -> Sequence[Grid]:
+        """The statistics as text.
+
+        Parameters
+        ----------
+        digits : int, optional
+        """
+        shown = [_figure(str(name), value, digits) for name, value in self.items()]
+        rows = tuple(zip(map(str, self.index), shown, strict=True))
+        return [Grid(title="Discrimination", heads=(("", "value"),), rows=rows, align="lr", n_labels=1)]
 
     def __getitem__(self, key: Any) -> Any:
         return super().__getitem__([*map(self._known, key)] if isinstance(key, list) else self._known(key))
@@ -39,11 +53,13 @@ class Discrimination(pd.Series):
         return next((name for name in self.index if str(name).startswith("brier_at_")), key)
 
 
-def _figure(name: str, value: Any) -> str:
+def _figure(name: str, value: Any, digits: int | None = None) -> str:
     """A statistic as text: p-values, degrees of freedom and all others."""
     if np.isnan(value):
         return MISSING
-    return short_p_value(value) if name.endswith("p_value") else f"{value:.4g}"
+    if name.endswith("p_value"):
+        return short_p_value(value)
+    return f"{value:.4g}" if digits is None or name.endswith("_df") else f"{value:.{digits}f}"
 
 
 def discrimination_series(r: FittedLikelihood) -> pd.Series:

@@ -23,7 +23,7 @@ from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows, Sample
 from ..evaluation import LikelihoodMethod, ProbabilityRule
 from ..fitted import FittedRanker
-from ..report.warnings import Alert, infinite_estimates, likelihood_alerts
+from ..report.warnings import Alert, likelihood_alerts, without_end
 from ..target import Target
 from .mixed.new_groups import (
     FOLDS,
@@ -213,8 +213,7 @@ class FittedLikelihood(FittedRanker):
             variances = np.diagonal(self._covariance(None))
         known = np.where(variances >= 0.0, variances, np.nan)  # short of a maximum rounding makes negative ones
         errors = spread(np.sqrt(known), self.fit)
-        if self.fit.separation is not None:
-            errors[infinite_estimates(self.fit.separation)] = np.nan
+        errors[self.fit.infinite] = np.nan
         return errors
 
     @property
@@ -269,7 +268,7 @@ class FittedLikelihood(FittedRanker):
         names = np.array(self.parameters.names, dtype=object)[~self.fit.aliased]
         if self.fit.marginal is not None:
             return self._joint_covariance(type, list(names))
-        return pd.DataFrame(np.array(self._covariance(type)), index=list(names), columns=list(names))
+        return square_frame(np.array(self._covariance(type)), list(names))
 
     def _joint_covariance(self, type: Any, names: list[str]) -> pd.DataFrame:
         """That of a fit with random effects, with their standard deviations and correlations."""
@@ -277,10 +276,9 @@ class FittedLikelihood(FittedRanker):
         assert random is not None
         every = [*names, *random.names]
         matrix = random.joint()
-        if self.fit.separation is not None:
-            infinite = np.flatnonzero(infinite_estimates(self.fit.separation)[~self.fit.aliased])
-            matrix[infinite], matrix[:, infinite] = np.nan, np.nan
-        return pd.DataFrame(matrix, index=every, columns=every)
+        infinite = np.flatnonzero(self.fit.infinite[~self.fit.aliased])
+        matrix[infinite], matrix[:, infinite] = np.nan, np.nan
+        return square_frame(matrix, every)
 
     @cached_property
     def random_parameters(self) -> RandomParameters | None:
@@ -430,9 +428,15 @@ class FittedLikelihood(FittedRanker):
         return [(DataWarning, f"{text} crossing='prevent' fits with thresholds in order all over the data.")]
 
 
-def of_errors(r: FittedLikelihood) -> tuple[str]:
-    """The note that tells which standard errors a table has."""
-    return (f"Standard errors: {r.own_covariance.words}.",)
+def square_frame(matrix: FloatArray, names: list[str]) -> pd.DataFrame:
+    """A matrix with the same names on both sides, which are made an index once."""
+    index = pd.Index(names)
+    return pd.DataFrame(matrix, index=index, columns=index)
+
+
+def of_errors(r: FittedLikelihood) -> tuple[str, ...]:
+    """The notes that tell which standard errors a table has, and which estimates are not finite."""
+    return (f"Standard errors: {r.own_covariance.words}.", *without_end(r.fit, r.parameters))
 
 
 _NO_CR2 = (

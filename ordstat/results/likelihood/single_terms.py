@@ -15,6 +15,8 @@ from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
 from ...model.sample import Sample
 from ..refit import updated
+from ..report.exported import Exported
+from ..report.grid import Grid
 from ..report.noted import NotedFrame
 from .comparison import check_unpenalised, without_rounding
 from .fitted import FittedLikelihood
@@ -299,9 +301,9 @@ def refit_table(
 _ROUNDING = 1e-7
 
 
-@dataclass(frozen=True, eq=False)
-class Selection:
-    """What `step` found.
+@dataclass(frozen=True, eq=False, repr=False)
+class Selection(Exported):
+    """What `step` found; its exports are the steps.
 
     Attributes
     ----------
@@ -314,8 +316,23 @@ class Selection:
     fit: FittedLikelihood
     trace: pd.DataFrame
 
+    def grids(self, digits: int | None = None) -> Sequence[Grid]:
+        """The steps as text.
+
+        Parameters
+        ----------
+        digits : int, optional
+        """
+        return self._noted().grids(digits)
+
     def __repr__(self) -> str:
-        return f"{self.trace.to_string()}\n{self.fit!r}"
+        return f"{self._noted()!r}\n{self.fit!r}"
+
+    def _repr_html_(self) -> str:
+        return self._noted()._repr_html_()
+
+    def _noted(self) -> NotedFrame:
+        return NotedFrame.of(self.trace.set_index("change"), [f"Chosen: {self.fit.formula}"], "Steps")
 
 
 def stepwise(

@@ -19,7 +19,6 @@ from ...model.likelihood.links import Link
 from ...model.likelihood.quantities import QUANTITIES
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows
-from ..report.warnings import infinite_estimates
 
 
 def places(fit: LikelihoodFit, rule: LikelihoodRule) -> FloatArray:
@@ -45,7 +44,7 @@ def rule_covariance(fit: LikelihoodFit, rule: LikelihoodRule, covariance: FloatA
     """
     full = covariance
     if fit.separation is not None:
-        infinite = infinite_estimates(fit.separation)[~fit.aliased]
+        infinite = fit.infinite[~fit.aliased]
         full = np.where(infinite[:, None] | infinite, 0.0, covariance)
     if fit.jacobian is not None or fit.aliased.any():
         jacobian = places(fit, rule)
@@ -58,7 +57,7 @@ def infinite_parameters(fit: LikelihoodFit) -> BoolArray | None:
     """(F,) parameters of the rule that have no finite estimate; None where all have."""
     if fit.separation is None:
         return None
-    infinite = infinite_estimates(fit.separation)
+    infinite = fit.infinite
     structured = fit.on_flexible_scale()
     return infinite if structured is None else np.asarray(np.abs(structured) @ infinite > 0.0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from io import BytesIO
 from typing import Any
 
@@ -33,8 +34,8 @@ _LARGEST = 400_000
 _DOTS = 150
 
 
-def drawings(fit: FittedRanker) -> Iterator[Block]:
-    """Every picture; a sentence in place of those that cannot be drawn."""
+def drawings(fit: FittedRanker, lines: bool) -> Iterator[Block]:
+    """Every picture, in lines or in points; a sentence in place of those that cannot be drawn."""
     if not hasattr(fit, "plot"):
         yield Words("There are no pictures of this kind of fit.")
         return
@@ -47,7 +48,8 @@ def drawings(fit: FittedRanker) -> Iterator[Block]:
     there = plots.names
     for name in CAPTIONS:
         if name in there:
-            yield from (_drawn(name, CAPTIONS[name].format(*given), plots, given) for given in _arguments(fit, name))
+            for given in _arguments(fit, name):
+                yield _drawn(name, CAPTIONS[name].format(*given), partial(getattr(plots, name), *given), lines)
     left = [f"fit.plot.{name}" for name in there if name not in CAPTIONS]
     if left:
         yield Words(f"More pictures: {', '.join(left)}.")
@@ -67,15 +69,15 @@ def _arguments(fit: Any, name: str) -> Sequence[tuple[str, ...]]:
     return [()]
 
 
-def _drawn(name: str, caption: str, plots: Any, given: tuple[str, ...]) -> Block:
+def _drawn(name: str, caption: str, draw: partial[Any], lines: bool) -> Block:
     try:
-        data, kind = _image(lambda: getattr(plots, name)(*given))
+        data, kind = _image(draw, _LARGEST if lines else 0)
     except OrdstatError as problem:
         return Words(f"No picture {name!r}: {problem}")
-    return Drawing(name="-".join((name, *given)), caption=caption, data=data, kind=kind)
+    return Drawing(name="-".join((name, *draw.args)), caption=caption, data=data, kind=kind)
 
 
-def _image(draw: Callable[[], Any]) -> tuple[bytes, str]:
+def _image(draw: Callable[[], Any], largest: int) -> tuple[bytes, str]:
     """A figure as lines, or as points where lines would be many; global settings and figures stay as they are."""
     from matplotlib import pyplot, rc_context
 
@@ -83,7 +85,7 @@ def _image(draw: Callable[[], Any]) -> tuple[bytes, str]:
         figure = draw().figure.figure
         try:
             data = _saved(figure, "svg", metadata={"Date": None})
-            return (data, "svg") if len(data) <= _LARGEST else (_saved(figure, "png", dpi=_DOTS), "png")
+            return (data, "svg") if len(data) <= largest else (_saved(figure, "png", dpi=_DOTS), "png")
         finally:
             pyplot.close(figure)
 

@@ -19,7 +19,6 @@ p, li, dd { overflow-wrap: anywhere; }
 nav { font-size: .9rem; } nav a { color: #0b57a4; margin-right: 1rem; white-space: nowrap; display: inline-block; }
 pre { background: #f4f4f4; padding: .6rem; white-space: pre-wrap; overflow-wrap: anywhere; font-size: .9rem; }
 dt { font-weight: 600; margin-top: .6rem; } dd { margin: 0; }
-.tables > div > div { overflow-x: auto; }
 figure { margin: 1.2rem 0; } figcaption { font-size: .9rem; color: #444; }
 img { max-width: 100%; height: auto; }
 @media print { nav { display: none; } figure, .tables { break-inside: avoid; } }

@@ -21,9 +21,10 @@ def written_report(fit: FittedRanker, path: Any = None, *, pictures: bool = True
     Parameters
     ----------
     path : str or path, optional
-        "report.html" is one file that needs nothing else, neither network nor scripts. "report.md" is Markdown, with
-        its pictures in the folder "report_files" beside it. A file that is there is written over. Without it the
-        summary is returned as data, as `fit.summary().data`.
+        "report.html" is one file that needs nothing else, neither network nor scripts. "report.docx" is a Word
+        document (python-docx writes it). "report.md" is Markdown, with its pictures in the folder "report_files"
+        beside it. A file that is there is written over. Without it the summary is returned as data, as
+        `fit.summary().data`.
     pictures : bool
         Whether to draw (by matplotlib).
 
@@ -35,7 +36,7 @@ def written_report(fit: FittedRanker, path: Any = None, *, pictures: bool = True
     Raises
     ------
     OptionError
-        A path of another ending, or in a folder that is not there.
+        A path of another ending, in a folder that is not there, or of a Word document without python-docx.
 
     Examples
     --------
@@ -50,22 +51,28 @@ def written_report(fit: FittedRanker, path: Any = None, *, pictures: bool = True
     """
     if path is None:
         return fit.summary_data()
-    target, write = _target(path)
-    flag("pictures", pictures)
-    write(page_of(fit, pictures), target)
+    target = page_target(path)
+    ending = target.suffix.lower()
+    _WRITERS[ending](page_of(fit, flag("pictures", pictures), lines=ending != _WORD), target)
     return target
 
 
-def _target(path: Any) -> tuple[Path, Any]:
-    """Where to write, and by what."""
-    writers = {".html": _write_html, ".htm": _write_html, ".md": _write_markdown}
+def page_target(path: Any) -> Path:
+    """Where to write a page; OptionError for a path that none can be written to, before any work is done."""
     target = Path(path) if isinstance(path, (str, os.PathLike)) else None
-    write = None if target is None else writers.get(target.suffix.lower())
-    if target is None or write is None:
-        raise OptionError(f"path must be the name of a file that ends in .html or .md; got {path!r}.")
+    if target is None or target.suffix.lower() not in _WRITERS:
+        raise OptionError(f"path must be the name of a file that ends in .html, .md or .docx; got {path!r}.")
     if not target.parent.is_dir():
         raise OptionError(f"path must be in a folder that is there; got {path!r}. Make {str(target.parent)!r} first.")
-    return target, write
+    if target.suffix.lower() == _WORD:
+        try:
+            import docx  # noqa: F401
+        except ImportError as error:
+            raise OptionError(
+                f"path must end in .html or .md, as python-docx is not installed; got {path!r}. For Word: "
+                "pip install ordstat[docx]."
+            ) from error
+    return target
 
 
 def _write_html(page: Any, path: Path) -> None:
@@ -78,6 +85,16 @@ def _write_markdown(page: Any, path: Path) -> None:
     if files:
         folder.mkdir(exist_ok=True)
     _put({**{folder / name: data for name, data in files.items()}, path: text.encode()})
+
+
+def _write_word(page: Any, path: Path) -> None:
+    from .word import as_word
+
+    _put({path: as_word(page)})
+
+
+_WORD = ".docx"
+_WRITERS = {".html": _write_html, ".htm": _write_html, ".md": _write_markdown, _WORD: _write_word}
 
 
 def _put(files: Mapping[Path, bytes]) -> None:

@@ -11,7 +11,6 @@ import pandas as pd
 
 from ...exceptions import OptionError
 from ..likelihood.tables import ratio_of
-from ..report.warnings import infinite_estimates
 from .labels import GROUPS
 
 #: What `below` may show of a parameter, and the columns of `tidy` it is.
@@ -44,8 +43,8 @@ class ModelColumn:
         Which standard errors, in words; empty where there are none.
     ratio : str
         What exponents of location effects are; empty where these are not taken.
-    aliased, infinite : bool
-        Whether there is no estimate of a parameter, or no finite one.
+    aliased, infinite, left_open : bool
+        Whether there is no estimate of a parameter, no finite one, or none that separation determines.
     """
 
     parameters: pd.DataFrame
@@ -56,6 +55,7 @@ class ModelColumn:
     ratio: str
     aliased: bool
     infinite: bool
+    left_open: bool
 
 
 def model_column(fit: Any, place: int, exponentiate: bool, level: float) -> ModelColumn:
@@ -80,8 +80,9 @@ def model_column(fit: Any, place: int, exponentiate: bool, level: float) -> Mode
         response=one.design.response,
         model=_model(one),
         errors=_errors(fit),
-        aliased=bool(parameters["estimate"].isna().any()),
+        aliased=bool(one.fit.aliased.any()) if hasattr(one.fit, "aliased") else False,
         infinite=bool(np.isinf(parameters["estimate"]).any()),
+        left_open=bool(getattr(one.fit, "undetermined", None) is not None and one.fit.undetermined.any()),
         ratio="" if ratio is None else _named(*ratio),
     )
 
@@ -100,9 +101,9 @@ def _parameters(fit: Any, one: Any, level: float) -> pd.DataFrame:
     tidy = pd.DataFrame(fit.tidy(level=level) if hasattr(fit, "se") else fit.tidy())
     frame = tidy.reindex(columns=list(VALUES.values())).set_axis(list(VALUES), axis=1).astype(np.float64)
     frame.index = pd.MultiIndex.from_arrays([tidy["coef_type"], tidy["term"]], names=["part", "term"])
-    if (direction := getattr(one.fit, "separation", None)) is not None:
-        moving = np.flatnonzero(infinite_estimates(direction))
-        frame.iloc[moving, 0] = np.copysign(np.inf, direction[moving])
+    if getattr(one.fit, "separation", None) is not None:
+        infinite = np.flatnonzero(one.fit.infinite)
+        frame.iloc[infinite, 0] = one.fit.limits[infinite]
     return frame
 
 

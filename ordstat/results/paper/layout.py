@@ -147,11 +147,11 @@ def _parameter(
 
 
 def _spec(numbers: FloatArray, ratios: bool, digits: int | None) -> str:
-    """The format of the numbers of a row, whose decimals show their standard errors."""
+    """The format of the numbers of a row, whose decimals show their standard errors where one model has some."""
     if digits is not None:
         return f".{digits}f"
     estimates, errors = numbers[:2]
-    return decimals_of(np.where(np.isnan(errors), estimates, errors), 2 if ratios else 3)
+    return decimals_of(estimates if np.isnan(errors).all() else errors, 2 if ratios else 3)
 
 
 def _shown(number: float, spec: str) -> str:

@@ -46,9 +46,13 @@ def notes_of(columns: Sequence[ModelColumn], layout: Layout, frame: pd.DataFrame
         yield ", ".join(f"{'*' * (i + 1)} p < {f'{p:g}'[1:]}" for i, p in enumerate(STARS)) + "."
     if any(column.aliased for column in columns):
         yield "NA: not estimated, as other terms determine it."
-    infinite = [name for name, column in zip(names, columns, strict=True) if column.infinite]
-    if infinite:
-        yield f"{', '.join(infinite)}: the response is separated, so that estimates are infinite and have no errors."
+    separated = {
+        name: column for name, column in zip(names, columns, strict=True) if column.infinite or column.left_open
+    }
+    if separated:
+        open_ = " or not determined (NA)" if any(column.left_open for column in separated.values()) else ""
+        told = f"the response is separated, so that estimates are infinite{open_} and have no errors."
+        yield f"{', '.join(separated)}: {told}"
     if _not_compared(columns, layout, frame):
         yield "Models of different rows or responses: their likelihoods, AIC and BIC do not compare."
 

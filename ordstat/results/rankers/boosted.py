@@ -115,22 +115,23 @@ def boosting_importance(fit: FittedBoosting) -> pd.DataFrame:
     pandas.DataFrame
         importance, the column's share of the fall of the training loss: what the linear start lowers is divided by
         the size of its effects per standard deviation, what the trees lower by the gains of their cuts; cuts, their
-        number; and linear, the effect in the linear start per standard deviation. The index has the columns of the
-        model.
+        number; and linear, the effect in the linear start per standard deviation, of categories the standard deviation
+        of their effects. The index has the columns of the model, factors as one each.
 
     Examples
     --------
     >>> from ordstat import datasets, ordfit
     >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "ordboost", rounds=20, depth=2)
     >>> fit.importance().index.tolist()
-    ['temp[T.warm]', 'contact[T.yes]']
+    ['temp', 'contact']
     """
     trees = fit.fit.trees.upto(fit.fit.kept)
     gains, cuts = trees.gains()
     sample = fit.design.sample
     weights = sample.case_weights / sample.case_weights.sum()
-    deviation = np.sqrt(np.maximum(weights @ (sample.X - weights @ sample.X) ** 2, 0.0))
-    linear = trees.slopes * deviation
+    parts = trees.linear.parts(sample.X)
+    signs = np.where(trees.slopes < 0.0, -1.0, 1.0)
+    linear = signs * np.sqrt(np.maximum(weights @ (parts - weights @ parts) ** 2, 0.0))
     f = fit.fit
     falls = max(f.null_loss - f.losses[0], 0.0), max(f.losses[0] - f.losses[f.kept], 0.0)
     found = falls[0] * _shares(np.abs(linear)) + falls[1] * _shares(gains)

@@ -8,6 +8,7 @@ import pandas as pd
 from ...model.kernels.fit import KernelFit
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
+from ..report.noted import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report, threshold_table
 from .margin import FittedThresholds, tidy_thresholds
@@ -53,7 +54,7 @@ class FittedKernel(FittedRanker):
 def kernel_figures(fit: FittedKernel) -> pd.DataFrame:
     """One row of figures of the whole fit."""
     f = fit.fit
-    return figures(fit).assign(
+    found = figures(fit).assign(
         penalty=f.penalty,
         spread=f.spread,
         features=f.columns,
@@ -61,6 +62,7 @@ def kernel_figures(fit: FittedKernel) -> pd.DataFrame:
         loglik=f.loglik,
         log_evidence=f.log_evidence,
     )
+    return NotedFrame.of(found)
 
 
 def _trial_table(fit: FittedKernel) -> Table:

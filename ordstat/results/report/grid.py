@@ -76,7 +76,8 @@ def with_minus(text: str) -> str:
 def grid_text(grid: Grid, width: int) -> str:
     """The table in blocks of columns, each of at most `width` characters, its title above and its notes below."""
     grid = at_the_point(_with_short_labels(grid))
-    blocks = ["\n".join(line.rstrip() for line in _lines(grid, columns)) for columns in _blocks(grid, width)]
+    columns_of = in_blocks(_sizes(grid), n_leading(grid), len(_GAP), width)
+    blocks = ["\n".join(line.rstrip() for line in _lines(grid, columns)) for columns in columns_of]
     return titled("\n\n".join(blocks), grid, width)
 
 
@@ -129,19 +130,38 @@ def _pointed(cells: Sequence[str]) -> Sequence[str]:
     ]
 
 
-def _blocks(grid: Grid, width: int) -> Iterator[list[int]]:
-    """Columns in as many pieces as the width asks for, each with those of the labels first."""
-    sizes, first = _sizes(grid), list(range(max(grid.n_labels, 1)))
-    taken = used = sum(sizes[i] for i in first) + len(_GAP) * (len(first) - 1)
+def in_blocks(sizes: Sequence[float], n_first: int, gap: float, room: float) -> Iterator[list[int]]:
+    """Columns in as many pieces as the room asks for, each with those of the labels first.
+
+    Examples
+    --------
+    >>> list(in_blocks([5, 4, 4, 4], 1, 2, 17))
+    [[0, 1, 2], [0, 3]]
+    """
+    first = list(range(n_first))
+    taken = used = sum(sizes[i] for i in first) + gap * (n_first - 1)
     block = list(first)
-    for column in range(len(first), len(sizes)):
-        size = sizes[column] + len(_GAP)
-        if used + size > width and len(block) > len(first):
+    for column in range(n_first, len(sizes)):
+        size = sizes[column] + gap
+        if used + size > room and len(block) > n_first:
             yield block
             block, used = list(first), taken
         block.append(column)
         used += size
     yield block
+
+
+def n_leading(grid: Grid) -> int:
+    """How many columns at the left stand in every block: those of the labels, or else the words before the numbers."""
+    words = len(grid.align) - len(grid.align.lstrip("l"))
+    return max(grid.n_labels or (words if words < len(grid.align) else 1), 1)
+
+
+def part(grid: Grid, columns: Sequence[int]) -> Grid:
+    """Some columns of a table, without its title and notes."""
+    chosen = [tuple(tuple(line[i] for i in columns) for line in lines) for lines in (grid.heads, grid.rows)]
+    align = "".join(grid.align[i] for i in columns)
+    return replace(grid, title="", notes=(), heads=chosen[0], rows=chosen[1], align=align)
 
 
 def _lines(grid: Grid, columns: list[int]) -> Iterator[str]:

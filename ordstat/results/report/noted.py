@@ -16,7 +16,7 @@ from .grid import Grid, grid_text, titled
 _WIDTH = 80
 _FORMATS = {
     "estimate": "estimate", "std_error": "estimate", "lower": "estimate", "upper": "estimate", "difference": "estimate",
-    "conf_low": "estimate", "conf_high": "estimate", "variance": "estimate", "sd": "estimate",
+    "conf_low": "estimate", "conf_high": "estimate", "variance": "estimate", "sd": "estimate", "bias": "estimate",
     "statistic": ".3f", "chisq": ".3f", "F": ".3f", "lr_stat": ".3f", "lrt": ".3f", "deff": ".3f", "riv": ".3f",
     "loglik": ".3f", "null_loglik": ".3f", "aic": ".2f", "bic": ".2f",
     "df": "int", "no_par": "int", "nobs": "int", "edf": "int", "df_residual": "int", "lr_df": "int",

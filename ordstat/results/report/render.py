@@ -13,7 +13,7 @@ import pandas as pd
 
 from ...exceptions import OptionError
 from .cells import column_cells, number
-from .export.html import CELL, LABEL, RULE, TABLE
+from .export.html import CELL, LABEL, RULE, TABLE, cell, scrolled
 from .exported import Exported
 from .grid import Grid
 from .noted import NotedFrame
@@ -165,25 +165,33 @@ class Summary(Exported):
         OptionError
             There is no table.
         """
-        found: list[Grid] = []
-        lines: list[str] = []
-        for block in self._exported:
-            if isinstance(block, Table):
-                found += block.noted().grids(digits)
-            elif not found:
-                lines.append(block.text)
-            else:
-                found[-1] = replace(found[-1], notes=(*found[-1].notes, block.text))
+        found = _grids_of(self.report.title, self._exported, digits)
         if not found:
             raise OptionError("this part of the summary has no table to export.")
-        first = replace(found[0], notes=(*lines, *found[0].notes))
-        if len(found) == 1:
-            first = replace(first, title=self.report.title, notes=(first.title, *first.notes))
-        return [first, *found[1:]]
+        return found
 
 
-class Reported:
-    """What is shown by its report, in a terminal and in a notebook."""
+def _grids_of(title: str, blocks: Sequence[Table | Line], digits: int | None) -> list[Grid]:
+    """Tables as text, each with the lines that stand by it; a table alone has the title of all."""
+    found: list[Grid] = []
+    lines: list[str] = []
+    for block in blocks:
+        if isinstance(block, Table):
+            found += block.noted().grids(digits)
+        elif not found:
+            lines.append(block.text)
+        else:
+            found[-1] = replace(found[-1], notes=(*found[-1].notes, block.text))
+    if found:
+        found[0] = replace(found[0], notes=(*lines, *found[0].notes))
+    if len(found) == 1:
+        own = (found[0].title,) * (found[0].title not in ("", title))
+        found[0] = replace(found[0], title=title, notes=(*own, *found[0].notes))
+    return found
+
+
+class Reported(Exported):
+    """What is shown by its report, in a terminal and in a notebook, and exported as its tables."""
 
     def report(self) -> Report:
         """The summary as data."""
@@ -192,6 +200,17 @@ class Reported:
     def summary(self) -> Summary:
         """The summary: its text is str(), its tables are in `.tables`."""
         return Summary(self.report())
+
+    def grids(self, digits: int | None = None) -> Sequence[Grid]:
+        """The tables as text, the notes of the report below the last.
+
+        Parameters
+        ----------
+        digits : int, optional
+        """
+        report = self.report()
+        *others, last = _grids_of(report.title, report.tables, digits)
+        return [*others, replace(last, notes=(*last.notes, *report.notes))]
 
     def __repr__(self) -> str:
         return as_text(self.report())
@@ -355,8 +374,8 @@ def _table_html(table: Table) -> str:
     frame = table.frame
     bodies = [column_cells(frame.iloc[:, i], table.formats.get(name)) for i, name in enumerate(frame.columns)]
     name = "" if frame.index.name is None else str(frame.index.name)
-    head = f'<th style="{LABEL};{RULE}">{escape(name)}</th>' + "".join(
-        f'<th style="{CELL};{RULE}">{escape(str(column))}</th>' for column in frame.columns
+    head = cell("th", name, f"{LABEL};{RULE}") + "".join(
+        cell("th", str(column), f"{CELL};{RULE}") for column in frame.columns
     )
     rows = "".join(
         f'<tr style="background:transparent"><td style="{LABEL}">{escape(str(label))}</td>'
@@ -365,8 +384,9 @@ def _table_html(table: Table) -> str:
         for i, label in enumerate(frame.index)
     )
     note = f'<div style="opacity:.8">{escape(table.note)}</div>' if table.note else ""
-    return (
-        f'{_BLOCK}<div style="font-weight:bold">{escape(table.title)}</div>'
+    shown = (
         f'<table style="{TABLE}"><thead><tr style="background:transparent">{head}</tr></thead>'
-        f"<tbody>{rows}</tbody></table>{note}</div>"
+        f"<tbody>{rows}</tbody></table>"
     )
+    title = f'<div style="font-weight:bold">{escape(table.title)}</div>'
+    return f"{_BLOCK}{title}{scrolled(shown, table.title)}{note}</div>"

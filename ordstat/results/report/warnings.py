@@ -16,9 +16,6 @@ from ..likelihood.parameters import Parameters, why_confounded
 if TYPE_CHECKING:
     from ...design.design import Design
 
-# Entries of a separating direction below this share of the largest are rounding.
-_STILL = 1e-6
-
 # Means of this many standard deviations are far from 0.
 _FAR = 50.0
 
@@ -53,7 +50,7 @@ def _runs_off(fit: Fit) -> bool:
     if not isinstance(fit, LikelihoodFit) or fit.separation is None:
         return False
     first = fit.n_alpha + fit.n_beta
-    return bool(infinite_estimates(fit.separation)[first : first + fit.n_zeta].any())
+    return bool(fit.infinite[first : first + fit.n_zeta].any())
 
 
 def calibration_alerts(calibration: Calibration) -> Iterator[Alert]:
@@ -112,9 +109,9 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters) -> Iterator[Al
     yield from ((DataWarning, why_confounded(one, fit, parameters)) for one in fit.confounded)
     if fit.lambda_end:
         yield ConvergenceWarning, _lambda_at_end(fit)
-    if fit.separation is not None and infinite_estimates(fit.separation)[: fit.separation.size - fit.n_lambda].any():
+    if fit.infinite[: fit.infinite.size - fit.n_lambda].any():
         unknown = bool(np.isnan(fit.information.variances()).all())
-        yield SeparationWarning, _separated(fit.separation, parameters, unknown, fit.marginal is None)
+        yield SeparationWarning, _separated(fit.limits, fit.infinite, parameters, unknown, fit.marginal is None)
     if fit.beyond is not None:
         yield (
             ConvergenceWarning,
@@ -140,18 +137,13 @@ def _lambda_at_end(fit: LikelihoodFit) -> str:
     )
 
 
-def infinite_estimates(direction: FloatArray) -> BoolArray:
-    """(P,) which parameters move along a separating direction."""
-    size = np.abs(direction)
-    return np.asarray(size > _STILL * size.max())
-
-
-def _separated(direction: FloatArray, parameters: Parameters, unknown: bool, penalties: bool) -> str:
-    moving = np.flatnonzero(infinite_estimates(direction))
-    effects = [i for i in moving if parameters.kinds[i] != "threshold"] or moving
-    ends = ", ".join(f"{parameters.names[i]} to {'+' if direction[i] > 0 else '-'}infinity" for i in effects[:_NAMED])
-    if len(effects) > _NAMED:
-        ends += f", and {len(effects) - _NAMED} more"
+def _separated(limits: FloatArray, infinite: BoolArray, parameters: Parameters, unknown: bool, penalties: bool) -> str:
+    moving = np.flatnonzero(infinite)
+    effects = [i for i in moving if parameters.kinds[i] != "threshold"] or list(moving)
+    gone = [i for i in effects if not np.isnan(limits[i])]
+    ends = _first([f"{parameters.names[i]} to {'+' if limits[i] > 0 else '-'}infinity" for i in gone])
+    open_ = _first([parameters.names[i] for i in effects if np.isnan(limits[i])])
+    left = f" The data do not determine {open_}: any value comes as near to that limit." if open_ else ""
     nominal = "nominal" in parameters.kinds or "lambda" in parameters.kinds  # Jeffreys' penalty takes neither
     held = "the other estimates and their standard errors hold"
     others = "nor have the others, which depend on them" if unknown else held
@@ -159,6 +151,22 @@ def _separated(direction: FloatArray, parameters: Parameters, unknown: bool, pen
     penalty = f"fit with {firth}a ridge penalty such as penalty=1.0, " if penalties else ""
     return (
         f"the response is separated: no finite maximum likelihood estimate exists, and the likelihood keeps rising as "
-        f"estimates move ({ends}). The numbers shown for them are where the solver stopped, and they have no standard "
-        f"errors; {others}. For finite estimates {penalty}merge levels, or drop the column."
+        f"estimates move{f' ({ends})' if ends else ''}.{left} The numbers shown for them are where the solver stopped, "
+        f"and they have no standard errors; {others}. For finite estimates {penalty}merge levels, or drop the column."
     )
+
+
+def without_end(fit: LikelihoodFit, parameters: Parameters) -> Iterator[str]:
+    """Estimates that separation makes infinite or leaves open, for the foot of a table."""
+    limits = fit.limits
+    infinite = [f"{parameters.names[i]} ({'+' if limits[i] > 0 else '-'})" for i in np.flatnonzero(np.isinf(limits))]
+    open_ = [parameters.names[i] for i in np.flatnonzero(fit.infinite & np.isnan(limits))]
+    found = [f"infinite: {_first(infinite)}"] * bool(infinite) + [f"not determined: {_first(open_)}"] * bool(open_)
+    if found:
+        yield f"The response is separated; {'; '.join(found)}. Their numbers are where the search stopped."
+
+
+def _first(names: list[str]) -> str:
+    """The first few of a list, and how many more there are."""
+    more = [f"and {len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    return ", ".join(names[:_NAMED] + more)

@@ -8,9 +8,10 @@ from typing import Protocol
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray, IntArray
-from ...compiled.boost import add_binned, grow
+from ...compiled.boost import grow
+from ...compiled.boostvalues import add_binned
 from ...model.boosted.trees import BoostedTrees, ValueTree
-from ...model.sample import Rows
+from ...model.row_blocks import CACHED, row_blocks
 from .bins import Bins
 
 _NONE = np.empty(0)
@@ -81,17 +82,25 @@ class Binned:
         0 for rows that are held out.
     signs : (D,) int8
         1 where H must not fall with the column, -1 where it must not rise, else 0.
+    groups : (D,) uint64
+        Bits of the groups of columns that a column is in: those on a path of a tree have one in common.
     """
 
     bins: Bins
     y: AnyArray
     weights: FloatArray
     signs: AnyArray
+    groups: AnyArray
 
     @property
     def total(self) -> float:
         """Sum of the weights."""
         return float(self.weights.sum())
+
+    @property
+    def uneven(self) -> FloatArray:
+        """The weights, or none where every row counts 1."""
+        return _NONE if (self.weights == 1.0).all() else self.weights
 
     def shares(self, n_levels: int) -> FloatArray:
         """(K,) shares of the levels, a quarter of a row added to either side of every threshold."""
@@ -130,14 +139,16 @@ class Booster:
 
     def __post_init__(self) -> None:
         data, settings = self.data, self.settings
-        self._used = np.flatnonzero(data.weights > 0).astype(np.int32)
-        # No weights at all where every row counts 1.
-        self._weights = _NONE if (data.weights == 1.0).all() else data.weights
-        self._alike = bool((data.weights[self._used] == 1.0).all())
+        used = np.flatnonzero(data.weights > 0).astype(np.int32)
+        self._weights = data.uneven
+        self._plain = data.bins.plain
+        self._alike = bool((data.weights[used] == 1.0).all())
+        self._used = None if used.size == data.y.size else used
+        self._rows = np.empty(used.size, dtype=np.int32)
         self._columns = np.arange(data.bins.counts.size, dtype=np.int32)
-        size = 2 ** (min(settings.depth, self._used.size) + 1) - 1
-        size = min(size, 2 * self._used.size - 1)
-        self._out = [np.empty(size, dtype=np.int32) for _ in range(3)] + [np.empty(size) for _ in range(3)]
+        size = 2 ** (min(settings.depth, used.size) + 1) - 1
+        size = min(size, 2 * used.size - 1)
+        self._out = ValueTree.empty(size, size // 2 if data.bins.kinds.any() else 0)
 
     @property
     def made(self) -> int:
@@ -154,9 +165,10 @@ class Booster:
         if self.made % EVERY == 0:
             self.theta = self.loss.stepped(data.y, self._weights, self.scores, theta)[0]
 
-    def repeat(self, trees: BoostedTrees, losses: FloatArray, thetas: FloatArray, rows: Rows) -> None:
+    def repeat(self, trees: BoostedTrees, losses: FloatArray, thetas: FloatArray) -> None:
         """Take over rounds that were made before, on the same rows."""
-        trees.add(rows, self.scores, 0, len(trees.trees))
+        for tree in trees.trees:
+            self._add(tree)
         self.trees.extend(trees.trees)
         self.losses.extend(losses[:-1].tolist())
         self.thetas.extend(thetas[:-1])
@@ -167,13 +179,15 @@ class Booster:
         return self.loss.value(self.data.y, self._weights, self.scores, self.theta) / self.data.total
 
     def _tree(self, g: FloatArray, h: FloatArray) -> ValueTree:
-        data, s = self.data, self.settings
+        data, s, bins, out = self.data, self.settings, self.data.bins, self._out
         rows, weights = self._drawn_rows()
-        column, bin, child, value, gain, weight = self._out
         made = grow(
-            data.bins.codes,
-            data.bins.counts,
+            bins.codes,
+            bins.counts,
+            bins.gaps,
+            bins.kinds,
             data.signs,
+            data.groups,
             self._drawn_columns(),
             rows,
             g,
@@ -185,31 +199,58 @@ class Booster:
             _FLATTEST,
             self.loss.logarithmic,
             _LONGEST,
-            column,
-            bin,
-            child,
-            value,
-            gain,
-            weight,
+            out.column,
+            out.bin,
+            out.child,
+            out.gaps_left,
+            out.sets,
+            out.value,
+            out.gain,
+            out.weight,
         )
-        value[:made] *= s.learning_rate
-        add_binned(data.bins.codes, column, bin, child, value, self.scores)
-        return ValueTree(*(part[:made].copy() for part in self._out))
+        out.value[:made] *= s.learning_rate
+        tree = out.upto(made)
+        self._add(tree)
+        return tree
+
+    def _add(self, tree: ValueTree) -> None:
+        """Add the values of a tree to the scores."""
+        bins, walk = self.data.bins, (tree.column, tree.bin, tree.child, tree.gaps_left, tree.sets, tree.value)
+        add_binned(bins.codes, bins.counts, *walk, self._plain, self.scores)
 
     def _drawn_rows(self) -> tuple[AnyArray, FloatArray]:
         """Rows that the tree learns from, and their weights; each copy of a row is drawn or left out on its own."""
-        share, used = self.settings.subsample, self._used
+        share = self.settings.subsample
         if share == 1.0:
-            return used.copy(), _NONE if self._alike else self.data.weights
+            return self._all_rows(), _NONE if self._alike else self.data.weights
         if self._alike:
-            drawn = used[self._hits(used.size, share)]
-            return (drawn if drawn.size else used.copy()), _NONE
+            drawn = self._some_rows(share)
+            return (drawn if drawn.size else self._all_rows()), _NONE
+        used = self._all_rows()
         weights, own = np.zeros(self.data.weights.size), self.data.weights[used]
         whole = np.floor(own)
         some = self.rng.binomial(whole.astype(np.int64), share) + (own - whole) * self._hits(used.size, share)
         weights[used] = some
         drawn = used[some > 0]
-        return (drawn, weights) if drawn.size else (used.copy(), self.data.weights)
+        return (drawn, weights) if drawn.size else (used, self.data.weights)
+
+    def _all_rows(self) -> AnyArray:
+        """(M,) the rows of positive weight, in memory that is used again by every round."""
+        if self._used is None:
+            self._rows[:] = np.arange(self._rows.size, dtype=np.int32)
+        else:
+            self._rows[:] = self._used
+        return self._rows
+
+    def _some_rows(self, share: float) -> AnyArray:
+        """Some of them in the same memory, each with the probability `share`."""
+        made = 0
+        for some in row_blocks(self._rows.size, 1, CACHED):
+            hits = np.flatnonzero(self._hits(some.stop - some.start, share))
+            end = made + hits.size
+            self._rows[made:end] = hits + some.start if self._used is None else self._used[hits + some.start]
+            made = end
+        return self._rows[:made]
 
     def _hits(self, n: int, share: float) -> AnyArray:
         """(n,) true with the probability `share`."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from ..._typing import FloatArray, IntArray
+from ..._typing import BoolArray, FloatArray, IntArray
 from ...model.likelihood.bias_reduced import BiasReduced
 from ...model.sample import Sample
 from .clusters.bias_reduced import bias_reduced
@@ -18,6 +19,7 @@ from .problem import Problem
 from .profile import ProfileLikelihood
 from .replicates import replicated_estimates
 from .sandwich import score_products, score_totals
+from .start import elsewhere
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -32,6 +34,8 @@ class LikelihoodAtEstimates:
     estimates : (P',) on the user's scale, in the order of `LikelihoodFit.coefficients` without the aliased
     separation : (P',) or None
         Direction of infinite estimates.
+    undetermined : (P',) bool or None
+        Estimates that separation leaves open.
     lambda_end : int
     error : float
         Standard error of lambda, the last of the estimates where it is estimated.
@@ -47,6 +51,7 @@ class LikelihoodAtEstimates:
     lambda_end: int
     error: float
     keeps_order: bool = False
+    undetermined: BoolArray | None = None
 
     def score_products(self, cluster: IntArray | None) -> FloatArray:
         """(P', P') sum of outer products of score rows, the filling of a sandwich.
@@ -115,4 +120,7 @@ class LikelihoodAtEstimates:
 
     def _profile(self, start: tuple[FloatArray, FloatArray]) -> ProfileLikelihood:
         objective = self.estimation.objective(self.problem)
-        return ProfileLikelihood(objective.evaluate, self.problem.user_scale(), start, self.separation)
+        others = partial(elsewhere, self.problem, self.estimation.max_iter)
+        return ProfileLikelihood(
+            objective.evaluate, self.problem.user_scale(), start, self.separation, self.undetermined, others
+        )

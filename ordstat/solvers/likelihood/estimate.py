@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..._typing import FloatArray
+from ..._typing import BoolArray, FloatArray
 from ...exceptions import OptionError
 from ...model.fit import Information
 from ...model.likelihood.family import Family
@@ -16,7 +16,7 @@ from .far.runaway import Runaway, flat, moving, runaway
 from .newton import Optimum, maximise
 from .penalty import Likelihood, Penalty
 from .problem import Problem
-from .separation import infinite_direction
+from .separation import Separation, infinite_direction, separation
 from .start import Start, starting_values
 from .user_scale import Held, InverseInformation, RestrictedInformation, Unknown
 
@@ -234,36 +234,43 @@ class Estimate:
         assert at is not None
         return at.loglik
 
-    def infinite_direction(self) -> FloatArray | None:
-        """(P',) direction of infinite estimates on the user's scale; None where all are finite."""
+    @property
+    def separated(self) -> bool:
+        """Whether estimates are infinite."""
+        return (
+            self.gone is not None or self.lam is not None or infinite_direction(self.problem, self.optimum) is not None
+        )
+
+    def separation(self) -> Separation | None:
+        """Estimates that are infinite or left open, on the user's scale; None where all are finite."""
         if self.gone is not None:
             part = self.problem.scale.part(self.problem.scale.kept)
             effects = self.optimum.alpha.size + self.optimum.rest.size - part.deviation.size
-            direction = np.append(np.zeros(effects), self.gone.direction / part.deviation)
-            return np.asarray(direction / np.abs(direction).max())
-        found = self._separating()
+            return _alone(np.append(np.zeros(effects), self.gone.direction / part.deviation))
+        found = self._separation()
         if self.lam is None:
             return found
-        size = self.optimum.alpha.size + self.optimum.rest.size
-        return np.append(np.zeros(size), self.lambda_end) if found is None else np.append(found, 0.0)
+        if found is None:
+            return _alone(np.append(np.zeros(self.optimum.alpha.size + self.optimum.rest.size), self.lambda_end))
+        return Separation(np.append(found.direction, 0.0), np.append(found.undetermined, False))
 
-    def _separating(self) -> FloatArray | None:
-        return infinite_direction(self.problem, self.optimum)
+    def _separation(self) -> Separation | None:
+        return separation(self.problem, self.optimum)
 
-    def information(self, direction: FloatArray | None) -> Information:
+    def information(self, infinite: BoolArray | None) -> Information:
         """Information about the estimates on the user's scale; lambda that is held has no variance."""
         if self.lam is None:
-            return self._information(direction)
-        inner = None if direction is None or not direction[:-1].any() else direction[:-1]
+            return self._information(infinite)
+        inner = None if infinite is None or not infinite[:-1].any() else infinite[:-1]
         return Held(self._information(inner))
 
-    def _information(self, direction: FloatArray | None) -> Information:
+    def _information(self, infinite: BoolArray | None) -> Information:
         optimum, user = self.optimum, self.problem.user_scale()
         if self.gone is not None and optimum.lost:
             return Unknown(optimum.alpha.size + optimum.rest.size)
         shape = user.c.size, user.G.shape[0]
-        if direction is not None:
-            return RestrictedInformation(blocks=optimum.at.information, shape=shape, user=user, infinite=direction != 0)
+        if infinite is not None:
+            return RestrictedInformation(blocks=optimum.at.information, shape=shape, user=user, infinite=infinite)
         if self.by.penalty is None:
             factor = None if optimum.indefinite else optimum.factor
         else:
@@ -271,3 +278,8 @@ class Estimate:
         if factor is None:
             return Unknown(optimum.alpha.size + optimum.rest.size)
         return InverseInformation(shape=shape, factor=factor, user=user)
+
+
+def _alone(direction: FloatArray) -> Separation:
+    """Estimates that are infinite, none being left open."""
+    return Separation(direction / np.abs(direction).max(), np.zeros(direction.size, dtype=bool))

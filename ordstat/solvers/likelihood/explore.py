@@ -115,7 +115,8 @@ def thinned(problem: Problem) -> Problem:
     stride = sample.n // max(_ROWS, _ROWS_EACH * problem.n_parameters)
     if stride < 2:
         return problem
-    order = np.argsort(sample.y, kind="stable")  # every level keeps its share
+    codes = sample.y.astype(np.min_scalar_type(sample.n_levels))  # small integers are sorted in linear time
+    order = np.argsort(codes, kind="stable")  # every level keeps its share
     small = sample.take(np.sort(order[::stride]))
     counts = np.bincount(small.y, weights=small.weights, minlength=problem.counts.size).astype(np.float64)
     return replace(problem, sample=small, counts=counts) if np.all(counts > 0.0) else problem

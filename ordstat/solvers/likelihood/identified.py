@@ -33,9 +33,15 @@ _PART = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class _Predictors:
-    """The eta_k of a problem's rows at some point, and their derivatives."""
+    """The eta_k of a problem's rows at some point, and their derivatives.
+
+    Columns are moved by `x_shift` and `z_shift`, log scales by `tau_shift`.
+    """
 
     rows: ModelRows
+    x_shift: FloatArray
+    z_shift: FloatArray
+    tau_shift: float
     jacobian: FloatArray
     alpha: FloatArray
     beta: FloatArray
@@ -46,28 +52,27 @@ class _Predictors:
     @classmethod
     def of(cls, problem: Problem) -> _Predictors:
         """At effects drawn at random."""
-        scaled = problem.term_rows.rows
-        x, z = scaled.x, scaled.z
-        sample, rng = problem.sample.rows, np.random.default_rng(20)
-        structure, location = problem.structure, problem.location.part(problem.location.kept)
-        if structure is not None and structure.intercept is None:
-            x = x + location.mean / location.deviation  # no threshold takes in the centring
-        # without an offset the model with centred columns is the same
-        rows = replace(scaled, x=x, z=z - z.mean(axis=0) if sample.offset is None else z)
-        family, K = problem.family, problem.counts.size
+        rows, sample, rng = problem.term_rows.rows, problem.sample.rows, np.random.default_rng(20)
+        structure, family, K = problem.structure, problem.family, problem.counts.size
+        location, scale = (part.part(part.kept) for part in (problem.location, problem.scale))
+        x_mean, z_mean = location.mean / location.deviation, scale.mean / scale.deviation
         jacobian = np.eye(K - 1) if structure is None else structure.jacobian
-        alpha = np.zeros((K - 1, scaled.w.shape[1]))
+        alpha = np.zeros((K - 1, rows.w.shape[1]))
         alpha[:, 0] = family.start(problem.counts / problem.counts.sum())
-        alpha[:, 1:] = rng.uniform(-0.3, 0.3, size=(K - 1, scaled.w.shape[1] - 1))
-        zeta = np.asarray(rng.uniform(-0.3, 0.3, size=z.shape[1]))
-        middle = rows.scale_offset + (z.mean(axis=0) @ zeta if sample.offset is not None else 0.0)
+        alpha[:, 1:] = rng.uniform(-0.3, 0.3, size=(K - 1, rows.w.shape[1] - 1))
+        zeta = np.asarray(rng.uniform(-0.3, 0.3, size=z_mean.size))
         if problem.flexible is not None:
             family = family.at(problem.flexible.at(problem.flexible.start + 0.3))
         return cls(
-            rows=replace(rows, scale_offset=rows.scale_offset - middle.mean()),
+            rows=rows,
+            # no threshold takes in the centring where none is free to move
+            x_shift=x_mean if structure is not None and structure.intercept is None else np.zeros(x_mean.size),
+            # without an offset the model with centred columns is the same
+            z_shift=-z_mean if sample.offset is None else np.zeros(z_mean.size),
+            tau_shift=-float(rows.scale_offset.mean() + (0.0 if sample.offset is None else z_mean @ zeta)),
             jacobian=jacobian,
             alpha=jacobian @ np.linalg.lstsq(jacobian, alpha, rcond=None)[0],
-            beta=np.asarray(rng.uniform(-0.5, 0.5, size=x.shape[1])),
+            beta=np.asarray(rng.uniform(-0.5, 0.5, size=x_mean.size)),
             zeta=zeta,
             family=family,
             problem=problem,
@@ -79,7 +84,7 @@ class _Predictors:
 
     def derivatives(self, rows: IntArray, thresholds: IntArray) -> FloatArray:
         """(rows x thresholds, P') derivatives, each line divided by the size of its eta_k."""
-        some, flexible = self.rows.take(rows), self.problem.flexible
+        some, flexible = self._moved(rows), self.problem.flexible
         predictor = some.at(self.alpha[thresholds], self.beta, self.zeta)
         s, eta = predictor.s[:, None], predictor.eta()
         lines, t = eta.shape, self.jacobian.shape[1]
@@ -96,6 +101,12 @@ class _Predictors:
             parts.append(np.where(density > 0.0, by_lambda / np.maximum(density, 1e-300), 0.0)[:, :, None])
         lined = np.concatenate(parts, axis=2) / (s + np.abs(eta))[:, :, None]
         return np.asarray(lined.reshape(eta.size, -1))
+
+    def _moved(self, rows: IntArray) -> ModelRows:
+        """Some of the rows, their columns moved."""
+        some = self.rows.take(rows)
+        x, z, scale_offset = some.x + self.x_shift, some.z + self.z_shift, some.scale_offset + self.tau_shift
+        return replace(some, x=x, z=z, scale_offset=scale_offset)
 
     def triangle(self, rows: IntArray, thresholds: IntArray) -> FloatArray:
         """R of the QR decomposition of the derivatives, a part of the rows at a time."""

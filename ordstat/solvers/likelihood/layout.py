@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -46,7 +47,7 @@ class Layout:
             independent=problem.independent,
         )
 
-    @property
+    @cached_property
     def _own(self) -> BoolArray:
         """(t,) threshold parameters that are estimated."""
         if self.structure is not None:
@@ -71,7 +72,7 @@ class Layout:
         """(K-1, t) of a structure, over all levels: 0 at infinite thresholds."""
         return None if self.structure is None else self._over_levels(self.structure.jacobian, 0.0)
 
-    @property
+    @cached_property
     def estimated(self) -> BoolArray:
         """(P,) parameters that are not aliased."""
         return self._chosen(self.scale, self.lambda_estimated)

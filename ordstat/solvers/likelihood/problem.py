@@ -156,6 +156,10 @@ class Problem:
 
     def user_scale(self) -> UserScale:
         """The way back, for the columns kept."""
+        return self._user_scale
+
+    @cached_property
+    def _user_scale(self) -> UserScale:
         location, nominal, scale = (c.part(c.kept) for c in (self.location, self.nominal, self.scale))
         c = np.ones(self.counts.size - 1)
         if self.structure is not None:

@@ -11,12 +11,13 @@ maximum at given psi is traced outwards by x + u - v (a'u - (psi - a'x)) / a'v a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from ..._typing import FloatArray
+from ..._typing import BoolArray, FloatArray, IntArray
 from ...exceptions import DataError
 from .blocks import Factor
 from .newton import Evaluation, Objective, positive_factor
@@ -36,8 +37,11 @@ _ROOT = 1e-10
 _FLAT, _FLAT_DOUBLINGS, _FAR = 1e-6, 4, 100.0
 #: A fall of the log-likelihood that matters to no interval.
 _HARDLY = 1e-3
+#: A limit is sought further out so often, where another maximum is higher there by more than this.
+_BRANCHES, _HIGHER = 5, 1e-6
 
 SEPARATED = "the estimate itself is infinite (separation)"
+UNDETERMINED = "the estimate is left open by separation"
 FLAT = "the likelihood levels off before it has fallen far enough"
 EDGE = "the profile could not be followed to where the likelihood has fallen far enough"
 RANGE = "the likelihood has not fallen far enough at the end of the parameter's range"
@@ -93,12 +97,18 @@ class ProfileLikelihood:
         The maximum.
     separation : (P',) or None
         Direction of infinite estimates, of the user's parameters.
+    undetermined : (P',) bool or None
+        Parameters that separation leaves open: the maximised likelihood is the same at all of their values.
+    others : callable
+        Points from which other maxima may be reached with a parameter held; none where the likelihood is concave.
     """
 
     objective: Objective
     user: UserScale
     point: tuple[FloatArray, FloatArray]
     separation: FloatArray | None
+    undetermined: BoolArray | None = None
+    others: Callable[[], Sequence[tuple[FloatArray, FloatArray]]] = tuple
 
     @cached_property
     def top(self) -> Point:
@@ -132,14 +142,31 @@ class ProfileLikelihood:
             The value is -inf or inf where the likelihood never falls that far, and NaN where it could not be followed
             (scale models with several maxima); the reason is empty otherwise.
         """
+        if self.undetermined is not None and self.undetermined[place]:
+            return direction * math.inf, UNDETERMINED
         moving = 0.0 if self.separation is None else float(self.separation[place])
         if moving * direction > 0.0:
             return direction * math.inf, SEPARATED
-        found = self.quick_end(place, direction, drop)
-        if found is not None:
-            return found, ""
-        value, reason = self._traced(self._functional(place), direction, drop)
+        a = self._functional(place)
+        quick = self.quick_end(place, direction, drop)
+        value, reason = self._traced(a, direction, drop, self._start) if quick is None else (quick, "")
+        for _ in range(_BRANCHES if math.isfinite(value) else 0):
+            higher = self._elsewhere(a, value, self.top.at.loglik - 0.5 * drop + _HIGHER)
+            if higher is None:
+                break
+            value, reason = self._traced(a, direction, drop, higher)
         return math.nan if reason == EDGE else value, reason
+
+    @cached_property
+    def _others(self) -> list[Point]:
+        found = (self._at(joined(*point)) for point in self.others())
+        return [point for point in found if point is not None]
+
+    def _elsewhere(self, a: FloatArray, value: float, least: float) -> Point | None:
+        """The highest of the other maxima with psi = value, if it is above `least` and not above the estimates."""
+        held = (self._held(a, point, value) for point in self._others)
+        found = [point for point in held if point is not None and least < point.at.loglik <= self.top.at.loglik]
+        return max(found, key=lambda point: point.at.loglik, default=None)
 
     def quick_end(self, place: int, direction: int, drop: float) -> float | None:
         """The end by the joint iteration; None where that does not settle."""
@@ -175,11 +202,23 @@ class ProfileLikelihood:
         found = np.full(values.size, np.nan)
         centre = float(a @ self.top.x)
         for side in (np.flatnonzero(values >= centre), np.flatnonzero(values < centre)):
-            point: Point | None = self.top
-            for i in side[np.argsort(np.abs(values[side] - centre))]:
-                point = None if point is None else self._held(a, point, float(values[i]))
-                found[i] = np.nan if point is None else point.at.loglik
+            outwards = side[np.argsort(np.abs(values[side] - centre))]
+            self._follow(a, self.top, values, outwards, found)
+            if outwards.size:
+                last = outwards[-1]
+                higher = self._elsewhere(a, float(values[last]), np.nan_to_num(found[last], nan=-np.inf) + _HIGHER)
+                self._follow(a, higher, values, outwards[::-1], found)
         return found
+
+    def _follow(
+        self, a: FloatArray, point: Point | None, values: FloatArray, order: IntArray, found: FloatArray
+    ) -> None:
+        """Fill in the maxima of one branch, from one value to the next, as long as they are the highest found."""
+        for i in order:
+            point = None if point is None else self._held(a, point, float(values[i]))
+            if point is None or point.at.loglik <= found[i]:
+                return
+            found[i] = point.at.loglik
 
     def _functional(self, place: int) -> FloatArray:
         """The parameter of the user at a place as a functional of the coordinates."""
@@ -245,10 +284,10 @@ class ProfileLikelihood:
             point = trial
         return point if reached and float(step @ point.score) <= _ROUGHLY else None
 
-    def _traced(self, a: FloatArray, direction: int, drop: float) -> tuple[float, str]:
-        """The end by following the profile outwards until it has fallen far enough."""
+    def _traced(self, a: FloatArray, direction: int, drop: float, inner: Point) -> tuple[float, str]:
+        """The end by following the profile outwards, from some point of it, until it has fallen far enough."""
         target = self.top.at.loglik - 0.5 * drop
-        inner, flat, failures, centre = self._start, 0, 0, float(a @ self.top.x)
+        flat, failures, centre = 0, 0, float(a @ self.top.x)
         wald = math.sqrt(drop * max(float(a @ inner.solve(a)), 0.0))
         width = 0.5 * (min(wald, float(np.linalg.norm(a))) if self.separation is not None or inner.damping else wald)
         for _ in range(_MAX_DOUBLINGS):

@@ -52,7 +52,7 @@ def _estimate(
     found = estimation.of(reweighted)
     if keeps_order:
         found, _ = kept_in_order(found)
-    infinite = estimation.penalty is None and found.infinite_direction() is not None
+    infinite = estimation.penalty is None and found.separated
     if infinite or not found.optimum.message.startswith("converged"):
         raise DataError(
             f"replicate {place} has no finite estimates ({found.message}): its weights leave too few rows for the "

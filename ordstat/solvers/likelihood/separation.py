@@ -1,42 +1,34 @@
 """Are there directions along which the likelihood never falls? A linear programme, run only on suspicion.
 
-Along a direction of the parameters the predictors of a row move by d(eta), and the likelihood of a level never falls if
-a'd(eta) >= 0 for some lines a that its family knows (`Family.recession`): no finite maximum is left iff that holds at
-every row, with strict inequality somewhere [Albert and Anderson 1984; for thresholds Haberman 1980]. The programme
-maximises the total slack over the box |t|, |b| <= 1; a positive maximum is a proof.
+No finite maximum is left iff the slacks of all rows never fall along a direction, and some rise [Albert and Anderson
+1984; for thresholds Haberman 1980]. The programme maximises the total slack over the box |t|, |b| <= 1; a positive
+maximum is a proof. Further ones tell the estimates that are infinite from those that are left open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..._typing import FloatArray, IntArray
+from ..._typing import BoolArray, FloatArray, IntArray
+from .column_rank import Columns
+from .far.recession import ROUNDING, RecessionCone, reach, slack_matrix
 from .newton import Optimum
 from .problem import Problem
-from .user_scale import in_order, joined
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+from .user_scale import in_order, joined, parted
 
 #: Slack of one row, of columns with unit deviation, that counts as strict inequality.
 _STRICT = 1e-5
-#: Rows added at a time, for each component of a direction.
-_ROWS = 3
-#: Violations and components up to this are rounding of the linear programme.
-_ROUNDING = 1e-7
+#: Log-scale effects, per deviation, below this share of the largest do not move.
+_STILL = 1e-6
+#: Means of this many deviations are far from 0.
+_FAR = 1e3
 
 
 def separating_direction(
-    X: FloatArray,
-    nominal: FloatArray,
-    y: IntArray,
-    lines: Sequence[FloatArray],
-    basis: FloatArray | None = None,
-    guess: FloatArray | None = None,
-    held: FloatArray | None = None,
+    X: FloatArray, nominal: FloatArray, y: IntArray, lines: Sequence[FloatArray]
 ) -> tuple[FloatArray, FloatArray] | None:
     """A direction of infinite estimates, largest component 1, or None.
 
@@ -47,82 +39,26 @@ def separating_direction(
     y : (N,) codes 0..K-1
     lines : K arrays (S, K-1)
         The lines a of each level.
-    basis : ((K-1) m + p, B) or None
-        Directions that a threshold structure allows, as columns; the last p of them move beta.
-    guess : (B,), optional
-        A direction that may be one.
-    held : (h, B), optional
-        Rows that must not fall along the direction either, such as those of an order of thresholds.
 
     Returns
     -------
-    (alpha (K-1, m), beta (p,)) or None; with a basis (its first coefficients (1, B - p), beta (p,))
+    (alpha (K-1, m), beta (p,)) or None
     """
-    from scipy.sparse import csr_array
-
-    slack = _slack_matrix(X, nominal, y, lines)
-    if basis is not None:
-        slack = csr_array(slack @ basis)
-    held = np.zeros((0, slack.shape[1])) if held is None else held
-    found = _largest_slack(slack, np.zeros(slack.shape[1]) if guess is None else guess, held)
+    found = _separating(RecessionCone.of(slack_matrix(X, nominal, y, lines)))
     if found is None:
         return None
-    direction = np.where(np.abs(found) < _ROUNDING, 0.0, found)
-    slacks = slack @ direction
-    if slacks.max() <= _STRICT or slacks.min() < -_ROUNDING:
+    size = found.size - X.shape[1]
+    return found[:size].reshape(len(lines) - 1, -1), found[size:]
+
+
+def _separating(cone: RecessionCone) -> FloatArray | None:
+    """(B,) the direction of largest total slack, or None where it is nowhere positive."""
+    found = cone.farthest(cone.total)
+    if found is None:
         return None
-    size = slack.shape[1] - X.shape[1]
-    return direction[:size].reshape(len(lines) - 1 if basis is None else 1, -1), direction[size:]
-
-
-def _largest_slack(slack: csr_array, guess: FloatArray, held: FloatArray) -> FloatArray | None:
-    """The direction of largest total slack, by rows that are broken added to a few; None where no programme ends.
-
-    Along `held` (h, B) it does not fall either.
-
-    Few rows hold the optimum; those of least slack along a guess are likely among them.
-    """
-    from scipy.optimize import linprog
-    from scipy.sparse import csr_array, vstack
-
-    also = csr_array(held)
-    total = np.asarray(slack.sum(axis=0), dtype=np.float64).reshape(-1)
-    more = _ROWS * slack.shape[1]
-    chosen = np.argsort(slack @ guess, kind="stable")[:more]
-    while True:
-        found = linprog(  # type: ignore[call-overload]  # the stubs know no sparse arrays
-            -total,
-            A_ub=-vstack([slack[chosen], also]),
-            b_ub=np.zeros(chosen.size + len(held)),
-            bounds=(-1.0, 1.0),
-            method="highs",
-        )
-        if found.x is None:
-            return None
-        direction = np.asarray(found.x)
-        slacks = slack @ direction
-        slacks[chosen] = 0.0
-        broken = np.flatnonzero(slacks < -_ROUNDING)
-        if broken.size == 0:
-            return direction
-        chosen = np.concatenate([chosen, broken[np.argsort(slacks[broken], kind="stable")[:more]]])
-
-
-def _slack_matrix(X: FloatArray, nominal: FloatArray, y: IntArray, lines: Sequence[FloatArray]) -> csr_array:
-    """One line of each row's level: how fast a'eta rises along (alpha, beta)."""
-    from scipy.sparse import coo_array, csr_array, hstack, vstack
-
-    m, size = nominal.shape[1], (len(lines) - 1) * nominal.shape[1]
-
-    def moved(rows: IntArray, a: FloatArray) -> csr_array:
-        places = np.flatnonzero(a)
-        values = (nominal[rows][:, None, :] * a[places][:, None]).reshape(-1)
-        columns = np.tile((places[:, None] * m + np.arange(m)).reshape(-1), rows.size)
-        of_alpha = coo_array((values, (np.repeat(np.arange(rows.size), places.size * m), columns)), (rows.size, size))
-        return csr_array(hstack([of_alpha, csr_array(-a.sum() * X[rows])]))
-
-    at = [np.flatnonzero(y == level) for level in range(len(lines))]
-    return csr_array(vstack([moved(at[level], a) for level, own in enumerate(lines) for a in own]))
+    direction = np.where(np.abs(found) < ROUNDING, 0.0, found)
+    slacks = cone.slack @ direction
+    return None if slacks.max() <= _STRICT or slacks.min() < -ROUNDING else np.asarray(direction)
 
 
 #: Coefficients or standard errors this large, for a column of unit deviation, are worth a linear programme.
@@ -141,29 +77,132 @@ def _suspicious(optimum: Optimum) -> bool:
     )
 
 
-def infinite_direction(problem: Problem, optimum: Optimum, held: FloatArray | None = None) -> FloatArray | None:
-    """(P',) direction of infinite estimates on the user's scale, largest component 1; None where all are finite.
+#: Rows of inequalities that a direction breaks, beside those of the likelihood.
+Broken = Callable[[FloatArray], FloatArray]
 
-    Along `held` (h, P'), rows of inequalities that the estimates obey, it does not fall.
+
+@dataclass(frozen=True, eq=False)
+class Separation:
+    """Estimates without a finite value, on the user's scale.
+
+    Attributes
+    ----------
+    direction : (P',)
+        One along which the likelihood never falls, largest component 1; 0 for the finite estimates.
+    undetermined : (P',) bool
+        Estimates that rise along some such directions and fall along others: the supremum of the likelihood is
+        approached with any value of theirs. The others that move go to infinity on every way to it.
+    """
+
+    direction: FloatArray
+    undetermined: BoolArray
+
+    @property
+    def infinite(self) -> BoolArray:
+        """(P',) estimates without a finite value."""
+        return np.asarray((self.direction != 0.0) | self.undetermined)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rise:
+    """A direction along which the likelihood never falls.
+
+    Attributes
+    ----------
+    direction : (P',)
+        In the solver's coordinates.
+    cone : RecessionCone or None
+        That it was found in; None of a direction of log-scale effects alone.
+    back : (P', B)
+        From the coordinates of the cone to the solver's.
+    """
+
+    direction: FloatArray
+    cone: RecessionCone | None
+    back: FloatArray
+
+
+def infinite_direction(problem: Problem, optimum: Optimum) -> FloatArray | None:
+    """(P',) a direction of infinite estimates on the user's scale, largest component 1; None where all are finite."""
+    rise = _rise(problem, optimum, None)
+    return None if rise is None else _on_user_scale(problem, *parted(rise.direction, optimum.alpha.shape))
+
+
+def separation(problem: Problem, optimum: Optimum, broken_by: Broken | None = None) -> Separation | None:
+    """Which estimates are infinite, and which are left open; None where all are finite.
+
+    Parameters
+    ----------
+    problem : Problem
+    optimum : Optimum
+    broken_by : callable, optional
+        (c, P') rows of what the estimates obey and a direction (P',) breaks, both in the solver's coordinates.
+    """
+    rise = _rise(problem, optimum, broken_by)
+    if rise is None:
+        return None
+    user, shape = problem.user_scale(), optimum.alpha.shape
+    if rise.cone is None:
+        direction = _on_user_scale(problem, *parted(rise.direction, shape))
+        return Separation(direction, np.zeros(direction.size, dtype=bool))
+    functionals = np.array([in_order(*user.coefficients(*parted(one, shape))) for one in rise.back.T]).T
+    rises, falls, direction = reach(rise.cone, functionals)
+    moved = np.where(rises | falls, functionals @ direction, 0.0)
+    return Separation(moved / np.abs(moved).max(), rises & falls)
+
+
+def _rise(problem: Problem, optimum: Optimum, broken_by: Broken | None) -> _Rise | None:
+    """The direction of largest slack of location effects and thresholds.
 
     With scale effects the likelihood can also rise for ever along zeta alone, which no linear programme sees: the last
     Newton step is tried as a direction then.
     """
     if not _suspicious(optimum):
         return None
-    X, w, z = problem.scaled()
-    p, r = X.shape[1], z.shape[1]
-    lines = problem.family.recession(problem.sample.n_levels)
-    guess = joined(optimum.alpha, optimum.rest[:p])
-    own = None if held is None else held[:, : held.shape[1] - (optimum.rest.size - p)]
-    found = separating_direction(X, w, problem.sample.y, lines, _basis(problem, p), guess, own)
+    cone, back = _cone(problem, optimum, broken_by)
+    found = _separating(cone)
     if found is not None:
-        return _on_user_scale(problem, found[0], np.concatenate([found[1], np.zeros(optimum.rest.size - p)]))
+        return _Rise(back @ found, cone, back)
+    p, r = int(problem.location.kept.sum()), int(problem.scale.kept.sum())
     step = np.zeros_like(optimum.rest)
     step[p : p + r] = optimum.step_rest[p : p + r]
     if np.any(step) and _rises_for_ever(problem, optimum, step):
-        return _on_user_scale(problem, np.zeros_like(optimum.alpha), step)
+        step[np.abs(step) <= _STILL * np.abs(step).max()] = 0.0
+        return _Rise(joined(np.zeros_like(optimum.alpha), step), None, back)
     return None
+
+
+def _cone(problem: Problem, optimum: Optimum, broken_by: Broken | None) -> tuple[RecessionCone, FloatArray]:
+    """Of thresholds and location effects, in coordinates that leave zeros of columns 0, and the way back from these."""
+    X, w, _ = problem.scaled()
+    lines = problem.family.recession(problem.sample.n_levels)
+    every = optimum.alpha.size + optimum.rest.size
+    if (basis := _basis(problem, X.shape[1])) is not None:
+        slack = slack_matrix(X, w, problem.sample.y, lines)
+        slack, back = type(slack)(slack @ basis), np.eye(every, basis.shape[1])
+    else:
+        location, nominal = (_shift(c.part(c.kept)) for c in (problem.location, problem.nominal))
+        slack = slack_matrix(_moved(X, location), _moved(w, np.append(0.0, nominal)), problem.sample.y, lines)
+        back = np.eye(every, slack.shape[1])
+        intercepts = np.arange(len(lines) - 1) * w.shape[1]
+        for j, shift in enumerate(nominal, 1):
+            back[intercepts, intercepts + j] = shift
+        back[intercepts, optimum.alpha.size : slack.shape[1]] = -location
+    guess = np.asarray(np.linalg.lstsq(back, joined(optimum.alpha, optimum.rest), rcond=None)[0], dtype=np.float64)
+    broken = None if broken_by is None else lambda x: broken_by(back @ x) @ back
+    return RecessionCone.of(slack, guess, broken), back
+
+
+def _shift(columns: Columns) -> FloatArray:
+    """Means per deviation, of columns that are not too far from 0 to be told from a constant there."""
+    shift = columns.mean / columns.deviation
+    return np.where(np.abs(shift) < _FAR, shift, 0.0)
+
+
+def _moved(columns: FloatArray, shift: FloatArray) -> FloatArray:
+    """Scaled columns not centred any more; what was 0 is 0 again."""
+    moved = columns + shift
+    return np.where(np.abs(moved) > 1e-12, moved, 0.0)
 
 
 def _basis(problem: Problem, p: int) -> FloatArray | None:
@@ -180,7 +219,7 @@ def _on_user_scale(problem: Problem, alpha: FloatArray, rest: FloatArray) -> Flo
     user = problem.user_scale()
     direction = in_order(*user.coefficients(alpha, rest))
     size = in_order(*user.rounding(alpha, rest)) * 2.0**53
-    direction = np.where(np.abs(direction) <= _ROUNDING * size, 0.0, direction)
+    direction = np.where(np.abs(direction) <= ROUNDING * size, 0.0, direction)
     return np.asarray(direction / np.abs(direction).max())
 
 

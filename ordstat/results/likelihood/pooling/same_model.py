@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ....exceptions import DataError, OptionError
-from ...report.warnings import infinite_estimates
 from ..comparison import described
 from ..fitted import FittedLikelihood
 
@@ -102,8 +101,7 @@ def _require_finite(fits: tuple[FittedLikelihood, ...]) -> None:
     """Separated fits have no finite estimates to average, and some have no standard errors."""
     for place, fit in enumerate(fits):
         unknown = ~np.isfinite(fit.se.to_numpy()) & ~fit.fit.aliased
-        if fit.fit.separation is not None:
-            unknown |= infinite_estimates(fit.fit.separation)
+        unknown |= fit.fit.infinite
         if unknown.any():
             names = ", ".join(repr(name) for name in np.array(fit.parameters.names, dtype=object)[unknown][:4])
             raise DataError(

@@ -23,20 +23,32 @@ def html(grid: Grid) -> str:
     title = f"<p><b>{escape(grid.title)}</b></p>" if grid.title else ""
     notes = "".join(f'<p style="margin:.2em 0;opacity:.8">{escape(note)}</p>' for note in grid.notes)
     head, body = ("\n".join(f"{_ROW}{row}</tr>" for row in part) for part in (heads, rows))
+    table = f'<table style="{TABLE}"><thead>\n{head}\n</thead><tbody>\n{body}\n</tbody></table>'
+    return f"{title}\n{scrolled(table, grid.title)}\n{notes}".strip()
+
+
+def scrolled(table: str, name: str) -> str:
+    """A table that is moved by itself where the page is narrower, by keys too."""
     return (
-        f'{title}\n<table style="{TABLE}"><thead>\n{head}\n</thead><tbody>\n{body}\n</tbody></table>\n{notes}'.strip()
+        f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="{escape(name) or "Table"}">{table}</div>'
     )
+
+
+def cell(tag: str, text: str, style: str) -> str:
+    """A cell; a head without words is none."""
+    tag = tag if text else "td"
+    return f'<{tag} style="{style}">{escape(text)}</{tag}>'
 
 
 def _cells(tag: str, cells: tuple[str, ...], align: str, more: str) -> str:
     end = f";{more}" if more else ""
     pairs = zip(cells, align, strict=True)
-    return "".join(f'<{tag} style="{_STYLES[way]}{end}">{escape(cell)}</{tag}>' for cell, way in pairs)
+    return "".join(cell(tag, text, f"{_STYLES[way]}{end}") for text, way in pairs)
 
 
 def _headings(head: tuple[str, ...]) -> str:
     style = f"padding:.15em .8em;text-align:center;{RULE}"
     return "".join(
-        f'<th colspan="{size}" style="{style}">{escape(text)}</th>' if text else "<th></th>"
+        f'<th colspan="{size}" style="{style}">{escape(text)}</th>' if text else "<td></td>"
         for text, size in spans(head)
     )

@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 from ..grid import Grid, spans, with_minus
+from .paged import BROKEN, LONG, breaks, paged
 
 #: Characters that mean something to LaTeX, or that its oldest fonts have not.
 _SPECIAL = {
@@ -15,14 +16,15 @@ _SPECIAL = {
     "≥": r"$\ge$", "≠": r"$\ne$", "–": "--", "—": "---", "…": r"\dots{}", "∞": r"$\infty$", "\N{NO-BREAK SPACE}": "~",
 }  # fmt: skip
 _STARS = re.compile(r"(\*+)")
-#: A column of longer labels breaks its lines.
-_LONG = 40
-#: Width of the text of an article, in points; a wider table has smaller letters.
-_PAGE = 345.0
+#: A little less than the width of the text of an article, in points.
+_PAGE = 340.0
+#: Lines that a page has room for: a longer table goes on over pages.
+_MOST_LINES = 40
+_SMALL = r"\footnotesize\setlength{\tabcolsep}{4pt}"
 
 
 def latex(grid: Grid, label: str | None = None) -> str:
-    r"""A table environment for a document with \usepackage{booktabs}.
+    r"""A table environment for a document with \usepackage{booktabs}, or a longtable where no page has room for it.
 
     Parameters
     ----------
@@ -30,18 +32,52 @@ def latex(grid: Grid, label: str | None = None) -> str:
     label : str, optional
         Of \label.
     """
-    lines = [r"\begin{table}[htbp]", r"\centering"]
-    lines += [rf"\caption{{{escaped(grid.title)}}}"] if grid.title else []
-    lines += [rf"\label{{{label}}}"] if label else []
-    lines += [r"\footnotesize\setlength{\tabcolsep}{4pt}"] if _width(grid) > _PAGE else []
-    lines += [rf"\begin{{tabular}}{{{_columns(grid)}}}", r"\toprule"]
-    for head in grid.heads[:-1]:
-        lines += _headings(head)
-    lines += [_row(grid.names), r"\midrule"]
-    for number, row in enumerate(grid.rows):
-        lines += [*([r"\midrule"] if number in grid.rules else []), _row(row)]
-    lines += [r"\bottomrule", r"\end{tabular}", *_notes(grid.notes), r"\end{table}"]
-    return "\n".join(lines) + "\n"
+    found, small = paged(grid, _PAGE, (1.0, 12.0), (0.85, 8.0))
+    blocks, setting = [block.grid for block in found], [_SMALL] * small
+    lines = sum(len(block.rows) + len(block.heads) + 1 for block in blocks)
+    return (_floating if lines <= _MOST_LINES else _long)(grid, blocks, setting, label)
+
+
+def _floating(grid: Grid, blocks: list[Grid], setting: list[str], label: str | None) -> str:
+    """A table that LaTeX puts where there is room, its blocks below each other."""
+    lines = [r"\begin{table}[htbp]", r"\centering", *_caption(grid, label), *setting]
+    for place, block in enumerate(blocks):
+        lines += [r"\par\medskip"] * (place > 0)
+        lines += [rf"\begin{{tabular}}{{{_columns(block)}}}", r"\toprule", *_head(block)]
+        lines += [*_body(block), r"\bottomrule", r"\end{tabular}"]
+    return "\n".join([*lines, *_notes(grid.notes), r"\end{table}"]) + "\n"
+
+
+def _long(grid: Grid, blocks: list[Grid], setting: list[str], label: str | None) -> str:
+    """A table over pages, its head on each of them."""
+    lines = [r"% \usepackage{booktabs,longtable}", "{", *setting]
+    for place, block in enumerate(blocks):
+        caption = [] if place else _caption(grid, label)
+        lines += [rf"\begin{{longtable}}{{{_columns(block)}}}", *([*caption, r"\\"] if caption else [])]
+        lines += [r"\toprule", *_head(block), r"\endhead", r"\bottomrule", r"\endfoot", *_body(block)]
+        lines += [r"\end{longtable}", *([] if grid.title and not place else [r"\addtocounter{table}{-1}"])]
+    return "\n".join([*lines, *_notes(grid.notes), "}"]) + "\n"
+
+
+def _caption(grid: Grid, label: str | None) -> list[str]:
+    caption = [rf"\caption{{{escaped(grid.title)}}}"] if grid.title else []
+    return caption + ([rf"\label{{{label}}}"] if label else [])
+
+
+def _head(grid: Grid) -> list[str]:
+    names = [_name(*pair) for pair in zip(grid.names, grid.align, strict=True)]
+    return [*(line for head in grid.heads[:-1] for line in _headings(head)), " & ".join(names) + r" \\", r"\midrule"]
+
+
+def _name(name: str, way: str) -> str:
+    """The name of a column, perhaps of two lines."""
+    shown = r" \\ ".join(escaped(line) for line in name.split("\n"))
+    return rf"\shortstack[{way}]{{{shown}}}" if "\n" in name else shown
+
+
+def _body(grid: Grid) -> list[str]:
+    rows = ([*([r"\midrule"] if number in grid.rules else []), _row(row)] for number, row in enumerate(grid.rows))
+    return [line for lines in rows for line in lines]
 
 
 def escaped(text: str) -> str:
@@ -69,24 +105,13 @@ def _letter(character: str) -> str:
 
 
 def _columns(grid: Grid) -> str:
-    first = r"p{0.4\linewidth}" if _breaks(grid) else grid.align[:1]
+    first = rf"p{{{BROKEN}\linewidth}}" if breaks(grid) else grid.align[:1]
     return first + grid.align[1:]
 
 
-def _breaks(grid: Grid) -> bool:
-    """Whether labels of rows break their lines."""
-    return grid.n_labels == 1 and max((len(row[0]) for row in grid.rows), default=0) > _LONG
-
-
-def _width(grid: Grid) -> float:
-    """About how many points a table is wide: a figure has 5, a column 12 around it."""
-    letters = [max(map(len, column)) for column in zip(grid.names, *grid.rows, strict=True)]
-    first = 0.4 * _PAGE if _breaks(grid) else 5.0 * letters[0]
-    return first + 5.0 * sum(letters[1:]) + 12.0 * len(letters)
-
-
 def _row(cells: tuple[str, ...]) -> str:
-    return " & ".join(map(escaped, cells)) + r" \\"
+    ragged = r"\raggedright " * (len(cells[0]) > LONG)
+    return ragged + " & ".join(map(escaped, cells)) + r" \\"
 
 
 def _headings(head: tuple[str, ...]) -> list[str]:

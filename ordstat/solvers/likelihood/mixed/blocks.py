@@ -73,6 +73,11 @@ class Structure:
     inner: dict[tuple[int, int], IntArray] = field(default_factory=dict)
     rest: Structure | None = None
 
+    @property
+    def nested(self) -> bool:
+        """Whether every group of a term lies in one group of each larger one."""
+        return len(self.codes) == 1 or (self.rest is not None and self.rest.nested)
+
     @cached_property
     def layout(self) -> Layout | None:
         """Of the first term beside the others, where these are crossed."""
@@ -108,16 +113,17 @@ class Structure:
     def gram(self, x: Sequence[FloatArray], W: FloatArray) -> BlockMatrix:
         """I + X'WX of columns x = z Lambda (n, q) of each term."""
         diagonal = [
-            _sums(codes, size, one, one, W) + np.eye(one.shape[1])
+            block_sums(codes, size, one, one, W) + np.eye(one.shape[1])
             for codes, size, one in zip(self.codes, self.sizes, x, strict=True)
         ]
         pairs = {
-            (s, t): _sums(pattern.of, pattern.first.size, x[s], x[t], W) for (s, t), pattern in self.patterns.items()
+            (s, t): block_sums(pattern.of, pattern.first.size, x[s], x[t], W)
+            for (s, t), pattern in self.patterns.items()
         }
         return BlockMatrix(diagonal, pairs)
 
 
-def _sums(codes: IntArray, size: int, one: FloatArray, other: FloatArray, W: FloatArray) -> FloatArray:
+def block_sums(codes: IntArray, size: int, one: FloatArray, other: FloatArray, W: FloatArray) -> FloatArray:
     """(size, q, q') sums of W x x' by code."""
     if size == 1:
         return np.asarray((one.T @ (W[:, None] * other))[None])

@@ -12,9 +12,9 @@ import numpy as np
 
 from ...._typing import BoolArray, FloatArray
 from ....model.random_effects import RandomColumns
-from .laplace import Evaluation
+from .laplace import Evaluation, Objective
 from .model import MixedModel
-from .search import Found, Objective, maximise, negative_hessian
+from .search import Found, maximise, negative_hessian
 
 #: A standard deviation, on the scale of the columns, below which it is tried whether it is 0.
 _SMALL = 1e-3

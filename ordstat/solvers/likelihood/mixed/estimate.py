@@ -14,14 +14,15 @@ from ....model.random_effects import RandomRows
 from ..problem import Problem
 from ..user_scale import in_order
 from .boundary import Boundary, settled
-from .laplace import Evaluation, evaluate, row_scores, state_at
+from .laplace import Evaluation, Objective, evaluate, row_scores, state_at
 from .leave_out import one_step
 from .model import MixedModel
+from .nested import evaluate_by_nodes, row_scores_by_nodes
 from .new_rows import Moments, moments
 from .penalty import log_determinant, penalised
-from .quadrature import check_grid, evaluate_by_nodes, row_scores_by_nodes, within_reach
+from .quadrature import check_grid, within_reach
 from .scalar import compiled, evaluate_compiled, nodes_of
-from .search import Found, Objective, maximise
+from .search import Found, maximise
 
 #: Rules that "auto" goes through, until neither the log-likelihood nor an estimate, in errors, moves by more.
 RULES, _SAME_LOGLIK, _SAME_ESTIMATES = (5, 9, 15, 25), 1e-4, 0.02
@@ -200,12 +201,12 @@ class MixedEstimate:
         """The random effects, for the results."""
         here = self.likelihood
         model, psi = here.model, here.at.psi
-        factors, selected = model.factors(psi[model.n_fixed :]), here.at.state.modes.factor.selected()
+        factors, covariances = model.factors(psi[model.n_fixed :]), here.at.covariances()
         found: list[EffectsOfGroups | None] = [None] * len(factors)
         for k, (place, Lambda, M) in enumerate(zip(model.order, factors, model.scaling, strict=True)):
             root = model.roots[place]
             if root is not None:
-                own, block = root * (M[0, 0] * Lambda[0, 0]), selected.diagonal[k][0]
+                own, block = root * (M[0, 0] * Lambda[0, 0]), covariances[k][0]
                 found[place] = EffectsOfGroups(
                     factor=np.abs(M[:1, :1] * Lambda[:1, :1]),
                     entries=model.user_entries(k),
@@ -222,7 +223,7 @@ class MixedEstimate:
                 entries=model.user_entries(k),
                 n_phi=model.terms[k].n_phi,
                 modes=here.at.v[k] @ own.T,
-                conditional=own @ selected.diagonal[k] @ own.T,
+                conditional=own @ covariances[k] @ own.T,
                 boundary={one.column: one.derivative for one in self.boundaries if one.term == k},
             )
         return Marginal(
@@ -303,7 +304,7 @@ def mixed_estimate(
         return by_rule(psi, int(quadrature))
     at = by_rule(psi, 1)
     for nodes in RULES:
-        if not within_reach(model.terms, nodes):
+        if not within_reach(model, nodes):
             break
         finer = by_rule(at.likelihood.at.psi, nodes)
         if _same(at, finer):
@@ -324,7 +325,7 @@ def _by_rule(
 ) -> MixedEstimate:
     """The estimates by a rule of so many nodes."""
     if quadrature != 1:
-        check_grid(model.terms, quadrature)
+        check_grid(model, quadrature)
     objective = objective_of(model, quadrature)
     boundaries: tuple[Boundary, ...] = ()
     if penalty is None:

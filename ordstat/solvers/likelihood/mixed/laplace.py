@@ -41,6 +41,8 @@ class Evaluation:
         The modes.
     decrement : float
         Of the Newton step that they are away from theirs.
+    curvature : (G,) or None
+        H, where one pass gives it: one random effect a group.
     """
 
     model: MixedModel
@@ -49,6 +51,7 @@ class Evaluation:
     gradient: FloatArray
     v: Effects
     decrement: float
+    curvature: FloatArray | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is worked out again when asked for."""
@@ -60,6 +63,16 @@ class Evaluation:
         found = state_at(self.model, self.psi, self.v)
         assert found is not None
         return found
+
+    def covariances(self) -> list[FloatArray]:
+        """(G, q, q) of the effects of the groups of each term given psi."""
+        if self.curvature is not None:
+            return [1.0 / self.curvature[:, None, None]]
+        return self.state.modes.factor.selected().diagonal
+
+
+#: psi and where to seek the modes -> value and gradient; None outside the domain.
+Objective = Callable[[FloatArray, Effects], Evaluation | None]
 
 
 @dataclass(frozen=True, eq=False)

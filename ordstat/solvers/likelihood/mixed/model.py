@@ -117,6 +117,13 @@ class MixedModel:
         return Structure.of(self.terms)
 
     @cached_property
+    def within(self) -> MixedModel | None:
+        """Without the outermost of nested terms; None of one term."""
+        if len(self.terms) == 1:
+            return None
+        return replace(self, terms=self.terms[:-1], scaling=self.scaling[:-1], order=self.order[:-1])
+
+    @cached_property
     def starts(self) -> IntArray:
         """(G + 1,) where the rows of each group of the first term begin, and the end."""
         first = self.terms[0]
@@ -239,13 +246,19 @@ class MixedModel:
 
     def shift(self, x: Iterable[FloatArray], v: Effects) -> FloatArray:
         """(n,) x'v of each row: what the random effects add to its score."""
-        parts = zip(self.terms, x, v, strict=True)
-        return np.asarray(sum(np.einsum("nq,nq->n", own, part[term.codes]) for term, own, part in parts))
+        return np.asarray(sum(self.shift_of(k, own, part) for k, (own, part) in enumerate(zip(x, v, strict=True))))
+
+    def shift_of(self, k: int, x: FloatArray, v: FloatArray) -> FloatArray:
+        """(n,) what the effects v (G, q) of term k add."""
+        return np.asarray(np.einsum("nq,nq->n", x, v[self.terms[k].codes]))
 
     def gathered(self, x: Iterable[FloatArray], values: FloatArray) -> Effects:
         """X'values (n,), the other way round."""
-        parts = zip(self.terms, x, strict=True)
-        return [_by_code(term, own * values[:, None]) for term, own in parts]
+        return [self.gathered_of(k, own, values) for k, own in enumerate(x)]
+
+    def gathered_of(self, k: int, x: FloatArray, values: FloatArray) -> FloatArray:
+        """(G, q) that of term k."""
+        return _by_code(self.terms[k], x * values[:, None])
 
     def jacobian(self, places: IntArray) -> Jacobian:
         """How the predictors of the rows move with the fixed parameters."""
@@ -254,7 +267,7 @@ class MixedModel:
 
 def _scaling(term: RandomColumns, weights: FloatArray) -> FloatArray:
     """(q, q) M, diagonal unless correlated effects have columns that are nearly multiples of each other."""
-    size = np.sqrt(np.average(term.z**2, axis=0, weights=weights))
+    size = np.sqrt(weights @ term.z**2 / weights.sum())
     if term.alike:
         size = np.full(term.q, np.linalg.norm(size))
     M = np.diag(1.0 / np.where(size > 0.0, size, 1.0))
@@ -285,7 +298,7 @@ def _units(problem: Problem) -> Iterable[tuple[FloatArray, FloatArray]]:
 
 def _user_map(problem: Problem) -> FloatArray:
     user = problem.user_scale()
-    return np.stack([in_order(*user.coefficients(a, rest)) for a, rest in _units(problem)], axis=1)
+    return np.array([in_order(*user.coefficients(a, rest)) for a, rest in _units(problem)]).T
 
 
 def _expansion(problem: Problem) -> FloatArray | None:
@@ -293,4 +306,4 @@ def _expansion(problem: Problem) -> FloatArray | None:
         return None
     structured = problem.structured(lambda alpha, rest: None)
     units = _units(problem)
-    return np.stack([in_order(structured.expand(a, rest), rest) for a, rest in units], axis=1)
+    return np.array([in_order(structured.expand(a, rest), rest) for a, rest in units]).T

@@ -13,9 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from ...._typing import FloatArray
-from .laplace import Evaluation
+from .laplace import Evaluation, Objective
 from .model import MixedModel
-from .search import Objective
 
 
 def log_determinant(model: MixedModel, psi: FloatArray) -> float:

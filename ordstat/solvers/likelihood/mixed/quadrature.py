@@ -22,8 +22,7 @@ from scipy.special import logsumexp
 from ...._typing import FloatArray
 from ....exceptions import OptionError
 from ....model.random_effects import RandomColumns
-from .blocks import Effects
-from .laplace import Evaluation, RowScores, State, state_at
+from .laplace import RowScores, State
 from .model import MixedModel
 
 #: Columns of a term, and nodes of a group, that a grid may have.
@@ -34,7 +33,7 @@ _SQRT_2 = float(np.sqrt(2.0))
 
 
 @dataclass(frozen=True, eq=False)
-class _Grid:
+class Grid:
     """Nodes (J, q) of all groups before they are moved, and the logarithms (J,) of what h is weighted by."""
 
     points: FloatArray
@@ -47,78 +46,67 @@ class _Grid:
             return np.broadcast_to(self.points[j], modes.shape)
         return np.asarray(modes + _SQRT_2 * B @ self.points[j])
 
+    def size(self, B: FloatArray) -> FloatArray:
+        """(G,) logarithms of what a sum over the nodes is to be multiplied by."""
+        normal = -0.5 * B.shape[1] * float(np.log(2.0 * np.pi))
+        if not self.adaptive:
+            return np.full(len(B), normal)
+        return np.asarray(np.log(_SQRT_2 * np.einsum("gaa->ga", B)).sum(axis=1) + normal)
+
 
 @cache
-def _grid(quadrature: int, q: int) -> _Grid:
+def grid_of(quadrature: int, q: int) -> Grid:
     points, weights = np.polynomial.hermite.hermgauss(abs(quadrature))
     places = np.stack(np.meshgrid(*[np.arange(points.size)] * q, indexing="ij"), axis=-1).reshape(-1, q)
     logs = np.log(weights) + points**2
-    return _Grid(points[places], logs[places].sum(axis=1), quadrature > 0)
+    return Grid(points[places], logs[places].sum(axis=1), quadrature > 0)
 
 
-def within_reach(terms: tuple[RandomColumns, ...], quadrature: int) -> bool:
+def within_reach(model: MixedModel, quadrature: int) -> bool:
     """Whether there is a grid of so many nodes a column."""
-    one = len(terms) == 1 and not terms[0].alike and terms[0].q <= MOST_COLUMNS
-    return bool(one and abs(quadrature) ** terms[0].q <= MOST_POINTS)
+    terms = model.terms
+    few = all(term.q <= MOST_COLUMNS and not term.alike for term in terms)
+    points = float(abs(quadrature)) ** sum(term.q for term in terms)
+    return few and points <= MOST_POINTS and model.structure.nested
 
 
-def check_grid(terms: tuple[RandomColumns, ...], quadrature: int) -> None:
+def check_grid(model: MixedModel, quadrature: int) -> None:
     """OptionError where the random effects of a group are too many, or depend on those of other groups."""
-    if within_reach(terms, quadrature):
+    if within_reach(model, quadrature):
         return
-    laplace = "Use quadrature=1, Laplace's approximation."
+    terms, laplace = model.terms, "Use quadrature=1, Laplace's approximation."
     if any(term.alike for term in terms):
         raise OptionError(
             f"quadrature={quadrature} must go with independent groups; cov= makes them dependent. {laplace}"
         )
-    if len(terms) > 1 or terms[0].q > MOST_COLUMNS:
+    count = sum(term.q for term in terms)
+    if not model.structure.nested or max(term.q for term in terms) > MOST_COLUMNS:
         raise OptionError(
             f"quadrature={quadrature} must go with one random term of one column, such as (1 | group), or of up to "
-            f"{MOST_COLUMNS}, such as (1 + x | group); got {sum(term.q for term in terms)} columns in {len(terms)} "
-            f"terms. {laplace}"
+            f"{MOST_COLUMNS}, such as (1 + x | group), or with nested ones, (1 | school/class); got {count} columns in "
+            f"{len(terms)} terms{'' if model.structure.nested else ' that are crossed'}. {laplace}"
         )
-    q = terms[0].q
-    most = int(MOST_POINTS ** (1.0 / q) + 1e-9)
+    most = int(MOST_POINTS ** (1.0 / count) + 1e-9)
+    what = f"a random term of {count} columns" if len(terms) == 1 else f"{len(terms)} nested terms of {count} columns"
     raise OptionError(
-        f"quadrature must be at most {most} for a random term of {q} columns, where a group has that many nodes to the "
-        f"power {q}; got {quadrature}. Take fewer."
+        f"quadrature must be at most {most} for {what}, where a group has that many nodes to the power {count}; got "
+        f"{quadrature}. Take fewer."
     )
-
-
-def evaluate_by_nodes(model: MixedModel, quadrature: int, psi: FloatArray, start: Effects) -> Evaluation | None:
-    """The integrated log-likelihood at psi by |quadrature| nodes a column; None outside the domain."""
-    at = state_at(model, psi, start)
-    nodes = None if at is None else _Nodes.of(at, quadrature)
-    if at is None or nodes is None:
-        return None
-    loglik, gradient = nodes.loglik(), _row_scores(at, nodes).total()
-    if not (np.isfinite(loglik) and np.isfinite(gradient).all()):
-        return None
-    return Evaluation(
-        model=model, psi=psi, loglik=loglik, gradient=gradient, v=at.modes.v, decrement=at.modes.decrement
-    )
-
-
-def row_scores_by_nodes(at: State, quadrature: int) -> RowScores:
-    """Of the approximation by |quadrature| nodes a column."""
-    nodes = _Nodes.of(at, quadrature)
-    assert nodes is not None
-    return _row_scores(at, nodes)
 
 
 @dataclass(frozen=True, eq=False)
-class _Nodes:
+class Nodes:
     """The grid, the logarithms (G, J) of every group's weighted exp(h) at its nodes, and B (G, q, q)."""
 
-    grid: _Grid
+    grid: Grid
     B: FloatArray
     heights: FloatArray
 
     @classmethod
-    def of(cls, at: State, quadrature: int) -> _Nodes | None:
+    def of(cls, at: State, quadrature: int) -> Nodes | None:
         """None outside the domain."""
         model, term = at.model, at.model.terms[0]
-        grid, B = _grid(quadrature, term.q), _upper(at.modes.factor.inverse)
+        grid, B = grid_of(quadrature, term.q), upper_root(at.modes.factor.inverse)
         if B is None:
             return None
         heights = np.empty((term.n_groups, len(grid.points)))
@@ -130,12 +118,9 @@ class _Nodes:
             heights[:, j] = _sums(term, model.weights * terms.log_p) - 0.5 * np.einsum("gq,gq->g", v, v) + logs
         return cls(grid, B, heights)
 
-    def loglik(self) -> float:
-        """Of all groups."""
-        total = float(logsumexp(self.heights, axis=1).sum()) - 0.5 * self.B[..., 0].size * float(np.log(2.0 * np.pi))
-        if self.grid.adaptive:
-            total += float(np.log(_SQRT_2 * np.einsum("gaa->ga", self.B)).sum())
-        return total
+    def values(self) -> FloatArray:
+        """(G,) log-likelihoods of the groups."""
+        return np.asarray(logsumexp(self.heights, axis=1) + self.grid.size(self.B))
 
     def posterior(self) -> FloatArray:
         """(G, J) pi."""
@@ -152,7 +137,7 @@ class _Means:
     turn: FloatArray
 
 
-def _means(at: State, nodes: _Nodes) -> _Means:
+def _means(at: State, nodes: Nodes) -> _Means:
     model, predictor, term, x = at.model, at.bare, at.model.terms[0], at.x[0]
     place, posterior, q = len(at.terms.places), nodes.posterior(), term.q
     out = _Means(
@@ -176,13 +161,14 @@ def _means(at: State, nodes: _Nodes) -> _Means:
     return out
 
 
-def _row_scores(at: State, nodes: _Nodes) -> RowScores:
+def scores_by_nodes(at: State, nodes: Nodes) -> RowScores:
+    """What every row adds to the gradient."""
     model, x, weights, place = at.model, at.x, at.model.weights, len(at.terms.places)
     means, codes = _means(at, nodes), model.terms[0].codes
     if not nodes.grid.adaptive:
         return RowScores(model, at.terms.places, weights * means.score, [weights[:, None] * means.by_v])
     slopes, bent = model.family.curvature_slopes(at.predictor, model.y), at.terms.second()[place]
-    e = np.einsum("nab,nb->na", _moved_inverse(nodes.B, means.turn)[codes], x[0])
+    e = np.einsum("nab,nb->na", moved_inverse(nodes.B, means.turn)[codes], x[0])
     s = np.einsum("nq,nq->n", x[0], e)
     rho = model.gathered(x, -0.5 * weights * s * slopes[place])[0]
     q = at.modes.factor.solve([rho + means.slope])
@@ -192,7 +178,7 @@ def _row_scores(at: State, nodes: _Nodes) -> RowScores:
     return RowScores(model, at.terms.places, weights * (means.score + moved), [weights[:, None] * inner])
 
 
-def _upper(inverse: FloatArray) -> FloatArray | None:
+def upper_root(inverse: FloatArray) -> FloatArray | None:
     """(G, q, q) B, upper triangular with B B' = inverse; None where that is not positive definite."""
     try:
         return np.asarray(np.linalg.cholesky(inverse[:, ::-1, ::-1])[:, ::-1, ::-1])
@@ -200,7 +186,7 @@ def _upper(inverse: FloatArray) -> FloatArray | None:
         return None
 
 
-def _moved_inverse(B: FloatArray, turn: FloatArray) -> FloatArray:
+def moved_inverse(B: FloatArray, turn: FloatArray) -> FloatArray:
     """(G, q, q) E."""
     U = np.triu(_SQRT_2 * B.transpose(0, 2, 1) @ turn)
     U -= 0.5 * np.einsum("gaa,ab->gab", U, np.eye(U.shape[1]))

@@ -5,6 +5,9 @@ Where it is not made for the values (far tails), the general route gives the ans
 
 from __future__ import annotations
 
+from functools import cache
+from math import isfinite
+
 import numpy as np
 
 from ...._typing import FloatArray
@@ -23,6 +26,7 @@ def compiled(model: MixedModel) -> bool:
     return model.link is not None and len(model.terms) == 1 and model.terms[0].q == 1
 
 
+@cache
 def nodes_of(quadrature: int) -> tuple[FloatArray, FloatArray]:
     """Nodes, and the logarithms of what h is weighted by at them."""
     points, weights = np.polynomial.hermite.hermgauss(abs(quadrature))
@@ -45,7 +49,7 @@ def evaluate_compiled(
             return None
         ends = u, lo, d
     z, v = model.first_column, start[0][:, 0].copy()
-    H, kappa, by_theta = np.empty_like(v), np.empty((4, model.y.size)), np.zeros(model.n_thresholds)
+    H, kappa, by_theta = np.empty_like(v), np.empty((4, z.size)), np.zeros(model.n_thresholds)
     own = model.link, model.common, model.starts, *ends, sigma * z, z, predictor.s, model.weights
     into = (v, H, kappa) if tables is None else (v, H, kappa, predictor.H, model.y, tables, by_theta)
     loglik, by_sigma, decrement = integrate_scalar(*own, points, logs, adaptive, *into)
@@ -53,10 +57,13 @@ def evaluate_compiled(
         by_fixed = model.jacobian(model.places).total(kappa)
     else:
         by_fixed = model.reduced(np.concatenate([by_theta, kappa[2] @ model.rows.x]))
-    gradient = np.append(by_fixed, by_sigma)
-    if not (np.isfinite(loglik) and np.isfinite(gradient).all()):
+    gradient = np.empty(psi.size)
+    gradient[:-1], gradient[-1] = by_fixed, by_sigma
+    if not isfinite(loglik + np.add.reduce(gradient)):
         return None
-    return Evaluation(model=model, psi=psi, loglik=loglik, gradient=gradient, v=[v[:, None]], decrement=decrement)
+    return Evaluation(
+        model=model, psi=psi, loglik=loglik, gradient=gradient, v=[v[:, None]], decrement=decrement, curvature=H
+    )
 
 
 def _tables(model: MixedModel, predictor: Predictor) -> FloatArray | None:
@@ -65,10 +72,13 @@ def _tables(model: MixedModel, predictor: Predictor) -> FloatArray | None:
     None, too, where the thresholds are out of order or far out.
     """
     theta = predictor.alpha[:, 0]
-    d = theta[1:] - theta[:-1]
-    if not model.shared or theta[0] < -_FAR or theta[-1] > _FAR or not (d > 0.0).all():
+    if not model.shared or theta[0] < -_FAR or theta[-1] > _FAR:
         return None
-    out = np.ones((3, theta.size + 1))
+    shares = np.expm1(theta[:-1] - theta[1:])
+    if not (shares < 0.0).all():
+        return None
+    out = np.empty((3, theta.size + 1))
     out[0, :-1] = out[1, 1:] = np.exp(-theta)
-    out[0, -1], out[1, 0], out[2, 1:-1] = 0.0, np.inf, -np.expm1(-d)
+    out[2, 1:-1] = -shares
+    out[0, -1], out[1, 0], out[2, 0], out[2, -1] = 0.0, np.inf, 1.0, 1.0
     return out

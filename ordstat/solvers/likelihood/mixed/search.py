@@ -6,19 +6,15 @@ enough. The Hessian is one of central differences of the exact gradient, at the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...._typing import BoolArray, FloatArray
 from .blocks import Effects
-from .laplace import Evaluation
+from .laplace import Evaluation, Objective
 from .model import MixedModel
 from .start import pseudo_inverse, start_covariance
-
-#: psi and where to seek the modes -> value and gradient; None outside the domain.
-Objective = Callable[[FloatArray, Effects], Evaluation | None]
 
 #: A quasi-Newton search ends where its step is shorter than 1e-5 of a standard error.
 _NEAR = 1e-10
@@ -59,7 +55,7 @@ def maximise(model: MixedModel, objective: Objective, psi: FloatArray, free: Boo
     if at is None:
         return None
     logliks = [at.loglik]
-    B = start_covariance(model, at) * np.outer(free, free)
+    B = start_covariance(model, objective, at) * np.outer(free, free)
     at, message = quasi_newton(objective, at, B, free, max_iter, logliks, model.n_fixed)
     for _ in range(_HESSIANS):
         information = negative_hessian(objective, at, free)
@@ -121,8 +117,9 @@ def _updated(B: FloatArray, s: FloatArray, y: FloatArray) -> FloatArray:
     product = float(s @ y)
     if product <= 1e-12 * float(np.linalg.norm(s) * np.linalg.norm(y)):
         return B
-    left = np.eye(s.size) - np.outer(s, y) / product
-    return np.asarray(left @ B @ left.T + np.outer(s, s) / product)
+    moved, column = B @ y, s[:, None]
+    turn = moved[:, None] * s
+    return np.asarray(B - (turn + turn.T) / product + (1.0 + float(y @ moved) / product) / product * (column * s))
 
 
 def _newton(

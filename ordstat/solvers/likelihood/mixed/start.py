@@ -1,7 +1,7 @@
 """About the inverse information of psi, for a search to begin with: blockdiag((J - C'H^-1 C)^-1, 1 / G).
 
 J is the information of the fixed parameters at the modes, C = d2h / dv dpsi, G the number of groups of each phi. Where
-rows are very many, some groups tell it.
+rows are very many, some groups tell it; where they are few, differences of the gradient are as quick.
 """
 
 from __future__ import annotations
@@ -12,24 +12,49 @@ import numpy as np
 
 from ...._typing import FloatArray
 from .blocks import Effects
-from .laplace import Evaluation, State, state_at
+from .laplace import Evaluation, Objective, State, state_at
 from .model import MixedModel
 
 #: Rows and groups that are enough.
 _ROWS, _GROUPS = 20_000, 500
+#: Rows that are few, and the step of differences.
+_FEW, _STEP = 1000, 1e-4
 
 
-def start_covariance(model: MixedModel, at: Evaluation) -> FloatArray:
+def start_covariance(model: MixedModel, objective: Objective, at: Evaluation) -> FloatArray:
     """(P + m, P + m), 0 in directions of no information."""
     P, size = model.n_fixed, at.psi.size
-    information = _of_some_groups(model, at)
-    if information is None or np.linalg.matrix_rank(information) < P:
+    information = _by_differences(objective, at, P) if _few(model, at) else _of_some_groups(model, at)
+    if information is None or not _full(information):
         information = _information(at.state)
     out = np.zeros((size, size))
     out[:P, :P] = pseudo_inverse(information)
     groups = np.concatenate([np.full(term.n_phi, term.size // term.width) for term in model.terms])
     out[range(P, size), range(P, size)] = 1.0 / groups
     return out
+
+
+def _few(model: MixedModel, at: Evaluation) -> bool:
+    """Whether one pass gives the gradient of few rows."""
+    return at.curvature is not None and model.y.size <= _FEW
+
+
+def _full(information: FloatArray) -> bool:
+    values = np.linalg.eigvalsh(information)
+    return bool(values[0] > values.size * np.finfo(float).eps * values[-1])
+
+
+def _by_differences(objective: Objective, at: Evaluation, P: int) -> FloatArray | None:
+    """(P, P) forward differences of the gradient by the fixed parameters; None outside the domain."""
+    out = np.empty((P, P))
+    for j in range(P):
+        psi = at.psi.copy()
+        psi[j] += _STEP
+        ahead = objective(psi, at.v)
+        if ahead is None:
+            return None
+        out[j] = (at.gradient[:P] - ahead.gradient[:P]) / _STEP
+    return 0.5 * (out + out.T)
 
 
 def _of_some_groups(model: MixedModel, at: Evaluation) -> FloatArray | None:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
-from ...._typing import FloatArray
+from ...._typing import BoolArray, FloatArray
 from ....model.fit import Information
 from ....model.likelihood.region import KeptOrder, Region
 from ..estimate import Estimate
 from ..explore import Point
-from ..separation import infinite_direction
+from ..separation import Separation, separation
 from ..user_scale import Unknown, in_order, parted
 from .constraints import Order
 from .search import OrderedOptimum, ordered_maximum
@@ -36,20 +36,22 @@ class OrderedEstimate(Estimate):
     def residual(self) -> float:
         return self.found.residual
 
-    def _separating(self) -> FloatArray | None:
-        """A direction that keeps the order of thresholds, whose inequalities are added as directions break them."""
-        order, problem = self.found.order, self.problem
-        held = np.zeros((0, problem.n_parameters))
-        while (direction := infinite_direction(problem, self.optimum, held)) is not None:
-            values, corners = order.least(problem.from_user(direction))
-            broken = [order.row(corner) for value, corner in zip(values, corners, strict=True) if value < -1e-9]
-            known = len(held)
-            held = np.unique(np.vstack([held, *broken]), axis=0)
-            if len(held) == known:  # nothing is broken, but by rounding
-                return direction
-        return None
+    @property
+    def separated(self) -> bool:
+        return self.separation() is not None
 
-    def _information(self, direction: FloatArray | None) -> Information:
+    def _separation(self) -> Separation | None:
+        """By directions that keep the order of thresholds, whose inequalities are added as directions break them."""
+        order, optimum = self.found.order, self.optimum
+
+        def broken_by(x: FloatArray) -> FloatArray:
+            values, corners = order.least(parted(x, optimum.alpha.shape))
+            rows = [order.row(corner) for value, corner in zip(values, corners, strict=True) if value < -1e-9]
+            return np.array(rows).reshape(-1, x.size)
+
+        return separation(self.problem, optimum, broken_by)
+
+    def _information(self, infinite: BoolArray | None) -> Information:
         """With the constraints that bind held as equations: the covariance of what is left free."""
         at, user = self.optimum.at, self.problem.user_scale()
         held = self.found.order.rows[self.found.multipliers > 0.0]
@@ -58,7 +60,7 @@ class OrderedEstimate(Estimate):
             L = cholesky(free.T @ at.information.dense() @ free, lower=True)
         except LinAlgError:
             return Unknown(user.c.size * user.G.shape[0] + user.scale.size)
-        if direction is not None:
+        if infinite is not None:
             return Unknown(user.c.size * user.G.shape[0] + user.scale.size)
         shape = user.c.size, user.G.shape[0]
         root = solve_triangular(L, free.T, lower=True)
