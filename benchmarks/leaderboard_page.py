@@ -23,10 +23,11 @@ _HEAD = """# Who predicts ordinal data best
 Written by `python -m benchmarks leaderboard` on {date} from `leaderboard.csv`, which has every result with the date and
 the commit that was measured ({commits}).
 
-{sets} public sets with {splits} random splits each; every contestant has the same ones. `benchmarks/rivals.py` says what
-each rival is: boosting of LightGBM and XGBoost has its rounds by 5-fold cross-validation, "searched" is the best of ten
-settings. Errors are those of the medians of the predicted distributions; mean ranks are over the sets, 1 the best. A
-regression that is rounded gives no probabilities, so that its ranked probability score (RPS) is its absolute error.
+{sets} public sets with {splits} random splits each; every contestant has the same ones. `benchmarks/rivals.py` says
+what each rival is: boosting of LightGBM and XGBoost has its rounds by 5-fold cross-validation, "searched" is the best
+of ten settings. Errors are those of the medians of the predicted distributions; mean ranks are over the sets, 1 the
+best. A regression that is rounded gives no probabilities, so that its ranked probability score (RPS) is its absolute
+error.
 
 ## Mean ranks
 

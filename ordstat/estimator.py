@@ -41,7 +41,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     It works in Pipeline, GridSearchCV, cross_val_score, clone and pickle; `decision_function` serves calibration and
     tuned thresholds, `coef_` and `feature_importances_` the selection of columns. X is numeric: encode text first, or
-    use `ordfit`, which takes a formula. Sparse matrices are refused, and missing values by all methods but "ordboost".
+    use `ordfit`, which takes a formula. Sparse matrices are refused, and missing values by methods that do not take
+    them ("ordboost" does, and a classifier such as LightGBM's as "nominal-classifier").
 
     Parameters
     ----------
@@ -430,7 +431,12 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _takes_gaps(self) -> bool:
         """Whether X may have missing values."""
         kind = class_of(self.method)
-        return kind is not None and kind.needs.missing and not self.random
+        if kind is None or self.random:
+            return False
+        try:
+            return resolve(self.method, self._options).needs.missing
+        except OptionError:  # `fit` will say what is wrong with the options
+            return kind.needs.missing
 
     def _named(self, X: FloatArray) -> FloatArray | pd.DataFrame:
         """X under its column names, where it came with any."""
