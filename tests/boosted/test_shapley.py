@@ -1,6 +1,7 @@
 """Shapley values of boosted trees against the definition: all sets of players, all ways through every tree."""
 
 import sys
+from dataclasses import replace
 from itertools import combinations
 from math import factorial
 from pathlib import Path
@@ -13,8 +14,11 @@ from numpy.testing import assert_allclose
 
 from ordstat import OptionError, datasets, ordfit
 from ordstat.compiled.shapley import add_shapley
+from ordstat.exceptions import UnavailableError
 from ordstat.model.boosted.shapley import leaf_ways, shapley_values
 from ordstat.model.boosted.trees import BoostedTrees, ValueTree
+from ordstat.model.costs import CostMatrix
+from ordstat.model.cumulative_rule import CumulativeRule
 from ordstat.model.sample import Rows
 
 
@@ -306,3 +310,11 @@ def test_picture_and_its_data(anes):
 def test_other_methods_say_who_has_it():
     with pytest.raises(AttributeError, match="'ordboost'"):
         ordfit("rating ~ temp", datasets.load("wine")).shapley()
+
+
+def test_without_a_potential_it_is_refused(anes):
+    """As of leaves that have a value for each threshold."""
+    fit = boosted("PID ~ selfLR + age", anes)
+    rule = CumulativeRule(above=None, cost=CostMatrix.absolute())
+    with pytest.raises(UnavailableError, match="parallel=True"):
+        replace(fit, fit=replace(fit.fit, rule=rule)).shapley()

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import FloatArray, IntArray
-from ...exceptions import DataError
+from ...exceptions import DataError, UnavailableError
 from ...model.boosted.shapley import shapley_values
 from ..importance import frame_of_fit
 from ..target import Target, copied
@@ -111,6 +111,13 @@ def shapley_table(fit: Any, newdata: Any = None) -> ShapleyTable:
         formula has one. Each row sums to `predict(newdata, type="score")`. `.to_shap()` hands it to the plots of the
         shap package, `fit.plot.shapley()` draws the means of the sizes.
 
+    Raises
+    ------
+    DataError
+        A missing column or an unseen level in `newdata`.
+    UnavailableError
+        Leaves that have a value for each threshold.
+
     References
     ----------
     Lundberg, Erion, Chen et al. (2020), From local explanations to global understanding with explainable AI for trees,
@@ -128,6 +135,11 @@ def shapley_table(fit: Any, newdata: Any = None) -> ShapleyTable:
     >>> (found.sum(axis=1) - fit.predict(wine.head(2), type="score")).abs().max() < 1e-12
     np.True_
     """
+    if getattr(fit.fit.rule, "potential", None) is None:
+        raise UnavailableError(
+            f"{fit.method!r} has scores for every threshold and no potential that variables could share: fit with "
+            "parallel=True."
+        )
     target, design = fit.target(newdata), fit.design
     variables, group = players(design)
     sample = design.sample
