@@ -55,8 +55,9 @@ def importance(
     ----------
     kind : {"permutation", "gain", "conditional"}, optional
         "conditional": values are permuted within the leaves of a tree that predicts the variable from the others,
-        leaves of 20 rows or more, as many (1, 2, 4, ..., 64) as predict held-out rows best. "gain": what the trees or rounds of a fit have of each column, on the rows of the fit, where a method adds up
-        some; nothing below goes with it. If not given, "gain" where there is one, else "permutation".
+        leaves of 20 rows or more, as many (1, 2, 4, ..., 64) as predict held-out rows best. "gain": what the trees or
+        rounds of a fit have of each column, on the rows of the fit, where a method adds up some; nothing below goes
+        with it. If not given, "gain" where there is one, else "permutation".
     newdata : data frame, optional
         Rows to judge by, with the response; the rows of the fit if not given, which flatter a fit that knows them by
         heart.
