@@ -137,6 +137,15 @@ def copied(model: Any, rng: np.random.Generator) -> Any:
     return made
 
 
+def written(model: Any) -> str:
+    """A classifier as code, on one line and without settings that are None, of which XGBoost lists all."""
+    text = " ".join(repr(model).split())
+    if "=None" not in text:
+        return text
+    given = {name: value for name, value in _settings(model).items() if value is not None and value == value}
+    return f"{type(model).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+
+
 def _settings(model: Any) -> dict[str, Any]:
     return dict(model.get_params(deep=False))
 

@@ -12,6 +12,7 @@ from .._typing import FloatArray, Progress
 from ..assess.bounds import MarginBounds
 from ..checks import jobs, one_of
 from ..exceptions import DataError, OptionError
+from ..learners.packages import written
 from ..model.costs import CostMatrix, require_v_shaped, sample_costs
 from ..model.fit import Fit, Geometry
 from ..model.sample import Sample, has_gaps
@@ -217,4 +218,6 @@ class Method:
 
 def _code(value: Any) -> str:
     """Python code of an option's value."""
+    if hasattr(value, "get_params"):
+        return written(value)
     return f"float('{value}')" if isinstance(value, float) and np.isinf(value) else repr(value)

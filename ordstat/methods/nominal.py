@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import FloatArray, Progress
 from ..learners.nominal import NOMINAL, NominalLearner, parse_nominal
-from ..learners.packages import is_drawn, takes_categories, takes_missing
+from ..learners.packages import is_drawn, takes_categories, takes_missing, written
 from ..model.costs import CostField
 from ..model.cumulative_rule import CumulativeRule, ranked_score
 from ..model.distinct import distinct_rows
@@ -131,7 +131,7 @@ class NominalClassifier(Method):
                 message="classifier fitted",
             ),
             scores=rule.scores(sample.rows),
-            facts=(("Classifier", str(learner.model)), ("Columns scaled", SCALED[self.scaling])),
+            facts=(("Classifier", written(learner.model)), ("Columns scaled", SCALED[self.scaling])),
         )
 
 

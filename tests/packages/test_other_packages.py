@@ -292,3 +292,13 @@ def test_within_scikit_learn(frame, package):
     assert model.predict_proba(X).shape == (160, 4)
     with pytest.raises(ValueError, match="NaN"):
         OrdinalClassifier("nominal-classifier", levels=LEVELS).fit(X, frame["y"].astype(str))
+
+
+@pytest.mark.parametrize("package", MAKERS)
+def test_a_classifier_is_written_on_one_line(package):
+    model = made(package)
+    method = NominalClassifier(base=model)
+    text = repr(method)
+    assert "\n" not in text and "None" not in text and len(text) < 200
+    names = {type(model).__name__: type(model), "NominalClassifier": NominalClassifier}
+    assert eval(text, names).base.get_params() == model.get_params()
