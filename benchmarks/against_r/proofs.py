@@ -51,7 +51,7 @@ def _comparable(check: Check) -> bool:
 
 
 def cut_ends(case: Case, check: Check) -> bool:
-    return case.spec.link == "cauchit" and check.kind == "loglik" and _agrees_with(case, check, "ends")
+    return case.spec.link == "cauchit" and _agrees_with(case, check, "ends")
 
 
 def absent_contrasts(case: Case, check: Check) -> bool:
@@ -284,14 +284,14 @@ def profile_off(case: Case, check: Check) -> bool:
 
 
 def _above_quantile(case: Case, limits: np.ndarray, asked: np.ndarray) -> list[float]:
-    """Deviances less the quantile, with effects held at some limits, wherever R can be fitted with them."""
+    """Deviances less the quantile, with effects held at some limits, wherever there is a fit with them."""
     quantile = float(chi2.ppf(0.95, 1))
     found = []
     for place, side in np.argwhere(asked):
         value = float(limits[place, side])
         above = case.held(int(place), value) - quantile
-        if above >= _DEVIANCE:
-            above = min(above, case.followed(int(place), value) - quantile)
+        if not above < _DEVIANCE:  # above it, or R has no fit
+            above = float(np.fmin(above, case.followed(int(place), value) - quantile))
         if np.isfinite(above):
             found.append(above)
     return found
