@@ -1,5 +1,7 @@
 """Classifiers of scikit-learn, LightGBM, XGBoost and CatBoost as methods, bases and members."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,9 +20,10 @@ from ordstat import (
     OrdinalBoosting,
     OrdinalClassifier,
     Reduction,
+    load,
     ordfit,
 )
-from ordstat.learners.nominal import NominalLearner
+from ordstat.learners.nominal import NOMINAL, NominalLearner
 from ordstat.learners.packages import copied
 from ordstat.methods.shared.members import member
 from ordstat.model.sample import Rows
@@ -302,3 +305,19 @@ def test_a_classifier_is_written_on_one_line(package):
     assert "\n" not in text and "None" not in text and len(text) < 200
     names = {type(model).__name__: type(model), "NominalClassifier": NominalClassifier}
     assert eval(text, names).base.get_params() == model.get_params()
+
+
+@pytest.mark.parametrize("base", NOMINAL)
+def test_named_bases_go_through_files(frame, base, tmp_path):
+    fit = ordfit("y ~ a + b", frame, "nominal-classifier", base=base)
+    fit.save(tmp_path / "fit.ordstat")
+    again = load(tmp_path / "fit.ordstat")
+    np.testing.assert_array_equal(again.predict(frame, type="prob"), fit.predict(frame, type="prob"))
+    assert again.method == fit.method
+
+
+def test_what_no_file_holds_is_named(frame, tmp_path):
+    fit = ordfit("y ~ a + b", frame, NominalClassifier(base=KNeighborsClassifier()))
+    with pytest.raises(OptionError, match="save cannot put KNeighborsClassifier"):
+        fit.save(tmp_path / "fit.ordstat")
+    assert (pickle.loads(pickle.dumps(fit)).predict(frame) == fit.predict()).all()
