@@ -12,7 +12,7 @@ import pytest
 import twins_shapley
 from numpy.testing import assert_allclose
 
-from ordstat import OptionError, datasets, ordfit
+from ordstat import OptionError, OrdinalClassifier, datasets, ordfit
 from ordstat.compiled.shapley import add_shapley
 from ordstat.exceptions import UnavailableError
 from ordstat.model.boosted.shapley import leaf_ways, shapley_values
@@ -318,3 +318,21 @@ def test_without_a_potential_it_is_refused(anes):
     rule = CumulativeRule(above=None, cost=CostMatrix.absolute())
     with pytest.raises(UnavailableError, match="parallel=True"):
         replace(fit, fit=replace(fit.fit, rule=rule)).shapley()
+
+
+def test_of_arrays():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = np.digitize(X[:, 0] + rng.logistic(size=120), [-1, 1])
+    fit = OrdinalClassifier("ordboost", rounds=10, depth=2).fit(X, y).results_
+    found = fit.shapley(X[:4])
+    assert found.columns.tolist() == ["(base)", "x1", "x2", "x3"]
+    assert_allclose(found, fit.shapley().iloc[:4])
+    assert_allclose(found._inputs, X[:4])
+    assert fit.plot.shapley_data()["variable"].iloc[0] == "x1"
+
+
+def test_a_variable_of_a_taken_name(anes):
+    fit = boosted("PID ~ `(base)`", anes.rename(columns={"age": "(base)"}))
+    with pytest.raises(OptionError, match=r"variable '\(base\)' has the name of another column"):
+        fit.shapley()
