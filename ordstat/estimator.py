@@ -41,8 +41,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     It works in Pipeline, GridSearchCV, cross_val_score, clone and pickle; `decision_function` serves calibration and
     tuned thresholds, `coef_` and `feature_importances_` the selection of columns. X is numeric: encode text first, or
-    use `ordfit`, which takes a formula. Sparse matrices are refused, and missing values by methods that do not take
-    them ("ordboost" does, and a classifier such as LightGBM's as "nominal-classifier").
+    use `ordfit`, which takes a formula. Sparse matrices are refused, and missing values by all methods but "ordboost".
 
     Parameters
     ----------
