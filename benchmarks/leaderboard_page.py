@@ -23,11 +23,11 @@ _HEAD = """# Who predicts ordinal data best
 Written by `python -m benchmarks leaderboard` on {date} from `leaderboard.csv`, which has every result with the date and
 the commit that was measured ({commits}).
 
-{sets} public sets ({names}), {splits} random splits in all; every contestant has the same ones. `benchmarks/rivals.py`
-says what each rival is: boosting of LightGBM and XGBoost has its rounds by 5-fold cross-validation, "searched" is the
-best of ten settings. Errors are those of the medians of the predicted distributions; mean ranks are over the sets,
-1 the best. A regression that is rounded gives no probabilities, so that its ranked probability score (RPS) is its
-absolute error.
+{sets} public sets with {splits} random splits each; every contestant has the same ones. `benchmarks/rivals.py` says
+what each rival is: boosting of LightGBM and XGBoost has its rounds by 5-fold cross-validation, "searched" is the best
+of ten settings. Errors are those of the medians of the predicted distributions; mean ranks are over the sets, 1 the
+best. A regression that is rounded gives no probabilities, so that its ranked probability score (RPS) is its absolute
+error.
 
 ## Mean ranks
 
@@ -82,10 +82,16 @@ def losses(results: pd.DataFrame) -> str:
     if lost.empty:
         return f"On none of the sets is its MAE more than {_MARGIN:.0%} above that of {_RIVAL}."
     lines = [
-        f"- {name}: {found.loc[name, 'blend']:.4f} against {found.loc[name, _RIVAL]:.4f} ({value - 1:+.1%})"
+        f"- {name}: {found.loc[name, 'blend']:.4f} against {found.loc[name, _RIVAL]:.4f}"
+        + (f" ({value - 1:+.1%})" if np.isfinite(value) else "")
         for name, value in lost.items()
     ]
     return f"MAE more than {_MARGIN:.0%} above that of {_RIVAL}:\n\n" + "\n".join(lines)
+
+
+def _from_to(numbers: pd.Series) -> str:
+    low, high = int(numbers.min()), int(numbers.max())
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def markdown(frame: pd.DataFrame, digits: int) -> str:
@@ -110,8 +116,7 @@ def page(results: pd.DataFrame) -> str:
         date=date.today().isoformat(),
         commits=", ".join(sorted(set(used["commit"].astype(str)))),
         sets=n,
-        names=", ".join(sorted(used["set"].unique())),
-        splits=used.groupby("set")["split"].nunique().sum(),
+        splits=_from_to(used.groupby("set")["split"].nunique()),
         ranks=markdown(table.rename_axis("contestant"), 2),
         p_mae=friedman(ranks["mae"]),
         p_rps=friedman(ranks["rps"]),
@@ -143,7 +148,9 @@ def picture(results: pd.DataFrame, measure: str) -> Any:
         y, x = -(top + (i if left else k - 1 - i)), low - 0.04 * span if left else high + 0.04 * span
         ax.plot([mean, mean, x], [0, y, y], color="#8a8a8a", linewidth=0.8)
         words = f"{name}  {mean:.1f}" if left else f"{mean:.1f}  {name}"
-        ax.text(x, y, words, ha="right" if left else "left", va="center", fontsize=9)
+        ax.text(
+            x + (-0.015 if left else 0.015) * span, y, words, ha="right" if left else "left", va="center", fontsize=9
+        )
     for place, (first, last) in enumerate(joined):
         ax.hlines(-0.5 * (place + 1), means.iloc[first] - 0.03, means.iloc[last] + 0.03, colors="#d55e00", linewidth=3)
     ax.hlines(1.9, low, low + min(critical, span), colors="#0072b2", linewidth=2)

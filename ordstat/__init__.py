@@ -26,6 +26,9 @@ from .methods import METHODS
 
 if TYPE_CHECKING:
     from .comparison import compare as compare
+    from .costs import macro_cost as macro_cost
+    from .costs import threshold_cost as threshold_cost
+    from .costs import tuned_cost as tuned_cost
     from .describe import describe_ordinal as describe_ordinal
     from .estimator import OrdinalClassifier as OrdinalClassifier
     from .features import HiddenLayer as HiddenLayer
@@ -92,6 +95,7 @@ _LATER = {
     "OrdinalClassifier": "estimator",
     "HiddenLayer": "features",
     "compare": "comparison",
+    **dict.fromkeys(("macro_cost", "threshold_cost", "tuned_cost"), "costs"),
     "describe_ordinal": "describe",
     "load": "files.load",
     "ordfit_mi": "imputation",

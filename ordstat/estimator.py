@@ -435,7 +435,12 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _takes_gaps(self) -> bool:
         """Whether X may have missing values."""
         kind = class_of(self.method)
-        return kind is not None and kind.needs.missing and not self.random
+        if kind is None or self.random:
+            return False
+        try:
+            return resolve(self.method, self._options).needs.missing
+        except OptionError:  # `fit` will say what is wrong with the options
+            return kind.needs.missing
 
     def _named(self, X: FloatArray) -> FloatArray | pd.DataFrame:
         """X under its column names, where it came with any."""

@@ -43,10 +43,11 @@ BELOW = {
     "planning": {"methods", "model", "progress"},
     "imputation": {"api", "results"},
     "contestants": {"design", "methods", "model", "registry", "results"},
+    "costs": {"assess", "design", "model", "results"},
     "comparison": {"api", "assess", "contestants", "design", "methods", "model", "progress", "results"},
     "describe": {"assess", "design", "plots", "results"},
     "marginaleffects": {"model", "results"},
-    "__init__": {"api", "datasets", "design", "estimator", "files", "methods", "model", "results"},
+    "__init__": {"api", "costs", "datasets", "design", "estimator", "files", "methods", "model", "results"},
     "commands": {"comparison", "api", "datasets", "files", "methods", "registry", "results"},
     "__main__": {"commands"},
 }

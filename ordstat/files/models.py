@@ -140,15 +140,25 @@ def _tree(given: Any, unpacking: Unpacking) -> Any:
 
 
 def _is_loss(value: Any) -> bool:
-    return type(value).__module__ == _LOSS and type(value).__name__ == "HalfBinomialLoss"
+    return type(value).__module__ == _LOSS and type(value).__name__ in ("HalfBinomialLoss", "HalfMultinomialLoss")
+
+
+def _pack_loss(value: Any, packing: Packing) -> Any:
+    """The word binomial, or the number of classes of a multinomial loss; None of what is no loss."""
+    if not _is_loss(value):
+        return None
+    return "binomial" if type(value).__name__ == "HalfBinomialLoss" else int(value.n_classes)
 
 
 def _loss(given: Any, unpacking: Unpacking) -> Any:
-    return import_module(_LOSS).HalfBinomialLoss()
+    losses = import_module(_LOSS)
+    if given == "binomial":
+        return losses.HalfBinomialLoss()
+    return losses.HalfMultinomialLoss(n_classes=expect(given, int))
 
 
 MODELS: tuple[Kind, ...] = (
     Kind("model", (object,), _pack_model, _model, heirs=True),
     Kind("tree", (object,), _pack_tree, _tree, heirs=True),
-    Kind("loss", (object,), lambda value, packing: "binomial" if _is_loss(value) else None, _loss, heirs=True),
+    Kind("loss", (object,), _pack_loss, _loss, heirs=True),
 )

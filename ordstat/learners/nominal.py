@@ -19,7 +19,7 @@ from ..model.scaling import Scaling, fit_scaling
 from ..solvers.threads import one_openmp_thread
 from .classifier import sklearn_model
 from .named import CLASSIFIERS
-from .packages import copied, is_classifier, takes_weights, told
+from .packages import copied, in_its_form, is_classifier, takes_weights, told, with_categories
 
 #: Classifiers that a string stands for.
 NOMINAL: dict[str, Callable[[], Any]] = {
@@ -39,12 +39,15 @@ class ClassShares:
     codes : (C,) the codes that its columns stand for
     n_levels : int
     scaling : Scaling
+    categories : (D,) or None
+        How many categories the codes of a column stand for, 0 of numbers; None of numbers alone.
     """
 
     model: Any
     codes: IntArray
     n_levels: int
     scaling: Scaling
+    categories: IntArray | None = None
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K-1), not growing with k."""
@@ -52,7 +55,8 @@ class ClassShares:
         with one_openmp_thread(rows.n), told(self.model):
             for some in row_blocks(rows.n, self.n_levels):
                 if rows.X[some].size:
-                    out[some] = self._above(np.asarray(self.model.predict_proba(self.scaling(rows.X[some]))))
+                    X = in_its_form(self.model, self.scaling(rows.X[some]), self.categories)
+                    out[some] = self._above(np.asarray(self.model.predict_proba(X)))
         return out
 
     def _above(self, found: FloatArray) -> FloatArray:
@@ -91,9 +95,18 @@ class NominalLearner:
         return takes_weights(self.model)
 
     def fit(
-        self, X: FloatArray, y: IntArray, weights: FloatArray, n_levels: int, rng: np.random.Generator
+        self,
+        X: FloatArray,
+        y: IntArray,
+        weights: FloatArray,
+        n_levels: int,
+        rng: np.random.Generator,
+        categories: IntArray | None = None,
     ) -> tuple[ClassShares, int]:
-        """The probabilities learnt from rows X (N, D) with codes y (N,), and how often it did not converge."""
+        """The probabilities learnt from rows X (N, D) with codes y (N,), and how often it did not converge.
+
+        Columns of `categories` (D,), where there are some, hold codes and are not scaled.
+        """
         from sklearn.exceptions import ConvergenceWarning
 
         if X.shape[1] == 0:
@@ -105,17 +118,19 @@ class NominalLearner:
                 "Choose a base that takes weights."
             )
         codes, classes = np.unique(y, return_inverse=True)
-        scaling = fit_scaling(self.scaling, X, weights)
+        scaling = fit_scaling(self.scaling if categories is None else None, X, weights)
         model = copied(self.model, rng)
-        own = {} if same else {"sample_weight": weights}
+        own = {} if categories is None else with_categories(model, categories)
+        own |= {} if same else {"sample_weight": weights}
         with warnings.catch_warnings(record=True) as caught, one_openmp_thread(len(X)), told(model):
             warnings.simplefilter("always", ConvergenceWarning)
-            model.fit(scaling(X), classes, **own)
+            model.fit(in_its_form(model, scaling(X), categories), classes, **own)
         missed = [issubclass(w.category, ConvergenceWarning) for w in caught]
         for w, counted in zip(caught, missed, strict=True):
             if not counted:
                 warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
-        return ClassShares(model=model, codes=codes, n_levels=n_levels, scaling=scaling), sum(missed)
+        shares = ClassShares(model=model, codes=codes, n_levels=n_levels, scaling=scaling, categories=categories)
+        return shares, sum(missed)
 
 
 def parse_nominal(value: Any, owner: str) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import AnyArray, FloatArray, IntArray
 from ..exceptions import DataError
 
 _LARGEST_SEED = 2**31 - 1
@@ -84,6 +85,43 @@ def is_drawn(model: Any) -> bool:
     return any(name == "random_state" for name, value in _settings(model).items() if value is None)
 
 
+def takes_missing(model: Any) -> bool:
+    """Whether the classifier says that it takes NaN."""
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(model).input_tags.allow_nan)
+
+
+def takes_categories(model: Any) -> bool:
+    """Whether codes of categories can be given to it as such."""
+    return package_of(model) is not _ANY or "categorical_features" in _settings(model)
+
+
+def with_categories(model: Any, categories: IntArray) -> dict[str, Any]:
+    """Tell an unfitted copy how many categories each column has, 0 of numbers; more arguments of its `fit`."""
+    places = np.flatnonzero(categories).tolist()
+    package = package_of(model)
+    if package is PACKAGES["lightgbm"]:
+        return {"categorical_feature": places}
+    if package is PACKAGES["catboost"]:
+        return {"cat_features": places}
+    if package is PACKAGES["xgboost"]:
+        model.set_params(enable_categorical=True, feature_types=["c" if n else "q" for n in categories])
+    else:
+        model.set_params(categorical_features=places)
+    return {}
+
+
+def in_its_form(model: Any, X: FloatArray, categories: IntArray | None) -> AnyArray:
+    """Rows as a classifier takes them: CatBoost takes categories as texts, and a missing one as another of them."""
+    if categories is None or package_of(model) is not PACKAGES["catboost"]:
+        return X
+    found = X.astype(object)
+    for d in np.flatnonzero(categories):
+        found[:, d] = ["none" if np.isnan(code) else str(int(code)) for code in X[:, d]]
+    return found
+
+
 def copied(model: Any, rng: np.random.Generator) -> Any:
     """An unfitted copy, with a seed where it has none, which prints nothing where nothing is said of it."""
     from sklearn.base import clone
@@ -97,6 +135,15 @@ def copied(model: Any, rng: np.random.Generator) -> Any:
     if given.isdisjoint(seed) and (package is not _ANY or is_drawn(made)):
         made.set_params(**{seed[0]: int(rng.integers(_LARGEST_SEED))})
     return made
+
+
+def written(model: Any) -> str:
+    """A classifier as code, on one line and without settings that are None, of which XGBoost lists all."""
+    text = " ".join(repr(model).split())
+    if "=None" not in text:
+        return text
+    given = {name: value for name, value in _settings(model).items() if value is not None and value == value}
+    return f"{type(model).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
 
 def _settings(model: Any) -> dict[str, Any]:

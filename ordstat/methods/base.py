@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from .._typing import FloatArray, Progress
 from ..assess.bounds import MarginBounds
 from ..checks import jobs, one_of
 from ..exceptions import DataError, OptionError
+from ..learners.packages import written
 from ..model.costs import CostMatrix, require_v_shaped, sample_costs
 from ..model.fit import Fit, Geometry
 from ..model.sample import Sample, has_gaps
@@ -66,6 +67,16 @@ class Needs:
     missing: bool = False  # takes NaN in Rows.X
     categories: bool = False  # takes columns of Rows.X that are codes of categories
     interactions: bool = False  # takes Sample.groups
+
+
+class NeedsOfValue:
+    """The `needs` of a class whose values take different things: its own, and of a value what its `own_needs` says."""
+
+    def __init__(self, needs: Needs) -> None:
+        self.needs = needs
+
+    def __get__(self, value: Any, owner: type) -> Needs:
+        return self.needs if value is None else cast(Needs, value.own_needs(self.needs))
 
 
 def missing_refused(method: str) -> str:
@@ -217,4 +228,6 @@ class Method:
 
 def _code(value: Any) -> str:
     """Python code of an option's value."""
+    if hasattr(value, "get_params"):
+        return written(value)
     return f"float('{value}')" if isinstance(value, float) and np.isinf(value) else repr(value)

@@ -19,7 +19,7 @@ from ..model.rules import count_above
 from ..model.sample import Sample
 from ..results.rankers.blend import BlendResults
 from ..solvers.simplex import simplex_weights
-from .base import Method, Needs, cost_option, jobs_option, option
+from .base import Method, Needs, NeedsOfValue, cost_option, jobs_option, option
 from .shared.folds import as_rows, held_weights
 from .shared.members import fitted_member, member
 from .shared.selection import ticking
@@ -96,12 +96,17 @@ class Blend(Method):
     cost: CostField = cost_option()
     n_jobs: int = jobs_option()
 
-    needs: ClassVar[Needs] = Needs()
+    needs: ClassVar[Needs] = cast(Any, NeedsOfValue(Needs()))
     results_class: ClassVar[type[Any]] = BlendResults
     papers: ClassVar[tuple[str, ...]] = (
         "Wolpert, D. H. (1992). Stacked generalization. Neural Networks, 5, 241-259.",
         "Breiman, L. (1996). Stacked regressions. Machine Learning, 24, 49-64.",
     )
+
+    def own_needs(self, needs: Needs) -> Needs:
+        """Missing values where all members take them."""
+        chosen = [] if self.members is None else [member("members", one, self) for one in self.members]
+        return replace(needs, missing=bool(chosen) and all(one.needs.missing for one in chosen))
 
     @property
     def draws(self) -> bool:
@@ -206,7 +211,8 @@ class Blend(Method):
         order = np.lexsort([sample.case_weights, *sample.X.T, sample.y])
         order = order[sample.case_weights[order] > 0]
         ordered = sample.take(order)
-        held = held_weights(ordered.X, ordered.y, ordered.case_weights, self.folds, rng)
+        alike = np.where(np.isnan(ordered.X), np.inf, ordered.X)  # missing values are
+        held = held_weights(alike, ordered.y, ordered.case_weights, self.folds, rng)
         if len(held) == 0:
             raise DataError("Blend needs two rows of some level for average='stacked'. Set average='equal'.")
         above, y, w = [], [], []

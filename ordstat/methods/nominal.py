@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from .._typing import FloatArray, Progress
 from ..learners.nominal import NOMINAL, NominalLearner, parse_nominal
-from ..learners.packages import is_drawn
+from ..learners.packages import is_drawn, takes_categories, takes_missing, written
 from ..model.costs import CostField
 from ..model.cumulative_rule import CumulativeRule, ranked_score
 from ..model.distinct import distinct_rows
@@ -17,7 +17,7 @@ from ..model.fit import Certificate, MarginFit, Trace
 from ..model.sample import Sample
 from ..model.scaling import SCALED
 from ..results.rankers.nominal import NominalResults
-from .base import Method, Needs, cost_option, option, scaling_option
+from .base import Method, Needs, NeedsOfValue, cost_option, option, scaling_option
 from .shared.work import Work
 
 # Rows of whole weights are given that often to the classifier, up to this number.
@@ -40,6 +40,10 @@ class NominalClassifier(Method):
     threshold, which knows the order, see `Reduction(base=..., encoding="separate")`; a classifier among the members of
     a `Blend` is this method. A row of weight 2 is given twice; where weights are not whole numbers, or come to more
     than 200,000 rows, rows alike are given once, with the sum of their weights.
+
+    LightGBM, XGBoost, CatBoost and histogram boosting are given factors as categories, and with na_action="keep"
+    missing values as such; scikit-learn's trees and forests take missing values too. Where there are factors among the
+    categories, no column is scaled.
 
     Parameters
     ----------
@@ -67,12 +71,17 @@ class NominalClassifier(Method):
     cost: CostField = cost_option()
     scaling: str | None = scaling_option()
 
-    needs: ClassVar[Needs] = Needs()
+    needs: ClassVar[Needs] = cast(Any, NeedsOfValue(Needs()))
     results_class: ClassVar[type[Any]] = NominalResults
     papers: ClassVar[tuple[str, ...]] = (
         "Elkan, C. (2001). The foundations of cost-sensitive learning. Proceedings of the 17th International Joint "
         "Conference on Artificial Intelligence, 973-978.",
     )
+
+    def own_needs(self, needs: Needs) -> Needs:
+        """Missing values and categories where the classifier takes them."""
+        model = parse_nominal(self.base, type(self).__name__)
+        return replace(needs, missing=takes_missing(model), categories=takes_categories(model))
 
     @property
     def draws(self) -> bool:
@@ -108,7 +117,7 @@ class NominalClassifier(Method):
         self.check(sample)
         learner = NominalLearner(parse_nominal(self.base, type(self).__name__), self.scaling)
         train = distinct_rows(sample, np.zeros((sample.n, 0))).repeated(_MOST_ROWS)
-        shares, missed = learner.fit(train.X, train.y, train.weights, sample.n_levels, rng)
+        shares, missed = learner.fit(train.X, train.y, train.weights, sample.n_levels, rng, sample.categories)
         rule = CumulativeRule(shares, self.cost_matrix)
         above = shares(sample.rows)
         if progress is not None:
@@ -122,7 +131,7 @@ class NominalClassifier(Method):
                 message="classifier fitted",
             ),
             scores=rule.scores(sample.rows),
-            facts=(("Classifier", str(learner.model)), ("Columns scaled", SCALED[self.scaling])),
+            facts=(("Classifier", written(learner.model)), ("Columns scaled", SCALED[self.scaling])),
         )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..checks import one_of
 from ..exceptions import DataError
 from ..learners.base import BinaryLearner, Learned
 from ..learners.named import parse_base
+from ..learners.packages import takes_missing
 from ..model.binary import Binary
 from ..model.costs import CostField, require_differences, split_weights
 from ..model.distinct import DistinctRows, distinct_rows
@@ -23,7 +24,7 @@ from ..model.reduction.extended import Extended, ReductionFit, alike, binary_cos
 from ..model.sample import Rows, Sample
 from ..model.scaling import SCALED, Scaling, fit_scaling
 from ..results.rankers.reduction import ReductionResults
-from .base import Method, Needs, cost_option, option, scaling_option
+from .base import Method, Needs, NeedsOfValue, cost_option, option, scaling_option
 from .shared.papers import LI_LIN, LIN
 from .shared.work import Work
 
@@ -86,7 +87,7 @@ class Reduction(Method):
     decision: str = option("count", one_of, RULES)
     scaling: str | None = scaling_option()
 
-    needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True)
+    needs: ClassVar[Needs] = cast(Any, NeedsOfValue(Needs(row_costs=True, v_shaped=True)))
     results_class: ClassVar[type[Any]] = ReductionResults
     papers: ClassVar[tuple[str, ...]] = (LI_LIN, LIN)
 
@@ -95,6 +96,11 @@ class Reduction(Method):
         parse_encoding(self.encoding)
         if not isinstance(self.base, str) or self.base != "logistic":
             parse_base(self.base, type(self).__name__)
+
+    def own_needs(self, needs: Needs) -> Needs:
+        """Missing values where the classifier takes them."""
+        model = None if self.base == "logistic" else getattr(parse_base(self.base, type(self).__name__), "model", None)
+        return replace(needs, missing=model is not None and takes_missing(model))
 
     @property
     def modal(self) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import FloatArray
+from .sample import has_gaps
 
 # A column whose spread is below this share of its size holds rounding, not information.
 _CONSTANT = 1e-14
@@ -50,14 +51,27 @@ def _identity(X: FloatArray, weights: FloatArray) -> Scaling:
 
 def _to_range(X: FloatArray, weights: FloatArray) -> Scaling:
     # Halves first: the difference of two large numbers of opposite sign may overflow.
-    low, high = X.min(axis=0) / 2.0, X.max(axis=0) / 2.0
+    low, high = np.fmin.reduce(X, axis=0) / 2.0, np.fmax.reduce(X, axis=0) / 2.0  # of values that are there
     return Scaling(high + low, _factor(high - low, np.maximum(np.abs(low), np.abs(high))))
 
 
 def _standardised(X: FloatArray, weights: FloatArray) -> Scaling:
+    if has_gaps(X):
+        return _standardised_gaps(X, weights)
     mean = np.average(X, axis=0, weights=weights)
     deviation = np.sqrt(np.average(np.square(X - mean), axis=0, weights=weights))
     return Scaling(mean, _factor(deviation, np.abs(X).max(axis=0)))
+
+
+def _standardised_gaps(X: FloatArray, weights: FloatArray) -> Scaling:
+    """Column by column, by the rows that have a value; columns that have none stay as they are."""
+    found = Scaling(np.zeros(X.shape[1]), np.ones(X.shape[1]))
+    for d, column in enumerate(X.T):
+        there = ~np.isnan(column)
+        if there.any():
+            own = _standardised(column[there, None], weights[there])
+            found.centre[d], found.factor[d] = own.centre[0], own.factor[0]
+    return found
 
 
 #: How columns may be scaled: to [-1, 1], to mean 0 and standard deviation 1, or not at all.

@@ -64,7 +64,7 @@ def importance(
     Parameters
     ----------
     ax : matplotlib axes, optional
-    kind : {"permutation", "gain"}, optional
+    kind : {"permutation", "gain", "conditional"}, optional
         As in `fit.importance`: "gain", of columns, where a method adds up trees or rounds, else "permutation".
     newdata : data frame, optional
         Rows to judge by, with the response.

@@ -65,7 +65,7 @@ class FittedRanker:
     #: What `augment` puts beside the data.
     augments: ClassVar[tuple[str, ...]] = ("class", "score", "margin")
     #: What `importance` can be; the first is what it is if not asked.
-    importance_kinds: ClassVar[tuple[str, ...]] = ("permutation",)
+    importance_kinds: ClassVar[tuple[str, ...]] = ("permutation", "conditional")
     #: Why there may be no margin bounds.
     no_bounds: ClassVar[str] = (
         "No margin bounds: they need the norm of the potential and its thresholds, and a model with nominal or scale "

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from .._typing import FloatArray, Progress
+from .._typing import FloatArray, IntArray, Progress
 from ..assess.errors import LARGER_IS_BETTER, Predictions, measures_of, one_measure
 from ..assess.permuted import Exchange, exchange
+from ..assess.subgroups import cells, exchange_within
 from ..checks import fraction, generator, one_of, whole
 from ..exceptions import DataError, OptionError, UnavailableError
 from ..model.sample import Sample
@@ -25,7 +26,7 @@ from .report.noted import NotedFrame
 from .target import copied
 
 #: Kinds of methods that tell what their trees or rounds have of each column.
-GAIN_FIRST = ("gain", "permutation")
+GAIN_FIRST = ("gain", "permutation", "conditional")
 _REMEDY = "pass newdata= with rows that have the response, or the data that were fitted"
 
 
@@ -46,13 +47,17 @@ def importance(
     A variable is permuted in the data, so that all that a formula makes of it moves together: the columns of a factor
     or spline, `x + I(x**2) + x:z`. A row of weight w is w rows. What is told is how much this fit uses a variable, not
     what the variable is worth: where two variables go together, each can stand in for the other, both may look of
-    little use, and permuted rows may be such as no row could be. Leave them out together (`update`) to know.
+    little use, and permuted rows may be such as no row could be. kind="conditional" permutes within cells of rows that
+    are alike in the other variables, so that it tells what a variable adds to these; leave both out together (`update`)
+    to know what they are worth.
 
     Parameters
     ----------
-    kind : {"permutation", "gain"}, optional
-        "gain": what the trees or rounds of a fit have of each column, on the rows of the fit, where a method adds up
-        some; nothing below goes with it. If not given, "gain" where there is one, else "permutation".
+    kind : {"permutation", "gain", "conditional"}, optional
+        "conditional": values are permuted within the leaves of a tree that predicts the variable from the others,
+        leaves of 20 rows or more, as many (1, 2, 4, ..., 64) as predict held-out rows best. "gain": what the trees or
+        rounds of a fit have of each column, on the rows of the fit, where a method adds up some; nothing below goes
+        with it. If not given, "gain" where there is one, else "permutation".
     newdata : data frame, optional
         Rows to judge by, with the response; the rows of the fit if not given, which flatter a fit that knows them by
         heart.
@@ -73,9 +78,10 @@ def importance(
     Returns
     -------
     pandas.DataFrame
-        "permutation": importance, the mean rise of the measure; std_error, of that mean over the permutations alone,
-        not over other rows (NaN of one permutation); lower and upper, its limits by Student's t. The index has the
-        variables, most important first. "gain": importance, of sum 1, and what else a method knows, by column.
+        "permutation" and "conditional": importance, the mean rise of the measure; std_error, of that mean over the
+        permutations alone, not over other rows (NaN of one permutation); lower and upper, its limits by Student's t;
+        "conditional" also cells, their number. The index has the variables, most important first. "gain": importance,
+        of sum 1, and what else a method knows, by column.
 
     Raises
     ------
@@ -94,7 +100,10 @@ def importance(
     ----------
     Breiman (2001), Random forests, section 10; Fisher, Rudin & Dominici (2019), All models are wrong, but many are
     useful, section 3 (there for a difference over all pairs of rows, which is the mean here but for a factor
-    (n - 1) / n).
+    (n - 1) / n). Conditional: Strobl, Boulesteix, Kneib, Augustin & Zeileis (2008), Conditional variable importance for
+    random forests (there with the cuts of the forest itself); Molnar, Koenig, Bischl & Casalicchio (2024),
+    Model-agnostic feature importance and effects with dependent features: a conditional subgroup approach (cells by a
+    tree for each variable).
 
     Examples
     --------
@@ -109,15 +118,17 @@ def importance(
     """
     kinds = fit.importance_kinds
     one_of("kind", kind, (None, *kinds))
-    if (kind or kinds[0]) == "gain":
+    asked = kind or kinds[0]
+    if asked == "gain":
         _check_gain(newdata, weights, measure, repeats, seed, level)
         return fit.gain_importance()
     whole("repeats", repeats, 1)
     fraction("level", level)
     check_weights_go_with(newdata, weights)
     judged = _judged(fit, newdata, weights)
-    rises = _rises(judged, measure, repeats, generator(seed), reporter(callback))
-    return _table(judged, rises, measure, level, newdata is None)
+    groups = _cells(judged) if asked == "conditional" else None
+    rises = _rises(judged, measure, repeats, generator(seed), reporter(callback), groups)
+    return _table(judged, rises, measure, level, newdata is None, groups)
 
 
 def _check_gain(newdata: Any, weights: Any, *options: Any) -> None:
@@ -191,9 +202,14 @@ def frame_of_fit(fit: FittedRanker) -> pd.DataFrame:
 
 
 def _rises(
-    judged: _Judged, measure: str, repeats: int, rng: np.random.Generator, callback: Progress | None
+    judged: _Judged,
+    measure: str,
+    repeats: int,
+    rng: np.random.Generator,
+    callback: Progress | None,
+    groups: Sequence[IntArray] | None,
 ) -> FloatArray:
-    """(repeats, V) rises of the measure, or falls where more is better."""
+    """(repeats, V) rises of the measure, or falls where more is better; permuted within `groups` of each variable."""
     frame, sample = judged.frame, judged.sample
     everyone = judged.predictions(frame, np.arange(sample.n), sample.case_weights)
     one_of("measure", measure, measures_of(everyone), also=_why_fewer(judged.fit))
@@ -201,16 +217,46 @@ def _rises(
     sign = -1.0 if measure in LARGER_IS_BETTER else 1.0
     rises = np.empty((repeats, frame.shape[1]))
     for r in range(repeats):
-        drawn = exchange(sample.case_weights, rng)
-        rows = frame.take(drawn.rows).reset_index(drop=True)
-        before = one_measure(judged.predictions(rows, drawn.rows, drawn.weights), measure)
+        laid = None if groups else _laid_out(judged, exchange(sample.case_weights, rng), measure)
         for v, name in enumerate(frame.columns):
+            drawn, rows, before = laid or _laid_out(
+                judged, exchange_within(sample.case_weights, cast(Any, groups)[v], rng), measure
+            )
             values = frame[name].array.take(drawn.donors)
             after = _permuted(judged, rows.assign(**{name: values}), drawn, name)
             rises[r, v] = sign * (one_measure(after, measure) - before)
         if callback is not None:
             callback(r + 1, repeats, "permutations")
     return rises
+
+
+def _laid_out(judged: _Judged, drawn: Exchange, measure: str) -> tuple[Exchange, pd.DataFrame, float]:
+    """An exchange, its rows before it, and their measure."""
+    rows = judged.frame.take(drawn.rows).reset_index(drop=True)
+    return drawn, rows, one_measure(judged.predictions(rows, drawn.rows, drawn.weights), measure)
+
+
+def _cells(judged: _Judged) -> list[IntArray]:
+    """(N,) cells for each variable."""
+    frame, weights = judged.frame, judged.sample.case_weights
+    numbers = {name: _as_numbers(frame[name]) for name in frame}
+    found = []
+    for name in frame:
+        others = [matrix for other, (matrix, _) in numbers.items() if other != name]
+        own, nominal = numbers[name]
+        values = own @ np.arange(own.shape[1]) if nominal else own[:, 0]
+        found.append(cells(values, np.column_stack([np.zeros((len(frame), 0)), *others]), weights, nominal))
+    return found
+
+
+def _as_numbers(values: pd.Series) -> tuple[FloatArray, bool]:
+    """A number as it is (a missing one below all others), indicators of the levels of others; whether it was others."""
+    if pd.api.types.is_numeric_dtype(values):
+        known = values.to_numpy(dtype=np.float64, na_value=np.nan)
+        lowest = np.nanmin(known, initial=0.0)
+        return np.where(np.isnan(known), lowest - 1.0, known)[:, None], False
+    codes = values.astype("category").cat.codes.to_numpy()
+    return np.asarray(codes[:, None] == np.unique(codes), dtype=np.float64), True
 
 
 def _permuted(judged: _Judged, frame: pd.DataFrame, drawn: Exchange, name: Hashable) -> Predictions:
@@ -237,24 +283,30 @@ def _check_finite(value: float, measure: str) -> None:
         )
 
 
-def _table(judged: _Judged, rises: FloatArray, measure: str, level: float, training: bool) -> NotedFrame:
+def _table(
+    judged: _Judged, rises: FloatArray, measure: str, level: float, training: bool, groups: Sequence[IntArray] | None
+) -> NotedFrame:
     repeats = len(rises)
     with np.errstate(invalid="ignore", divide="ignore"):
         error = rises.std(axis=0, ddof=1) / np.sqrt(repeats) if repeats > 1 else np.full(rises.shape[1], np.nan)
         half = stdtrit(max(repeats - 1, 1), 0.5 + level / 2.0) * error
     mean = rises.mean(axis=0)
     columns = {"importance": mean, "std_error": error, "lower": mean - half, "upper": mean + half}
+    title, formats = "Permutation importance", dict.fromkeys(columns, ".4f")
+    if groups is not None:
+        columns["cells"], title = np.array([int(own.max()) + 1 for own in groups]), "Conditional importance"
+        formats["cells"] = "int"
     index = pd.Index([str(name) for name in judged.frame.columns], name="variable")
     frame = pd.DataFrame(columns, index=index).sort_values("importance", ascending=False, kind="stable")
     return NotedFrame.of(
         frame,
-        _notes(judged, measure, repeats, level, training),
-        "Permutation importance",
-        dict.fromkeys(columns, ".4f"),
+        _notes(judged, measure, repeats, level, training, groups is not None),
+        title,
+        formats,
     )
 
 
-def _notes(judged: _Judged, measure: str, repeats: int, level: float, training: bool) -> list[str]:
+def _notes(judged: _Judged, measure: str, repeats: int, level: float, training: bool, conditional: bool) -> list[str]:
     rows = count(float(judged.sample.case_weights.sum()))
     what = "Fall" if measure in LARGER_IS_BETTER else "Rise"
     where = (
@@ -263,10 +315,12 @@ def _notes(judged: _Judged, measure: str, repeats: int, level: float, training: 
     drawn = f"{repeats} permutation{'s' * (repeats > 1)}"
     spread = f"; {100 * level:g} % limits are of these draws, not of other rows" if repeats > 1 else ""
     groups = ["Random effects averaged over: importance for rows of new groups."] if judged.fit.design.random else []
+    within = "Permuted within cells of rows that are alike in the other variables."
     left = f"Rows of newdata with missing values, left out: {judged.left_out}."
     return [
         f"{what} of the {measure}, mean of {drawn}{spread}.",
         f"Judged by {where}.",
         *groups,
+        *([within] if conditional else []),
         *([left] if judged.left_out else []),
     ]

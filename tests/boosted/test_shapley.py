@@ -1,6 +1,7 @@
 """Shapley values of boosted trees against the definition: all sets of players, all ways through every tree."""
 
 import sys
+from dataclasses import replace
 from itertools import combinations
 from math import factorial
 from pathlib import Path
@@ -11,10 +12,13 @@ import pytest
 import twins_shapley
 from numpy.testing import assert_allclose
 
-from ordstat import OptionError, datasets, ordfit
+from ordstat import OptionError, OrdinalClassifier, datasets, ordfit
 from ordstat.compiled.shapley import add_shapley
-from ordstat.model.boosted.shapley import goes_left, leaf_ways, shapley_values
+from ordstat.exceptions import UnavailableError
+from ordstat.model.boosted.shapley import leaf_ways, shapley_values
 from ordstat.model.boosted.trees import BoostedTrees, ValueTree
+from ordstat.model.costs import CostMatrix
+from ordstat.model.cumulative_rule import CumulativeRule
 from ordstat.model.sample import Rows
 
 
@@ -43,6 +47,17 @@ def random_tree(rng, depth, n_columns, n_cuts):
     return ValueTree(*whole, np.array(value), np.zeros(len(column)), np.array(weight))
 
 
+def goes_left(tree, cuts, x, at):
+    """Whether row x goes left at a node: by a cut, by its category, or without a value."""
+    d, bin = tree.column[at], tree.bin[at]
+    if np.isnan(x[d]):
+        return bool(tree.gaps_left[at])
+    if bin < 0:
+        code = int(x[d])
+        return bool(tree.sets[-1 - bin][code // 8] >> (code % 8) & 1)
+    return bin == len(cuts[d]) or x[d] <= cuts[d][bin]
+
+
 def expected(tree, cuts, x, told, group, at=0):
     """What a tree expects of row x when the columns of the players `told` are known."""
     d = tree.column[at]
@@ -50,16 +65,25 @@ def expected(tree, cuts, x, told, group, at=0):
         return tree.value[at]
     child = tree.child[at]
     if group[d] in told:
-        return expected(tree, cuts, x, told, group, child + int(x[d] > cuts[d][tree.bin[at]]))
+        return expected(tree, cuts, x, told, group, child + int(not goes_left(tree, cuts, x, at)))
     w = tree.weight[child : child + 2] / tree.weight[child : child + 2].sum()
     return sum(w[side] * expected(tree, cuts, x, told, group, child + side) for side in (0, 1))
 
 
-def brute_force(trees, x, means, group, G):
+def linear_part(trees, x, d):
+    """What a column adds to the linear start: by its slope, its category, or without a value."""
+    if np.isnan(x[d]):
+        return trees.missing[d]
+    effects = trees.effects[d] if trees.effects else ()
+    return effects[int(x[d])] if len(effects) else trees.slopes[d] * x[d]
+
+
+def brute_force(trees, x, fitted, w, group, G):
     """(G,) Shapley values of one row by their definition, and v of no player."""
+    means = [np.average([linear_part(trees, row, d) for row in fitted], weights=w) for d in range(x.size)]
 
     def v(told):
-        linear = sum(trees.slopes[d] * (x[d] if group[d] in told else means[d]) for d in range(x.size))
+        linear = sum(linear_part(trees, x, d) if group[d] in told else means[d] for d in range(x.size))
         return linear + sum(expected(tree, trees.cuts, x, told, group) for tree in trees.trees)
 
     phi = np.zeros(G)
@@ -85,9 +109,8 @@ def test_against_all_sets_of_players(seed):
     fitted, w = rng.normal(size=(30, D)), rng.integers(1, 4, 30).astype(float)
     X = rng.normal(size=(6, D))
     phi, base = shapley_values(trees, Rows(X=X), Rows(X=fitted), w, group, G)
-    means = np.average(fitted, axis=0, weights=w)
     for n, x in enumerate(X):
-        by_definition, nothing = brute_force(trees, x, means, group, G)
+        by_definition, nothing = brute_force(trees, x, fitted, w, group, G)
         assert_allclose(phi[n], by_definition, atol=1e-12)
         assert base == pytest.approx(nothing, abs=1e-12)
     assert_allclose(base + phi.sum(axis=1), trees(Rows(X=X)), atol=1e-12)
@@ -98,7 +121,7 @@ def test_compiled_loop_equals_its_twin(seed):
     rng = np.random.default_rng(seed)
     tree, group = random_tree(rng, 7, 6, 3), np.array([0, 1, 2, 3, 4, 4])
     ways, X = leaf_ways(tree, group), rng.normal(size=(40, 6))
-    left = goes_left(tree, X, tuple(np.sort(rng.normal(size=3)) for _ in range(6)))
+    left = tree.lefts(X, tuple(np.sort(rng.normal(size=3)) for _ in range(6))).T.astype(np.uint8, order="C")
     m = ways.most
     points, weights = np.polynomial.legendre.leggauss(-(-m // 2))
     work = (points + 1) / 2, weights / 2, np.empty((2**m, m)), np.empty(2**m, dtype=np.uint8)
@@ -129,7 +152,7 @@ def test_twelve_players_on_a_way():
     trees = BoostedTrees(slopes=np.zeros(m), cuts=(np.zeros(1),) * m, trees=(tree,))
     X = rng.choice([-1.0, 1.0], size=(3, m), p=[0.2, 0.8])
     phi, base = shapley_values(trees, Rows(X=X), Rows(X=X), np.ones(3), np.arange(m), m)
-    by_definition, nothing = brute_force(trees, X[0], np.zeros(m), np.arange(m), m)
+    by_definition, nothing = brute_force(trees, X[0], X, np.ones(3), np.arange(m), m)
     assert_allclose(phi[0], by_definition, atol=1e-12)
     assert base == pytest.approx(nothing, abs=1e-12)
 
@@ -156,15 +179,31 @@ def test_rows_sum_to_the_score(anes):
 
 
 def test_columns_of_a_variable_are_one_player(anes):
-    """A factor of three levels as one variable, against all sets of the players."""
-    data = anes.assign(g=pd.cut(anes["educ"], [0, 2, 4, 9], labels=list("abc")).astype(str))
-    fit = boosted("PID ~ selfLR + g + age", data, weights="w")
-    assert fit.design.names == ("selfLR", "g[T.b]", "g[T.c]", "age")
+    """Powers of a number as one variable, against all sets of the players."""
+    fit = boosted("PID ~ selfLR + educ + I(educ**2) + age", anes, weights="w")
     sample, found = fit.design.sample, fit.shapley()
-    means = np.average(sample.X, axis=0, weights=sample.case_weights)
+    assert found.columns.tolist() == ["(base)", "selfLR", "educ", "age"]
     for n in (0, 17):
-        phi, base = brute_force(fit.fit.trees, sample.X[n], means, np.array([0, 1, 1, 2]), 3)
+        given = sample.X, sample.case_weights, np.array([0, 1, 1, 2]), 3
+        phi, base = brute_force(fit.fit.trees, sample.X[n], *given)
         assert_allclose(found.iloc[n], [base, *phi], atol=1e-11)
+
+
+def test_categories_and_missing_values(anes):
+    """Factors cut by sets of levels, and rows without a value, against all sets of the players."""
+    data = anes.assign(g=pd.cut(anes["educ"], [0, 2, 4, 5, 9], labels=list("abcd")).astype(str))
+    data.loc[data.index[::7], "age"] = np.nan
+    data.loc[data.index[::11], "g"] = None
+    fit = boosted("PID ~ selfLR + g + age", data, weights="w", na_action="keep")
+    trees, sample, found = fit.fit.trees, fit.design.sample, fit.shapley()
+    assert np.isnan(sample.X).any() and any((tree.bin < 0).any() for tree in trees.trees)
+    assert found.columns.tolist() == ["(base)", "selfLR", "g", "age"]
+    for n in (0, 7, 11, 40):
+        phi, base = brute_force(trees, sample.X[n], sample.X, sample.case_weights, np.arange(3), 3)
+        assert_allclose(found.iloc[n], [base, *phi], atol=1e-11)
+    assert_allclose(found.sum(axis=1), fit.predict(type="score"), atol=1e-12)
+    new = data.iloc[:8].reset_index(drop=True)
+    assert_allclose(fit.shapley(new), found.iloc[:8], atol=1e-12)
 
 
 def test_an_offset_is_told_apart(anes):
@@ -271,3 +310,29 @@ def test_picture_and_its_data(anes):
 def test_other_methods_say_who_has_it():
     with pytest.raises(AttributeError, match="'ordboost'"):
         ordfit("rating ~ temp", datasets.load("wine")).shapley()
+
+
+def test_without_a_potential_it_is_refused(anes):
+    """As of leaves that have a value for each threshold."""
+    fit = boosted("PID ~ selfLR + age", anes)
+    rule = CumulativeRule(above=None, cost=CostMatrix.absolute())
+    with pytest.raises(UnavailableError, match="parallel=True"):
+        replace(fit, fit=replace(fit.fit, rule=rule)).shapley()
+
+
+def test_of_arrays():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = np.digitize(X[:, 0] + rng.logistic(size=120), [-1, 1])
+    fit = OrdinalClassifier("ordboost", rounds=10, depth=2).fit(X, y).results_
+    found = fit.shapley(X[:4])
+    assert found.columns.tolist() == ["(base)", "x1", "x2", "x3"]
+    assert_allclose(found, fit.shapley().iloc[:4])
+    assert_allclose(found._inputs, X[:4])
+    assert fit.plot.shapley_data()["variable"].iloc[0] == "x1"
+
+
+def test_a_variable_of_a_taken_name(anes):
+    fit = boosted("PID ~ `(base)`", anes.rename(columns={"age": "(base)"}))
+    with pytest.raises(OptionError, match=r"variable '\(base\)' has the name of another column"):
+        fit.shapley()

@@ -7,7 +7,7 @@ has their means in the rows of the fit in place of the others. Shapley values ar
 the start and of the trees add up.
 
 - The start sum_j b_j x_j: player j has b_j (x_j - mean_j), whatever the order the players come in, because the other
-  terms cancel in v(S and j) - v(S).
+  terms cancel in v(S and j) - v(S); of categories and missing values, their effect less its mean.
 - A leaf of value a with m players on its way: v(S) = a prod_{j in S} o_j prod_{j not in S} z_j, with o_j whether the
   row meets j's conditions and z_j the product of the shares of rows that pass them. The probability of an order in
   which the set S comes before player i is s! (m-1-s)! / m! = integral of t^s (1-t)^(m-1-s), so that the player has
@@ -109,20 +109,6 @@ def _starts(parts: Sequence[Sequence[object] | dict[int, float]]) -> AnyArray:
     return np.cumsum([0, *map(len, parts)]).astype(np.int32)
 
 
-def goes_left(tree: ValueTree, X: FloatArray, cuts: Sequence[FloatArray]) -> AnyArray:
-    """(M, N) uint8, whether rows X (N, D) go left at each node; the one place here that reads how a tree cuts."""
-    found = np.zeros((tree.column.size, len(X)), dtype=np.uint8)
-    for at in np.flatnonzero(tree.column >= 0):
-        column = tree.column[at]
-        found[at] = X[:, column] <= cuts[column][tree.bin[at]]
-    return found
-
-
-def start_parts(trees: BoostedTrees, X: FloatArray) -> FloatArray:
-    """(N, D) what every column has of the linear start."""
-    return X * trees.slopes
-
-
 def shapley_values(
     trees: BoostedTrees, rows: Rows, fitted: Rows, weights: FloatArray, group: IntArray, n_players: int
 ) -> tuple[FloatArray, float]:
@@ -148,9 +134,9 @@ def shapley_values(
     base : float
         `base + values.sum(axis=1)` is H without its offset.
     """
-    means = weights @ start_parts(trees, fitted.X) / weights.sum()
+    means = weights @ trees.linear.parts(fitted.X) / weights.sum()
     values, base = np.zeros((rows.n, n_players)), float(means.sum())
-    linear = start_parts(trees, rows.X) - means
+    linear = trees.linear.parts(rows.X) - means
     for d, player in enumerate(group):
         values[:, player] += linear[:, d]
     grown = [(tree, leaf_ways(tree, group)) for tree in trees.trees if tree.column[0] >= 0]
@@ -171,5 +157,5 @@ def _add_trees(
     for some in row_blocks(len(X), max(tree.column.size for tree, _ in grown)):
         for tree, w in grown:
             asked = w.conditions, w.node, w.side, w.place, w.players, w.player, w.share, w.value
-            left = goes_left(tree, X[some], trees.cuts)
+            left = np.ascontiguousarray(tree.lefts(X[some], trees.cuts).T, dtype=np.uint8)
             add_shapley(left, *asked, (points + 1) / 2, quadrature / 2, table, known, values[some])

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import FloatArray, IntArray
-from ...exceptions import DataError
+from ...exceptions import DataError, OptionError, UnavailableError
 from ...model.boosted.shapley import shapley_values
 from ..importance import frame_of_fit
 from ..target import Target, copied
@@ -111,6 +111,15 @@ def shapley_table(fit: Any, newdata: Any = None) -> ShapleyTable:
         formula has one. Each row sums to `predict(newdata, type="score")`. `.to_shap()` hands it to the plots of the
         shap package, `fit.plot.shapley()` draws the means of the sizes.
 
+    Raises
+    ------
+    DataError
+        A missing column or an unseen level in `newdata`.
+    OptionError
+        A variable called "(base)" or "(offset)".
+    UnavailableError
+        Leaves that have a value for each threshold.
+
     References
     ----------
     Lundberg, Erion, Chen et al. (2020), From local explanations to global understanding with explainable AI for trees,
@@ -128,8 +137,18 @@ def shapley_table(fit: Any, newdata: Any = None) -> ShapleyTable:
     >>> (found.sum(axis=1) - fit.predict(wine.head(2), type="score")).abs().max() < 1e-12
     np.True_
     """
+    if getattr(fit.fit.rule, "potential", None) is None:
+        raise UnavailableError(
+            f"{fit.method!r} has scores for every threshold and no potential that variables could share: fit with "
+            "parallel=True."
+        )
     target, design = fit.target(newdata), fit.design
     variables, group = players(design)
+    if taken := {BASE, OFFSET} & set(variables):
+        raise OptionError(
+            f"the variable {taken.pop()!r} has the name of another column of the table: rename it in the data and the "
+            "formula, and fit again."
+        )
     sample = design.sample
     trees = fit.fit.trees.upto(fit.fit.kept)
     values, base = shapley_values(trees, target.rows, sample.rows, sample.case_weights, group, len(variables))
@@ -160,10 +179,10 @@ def _inputs(fit: Any, newdata: Any, target: Target, names: Sequence[str], group:
 
     Of a player that is several variables, those of its column, where it has one alone.
     """
+    if fit.design.recipe is None:  # made from arrays
+        return target.frame(target.rows.X, list(map(str, fit.design.names)))
     if newdata is not None:
         frame = copied(newdata, target.index)
-        if fit.design.spec.columns is None:
-            frame = frame.set_axis(list(fit.design.names), axis=1)
     else:
         try:
             frame = frame_of_fit(fit).set_axis(target.index)
