@@ -23,6 +23,7 @@ from .design.interpreter import Interpreter
 from .design.items import read_items
 from .exceptions import DataError, DataWarning, OptionError
 from .results.report.cells import counted
+from .results.report.noted import NotedFrame
 from .results.report.render import Report, Table, as_html, as_text
 from .results.report.sections import shortened
 
@@ -185,13 +186,15 @@ def describe_ordinal(
     counts, missing = _counts(codes, groups[keep], w, len(labels), len(items.levels))
     if not counts.sum() > 0.0:
         raise DataError(f"rows={names!r} has no answer to describe: all are missing, or have a weight of 0.")
-    index = _index(names, by, labels)
+    index, told = _index(names, by, labels), f"Limits: {100 * level:g} %."
     return OrdinalDescription(
         title=", ".join(names) + ("" if by is None else f" by {by}"),
         counts=pd.DataFrame(counts.reshape(len(index), -1), index=index, columns=pd.Index(items.levels, dtype=object)),
         missing=pd.Series(missing.ravel(), index=index, name="missing"),
-        ridits=_ridits(counts, codes, w, index, level),
-        mann_whitney=_mann_whitney(counts, names, by, labels, level),
+        ridits=NotedFrame.of(_ridits(counts, codes, w, index, level), [told], "Mean ridits"),
+        mann_whitney=NotedFrame.of(
+            _mann_whitney(counts, names, by, labels, level), [told], "Mann-Whitney probabilities"
+        ),
         level=level,
         notes=(*items.notes, *((note,) if note else ())),
     )

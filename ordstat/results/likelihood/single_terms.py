@@ -315,7 +315,7 @@ class Selection:
     trace: pd.DataFrame
 
     def __repr__(self) -> str:
-        return f"{self.trace.to_string()}\n{self.fit!r}"
+        return f"{self.trace!r}\n{self.fit!r}"
 
 
 def stepwise(
@@ -413,4 +413,6 @@ def _trace(rows: list[tuple[str, FittedLikelihood]], k: float) -> pd.DataFrame:
     edf = np.array([fit.edf for fit in fits])
     loglik = np.array([fit.loglik for fit in fits])
     steps = {"change": [change for change, _ in rows], "df": np.append(np.nan, np.diff(edf))}
-    return pd.DataFrame(steps | {"loglik": loglik, "edf": edf, "aic": k * edf - 2.0 * loglik})
+    frame = pd.DataFrame(steps | {"loglik": loglik, "edf": edf, "aic": k * edf - 2.0 * loglik})
+    told = [] if k == 2.0 else [f"aic: with a penalty of {k:g} a parameter."]
+    return NotedFrame.of(frame, told, "Steps, from the model given to the one chosen")
