@@ -112,6 +112,13 @@ class OrdinalDescription:
         return as_html(self.report())
 
 
+_FRACTIONS = (
+    "weights= are numbers of equal rows, and these are not whole: counts, percentages and ridits are those of the "
+    "weights, but standard errors change with their scale and know nothing of a sampling design. For sampling weights "
+    "fit ordfit(..., design=SurveyDesign(weights=...))."
+)
+
+
 def describe_ordinal(
     df: Any,
     rows: str | Sequence[str],
@@ -239,7 +246,10 @@ def _weights(frame: pd.DataFrame, weights: Any) -> tuple[FloatArray, BoolArray]:
         return every.astype(np.float64), every
     given = vector(weights, "weights", Interpreter(Columns(frame), {}, None), None, frame.index)
     missing = given.column.missing
-    return weights_of(given, frame.index), every if missing is None else ~missing
+    found = weights_of(given, frame.index)
+    if not np.array_equal(found, np.rint(found)):
+        warnings.warn(_FRACTIONS, DataWarning, stacklevel=3)
+    return found, every if missing is None else ~missing
 
 
 def _kept(grouped: BoolArray, weighted: BoolArray, by: str | None) -> tuple[BoolArray, str]:
