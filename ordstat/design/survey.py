@@ -238,8 +238,8 @@ def _fractions(given: FloatArray, stratum: IntArray, names: Sequence[str], drawn
     if (values == 1.0).all():
         raise DataError(
             "fpc= of SurveyDesign is 1 in every stratum: as shares, every PSU of the population was drawn, and no "
-            "error of sampling is left; as numbers, a population would be one PSU. Leave it out, or give the numbers of "
-            "PSUs in the population."
+            "error of sampling is left; as numbers, a population would be one PSU. Leave it out, or give the numbers "
+            "of PSUs in the population."
         )
     sizes = bool((values > 1.0).any())
     if not (sizes and (values >= 1.0).all()) and not (not sizes and (values >= 0.0).all() and (values < 1.0).any()):
