@@ -23,6 +23,7 @@ from .design.interpreter import Interpreter
 from .design.items import read_items
 from .exceptions import DataError, DataWarning, OptionError
 from .results.report.cells import counted
+from .results.report.noted import NotedFrame
 from .results.report.render import Report, Reported, Table, as_text
 from .results.report.sections import shortened
 
@@ -108,6 +109,13 @@ class OrdinalDescription(Reported):
         return as_text(self.report(), _SCREEN)
 
 
+_FRACTIONS = (
+    "weights= are numbers of equal rows, and these are not whole: counts, percentages and ridits are those of the "
+    "weights, but standard errors change with their scale and know nothing of a sampling design. For sampling weights "
+    "fit ordfit(..., design=SurveyDesign(weights=...))."
+)
+
+
 def describe_ordinal(
     df: Any,
     rows: str | Sequence[str],
@@ -182,13 +190,15 @@ def describe_ordinal(
     counts, missing = _counts(codes, groups[keep], w, len(labels), len(items.levels))
     if not counts.sum() > 0.0:
         raise DataError(f"rows={names!r} has no answer to describe: all are missing, or have a weight of 0.")
-    index = _index(names, by, labels)
+    index, told = _index(names, by, labels), f"Limits: {100 * level:g} %."
     return OrdinalDescription(
         title=", ".join(names) + ("" if by is None else f" by {by}"),
         counts=pd.DataFrame(counts.reshape(len(index), -1), index=index, columns=pd.Index(items.levels, dtype=object)),
         missing=pd.Series(missing.ravel(), index=index, name="missing"),
-        ridits=_ridits(counts, codes, w, index, level),
-        mann_whitney=_mann_whitney(counts, names, by, labels, level),
+        ridits=NotedFrame.of(_ridits(counts, codes, w, index, level), [told], "Mean ridits"),
+        mann_whitney=NotedFrame.of(
+            _mann_whitney(counts, names, by, labels, level), [told], "Mann-Whitney probabilities"
+        ),
         level=level,
         notes=(*items.notes, *((note,) if note else ())),
     )
@@ -233,7 +243,10 @@ def _weights(frame: pd.DataFrame, weights: Any) -> tuple[FloatArray, BoolArray]:
         return every.astype(np.float64), every
     given = vector(weights, "weights", Interpreter(Columns(frame), {}, None), None, frame.index)
     missing = given.column.missing
-    return weights_of(given, frame.index), every if missing is None else ~missing
+    found = weights_of(given, frame.index)
+    if not np.array_equal(found, np.rint(found)):
+        warnings.warn(_FRACTIONS, DataWarning, stacklevel=3)
+    return found, every if missing is None else ~missing
 
 
 def _kept(grouped: BoolArray, weighted: BoolArray, by: str | None) -> tuple[BoolArray, str]:

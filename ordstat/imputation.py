@@ -11,7 +11,7 @@ import pandas as pd
 
 from .api import ordfit
 from .checks import whole
-from .exceptions import DataError, OptionError
+from .exceptions import DataError, DataWarning, OptionError
 from .results.likelihood.pooling.results import PooledResults, pool
 from .results.likelihood.pooling.same_model import require_likelihood
 
@@ -101,7 +101,26 @@ def _given(frames: Any, sampling: dict[str, int | None]) -> list[Any]:
     listed = list(frames)
     if len(listed) < 2:
         raise OptionError(f"frames must hold at least 2 imputed data frames; got {len(listed)}.")
+    _check_alike(listed)
     return listed
+
+
+def _check_alike(frames: list[Any]) -> None:
+    """DataError where imputed frames are not of the same rows; DataWarning where nothing differs between them."""
+    known = [frame for frame in frames if isinstance(frame, pd.DataFrame)]
+    for place, frame in enumerate(known):
+        if len(frame) != len(known[0]):
+            raise DataError(
+                f"frames must have the same rows, missing values filled in; frame 1 has {len(known[0])} rows, frame "
+                f"{place + 1} has {len(frame)}. Choose rows with subset= after imputing."
+            )
+    if known and len(known) == len(frames) and all(frame.equals(known[0]) for frame in known[1:]):
+        warnings.warn(
+            "all frames are equal, so that pooled standard errors tell nothing of missing values: give frames that "
+            "were imputed with different random numbers.",
+            DataWarning,
+            stacklevel=4,
+        )
 
 
 def _drawn(sampler: Any, n_imputations: int | None, n_burnin: int | None, n_skip: int | None) -> Iterator[pd.DataFrame]:

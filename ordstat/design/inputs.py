@@ -84,7 +84,14 @@ def numbers(given: Given, role: str, index: pd.Index) -> FloatArray:
     """The values of an argument that has to be numeric; where missing they mean nothing."""
     value = given.column.value
     if isinstance(value, Factor) or value.ndim != 1:
-        raise DataError(f"{role}= must be one column of numbers.")
+        came = (
+            f"{len(value.levels)} labels such as {value.levels[0]!r}"
+            if isinstance(value, Factor)
+            else "several columns"
+        )
+        raise DataError(
+            f"{role}= must be one column of numbers; got {came}. Convert it with pd.to_numeric, or name another."
+        )
     array, missing = value.astype(float), given.column.missing
     bad = ~np.isfinite(array) if missing is None else ~(np.isfinite(array) | missing)
     refuse(bad, index, f"{role}=", array, "; it must be finite.")

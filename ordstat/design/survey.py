@@ -115,7 +115,8 @@ class SurveyDesign:
     def _check_type(self) -> None:
         one_of("type", self.type, TYPES, of=self)
         if (self.type == "Fay") != (self.rho is not None):
-            raise OptionError(f"rho of SurveyDesign goes with type='Fay', and with no other; got {self.rho!r}.")
+            do = "give a number between 0 and 1" if self.rho is None else "leave it out"
+            raise OptionError(f"rho of SurveyDesign goes with type='Fay', and with no other: {do}; got {self.rho!r}.")
         if self.rho is not None:
             fraction("rho", self.rho, of=self)
         if self.scale is not None and self.type in ("BRR", "Fay"):
@@ -234,6 +235,12 @@ def _fractions(given: FloatArray, stratum: IntArray, names: Sequence[str], drawn
     if np.any(values[stratum] != given):
         name = names[int(stratum[int(np.argmax(values[stratum] != given))])]
         raise DataError(f"fpc= of SurveyDesign must be one number in each stratum; it varies in {name!r}.")
+    if (values == 1.0).all():
+        raise DataError(
+            "fpc= of SurveyDesign is 1 in every stratum: as shares, every PSU of the population was drawn, and no "
+            "error of sampling is left; as numbers, a population would be one PSU. Leave it out, or give the numbers "
+            "of PSUs in the population."
+        )
     sizes = bool((values > 1.0).any())
     if not (sizes and (values >= 1.0).all()) and not (not sizes and (values >= 0.0).all() and (values < 1.0).any()):
         raise DataError(

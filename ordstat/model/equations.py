@@ -179,4 +179,5 @@ class _Reader:
         word = _WORD.match(self.text, self.place)
         found = word.group() if word else self.text[self.place :]
         got = f"{found!r}.{did_you_mean(found, self.names)}" if found else "the end."
-        return OptionError(f"{self.text!r}: expected {expected}, got {got} The parameters are {', '.join(self.names)}.")
+        there = f"The parameters are {', '.join(self.names)}." if self.names else "There is no parameter to speak of."
+        return OptionError(f"{self.text!r}: expected {expected}, got {got} {there}")

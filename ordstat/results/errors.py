@@ -287,7 +287,12 @@ def error_bounds(
     limits = {} if newdata is None else {"new data": new_limits(fit, newdata, weights, delta)}
     if cv is not None:
         limits[f"{cv}-fold cv"] = fold_limits(fit, cv, delta, seed)
-    return _bound_frame(found, limits)
+    told = [f"{100 * (1 - delta):g} % bounds, each by itself, over the draw of independent rows."]
+    if cv is not None:
+        no_proof = "that the fit to all rows is no worse is expected, not proven"
+        no_proof = "that the fit to all rows is no worse is expected, not proven"
+        told.append(f"{cv}-fold cv: of the fits to all rows but a fold; {no_proof}.")
+    return _bound_frame(found, limits, told)
 
 
 def _default_deltas(rho: FloatArray) -> FloatArray:
@@ -299,8 +304,8 @@ def _default_deltas(rho: FloatArray) -> FloatArray:
     return np.unique([0.0, *(float(f"{factor * middle:.0e}") for factor in (0.25, 0.5, 1.0, 2.0))])
 
 
-def _bound_frame(found: MarginBounds, limits: Mapping[str, Sequence[Bound]]) -> pd.DataFrame:
-    """Margin bounds, then limits from unseen rows, under the name of those."""
+def _bound_frame(found: MarginBounds, limits: Mapping[str, Sequence[Bound]], told: Sequence[str]) -> pd.DataFrame:
+    """Margin bounds, then limits from unseen rows, under the name of those; what is told of them, if there are any."""
     rows = [(b.name, b.value, b.trivial, b.vacuous, b.training, b.margin, b.delta, b.source) for b in found.bounds]
     rows += [
         (f"{x.name} ({of})", x.value, x.trivial, x.vacuous, x.training, np.nan, x.delta, x.source)
@@ -311,7 +316,7 @@ def _bound_frame(found: MarginBounds, limits: Mapping[str, Sequence[Bound]]) -> 
     frame = pd.DataFrame(rows, columns=columns).set_index("error")
     vacuous = list(frame.index[frame["vacuous"].astype(bool)])
     says_nothing = f"Vacuous, above the largest value possible, and so without information: {', '.join(vacuous)}."
-    return NotedFrame.of(frame, (*found.notes, *([says_nothing] if vacuous else [])))
+    return NotedFrame.of(frame, (*found.notes, *(told if rows else ()), *([says_nothing] if vacuous else [])))
 
 
 def reliability_curves(

@@ -9,6 +9,7 @@ OF_LIKELIHOOD = frozenset((
     "scale_test", "brant", "score_test", "bootstrap", "wild_bootstrap", "residuals", "influence", "gof",
     "discrimination", "convergence", "simulate", "effects", "emmeans", "loglik", "aic", "bic", "deviance", "bse",
     "tvalues", "pvalues", "conf_int", "cov_params", "llf", "emtrends", "joint_tests", "marginal_effects", "sentence",
+    "power",
 ))  # fmt: skip
 
 #: What results tell each other, the api and the pictures; `dir()` leaves it out.

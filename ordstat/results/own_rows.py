@@ -66,6 +66,16 @@ def rows_told(design: Design, data: Any) -> tuple[pd.DataFrame, bool]:
     return (frame.loc[design.index] if told else frame), told
 
 
+def are_own(design: Design, data: Any) -> bool:
+    """Whether all rows of a frame are rows of the fit, by their labels and all that both frames have."""
+    if design.data is None:
+        return False
+    known, given = copied(design.data, None), copied(data, None)
+    both = [column for column in known.columns if column in given.columns]
+    told = known.index.is_unique and len(given) > 0 and bool(given.index.isin(design.index).all())
+    return bool(told and known.loc[given.index, both].equals(given[both]))
+
+
 def by_name(frame: pd.DataFrame, variables: Sequence[str]) -> pd.DataFrame:
     """With the variables under the names that the formula has for them: a column 0 is `0`."""
     texts = {column: str(column) for column in frame.columns if column not in variables and str(column) in variables}

@@ -12,7 +12,7 @@ import pytest
 
 from ordstat import ordfit, table
 from ordstat.exceptions import SeparationWarning
-from ordstat.methods.clm import CumulativeLink
+from ordstat.methods.clm import AdjacentCategory, CumulativeLink
 from ordstat.model.fit import LikelihoodFit
 from ordstat.model.sample import Rows, Sample
 
@@ -64,6 +64,31 @@ def test_against_all_extreme_rays(seed: int) -> None:
         sample = Sample(rows=Rows(X=X), y=y, n_levels=K)
         rays = extreme_rays(slacks(sample))
         assert found(clm(sample)) == pytest.approx(ends(rays), nan_ok=True)
+        seen += len(rays) > 0
+
+
+def slacks_of_ratios(sample: Sample) -> np.ndarray:
+    """(R, P) of the adjacent-category logit: log P(y) - log P(k) moves by a sum of the log odds between y and k."""
+    K, rows = sample.n_levels, []
+    for x, y in zip(sample.X, sample.y, strict=True):
+        odds = np.hstack([np.eye(K - 1), np.tile(-x, (K - 1, 1))])  # of the lower of two neighbours
+        above = [odds[j:].sum(axis=0) for j in range(K)]
+        rows += [above[y] - above[k] for k in range(K) if k != y]
+    return np.unique(np.array(rows), axis=0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_adjacent_categories_against_all_extreme_rays(seed: int) -> None:
+    rng, seen = np.random.default_rng(100 + seed), 0
+    while seen < 3:
+        n, p = int(rng.integers(6, 9)), int(rng.integers(1, 3))
+        X, y = rng.integers(-2, 3, size=(n, p)).astype(float), rng.integers(0, 3, size=n)
+        if np.linalg.matrix_rank(np.column_stack([np.ones(n), X])) <= p or np.unique(y).size < 3:
+            continue
+        sample = Sample(rows=Rows(X=X), y=y, n_levels=3)
+        rays = extreme_rays(slacks_of_ratios(sample))
+        fit = AdjacentCategory().fit(sample, np.random.default_rng(0))
+        assert found(fit) == pytest.approx(ends(rays), nan_ok=True)
         seen += len(rays) > 0
 
 

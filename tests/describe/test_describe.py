@@ -176,3 +176,12 @@ def test_data_are_not_changed():
     before = data.copy()
     found = describe_ordinal(data, "Sat", by="Type", weights="Freq")
     assert data.equals(before) and found.n.sum() == data["Freq"].sum()
+
+
+def test_sampling_weights_are_told():
+    data = pd.DataFrame({"q": [1, 2, 3, 2], "w": [0.5, 1.5, 2.0, 0.7]})
+    with pytest.warns(
+        DataWarning, match="these are not whole: counts, percentages and ridits are those of the weights"
+    ):
+        found = describe_ordinal(data, "q", weights="w")
+    np.testing.assert_allclose(found.counts.to_numpy()[0], [0.5, 2.2, 2.0])

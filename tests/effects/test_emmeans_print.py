@@ -195,6 +195,7 @@ def test_weights_count_case_weights() -> None:
         (lambda f: f.emmeans("Type", at={"Type": ["Tower"] * 2}, weights="cells"), "gives a value of 'Type' twice"),
         (lambda f: f.emmeans("~ Sat | Type", scale="prob"), "'Sat' is the response: leave it out"),
         (lambda f: f.emmeans("~ Type ~ Infl"), "the formula of means must be like"),
+        (lambda f: f.emmeans("~ Type |"), "the formula of means must be like"),
         (lambda f: f.emmeans("pair ~ Type"), "method must be .*Did you mean 'pairwise'"),
         (lambda f: f.emmeans("~ Typ"), "no variable 'Typ'"),
         (lambda f: f.emmeans(5), "variables must be names of variables; got 5"),
@@ -207,3 +208,10 @@ def test_weights_count_case_weights() -> None:
 def test_refusals(ask: Callable[[LikelihoodResults], Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         ask(housing())
+
+
+def test_coefficients_that_do_not_add_up_to_0_are_told():
+    means = housing().emmeans("Type")
+    own = {"sum": [1, 1, 1, 1], "high rise": [1, -0.333, -0.333, -0.333], "two": [1, -1, 1, 0]}
+    assert "NOTE: the coefficients of sum and two do not add up to 0: no contrast." in str(means.contrasts(own))
+    assert "add up" not in str(means.contrasts())

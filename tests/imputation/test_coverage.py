@@ -10,6 +10,8 @@ TRUE = {"x": 0.8, "z": -0.6}
 SAMPLES, ROWS, IMPUTATIONS = 300, 250, 10
 #: Four Monte Carlo errors, and what imputation from a normal model of z given x and y, only near the truth, may miss.
 ALLOWED = 4 * np.sqrt(0.05 * 0.95 / SAMPLES) + 0.01
+#: Samples whose intervals are counted, and imputations of each.
+COUNTED, FEW = 1500, 5
 
 
 def sample(rng):
@@ -35,7 +37,7 @@ def imputed(data, rng):
 
 def covered(rng):
     data = sample(rng)
-    pooled = ordfit_mi("y ~ x + z", [imputed(data, rng) for _ in range(IMPUTATIONS)])
+    pooled = ordfit_mi("y ~ x + z", [imputed(data, rng) for _ in range(FEW)])
     limits = pooled.confint().loc[list(TRUE)]
     truth = pd.Series(TRUE)
     return ((limits["lower"] <= truth) & (truth <= limits["upper"])).to_numpy(), pooled.fmi[list(TRUE)].to_numpy()
@@ -44,10 +46,10 @@ def covered(rng):
 @pytest.mark.slow
 def test_pooled_intervals_hold_the_truth():
     rng = np.random.default_rng(11)
-    found = [covered(rng) for _ in range(SAMPLES)]
+    found = [covered(rng) for _ in range(COUNTED)]
     share, fmi = (np.mean(values, axis=0) for values in zip(*found, strict=True))
     assert fmi[1] > 0.3  # enough is missing for the test to see a fault
-    assert np.all(np.abs(share - 0.95) <= ALLOWED), share
+    assert np.all((share >= 0.935) & (share <= 0.965)), share
 
 
 @pytest.mark.slow

@@ -254,3 +254,20 @@ def test_update_takes_as_many_frames(pooled):
 def test_update_keeps_stated_degrees_of_freedom(pooled):
     assert pooled.update("~ g").df_complete == pool(fits("y ~ g")).df_complete == 76
     assert pool(pooled.fits, dfcom=np.inf).update("~ g").df_complete == np.inf
+
+
+def test_frames_of_other_rows():
+    with pytest.raises(DataError, match=r"frame 1 has \d+ rows, frame 3 has 20. Choose rows with subset="):
+        ordfit_mi("y ~ x1", [FRAMES[0], FRAMES[1], FRAMES[2][:20]])
+
+
+def test_frames_that_are_all_equal_are_told():
+    with pytest.warns(DataWarning, match="all frames are equal, so that pooled standard errors"):
+        equal = ordfit_mi("y ~ x1", [FRAMES[0], FRAMES[0].copy()])
+    assert (equal.fmi < 0.05).all()
+
+
+def test_fits_with_weights_and_without():
+    weighted = ordfit("y ~ x1", FRAMES[1].assign(w=2.0), weights="w")
+    with pytest.raises(OptionError, match="same weights: fit 1 has 'none', fit 2 has 'weights'"):
+        pool([ordfit("y ~ x1", FRAMES[0]), weighted])

@@ -6,7 +6,7 @@ import pytest
 
 from ordstat import datasets, ordfit
 from ordstat.assess.intervals import clopper_pearson, mean_limit
-from ordstat.exceptions import OptionError
+from ordstat.exceptions import DataWarning, OptionError
 
 
 def _draw(rng, n):
@@ -130,3 +130,25 @@ def test_weights_go_with_new_rows(ask: str, method: str) -> None:
     wine = datasets.load("wine")
     with pytest.raises(OptionError, match="weights goes with newdata: the rows of the fit have their own"):
         getattr(ordfit("rating ~ temp + contact", wine, method), ask)(weights=np.ones(len(wine)))
+
+
+def test_rows_of_the_fit_are_told_from_new_ones():
+    wine = datasets.load("wine")
+    fit = ordfit("rating ~ temp + contact", wine, "redsvm")
+    for known in (wine, wine[10:40], wine.drop(columns="bottle")):
+        with pytest.warns(DataWarning, match="rows of newdata are among those of the fit, so their bounds do not hold"):
+            fit.bounds(known)
+    other = wine.assign(rating=wine["rating"].to_numpy()[::-1])
+    assert "(new data)" in fit.bounds(other).index[-1]  # no warning, which would be an error here
+    halves = wine.assign(half=np.arange(72) % 2)
+    part = ordfit("rating ~ temp + contact", halves, "redsvm", subset="half == 0")
+    assert "(new data)" in part.bounds(halves[halves["half"] == 1]).index[-1]
+
+
+def test_what_bounds_are_over_and_what_is_not_proven_is_printed():
+    fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "redsvm")
+    text = " ".join(str(fit.bounds(cv=4, delta=0.1)).split())
+    assert "90 % bounds, each by itself, over the draw of independent rows." in text
+    no_proof = "that the fit to all rows is no worse is expected, not proven."
+    assert f"4-fold cv: of the fits to all rows but a fold; {no_proof}" in text
+    assert "not proven" not in str(fit.bounds())

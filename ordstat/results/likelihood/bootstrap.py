@@ -131,19 +131,38 @@ class Bootstrap(Exported):
         ----------
         digits : int, optional
         """
-        return self._noted().grids(digits)
+        return self._table().grids(digits)
+
+    def tidy(self, level: float = 0.95, type: str = "percentile") -> pd.DataFrame:
+        """The estimates with their bias, standard errors and limits: one row a parameter, names of R's broom.
+
+        Parameters
+        ----------
+        level : float in (0, 1)
+        type : {"percentile", "basic", "normal"}
+            As in `confint`.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.bootstrap(20, seed=1).tidy().columns.tolist()
+        ['term', 'estimate', 'bias', 'std_error', 'conf_low', 'conf_high']
+        """
+        return NotedFrame.of(self._table(level, type)).tidy()
+
+    def _table(self, level: float = 0.95, type: str = "percentile") -> NotedFrame:
+        limits = self.confint(level, type)
+        frame = pd.DataFrame({"estimate": self.estimate, "bias": self.bias, "std_error": self.se}).join(limits)
+        title = f"Bootstrap of {self.drawn}, {len(self.status)} replicates"
+        told = f"Limits: {type}, {100 * level:g} %."
+        return NotedFrame.of(frame, [told, *self.notes], title, {"bias": "estimate"})
 
     def __repr__(self) -> str:
-        return repr(self._noted())
+        return repr(self._table())
 
     def _repr_html_(self) -> str:
-        return self._noted()._repr_html_()
-
-    def _noted(self) -> NotedFrame:
-        table = pd.DataFrame({"estimate": self.estimate, "bias": self.bias, "std_error": self.se})
-        notes = ["95 % limits: percentiles of the replicates.", *self.notes]
-        head = f"Bootstrap of {self.drawn}, {len(self.status)} replicates"
-        return NotedFrame.of(table.join(self.confint()), notes, head)
+        return str(self._table()._repr_html_())
 
     def _series(self, values: FloatArray, name: str) -> pd.Series:
         return pd.Series(values, index=self.estimate.index, name=name)

@@ -22,6 +22,7 @@ from ...assess.likelihood.wald import chi2_tail
 from ...checks import generator, one_of, whole
 from ...exceptions import ConvergenceWarning, DataError, OptionError
 from ...model.sample import Sample
+from ..report.noted import NotedFrame
 from ..report.render import Report, Reported, Table
 from ..report.warnings import not_reached
 from .fitted import FittedLikelihood
@@ -299,4 +300,5 @@ def _result(
     table = pd.DataFrame(rows, index=[label for label, _, _ in found], columns=["statistic", "df", "p_value"])
     both = (pd.DataFrame(cells, index=groups, columns=list(r.levels)) for cells in (counts.observed, counts.expected))
     observed, expected = both
+    table = NotedFrame.of(table, notes, f"Goodness of fit: {name}")
     return GoodnessOfFit(name=name, table=table, observed=observed, expected=expected, notes=notes)

@@ -11,6 +11,7 @@ from ..._typing import FloatArray
 from ...assess.likelihood.rows import RESIDUAL_TYPES, influence, jacobian_of, residuals, row_terms
 from ...checks import generator, one_of
 from ...exceptions import DataError, OptionError
+from ..report.noted import NotedFrame
 from ..report.render import Report, Reported, Table
 from ..report.sections import certificate_text, shortened
 from .fitted import FittedLikelihood
@@ -95,7 +96,8 @@ class Influence(Reported):
     def largest(self, n: int = 10) -> pd.DataFrame:
         """The n rows of largest Cook's distance: columns cooks, hat, and dfbetas of every parameter."""
         order = np.argsort(-self.cooks.to_numpy(), kind="stable")[:n]
-        return pd.concat([self.cooks, self.hat, self.dfbetas], axis=1).iloc[order]
+        frame = pd.concat([self.cooks, self.hat, self.dfbetas], axis=1).iloc[order]
+        return NotedFrame.of(frame, title="Largest Cook's distances, with leverage and dfbetas")
 
     def report(self) -> Report:
         """The rows of largest Cook's distance, as data."""
@@ -241,7 +243,8 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
         decimals = np.clip(np.floor(-np.log10(2.0 * error)), 0.0, 16.0)
     known = {"estimate": fit.coefficients, "std_error": spread(np.sqrt(fit.information.variances()), fit)}
     exact = {"gradient": gradient, "error": error, "decimals": decimals, "digits": fit.digits}
-    table = pd.DataFrame(known | exact, index=r.parameters.names)
+    frame = pd.DataFrame(known | exact, index=r.parameters.names)
+    formats = {"gradient": ".1e", "error": ".1e", "decimals": "int", "digits": "int"}
     details = dict(fit.certificate.details)
     eigenvalues = np.full(int(kept.sum()), np.nan)
     if np.isfinite(covariance).all():
@@ -249,7 +252,7 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
         held = r.held_in_order & (variances <= _HELD * variances[-1])
         eigenvalues = np.where(held, np.inf, 1.0 / np.where(held, 1.0, variances))
     return Convergence(
-        table=table,
+        table=NotedFrame.of(frame, title="How exactly estimates are known", formats=formats),
         eigenvalues=eigenvalues,
         condition=float(details.get("condition number", np.nan)),
         message=certificate_text(fit.certificate, fit.trace),

@@ -332,7 +332,8 @@ class Selection(Exported):
         return self._noted()._repr_html_()
 
     def _noted(self) -> NotedFrame:
-        return NotedFrame.of(self.trace.set_index("change"), [f"Chosen: {self.fit.formula}"], "Steps")
+        told = [*self.trace.attrs.get("notes", ()), f"Chosen: {self.fit.formula}"]
+        return NotedFrame.of(self.trace.set_index("change"), told, "Steps")
 
 
 def stepwise(
@@ -430,4 +431,6 @@ def _trace(rows: list[tuple[str, FittedLikelihood]], k: float) -> pd.DataFrame:
     edf = np.array([fit.edf for fit in fits])
     loglik = np.array([fit.loglik for fit in fits])
     steps = {"change": [change for change, _ in rows], "df": np.append(np.nan, np.diff(edf))}
-    return pd.DataFrame(steps | {"loglik": loglik, "edf": edf, "aic": k * edf - 2.0 * loglik})
+    frame = pd.DataFrame(steps | {"loglik": loglik, "edf": edf, "aic": k * edf - 2.0 * loglik})
+    told = [] if k == 2.0 else [f"aic: with a penalty of {k:g} a parameter."]
+    return NotedFrame.of(frame, told, "Steps, from the model given to the one chosen")

@@ -308,7 +308,8 @@ def warn_of_unknown(table: pd.DataFrame, stacklevel: int) -> None:
     if table["std_error"].isna().any():
         warnings.warn(
             "some effects have no standard error: they depend on an infinite estimate, on a combination of levels that "
-            "the data do not have, on a column that others make up, or on a covariance that is not known.",
+            "the data do not have, on a column that others make up, or on a covariance that is not known. What depends "
+            "on an infinite estimate is shown at the number where the search stopped.",
             DataWarning,
             stacklevel=stacklevel + 1,
         )

@@ -13,6 +13,8 @@ from ....checks import flag, one_of
 from ....exceptions import OptionError
 from .average import PAIRS
 
+#: Coefficients such as 0.333 add up to 0 to this share of their size.
+_ROUNDED = 1e-3
 #: Contrast -> coefficients (n,), one a mean.
 Contrasts = dict[str, FloatArray]
 
@@ -166,6 +168,11 @@ def _checked(name: str, row: Any, names: Sequence[str]) -> FloatArray:
             f"{', '.join(names)}; got {row!r}."
         )
     return found
+
+
+def sums_of_means(found: Contrasts) -> list[str]:
+    """Names of those whose coefficients do not add up to 0, but for rounding."""
+    return [name for name, row in found.items() if abs(float(row.sum())) > _ROUNDED * float(np.abs(row).sum())]
 
 
 def interactions(methods: Sequence[Any], names: Sequence[Sequence[str]], sign: str, reverse: bool) -> Contrasts:

@@ -19,7 +19,17 @@ from ...report.noted import NotedFrame, frame_grid, noted_html, noted_text
 from ..standard_errors import limits_between
 from .adjust import ADJUST, NAMES, STEPWISE, Family, adjusted
 from .average import Average, Averager, together, warn_of_unknown
-from .contrasts import ALIASES, DEFAULT_ADJUST, METHODS, WORDS, Contrasts, contrasts_of, interactions, named_method
+from .contrasts import (
+    ALIASES,
+    DEFAULT_ADJUST,
+    METHODS,
+    WORDS,
+    Contrasts,
+    contrasts_of,
+    interactions,
+    named_method,
+    sums_of_means,
+)
 
 #: What is averaged, in words.
 _QUANTITIES = {
@@ -227,13 +237,17 @@ class Emmeans(Exported):
         """`contrasts` without its warning, which printing does not repeat."""
         asked = self._asked(method, interaction)
         how = _adjustment(adjust, asked, interaction)
-        parts, sizes = [], set()
+        parts, sizes, sums = [], set(), []
         for key, members in groups_of(self.cells, self.by):
-            table, tests = self._group(self._found(members, asked, interaction, ref, reverse), members, key, how)
+            found = self._found(members, asked, interaction, ref, reverse)
+            table, tests = self._group(found, members, key, how)
             parts.append(table)
             sizes |= {(n, len(members)) for n in tests}
+            sums += sums_of_means(found)
         out = pd.concat(parts, ignore_index=True)
-        return NotedFrame.of(out, [*self._contrast_notes(asked, interaction, reverse, how, sizes), *self.notes])
+        told = [f"NOTE: the coefficients of {listing(list(dict.fromkeys(sums)))} do not add up to 0: no contrast."]
+        notes = self._contrast_notes(asked, interaction, reverse, how, sizes)
+        return NotedFrame.of(out, [*notes, *self.notes, *told * bool(sums)])
 
     def _asked(self, method: Any, interaction: Any) -> Any:
         """The method in the package's words; None for interactions."""

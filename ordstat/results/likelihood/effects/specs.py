@@ -63,7 +63,7 @@ def _sides(formula: str) -> tuple[str, list[str], list[str]]:
     """What stands before "~", between it and "|", and after."""
     left, _, right = formula.partition("~")
     main, _, inside = right.partition("|")
-    if "~" in right or "|" in inside:
+    if "~" in right or "|" in inside or ("|" in right and not inside.strip()):
         raise OptionError(f"the formula of means must be like '~ a', '~ a * b' or 'pairwise ~ a | b'; got {formula!r}.")
     return left.strip(), _variables(main), _variables(inside)
 

@@ -12,6 +12,7 @@ from ...._typing import FloatArray, IntArray
 from ....checks import one_of
 from ....exceptions import DataError, OptionError
 from ....model.random_effects import splits
+from ...report.noted import NotedFrame
 from ...report.render import Report, Reported, Table
 from ..fitted import FittedLikelihood
 from ..single_terms import unstarted
@@ -60,7 +61,8 @@ class GroupInfluence(Reported):
         """
         order = np.argsort(-np.nan_to_num(self.cooks.to_numpy(), nan=np.inf), kind="stable")[:n]
         turned = np.roll(np.arange(self.dfbetas.shape[1]), -self.n_thresholds)
-        return pd.concat([self.cooks, self.rows, self.dfbetas.iloc[:, turned]], axis=1).iloc[order]
+        frame = pd.concat([self.cooks, self.rows, self.dfbetas.iloc[:, turned]], axis=1).iloc[order]
+        return NotedFrame.of(frame, title="Groups of the largest Cook's distances, with dfbetas")
 
     def report(self) -> Report:
         """The groups of largest Cook's distance, as data."""

@@ -64,7 +64,12 @@ _COMMON: tuple[tuple[str, Callable[[FittedLikelihood], Any], str], ...] = (
         "levels=[...].",
     ),
     ("covariance", lambda fit: fit.covariance, "Take the same vcov for all."),
+    ("weights", lambda fit: _weights(fit), "Fit all of them with weights=, or none."),
 )
+
+
+def _weights(fit: FittedLikelihood) -> str:
+    return "none" if fit.design.sample.weights is None else "weights"
 
 
 def _require_one_model(fits: tuple[FittedLikelihood, ...]) -> None:

@@ -1,0 +1,114 @@
+"""Every table that a fit returns has broom's names by `.tidy()`; only what is no table of results is a plain frame."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordstat import SurveyDesign, datasets, describe_ordinal, ordfit, pool
+from ordstat.exceptions import DataError, OptionError
+from ordstat.results.report.broom import NAMES
+
+WINE = datasets.load("wine")
+WINE = WINE.assign(w=1.0 + np.arange(72) % 3, psu=np.arange(72) % 12, stratum=np.arange(72) % 3, x=np.arange(72) % 7)
+FORMULA = "rating ~ temp + contact + x"
+FITS = {
+    "clm": ordfit(FORMULA, WINE),
+    "clustered": ordfit(FORMULA, WINE, cluster="judge"),
+    "mixed": ordfit(FORMULA + " + (1 | judge)", WINE),
+    "survey": ordfit(FORMULA, WINE, design=SurveyDesign(weights="w", strata="stratum", clusters="psu")),
+    "pooled": pool([ordfit(FORMULA, WINE)] * 2),
+    "redsvm": ordfit(FORMULA, WINE, "redsvm", kernel="linear"),
+    "orboost-all": ordfit(FORMULA, WINE, "orboost-all", rounds=3),
+    "ordinal-bagging": ordfit(FORMULA, WINE, "ordinal-bagging", rounds=3),
+}
+SMALLER = {name: fit.update("~ . - contact") for name, fit in FITS.items()}
+#: What a call needs; a name that is not here is called without arguments.
+ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
+    "effects": [("temp",)], "emmeans": [("temp",)], "marginal_effects": [(), ("temp",)],
+    "test": [("temp[T.warm] = 0",)],
+    "emtrends": [("temp", "x")], "add1": [("~ . + temp:contact",)], "bootstrap": [(3,)], "simulate": [(2,)],
+    "errors": [(), (WINE,)], "bounds": [(), (WINE,)], "staged_errors": [(WINE,)], "predict": [(WINE[:3],)],
+    "gof": [("lipsitz", 3)], "wild_bootstrap": [("temp = 0",)],
+}  # fmt: skip
+#: Elsewhere tested, or no question: pages, files, further fits.
+LEFT_OUT = {"plot", "report", "save", "update", "with_vcov", "at", "more", "summary", "sentence", "power", "conformal"}
+#: Of rows, groups, curves and matrices, as docs/design.md says.
+PLAIN = {
+    "augment", "margins", "simulate", "ranef", "profile", "reliability", "rounds", "staged_errors", "vcov", "predict",
+    "replicates", "trace",
+}  # fmt: skip
+
+
+def tables(name: str) -> Iterator[tuple[str, Any]]:
+    """Every frame that a fit gives by a property or a call, and those inside of what it gives."""
+    fit = FITS[name]
+    for one in sorted(set(dir(fit)) - LEFT_OUT):
+        if one.startswith("_"):
+            continue
+        for arguments in [(SMALLER[name],)] if (one, name) == ("anova", "pooled") else ARGUMENTS.get(one, [()]):
+            try:
+                found = getattr(fit, one)
+                found = found(*arguments) if inspect.ismethod(found) else found
+            except (OptionError, DataError):  # it has no such answer, and says so
+                continue
+            yield from ((f"{one}.{part}".rstrip("."), value) for part, value in _inside(found))
+
+
+def _inside(found: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(found, pd.DataFrame) or hasattr(found, "tidy"):
+        yield "", found
+    if not isinstance(found, pd.DataFrame):
+        yield from (
+            (k, v) for k, v in getattr(found, "__dict__", {}).items() if isinstance(v, pd.DataFrame) and k == "table"
+        )
+    if hasattr(found, "largest"):
+        yield "largest", found.largest()
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.OrdstatWarning")
+@pytest.mark.parametrize("name", FITS)
+def test_every_table_of_a_fit(name: str) -> None:
+    seen = set()
+    for where, table in tables(name):
+        if where.split(".")[0] in PLAIN:
+            continue
+        assert hasattr(table, "tidy"), f"{where} of {name} is a {type(table).__name__}"
+        tidy = table.tidy()
+        assert not set(NAMES) & set(tidy.columns), f"{where}.tidy() has {list(tidy.columns)}"
+        assert isinstance(tidy.index, pd.RangeIndex) and not {"index", "level_0"} & set(tidy.columns)
+        seen.add(where)
+    assert seen >= {"tidy"} if name != "ordinal-bagging" else {"errors", "confusion", "out_of_bag_errors"}
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.OrdstatWarning")
+def test_a_name_is_of_one_kind_of_number_in_all_tables() -> None:
+    """p-values within [0, 1], errors not negative, limits around what they are limits of, whatever the table."""
+    for name in FITS:
+        for where, table in tables(name):
+            if where.split(".")[0] in PLAIN:
+                continue
+            tidy = table.tidy()
+            for column in {"p_value", "std_error", "df", "den_df"} & set(tidy):
+                values = pd.to_numeric(tidy[column]).dropna()
+                assert (values >= 0.0).all() and (column != "p_value" or (values <= 1.0).all()), (name, where, column)
+            if {"estimate", "conf_low", "conf_high"} <= set(tidy) and not where.startswith("bootstrap"):
+                both = tidy[["conf_low", "estimate", "conf_high"]].dropna().to_numpy(dtype=float)
+                assert (np.diff(both, axis=1) >= -1e-9).all(), (name, where)
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.OrdstatWarning")
+@pytest.mark.parametrize("name", ["clm", "clustered", "mixed", "survey", "pooled"])
+def test_models_compared(name: str) -> None:
+    tidy = FITS[name].anova(SMALLER[name]).tidy()
+    assert {"statistic", "df", "p_value"} <= set(tidy) and not set(NAMES) & set(tidy)
+
+
+def test_descriptions() -> None:
+    found = describe_ordinal(WINE, ["rating"], by="temp")
+    assert {"std_error", "conf_low", "conf_high"} <= set(found.ridits.tidy()) & set(found.mann_whitney.tidy())
