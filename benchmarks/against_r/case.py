@@ -141,10 +141,18 @@ class Case:
 
     def followed(self, place: int, value: float) -> float:
         """As `held`, by NumPy, which comes from our maximum in small steps."""
-        n_effects = self.ours.numbers["profile"].size // 2
+        return 2.0 * (self.ours.number("loglik") - self.rows.followed(self.estimates, self._first + place, value))
+
+    def at_ours(self, place: int, value: float) -> float:
+        """As `held`, by NumPy at the point that ours has with the effect held; infinite where there is none."""
+        point = ordstat_side.profile_point(self.fit, self._first + place, value)
+        return np.inf if point is None else 2.0 * (self.ours.number("loglik") - self.rows.loglik(point))
+
+    @property
+    def _first(self) -> int:
+        """Place of the first location effect among the estimates."""
         n_lambda = int(self.spec.link in FLEXIBLE)
-        first = self.estimates.size - n_effects - n_lambda
-        return 2.0 * (self.ours.number("loglik") - self.rows.followed(self.estimates, first + place, value))
+        return self.estimates.size - self.ours.numbers["profile"].size // 2 - n_lambda
 
 
 def _stretch(lam: float, value: float) -> float:

@@ -13,6 +13,7 @@ from benchmarks.against_r.session import Answer
 from benchmarks.against_r.specs import Spec
 from ordstat import ordfit
 from ordstat.exceptions import OrdstatError
+from ordstat.solvers.likelihood.profile import ProfileLikelihood
 
 #: What `anova` calls R's type III, where that is balanced and where it is that of older versions of ordinal.
 TYPE_III = {True: "III", False: "baseline"}
@@ -95,6 +96,20 @@ def _refits(name: str) -> Callable[[Answer, Any, bool], None]:
             found.words[f"{name}.notes"] = "; ".join(tests.attrs["notes"])
 
     return table
+
+
+def profile_point(fit: Any, place: int, value: float) -> np.ndarray | None:
+    """The estimates with one parameter held at a value, at the highest maximum that the profile finds."""
+    profile = fit.fit.likelihood.profile()
+    if not isinstance(profile, ProfileLikelihood):
+        return None
+    a = profile._functional(place)
+    found = [profile._held(a, profile.top, value), profile._elsewhere(a, value, -np.inf)]
+    points = [point for point in found if point is not None]
+    if not points:
+        return None
+    x = max(points, key=lambda point: point.at.loglik).x
+    return np.array([profile._functional(one) @ x for one in range(x.size)])
 
 
 def _table(found: Answer, name: str, tests: pd.DataFrame, statistic: str) -> None:

@@ -76,7 +76,10 @@ def miscomputed(case: Case, check: Check) -> bool:
 
 
 def beyond_our_lambda(case: Case, check: Check) -> bool:
-    """R's lambda is beyond ours, which has no end; NumPy finds nothing higher at ours, and more further out."""
+    """R's lambda is beyond ours, which has no end; NumPy finds nothing higher at ours, and more further out.
+
+    More than R's log-likelihood, or than that of R's estimates, where R has computed it wrongly.
+    """
     if check.kind != NO_END or case.spec.link not in FLEXIBLE or has_end(case.ours):
         return False
     ours, theirs = (side.numbers["estimates"][-1] for side in (case.ours, case.theirs))
@@ -86,7 +89,8 @@ def beyond_our_lambda(case: Case, check: Check) -> bool:
     if case.highest_at_lambda(ours) > case.ours.number("loglik") + ABOVE:
         return False
     beyond = (case.highest_at_lambda(value) for value in (2.0 * theirs - ours, np.copysign(np.inf, theirs)))
-    return any(higher > case.theirs.number("loglik") for higher in beyond)
+    theirs_really = min(case.theirs.number("loglik"), case.loglik_of_theirs())
+    return any(higher > theirs_really for higher in beyond)
 
 
 def further_on_the_way(case: Case | Heights, check: Check) -> bool:
@@ -266,8 +270,9 @@ def profile_refused(case: Case, check: Check) -> bool:
 def profile_off(case: Case, check: Check) -> bool:
     """With an effect held at our limit, the deviance is the quantile, wherever there is a fit with it.
 
-    R's own deviance, or, where R's fit with the effect held is a lower maximum (of a cauchit, say), NumPy's. Where ours
-    has no limit, as the likelihood levels off, R's own deviance at R's limit is less than the quantile.
+    R's own deviance, or, where R's fit with the effect held is a lower maximum (of a cauchit, say), the least that NumPy
+    has: from our maximum in small steps, or at the point that ours has with the effect held. Where ours has no limit, as
+    the likelihood levels off, R's own deviance at R's limit is less than the quantile.
     """
     if check.kind != "profile" or "profile" not in case.ours.numbers or case.fit.fit.aliased.any():
         return False
@@ -291,7 +296,8 @@ def _above_quantile(case: Case, limits: np.ndarray, asked: np.ndarray) -> list[f
         value = float(limits[place, side])
         above = case.held(int(place), value) - quantile
         if not above < _DEVIANCE:  # above it, or R has no fit
-            above = float(np.fmin(above, case.followed(int(place), value) - quantile))
+            others = case.followed(int(place), value), case.at_ours(int(place), value)
+            above = float(np.fmin.reduce([above, *(other - quantile for other in others)]))
         if np.isfinite(above):
             found.append(above)
     return found

@@ -123,7 +123,7 @@ def test_a_likelihood_that_is_not_that_of_the_estimates_is_when_theirs_is_no_hig
     assert (found and found.name) == name
 
 
-def beyond(answer, here, further, lam=-13.0, limit=-1.0):
+def beyond(answer, here, further, lam=-13.0, limit=-1.0, exact=np.inf):
     """What is said of a likelihood of R above ours, where ours holds lambda at -8 and R has gone on."""
     ended = np.append(answer.numbers["estimates"][:-1], -8.0)
     mine = Answer(answer.numbers | {"estimates": ended, "reached": np.zeros(1)}, {})
@@ -131,7 +131,7 @@ def beyond(answer, here, further, lam=-13.0, limit=-1.0):
     other = theirs(mine, estimates=theirs_at, loglik=answer.numbers["loglik"] + 0.1)
     (check,) = [check for check in compare(mine, other) if check.kind == NO_END]
     heights = {-8.0: here, 2.0 * lam + 8.0: further, -np.inf: limit}
-    case = case_of(mine, other)
+    case = case_of(mine, other, answer.number("loglik") + exact)
     case.spec = replace(case.spec, link="log-gamma")
     case.highest_at_lambda = lambda value: answer.number("loglik") + heights[value]
     found = explanation(case, check)
@@ -145,6 +145,7 @@ def test_lambda_without_end_is_excused_where_nothing_is_higher_at_ours(answer):
     assert beyond(answer, here=0.0, further=0.09, limit=0.11) == "lambda without end"
     assert beyond(answer, here=0.01, further=0.09, limit=0.11) is None
     assert beyond(answer, here=0.0, further=0.11, lam=-7.0) is None  # R's is one that ours has passed
+    assert beyond(answer, here=0.0, further=0.09, exact=0.08) == "lambda without end"  # R's is really lower
 
 
 def on_a_way(answer, limit, **words):
@@ -190,7 +191,7 @@ def profiled(answer, deviance, moved, last=3.0, followed=np.inf):
         fit=SimpleNamespace(aliased=np.zeros(1, dtype=bool), confounded=(), separation=None, n_lambda=0)
     )
     case.held = lambda place, value: deviance if (place, value) == (1, asked) else 5.0
-    case.followed = lambda place, value: followed
+    case.followed, case.at_ours = (lambda place, value: followed), (lambda place, value: np.inf)
     case.mended = lambda kind, mends: None
     found = explanation(case, check)
     return found and found.name

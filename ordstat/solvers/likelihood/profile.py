@@ -35,6 +35,8 @@ _ROOT = 1e-10
 #: The log-likelihood is flat where this many doublings of the distance lower it by less than _FLAT, _FAR times as far
 #: from the estimate as that is from 0.
 _FLAT, _FLAT_DOUBLINGS, _FAR = 1e-6, 4, 100.0
+#: Share of a fall that slopes and steps explain at least, where it is one of the likelihood.
+_LEVEL = 1e-2
 #: A fall of the log-likelihood that matters to no interval.
 _HARDLY = 1e-3
 #: A limit is sought further out so often, where another maximum is higher there by more than this.
@@ -287,7 +289,7 @@ class ProfileLikelihood:
     def _traced(self, a: FloatArray, direction: int, drop: float, inner: Point) -> tuple[float, str]:
         """The end by following the profile outwards, from some point of it, until it has fallen far enough."""
         target = self.top.at.loglik - 0.5 * drop
-        flat, failures, centre = 0, 0, float(a @ self.top.x)
+        flat, failures, centre, before = 0, 0, float(a @ self.top.x), inner
         wald = math.sqrt(drop * max(float(a @ inner.solve(a)), 0.0))
         width = 0.5 * (min(wald, float(np.linalg.norm(a))) if self.separation is not None or inner.damping else wald)
         for _ in range(_MAX_DOUBLINGS):
@@ -299,14 +301,25 @@ class ProfileLikelihood:
                     return direction * math.inf, FLAT if flat else EDGE
                 width *= 0.25
                 continue
+            if outer.at.loglik <= target and self._level(a, before, inner, target):
+                return direction * math.inf, FLAT
             if outer.at.loglik <= target:
                 found = self._between(a, inner, outer, target)
                 return (direction * math.inf, EDGE) if found is None else (found, "")
             flat = flat + 1 if inner.at.loglik - outer.at.loglik < _FLAT else 0
             if flat >= _FLAT_DOUBLINGS and abs(value - centre) > _FAR * (abs(centre) + float(np.linalg.norm(a))):
                 return direction * math.inf, FLAT
-            inner, width = outer, 2.0 * width
+            before, inner, width = inner, outer, 2.0 * width
         return direction * math.inf, FLAT
+
+    def _level(self, a: FloatArray, before: Point, point: Point, target: float) -> bool:
+        """Whether the profile has levelled off at a point: what falls beyond it are the digits, not the likelihood.
+
+        Neither the last step to it nor its slope, over all the way from the estimate, explain any part of the fall.
+        """
+        gap, fallen = point.at.loglik - target, before.at.loglik - point.at.loglik
+        slope = abs(float(a @ point.score)) / float(a @ a) * abs(float(a @ (point.x - self.top.x)))
+        return before is not point and max(slope, fallen) < _LEVEL * gap
 
     def _between(self, a: FloatArray, inner: Point, outer: Point, target: float) -> float | None:
         """The root between two points of the profile, by the secant rule on the root of the deviance [Illinois].
