@@ -270,9 +270,9 @@ def profile_refused(case: Case, check: Check) -> bool:
 def profile_off(case: Case, check: Check) -> bool:
     """With an effect held at our limit, the deviance is the quantile, wherever there is a fit with it.
 
-    R's own deviance, or, where R's fit with the effect held is a lower maximum (of a cauchit, say), the least that NumPy
-    has: from our maximum in small steps, or at the point that ours has with the effect held. Where ours has no limit, as
-    the likelihood levels off, R's own deviance at R's limit is less than the quantile.
+    R's own deviance, or, where R's fit with the effect held is a lower maximum (of a cauchit, say), the least that
+    NumPy has: from our maximum in small steps, or at the point that ours has with the effect held. Where ours has no
+    limit, as the likelihood levels off, R's own deviance at R's limit is less than the quantile.
     """
     if check.kind != "profile" or "profile" not in case.ours.numbers or case.fit.fit.aliased.any():
         return False

@@ -35,19 +35,18 @@ class NumberCoding:
         """The number of columns; `full` is ignored."""
         return 1 if self.width is None else self.width
 
-    @property
-    def count_alone(self) -> int:
+    def count_alone(self, full: bool) -> int:
         """The number of columns of a term of this factor alone."""
-        return self.count(False)
+        return self.count(full)
 
     @property
     def categories(self) -> int:
         """0: codes are numbers."""
         return 0
 
-    def alone(self, value: Value) -> list[Named]:
+    def alone(self, value: Value, full: bool) -> list[Named]:
         """The columns of a term of this factor alone."""
-        return self.columns(value, False)
+        return self.columns(value, full)
 
     def columns(self, value: Value, full: bool) -> list[Named]:
         """The columns; `full` is ignored."""
@@ -87,20 +86,19 @@ class FactorCoding:
         """The number of columns."""
         return len(self.levels) if full else len(self.suffixes)
 
-    @property
-    def count_alone(self) -> int:
+    def count_alone(self, full: bool) -> int:
         """The number of columns of a term of this factor alone."""
-        return 1 if self.whole else len(self.suffixes)
+        return 1 if self.whole else self.count(full)
 
     @property
     def categories(self) -> int:
         """How many levels without an order a column of codes has; 0 where the codes are numbers as any."""
         return len(self.levels) if self.whole and not self.ordered and len(self.levels) > 2 else 0
 
-    def alone(self, value: Value) -> list[Named]:
+    def alone(self, value: Value, full: bool) -> list[Named]:
         """The columns of a term of this factor alone: the codes if they are to be `whole`, NaN where missing."""
         if not self.whole:
-            return self.columns(value, False)
+            return self.columns(value, full)
         codes = recode(value, self.levels, self.label)
         return [(self.label, np.where(codes < 0, np.nan, codes))]
 
@@ -175,7 +173,7 @@ def term_columns(
     """Columns of one term: products of its factors' columns, the first factor varying fastest."""
     if len(term.factors) == 1:
         key = term.factors[0].key
-        return codings[key].alone(values[key])
+        return codings[key].alone(values[key], full[0])
     blocks = [
         codings[factor.key].columns(values[factor.key], flag) for factor, flag in zip(term.factors, full, strict=True)
     ]
@@ -192,7 +190,7 @@ def _check_size(terms: Sequence[Term], fulls: Sequence[Sequence[bool]], codings:
     sizes = [
         prod(codings[factor.key].count(flag) for factor, flag in zip(term.factors, full, strict=True))
         if len(term.factors) > 1
-        else codings[term.factors[0].key].count_alone
+        else codings[term.factors[0].key].count_alone(full[0])
         for term, full in zip(terms, fulls, strict=True)
     ]
     if sum(sizes) > MAX_COLUMNS:
@@ -209,7 +207,7 @@ def column_categories(part: Part, codings: Mapping[str, Coding]) -> IntArray | N
     for term, full in zip(part.terms, full_codings(part.terms), strict=True):
         alone = codings[term.factors[0].key]
         if len(term.factors) == 1:
-            found += [alone.categories] * alone.count_alone
+            found += [alone.categories] * alone.count_alone(full[0])
         else:
             flags = zip(term.factors, full, strict=True)
             found += [0] * prod(codings[factor.key].count(flag) for factor, flag in flags)

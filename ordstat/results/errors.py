@@ -20,6 +20,7 @@ from ..progress import reporter
 from .evaluation import crossvalidate
 from .fitted import FittedRanker, check_weights_go_with
 from .limits import fold_limits, new_limits
+from .own_rows import are_own
 from .report.noted import NotedFrame
 
 
@@ -288,8 +289,9 @@ def error_bounds(
     if cv is not None:
         limits[f"{cv}-fold cv"] = fold_limits(fit, cv, delta, seed)
     told = [f"{100 * (1 - delta):g} % bounds, each by itself, over the draw of independent rows."]
+    if newdata is not None and are_own(fit.design, newdata):
+        told.append("The rows of newdata are among those of the fit: their bounds do not hold. Give others, or cv=5.")
     if cv is not None:
-        no_proof = "that the fit to all rows is no worse is expected, not proven"
         no_proof = "that the fit to all rows is no worse is expected, not proven"
         told.append(f"{cv}-fold cv: of the fits to all rows but a fold; {no_proof}.")
     return _bound_frame(found, limits, told)

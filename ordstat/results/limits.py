@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,9 @@ from ..assess.bounds import DRAWN, Bound, dependence
 from ..assess.errors import Predictions
 from ..assess.intervals import averaged, holdout_limits
 from ..checks import generator
-from ..exceptions import DataWarning, OptionError
+from ..exceptions import OptionError
 from .evaluation import crossvalidate
 from .fitted import FittedRanker
-from .own_rows import are_own
 
 
 def new_limits(fit: FittedRanker, newdata: Any, weights: Any, delta: float) -> tuple[Bound, ...]:
@@ -35,13 +33,6 @@ def new_limits(fit: FittedRanker, newdata: Any, weights: Any, delta: float) -> t
         Weights that are not whole numbers.
     """
     p = fit.new_predictions(newdata, weights)
-    if are_own(fit.design, newdata):
-        warnings.warn(
-            "the rows of newdata are among those of the fit, so their bounds do not hold: they are for rows that the "
-            "fit has not seen. Give others, or cv=5.",
-            DataWarning,
-            stacklevel=3,
-        )
     if not np.array_equal(p.weights, np.rint(p.weights)):
         raise OptionError("weights of newdata must be whole numbers of rows for a limit to hold.")
     return _limits(fit, p, delta)

@@ -54,6 +54,7 @@ OTHER = {
     "link": "probit",
     "loss": "squared_hinge",
     ("ordboost", "loss"): "logistic",
+    "parallel": False,
     "margin": 0.5,
     "max_depth": 1,
     "max_iter": 1,
@@ -105,6 +106,7 @@ BESIDE = {
     ("kernel-clm", "max_iter"): {"penalty": 0.1, "kernel": "perceptron"},  # a search ends near the maximum
     **{("kernel-clm", option): {"penalty": "cv"} for option in ("folds", "n_jobs")},
     **{("ordboost", option): {"depth": 2} for option in option_names(METHODS["ordboost"]) if option != "depth"},
+    ("ordboost", "parallel"): {"depth": 2, "loss": "logistic"},
     **{(name, "n_jobs"): {} for name, entry in METHODS.items() if issubclass(entry.method, TreeMethod)},
     # Costs place the thresholds alone, and differ where ranks are wrong by more than one.
     ("rankboost-or", "cost"): {"rounds": 5},

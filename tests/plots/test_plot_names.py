@@ -43,7 +43,7 @@ LIKELIHOOD = {
         ("redsvm", {"C": "cv", "kernel": "linear"}, {*THRESHOLDS, "selection", "boundaries"}),
         ("redsvm", {"calibrate": True}, {*THRESHOLDS, "reliability", "boundaries"}),
         ("orboost-all", {"rounds": 5}, {*THRESHOLDS, "rounds", "boundaries"}),
-        ("ordboost", {"rounds": 5, "depth": 2}, {*NO_NORM, "rounds", "boundaries", "reliability"}),
+        ("ordboost", {"rounds": 5, "depth": 2}, {*NO_NORM, "rounds", "boundaries", "reliability", "shapley"}),
         ("kernel-clm", {}, {*NO_NORM, "boundaries", "reliability"}),
         ("rps-forest", {"trees": 5}, {*NO_NORM, "boundaries", "reliability"}),
         ("bagging", {"rounds": 5}, {"boundaries", "reliability", "rounds", "tree"}),

@@ -1,5 +1,6 @@
 """The summary of one screen, its sections, and what `print` shows."""
 
+import re
 import warnings
 from pathlib import Path
 
@@ -45,9 +46,11 @@ def fitted(name):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_text(name):
-    """As it was looked at; numbers are held elsewhere."""
+    """As it was looked at; numbers are held elsewhere, and those of gradients are rounding."""
     expected = (GOLDEN / f"{name}.txt").read_text()
-    assert f"{fitted(name).summary()}\n\n{fitted(name)}\n" == expected
+    texts = [f"{fitted(name).summary()}\n\n{fitted(name)}\n", expected]
+    found, expected = (re.sub(r"(?<=gradient\| )\d\.\de-\d+", "0", text) for text in texts)
+    assert found == expected
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -23,7 +23,7 @@ from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows, Sample
 from ..evaluation import LikelihoodMethod, ProbabilityRule
 from ..fitted import FittedRanker
-from ..report.warnings import Alert, likelihood_alerts, limits_of, without_end
+from ..report.warnings import Alert, forgotten_counts, likelihood_alerts, limits_of, without_end
 from ..target import Target
 from .mixed.new_groups import (
     FOLDS,
@@ -425,15 +425,13 @@ class FittedLikelihood(FittedRanker):
 
     def alerts(self) -> list[Alert]:
         """Warnings about the fit: (category, message)."""
-        own = likelihood_alerts(self.fit, self.parameters)
-        return [*super().alerts(), *own, *self._balance_alerts(), *self._covariance_alerts(), *self._crossing_alerts()]
-
-    def _balance_alerts(self) -> list[Alert]:
-        """That effects are all zero, as in a table whose counts were forgotten."""
-        sample = self.design.sample
-        flat = abs(self.loglik - self.fit.null_loglik) <= 1e-9 * sample.n and self.fit.edf >= len(self.levels)
-        counts = _counts_beside(self.design) if flat and sample.weights is None else []
-        return [(DataWarning, _BALANCED.format(counts[0]))] if counts else []
+        own = [*likelihood_alerts(self.fit, self.parameters), *forgotten_counts(self.design, self.fit)]
+        return [
+            *super().alerts(),
+            *own,
+            *self._covariance_alerts(),
+            *self._crossing_alerts(),
+        ]
 
     def _covariance_alerts(self) -> list[Alert]:
         """That there is no CR2 covariance beside infinite estimates."""
@@ -453,15 +451,6 @@ class FittedLikelihood(FittedRanker):
         return [(DataWarning, f"{text} crossing='prevent' fits with thresholds in order all over the data.")]
 
 
-def _counts_beside(design: Any) -> list[Any]:
-    """Columns of whole numbers, 0 or more, that the formula does not use."""
-    if not isinstance(design.data, pd.DataFrame):
-        return []
-    used = {design.response, *(design.spec.columns or ())}
-    others = design.data.drop(columns=[name for name in design.data.columns if name in used])
-    return [name for name, own in others.items() if own.dtype.kind in "iu" and own.min() >= 0 and own.nunique() > 1]
-
-
 def square_frame(matrix: FloatArray, names: list[str]) -> pd.DataFrame:
     """A matrix with the same names on both sides, which are made an index once."""
     index = pd.Index(names)
@@ -473,10 +462,6 @@ def of_errors(r: FittedLikelihood) -> tuple[str, ...]:
     return (f"Standard errors: {r.own_covariance.words}.", *without_end(r.fit, r.parameters))
 
 
-_BALANCED = (
-    "all effects are zero: every level is as frequent in all combinations of the variables. If column {0!r} tells how "
-    "many rows each row stands for, say weights={0!r}."
-)
 _NO_CR2 = (
     "a CR2 covariance is not defined where estimates are infinite, so that there are no standard errors: use "
     "{'cluster': ...} without a type, which has those of the finite ones."

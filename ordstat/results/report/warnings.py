@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from ..._typing import BoolArray, FloatArray
 from ...exceptions import ConvergenceWarning, DataWarning, OrdstatWarning, SeparationWarning
@@ -27,6 +28,12 @@ _NAMED = 5
 
 #: A warning category and its message.
 Alert = tuple[type[OrdstatWarning], str]
+
+
+_BALANCED = (
+    "all effects are zero: every level is as frequent in all combinations of the variables. If column {0!r} tells how "
+    "many rows each row stands for, say weights={0!r}."
+)
 
 
 def alerts(design: Design, fit: Fit) -> Iterator[Alert]:
@@ -135,6 +142,21 @@ def _lambda_at_end(fit: LikelihoodFit) -> str:
         f"the values that are searched. Fix lambda, as in link=({link!r}, {1.0 if link == 'aranda-ordaz' else 0.5}), "
         "or choose another link."
     )
+
+
+def forgotten_counts(design: Design, fit: LikelihoodFit) -> Iterator[Alert]:
+    """That effects are all zero, as of a table with one row for each combination, whose counts were forgotten."""
+    sample, data = design.sample, design.data
+    flat = abs(fit.loglik - fit.null_loglik) <= 1e-9 * sample.n and fit.edf >= sample.n_levels
+    if not flat or sample.weights is not None or not isinstance(data, pd.DataFrame):
+        return
+    used = [name for name in data.columns if name in {design.response, *(design.spec.columns or ())}]
+    if data.duplicated(used).any():
+        return
+    others = data.drop(columns=used)
+    counts = [name for name, own in others.items() if own.dtype.kind in "iu" and own.min() >= 0 and own.nunique() > 1]
+    if counts:
+        yield DataWarning, _BALANCED.format(counts[0])
 
 
 def limits_of(fit: LikelihoodFit, estimates: Any) -> FloatArray:

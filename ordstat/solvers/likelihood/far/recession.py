@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class RecessionCone:
         (c, B) rows of what else must not fall, such as the order of thresholds, and does along a direction (B,).
     """
 
-    slack: csr_array
+    slack: Any
     rows: IntArray
     held: FloatArray
     broken_by: Callable[[FloatArray], FloatArray] | None = None
