@@ -30,6 +30,8 @@ _NAMED = 5
 Alert = tuple[type[OrdstatWarning], str]
 
 
+#: What columns of counts are called.
+_COUNTS = {"count", "counts", "freq", "freqs", "frequency", "n", "nobs", "w", "weight", "weights", "wt"}
 _BALANCED = (
     "all effects are zero: every level is as frequent in all combinations of the variables. If column {0!r} tells how "
     "many rows each row stands for, say weights={0!r}."
@@ -150,11 +152,9 @@ def forgotten_counts(design: Design, fit: LikelihoodFit) -> Iterator[Alert]:
     flat = abs(fit.loglik - fit.null_loglik) <= 1e-9 * sample.n and fit.edf >= sample.n_levels
     if not flat or sample.weights is not None or not isinstance(data, pd.DataFrame):
         return
-    used = [name for name in data.columns if name in {design.response, *(design.spec.columns or ())}]
-    if data.duplicated(used).any():
-        return
-    others = data.drop(columns=used)
-    counts = [name for name, own in others.items() if own.dtype.kind in "iu" and own.min() >= 0 and own.nunique() > 1]
+    used = {design.response, *(design.spec.columns or ())}
+    named = [name for name in data.columns if str(name).lower() in _COUNTS and name not in used]
+    counts = [name for name in named if data[name].dtype.kind in "iu" and data[name].nunique() > 1]
     if counts:
         yield DataWarning, _BALANCED.format(counts[0])
 
