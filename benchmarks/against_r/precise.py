@@ -62,12 +62,14 @@ def _product(columns: np.ndarray, parameters: list[mp.mpf]) -> mp.mpf:
 
 def _upper_tail(link: str, shape: mp.mpf = 1) -> Callable[[mp.mpf], mp.mpf]:
     """1 - F of a link with a parameter, as `exact.tails`, or of the logit, which is Aranda-Ordaz at 1."""
-    if link in ("logit", "aranda-ordaz"):
-        inside: Callable[[mp.mpf], mp.mpf] = lambda x: mp.power(1 + shape * mp.exp(x), -1 / shape)  # noqa: E731
-    elif shape == 0:
-        inside = lambda x: mp.ncdf(-x)  # noqa: E731
-    else:
+
+    def inside(x: mp.mpf) -> mp.mpf:
+        if link in ("logit", "aranda-ordaz"):
+            return mp.power(1 + shape * mp.exp(x), -1 / shape)
+        if shape == 0:
+            return mp.ncdf(-x)
         k = shape**-2
-        ends = (lambda x: (k * mp.exp(shape * x), mp.inf)) if shape > 0 else (lambda x: (0, k * mp.exp(shape * x)))
-        inside = lambda x: mp.gammainc(k, *ends(x), regularized=True)  # noqa: E731
+        at = k * mp.exp(shape * x)
+        return mp.gammainc(k, at, mp.inf, regularized=True) if shape > 0 else mp.gammainc(k, 0, at, regularized=True)
+
     return lambda x: mp.mpf(x < 0) if mp.isinf(x) else inside(x)

@@ -1,9 +1,11 @@
-"""A problem for every method of the registry; names of one value are one."""
+"""A problem for every method string of the registry."""
 
 import pytest
-from problems import DISTINCT, Problem
+from problems import Problem
+
+from ordstat.methods import METHODS
 
 
-@pytest.fixture(params=DISTINCT)
+@pytest.fixture(params=list(METHODS))
 def problem(request: pytest.FixtureRequest) -> Problem:
     return Problem.of(request.param)

@@ -9,15 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ordstat import RPSForest, ordfit
+from ordstat import ordfit
 from ordstat.methods import METHODS
 from ordstat.registry import resolve
 
 FORMULA = "y ~ x1 + x2 + g"
 N = 60
-
-#: The first names of all values: another name of the same value is the same call.
-DISTINCT = list({resolve(name): name for name in reversed(METHODS)}.values())[::-1]
 
 
 @cache
@@ -41,9 +38,8 @@ def latent_frame(n_levels: int, seed: int = 0) -> pd.DataFrame:
 
 #: Options of methods whose usual ones take seconds.
 LIGHT: dict[str, dict[str, Any]] = {
-    **{name: {"members": ("logit", RPSForest(trees=30))} for name in ("blend", "auto")},
+    **{name: {"members": ("logit", "rps-forest")} for name in ("blend", "auto")},
     "rps-forest": {"trees": 30},
-    "ordboost": {"depth": 2},
 }
 
 

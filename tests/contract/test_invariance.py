@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from problems import (
     FORMULA,
-    LIGHT,
     RANDOM,
     TREES_ON_K,
     Problem,
@@ -202,10 +201,10 @@ def test_formula_and_estimator_agree(problem):
     from ordstat.design.build import build
 
     # Contrasts that are asked for are columns of numbers to every method, as those of arrays are.
-    asked, light = {"contrasts": {"g": "treatment"}}, LIGHT.get(problem.name, {})
+    asked = {"contrasts": {"g": "treatment"}}
     design = build(FORMULA, problem.frame, **asked)
-    fit = ordfit(FORMULA, problem.frame, problem.name, **asked, **light)
-    model = OrdinalClassifier(problem.name, **light).fit(design.sample.X, problem.frame["y"])
+    fit = ordfit(FORMULA, problem.frame, problem.name, **asked)
+    model = OrdinalClassifier(problem.name).fit(design.sample.X, problem.frame["y"])
     assert model.predict(design.sample.X).tolist() == fit.predict().tolist()
     if score_type(fit) == "votes":
         assert not hasattr(model, "thresholds_")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from problems import DISTINCT, FORMULA, Problem, fitted, score_type, scores, thresholds
+from problems import FORMULA, Problem, fitted, score_type, scores, thresholds
 
 import ordstat
 from ordstat import DataError, OptionError, ordfit
@@ -91,13 +91,12 @@ OTHER = {
 #: Options, of all methods or one, that matter only beside another one.
 BESIDE = {
     ("rank-svm", "cost"): {"kernel": "linear", "loss": "squared_hinge"},  # where boundaries depend on it
-    "folds": {"C": (0.1, 1.0)},
-    "n_jobs": {"C": (0.1, 1.0)},
+    "folds": {"C": "cv"},
+    "n_jobs": {"C": "cv"},
     "loss": {"kernel": "linear"},
     "patience": {"validation": 0.3},
     ("rps-forest", "n_jobs"): {},
     **{(name, "n_jobs"): {} for name in ("blend", "auto")},  # of the usual members
-    ("adaboost-or", "base"): {"rounds": 10},
     **{(name, "folds"): {"average": "stacked", "members": ("logit", "cart")} for name in ("blend", "auto")},
     **{(name, option): {"members": ("logit", "cart")} for name in ("blend", "auto") for option in ("average", "cost")},
     ("auto", "time"): {"members": ("logit", "rps-forest")},
@@ -105,18 +104,12 @@ BESIDE = {
     **{("rps-forest", option): {"min_leaf": 5} for option in ("column_share", "cost", "trees")},
     ("kernel-clm", "max_iter"): {"penalty": 0.1, "kernel": "perceptron"},  # a search ends near the maximum
     **{("kernel-clm", option): {"penalty": "cv"} for option in ("folds", "n_jobs")},
-    **{("ordboost", option): {"depth": 2} for option in option_names(METHODS["ordboost"]) if option != "depth"},
-    ("ordboost", "parallel"): {"depth": 2, "loss": "logistic"},
+    **{("ordboost", option): {} for option in ("folds", "loss", "n_jobs", "patience")},
+    ("ordboost", "parallel"): {"loss": "logistic"},
     **{(name, "n_jobs"): {} for name, entry in METHODS.items() if issubclass(entry.method, TreeMethod)},
     # Costs place the thresholds alone, and differ where ranks are wrong by more than one.
     ("rankboost-or", "cost"): {"rounds": 5},
 }
-
-
-@pytest.fixture(params=list(METHODS))
-def problem(request):
-    """Of every name: messages tell it."""
-    return Problem.of(request.param)
 
 
 def another(name, option):
@@ -146,12 +139,6 @@ def test_every_method_is_registered():
     files = {path.stem for path in Path(ordstat.methods.__path__[0]).glob("*.py")}
     made = {kind for file in files if not file.startswith(("__", "base")) for kind in _methods_of(file)}
     assert made == {entry.method for entry in METHODS.values()}
-
-
-def test_names_of_one_value():
-    """What the contract holds one of them to, it holds the other to."""
-    assert set(METHODS) - set(DISTINCT) == {"logit", "osvm"}
-    assert resolve("logit") == resolve("clm") and resolve("osvm") == resolve("redsvm")
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -193,7 +193,7 @@ MEASURED = {
     "kernel-cusum": (1000, 4, {"kernel": "gaussian"}),
     "reduction": (120, 120, {}),
     "red-c45": (100, 100, {}),
-    "red-hgb": (70, 70, {}),
+    "red-hgb": (100, 100, {}),
     "frank-hall": (2000, 60, {}),
     "red-logistic": (20000, 5, {}),
     "onn": (20000, 5, {"max_iter": 20}),

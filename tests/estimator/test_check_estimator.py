@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from light import light
 from sklearn.datasets import make_blobs
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -13,9 +12,17 @@ from ordstat.methods import METHODS
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
+#: Options of methods whose usual ones take seconds.
+LIGHT = {
+    **{name: {"members": ("logit", "cart")} for name in ("blend", "auto")},
+    "rps-forest": {"trees": 30},
+    "ordboost": {"max_rounds": 300},
+}
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_scikit_learn_checks(method):
-    outcomes = check_estimator(light(method), on_skip=None, on_fail=None)
+    outcomes = check_estimator(OrdinalClassifier(method, **LIGHT.get(method, {})), on_skip=None, on_fail=None)
     amiss = {o["check_name"]: repr(o["exception"]) for o in outcomes if o["status"] != "passed"}
     assert set(amiss) <= {"check_array_api_input"}, amiss  # skipped unless SCIPY_ARRAY_API is set
     assert len(outcomes) > 50

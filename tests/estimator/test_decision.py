@@ -5,7 +5,6 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 import pytest
-from light import light
 from scipy.special import expit, logit
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.feature_selection import RFE, RFECV, SelectFromModel
@@ -54,7 +53,7 @@ def codes(n_levels: int) -> np.ndarray:
 
 @lru_cache
 def fitted(method: str, n_levels: int, **options) -> OrdinalClassifier:
-    return light(method, **options).fit(rows(), codes(n_levels))
+    return OrdinalClassifier(method, **options).fit(rows(), codes(n_levels))
 
 
 @pytest.mark.parametrize("method", METHODS)

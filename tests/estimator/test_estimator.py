@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from light import light
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
@@ -144,7 +143,7 @@ def test_probabilities_follow_the_sorted_classes(X, strings):
 @pytest.fixture(scope="module")
 def references(X, codes):
     """A fit of each method to whole numbers as an array, made when it is asked for."""
-    return cache(lambda method: light(method).fit(np.round(10 * X), codes))
+    return cache(lambda method: OrdinalClassifier(method).fit(np.round(10 * X), codes))
 
 
 @pytest.mark.parametrize("method", MANY)
@@ -159,7 +158,7 @@ def test_kinds_of_x_agree(X, codes, references, method, kind):
         "fortran": lambda: np.asfortranarray(whole),
         "objects": lambda: whole.astype(object),
     }[kind]
-    model, reference = light(method).fit(make(), codes), references(method)
+    model, reference = OrdinalClassifier(method).fit(make(), codes), references(method)
     assert model.predict(make()).tolist() == reference.predict(whole).tolist()
     np.testing.assert_array_equal(*(getattr(m, "thresholds_", m.results_.fit.scores) for m in (model, reference)))
     if kind in ("pandas", "polars"):
@@ -336,12 +335,12 @@ def test_set_output_and_named_columns(X, codes):
 def test_cross_validation_of_strings(X, strings, method):
     ordered = pd.Series(pd.Categorical(strings, categories=LEVELS, ordered=True))
     folds = StratifiedKFold(3)
-    model = light(method)
+    model = OrdinalClassifier(method)
     by_levels = cross_val_predict(model.set_params(levels=LEVELS), X, strings, cv=folds)
     by_category = cross_val_predict(clone(model).set_params(levels=None), X, ordered, cv=folds)
     by_hand = np.empty(90, dtype=object)
     for train, test in folds.split(X, strings):
-        by_hand[test] = light(method, levels=LEVELS).fit(X[train], strings[train]).predict(X[test])
+        by_hand[test] = OrdinalClassifier(method, levels=LEVELS).fit(X[train], strings[train]).predict(X[test])
     assert by_levels.tolist() == by_category.tolist() == by_hand.tolist()
     assert cross_val_score(model, X, strings, cv=folds).mean() == pytest.approx((by_hand == strings).mean(), abs=1e-12)
 
@@ -400,7 +399,7 @@ def test_two_classes_equal_logistic_regression(X, codes):
 
 @pytest.mark.parametrize("method", MANY)
 def test_pickle(X, codes, method):
-    model = light(method).fit(X, codes)
+    model = OrdinalClassifier(method).fit(X, codes)
     twin = pickle.loads(pickle.dumps(model))
     assert twin.predict(X).tolist() == model.predict(X).tolist()
     assert twin.get_params() == model.get_params()

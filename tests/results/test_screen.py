@@ -46,10 +46,11 @@ def fitted(name):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_text(name):
-    """As it was looked at; numbers are held elsewhere, and those of gradients are rounding."""
+    """As it was looked at; numbers are held elsewhere."""
     expected = (GOLDEN / f"{name}.txt").read_text()
-    texts = [f"{fitted(name).summary()}\n\n{fitted(name)}\n", expected]
-    found, expected = (re.sub(r"(?<=gradient\| )\d\.\de-\d+", "0", text) for text in texts)
+    found = f"{fitted(name).summary()}\n\n{fitted(name)}\n"
+    if name == "mixed":  # the gradient that its search leaves is rounding, far below what is allowed
+        found, expected = (re.sub(r"(?<=gradient\| )\d\.\de-1\d", "0", text) for text in (found, expected))
     assert found == expected
 
 
