@@ -143,10 +143,10 @@ class OrdinalRegression(Method):
         cost = self.cost_matrix
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
-        problem = self._problem(sample)
-        found, order = self._estimation.of(problem), None
+        found, order = self._estimation.of(self._problem(sample)), None
         if self.keeps_order:
             found, order = kept_in_order(found)
+        problem = found.whole
         optimum, layout = found.optimum, Layout.of(problem)
         alpha, rest = problem.user_scale().coefficients(optimum.alpha, found.rest)
         rule = layout.rule(alpha, rest, found.family, cost)

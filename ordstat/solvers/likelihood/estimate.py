@@ -18,10 +18,12 @@ from .penalty import Likelihood, Penalty
 from .problem import Problem
 from .separation import Separation, infinite_direction, separation
 from .start import Start, starting_values
-from .user_scale import Held, InverseInformation, RestrictedInformation, Unknown
+from .user_scale import Held, InverseInformation, RestrictedInformation, Unknown, in_order
 
 #: How many times its own length an estimate on the way to infinity is moved on.
 _FAR = tuple(10.0 ** (0.5 * k) for k in range(1, 13))
+#: How often the ways are tried one after the other.
+_ROUNDS = 10
 #: A gain of the log-likelihood that is not worth the digits that finite estimates lose further out.
 _CLOSE = 2e-7
 
@@ -68,11 +70,7 @@ class Estimation:
         if gone is not None:
             optimum = self._maximise(problem, replace(start, alpha=gone.point[0], rest=gone.point[1]))
             gone = None if optimum.message.startswith("converged") else gone
-        if optimum.lost and problem.sample.rows.scale is not None:
-            optimum, further = self._climbed(problem, start, optimum)
-            gone = further if gone is None else gone
-        if not problem.family.concave and gone is None:
-            optimum = self._further(problem, start, optimum)
+        problem, optimum, gone = self._outwards(problem, start, optimum, gone)
         gone = flat(problem, optimum, self.max_iter) if gone is None else gone
         return Estimate(self, problem, start, optimum, gone=gone)
 
@@ -113,6 +111,21 @@ class Estimation:
             slope=problem.slope() if self.penalty is None else None,
         )
 
+    def _outwards(
+        self, problem: Problem, start: Start, optimum: Optimum, gone: Runaway | None
+    ) -> tuple[Problem, Optimum, Runaway | None]:
+        """From a point on the way to infinite estimates as far out as the likelihood rises, by curves and by lines."""
+        for _ in range(_ROUNDS):
+            before = optimum.at.loglik
+            if optimum.lost and problem.sample.rows.scale is not None:
+                problem, optimum, further = self._climbed(problem, start, optimum)
+                gone = further if gone is None else gone
+            if gone is None and not problem.family.concave:
+                optimum = self._further(problem, start, optimum)
+            if optimum.at.loglik <= before + _CLOSE:
+                break
+        return problem, optimum, gone
+
     def _further(self, problem: Problem, start: Start, optimum: Optimum) -> Optimum:
         """From a point on the way to infinite estimates to one so far that the likelihood is all but its limit.
 
@@ -131,14 +144,19 @@ class Estimation:
             point, loglik = moved.point, moved.loglik
         return optimum if loglik == optimum.at.loglik else self._moved(problem, start, optimum, point)
 
-    def _climbed(self, problem: Problem, start: Start, optimum: Optimum) -> tuple[Optimum, Runaway | None]:
-        """From a point on the way to infinite estimates to one further out, and the log-scale effects that moved."""
-        point = climb(problem, (optimum.alpha, optimum.rest), optimum.at.loglik)
+    def _climbed(self, problem: Problem, start: Start, optimum: Optimum) -> tuple[Problem, Optimum, Runaway | None]:
+        """From a point on the way to infinite estimates to one further out, and the log-scale effects that moved.
+
+        The columns are not centred any more: thresholds would take part in the infinite effects and lose their digits.
+        """
+        user, own = problem.user_scale(), problem.uncentred()
+        estimates = in_order(*user.coefficients(optimum.alpha, optimum.rest))
+        point = climb(own, own.from_user(estimates), optimum.at.loglik)
         if point is None:
-            return optimum, None
-        there = self._moved(problem, start, optimum, point)
-        gone = moving(problem, there.rest - optimum.rest, point)
-        return there, None if gone is None or infinite_direction(problem, there) is not None else gone
+            return problem, optimum, None
+        there = self._moved(own, start, optimum, point)
+        gone = moving(own, there.rest - optimum.rest, point)
+        return own, there, None if gone is None or infinite_direction(own, there) is not None else gone
 
     def _moved(self, problem: Problem, start: Start, optimum: Optimum, point: Point) -> Optimum:
         """The optimum taken to another point."""
@@ -166,7 +184,7 @@ class Estimation:
         at = problem.objective().evaluate(optimum.alpha, np.append(optimum.rest, lam))
         if at is None or end * at.score_rest[-1] < -self.tol:
             return None
-        return Estimate(self, fixed, start, optimum, lambda_end=end, lam=lam)
+        return Estimate(self, fixed, start, optimum, lambda_end=end, lam=lam, asked=problem)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +195,8 @@ class Estimate:
     ----------
     by : Estimation
     problem : Problem
-        That of `optimum`: without lambda where it is held at an end of its range.
+        That of `optimum`: without lambda where it is held at an end of its range, its columns not centred where
+        estimates are infinite along a curve.
     start : Start
     optimum : Optimum
     lambda_end : int
@@ -186,6 +205,8 @@ class Estimate:
         Where it is held.
     gone : Runaway or None
         A log-scale effect without a finite estimate.
+    asked : Problem or None
+        The problem with lambda, where it is held.
     """
 
     by: Estimation
@@ -195,6 +216,7 @@ class Estimate:
     lambda_end: int = 0
     lam: float | None = None
     gone: Runaway | None = None
+    asked: Problem | None = None
 
     @property
     def rest(self) -> FloatArray:
@@ -225,6 +247,11 @@ class Estimate:
             return self.optimum.message
         seen = "1 maximum" if start.maxima <= 1 else f"{start.maxima} local maxima, of which this is the highest,"
         return f"{self.optimum.message}; {seen} seen from {start.tried} starts"
+
+    @property
+    def whole(self) -> Problem:
+        """The problem with lambda, also where it is held."""
+        return self.problem if self.asked is None else self.asked
 
     def loglik(self) -> float:
         """The log-likelihood, without the penalty."""

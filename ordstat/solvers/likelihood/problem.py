@@ -26,6 +26,8 @@ from .user_scale import UserScale
 
 #: Rows a parameter, of a plain cumulative model and of others, whose passes over the rows cost more.
 _MANY, _MANY_TERMS = 800, 200
+#: Means of more deviations than this are far from 0.
+_FAR = 10.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -141,6 +143,11 @@ class Problem:
     def link(self) -> Link:
         """The link of the family."""
         return self.family.link
+
+    def uncentred(self) -> Problem:
+        """The same with columns that are scaled alone, but for those far from 0."""
+        location, nominal = (part.uncentred(_FAR) for part in (self.location, self.nominal))
+        return replace(self, location=location, nominal=nominal)
 
     def at_link(self, link: Link) -> Problem:
         """The same at another link that is known."""

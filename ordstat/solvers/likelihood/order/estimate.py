@@ -108,7 +108,14 @@ def kept_in_order(found: Estimate) -> tuple[Estimate, KeptOrder]:
     ]
     best = max(reached, key=lambda one: one.optimum.at.loglik)
     kept = OrderedEstimate(
-        found.by, problem, found.start, best.optimum, lambda_end=found.lambda_end, lam=found.lam, found=best
+        found.by,
+        problem,
+        found.start,
+        best.optimum,
+        lambda_end=found.lambda_end,
+        lam=found.lam,
+        asked=found.asked,
+        found=best,
     )
     return kept, KeptOrder(order.on_user_scale, best.order.binding(problem, best.multipliers))
 
