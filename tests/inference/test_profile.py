@@ -200,3 +200,13 @@ def test_limits_that_cannot_be_had(arguments, match):
 def test_profiles_know_no_sandwich():
     with pytest.raises(OptionError, match="HC1 covariance"):
         wine_fit(vcov="HC1").confint(type="profile")
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+def test_a_profile_of_lambda_down_to_the_end_of_its_range() -> None:
+    """The limit of Aranda-Ordaz at lambda = 0, no value of it, is the complementary log-log link."""
+    found = wine_fit(link="aranda-ordaz").profile("lambda", points=21)
+    assert found["value"].iloc[0] == 0.0 and np.isnan(found["loglik"].iloc[0])
+    near = float(np.polyval(np.polyfit(found["value"][1:5], found["loglik"][1:5], 3), 0.0))
+    assert near == pytest.approx(wine_fit(method="cloglog").loglik, abs=1e-3)
+    assert found["loglik"][1:].notna().all()

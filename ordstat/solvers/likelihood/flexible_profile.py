@@ -82,7 +82,10 @@ class FlexibleProfile:
     def curve(self, place: int, values: FloatArray) -> FloatArray:
         """(n,) maximised log-likelihood with the parameter held at each value; NaN where none is found."""
         if place == self.problem.n_parameters - 1:
-            return np.array([self._at(float(value)).top.at.loglik for value in values])
+            inside = (self.family.lower < values) & (values < self.family.upper)
+            found = np.full(values.size, np.nan)
+            found[inside] = [self._at(float(value)).top.at.loglik for value in values[inside]]
+            return found
         grid, tables = self._tables(place, values, _DROP)
         lowest = 2.0 * (self._top - float(np.nanmax(tables, axis=0, initial=-math.inf).min()))
         if lowest > _DROP:
