@@ -98,6 +98,13 @@ class Blocks:
             rest[range(q), range(q)] += factor * np.maximum(of_rest, least)
         return Blocks(diagonal=diagonal, below=self.below, cross=self.cross, rest=rest)
 
+    @property
+    def positive(self) -> bool:
+        """Whether the diagonal, once raised, may be positive: it has neither vanished nor overflowed."""
+        m = self.diagonal.shape[1]
+        largest = max(np.abs(self.diagonal[:, range(m), range(m)]).max(), np.abs(np.diag(self.rest)).max(initial=0.0))
+        return bool(0.0 < largest < np.inf)
+
     def banded(self) -> FloatArray:
         """T in LAPACK's lower band storage (2m, (K-1) m)."""
         count, m, _ = self.diagonal.shape

@@ -26,6 +26,8 @@ from .user_scale import UserScale, joined, parted
 #: Squared length of a joint step, in standard errors, after which the next one would be rounding.
 _SHORT = 1e-9
 _JOINT_STEPS, _MAX_STEPS, _MAX_DOUBLINGS, _HALVINGS, _FAILURES = 15, 100, 60, 40, 4
+#: Steps to another maximum, from as far as a start of the search is.
+_OTHER_STEPS = 30
 #: Indefinite information is handled by its eigenvalues up to this many parameters.
 _DENSE = 400
 #: A maximum at given psi is found when its Newton decrement is below this; where rounding forbids it, the second.
@@ -51,12 +53,16 @@ RANGE = "the likelihood has not fallen far enough at the end of the parameter's 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Coordinates with the likelihood there, its information factored, and how much that was damped."""
+    """Coordinates with the likelihood there, and its information factored where it is positive definite."""
 
     x: FloatArray
     at: Evaluation
-    factor: Factor
-    damping: float
+    definite: Factor | None
+
+    @cached_property
+    def factor(self) -> Factor:
+        """Of the information, its diagonal raised until it is positive definite."""
+        return positive_factor(self.at.information)[1] if self.definite is None else self.definite
 
     @property
     def score(self) -> FloatArray:
@@ -68,7 +74,7 @@ class Point:
 
     def step_along(self, a: FloatArray, gap: float) -> FloatArray:
         """The Newton step to the maximum among the points with psi larger by `gap`."""
-        if self.damping > 0.0 and self.x.size <= _DENSE:
+        if self.definite is None and self.x.size <= _DENSE:
             return self._step_within(a, gap)
         u, v = self.solve(self.score), self.solve(a)
         return u - v * ((float(a @ u) - gap) / float(a @ v))
@@ -166,7 +172,7 @@ class ProfileLikelihood:
 
     def _elsewhere(self, a: FloatArray, value: float, least: float) -> Point | None:
         """The highest of the other maxima with psi = value, if it is above `least` and not above the estimates."""
-        held = (self._held(a, point, value) for point in self._others)
+        held = (self._held(a, point, value, _OTHER_STEPS) for point in self._others)
         found = [point for point in held if point is not None and least < point.at.loglik <= self.top.at.loglik]
         return max(found, key=lambda point: point.at.loglik, default=None)
 
@@ -176,7 +182,7 @@ class ProfileLikelihood:
             return None
         a, target, point = self._functional(place), self.top.at.loglik - 0.5 * drop, self.top
         for _ in range(_JOINT_STEPS):
-            if point.damping > 0.0:
+            if point.definite is None:
                 return None
             u, v = point.solve(point.score), point.solve(a)
             room = 2.0 * (point.at.loglik - target) + float(point.score @ u)
@@ -236,13 +242,9 @@ class ProfileLikelihood:
 
     def _at(self, x: FloatArray) -> Point | None:
         at = self.objective(*parted(x, self.point[0].shape))
-        if at is None:
+        if at is None or not at.information.positive:  # no place to go on from
             return None
-        try:
-            _, factor, damping = positive_factor(at.information)
-        except DataError:  # information that has vanished or overflowed is no place to go on from
-            return None
-        return Point(x, at, factor, damping)
+        return Point(x, at, at.information.factor())
 
     @cached_property
     def _start(self) -> Point:
@@ -270,10 +272,10 @@ class ProfileLikelihood:
             step = 0.5 * step
         return None
 
-    def _held(self, a: FloatArray, point: Point, value: float) -> Point | None:
-        """The maximum with psi = value, from a point nearby; None where it cannot be reached."""
+    def _held(self, a: FloatArray, point: Point, value: float, steps: int = _MAX_STEPS) -> Point | None:
+        """The maximum with psi = value, from a point nearby; None where it cannot be reached in so many steps."""
         allowed = 1e-13 * (abs(value) + float(np.abs(a) @ np.abs(point.x)))
-        for _ in range(_MAX_STEPS):
+        for _ in range(steps):
             gap = value - float(a @ point.x)
             step = point.step_along(a, gap)
             reached = abs(gap) <= allowed
@@ -291,7 +293,8 @@ class ProfileLikelihood:
         target = self.top.at.loglik - 0.5 * drop
         flat, failures, centre, before = 0, 0, float(a @ self.top.x), inner
         wald = math.sqrt(drop * max(float(a @ inner.solve(a)), 0.0))
-        width = 0.5 * (min(wald, float(np.linalg.norm(a))) if self.separation is not None or inner.damping else wald)
+        known = self.separation is None and inner.definite is not None
+        width = 0.5 * (wald if known else min(wald, float(np.linalg.norm(a))))
         for _ in range(_MAX_DOUBLINGS):
             value = float(a @ inner.x) + direction * width
             outer = self._held(a, inner, value)
