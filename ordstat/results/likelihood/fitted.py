@@ -79,11 +79,18 @@ class FittedLikelihood(FittedRanker):
         return {**found, "Thresholds": self.thresholds}
 
     def figures_of_fit(self) -> tuple[str, ...]:
-        """Link, log-likelihood and AIC."""
+        """Link, log-likelihood and, where it has a meaning, AIC."""
         link = f"link {self.family.link.name}"
         if self.design.survey is not None:  # has no likelihood of independent rows
             return (link,)
-        return link, f"log-likelihood {self.loglik:.2f}", f"AIC {self.aic:.2f}"
+        aic = () if self.without_aic else (f"AIC {self.aic:.2f}",)
+        return link, f"log-likelihood {self.loglik:.2f}", *aic
+
+    @property
+    def without_aic(self) -> str:
+        """Why AIC and BIC say nothing of this fit; empty where they do."""
+        penalised = self.method.penalty is not None
+        return "a penalised fit is no maximum of the likelihood" if penalised else self.own_covariance.without_aic
 
     # Predictions
 
