@@ -1,7 +1,7 @@
 """R's svyolr itself: svyolr.R wrote svyolr.csv.
 
-Where it is told to begin at the maximum and to take its differences over 1e-5, estimates and standard errors are ours. As
-it is called by default its errors are off in the fourth digit: by its own differences, which are repeated here.
+Where it is told to begin at the maximum and to take its differences over 1e-5, estimates and standard errors are ours.
+As it is called by default its errors are off in the fourth digit: by its own differences, which are repeated here.
 """
 
 from __future__ import annotations
