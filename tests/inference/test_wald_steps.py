@@ -128,6 +128,7 @@ def test_headers_have_no_aic(kind):
         assert "AIC, BIC none: " in text and "LR test 3" not in text
     figures = fit.glance().iloc[0]
     assert figures[["aic", "bic"]].isna().all() and np.isfinite(figures["loglik"])
+    assert np.isnan(fit.lr_chi2) and np.isnan(fit.lr_p_value) and np.isnan(fit.llr_pvalue)
     measures = fit.discrimination()
     assert np.isnan(measures.get("lr_chi2", np.nan)) and np.isnan(measures.get("lr_p_value", np.nan))
     beside = table([fit, ordfit("rating ~ temp + contact", WINE)], thresholds=False)

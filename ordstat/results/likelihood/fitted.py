@@ -382,21 +382,21 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def aic(self) -> float:
-        """-2 loglik + 2 edf."""
+        """-2 loglik + 2 edf, of a maximum of the likelihood of independent rows."""
         refuse_survey(self.design, "aic")
         return -2.0 * self.loglik + 2.0 * self.edf
 
     @property
     def bic(self) -> float:
-        """-2 loglik + log(nobs) edf."""
+        """-2 loglik + log(nobs) edf, of a maximum of the likelihood of independent rows."""
         refuse_survey(self.design, "bic")
         return -2.0 * self.loglik + float(np.log(self.nobs)) * self.edf
 
     @property
     def lr_chi2(self) -> float:
-        """Likelihood ratio statistic against thresholds only; NaN where a penalty or constraint moves it."""
+        """Likelihood ratio statistic against thresholds only; NaN of penalised or constrained fits and robust errors."""
         refuse_survey(self.design, "lr_chi2")
-        refused = self.method.penalty is not None or self.held_in_order
+        refused = bool(self.without_aic) or self.held_in_order
         return float("nan") if refused else 2.0 * (self.loglik - self.null_loglik)
 
     @property
