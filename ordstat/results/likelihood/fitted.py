@@ -277,7 +277,8 @@ class FittedLikelihood(FittedRanker):
         -----
         CR2 is that of Bell and McCaffrey (2002) as Pustejovsky and Tipton (2018) define it, with the multinomial
         covariance at the fitted probabilities as working model: its expectation is right where that holds. With two
-        levels it equals R's clubSandwich for glm. Its t-tests have Satterthwaite's degrees of freedom, its F-tests
+        levels and the logit it equals R's clubSandwich for glm, which has the expected information outside where other
+        links have the observed one here. Its t-tests have Satterthwaite's degrees of freedom, its F-tests
         those of Hotelling's T2 ("HTZ"). Predictions, effects and means have t limits of the same kind.
 
         Beside random effects clusters must be whole groups, or unions of them: scores are those of the integrated
@@ -394,7 +395,7 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def lr_chi2(self) -> float:
-        """Likelihood ratio statistic against thresholds only; NaN of penalised or constrained fits and robust errors."""
+        """Likelihood ratio statistic against thresholds only; NaN if penalised, held in order or with robust errors."""
         refuse_survey(self.design, "lr_chi2")
         refused = bool(self.without_aic) or self.held_in_order
         return float("nan") if refused else 2.0 * (self.loglik - self.null_loglik)
