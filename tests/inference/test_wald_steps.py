@@ -9,6 +9,7 @@ from reference_cases import load_data
 
 from ordstat import SurveyDesign, datasets, ordfit, table
 from ordstat.exceptions import OptionError
+from ordstat.results.page.readings import readings
 
 WINE = datasets.load("wine")
 NAMES = ["x1", "x2", "x3", "x4"]
@@ -155,6 +156,19 @@ def test_proportional_odds_and_scale_by_wald(arguments, rows):
         fit.nominal_test("x1").loc["x1", columns], equal.iloc[0][columns].astype(float), rtol=1e-6
     )
     np.testing.assert_allclose(fit.scale_test("x1").loc["x1", columns], none.iloc[0][columns].astype(float), rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_diagnosis_knows_of_the_covariance(kind, rows):
+    """Proportional odds on the page, standard errors beside digits, limits of shares: none of independent rows."""
+    fit = ordfit("y ~ x1 + x2", rows, **KINDS[kind])
+    told = dict(readings(fit))["Proportional odds (equal effects at all thresholds)"]
+    p = min(1.0, 2.0 * fit.nominal_test()["p_value"].min())
+    assert "Wald tests" in told and f"{p:.3f}"[1:] in told
+    np.testing.assert_allclose(fit.convergence().table["std_error"], fit.se)
+    limits = fit.reliability()[["lower", "upper"]]
+    assert limits.notna().all(axis=None) if kind == "HC1" else limits.isna().all(axis=None)
+    assert fit.reliability(rows)[["lower", "upper"]].notna().all(axis=None)
 
 
 def test_a_survey_of_a_separated_term_tells_of_it():
