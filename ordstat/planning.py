@@ -280,9 +280,10 @@ def _probabilities(given: Sequence[float]) -> FloatArray:
     except (TypeError, ValueError):
         p = np.zeros(0)
     if p.ndim != 1 or p.size < 2 or not np.all(p > 0.0) or abs(p.sum() - 1.0) > _ROUNDED:
+        do = "Leave out levels that do not occur." if np.any(p == 0.0) else "Divide counts by their sum."
         raise OptionError(
             "probabilities must be two or more positive numbers that add up to 1, those of the levels averaged over "
-            f"both groups; got {given!r}. Divide counts by their sum."
+            f"both groups; got {given!r}. {do}"
         )
     return np.asarray(p / p.sum())
 

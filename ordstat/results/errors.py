@@ -351,7 +351,8 @@ def reliability_curves(
     -------
     pandas.DataFrame
         Columns split (or level), bin, predicted (mean probability), observed (share), lower and upper (its Wilson
-        limits) and weight, one row per curve and bin.
+        limits, of independent rows; NaN for the rows of a fit with clusters or a survey design) and weight, one row
+        per curve and bin.
 
     Examples
     --------
@@ -376,8 +377,16 @@ def reliability_curves(
         piece.insert(1, "bin", np.arange(1, len(piece) + 1))
         pieces.append(piece)
     frame = pd.concat(pieces, ignore_index=True)
+    if newdata is None and _dependent(fit):
+        frame[["lower", "upper"]] = np.nan
     frame[by] = pd.Categorical(frame[by], categories=names, ordered=True)
     return frame
+
+
+def _dependent(fit: FittedRanker) -> bool:
+    """Whether rows of the fit are known to be alike within units."""
+    chosen = getattr(fit, "own_covariance", None)  # clusters may be those of standard errors alone
+    return fit.design.survey is not None or (fit.design.sample if chosen is None else chosen).cluster is not None
 
 
 def _check(fit: FittedRanker, newdata: Any, by: str, bins: int, level: float, weights: Any) -> None:

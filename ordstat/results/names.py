@@ -24,6 +24,7 @@ INTERNAL = frozenset((
     # figures of glance() and discrimination(), columns of tables
     "design_df", "df_residual", "edf", "estimates", "figures_of_fit", "held_in_order", "kind", "lr_chi2", "lr_df",
     "lr_p_value", "mcfadden", "nagelkerke", "null_loglik", "t_df", "threshold_se", "title", "whole_covariance",
+    "without_aic",
 ))  # fmt: skip
 
 

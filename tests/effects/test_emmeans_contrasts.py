@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from reference_cases import load_data
+from scipy import stats
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import DataWarning
@@ -128,6 +129,22 @@ def test_equal_to_r(case: str) -> None:
         loose = 1e-4 if "mvt" in case else 1e-6  # Monte Carlo in R
         np.testing.assert_allclose(found["p_value"], r["p_value"], rtol=loose, atol=1e-9)
         np.testing.assert_allclose(found[["lower", "upper"]], r[["lower", "upper"]], rtol=loose, atol=1e-7)
+
+
+def test_effects_of_six_means_have_rank_five() -> None:
+    """They add up to 0. R's emmeans 1.8.4 counts 6 of them where means are not linear in the parameters."""
+    found = means("hi", "~ Infl * Cont", scale="mean_class").contrasts("eff", "scheffe")
+    np.testing.assert_allclose(found["estimate"].sum(), 0.0, atol=1e-12)
+    np.testing.assert_allclose(found["p_value"], stats.chi2.sf(found["statistic"] ** 2, 5), rtol=1e-9)
+
+
+@pytest.mark.parametrize("weights", ["proportional", "outer", "cells", "flat"])
+def test_weighted_mean_ranks_are_sums_of_weighted_probabilities(weights: str) -> None:
+    """R's emmeans loses the weights on this scale ("no weighting information is available"), and on that keeps them."""
+    mean = means("s", "f", scale="mean_class", weights=weights).frame.set_index("f")["estimate"].astype(float)
+    shares = means("s", "f", scale="prob", weights=weights).frame
+    ranks = shares["level"].astype("category").cat.codes + 1
+    np.testing.assert_allclose(mean, (shares["estimate"] * ranks).groupby(shares["f"]).sum()[mean.index], rtol=1e-9)
 
 
 def test_every_result_of_r_is_compared() -> None:

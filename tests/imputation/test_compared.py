@@ -5,7 +5,7 @@ import pytest
 from scipy.special import gammaincc
 
 from imputation.frames import FRAMES, fits
-from ordstat import OptionError, SurveyDesign, pool
+from ordstat import OptionError, SurveyDesign, ordfit_mi, pool
 from ordstat.assess.likelihood.rubin import Pooled, d1
 
 #: The second data set has no finite lambda.
@@ -91,3 +91,31 @@ def test_d1_has_no_more_degrees_of_freedom_than_complete_data(df_complete, size)
         assert found.df_denom == pytest.approx(min(2.0 * single, nu))
     else:
         assert 4.0 < found.df_denom <= nu
+
+
+ROBUST = {"cluster": "g"}, {"vcov": {"cluster": "g", "type": "CR2"}}, {"vcov": "HC1"}
+
+
+@pytest.mark.parametrize("arguments", ROBUST)
+def test_no_likelihoods_beside_robust_errors(arguments):
+    frames = [frame.assign(g=np.arange(len(frame)) % 9) for frame in FRAMES]
+    pooled = ordfit_mi("y ~ x1 + x2", frames, **arguments)
+    smaller = pooled.update("~ x1")
+    for asked in ({"method": "D3"}, {"method": "D2", "use": "likelihood"}):
+        with pytest.raises(OptionError, match="likelihoods of independent rows.*use method='D1'"):
+            pooled.anova(smaller, **asked)
+    assert np.isfinite(pooled.anova(smaller).iloc[0]["F"])
+
+
+def test_degrees_of_freedom_under_cr2_are_those_of_each_parameter():
+    """Barnard and Rubin's formula with Satterthwaite's in the place of those of complete data."""
+    frames = [frame.assign(g=np.arange(len(frame)) % 9) for frame in FRAMES]
+    pooled = ordfit_mi("y ~ x1 + x2", frames, vcov={"cluster": "g", "type": "CR2"})
+    complete = np.min([fit.t_df for fit in pooled.fits], axis=0)
+    assert (complete < 8).all() and pooled.df_complete == 8
+    m, lam = len(frames), (pooled.riv / (1.0 + pooled.riv)).to_numpy()
+    observed = (complete + 1) / (complete + 3) * complete * (1 - lam)
+    np.testing.assert_allclose(pooled.df, 1.0 / (lam**2 / (m - 1) + 1.0 / observed), rtol=1e-12)
+    single = pooled.test("x1 = 0, x2 = 0")
+    np.testing.assert_allclose(single["df_denom"].iloc[:2], pooled.df[["x1", "x2"]], rtol=1e-12)
+    np.testing.assert_allclose(single["p_value"].iloc[:2], pooled.p_values[["x1", "x2"]], rtol=1e-9)

@@ -56,6 +56,27 @@ def test_joint_tests_against_clubsandwich(binary):
     np.testing.assert_allclose(binary.drop1()["p_value"], BY_R["p_value"].iloc[1:], rtol=1e-7)
 
 
+#: The same by binomial("probit") and epsilon = 1e-15: V and vcov(g), lower triangles by column.
+PROBIT = (
+    [0.1090852307351526, 0.0036331646886675, -0.0499403581025240, -0.0582693968483979, 0.0352206625902958]
+    + [0.0021583339883744, -0.0190888396623983, 0.0729855720648600, 0.0147856274631756, 0.0832250566797807],
+    [0.1500170739544814, -0.0631840487346386, -0.0643572677926790, -0.0611870508187070, 0.1065340319838957]
+    + [0.0177564624667357, 0.0021501847403079, 0.1065670958658254, 0.0028804710400341, 0.0586006501888624],
+)
+
+
+def test_other_links_against_clubsandwich(binary):
+    """There the expected information stands outside, 1 / vcov(g), and here the observed one, as in other sandwiches."""
+    V, W = np.zeros((4, 4)), np.zeros((4, 4))
+    for full, lower in zip((V, W), PROBIT, strict=True):
+        full.T[np.triu_indices(4)] = lower
+        full += np.tril(full, -1).T
+    sign = np.diag([-1.0, 1.0, 1.0, 1.0])  # a threshold is an intercept with the other sign
+    fit = binary.update(method="probit")
+    outside = fit.vcov("model").to_numpy() @ sign @ np.linalg.inv(W)
+    np.testing.assert_allclose(fit.vcov(), outside @ V @ outside.T, rtol=1e-6)
+
+
 def test_hypotheses_that_depend_on_each_other_count_once(binary):
     table = binary.test("temp = 0, contact = 0, temp + contact = 0")
     np.testing.assert_allclose(table.loc["joint", ["F", "df_resid"]].astype(float), HTZ[1][:2], rtol=1e-6)

@@ -86,6 +86,7 @@ def test_the_text() -> None:
     [
         (lambda: power_ordinal([0.5, 0.6], 1.8, 100), "probabilities must be"),
         (lambda: power_ordinal([10, 20], 1.8, 100), "Divide counts by their sum"),
+        (lambda: power_ordinal([0.0, 0.4, 0.6], 1.8, 100), "Leave out levels that do not occur"),
         (lambda: power_ordinal(P, 1, 100), "odds_ratio must differ from 1"),
         (lambda: power_ordinal(P, -2, 100), "odds_ratio must be a positive, finite number; got -2"),
         (lambda: power_ordinal(P, 2, 1), "n must be"),

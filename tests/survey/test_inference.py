@@ -126,15 +126,13 @@ def test_no_figures_of_a_likelihood(name):
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda fit: fit.step(),
+        lambda fit: fit.step(test="AIC"),
         lambda fit: fit.confint(type="profile"),
         lambda fit: fit.profile(),
         lambda fit: fit.bootstrap(10),
         lambda fit: fit.gof(),
         lambda fit: fit.score_test(),
         lambda fit: fit.brant(),
-        lambda fit: fit.nominal_test(),
-        lambda fit: fit.scale_test(),
     ],
 )
 def test_what_rests_on_the_likelihood_is_refused(ask):

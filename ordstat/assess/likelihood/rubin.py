@@ -24,7 +24,7 @@ class Pooled:
     ----------
     Q : (m, P) estimates
     U : (m, P, P) their covariances
-    df_complete : float
+    df_complete : float or (P,)
         Degrees of freedom that complete data would have; may be infinite.
 
     Examples
@@ -36,7 +36,7 @@ class Pooled:
 
     Q: FloatArray
     U: FloatArray
-    df_complete: float
+    df_complete: float | FloatArray
 
     @property
     def m(self) -> int:
@@ -85,25 +85,29 @@ class Pooled:
         return (self.riv + 2.0 / (self.df + 3.0)) / (1.0 + self.riv)
 
     def combined(self, L: FloatArray) -> Pooled:
-        """The same of the linear combinations L (h, P)."""
-        return Pooled(self.Q @ L.T, L @ self.U @ L.T, self.df_complete)
+        """The same of the linear combinations L (h, P), with the smallest degrees of freedom of what is in each."""
+        each = self.df_complete
+        if isinstance(each, np.ndarray):
+            each = np.where(L != 0.0, each, np.inf).min(axis=1)
+        return Pooled(self.Q @ L.T, L @ self.U @ L.T, each)
 
 
-def barnard_rubin(m: int, riv: FloatArray, df_complete: float) -> FloatArray:
+def barnard_rubin(m: int, riv: FloatArray, df_complete: float | FloatArray) -> FloatArray:
     """Degrees of freedom of a pooled estimate: Rubin's (1987) where `df_complete` is infinite, else Barnard & Rubin's.
 
     1/nu = 1/nu_m + 1/nu_obs, with nu_m = (m - 1) / lambda^2 and lambda = r / (1 + r), the share of the variance that is
     due to nonresponse [Barnard & Rubin 1999].
     """
     lam = riv / (1.0 + riv)
-    complete = small_sample_df(df_complete) if np.isfinite(df_complete) else np.inf
     with np.errstate(divide="ignore"):
+        complete = small_sample_df(df_complete)
         return np.asarray(1.0 / (lam**2 / (m - 1.0) + 1.0 / (complete * (1.0 - lam))))
 
 
-def small_sample_df(df_complete: float) -> float:
+def small_sample_df(df_complete: float | FloatArray) -> FloatArray:
     """Complete-data degrees of freedom for inference on the observed data [Barnard & Rubin 1999]."""
-    return (df_complete + 1.0) / (df_complete + 3.0) * df_complete
+    nu = np.asarray(df_complete, dtype=np.float64)
+    return nu * (1.0 - 2.0 / (nu + 3.0))
 
 
 @dataclass(frozen=True)
@@ -137,7 +141,7 @@ def d1(pooled: Pooled) -> FTest:
     half = np.linalg.cholesky(pooled.within)
     z, spread = np.linalg.solve(half, Q), np.linalg.solve(half, np.linalg.solve(half, pooled.between).T)
     r = (1.0 + 1.0 / m) * float(np.trace(spread)) / k
-    df = _d1_df(r, k, m, pooled.df_complete)
+    df = _d1_df(r, k, m, float(np.min(pooled.df_complete)))
     return FTest(statistic=float(z @ z) / (k * (1.0 + r)), df=k, df_denom=df, riv=r)
 
 
@@ -169,7 +173,7 @@ def reiter(r: float, t: int, df_complete: float) -> float | None:
     if t <= 4:
         return None
     a = r * t / (t - 2.0)
-    nu = small_sample_df(df_complete)
+    nu = float(small_sample_df(df_complete))
     c0, c1, c2 = 1.0 / (t - 4.0), nu - 2.0 * (1.0 + a), nu - 4.0 * (1.0 + a)
     if c2 <= 0.0:
         return None

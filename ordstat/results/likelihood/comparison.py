@@ -87,13 +87,18 @@ def check_unpenalised(fits: Iterable[FittedLikelihood], name: str) -> None:
     """OptionError for penalised fits, whose log-likelihoods are not maxima, and for those of a survey design."""
     for fit in fits:
         refuse_survey(fit.design, name)
-        refuse_binding(fit.fit, name, "anova() or test() of location effects")
-        if any(label == "penalty" for label, _ in fit.fit.facts):
-            raise OptionError(
-                f"{name} compares maxima of the likelihood, and {described(fit)!r} is penalised: its log-likelihood is "
-                "none, and has no chi-squared distribution. Fit without the penalty, or use Wald tests (test(), "
-                "anova() of one fit), profile limits, or errors(cv=10)."
-            )
+        check_maximum(fit, name)
+
+
+def check_maximum(fit: FittedLikelihood, name: str) -> None:
+    """OptionError where a penalty, or the order of thresholds, keeps a fit from the maximum of the likelihood."""
+    refuse_binding(fit.fit, name, "anova() or test() of location effects")
+    if any(label == "penalty" for label, _ in fit.fit.facts):
+        raise OptionError(
+            f"{name} compares maxima of the likelihood, and {described(fit)!r} is penalised: its log-likelihood is "
+            "none, and has no chi-squared distribution. Fit without the penalty, or use Wald tests (test(), "
+            "anova() of one fit), profile limits, or errors(cv=10)."
+        )
 
 
 def nested_in(small: FittedLikelihood, large: FittedLikelihood) -> bool:

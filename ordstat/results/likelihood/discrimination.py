@@ -69,7 +69,8 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series | pd.DataFrame:
     Returns
     -------
     pandas.Series, or pandas.DataFrame where there are random effects
-        lr_chi2, lr_df, lr_p_value; score_chi2, score_p_value (all NaN with a survey design; beside robust or
+        lr_chi2, lr_df, lr_p_value; score_chi2, score_p_value (all NaN with a survey design, those
+        of the likelihood ratio for penalised fits; beside robust or
         cluster-robust errors the Wald test of `glance` in their place); cox_snell, nagelkerke,
         mcfadden; r2_n_p, n_effective, r2_effective, r2_effective_p; g, gr, gp; pdm; rho; c_index, somers_d, gamma,
         tau_a; brier_at_<level>, rps. `ordstat.assess.likelihood.discrimination.discrimination` says what each is. The
@@ -96,4 +97,6 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series | pd.DataFrame:
     series = Discrimination(named, name="value", dtype=np.float64)
     if r.design.survey is not None:
         series[_TESTS] = np.nan
+    elif r.method.penalty is not None and r.covariance == "model":
+        series[["lr_chi2", "lr_p_value"]] = np.nan
     return series

@@ -79,11 +79,18 @@ class FittedLikelihood(FittedRanker):
         return {**found, "Thresholds": self.thresholds}
 
     def figures_of_fit(self) -> tuple[str, ...]:
-        """Link, log-likelihood and AIC."""
+        """Link, log-likelihood and, where it has a meaning, AIC."""
         link = f"link {self.family.link.name}"
         if self.design.survey is not None:  # has no likelihood of independent rows
             return (link,)
-        return link, f"log-likelihood {self.loglik:.2f}", f"AIC {self.aic:.2f}"
+        aic = () if self.without_aic else (f"AIC {self.aic:.2f}",)
+        return link, f"log-likelihood {self.loglik:.2f}", *aic
+
+    @property
+    def without_aic(self) -> str:
+        """Why AIC and BIC say nothing of this fit; empty where they do."""
+        penalised = self.method.penalty is not None
+        return "a penalised fit is no maximum of the likelihood" if penalised else self.own_covariance.without_aic
 
     # Predictions
 
@@ -270,7 +277,8 @@ class FittedLikelihood(FittedRanker):
         -----
         CR2 is that of Bell and McCaffrey (2002) as Pustejovsky and Tipton (2018) define it, with the multinomial
         covariance at the fitted probabilities as working model: its expectation is right where that holds. With two
-        levels it equals R's clubSandwich for glm. Its t-tests have Satterthwaite's degrees of freedom, its F-tests
+        levels and the logit it equals R's clubSandwich for glm, which has the expected information outside where other
+        links have the observed one here. Its t-tests have Satterthwaite's degrees of freedom, its F-tests
         those of Hotelling's T2 ("HTZ"). Predictions, effects and means have t limits of the same kind.
 
         Beside random effects clusters must be whole groups, or unions of them: scores are those of the integrated
@@ -375,21 +383,21 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def aic(self) -> float:
-        """-2 loglik + 2 edf."""
+        """-2 loglik + 2 edf, of a maximum of the likelihood of independent rows."""
         refuse_survey(self.design, "aic")
         return -2.0 * self.loglik + 2.0 * self.edf
 
     @property
     def bic(self) -> float:
-        """-2 loglik + log(nobs) edf."""
+        """-2 loglik + log(nobs) edf, of a maximum of the likelihood of independent rows."""
         refuse_survey(self.design, "bic")
         return -2.0 * self.loglik + float(np.log(self.nobs)) * self.edf
 
     @property
     def lr_chi2(self) -> float:
-        """Likelihood ratio statistic against thresholds only; NaN where a penalty or constraint moves it."""
+        """Likelihood ratio statistic against thresholds only; NaN if penalised, held in order or with robust errors."""
         refuse_survey(self.design, "lr_chi2")
-        refused = self.method.penalty is not None or self.held_in_order
+        refused = bool(self.without_aic) or self.held_in_order
         return float("nan") if refused else 2.0 * (self.loglik - self.null_loglik)
 
     @property

@@ -74,7 +74,8 @@ def joint_frame(names: Iterable[str], tests: Collection[Joint]) -> pd.DataFrame:
     """One row a test: df, chisq, p_value; or df, df_resid, F, p_value."""
     if all(np.isinf(test.df_resid) for test in tests):
         return chi2_frame(names, [test[:2] for test in tests])
-    columns = {"df": [t.df for t in tests], "df_resid": [t.df_resid for t in tests], "F": [t.statistic for t in tests]}
+    df_resid = [test.df_resid if np.isfinite(test.df_resid) else np.nan for test in tests]  # without a test
+    columns = {"df": [t.df for t in tests], "df_resid": df_resid, "F": [t.statistic for t in tests]}
     return pd.DataFrame(columns | {"p_value": [test.p_value for test in tests]}, index=list(names))
 
 

@@ -177,6 +177,15 @@ class Covariance:
         return "observed information" if self.name == "model" else f"{self.name} sandwich over rows"
 
     @property
+    def without_aic(self) -> str:
+        """Why AIC and BIC say nothing beside it; empty where they do."""
+        if self.survey is not None:
+            return "a weighted sample has no likelihood of independent rows"
+        if self.cluster is not None:
+            return "rows of a cluster are not independent"
+        return "" if self.name == "model" else "robust errors do not take the model for true"
+
+    @property
     def most_at_once(self) -> float:
         """How many hypotheses have a joint test: G - 1 of G clusters, whose score sums add up to 0."""
         return float("inf") if self.cluster is None else np.unique(self.cluster).size - 1.0

@@ -16,7 +16,7 @@ from ...model.fit import LikelihoodFit
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows, Sample
 from ..report.noted import NotedFrame
-from .comparison import check_unpenalised, chi2_frame, joined
+from .comparison import check_maximum, check_unpenalised, chi2_frame, joined
 from .fitted import FittedLikelihood
 from .nested_wald import check_likelihood
 from .order import refuse_binding
@@ -28,7 +28,7 @@ OMNIBUS = "omnibus"
 
 
 def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
-    """Likelihood-ratio tests of proportional odds: each term given an effect of its own at every threshold.
+    """Likelihood-ratio (or Wald) tests of proportional odds: each term given an effect of its own at every threshold.
 
     Parameters
     ----------
@@ -40,7 +40,8 @@ def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None)
     pandas.DataFrame
         Rows "<none>" and the terms; columns df, loglik, aic, lrt, p_value, as R's nominal_test(). NaN where the
         wider model has no maximum; `attrs["notes"]` tells of infinite estimates. Beside robust or cluster-robust
-        errors: Wald tests in the wider models by that covariance; a row a term, columns df, chisq, p_value.
+        errors, and with a survey design: Wald tests in the wider models by that covariance; a row a term, columns df,
+        chisq (or df_resid, F), p_value.
 
     Examples
     --------
@@ -49,7 +50,7 @@ def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None)
     >>> fit.nominal_test()["p_value"].round(3).to_dict()
     {'<none>': nan, 'temp': 0.365, 'contact': 0.904}
     """
-    check_unpenalised([r], "nominal_test")
+    check_maximum(r, "nominal_test")
     terms = _scope([*r.design.terms, *r.design.scale_terms], r.design.nominal_terms, scope)
     return _extended(r, "nominal", r.design.nominal_terms, terms)
 
@@ -69,7 +70,7 @@ def scale_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -
     temp     1.0 -86.439  186.879  0.105    0.746
     contact  1.0 -86.355  186.711  0.273    0.601
     """
-    check_unpenalised([r], "scale_test")
+    check_maximum(r, "scale_test")
     terms = _scope(r.design.terms, r.design.scale_terms, scope)
     return _extended(r, "scale", r.design.scale_terms, terms)
 

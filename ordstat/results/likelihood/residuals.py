@@ -241,7 +241,7 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
         gradient[:] = error[:] = np.nan
     with np.errstate(divide="ignore"):
         decimals = np.clip(np.floor(-np.log10(2.0 * error)), 0.0, 16.0)
-    known = {"estimate": fit.coefficients, "std_error": spread(np.sqrt(fit.information.variances()), fit)}
+    known = {"estimate": fit.coefficients, "std_error": r.se.to_numpy()}
     exact = {"gradient": gradient, "error": error, "decimals": decimals, "digits": fit.digits}
     frame = pd.DataFrame(known | exact, index=r.parameters.names)
     formats = {"gradient": ".1e", "error": ".1e", "decimals": "int", "digits": "int"}

@@ -25,7 +25,8 @@ from .power import simulated_power
 from .profile import confidence_limits, profiles
 from .proportionality import brant_tests, nominal_tests, scale_tests, score_tests
 from .residuals import convergence_of, influence_of, residual_series
-from .single_terms import added_terms, dropped_terms, stepwise
+from .single_terms import added_terms, dropped_terms
+from .steps.selection import stepwise
 from .summary import likelihood_figures, likelihood_report, likelihood_summary
 from .tables import tidy_parameters
 from .uncertainty import prediction_with_errors, simulated

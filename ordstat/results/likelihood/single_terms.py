@@ -1,4 +1,4 @@
-"""Single terms dropped from a fit or added to it: likelihood-ratio tests, AIC, and stepwise selection by it."""
+"""Single terms dropped from a fit or added to it: likelihood-ratio tests and AIC, or Wald tests."""
 
 from __future__ import annotations
 
@@ -10,17 +10,14 @@ import numpy as np
 import pandas as pd
 
 from ...assess.likelihood.wald import chi2_tail
-from ...checks import one_of
 from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
 from ...model.sample import Sample
 from ..refit import updated
-from ..report.exported import Exported
-from ..report.grid import Grid
 from ..report.noted import NotedFrame
 from .comparison import check_unpenalised, without_rounding
 from .fitted import FittedLikelihood
-from .nested_wald import added_by_wald, check_likelihood, dropped_by_wald, is_wald
+from .nested_wald import added_by_wald, dropped_by_wald, is_wald
 from .parameters import terms_of
 from .rao_scott import RAO_SCOTT, dropped_by_rao_scott, is_rao_scott
 
@@ -199,16 +196,16 @@ def added_terms(
     """
     texts = enterable(r, widest(r, scope, data))
     if test is not None and is_wald(test, [r]):
-        return added_by_wald(r, {term: _wider(r, text, term, data) for term, text in texts.items()})
+        return added_by_wald(r, {term: wider(r, text, term, data) for term, text in texts.items()})
     check_unpenalised([r], "add1")
     return refit_table(r, add_fits(r, texts, data), 1.0, test, k)
 
 
-def _wider(r: FittedLikelihood, text: str, term: str, data: Any) -> FittedLikelihood:
+def wider(r: FittedLikelihood, text: str, term: str, data: Any) -> FittedLikelihood:
     """The fit with a further term, and the covariance of this one."""
-    wider: FittedLikelihood = updated(r, f"~ . + {text}", data=data, start=None)
-    check_rows(r.design, wider.design, term)
-    return wider
+    found: FittedLikelihood = updated(r, f"~ . + {text}", data=data, start=None)
+    check_rows(r.design, found.design, term)
+    return found
 
 
 def add_fits(r: FittedLikelihood, texts: dict[str, str], data: Any) -> dict[str, Refit]:
@@ -295,142 +292,3 @@ def refit_table(
     table.attrs["title"] = _TITLES["loglik" if loglik else sign]
     table.attrs["notes"] = [text.format(", ".join(names)) for text, names in notes.items() if names]
     return table
-
-
-#: Criteria as near to each other as this are equal.
-_ROUNDING = 1e-7
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Selection(Exported):
-    """What `step` found; its exports are the steps.
-
-    Attributes
-    ----------
-    fit : LikelihoodResults
-        The model at which no single term improves the criterion.
-    trace : pandas.DataFrame
-        One row a step: change ("+ term", "- term"), df, loglik, edf, aic (with the penalty k).
-    """
-
-    fit: FittedLikelihood
-    trace: pd.DataFrame
-
-    def grids(self, digits: int | None = None) -> Sequence[Grid]:
-        """The steps as text.
-
-        Parameters
-        ----------
-        digits : int, optional
-        """
-        return self._noted().grids(digits)
-
-    def __repr__(self) -> str:
-        return f"{self._noted()!r}\n{self.fit!r}"
-
-    def _repr_html_(self) -> str:
-        return self._noted()._repr_html_()
-
-    def _noted(self) -> NotedFrame:
-        told = [*self.trace.attrs.get("notes", ()), f"Chosen: {self.fit.formula}"]
-        return NotedFrame.of(self.trace.set_index("change"), told, "Steps")
-
-
-def stepwise(
-    r: FittedLikelihood, scope: Any = None, *, direction: str | None = None, k: float = 2.0, max_steps: int = 1000
-) -> Selection:
-    """Location terms dropped and added one by one while AIC falls, as R's step(); first those of no effect, df 0.
-
-    Parameters
-    ----------
-    scope : str or {"lower": str, "upper": str}, optional
-        Formula of the largest model, and of the terms that must stay.
-    direction : {"both", "backward", "forward"}, optional
-        "both" with a largest model, else "backward".
-    k : float
-        Penalty of a parameter (2: AIC, log(n): BIC).
-    max_steps : int
-
-    Returns
-    -------
-    Selection
-        The chosen `fit` and the `trace` of steps. Its p-values and intervals do not know of the selection.
-
-    Raises
-    ------
-    OptionError
-        Another direction, "forward" without a largest model, a penalised fit, or one with robust errors: AIC takes
-        its rows for independent.
-    DataError
-        A term that comes or goes is missing in some rows: models are compared on the same rows.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp * contact", data=datasets.load("wine"))
-    >>> fit.step().trace["change"].tolist()
-    ['', '- temp:contact']
-    """
-    lower, upper = _limits(r, scope)
-    check_unpenalised([r], "step")
-    check_likelihood(r, "step", "test terms by drop1() and add1(), which are Wald tests then")
-    chosen = direction or ("backward" if upper is None else "both")
-    one_of("direction", chosen, ("both", "backward", "forward"))
-    if upper is None and chosen == "forward":
-        raise OptionError("direction='forward' needs scope=, the formula of the largest model.")
-    rows = [("", r)]
-    for _ in range(max_steps):
-        best = _best_change(r, lower, upper if chosen != "backward" else None, chosen != "forward", k)
-        if best is None:
-            break
-        change, formula = best
-        changed = updated(r, formula, method=unstarted(r))
-        check_rows(r.design, changed.design, change[2:])
-        r = changed
-        rows.append((change, r))
-    return Selection(r, _trace(rows, k))
-
-
-def _limits(r: FittedLikelihood, scope: Any) -> tuple[set[frozenset[str]], Marginality | None]:
-    """Factors of the terms that must stay, and the terms of the largest model; dots stand for the first one."""
-    if isinstance(scope, dict):
-        unknown = set(scope) - {"lower", "upper"}
-        if unknown:
-            raise OptionError(f"scope takes the keys 'lower' and 'upper'; got {', '.join(map(repr, unknown))}.")
-        lower, upper = scope.get("lower"), scope.get("upper")
-    else:
-        lower, upper = None, scope
-    must = set() if lower is None else set(r.design.updated(formula=lower).spec.marginality().factors.values())
-    return must, None if upper is None else widest(r, upper, None)
-
-
-def _best_change(
-    r: FittedLikelihood, lower: set[frozenset[str]], upper: Marginality | None, drop: bool, k: float
-) -> tuple[str, str] | None:
-    """The single term whose coming or going lowers the criterion most, and the formula that does it.
-
-    Terms without a parameter of their own go first, the last of them, unless the criterion rises.
-    """
-    marginality = r.design.spec.marginality()
-    terms = [term for term in marginality.droppable() if drop and marginality.factors[term] not in lower]
-    found = {(f"- {term}", f"~ . - {marginality.texts[term]}"): fit for term, fit in drop_fits(r, terms).items()}
-    now = k * r.edf - 2.0 * r.loglik
-    idle = [change for change, fit in found.items() if fit.edf == r.edf and fit.criterion(k) < now + _ROUNDING]
-    if idle:
-        return idle[-1]
-    if upper is not None:
-        texts = enterable(r, upper)
-        found |= {(f"+ {term}", f"~ . + {texts[term]}"): fit for term, fit in add_fits(r, texts, None).items()}
-    finite = {change: fit.criterion(k) for change, fit in found.items() if np.isfinite(fit.loglik)}
-    best = min(finite, key=finite.__getitem__, default=None)
-    return best if best is not None and finite[best] < now - _ROUNDING else None
-
-
-def _trace(rows: list[tuple[str, FittedLikelihood]], k: float) -> pd.DataFrame:
-    fits = [fit for _, fit in rows]
-    edf = np.array([fit.edf for fit in fits])
-    loglik = np.array([fit.loglik for fit in fits])
-    steps = {"change": [change for change, _ in rows], "df": np.append(np.nan, np.diff(edf))}
-    frame = pd.DataFrame(steps | {"loglik": loglik, "edf": edf, "aic": k * edf - 2.0 * loglik})
-    told = [] if k == 2.0 else [f"aic: with a penalty of {k:g} a parameter."]
-    return NotedFrame.of(frame, told, "Steps, from the model given to the one chosen")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ...model.rules import count_above
@@ -36,7 +37,7 @@ def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
     """One row of figures of the whole fit.
 
     In place of lr_chi2, lr_df and lr_p_value: with robust errors wald_chi2, wald_df, wald_p_value; with a survey design
-    or CR2 wald_F, wald_df, wald_df_resid, wald_p_value.
+    or CR2 wald_F, wald_df, wald_df_resid, wald_p_value. aic and bic are NaN with robust errors and for penalised fits.
 
     Examples
     --------
@@ -50,11 +51,15 @@ def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
         own = survey_figures(r)
     else:
         if r.fit.marginal is not None:
-            own = {name: getattr(r, name) for name in _FIGURES}
+            own = _figures(r)
             return one_row(own | error_figures(r) | {"converged": r.certificate.reached})
-        own, shares = ({name: getattr(r, name) for name in names} for names in (_FIGURES, _SHARES))
-        own = own | test_figures(r) | shares
+        own = _figures(r) | test_figures(r) | {name: getattr(r, name) for name in _SHARES}
     return one_row(own | error_figures(r) | {"converged": r.certificate.reached})
+
+
+def _figures(r: FittedLikelihood) -> dict[str, Any]:
+    told = {name: getattr(r, name) for name in _FIGURES}
+    return told | dict.fromkeys(("aic", "bic"), np.nan) if r.without_aic else told
 
 
 @told_arguments(
@@ -126,18 +131,22 @@ def _fit_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
         return (
             ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"),
             ("Log-likelihood", f"{r.loglik:.4f}"),
-            ("AIC, BIC", f"{r.aic:.2f}, {r.bic:.2f}"),
+            _criteria(r),
             *random_header(r),
         )
     return (
         ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"),
         ("Log-likelihood", f"{r.loglik:.4f}"),
-        ("AIC, BIC", f"{r.aic:.2f}, {r.bic:.2f}"),
+        _criteria(r),
         test_of_effects(r),
         ("McFadden R2", f"{r.mcfadden:.4f}"),
         ("Nagelkerke R2", f"{r.nagelkerke:.4f}"),
         ("Std. errors", r.own_covariance.words),
     )
+
+
+def _criteria(r: FittedLikelihood) -> tuple[str, str]:
+    return "AIC, BIC", f"none: {r.without_aic}" if r.without_aic else f"{r.aic:.2f}, {r.bic:.2f}"
 
 
 def _threshold_rule(r: FittedLikelihood) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
 
 from ..._typing import FloatArray, IntArray
+from ...exceptions import OrdstatWarning
 from ..refit import updated
 from .fitted import FittedLikelihood
 from .joint_tests import Joint, joint_frame, joint_test, with_words, zero
@@ -29,7 +31,9 @@ def extended_by_wald(r: FittedLikelihood, role: str, old: Iterable[str], terms: 
     texts, before = r.design.spec.marginality().texts, "~ . + " if list(old) else "~ "
     tests = {}
     for term in terms:
-        wider: FittedLikelihood = updated(r, start=None, **{role: before + texts.get(term, term)})
+        with warnings.catch_warnings():  # of models that are only tried; what has no test is told
+            warnings.simplefilter("ignore", OrdstatWarning)
+            wider: FittedLikelihood = updated(r, start=None, **{role: before + texts.get(term, term)})
         check_rows(r.design, wider.design, term)
         tests[term] = test(wider, term)
     return with_words(joint_frame(tests, tests.values()), _TITLES[role], r.own_covariance)

@@ -22,6 +22,8 @@ VALUES = {
     "upper": "conf_high",
     "p_value": "p_value",
 }
+#: Figures that compare likelihoods.
+CRITERIA = ("aic", "bic")
 #: Kinds of parameters whose exponents are ratios.
 EXPONENTIATED = ("location", "nominal", "scale")
 
@@ -44,6 +46,8 @@ class ModelColumn:
         Which standard errors, in words; empty where there are none.
     ratio : str
         What exponents of location effects are; empty where these are not taken.
+    without_aic : str
+        Why the fit has no AIC and BIC; empty where it has.
     aliased, infinite, left_open : bool
         Whether there is no estimate of a parameter, no finite one, or none that separation determines.
     """
@@ -54,9 +58,14 @@ class ModelColumn:
     model: str
     errors: str
     ratio: str
+    without_aic: str
     aliased: bool
     infinite: bool
     left_open: bool
+
+    def lacks(self, figure: str) -> bool:
+        """Whether a fit of this kind has no such figure."""
+        return bool(self.without_aic) and figure in CRITERIA
 
 
 def model_column(fit: Any, place: int, exponentiate: bool, level: float) -> ModelColumn:
@@ -81,6 +90,7 @@ def model_column(fit: Any, place: int, exponentiate: bool, level: float) -> Mode
         response=one.design.response,
         model=_model(one),
         errors=_errors(fit),
+        without_aic=getattr(fit, "without_aic", ""),
         aliased=bool(one.fit.aliased.any()) if hasattr(one.fit, "aliased") else False,
         infinite=bool(np.isinf(parameters["estimate"]).any()),
         left_open=bool(getattr(one.fit, "undetermined", None) is not None and one.fit.undetermined.any()),

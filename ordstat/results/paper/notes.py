@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import pandas as pd
 
-from .column import ModelColumn
+from .column import CRITERIA, ModelColumn
 from .layout import FIT, STARS, Layout
 
 _BELOW = {
@@ -53,6 +53,9 @@ def notes_of(columns: Sequence[ModelColumn], layout: Layout, frame: pd.DataFrame
         open_ = " or not determined (NA)" if any(column.left_open for column in separated.values()) else ""
         told = f"the response is separated, so that estimates are infinite{open_} and have no errors."
         yield f"{', '.join(separated)}: {told}"
+    lacking = [column.without_aic for column in columns]
+    if any(lacking) and any((FIT, name, "value") in frame.index for name in CRITERIA):
+        yield f"No AIC and BIC of {_of_each(lacking, names)}."
     if _not_compared(columns, layout, frame):
         yield "Models of different rows or responses: their likelihoods, AIC and BIC do not compare."
 
@@ -65,10 +68,19 @@ def _measure(column: ModelColumn) -> str:
 
 def _by_model(texts: Sequence[str], names: Sequence[str]) -> str:
     """One text for all models, or which models each is of."""
-    alike = {text: [name for name, own in zip(names, texts, strict=True) if own == text] for text in texts if text}
+    alike = _alike(texts, names)
     if len(alike) == 1:
         return next(iter(alike))
     return "; ".join(f"{', '.join(of)}: {text}" for text, of in alike.items())
+
+
+def _of_each(texts: Sequence[str], names: Sequence[str]) -> str:
+    """Models and what is said of them, one text after another."""
+    return "; of ".join(f"{', '.join(of)}: {text}" for text, of in _alike(texts, names).items())
+
+
+def _alike(texts: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
+    return {text: [name for name, own in zip(names, texts, strict=True) if own == text] for text in texts if text}
 
 
 def _not_compared(columns: Sequence[ModelColumn], layout: Layout, frame: pd.DataFrame) -> bool:

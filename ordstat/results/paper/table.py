@@ -200,6 +200,7 @@ def _figures(columns: Sequence[ModelColumn], gof: Any) -> list[str]:
         OF_RANKERS[0] in column.figures and not {*OF_LIKELIHOOD} & {*column.figures} for column in columns
     )
     usual = OF_ALL + OF_LIKELIHOOD + (OF_RANKERS if ranks_alone else ())
+    known = [name for name in known if any(name in column.figures and not column.lacks(name) for column in columns)]
     return [name for name in usual if name in known] + [name for name in known if name.startswith(GROUPS)]
 
 

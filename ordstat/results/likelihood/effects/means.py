@@ -181,8 +181,9 @@ class Emmeans(Exported):
         method : str, mapping or sequence, optional
             "pairwise" (the default): every later mean less every earlier one; R has them the other way round.
             "reference" (R: "trt.vs.ctrl"): each less the first, or less `ref`. "sequential" (R: "consec"): each less
-            the one before. "eff": each less the mean of all; "del.eff": less the mean of the others. "poly":
-            orthogonal polynomials with whole coefficients. Own contrasts by their coefficients, one a mean: a dict
+            the one before, where the last of two variables changes fastest (R: the first). "eff": each less the mean
+            of all; "del.eff": less the mean of the others. "poly": orthogonal polynomials with whole coefficients. Own
+            contrasts by their coefficients, one a mean: a dict
             {"high rise": [1, -1/3, -1/3, -1/3]}, or a list of lists.
         adjust : str, optional
             Adjustment of p-values and limits, for the contrasts of one group and level: "none", "tukey", "sidak",

@@ -27,7 +27,9 @@ def random_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
     assert marginal is not None
     groups = ", ".join(f"{name} {count}" for name, count in _groups(r).items())
     lines: list[tuple[str, Any]] = [("Groups", groups), ("Integration", marginal.integration)]
-    if not marginal.likelihood.penalised:
+    if r.covariance != "model":
+        lines.append(("Random effects", f"no LR test: {r.without_aic}"))
+    elif not marginal.likelihood.penalised:
         lines.append(("Random effects", _test(r, marginal)))
     shares = latent_shares(r)
     if shares:

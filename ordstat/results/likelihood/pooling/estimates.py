@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
-from ...._typing import FloatArray
+from ...._typing import BoolArray, FloatArray
 from ....assess.likelihood.rubin import Pooled
 from ....checks import fraction
 from ...report.noted import NotedFrame
@@ -38,8 +38,14 @@ class PooledEstimates:
         return Pooled(
             Q=np.array([fit.fit.coefficients[estimated] for fit in self.fits]),
             U=np.array([fit.vcov().to_numpy() for fit in self.fits]),
-            df_complete=self.df_complete,
+            df_complete=self._complete(estimated),
         )
+
+    def _complete(self, estimated: BoolArray) -> float | FloatArray:
+        """Complete-data degrees of freedom; under CR2 of each parameter, no more than Satterthwaite's."""
+        if any(fit.bias_reduced is None for fit in self.fits):
+            return self.df_complete
+        return np.asarray(np.minimum(self.df_complete, np.min([fit.t_df[estimated] for fit in self.fits], axis=0)))
 
     @property
     def parameters(self) -> Parameters:

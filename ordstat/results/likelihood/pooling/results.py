@@ -108,7 +108,8 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     dfcom : float, optional
         Degrees of freedom that complete data would have, for the t distribution [Barnard & Rubin 1999]; numpy.inf for
         those of Rubin (1987). If not given, observations less parameters; where standard errors are cluster-robust,
-        clusters less 1; with a survey design, its degrees of freedom. The smallest of the fits.
+        clusters less 1; with a survey design, its degrees of freedom. The smallest of the fits. Under CR2 a parameter
+        has no more than Satterthwaite's.
 
     Returns
     -------

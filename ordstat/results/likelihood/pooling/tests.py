@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from ....assess.likelihood.wald import wald_test
 from ....checks import one_of
 from ....exceptions import OptionError
 from ...report.noted import NotedFrame
-from ..comparison import comparable, described, likelihood_ratio_tests, nested_in
+from ..comparison import check_unpenalised, comparable, described, likelihood_ratio_tests, nested_in
 from ..fitted import FittedLikelihood
 from ..nested_wald import further
 from ..standard_errors import rule_at
@@ -130,8 +131,9 @@ def pooled_model_test(
     ------
     OptionError
         The models are not nested, or not pooled over the same data sets; likelihoods (D3, or D2 by use="likelihood")
-        of penalised fits, which are no maxima, or of a survey design; a smaller model that is the larger one at other
-        values of its parameters than 0 (D1 and D2); a row without probability at the pooled estimates (D3).
+        of penalised fits, which are no maxima, or beside robust errors and survey designs; a smaller model that is the
+        larger one at other values of its parameters than 0 (D1 and D2); a row without probability at the pooled
+        estimates (D3).
     DataError
         The fits are not of the same rows.
 
@@ -154,6 +156,8 @@ def pooled_model_test(
     for pair in zip(small.fits, large.fits, strict=True):
         _check_nested(*pair)
     k = large.fits[0].edf - small.fits[0].edf
+    if method == "D3" or use == "likelihood":
+        _check_likelihoods([*small.fits, *large.fits], f"anova(method={method!r})")
     if method == "D3":
         test = d3(_ratios(small, large), _ratios_at_pooled(small, large), k)
     elif use == "likelihood":
@@ -162,6 +166,17 @@ def pooled_model_test(
         test = _wald(large.pooled.combined(_missing_parameters(small, large)), method)
     name = f"{described(small.fits[0])} against {described(large.fits[0])}"
     return _table([test], [name], _TITLES[method if use == "wald" else f"{method} {use}"])
+
+
+def _check_likelihoods(fits: Iterable[FittedLikelihood], name: str) -> None:
+    """OptionError where likelihood ratios would stand beside robust errors."""
+    for fit in fits:
+        check_unpenalised([fit], name)
+        if fit.covariance != "model":
+            raise OptionError(
+                f"{name} compares likelihoods of independent rows, and these fits have other standard errors "
+                f"({fit.own_covariance.words}): use method='D1', a Wald test, or pool fits with vcov='model'."
+            )
 
 
 def _ordered(r: PooledEstimates, other: Any) -> tuple[PooledEstimates, PooledEstimates]:

@@ -1,0 +1,1 @@
+"""Selection of terms step by step."""
