@@ -94,16 +94,16 @@ def troubles(method: str, seed: int) -> list[Trouble]:
     options |= {name: value for name, value in QUICK.items() if name in known}
     before = frame.copy()
     where = f"seed {seed}, {method}, {options['formula']}"
-    fit, found = _heard(f"{where}: ordfit", lambda: ordfit(data=frame, method=method, seed=0, **options))
+    fit, found = heard(f"{where}: ordfit", lambda: ordfit(data=frame, method=method, seed=0, **options))
     if fit is not None:
-        for ask, call in _calls(fit, frame):
-            found += _heard(f"{where}: {ask}", call)[1]
+        for ask, call in calls(fit, frame):
+            found += heard(f"{where}: {ask}", call)[1]
     if not frame.equals(before):
         found.append(Trouble(where, "the caller's data were changed"))
     return found
 
 
-def _calls(fit: Any, frame: pd.DataFrame) -> Iterator[tuple[str, Any]]:
+def calls(fit: Any, frame: pd.DataFrame) -> Iterator[tuple[str, Any]]:
     """Every public name of a result, as a call without arguments."""
     for ask in dir(type(fit)):
         if ask.startswith("_") or ask in ("plot", "calibrated", "fitter"):
@@ -129,7 +129,7 @@ def _shown(fit: Any, ask: str) -> str:
         raise
 
 
-def _heard(where: str, call: Any) -> tuple[Any, list[Trouble]]:
+def heard(where: str, call: Any) -> tuple[Any, list[Trouble]]:
     """What a call gives, and its errors and warnings that are not ordstat's."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from reference_cases import load_data
 from scipy.optimize import brentq, minimize
 from scipy.stats import chi2
 
 from ordstat import datasets, ordfit
+from ordstat.exceptions import OrdstatWarning
 from ordstat.results.likelihood.results import LikelihoodResults
 
 WINE = datasets.load("wine")
@@ -63,3 +65,49 @@ def test_curves_and_what_has_none() -> None:
     table = fit.confint(["sd_(Intercept)|subj", "sd_x1|subj"], type="profile")
     assert table.notna().all(axis=1).tolist() == [True, False]
     assert "type='wald'" in table.attrs["reasons"]["sd_x1|subj", "lower"]
+
+
+def bands(n: int, seed: int) -> pd.DataFrame:
+    """Rows that a nominal effect all but separates, in groups that mean nothing."""
+    data = datasets.quadratic_bands(n, seed=seed)
+    return data.assign(h=np.random.default_rng(seed).integers(0, 12, n))
+
+
+def test_limits_where_thresholds_nearly_meet() -> None:
+    """The variance stays 0 all along: the limits are those without random effects."""
+    with pytest.warns(OrdstatWarning):
+        plain = ordfit("rank ~ x1", bands(60, 1), nominal="~ x2").confint(type="profile")
+    with pytest.warns(OrdstatWarning):
+        found = ordfit("rank ~ x1 + (1 | h)", bands(60, 1), nominal="~ x2").confint(type="profile")
+    assert found.loc[plain.index].to_numpy() == pytest.approx(plain.to_numpy(), rel=1e-6)
+
+
+def test_a_variance_leaves_its_boundary_along_a_profile() -> None:
+    """At the limit a search from other starts finds nothing higher: there the variance is not 0 any more."""
+    fit = ordfit("rank ~ x1 + (1 | h)", bands(120, 1), nominal="~ x2")
+    assert fit.varcorr()["sd"].tolist() == [0.0]
+    end = fit.confint("2|3", type="profile")["upper"].iloc[0]
+    here = fit.fit.marginal.likelihood
+    a = here.to_user()[1]
+    plane = np.linalg.qr(np.column_stack([a, np.eye(a.size)]))[0][:, 1:]
+    held = here.at.psi + a * (end - a @ here.at.psi) / (a @ a)
+
+    def minus(t: np.ndarray) -> tuple[float, np.ndarray]:
+        at = here.objective(held + plane @ t, here.at.v)
+        return (1e9, np.zeros(t.size)) if at is None else (-at.loglik, -plane.T @ at.gradient)
+
+    found = minimize(minus, plane[-1] * 0.5, jac=True, method="BFGS", options={"gtol": 1e-8})
+    assert abs((held + plane @ found.x)[-1]) > 0.5
+    assert 2.0 * (fit.loglik + found.fun) == pytest.approx(chi2.ppf(0.95, 1), abs=1e-4)
+
+
+def test_modes_that_jump_leave_a_limit_open() -> None:
+    """Laplace's approximation of cauchit breaks off where two modes of a judge meet, quadrature hardly."""
+    limits = ordfit("rating ~ temp + contact + (1 | judge)", WINE, "cauchit").confint("temp", type="profile")
+    assert limits.isna().to_numpy().tolist() == [[False, True]]
+    assert "modes of random effects jump" in limits.attrs["reasons"]["temp[T.warm]", "upper"]
+    finer = ordfit("rating ~ temp + contact + (1 | judge)", WINE, "cauchit", quadrature=9)
+    warm = (WINE["temp"] == "warm").astype(float)
+    for end in finer.confint("temp", type="profile").iloc[0]:
+        held = ordfit("rating ~ contact + (1 | judge)", WINE, "cauchit", quadrature=9, offset=(end * warm).to_numpy())
+        assert 2.0 * (finer.loglik - held.loglik) == pytest.approx(chi2.ppf(0.95, 1), abs=1e-5)

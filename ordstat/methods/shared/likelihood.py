@@ -35,6 +35,7 @@ from ...solvers.likelihood.rows import CHUNK
 from ...solvers.likelihood.user_scale import in_order
 from ...solvers.threads import one_blas_thread
 from ..base import Method, Needs, cost_option, option
+from .digits import correct_digits
 from .mixed import RANDOM_PENALTIES, check_random, checked_quadrature, with_random_effects
 from .work import Work
 
@@ -283,15 +284,10 @@ def _penalty(given: Any) -> Penalty | None:
 
 
 def _digits(problem: Problem, found: Estimate, information: Information) -> FloatArray:
-    """(P',) correct significant digits of each estimate, at most 15: from the Newton step left over and rounding.
-
-    An estimate smaller than its standard error is measured against that.
-    """
+    """(P',) correct significant digits of each estimate, from the Newton step left over and rounding."""
     user, optimum = problem.user_scale(), found.optimum
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a fit that has run off has none
         estimate = in_order(*user.coefficients(optimum.alpha, found.rest))
         step = in_order(*user.coefficients(optimum.step_alpha, found.step_rest))
-        error = np.abs(step) + in_order(*user.rounding(optimum.alpha, found.rest))
-        size = np.fmax(np.abs(estimate), np.sqrt(information.variances()))
-        digits = np.floor(-np.log10(np.maximum(error / size, 1e-16)))
-    return np.asarray(np.clip(np.nan_to_num(digits, nan=0.0), 0.0, 15.0))
+        rounding = in_order(*user.rounding(optimum.alpha, found.rest))
+        return correct_digits(estimate, np.abs(step) + rounding, information)

@@ -19,6 +19,7 @@ from ...solvers.likelihood.layout import Layout
 from ...solvers.likelihood.mixed.at_estimates import MarginalAtEstimates
 from ...solvers.likelihood.mixed.estimate import Covariance, MixedEstimate, mixed_estimate
 from ...solvers.likelihood.problem import Problem
+from .digits import correct_digits
 
 #: Nodes that "auto" may come to.
 MOST_NODES = 100
@@ -71,6 +72,8 @@ def with_random_effects(
     bare = layout.rule(alpha, rest, found.family, _rule(fit).cost)
     rule = replace(bare, effects=tuple(term.modes for term in marginal.terms))
     size = mixed.likelihood.model.n_fixed
+    information = Covariance(marginal.covariance[:size, :size])
+    errors = np.abs(mixed.likelihood.left_over()[1][:size]) + mixed.rounding
     return replace(
         fit,
         facts=fit.facts if penalty is None else (*fit.facts, ("penalty", GAMMA)),
@@ -79,7 +82,8 @@ def with_random_effects(
         trace=Trace(iterations=len(mixed.logliks) - 1, objective=np.array(mixed.logliks), message=mixed.message),
         scores=rule.scores(sample.rows),
         coefficients=layout.spread(mixed.fixed),
-        information=Covariance(marginal.covariance[:size, :size]),
+        information=information,
+        digits=layout.spread(correct_digits(mixed.fixed, errors, information)),
         loglik=mixed.loglik,
         marginal=marginal,
         likelihood=MarginalAtEstimates(marginal),

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
+from ...exceptions import DataError
 from ..costs import CostMatrix
 from ..probable import CostRule
 from ..random_effects import RandomRows
@@ -37,6 +38,9 @@ _POLES = {"logit": np.pi, "probit": 2.0, "cloglog": np.pi / 2.0, "loglog": np.pi
 #: Predictors less steep than this need no fewer nodes.
 _FLAT = 0.4
 
+#: Predictors steeper than this are those of variances that have run off.
+_STEEPEST = 500.0
+
 #: Values and their derivatives by the parameters.
 Found = tuple[FloatArray, FloatArray]
 
@@ -49,8 +53,19 @@ def steepness_blocks(link: Link, deviation: FloatArray) -> Iterator[tuple[IntArr
     link : Link
     deviation : (n,)
         Standard deviations of the predictors; by the distance of the nearest pole they are the steepness.
+
+    Raises
+    ------
+    DataError
+        Standard deviations of hundreds and more.
     """
     steep = deviation / _POLES.get(link.name, 1.0)
+    if not steep.max(initial=0.0) <= _STEEPEST:
+        raise DataError(
+            "Averages over groups need random effects of a finite standard deviation; got rows whose effects have one "
+            f"of {deviation.max():.3g}, where that of the link is about 1. Such a variance has run off as the data do "
+            "not bound it, or the row is far out: use re='zero', or re='mode' for groups of the fit."
+        )
     blocks = np.ceil(np.log2(np.maximum(steep, _FLAT))).astype(int)
     for block in np.unique(blocks):
         chosen = np.flatnonzero(blocks == block)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,7 @@ from .mixed.draws import WORDS, check_simulated, simulated_sample
 from .parameters import cluster_codes, refuse_survey
 from .standard_errors import symmetric_limits
 
+_T = TypeVar("_T")
 #: What became of a replicate.
 FINE, FAILED, SEPARATED, INCOMPLETE = "", "failed", "separated", "incomplete"
 #: Status and values of a replicate.
@@ -292,7 +293,7 @@ def bootstrapped(
     estimate = _statistic(chosen, r).rename("estimate")
     generators = generator(seed).spawn(int(n))
     replication = partial(_replicate, replace(r, design=replace(r.design, data=None), fitter=None), draw, chosen)
-    found = list(_run(replication, generators, int(n_jobs), reporter(callback)))
+    found = list(replicated(replication, generators, int(n_jobs), reporter(callback)))
     nothing = np.full(estimate.size, np.nan)
     values = np.array([nothing if drawn is None else drawn for _, drawn in found])
     return Bootstrap(
@@ -318,14 +319,14 @@ def _drawing(r: FittedLikelihood, cluster: Any) -> tuple[_Draw, int | None, str]
     return partial(_redrawn, groups), count, f"{count} clusters"
 
 
-def _run(
-    replication: Callable[[np.random.Generator], _Replicate],
+def replicated(
+    replication: Callable[[np.random.Generator], _T],
     generators: list[np.random.Generator],
     n_jobs: int,
     callback: Progress | None,
-) -> Iterator[_Replicate]:
+) -> Iterator[_T]:
     """The replicates in their order; every one has its own generator, so the number of jobs does not matter."""
-    found: Iterable[_Replicate] = map(replication, generators)
+    found: Iterable[_T] = map(replication, generators)
     if n_jobs != 1:
         from joblib import Parallel, delayed
 

@@ -38,6 +38,7 @@ from .mixed.new_groups import (
     tell_unknown,
 )
 from .mixed.parameters import RandomParameters
+from .mixed.run_off import run_off_alerts
 from .parameters import (
     Covariance,
     Parameters,
@@ -439,6 +440,7 @@ class FittedLikelihood(FittedRanker):
             *own,
             *self._covariance_alerts(),
             *self._crossing_alerts(),
+            *run_off_alerts(self.design, self.fit.marginal, self.family),
         ]
 
     def _covariance_alerts(self) -> list[Alert]:

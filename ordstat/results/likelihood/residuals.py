@@ -230,13 +230,9 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
     >>> bool((fit.convergence().table["decimals"] >= 8).all())
     True
     """
-    fit, sample = r.fit, r.design.sample
-    terms = row_terms(r.rule, sample, fit.n_lambda)
-    gradient = jacobian_of(fit, sample, terms).total(sample.case_weights * terms.score)
-    kept = ~fit.aliased
+    fit, kept = r.fit, ~r.fit.aliased
     covariance = fit.information.covariance()
-    error = spread(np.abs(covariance @ gradient[kept]), fit)
-    gradient[~kept] = np.nan
+    gradient, error = _left_over(r, covariance)
     if penalised(r):
         gradient[:] = error[:] = np.nan
     with np.errstate(divide="ignore"):
@@ -245,7 +241,6 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
     exact = {"gradient": gradient, "error": error, "decimals": decimals, "digits": fit.digits}
     frame = pd.DataFrame(known | exact, index=r.parameters.names)
     formats = {"gradient": ".1e", "error": ".1e", "decimals": "int", "digits": "int"}
-    details = dict(fit.certificate.details)
     eigenvalues = np.full(int(kept.sum()), np.nan)
     if np.isfinite(covariance).all():
         variances = np.linalg.eigvalsh(covariance)
@@ -254,7 +249,27 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
     return Convergence(
         table=NotedFrame.of(frame, title="How exactly estimates are known", formats=formats),
         eigenvalues=eigenvalues,
-        condition=float(details.get("condition number", np.nan)),
+        condition=_condition(r),
         message=certificate_text(fit.certificate, fit.trace),
         warnings=tuple(message for _, message in r.alerts()),
     )
+
+
+def _left_over(r: FittedLikelihood, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(P,) the gradient, and how far off it says that every estimate is; NaN where aliased."""
+    fit, sample = r.fit, r.design.sample
+    if fit.marginal is not None:
+        gradient, step = (own[: len(covariance)] for own in fit.marginal.likelihood.left_over())
+        return spread(gradient, fit), spread(np.abs(step), fit)
+    terms = row_terms(r.rule, sample, fit.n_lambda)
+    gradient = jacobian_of(fit, sample, terms).total(sample.case_weights * terms.score)
+    error = spread(np.abs(covariance @ gradient[~fit.aliased]), fit)
+    gradient[fit.aliased] = np.nan
+    return gradient, error
+
+
+def _condition(r: FittedLikelihood) -> float:
+    """Of the information on scaled columns."""
+    if r.fit.marginal is not None:
+        return float(r.fit.marginal.likelihood.condition)
+    return float(dict(r.fit.certificate.details).get("condition number", np.nan))

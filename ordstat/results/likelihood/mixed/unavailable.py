@@ -13,7 +13,6 @@ UNAVAILABLE = {
     "score_test": ("its law is that of independent rows", "nominal_test() or scale_test(), by refits"),
     "brant": ("it compares separate binary fits to independent rows", "nominal_test()"),
     "wild_bootstrap": ("it turns the scores of independent clusters", "bootstrap(), which simulates random effects"),
-    "convergence": ("its digits are those of a likelihood in closed form", "certificate"),
     "margins": _MARGINS,
     "delta_errors": _MARGINS,
     "bounds": ("bounds of errors take rows for independent, and rows of a group are not", "errors(cv=) or conformal()"),

@@ -84,7 +84,7 @@ def _canonical(model: MixedModel, psi: FloatArray) -> FloatArray:
     for term, Lambda in zip(model.terms, model.factors(psi[model.n_fixed :]), strict=True):
         parts.append(semidefinite_factor(Lambda @ Lambda.T)[term.entries] if term.correlated else Lambda[term.entries])
     phi = np.concatenate(parts)
-    phi = np.where(np.abs(phi) < _SMALL, np.where(_diagonals(model), 0.0, phi), phi)
+    phi = np.where(np.abs(phi) < _SMALL, np.where(diagonals(model), 0.0, phi), phi)
     out = np.concatenate([psi[: model.n_fixed], phi])
     out[_zeros(model, out)] = 0.0
     return out
@@ -100,7 +100,7 @@ def semidefinite_factor(matrix: FloatArray) -> FloatArray:
     return out
 
 
-def _diagonals(model: MixedModel) -> BoolArray:
+def diagonals(model: MixedModel) -> BoolArray:
     """(m,) which components of phi are on the diagonal."""
     return np.concatenate([rows == columns for rows, columns in (term.entries for term in model.terms)])
 

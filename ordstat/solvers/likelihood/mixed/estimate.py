@@ -106,6 +106,18 @@ class MarginalLikelihood:
         moved[:, free] = one_step(self.scores(codes, size)[:, free], parts, own)
         return np.asarray(moved @ self.to_user().T)
 
+    def left_over(self) -> tuple[FloatArray, FloatArray]:
+        """(P' + m',) what is left of the gradient by the user's parameters, and the Newton step that it asks for."""
+        gradient = np.where(self.free, self.at.gradient, 0.0)
+        step = np.nan_to_num(self.inner_covariance()) @ gradient
+        return np.asarray(gradient @ self.from_user()), np.asarray(self.to_user() @ step)
+
+    @property
+    def condition(self) -> float:
+        """Condition number of the information about what is not at a boundary, on the scaled columns."""
+        own = self.information[np.ix_(self.free, self.free)]
+        return float(np.linalg.cond(own)) if np.isfinite(own).all() else float("nan")
+
     def inner_covariance(self) -> FloatArray:
         """(P' + m, P' + m) of psi, NaN at a boundary."""
         inner = np.full(self.information.shape, np.nan)
@@ -169,6 +181,12 @@ class MixedEstimate:
         """(P',) on the user's scale."""
         model = self.likelihood.model
         return np.asarray(model.to_user @ self.likelihood.at.psi[: model.n_fixed])
+
+    @property
+    def rounding(self) -> FloatArray:
+        """(P',) error of `fixed` as sums of what is maximised over."""
+        model = self.likelihood.model
+        return np.asarray(2.0**-53 * np.abs(model.to_user) @ np.abs(self.likelihood.at.psi[: model.n_fixed]))
 
     @property
     def gradient(self) -> float:

@@ -14,6 +14,8 @@ from .model import MixedModel
 
 #: Newton's decrement at which the modes are known to half the digits of a double, an effect.
 _SMALL = 1e-22
+#: Conditional variance of an effect whose variance is 1 beyond which there is no saying where its mode is.
+_WIDEST = 20.0
 #: Steps, and halvings of one.
 _STEPS, _HALVINGS = 100, 40
 
@@ -94,11 +96,11 @@ def _point(model: MixedModel, predictor: Predictor, x: list[FloatArray], v: Effe
 
 
 def _newton(model: MixedModel, x: list[FloatArray], at: _Point) -> tuple[Factor, Effects, float] | None:
-    """H (where the likelihood is not concave, with its positive curvatures alone), the step and its decrement."""
+    """H (where it is not positive definite, with positive curvatures alone), the step and its decrement."""
     curvature = model.weights * at.terms.curvature
-    if not model.family.concave:
-        curvature = np.maximum(curvature, 0.0)
     own = factor(model.structure.gram(x, curvature), model.structure)
+    if own is None and not model.family.concave:
+        own = factor(model.structure.gram(x, np.maximum(curvature, 0.0)), model.structure)
     if own is None:
         return None
     score = model.gathered(x, model.weights * at.terms.score)
@@ -122,10 +124,18 @@ def _search(
 
 
 def _settled(model: MixedModel, x: list[FloatArray], at: _Point, own: Factor, decrement: float) -> Modes | None:
-    """The modes with the true H."""
+    """The modes with the true H; None where that is not positive definite, or hardly."""
     if not model.family.concave:
         exact = factor(model.structure.gram(x, model.weights * at.terms.curvature), model.structure)
-        if exact is None:
+        if exact is None or hardly_a_mode(exact.inverse):
             return None
         own = exact
     return Modes(v=at.v, shift=at.shift, h=at.h, terms=at.terms, factor=own, decrement=decrement)
+
+
+def hardly_a_mode(inverse: FloatArray) -> bool:
+    """Whether effects vary more given the data than without them, as (G, q, q) says, by far.
+
+    Where two modes of a group become one, H is singular, and Laplace's approximation infinite [not concave families].
+    """
+    return bool(np.einsum("gaa->ga", inverse).max() > _WIDEST)

@@ -16,6 +16,7 @@ from ....model.likelihood.predictor import Predictor
 from .blocks import Effects
 from .laplace import Evaluation
 from .model import MixedModel
+from .modes import hardly_a_mode
 
 #: Thresholds further out have no tables.
 _FAR = 300.0
@@ -53,6 +54,8 @@ def evaluate_compiled(
     own = model.link, model.common, model.starts, *ends, sigma * z, z, predictor.s, model.weights
     into = (v, H, kappa) if tables is None else (v, H, kappa, predictor.H, model.y, tables, by_theta)
     loglik, by_sigma, decrement = integrate_scalar(*own, points, logs, adaptive, *into)
+    if not isfinite(loglik + by_sigma) or (not model.family.concave and hardly_a_mode(1.0 / H[:, None, None])):
+        return None
     if tables is None:
         by_fixed = model.jacobian(model.places).total(kappa)
     else:

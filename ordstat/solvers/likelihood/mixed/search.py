@@ -26,6 +26,8 @@ _STEP, _SHORTENED = 1e-4, (1.0, 0.1, 0.01)
 _GOAL, _ENOUGH, _CLOSE = 1e-9, 1e-7, 1e-2
 #: Gradient up to which a search has converged.
 _CONVERGED = 1e-6
+#: Where a family is not concave, groups may have two modes, and the integral jumps as they go from one to the other.
+JUMPS = "no further progress, as modes of random effects jump: use more quadrature nodes"
 #: Steps on one Hessian, and Hessians.
 _NEWTON, _HESSIANS = 6, 8
 
@@ -67,6 +69,8 @@ def maximise(model: MixedModel, objective: Objective, psi: FloatArray, free: Boo
             break
     if message == "converged" and np.abs(at.gradient[free]).max(initial=0.0) > _CONVERGED:
         message = "no further progress"
+    if message == "no further progress" and not model.family.concave:
+        message = JUMPS
     return Found(at=at, information=information, logliks=logliks, message=message)
 
 

@@ -1,0 +1,35 @@
+"""Variances that the data do not bound from above are told, and predictions do not run out of memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from reference_cases import load_data
+
+from ordstat import ordfit
+from ordstat.exceptions import DataError, SeparationWarning
+
+
+def alike() -> pd.DataFrame:
+    """Groups of which all rows have one level."""
+    rng = np.random.default_rng(0)
+    g = np.repeat(np.arange(12), 6)
+    return pd.DataFrame({"g": g, "x": rng.standard_normal(72), "y": g % 2})
+
+
+def test_groups_of_one_level() -> None:
+    with pytest.warns(SeparationWarning, match=r"\(1 \| g\): the effects have a standard deviation of"):
+        fit = ordfit("y ~ x + (1 | g)", alike())
+    assert fit.varcorr()["sd"].iloc[0] > 50.0 and "leave the term out" in " ".join(str(fit.summary()).split())
+    new = pd.DataFrame({"x": [0.0], "g": ["new"]})
+    assert fit.predict(new, type="prob", re="marginal").to_numpy().sum() == pytest.approx(1.0)
+
+
+def test_averages_of_rows_far_out_are_refused() -> None:
+    """Nodes without number, where the effects of a row have a standard deviation of a thousand."""
+    fit = ordfit("y ~ x1 + (1 + x1 | subj)", load_data("crossed"))
+    near, far = (pd.DataFrame({"x1": [value], "subj": ["new"]}) for value in (2.0, 1e5))
+    assert fit.predict(near, type="prob", re="marginal").to_numpy().sum() == pytest.approx(1.0)
+    with pytest.raises(DataError, match="finite standard deviation"):
+        fit.predict(far, type="prob", re="marginal")
