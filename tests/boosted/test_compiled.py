@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from ordstat.compiled.boost import grow
+from ordstat.compiled.boost import OUTSIDE, grow
 from ordstat.compiled.boostvalues import add_binned, add_trees
 from ordstat.compiled.logitslopes import logit_slopes, logit_thresholds
 from ordstat.model.boosted.trees import BoostedTrees, ValueTree
@@ -32,12 +32,20 @@ def compiled_tree(codes, rows, g, h, w, depth, **more):
         "penalty": 1.0,
         "logarithmic": False,
     } | more
-    given = np.array(rows, dtype=np.int32)
+    place = np.full(codes.shape[1], OUTSIDE, dtype=np.uint16)
+    place[rows] = 0
     about = [options[name] for name in ("gaps", "kinds", "signs", "groups", "columns")]
-    numbers = (depth, options["least"], options["penalty"], 1e-3, options["logarithmic"], 4.0)
+    source = (place, np.empty(0, dtype=np.int32), NONE, NONE, NONE, g, h, w)
+    plain = not (options["gaps"].any() or options["kinds"].any())
+    numbers = (plain, depth, options["least"], options["penalty"], 1e-3, options["logarithmic"], 4.0, 1.0)
     places = (out.column, out.bin, out.child, out.gaps_left, out.sets, out.value, out.gain, out.weight)
-    made = grow(codes, counts, *about, given, g, h, w, *numbers, *places)
-    assert sorted(given.tolist()) == sorted(rows)
+    made, _ = grow(codes, counts, *about, *source, *numbers, *places, None)
+    assert sorted(np.flatnonzero(place < OUTSIDE).tolist()) == sorted(rows)
+    values = np.zeros(codes.shape[1])
+    walk = (out.column, out.bin, out.child, out.gaps_left, out.sets, out.value)
+    add_binned(codes, counts, *walk, plain, values)
+    assert (out.column[place % OUTSIDE] < 0).all()
+    np.testing.assert_array_equal(out.value[place % OUTSIDE], values)
     return out.upto(made)
 
 

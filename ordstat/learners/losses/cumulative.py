@@ -67,6 +67,8 @@ class CumulativeLoss(ABC):
 
     #: The line search of a leaf is that of the exponential loss, rather than Newton's step.
     logarithmic: ClassVar[bool] = False
+    #: Compiled trees make the slopes themselves (`compiled/boost.pyx`).
+    compiled: ClassVar[bool] = False
     #: Scores are one for each threshold.
     separate: ClassVar[bool] = False
 
@@ -128,6 +130,8 @@ def damped(theta: FloatArray, step: FloatArray) -> FloatArray:
 @dataclass(frozen=True)
 class LogitLikelihood(CumulativeLoss):
     """The likelihood loss of the logit link, in compiled passes."""
+
+    compiled: ClassVar[bool] = True
 
     def slopes(
         self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray

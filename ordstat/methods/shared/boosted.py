@@ -14,6 +14,7 @@ from ...model.sample import Rows, Sample
 from ...solvers.boosted.bins import MOST_CATEGORIES, Bins
 from ...solvers.boosted.rounds import Binned, Booster, Settings, best_thresholds
 from ...solvers.boosted.separate import SeparateBooster
+from ...solvers.threads import Team
 from .folds import held_weights, part_of_rows
 from .indicators import Indicators
 from .linear_start import MOST_ROWS, Linear, best_penalty, ridge
@@ -123,16 +124,25 @@ class Training:
         slopes, theta = ridge(columns, self.data.y[some], weights, self.loss.family, penalty, signs)
         return Linear(self.columns.start(slopes), theta)
 
-    def booster(self, settings: Settings, start: Linear, weights: FloatArray, rng: np.random.Generator) -> Booster:
+    def booster(
+        self,
+        settings: Settings,
+        start: Linear,
+        weights: FloatArray,
+        rng: np.random.Generator,
+        team: Team | None = None,
+    ) -> Booster:
         """A booster before its first round."""
         H = self._with_offset(start.start(self.sample.X)[self.places])
         data = replace(self.data, weights=weights)
         if self.loss.separate:
             scores = np.repeat(H[:, None], start.theta.size, axis=1)
             return SeparateBooster(
-                data=data, loss=self.loss, settings=settings, rng=rng, scores=scores, theta=start.theta
+                data=data, loss=self.loss, settings=settings, rng=rng, scores=scores, theta=start.theta, team=team
             )
-        return Booster(data=data, loss=self.loss, settings=settings, rng=rng, scores=H, theta=start.theta)
+        return Booster(
+            data=data, loss=self.loss, settings=settings, rng=rng, scores=H, theta=start.theta, team=team
+        )
 
     def _with_offset(self, H: FloatArray, some: IntArray | slice = slice(None)) -> FloatArray:
         """Scores of some of the rows, their offsets added."""
