@@ -69,7 +69,7 @@ cdef struct Growth:
     Py_ssize_t size  # of the histograms of a node
     bint plain
     uint16_t* place
-    const int* y
+    const uint16_t* y
     double* H
     Thresholds logit
     const double* g

@@ -2,12 +2,13 @@
 """The loss of the cumulative logit with its derivatives by scores and by thresholds; twins in `tests/boosted/naive.py`."""
 
 from libc.math cimport log
+from libc.stdint cimport uint16_t
 from libc.stdlib cimport free
 
 from ordstat.compiled.logit cimport TINY, Tails, Thresholds, log_p, prepare, tails
 
 
-def logit_slopes(const int[::1] y, const double[::1] H, const double[::1] theta, const double[::1] w, double[::1] g,
+def logit_slopes(const uint16_t[::1] y, const double[::1] H, const double[::1] theta, const double[::1] w, double[::1] g,
                  double[::1] h):
     """-log P(y_n) of the cumulative logit, the weighted sum, and its first two derivatives by every H_n.
 
@@ -52,7 +53,7 @@ def logit_slopes(const int[::1] y, const double[::1] H, const double[::1] theta,
     return loss - log(product)
 
 
-def logit_thresholds(const int[::1] y, const double[::1] H, const double[::1] theta, const double[::1] w,
+def logit_thresholds(const uint16_t[::1] y, const double[::1] H, const double[::1] theta, const double[::1] w,
                      double[::1] gradient, double[::1] diagonal, double[::1] beside):
     """First and second derivatives of the same sum by the thresholds.
 

@@ -235,6 +235,7 @@ class OrdinalBoosting(Method):
             start = training.linear(weights, penalty)
             with team_of(self.n_jobs) as team:
                 booster = training.booster(self.settings(training, depth), start, weights, rng, team)
+                training = training.settled()
                 for _ in range(self._length(held_out)):
                     booster.add()
             trees = booster.sum_of(start.start)
@@ -288,7 +289,7 @@ class OrdinalBoosting(Method):
     def staged_losses(self, sample: Sample, fit: BoostedFit) -> FloatArray:
         """(T+1,) mean loss of a sample before the first and after every round."""
         loss, scores = loss_of(self.loss, self.link, self.parallel), fit.trees.start(sample.rows)
-        y, weights = sample.y.astype(np.int32), sample.case_weights
+        y, weights = sample.y.astype(np.uint16), sample.case_weights
         found = np.empty(fit.losses.size)
         for t, theta in enumerate(fit.thetas):
             found[t] = loss.value(y, weights, scores, theta) / weights.sum()

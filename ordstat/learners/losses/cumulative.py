@@ -89,7 +89,7 @@ class CumulativeLoss(ABC):
 
         Parameters
         ----------
-        y : (N,) int32
+        y : (N,) uint16
             Codes 0..K-1.
         w : (N,)
             Weights, or none where all are 1.

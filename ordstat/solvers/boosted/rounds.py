@@ -16,7 +16,7 @@ from ...model.row_blocks import CACHED, row_blocks
 from ..threads import Team
 from .bins import Bins
 
-_NONE, _NO_CODES = np.empty(0), np.empty(0, dtype=np.int32)
+_NONE, _NO_CODES = np.empty(0), np.empty(0, dtype=np.uint16)
 #: Rounds from one step of the thresholds to the next.
 EVERY = 10
 #: Largest step of a leaf, before the learning rate, and least curvature of one.
@@ -81,7 +81,7 @@ class Binned:
     Attributes
     ----------
     bins : Bins
-    y : (N,) int32
+    y : (N,) uint16
     weights : (N,)
         0 for rows that are held out.
     signs : (D,) int8
@@ -108,7 +108,9 @@ class Binned:
 
     def shares(self, n_levels: int) -> FloatArray:
         """(K,) shares of the levels, a quarter of a row added to either side of every threshold."""
-        counts = np.bincount(self.y, self.weights, n_levels)
+        counts = np.zeros(n_levels)
+        for some in row_blocks(self.y.size, 1, CACHED):
+            counts += np.bincount(self.y[some], self.weights[some], n_levels)
         below = (np.cumsum(counts)[:-1] + 0.25) / (self.total + 0.5)
         return np.diff(below, prepend=0.0, append=1.0)
 
@@ -146,15 +148,15 @@ class Booster:
 
     def __post_init__(self) -> None:
         data, settings = self.data, self.settings
-        used = np.flatnonzero(data.weights > 0)
+        learned = data.weights > 0
         self._weights = data.uneven
         self._plain = data.bins.plain
-        self._alike = bool((data.weights[used] == 1.0).all())
-        self._used = None if used.size == data.y.size else used.astype(np.int32)
+        self._alike = bool(((data.weights == 1.0) | ~learned).all())
+        n_used = int(np.count_nonzero(learned))
+        self._used = None if n_used == learned.size else np.flatnonzero(learned).astype(np.int32)
         self._place = np.empty(data.y.size, dtype=np.uint16)
         self._columns = np.arange(data.bins.counts.size, dtype=np.int32)
-        size = 2 ** (min(settings.depth, used.size) + 1) - 1
-        size = min(size, 2 * used.size - 1)
+        size = min(2 ** (min(settings.depth, n_used) + 1) - 1, 2 * n_used - 1)
         self._out = ValueTree.empty(size, size // 2 if data.bins.kinds.any() else 0)
 
     @property
@@ -200,7 +202,7 @@ class Booster:
     def _grown(
         self, weights: FloatArray, theta: FloatArray = _NONE, g: FloatArray = _NONE, h: FloatArray = _NONE
     ) -> tuple[float, ValueTree]:
-        """A tree of Newton steps on the rows that are drawn, by thresholds or slopes; the loss by the first of these."""
+        """A tree of Newton steps on the rows that are drawn, by thresholds or slopes; the loss of the former."""
         data, s, bins, out = self.data, self.settings, self.data.bins, self._out
         made, loss = grow(
             bins.codes,
@@ -262,7 +264,7 @@ class Booster:
         if self._used is not None:
             self._place[:] = OUTSIDE
         n, found = self._place.size if self._used is None else self._used.size, False
-        for some in row_blocks(n, 1, CACHED):
+        for some in row_blocks(n, 8, CACHED):
             left_out = ~self._hits(some.stop - some.start, share)
             found |= not left_out.all()
             where = some if self._used is None else self._used[some]
