@@ -1,7 +1,7 @@
 # Each target creates what it needs; no environment has to be active.
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := $(wildcard ordstat/compiled/*.pyx ordstat/compiled/*.h) pyproject.toml setup.cfg
+SOURCES := $(wildcard ordstat/compiled/*.pyx ordstat/compiled/*.pxd ordstat/compiled/*.h) pyproject.toml setup.cfg
 
 # A process a core, each of one thread.
 TEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal

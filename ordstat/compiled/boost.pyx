@@ -1,336 +1,37 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Newton trees on histograms of uint8 bins; twins in `tests/boosted/naive.py`."""
+"""Newton trees on histograms of uint8 bins, level by level; twins in `tests/boosted/naive.py`.
 
-from libc.math cimport INFINITY, fabs, log
-from libc.stdint cimport int8_t, uint8_t, uint64_t
-from libc.stdlib cimport free, malloc
+A row is nothing but its bins, its score and the node that it has come to: slopes are made again where a node needs
+them, so that a round holds 10 bytes a row beside the bins. Sums are made by fixed parts of the rows, one after another
+or side by side, and put together in their order: they do not depend on the number of threads.
+"""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int8_t, uint8_t, uint16_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
+from ordstat.compiled.boostrows cimport AWAY, BLOCK, fill, put_together, settle
+from ordstat.compiled.boostsplit cimport BYTES, WIDTH, Growth, Node, Part, Split, search, step
+from ordstat.compiled.logit cimport prepare
+
 cdef enum:
-    WIDTH = 3  # sums of one bin: slopes, curvatures, weight
-    BYTES = 32  # of a set of codes
-    BLOCK = 2048  # rows whose slopes are put side by side at a time
+    MOST_SLOTS = 64  # nodes whose histograms are there at once
+    ROOM = 1 << 23  # numbers in all of them, about
 
-cdef double FEW = 1e-9  # a share of the weight of a node that is no more than rounding
-
-
-cdef struct Split:
-    double gain
-    int column
-    int bin
-    bint gaps_left
-    double g
-    double v
-    double w
-    uint8_t codes[BYTES]
+#: Where a row is that a tree does not learn from: this, beside the node.
+OUTSIDE = AWAY
 
 
-cdef struct Node:
-    int place
-    double g
-    double v
-    double w
-    double low
-    double high
-    uint64_t groups
-
-
-cdef struct Growth:
-    const uint8_t* bins
-    Py_ssize_t N
-    const int* columns
-    const int* n_bins
-    const uint8_t* gaps
-    const uint8_t* kinds
-    const int8_t* signs
-    const uint64_t* groups
-    Py_ssize_t F
-    Py_ssize_t stride
-    int* rows
-    int* spare
-    double* ordered
-    const double* g
-    const double* h
-    const double* w
-    bint unit
-    double penalty
-    double least
-    double flattest
-    double tie
-    bint logarithmic
-    double longest
-    int* column
-    int* bin
-    int* child
-    uint8_t* gaps_left
-    uint8_t* sets
-    double* value
-    double* gain
-    double* weight
-    int nodes
-    int n_sets
-
-
-cdef inline double clipped(double x, double low, double high) noexcept nogil:
-    return low if x < low else (high if x > high else x)
-
-
-cdef inline double newton(double G, double V, const Growth* t, double low, double high) noexcept nogil:
-    """The value between two ends at which G v + (V + penalty) v^2 / 2 is least."""
-    return clipped(-G / (V + t.penalty), low, high)
-
-
-cdef inline double fall(double G, double V, const Growth* t, double low, double high) noexcept nogil:
-    """Twice the fall of that function; G^2 / (V + penalty) where neither end is met."""
-    cdef double v = newton(G, V, t, low, high)
-    return -v * (2.0 * G + (V + t.penalty) * v)
-
-
-cdef inline double step(double G, double V, const Growth* t, double low, double high) noexcept nogil:
-    """The value of a leaf: Newton's, or the line search of the exponential loss, whose sums are 2 V -+ G."""
-    cdef double v, d = 2.0 * V + G + 0.5 * t.penalty, u = 2.0 * V - G + 0.5 * t.penalty
-    if not t.logarithmic:
-        v = -G / (V + t.penalty)
-    elif d > 0.0 and u > 0.0:
-        v = log(u / d)
-    else:
-        v = -t.longest if G > 0.0 else t.longest
-    return clipped(clipped(v, -t.longest, t.longest), low, high)
-
-
-cdef inline void count(double* at, double slope, double curvature) noexcept nogil:
-    """Add a row of weight 1 to a bin."""
-    # Both are read before either is written, so that the compiler may add them at once.
-    cdef double first = at[0] + slope, second = at[1] + curvature
-    at[0], at[1] = first, second
-    at[2] += 1.0
-
-
-cdef void fill_all(Growth* t, double* sums) noexcept nogil:
-    """Histograms of all rows, each of weight 1 and in its place, two columns at a time."""
-    cdef Py_ssize_t i, f
-    cdef const uint8_t* codes
-    cdef const uint8_t* others
-    cdef double* own
-    for f in range(0, t.F, 2):
-        codes = t.bins + t.columns[f] * t.N
-        own = sums + f * t.stride
-        if f + 1 == t.F:
-            for i in range(t.N):
-                count(own + WIDTH * codes[i], t.g[i], t.h[i])
-            return
-        others = t.bins + t.columns[f + 1] * t.N
-        for i in range(t.N):
-            count(own + WIDTH * codes[i], t.g[i], t.h[i])
-            count(own + t.stride + WIDTH * others[i], t.g[i], t.h[i])
-
-
-cdef void fill(Growth* t, Py_ssize_t start, Py_ssize_t end, double* sums) noexcept nogil:
-    """Histograms of the rows[start:end] over all columns."""
-    cdef Py_ssize_t first = start
-    memset(sums, 0, t.F * t.stride * sizeof(double))
-    if t.unit and end - start == t.N:
-        fill_all(t, sums)
-        return
-    while first < end:
-        if t.unit:
-            fill_some(t, t.rows + first, min(end - first, <Py_ssize_t>BLOCK), sums)
-        else:
-            fill_weighted(t, t.rows + first, min(end - first, <Py_ssize_t>BLOCK), sums)
-        first += BLOCK
-
-
-cdef void fill_some(Growth* t, const int* rows, Py_ssize_t M, double* sums) noexcept nogil:
-    """Add M rows of weight 1, two columns at a time: a row and its slopes are read once for both."""
-    cdef Py_ssize_t i, f
-    cdef const uint8_t* codes
-    cdef const uint8_t* others
-    cdef double* gh = t.ordered
-    cdef double* own
-    cdef int row
-    cdef double slope, curvature
-    for i in range(M):
-        gh[2 * i], gh[2 * i + 1] = t.g[rows[i]], t.h[rows[i]]
-    for f in range(0, t.F - 1, 2):
-        codes = t.bins + t.columns[f] * t.N
-        others = t.bins + t.columns[f + 1] * t.N
-        own = sums + f * t.stride
-        for i in range(M):
-            row = rows[i]
-            slope, curvature = gh[2 * i], gh[2 * i + 1]
-            count(own + WIDTH * codes[row], slope, curvature)
-            count(own + t.stride + WIDTH * others[row], slope, curvature)
-    if t.F % 2 == 1:
-        codes = t.bins + t.columns[t.F - 1] * t.N
-        own = sums + (t.F - 1) * t.stride
-        for i in range(M):
-            count(own + WIDTH * codes[rows[i]], gh[2 * i], gh[2 * i + 1])
-
-
-cdef void fill_weighted(Growth* t, const int* rows, Py_ssize_t M, double* sums) noexcept nogil:
-    """Add M rows with their weights."""
-    cdef Py_ssize_t i, j, f
-    cdef const uint8_t* codes
-    cdef double* gh = t.ordered
-    cdef double* own
-    cdef double* at
-    cdef double weight
-    for i in range(M):
-        weight = t.w[rows[i]]
-        gh[3 * i], gh[3 * i + 1], gh[3 * i + 2] = weight * t.g[rows[i]], weight * t.h[rows[i]], weight
-    for f in range(t.F):
-        codes = t.bins + t.columns[f] * t.N
-        own = sums + f * t.stride
-        for i in range(M):
-            at = own + WIDTH * codes[rows[i]]
-            for j in range(WIDTH):
-                at[j] += gh[WIDTH * i + j]
-
-
-cdef inline bint holds(const uint8_t* codes, int code) noexcept nogil:
-    """Whether a code is in a set of codes."""
-    return (codes[code >> 3] >> (code & 7)) & 1
-
-
-cdef struct Scan:
-    double whole
-    double slack
-    Node node
-
-
-cdef bint against(const Growth* t, const Scan* scan, double gl, double vl, int sign) noexcept nogil:
-    """Whether the values of the children are not in the order that a column demands."""
-    cdef double left = step(gl, vl, t, scan.node.low, scan.node.high)
-    return sign * (step(scan.node.g - gl, scan.node.v - vl, t, scan.node.low, scan.node.high) - left) < 0.0
-
-
-cdef void cut(const Growth* t, const Scan* scan, const double* own, int d, bint gaps_left, Split* best) noexcept nogil:
-    """Try the cuts between the bins of a column, rows without a value on one side.
-
-    Where these are on the right, all values together may be on the left, whatever the sign of the column.
-    """
-    cdef int b, last = t.n_bins[d] - 1, sign = t.signs[d]
-    cdef const double* gap = own + WIDTH * t.n_bins[d]
-    cdef double G = scan.node.g, V = scan.node.v, W = scan.node.w, low = scan.node.low, high = scan.node.high
-    cdef double whole = scan.whole, enough = best.gain + scan.slack, gl = 0.0, vl = 0.0, wl = 0.0, gain
-    cdef double alone = -1.0  # weight of the right side where it has no values
-    if gaps_left:
-        gl, vl, wl = gap[0], gap[1], gap[2]
-    elif t.gaps[d] and gap[2] > FEW * W:
-        last += 1
-        alone = gap[2] + FEW * W
-    for b in range(last):
-        gl += own[WIDTH * b]
-        vl += own[WIDTH * b + 1]
-        wl += own[WIDTH * b + 2]
-        if wl < t.least or vl < t.flattest:
-            continue
-        if W - wl < t.least or V - vl < t.flattest:
-            break
-        gain = fall(gl, vl, t, low, high) + fall(G - gl, V - vl, t, low, high) - whole
-        if gain <= enough:
-            continue
-        if b < t.n_bins[d] - 1 and (W - wl <= alone or (sign != 0 and against(t, scan, gl, vl, sign))):
-            continue
-        best.gain, best.g, best.v, best.w = gain, gl, vl, wl
-        best.column, best.bin, best.gaps_left = d, b, gaps_left
-        enough = gain + scan.slack
-
-
-cdef void sort_out(const Growth* t, const Scan* scan, const double* own, int d, Split* best) noexcept nogil:
-    """Try the cuts of categories in the order of their Newton steps, downwards; no value is one more category."""
-    cdef int order[256]
-    cdef double ratio[256]
-    cdef int b, i, j, found = 0
-    cdef double at, gain, gl = 0.0, vl = 0.0, wl = 0.0
-    for b in range(t.n_bins[d] + t.gaps[d]):
-        if own[WIDTH * b + 2] <= FEW * scan.node.w:
-            continue
-        at = own[WIDTH * b] / (own[WIDTH * b + 1] + t.penalty + 1e-300)
-        j = found
-        while j > 0 and ratio[j - 1] > at:
-            ratio[j], order[j] = ratio[j - 1], order[j - 1]
-            j -= 1
-        ratio[j], order[j] = at, b
-        found += 1
-    for i in range(found - 1):
-        b = order[i]
-        gl += own[WIDTH * b]
-        vl += own[WIDTH * b + 1]
-        wl += own[WIDTH * b + 2]
-        if wl < t.least or vl < t.flattest:
-            continue
-        if scan.node.w - wl < t.least or scan.node.v - vl < t.flattest:
-            break
-        gain = (fall(gl, vl, t, scan.node.low, scan.node.high)
-                + fall(scan.node.g - gl, scan.node.v - vl, t, scan.node.low, scan.node.high) - scan.whole)
-        if gain > best.gain + scan.slack:
-            best.gain, best.g, best.v, best.w = gain, gl, vl, wl
-            best.column, best.bin = d, -1
-            # Categories that the node has not seen go with most of its rows.
-            memset(best.codes, 255 if 2.0 * wl >= scan.node.w else 0, BYTES)
-            for j in range(found):
-                b = order[j]
-                if j <= i:
-                    best.codes[b >> 3] |= <uint8_t>(1 << (b & 7))
-                else:
-                    best.codes[b >> 3] &= <uint8_t>(~(1 << (b & 7)))
-            best.gaps_left = holds(best.codes, t.n_bins[d])
-
-
-cdef Split search(Growth* t, const double* sums, Node node) noexcept nogil:
-    """The split of a node with the largest gain; the first of those that are alike."""
-    cdef Py_ssize_t f
-    cdef int d
-    cdef const double* own
-    cdef Split best
-    cdef Scan scan
-    scan.node = node
-    scan.whole = fall(node.g, node.v, t, node.low, node.high)
-    scan.slack = t.tie * (fabs(scan.whole) + node.g * node.g / (node.v + t.penalty) + 1e-300)
-    best.column, best.bin, best.gain, best.gaps_left = -1, 0, scan.slack, False
-    best.g = best.v = best.w = 0.0
-    for f in range(t.F):
-        d = t.columns[f]
-        own = sums + f * t.stride
-        if not (t.groups[d] & node.groups):
-            continue
-        if t.kinds[d]:
-            sort_out(t, &scan, own, d, &best)
-            continue
-        cut(t, &scan, own, d, False, &best)
-        if t.gaps[d] and own[WIDTH * t.n_bins[d] + 2] > FEW * node.w:
-            cut(t, &scan, own, d, True, &best)
-        elif best.column == d:
-            # Rows without a value, of which the node has seen none, go with most of its rows.
-            best.gaps_left = 2.0 * best.w >= node.w
-    return best
-
-
-cdef inline bint to_left(const Growth* t, const Split* split, uint8_t code) noexcept nogil:
-    """Whether a row of this code goes left."""
-    if split.bin < 0:
-        return holds(split.codes, code)
-    return code <= split.bin or (split.gaps_left and code == t.n_bins[split.column])
-
-
-cdef Py_ssize_t part(Growth* t, Py_ssize_t start, Py_ssize_t end, Split split) noexcept nogil:
-    """Put the rows of the left child before those of the right one, either in their order; the first of these."""
-    cdef const uint8_t* codes = t.bins + split.column * t.N
-    cdef Py_ssize_t i, left = start, right = 0
-    cdef int row
-    cdef bint plain = split.bin >= 0 and not (split.gaps_left and t.gaps[split.column])
-    for i in range(start, end):
-        row = t.rows[i]
-        if codes[row] <= split.bin if plain else to_left(t, &split, codes[row]):
-            t.rows[left] = row
-            left += 1
-        else:
-            t.spare[right] = row
-            right += 1
-    for i in range(right):
-        t.rows[left + i] = t.spare[i]
-    return left
+cdef void leaf(Growth* t, int place) noexcept nogil:
+    """Write a node as a leaf."""
+    cdef Node* node = t.node + place
+    node.fill = node.less = -1
+    t.weight[place] = node.w
+    t.value[place] = step(node.g, node.v, t, node.low, node.high)
+    t.column[place] = t.child[place] = -1
+    t.bin[place] = t.gaps_left[place] = 0
+    t.gain[place] = 0.0
 
 
 cdef void write(Growth* t, int place, const Split* split) noexcept nogil:
@@ -345,34 +46,21 @@ cdef void write(Growth* t, int place, const Split* split) noexcept nogil:
     t.n_sets += 1
 
 
-cdef void divide(Growth* t, Node node, Py_ssize_t start, Py_ssize_t end, double* sums, int depth) noexcept nogil:
-    """Split a node of the rows[start:end], whose histograms are `sums`, then its children.
-
-    The larger child takes the histograms over, less those of the smaller one, which are made behind them.
-    """
-    cdef Split split
-    cdef Node left, right
-    cdef Py_ssize_t middle = start, i, size = t.F * t.stride
-    cdef double* behind = sums + size
+cdef void divide(Growth* t, int place) noexcept nogil:
+    """Split a node by its histograms, where a split gains anything."""
+    cdef Node node = t.node[place]
+    cdef Split split = search(t, t.sums + node.slot * t.size, node)
+    cdef Node* left = t.node + t.nodes
+    cdef Node* right = left + 1
     cdef double between
-    cdef bint small
     cdef int sign
-    t.weight[node.place] = node.w
-    t.value[node.place] = step(node.g, node.v, t, node.low, node.high)
-    t.column[node.place] = t.child[node.place] = -1
-    t.bin[node.place] = t.gaps_left[node.place] = 0
-    t.gain[node.place] = 0.0
-    if depth == 0 or node.w < 2.0 * t.least:
-        return
-    split = search(t, sums, node)
     if split.column < 0:
         return
-    write(t, node.place, &split)
-    left.place, left.g, left.v, left.w = t.nodes, split.g, split.v, split.w
-    right.place, right.g, right.v, right.w = t.nodes + 1, node.g - split.g, node.v - split.v, node.w - split.w
-    left.low, left.high, right.low, right.high = node.low, node.high, node.low, node.high
+    write(t, place, &split)
+    left[0] = right[0] = node
+    left.g, left.v, left.w = split.g, split.v, split.w
+    right.g, right.v, right.w = node.g - split.g, node.v - split.v, node.w - split.w
     left.groups = right.groups = node.groups & t.groups[split.column]
-    t.nodes += 2
     sign = t.signs[split.column] if split.bin < t.n_bins[split.column] - 1 else 0
     if sign != 0:
         between = 0.5 * (step(left.g, left.v, t, node.low, node.high) + step(right.g, right.v, t, node.low, node.high))
@@ -380,29 +68,207 @@ cdef void divide(Growth* t, Node node, Py_ssize_t start, Py_ssize_t end, double*
             left.high = right.low = between
         else:
             left.low = right.high = between
-    if depth == 1:
-        divide(t, left, start, start, sums, 0)
-        divide(t, right, start, start, sums, 0)
+    leaf(t, t.nodes)
+    leaf(t, t.nodes + 1)
+    t.nodes += 2
+
+
+cdef inline bint divisible(const Growth* t, int place) noexcept nogil:
+    """Whether a node has weight enough for two children."""
+    return t.node[place].w >= 2.0 * t.least
+
+
+cdef inline int larger(const Growth* t, int left) noexcept nogil:
+    """The heavier of two siblings."""
+    return left if t.node[left].w > t.node[left + 1].w else left + 1
+
+
+cdef void by_difference(Growth* t) noexcept nogil:
+    """Ask for the histograms of the lighter of siblings; the other one takes its parent's over, less these."""
+    cdef int place, heavy, light, slot = 0
+    cdef uint8_t used[MOST_SLOTS]
+    memset(used, 0, MOST_SLOTS)
+    for place in range(t.first, t.nodes, 2):
+        if divisible(t, larger(t, place)):
+            used[t.node[place].slot] = 1
+    for place in range(t.first, t.nodes, 2):
+        heavy = larger(t, place)
+        light = 2 * place + 1 - heavy
+        if not divisible(t, heavy):
+            t.node[place].slot = t.node[place + 1].slot = -1
+            continue
+        while used[slot]:
+            slot += 1
+        used[slot] = 1
+        t.node[heavy].less = light
+        t.node[light].slot, t.node[light].fill, t.slot_of_fill[t.fills] = slot, t.fills, slot
+        t.fills += 1
+    t.next = t.nodes
+
+
+cdef void from_rows(Growth* t) noexcept nogil:
+    """Ask for the histograms of as many nodes of the level as there is room for."""
+    cdef int most = max(t.slots // 2, 1)
+    while t.next < t.last and t.fills < most:
+        t.node[t.next].slot = -1
+        if divisible(t, t.next):
+            t.node[t.next].slot = t.node[t.next].fill = t.slot_of_fill[t.fills] = t.fills
+            t.fills += 1
+        t.next += 1
+
+
+cdef bint descend(Growth* t) noexcept nogil:
+    """Go to the next level; whether there is one to be split."""
+    cdef int place, wanted = 0
+    t.first, t.last, t.next = t.last, t.nodes, t.last
+    t.depth -= 1
+    if t.depth <= 0 or t.first == t.last:
+        return False
+    for place in range(t.first, t.last, 2):
+        wanted += 2 * divisible(t, larger(t, place))
+    t.whole = t.whole and wanted <= t.slots
+    return True
+
+
+cdef bint ask(Growth* t) noexcept nogil:
+    """Whether there are histograms to be made: for the rest of the level, or for the next one."""
+    t.fills = 0
+    while t.fills == 0:
+        if t.next == t.last and not descend(t):
+            return False
+        t.asked = t.next
+        if t.whole:
+            by_difference(t)
+        else:
+            from_rows(t)
+            t.whole = t.asked == t.first and t.next == t.last
+    return True
+
+
+cdef void divide_all(Growth* t) noexcept nogil:
+    """Split the nodes whose histograms have been made."""
+    cdef int place
+    cdef Py_ssize_t i
+    cdef double* sums
+    cdef const double* less
+    for place in range(t.asked, t.next):
+        t.node[place].fill = -1
+        if t.node[place].less >= 0:
+            sums, less = t.sums + t.node[place].slot * t.size, t.sums + t.node[t.node[place].less].slot * t.size
+            for i in range(t.size):
+                sums[i] -= less[i]
+    for place in range(t.asked, t.next):
+        if t.node[place].slot >= 0 and divisible(t, place):
+            divide(t, place)
+
+
+cdef void start(Growth* t) noexcept nogil:
+    """The root, from the sums of the parts."""
+    cdef Node* root = t.node
+    cdef int c
+    root.low, root.high, root.groups = -INFINITY, INFINITY, <uint64_t>0xFFFFFFFFFFFFFFFF
+    root.g = root.v = root.w = 0.0
+    for c in range(t.n_parts):
+        root.g += t.parts[c].total[0]
+        root.v += t.parts[c].total[1]
+        root.w += t.parts[c].total[2]
+    root.slot = 0
+    leaf(t, 0)
+    t.began = True
+
+
+cdef void free_all(Growth* t) noexcept nogil:
+    """Give the memory back."""
+    cdef int c
+    if t.parts != NULL:
+        for c in range(t.n_parts):
+            free(t.parts[c].row)
+            free(t.parts[c].own)
+    free(t.parts)
+    free(t.codes)
+    free(t.own)
+    free(t.node)
+    free(t.slot_of_fill)
+    free(t.logit.odds)
+
+
+cdef inline double* aligned(double* own) noexcept nogil:
+    """The first place from an address on, less than 8 numbers later, where a line of the cache begins."""
+    return <double*>((<size_t>own + 63) & ~<size_t>63)
+
+
+cdef bint room_of_part(Growth* t, Part* part, Py_ssize_t sums) noexcept nogil:
+    """Whether there was memory for a block of rows, and for so many numbers of histograms."""
+    part.row = <int*>malloc(2 * BLOCK * sizeof(int))
+    part.own = <double*>malloc(((WIDTH + 4) * BLOCK + sums + 8) * sizeof(double))
+    if part.row == NULL or part.own == NULL:
+        return False
+    part.place = part.row + BLOCK
+    part.gh = aligned(part.own)
+    part.x = part.gh + WIDTH * BLOCK
+    part.up, part.low, part.p = part.x + BLOCK, part.x + 2 * BLOCK, part.x + 3 * BLOCK
+    part.sums = part.x + 4 * BLOCK if sums > 0 else NULL
+    return True
+
+
+cdef bint room(Growth* t, Py_ssize_t most_nodes) noexcept nogil:
+    """Whether there was memory for nodes, their histograms, and the rows that they are made of at a time."""
+    cdef int c
+    cdef Py_ssize_t f
+    t.parts = <Part*>calloc(t.n_parts, sizeof(Part))
+    t.node = <Node*>malloc(most_nodes * sizeof(Node))
+    t.slot_of_fill = <int*>malloc(t.slots * sizeof(int))
+    t.codes = <const uint8_t**>malloc((t.F + 1) * sizeof(void*))
+    t.own = <double*>malloc((t.slots * t.size + 8) * sizeof(double))
+    if t.parts == NULL or t.node == NULL or t.slot_of_fill == NULL or t.codes == NULL or t.own == NULL:
+        return False
+    t.sums = aligned(t.own)
+    for f in range(t.F):
+        t.codes[f] = t.bins + t.columns[f] * t.N
+    for c in range(t.n_parts):
+        # The first part makes its histograms where those of the nodes are.
+        if not room_of_part(t, t.parts + c, max(t.slots // 2, 1) * t.size + 1 if c > 0 else 0):
+            return False
+    return True
+
+
+def work(size_t address, bint last, int part):
+    """Go over one part of the rows of a tree that is growing; `last` to take them to their leaves."""
+    cdef Growth* t = <Growth*>address
+    with nogil:
+        if last:
+            settle(t, part)
+        else:
+            fill(t, part)
+
+
+cdef over(Growth* t, bint last, team):
+    """Go over all parts of the rows."""
+    cdef int c
+    if team is not None and t.n_parts > 1:
+        team(work, [(<size_t>t, last, c) for c in range(t.n_parts)])
         return
-    middle = part(t, start, end, split)
-    small = middle - start <= end - middle
-    fill(t, start if small else middle, middle if small else end, behind)
-    for i in range(size):
-        sums[i] -= behind[i]
-    if small:
-        divide(t, left, start, middle, behind, depth - 1)
-        divide(t, right, middle, end, sums, depth - 1)
-    else:
-        divide(t, right, middle, end, behind, depth - 1)
-        divide(t, left, start, middle, sums, depth - 1)
+    with nogil:
+        for c in range(t.n_parts):
+            if last:
+                settle(t, c)
+            else:
+                fill(t, c)
+
+
+def parts_of(Py_ssize_t N):
+    """In how many parts N rows are gone over."""
+    return 1 if N < 1 << 15 else 2 if N < 1 << 17 else 4 if N < 1 << 19 else 8
 
 
 def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] gaps, const uint8_t[::1] kinds,
-         const int8_t[::1] signs, const uint64_t[::1] groups, const int[::1] columns, int[::1] rows,
-         const double[::1] g, const double[::1] h, const double[::1] w, int depth, double least, double penalty,
-         double flattest, bint logarithmic, double longest, int[::1] column, int[::1] bin, int[::1] child,
-         uint8_t[::1] gaps_left, uint8_t[:, ::1] sets, double[::1] value, double[::1] gain, double[::1] weight):
-    """Grow one tree of Newton steps; the number of its nodes.
+         const int8_t[::1] signs, const uint64_t[::1] groups, const int[::1] columns, uint16_t[::1] place,
+         const uint16_t[::1] y, const double[::1] theta, const double[::1] counts, double[::1] H,
+         const double[::1] g, const double[::1] h, const double[::1] w, bint plain, int depth, double least,
+         double penalty, double flattest, bint logarithmic, double longest, double rate, int[::1] column, int[::1] bin,
+         int[::1] child, uint8_t[::1] gaps_left, uint8_t[:, ::1] sets, double[::1] value, double[::1] gain,
+         double[::1] weight, team):
+    """Grow one tree of Newton steps and add its values to the scores; the number of its nodes, and the loss before.
 
     A node splits where G_l^2 / (V_l + penalty) + G_r^2 / (V_r + penalty) - G^2 / (V + penalty) is largest, G and V
     being the weighted sums of slopes and curvatures; where signs bound the values of its children, with these values.
@@ -425,19 +291,29 @@ def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] g
     groups : (D,)
         Bits of the groups of columns that a column is in; those on a path have one in common.
     columns : (F,) those to choose from
-    rows : (M,) those to learn from; their order is changed
-    g, h : (N,) slopes and curvatures of the loss
-    w : (N,) weights, or none where all are 1
+    place : (N,) in and out
+        0 of rows to learn from, OUTSIDE of others; the leaf, OUTSIDE added, in the end.
+    y : (N,) codes, and theta : (K-1,)
+        For slopes of the likelihood loss of the logit at H; none where `g` and `h` have them.
+    counts : (N,)
+        Weights of the rows in the loss, or none where all are 1; with y alone.
+    H : (N,) in and out, scores; or none
+    g, h : (N,) slopes and curvatures of the loss; none with y
+    w : (N,) weights for the tree, or none where all are 1
+    plain : bool
+        Whether there are neither categories nor rows without a value.
     depth : int
-        Splits on a path at most.
+        Splits on a path at most, 12 or fewer.
     least, flattest : float
         Sum of the weights, and of the curvatures, of a child at least.
     penalty : float
     logarithmic : bool
         Leaves take log((2 V - G + penalty / 2) / (2 V + G + penalty / 2)) in place of -G / (V + penalty).
     longest : float
-        Largest value of a leaf.
-    column, bin, child : (S,) out, S = 2^(depth + 1) - 1 at most, 2 M - 1 are enough
+        Largest value of a leaf, before
+    rate : float
+        it is multiplied by this.
+    column, bin, child : (S,) out, S = 2^(depth + 1) - 1 at most, 2 M - 1 of M rows are enough
         A row goes left where its code is at most `bin`, or, of a negative one, in the set -1 - bin; column -1 is a
         leaf; the right child follows the left one.
     gaps_left : (S,) out
@@ -445,18 +321,18 @@ def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] g
     sets : (S // 2, 32) out, or none without categories
         Bit c % 8 of byte c // 8 tells whether code c goes left.
     value, gain, weight : (S,) out
+    team : callable(task, [arguments, ...]) or None
+        Runs the parts of the rows side by side; None for one after another.
     """
     cdef Growth t
-    cdef Node root
-    cdef Py_ssize_t M = rows.shape[0], F = columns.shape[0], D = bins.shape[0], d, i, most = 1
-    cdef int levels = depth
-    cdef double* sums
+    cdef Py_ssize_t F = columns.shape[0], D = bins.shape[0], S = column.shape[0], d, most = 1
+    cdef int c
+    cdef double loss = 0.0
+    memset(&t, 0, sizeof(Growth))
     for d in range(D):
         most = max(most, n_bins[d] + gaps[d])
-    # No path has more splits than rows.
-    if levels > M:
-        levels = <int>M
-    t.N, t.F, t.stride = bins.shape[1], F, WIDTH * most
+    t.N, t.F, t.stride, t.plain = place.shape[0], F, WIDTH * most, plain
+    t.size = F * t.stride
     t.bins = &bins[0, 0] if D > 0 and t.N > 0 else NULL
     t.n_bins = &n_bins[0] if D > 0 else NULL
     t.gaps = &gaps[0] if D > 0 else NULL
@@ -464,37 +340,44 @@ def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] g
     t.signs = &signs[0] if D > 0 else NULL
     t.groups = &groups[0] if D > 0 else NULL
     t.columns = &columns[0] if F > 0 else NULL
-    t.rows, t.g, t.h = &rows[0], &g[0], &h[0]
-    t.unit = w.shape[0] == 0
-    t.w = NULL
-    if not t.unit:
-        t.w = &w[0]
+    t.place = &place[0]
+    t.y = &y[0] if y.shape[0] > 0 else NULL
+    t.counts = &counts[0] if counts.shape[0] > 0 else NULL
+    t.H = &H[0] if H.shape[0] > 0 else NULL
+    t.g = &g[0] if g.shape[0] > 0 else NULL
+    t.h = &h[0] if h.shape[0] > 0 else NULL
+    t.w = &w[0] if w.shape[0] > 0 else NULL
     t.penalty, t.least, t.flattest, t.tie = penalty, least, flattest, 1e-12
-    t.logarithmic, t.longest, t.nodes, t.n_sets = logarithmic, longest, 1, 0
+    t.logarithmic, t.longest, t.nodes, t.depth = logarithmic, longest, 1, depth
     t.column, t.bin, t.child, t.gaps_left = &column[0], &bin[0], &child[0], &gaps_left[0]
     t.sets = &sets[0, 0] if sets.shape[0] > 0 else NULL
     t.value, t.gain, t.weight = &value[0], &gain[0], &weight[0]
-    root.place, root.low, root.high = 0, -INFINITY, INFINITY
-    root.groups = <uint64_t>0xFFFFFFFFFFFFFFFF
-    root.g = root.v = root.w = 0.0
-    t.spare = <int*>malloc(M * sizeof(int))
-    t.ordered = <double*>malloc(3 * BLOCK * sizeof(double))
-    sums = <double*>malloc((levels + 1) * (F * t.stride + 1) * sizeof(double))
-    if t.spare == NULL or t.ordered == NULL or sums == NULL:
-        free(t.spare)
-        free(t.ordered)
-        free(sums)
-        raise MemoryError(f"the histograms of {F} columns at {levels + 1} depths do not fit into memory")
-    with nogil:
-        for i in range(M):
-            d = rows[i]
-            root.g += g[d] if t.unit else w[d] * g[d]
-            root.v += h[d] if t.unit else w[d] * h[d]
-            root.w += 1.0 if t.unit else w[d]
-        if levels > 0:
-            fill(&t, 0, M, sums)
-        divide(&t, root, 0, M, sums, levels)
-        free(t.spare)
-        free(t.ordered)
-        free(sums)
-    return t.nodes
+    t.n_parts = parts_of(t.N)
+    # The deepest splits have 2^(depth - 1) nodes at most, and no tree more than (S + 1) / 2 leaves.
+    t.slots = <int>min(min(<Py_ssize_t>1 << max(depth - 1, 0), (S + 1) // 2),
+                       min(<Py_ssize_t>MOST_SLOTS, max(<Py_ssize_t>8, ROOM // (t.size + 1))))
+    t.slots = max(t.slots, 1)
+    t.last = t.next = t.fills = t.whole = 1
+    try:
+        if (t.y != NULL and not prepare(&t.logit, theta)) or not room(&t, S):
+            raise MemoryError(f"the histograms of {F} columns at {t.slots} nodes do not fit into memory")
+        t.slot_of_fill[0] = 0
+        over(&t, False, team)
+        with nogil:
+            put_together(&t)
+            start(&t)
+            if depth > 0:
+                divide_all(&t)
+        while depth > 0 and ask(&t):
+            over(&t, False, team)
+            with nogil:
+                put_together(&t)
+                divide_all(&t)
+        for d in range(t.nodes):
+            value[d] *= rate
+        over(&t, True, team)
+        for c in range(t.n_parts):
+            loss += t.parts[c].loss
+    finally:
+        free_all(&t)
+    return t.nodes, loss

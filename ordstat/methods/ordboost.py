@@ -22,7 +22,7 @@ from ..model.sample import Rows, Sample
 from ..results.rankers.boosted import BoostedResults
 from ..solvers.boosted.choice import Plan, held_out_losses
 from ..solvers.boosted.rounds import Booster, Settings
-from ..solvers.threads import one_blas_thread
+from ..solvers.threads import one_blas_thread, team_of
 from .base import Method, Needs, cost_option, jobs_option, option
 from .shared.boosted import Training
 from .shared.folds import as_rows
@@ -233,9 +233,11 @@ class OrdinalBoosting(Method):
             weights = training.data.weights
             depth = self.depths[0] if held_out is None else held_out.depth
             start = training.linear(weights, penalty)
-            booster = training.booster(self.settings(training, depth), start, weights, rng)
-            for _ in range(self._length(held_out)):
-                booster.add()
+            with team_of(self.n_jobs) as team:
+                booster = training.booster(self.settings(training, depth), start, weights, rng, team)
+                training = training.settled()
+                for _ in range(self._length(held_out)):
+                    booster.add()
             trees = booster.sum_of(start.start)
             return self._fitted(sample, training, booster, trees, penalty, held_out)
 
@@ -250,10 +252,11 @@ class OrdinalBoosting(Method):
         training = self._training(sample)
         start = Linear(fit.trees.linear, fit.thetas[0])
         settings = self.settings(training, fit.depth)
-        booster = training.booster(settings, start, training.data.weights, continued(fit.state))
-        booster.repeat(fit.trees, fit.losses, fit.thetas)
-        for _ in range(rounds):
-            booster.add()
+        with team_of(self.n_jobs) as team:
+            booster = training.booster(settings, start, training.data.weights, continued(fit.state), team)
+            booster.repeat(fit.trees, fit.losses, fit.thetas)
+            for _ in range(rounds):
+                booster.add()
         trees = booster.sum_of(start.start)
         return self._fitted(sample, training, booster, trees, fit.ridge, fit.held_out)
 
@@ -286,7 +289,7 @@ class OrdinalBoosting(Method):
     def staged_losses(self, sample: Sample, fit: BoostedFit) -> FloatArray:
         """(T+1,) mean loss of a sample before the first and after every round."""
         loss, scores = loss_of(self.loss, self.link, self.parallel), fit.trees.start(sample.rows)
-        y, weights = sample.y.astype(np.int32), sample.case_weights
+        y, weights = sample.y.astype(np.uint16), sample.case_weights
         found = np.empty(fit.losses.size)
         for t, theta in enumerate(fit.thetas):
             found[t] = loss.value(y, weights, scores, theta) / weights.sum()

@@ -76,10 +76,16 @@ def distinct_places(sample: Sample, costs: FloatArray) -> tuple[IntArray, FloatA
 
     Two values that are missing, NaN, are alike.
     """
-    used = np.flatnonzero(sample.case_weights > 0)
+    keys = [sample.y, *sample.X.T, *costs.T]
+    if sample.weights is None:
+        order, first = _sorted(keys)
+        if first.all():
+            return order, np.ones(order.size)
+        starts = np.flatnonzero(first)
+        return order[starts], np.diff(starts, append=order.size).astype(np.float64)
+    used = np.flatnonzero(sample.weights > 0)
     if used.size == 0:
         raise DataError("weights are zero for every row: nothing is left to fit.")
-    keys = [sample.y, *sample.X.T, *costs.T]
     order, first = _sorted(keys if used.size == sample.n else [key[used] for key in keys])
     weights = sample.case_weights[used[order]]
     return used[order[first]], np.add.reduceat(weights, np.flatnonzero(first))

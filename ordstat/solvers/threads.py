@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
 from typing import Any, TypeVar
@@ -62,3 +63,38 @@ def in_threads(task: Callable[..., Result], arguments: Sequence[tuple[Any, ...]]
 
         found: list[Result] = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(task)(*a) for a in arguments)
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class Team:
+    """Threads that stay, for tasks of a few milliseconds that leave Python's lock.
+
+    Attributes
+    ----------
+    others : concurrent.futures.ThreadPoolExecutor
+        The threads beside the one that asks.
+    """
+
+    others: Any
+
+    def __call__(self, task: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> None:
+        """Run task(*a) of all arguments, the first in the own thread."""
+        waiting = [self.others.submit(task, *a) for a in arguments[1:]]
+        task(*arguments[0])
+        for one in waiting:
+            one.result()
+
+
+@contextmanager
+def team_of(n_jobs: int) -> Iterator[Team | None]:
+    """A team of so many threads; -1 for one a processor, None of one."""
+    from joblib import effective_n_jobs
+
+    threads = effective_n_jobs(n_jobs)
+    if threads == 1:
+        yield None
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(threads - 1) as others:
+        yield Team(others)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from ordstat.compiled.boost import grow
+from ordstat.compiled.boost import OUTSIDE, grow
 from ordstat.compiled.boostvalues import add_binned, add_trees
 from ordstat.compiled.logitslopes import logit_slopes, logit_thresholds
 from ordstat.model.boosted.trees import BoostedTrees, ValueTree
@@ -32,12 +32,20 @@ def compiled_tree(codes, rows, g, h, w, depth, **more):
         "penalty": 1.0,
         "logarithmic": False,
     } | more
-    given = np.array(rows, dtype=np.int32)
+    place = np.full(codes.shape[1], OUTSIDE, dtype=np.uint16)
+    place[rows] = 0
     about = [options[name] for name in ("gaps", "kinds", "signs", "groups", "columns")]
-    numbers = (depth, options["least"], options["penalty"], 1e-3, options["logarithmic"], 4.0)
+    source = (place, np.empty(0, dtype=np.uint16), NONE, NONE, NONE, g, h, w)
+    plain = not (options["gaps"].any() or options["kinds"].any())
+    numbers = (plain, depth, options["least"], options["penalty"], 1e-3, options["logarithmic"], 4.0, 1.0)
     places = (out.column, out.bin, out.child, out.gaps_left, out.sets, out.value, out.gain, out.weight)
-    made = grow(codes, counts, *about, given, g, h, w, *numbers, *places)
-    assert sorted(given.tolist()) == sorted(rows)
+    made, _ = grow(codes, counts, *about, *source, *numbers, *places, None)
+    assert sorted(np.flatnonzero(place < OUTSIDE).tolist()) == sorted(rows)
+    values = np.zeros(codes.shape[1])
+    walk = (out.column, out.bin, out.child, out.gaps_left, out.sets, out.value)
+    add_binned(codes, counts, *walk, plain, values)
+    assert (out.column[place % OUTSIDE] < 0).all()
+    np.testing.assert_array_equal(out.value[place % OUTSIDE], values)
     return out.upto(made)
 
 
@@ -139,7 +147,7 @@ def test_categories_are_cut_at_the_best_of_all_subsets():
 def test_slopes_of_the_logit(seed):
     rng = np.random.default_rng(seed)
     N, K = 300, int(rng.integers(2, 8))
-    y, H = rng.integers(0, K, N).astype(np.int32), 3 * rng.normal(size=N)
+    y, H = rng.integers(0, K, N).astype(np.uint16), 3 * rng.normal(size=N)
     theta, w = np.sort(2 * rng.normal(size=K - 1)), rng.uniform(0.5, 2.0, N)
     for given, weights in ((w, w), (NONE, np.ones(N))):
         g, h = np.empty(N), np.empty(N)
@@ -159,7 +167,7 @@ def test_slopes_of_the_logit(seed):
 @pytest.mark.parametrize("H", [-800.0, -90.0, 0.0, 49.0, 51.0, 90.0, 800.0])
 def test_slopes_far_out_are_those_of_the_tails(H):
     """-log P is linear there: P(y = 0) = exp(theta_0 - H), P(y = 2) = exp(H - theta_1) far on the wrong side."""
-    theta, y = np.array([-1.0, 2.0]), np.array([0, 1, 2], dtype=np.int32)
+    theta, y = np.array([-1.0, 2.0]), np.array([0, 1, 2], dtype=np.uint16)
     scores, g, h = np.full(3, H), np.empty(3), np.empty(3)
     loss = logit_slopes(y, scores, theta, NONE, g, h)
     exact = [np.logaddexp(0, H + 1), np.logaddexp(0, H - 2) + np.logaddexp(0, -1 - H) - np.log(-np.expm1(-3.0))]

@@ -45,7 +45,7 @@ CASES += [("logistic", "logit", all_thresholds), ("exponential", "logit", expone
 @pytest.fixture
 def rows():
     rng = np.random.default_rng(1)
-    y, H = rng.integers(0, 5, 200).astype(np.int32), rng.uniform(-1.0, 1.0, 200)
+    y, H = rng.integers(0, 5, 200).astype(np.uint16), rng.uniform(-1.0, 1.0, 200)
     return y, H, np.array([-1.1, -0.2, 0.3, 1.4]), rng.uniform(0.5, 2.0, 200)
 
 
@@ -109,7 +109,7 @@ def test_best_thresholds(rows, name, link, plain):
 def test_best_thresholds_of_one_question(rows):
     """Of two levels: the intercept of a logistic regression with H as offset, by bisection."""
     y, H, _, w = rows
-    above = (y > 2).astype(np.int32)
+    above = (y > 2).astype(np.uint16)
     theta, _ = best_thresholds(LogitLikelihood(), above, w, H, np.zeros(1))
     low, high = -10.0, 10.0
     for _ in range(80):
@@ -130,7 +130,7 @@ def test_a_step_keeps_the_order():
 def test_links_without_a_parameter_are_all_there():
     assert set(CURVES) | {"probit"} == set(LINKS)
     rng = np.random.default_rng(0)
-    y, H, theta = rng.integers(0, 3, 50).astype(np.int32), rng.normal(size=50), np.array([-0.5, 0.5])
+    y, H, theta = rng.integers(0, 3, 50).astype(np.uint16), rng.normal(size=50), np.array([-0.5, 0.5])
     loss = loss_of("likelihood", "probit")
     _, g, h = loss.slopes(y, np.empty(0), H, theta)
     for n in range(50):

@@ -67,6 +67,8 @@ class CumulativeLoss(ABC):
 
     #: The line search of a leaf is that of the exponential loss, rather than Newton's step.
     logarithmic: ClassVar[bool] = False
+    #: Compiled trees make the slopes themselves (`compiled/boost.pyx`).
+    compiled: ClassVar[bool] = False
     #: Scores are one for each threshold.
     separate: ClassVar[bool] = False
 
@@ -87,7 +89,7 @@ class CumulativeLoss(ABC):
 
         Parameters
         ----------
-        y : (N,) int32
+        y : (N,) uint16
             Codes 0..K-1.
         w : (N,)
             Weights, or none where all are 1.
@@ -128,6 +130,8 @@ def damped(theta: FloatArray, step: FloatArray) -> FloatArray:
 @dataclass(frozen=True)
 class LogitLikelihood(CumulativeLoss):
     """The likelihood loss of the logit link, in compiled passes."""
+
+    compiled: ClassVar[bool] = True
 
     def slopes(
         self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray

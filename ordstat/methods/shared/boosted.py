@@ -10,16 +10,20 @@ from ..._typing import AnyArray, FloatArray, IntArray
 from ...exceptions import DataError, OptionError
 from ...learners.losses.cumulative import CumulativeLoss
 from ...model.distinct import distinct_places
+from ...model.row_blocks import CACHED, row_blocks
 from ...model.sample import Rows, Sample
 from ...solvers.boosted.bins import MOST_CATEGORIES, Bins
 from ...solvers.boosted.rounds import Binned, Booster, Settings, best_thresholds
 from ...solvers.boosted.separate import SeparateBooster
+from ...solvers.threads import Team
 from .folds import held_weights, part_of_rows
 from .indicators import Indicators
 from .linear_start import MOST_ROWS, Linear, best_penalty, ridge
 
 #: Groups of columns that may interact, at most.
 _MOST_GROUPS = 64
+#: Levels that two bytes a row can tell apart.
+_MOST_LEVELS = 1 << 16
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -47,24 +51,34 @@ class Training:
     def of(cls, sample: Sample, loss: CumulativeLoss, method: str) -> Training:
         """Those of a sample; its restrictions become directions of columns."""
         offset, D = sample.rows.offset, sample.X.shape[1]
+        if sample.n_levels > _MOST_LEVELS:
+            raise DataError(
+                f"{method} takes {_MOST_LEVELS} levels at most; got {sample.n_levels}. Cut the response into fewer."
+            )
         if sample.categories is not None and sample.categories.max(initial=0) > MOST_CATEGORIES:
             raise DataError(
                 f"{method} takes columns of {MOST_CATEGORIES} categories at most; the largest here has "
                 f"{sample.categories.max()}. Join rare ones, or give the column as a number."
             )
         # Rows alike in all but the offset differ.
-        rows, weights = distinct_places(sample, np.zeros((sample.n, 0)) if offset is None else offset[:, None])
+        order, weights = distinct_places(sample, np.zeros((sample.n, 0)) if offset is None else offset[:, None])
+        rows: AnyArray = order.astype(np.int32)
+        del order  # memory of bins to come
         if (weights == 1.0).all():
             weights = np.broadcast_to(np.float64(1.0), rows.shape)  # without memory of its own
         data = Binned(
             bins=Bins.of(sample.X, rows, weights, sample.categories),
-            y=sample.y[rows].astype(np.int32),
+            y=sample.y[rows].astype(np.uint16),
             weights=weights,
             signs=_signs(sample.restrictions, D, method),
             groups=_groups(sample.groups, D),
         )
         columns = Indicators.of(sample, rows, weights)
-        return cls(sample=sample, places=rows.astype(np.int32), data=data, columns=columns, loss=loss)
+        return cls(sample=sample, places=rows, data=data, columns=columns, loss=loss)
+
+    def settled(self) -> Training:
+        """The same once rounds have begun: where rows were is of no use any more, unless they have offsets."""
+        return self if self.sample.rows.offset is not None else replace(self, places=np.empty(0, dtype=np.intp))
 
     @property
     def rows(self) -> Rows:
@@ -123,16 +137,26 @@ class Training:
         slopes, theta = ridge(columns, self.data.y[some], weights, self.loss.family, penalty, signs)
         return Linear(self.columns.start(slopes), theta)
 
-    def booster(self, settings: Settings, start: Linear, weights: FloatArray, rng: np.random.Generator) -> Booster:
+    def booster(
+        self,
+        settings: Settings,
+        start: Linear,
+        weights: FloatArray,
+        rng: np.random.Generator,
+        team: Team | None = None,
+    ) -> Booster:
         """A booster before its first round."""
-        H = self._with_offset(start.start(self.sample.X)[self.places])
+        H = np.empty(self.places.size)
+        for some in row_blocks(H.size, self.sample.X.shape[1], CACHED):
+            H[some] = start.start(self.sample.X[self.places[some]])
+        H = self._with_offset(H)
         data = replace(self.data, weights=weights)
         if self.loss.separate:
             scores = np.repeat(H[:, None], start.theta.size, axis=1)
             return SeparateBooster(
-                data=data, loss=self.loss, settings=settings, rng=rng, scores=scores, theta=start.theta
+                data=data, loss=self.loss, settings=settings, rng=rng, scores=scores, theta=start.theta, team=team
             )
-        return Booster(data=data, loss=self.loss, settings=settings, rng=rng, scores=H, theta=start.theta)
+        return Booster(data=data, loss=self.loss, settings=settings, rng=rng, scores=H, theta=start.theta, team=team)
 
     def _with_offset(self, H: FloatArray, some: IntArray | slice = slice(None)) -> FloatArray:
         """Scores of some of the rows, their offsets added."""

@@ -88,7 +88,8 @@ class Indicators:
     def _means(self, X: FloatArray, rows: IntArray, weights: FloatArray) -> FloatArray:
         """(E,) weighted means of what is there, 0 where nothing is."""
         if not (self.categories.any() or has_gaps(X)):
-            return np.asarray(np.bincount(rows, weights, len(X)) @ X / weights.sum())
+            blocks = row_blocks(rows.size, X.shape[1], CACHED)
+            return np.asarray(sum(weights[some] @ X[rows[some]] for some in blocks) / weights.sum())
         found = np.zeros(self.width)
         for d, places in enumerate(self._places()):
             x = X[rows, d]

@@ -8,14 +8,15 @@ from typing import Protocol
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray, IntArray
-from ...compiled.boost import grow
+from ...compiled.boost import OUTSIDE, grow
 from ...compiled.boostvalues import add_binned
 from ...model.boosted.linear import LinearStart
 from ...model.boosted.trees import BoostedTrees, ValueTree
 from ...model.row_blocks import CACHED, row_blocks
+from ..threads import Team
 from .bins import Bins
 
-_NONE = np.empty(0)
+_NONE, _NO_CODES = np.empty(0), np.empty(0, dtype=np.uint16)
 #: Rounds from one step of the thresholds to the next.
 EVERY = 10
 #: Largest step of a leaf, before the learning rate, and least curvature of one.
@@ -37,6 +38,8 @@ class Loss(Protocol):
 
     @property
     def logarithmic(self) -> bool: ...
+    @property
+    def compiled(self) -> bool: ...
     def slopes(
         self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray
     ) -> tuple[float, FloatArray, FloatArray]: ...
@@ -78,7 +81,7 @@ class Binned:
     Attributes
     ----------
     bins : Bins
-    y : (N,) int32
+    y : (N,) uint16
     weights : (N,)
         0 for rows that are held out.
     signs : (D,) int8
@@ -105,7 +108,9 @@ class Binned:
 
     def shares(self, n_levels: int) -> FloatArray:
         """(K,) shares of the levels, a quarter of a row added to either side of every threshold."""
-        counts = np.bincount(self.y, self.weights, n_levels)
+        counts = np.zeros(n_levels)
+        for some in row_blocks(self.y.size, 1, CACHED):
+            counts += np.bincount(self.y[some], self.weights[some], n_levels)
         below = (np.cumsum(counts)[:-1] + 0.25) / (self.total + 0.5)
         return np.diff(below, prepend=0.0, append=1.0)
 
@@ -126,6 +131,8 @@ class Booster:
     losses : list of float
         Mean training loss before every round.
     thetas : list of (K-1,)
+    team : callable or None
+        Runs tasks on parts of the rows side by side; see `solvers/threads.py`.
     """
 
     data: Binned
@@ -134,21 +141,22 @@ class Booster:
     rng: np.random.Generator
     scores: FloatArray
     theta: FloatArray
+    team: Team | None = None
     trees: list[ValueTree] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
     thetas: list[FloatArray] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         data, settings = self.data, self.settings
-        used = np.flatnonzero(data.weights > 0).astype(np.int32)
+        learned = data.weights > 0
         self._weights = data.uneven
         self._plain = data.bins.plain
-        self._alike = bool((data.weights[used] == 1.0).all())
-        self._used = None if used.size == data.y.size else used
-        self._rows = np.empty(used.size, dtype=np.int32)
+        self._alike = bool(((data.weights == 1.0) | ~learned).all())
+        n_used = int(np.count_nonzero(learned))
+        self._used = None if n_used == learned.size else np.flatnonzero(learned).astype(np.int32)
+        self._place = np.empty(data.y.size, dtype=np.uint16)
         self._columns = np.arange(data.bins.counts.size, dtype=np.int32)
-        size = 2 ** (min(settings.depth, used.size) + 1) - 1
-        size = min(size, 2 * used.size - 1)
+        size = min(2 ** (min(settings.depth, n_used) + 1) - 1, 2 * n_used - 1)
         self._out = ValueTree.empty(size, size // 2 if data.bins.kinds.any() else 0)
 
     @property
@@ -159,10 +167,10 @@ class Booster:
     def add(self) -> None:
         """One round: slopes, a tree, and every few rounds a step of the thresholds."""
         data, theta = self.data, self.theta
-        loss, g, h = self.loss.slopes(data.y, self._weights, self.scores, theta)
+        loss, tree = self._tree(theta)
         self.losses.append(loss / data.total)
         self.thetas.append(theta)
-        self.trees.append(self._tree(g, h))
+        self.trees.append(tree)
         if self.made % EVERY == 0:
             self.theta = self.loss.stepped(data.y, self._weights, self.scores, theta)[0]
 
@@ -183,16 +191,20 @@ class Booster:
         """The trees after a start."""
         return BoostedTrees.of(start, self.data.bins.cuts, self.trees)
 
-    def _tree(self, g: FloatArray, h: FloatArray) -> ValueTree:
-        tree = self._grown(*self._drawn_rows(), g, h)
-        tree.value[:] *= self.settings.learning_rate
-        self._add(tree)
-        return tree
+    def _tree(self, theta: FloatArray) -> tuple[float, ValueTree]:
+        """A tree whose values are in the scores, and the loss before it."""
+        weights = self._drawn()
+        if self.loss.compiled:
+            return self._grown(weights, theta=theta)
+        loss, g, h = self.loss.slopes(self.data.y, self._weights, self.scores, theta)
+        return loss, self._grown(weights, g=g, h=h)[1]
 
-    def _grown(self, rows: AnyArray, weights: FloatArray, g: FloatArray, h: FloatArray) -> ValueTree:
-        """A tree of Newton steps on some of the rows."""
+    def _grown(
+        self, weights: FloatArray, theta: FloatArray = _NONE, g: FloatArray = _NONE, h: FloatArray = _NONE
+    ) -> tuple[float, ValueTree]:
+        """A tree of Newton steps on the rows that are drawn, by thresholds or slopes; the loss of the former."""
         data, s, bins, out = self.data, self.settings, self.data.bins, self._out
-        made = grow(
+        made, loss = grow(
             bins.codes,
             bins.counts,
             bins.gaps,
@@ -200,16 +212,22 @@ class Booster:
             data.signs,
             data.groups,
             self._drawn_columns(),
-            rows,
+            self._place,
+            data.y if theta.size else _NO_CODES,
+            theta,
+            self._weights,
+            self.scores if self.scores.ndim == 1 else _NONE,
             g,
             h,
             weights,
+            self._plain,
             s.depth,
             s.min_weight,
             s.penalty,
             _FLATTEST,
             self.loss.logarithmic,
             LONGEST,
+            s.learning_rate,
             out.column,
             out.bin,
             out.child,
@@ -218,47 +236,54 @@ class Booster:
             out.value,
             out.gain,
             out.weight,
+            self.team,
         )
-        return out.upto(made)
+        return loss, out.upto(made)
 
     def _add(self, tree: ValueTree) -> None:
         """Add the values of a tree to the scores."""
         bins, walk = self.data.bins, (tree.column, tree.bin, tree.child, tree.gaps_left, tree.sets, tree.value)
         add_binned(bins.codes, bins.counts, *walk, self._plain, self.scores)
 
-    def _drawn_rows(self) -> tuple[AnyArray, FloatArray]:
-        """Rows that the tree learns from, and their weights; each copy of a row is drawn or left out on its own."""
+    def _drawn(self) -> FloatArray:
+        """Mark the rows that the tree learns from; their weights, each copy of a row drawn or left out on its own."""
         share = self.settings.subsample
-        if share == 1.0:
-            return self._all_rows(), _NONE if self._alike else self.data.weights
-        if self._alike:
-            drawn = self._some_rows(share)
-            return (drawn if drawn.size else self._all_rows()), _NONE
-        used = self._all_rows()
-        weights, own = np.zeros(self.data.weights.size), self.data.weights[used]
-        whole = np.floor(own)
-        some = self.rng.binomial(whole.astype(np.int64), share) + (own - whole) * self._hits(used.size, share)
+        if share == 1.0 or (self._alike and not self._marked(share)):
+            self._mark_all()
+            return _NONE if self._alike else self.data.weights
+        return _NONE if self._alike else self._drawn_copies(share)
+
+    def _mark_all(self) -> None:
+        """All rows of positive weight."""
+        self._place[:] = 0 if self._used is None else OUTSIDE
+        if self._used is not None:
+            self._place[self._used] = 0
+
+    def _marked(self, share: float) -> bool:
+        """Mark each of them with the probability `share`; whether there are any."""
+        if self._used is not None:
+            self._place[:] = OUTSIDE
+        n, found = self._place.size if self._used is None else self._used.size, False
+        for some in row_blocks(n, 8, CACHED):
+            left_out = ~self._hits(some.stop - some.start, share)
+            found |= not left_out.all()
+            where = some if self._used is None else self._used[some]
+            self._place[where] = left_out * np.uint16(OUTSIDE)
+        return found
+
+    def _drawn_copies(self, share: float) -> FloatArray:
+        """(N,) how many copies of every row are drawn, the rows marked; all of them where none is."""
+        own = self.data.weights
+        used = np.flatnonzero(own > 0) if self._used is None else self._used
+        whole = np.floor(own[used])
+        some = self.rng.binomial(whole.astype(np.int64), share) + (own[used] - whole) * self._hits(used.size, share)
+        if not some.any():
+            self._mark_all()
+            return own
+        weights = np.zeros(own.size)
         weights[used] = some
-        drawn = used[some > 0]
-        return (drawn, weights) if drawn.size else (used, self.data.weights)
-
-    def _all_rows(self) -> AnyArray:
-        """(M,) the rows of positive weight, in memory that is used again by every round."""
-        if self._used is None:
-            self._rows[:] = np.arange(self._rows.size, dtype=np.int32)
-        else:
-            self._rows[:] = self._used
-        return self._rows
-
-    def _some_rows(self, share: float) -> AnyArray:
-        """Some of them in the same memory, each with the probability `share`."""
-        made = 0
-        for some in row_blocks(self._rows.size, 1, CACHED):
-            hits = np.flatnonzero(self._hits(some.stop - some.start, share))
-            end = made + hits.size
-            self._rows[made:end] = hits + some.start if self._used is None else self._used[hits + some.start]
-            made = end
-        return self._rows[:made]
+        self._place[:] = np.where(weights > 0, 0, OUTSIDE)
+        return weights
 
     def _hits(self, n: int, share: float) -> AnyArray:
         """(n,) true with the probability `share`."""

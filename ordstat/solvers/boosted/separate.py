@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray, IntArray
+from ...compiled.boost import OUTSIDE
 from ...compiled.boostvalues import add_binned
 from ...model.boosted.linear import LinearStart
 from ...model.boosted.separate import SeparateTrees
@@ -37,16 +38,18 @@ class SeparateBooster(Booster):
             self.leaves.extend(trees.leaves)
         super().repeat(trees, losses, thetas)
 
-    def _tree(self, g: FloatArray, h: FloatArray) -> ValueTree:
-        rows, weights = self._drawn_rows()
+    def _tree(self, theta: FloatArray) -> tuple[float, ValueTree]:
+        loss, g, h = self.loss.slopes(self.data.y, self._weights, self.scores, theta)
+        weights = self._drawn()
         signs = self.rng.choice([-1.0, 1.0], g.shape[1])
-        tree = self._grown(rows, weights, g @ signs, h.sum(axis=1))
+        tree = self._grown(weights, g=g @ signs, h=h.sum(axis=1))[1]
         ends = tree.column < 0
         tree.value[:] = np.where(ends, np.cumsum(ends) - 1, 0)
-        places = self._places(tree)
+        places = tree.value[self._place & ~np.uint16(OUTSIDE)].astype(np.intp)
+        rows = np.flatnonzero(self._place < OUTSIDE)
         self.leaves.append(self._steps(g, h, rows, weights, places[rows]))
-        self._add(tree)
-        return tree
+        self.scores += self.leaves[-1][places]
+        return loss, tree
 
     def _steps(self, g: FloatArray, h: FloatArray, rows: AnyArray, weights: FloatArray, places: IntArray) -> FloatArray:
         """(L, K-1) what the leaves add, from the rows of the tree and their places among the leaves."""
