@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 #: Names that mean one of ours, of methods, links, kernels and types of prediction; small letters without separators.
 OTHER_NAMES: Mapping[str, str] = {
     "polr": "logit", "lrm": "logit", "orm": "logit", "ologit": "logit", "ordinallogit": "logit",
-    "orderedlogit": "logit", "cumulativelogit": "logit", "proportionalodds": "logit",
+    "orderedlogit": "logit", "cumulativelogit": "logit", "proportionalodds": "logit", "logistic": "logit",
     "oprobit": "probit", "ordinalprobit": "probit", "orderedprobit": "probit", "cumulativeprobit": "probit",
     "clmm": "logit", "olr": "logit", "normit": "probit",
     "svm": "redsvm", "svc": "redsvm", "randomforest": "rps-forest", "ordinalforest": "rps-forest",
@@ -82,6 +82,16 @@ FUNCTIONS: Mapping[str, str] = {
     "as.factor": "Write factor(x).",
     "as.ordered": "Write ordered(y, levels=[...]), or give levels=.",
     "as.numeric": "Make the numbers a column of the data.",
+    "as.integer": "Make the numbers a column of the data.",
+    "as.character": "Write factor(x).",
+    "is.na": "Rows with missing values are left out by themselves.",
+    "ifelse": "Write I(x > 0), or make the result a column of the data by numpy.where.",
+    "interaction": "Write a:b for every combination of two factors, a * b with their own effects.",
+    "droplevels": "Write x: levels without rows are left out by themselves.",
+    "round": "Make the numbers a column of the data.",
+    "lsp": "Write x + pmax(x - knot, 0): a slope that changes at the knot.",
+    "pol": "Write poly(x, 2, raw=True).",
+    "identity": "Write I(x).",
 }
 
 

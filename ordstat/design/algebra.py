@@ -13,7 +13,7 @@ from functools import reduce
 from operator import or_
 
 from ..exceptions import FormulaError
-from .expressions import MAX_STEPS, MAX_TERMS, shown, too_large
+from .expressions import MAX_STEPS, MAX_TERMS, NO_DOLLAR, shown, too_large
 
 Terms = dict[int, None]
 #: A set of terms, the digits of a number, an operator or a parenthesis.
@@ -129,7 +129,7 @@ class Expansion:
     def _sign(self, symbol: str) -> None:
         """A sign before a term, after another sign or where a sum begins: a second minus undoes the first."""
         if symbol not in _SIGNS or self.waiting[-1] not in _SIGNS:
-            raise self._unreadable(f"misplaced operator {symbol!r}")
+            raise self._unreadable(f"misplaced operator {symbol!r}{_meant(symbol)}")
         if symbol == "-":
             self.waiting[-1] = "+" if self.waiting[-1] == "-" else "-"
 
@@ -199,6 +199,8 @@ def _meant(symbol: str) -> str:
     """What to write in place of something that is no operator."""
     if symbol[0] in "<>=!":
         return "; put conditions inside I(), as in I(x > 40)"
+    if symbol[0] == "$":
+        return f": {NO_DOLLAR.rstrip('.')}"
     return {",": "; join terms by '+'", "\N{MINUS SIGN}": "; write '-', the minus of the keyboard"}.get(symbol, "")
 
 

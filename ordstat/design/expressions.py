@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from keyword import iskeyword
@@ -31,11 +32,24 @@ _SHOWN = 200
 CONSTANTS = {"TRUE": True, "FALSE": False, "pi": float(np.pi)}
 
 _QUOTED = "quoted_name_"
+#: Operators and options of R that Python spells otherwise.
+_R_SPELLING = {
+    "^": "**", "&&": "&", "||": "|", "!": " not ", "%in%": " in ", "%%": "%", "%/%": "//",
+    "Boundary.knots": "boundary_knots",
+}  # fmt: skip
+#: The same where & and | bind less than comparisons, as in R.
+_LOOSE = _R_SPELLING | {"&": " and ", "&&": " and ", "|": " or ", "||": " or "}
 # A quote that is not closed reaches to the end, so that the search does not start over at every quote inside.
-_PIECES = re.compile(r"'(?:\\.|[^'\\])*(?:'|\\?\Z)|\"(?:\\.|[^\"\\])*(?:\"|\\?\Z)|`[^`]+`|\^", re.DOTALL)
+_PIECES = re.compile(
+    r"'(?:\\.|[^'\\])*(?:'|\\?\Z)|\"(?:\\.|[^\"\\])*(?:\"|\\?\Z)|`[^`]+`"
+    r"|\^|&&?|\|\|?|!(?!=)|%in%|%%|%/%|\bBoundary\.knots\b(?=\s*=)",
+    re.DOTALL,
+)
 
+NO_DOLLAR = "columns stand by their names alone, without 'data$' before them."
 #: Names with blanks between them.
-_R_CALL = re.compile(r"(as\.\w+)\(")  # "as" is no name in Python
+_R_CALL = re.compile(r"\W*((?:as|is)\.\w+)\(")  # "as" and "is" are no names in Python
+_SINGLE_EQUALS = re.compile(r"^[^(=!<>]*=[^=]")
 _WORDS = re.compile(r"\b[^\W\d]\w*(?: [^\W\d]\w*)+")
 
 
@@ -84,11 +98,27 @@ class Expression:
         return f"`{self.label}`" if self.key.startswith(_QUOTED) and self.key.isidentifier() else self.label
 
 
-def _encode(piece: re.Match[str]) -> str:
-    text = piece.group()
-    if text == "^":
-        return "**"
-    return quoted(text[1:-1]) if text[0] == "`" else text
+def _python(label: str) -> str:
+    """The text in Python's spelling; conditions need no parentheses, as in R: x > 0 & !z."""
+    tight = _PIECES.sub(lambda piece: _spelled(piece.group(), _R_SPELLING), label)
+    try:
+        if " not " not in tight and not any(map(_compares_joined, ast.walk(_tree(tight)))):
+            return tight
+    except SyntaxError:
+        pass
+    return _PIECES.sub(lambda piece: _spelled(piece.group(), _LOOSE), label).strip()
+
+
+def _spelled(piece: str, spelling: Mapping[str, str]) -> str:
+    return quoted(piece[1:-1]) if piece[0] == "`" else spelling.get(piece, piece)
+
+
+def _compares_joined(node: ast.AST) -> bool:
+    """Whether Python takes & and | to bind closer than a comparison beside them: x > (0 & z) > 1."""
+    if not isinstance(node, ast.Compare):
+        return False
+    sides = [side for side in (node.left, *node.comparators) if isinstance(side, ast.BinOp)]
+    return any(isinstance(side.op, (ast.BitAnd, ast.BitOr)) for side in sides)
 
 
 def quoted(name: str) -> str:
@@ -109,10 +139,10 @@ def _tree(code: str) -> ast.expr:
 
 @lru_cache(maxsize=1024)
 def parse_expression(text: str) -> Expression:
-    """The expression in a piece of a formula; ^ is power, backticks quote names."""
+    """The expression in a piece of a formula; ^ is power, backticks quote names, operators may be R's."""
     label = " ".join(text.split())
     try:
-        key = ast.unparse(_tree(_PIECES.sub(_encode, label)))
+        key = ast.unparse(_tree(_python(label)))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise FormulaError(f"Cannot read {shown(label)} in the formula: {_why(error, label)}") from error
     return Expression(key, label)
@@ -125,7 +155,9 @@ def _why(error: Exception, label: str) -> str:
     if call is not None:
         return f"{call.group(1)} is R's.{advice(FUNCTIONS, call.group(1))}"
     if "$" in label:
-        return "columns stand by their names alone, without 'data$' before them."
+        return NO_DOLLAR
+    if _SINGLE_EQUALS.match(label):
+        return "values are compared by ==."
     words = _WORDS.search(label)
     if isinstance(error, SyntaxError) and words is not None:
         return f"{why}. Put backticks around a name with blanks: `{words.group()[:_SHOWN]}`."
@@ -190,8 +222,8 @@ def source(node: ast.AST) -> str:
 def refusal(node: ast.AST) -> FormulaError:
     """The error for something outside the language of formulas."""
     hint = ""
-    if isinstance(node, (ast.BitXor, ast.BoolOp)):
-        hint = " (conditions are joined by & and |, each in parentheses)"
+    if isinstance(node, ast.BitXor):
+        hint = " (conditions are joined by & and |)"
     return FormulaError(
         f"{shown(source(node))} is not allowed in a formula{hint}: it may hold column names, known functions, "
         "arithmetic, comparisons and literals. Make it a column of the data, or pass safe=False with context= if you "

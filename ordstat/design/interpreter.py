@@ -135,7 +135,17 @@ class Interpreter:
         left, right = read(self._value(node.left), node.left), read(self._value(node.right), node.right)
         return apply(left, right)
 
+    def _boolop(self, node: ast.BoolOp) -> Any:
+        values = [self._value(part) for part in node.values]
+        if self.context is not None and not any(isinstance(value, np.ndarray) for value in values):
+            return self._python(node)
+        join = operator.and_ if isinstance(node.op, ast.And) else operator.or_
+        return reduce(join, [condition(value, part) for value, part in zip(values, node.values, strict=True)])
+
     def _compare(self, node: ast.Compare) -> Any:
+        if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            found = among(self._value(node.left), literal(node.comparators[0]), node)
+            return found if isinstance(node.ops[0], ast.In) else ~found
         values = [self._value(operand) for operand in (node.left, *node.comparators)]
         outcomes = [
             compare(left, kind, right, node)
@@ -260,7 +270,7 @@ def condition(value: Any, node: ast.AST) -> Any:
     """Booleans for & | ~."""
     if isinstance(value, bool) or (isinstance(value, np.ndarray) and value.dtype == bool):
         return value
-    raise FormulaError(f"{source(node)!r} is no condition; put comparisons in parentheses: (x > 0) & (z < 1).")
+    raise FormulaError(f"{source(node)!r} is no condition, which is true or false in every row as x > 0 is.")
 
 
 def compare(left: Any, kind: ast.cmpop, right: Any, node: ast.Compare) -> Any:
@@ -285,6 +295,17 @@ def _against_label(factor: Factor, test: Callable[[Any, Any], Any], label: Any, 
     if test not in (operator.eq, operator.ne) and not factor.ordered:
         raise FormulaError(f"{source(node)!r}: < and > need an ordered factor; use == or !=.")
     return np.asarray(test(factor.codes, factor.levels.index(label)), dtype=bool)
+
+
+def among(value: Any, listed: Any, node: ast.Compare) -> BoolArray:
+    """Whether values are among those listed: labels of a factor, or numbers."""
+    wanted = listed if isinstance(listed, tuple) else (listed,)
+    if isinstance(value, Factor):
+        tests = [_against_label(value, operator.eq, label, node) for label in wanted]
+        return np.asarray(reduce(operator.or_, tests, np.zeros(value.codes.shape, dtype=bool)))
+    if any(isinstance(item, str) for item in wanted):
+        raise FormulaError(f"{source(node)!r} compares text with numbers.")
+    return np.isin(value, np.array(wanted, dtype=float))
 
 
 def contrast_of(node: ast.expr) -> Contrast:

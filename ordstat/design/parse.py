@@ -225,11 +225,13 @@ def _cut(text: str) -> tuple[Any, ...]:
     try:
         return tuple(tokenize(text))
     except FormulaSyntaxError as error:
-        raise FormulaError(f"Cannot read the formula {shown(text)}: {_plain_message(error)}") from error
+        raise FormulaError(f"Cannot read the formula {shown(text)}: {_plain_message(error, text)}") from error
 
 
-def _plain_message(error: Exception) -> str:
+def _plain_message(error: Exception, text: str) -> str:
     """formulaic's message without the colours and the text it quotes, which is not the user's."""
+    if "%" in text.replace("%in%", ""):
+        return "put arithmetic inside I(), as in I(x %% 10)."
     return _COLOURS.sub("", str(error)).split("\n")[0].strip()
 
 

@@ -270,7 +270,7 @@ def test_contrasts_are_those_of_r(kind, matrix, suffixes):
         ("C(g, Treatment('zz'))", FormulaError, "base level 'zz'"),
         ("I(g + 1)", FormulaError, "'g' is not numeric"),
         ("I(g == 'zz')", FormulaError, "one of its levels"),
-        ("I(x > 1 & x < 2)", FormulaError, "put comparisons in parentheses"),
+        ("I(x & x < 2)", FormulaError, "'x' is no condition, which is true or false in every row"),
         ("factor(one)", DataError, "one level only"),
         ("lgo(x)", FormulaError, "did you mean 'log'"),
         ("agee", DataError, "no column 'agee'.*did you mean 'age'"),

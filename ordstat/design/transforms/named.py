@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,16 @@ def _logarithm(x: FloatArray, base: float | None = None) -> FloatArray:
     return np.log(x) if base is None else np.log(x) / np.log(base)
 
 
+def _largest(x: FloatArray, *others: FloatArray) -> FloatArray:
+    """pmax(x, ...): the largest of the values in every row."""
+    return reduce(np.maximum, others, x)
+
+
+def _smallest(x: FloatArray, *others: FloatArray) -> FloatArray:
+    """pmin(x, ...): the smallest of the values in every row."""
+    return reduce(np.minimum, others, x)
+
+
 #: Elementwise functions.
 ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "log": _logarithm,
@@ -103,6 +114,8 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "sinh": np.sinh,
     "cosh": np.cosh,
     "tanh": np.tanh,
+    "pmax": _largest,
+    "pmin": _smallest,
 }
 
 #: Functions fitted to a column of numbers: name to a fitting function of (x, options) -> Transform.
