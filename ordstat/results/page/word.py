@@ -71,7 +71,7 @@ def _add_report(document: Any, report: Report) -> None:
 
 
 def _add_table(document: Any, table: Table) -> None:
-    for grid in table.noted().grids():
+    for grid in (grid for piece in table.pieces for grid in piece.noted().grids()):
         add_grid(document, grid)
 
 

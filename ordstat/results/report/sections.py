@@ -70,12 +70,12 @@ def confusion_table(p: Predictions, levels: Sequence[Any], percent: bool = False
     return shortened(table, ".confusion()")
 
 
-def error_table_of(table: ErrorTable, own_cost: bool) -> Table:
+def error_table_of(table: ErrorTable, own_cost: bool, note: str = "") -> Table:
     """Every measure on the training rows, in two pieces side by side."""
     names = [name for name in table.names if own_cost or name != "cost"]
     frame = pd.DataFrame({"training": [table.value(name) for name in names]}, index=names)
     title = "Errors and agreement on the training rows"
-    return Table(title=title, frame=frame, formats={"training": ".4f"}, fold=2, section="errors")
+    return Table(title=title, frame=frame, formats={"training": ".4f"}, fold=2, section="errors", note=note)
 
 
 def margin_table(m: Margins, weights: FloatArray) -> Table:
@@ -203,7 +203,8 @@ def bound_header(bound: CostBound | None) -> tuple[str, str]:
 
 def error_tables(r: FittedRanker) -> list[Table]:
     """Confusion and errors: the same for every ranker."""
-    return [confusion_table(r.training, r.levels, fractional(r)), error_table_of(r.training_errors, r.own_cost)]
+    errors = error_table_of(r.training_errors, r.own_cost, r.training_note)
+    return [confusion_table(r.training, r.levels, fractional(r)), errors]
 
 
 def selection_table(selection: Selection) -> Table:
