@@ -30,6 +30,7 @@ _MOST_NAMES = 20  # of levels beside a plot
 _SMALLEST = 0.7  # of the size of small words, where there is little room
 _NEAR_ZERO = 0.6  # of the highest value: lower ones are drawn from 0
 _LINE = 1.25 * SMALL / 72.0  # inches of a line of words
+TWO_LINES = 2.4 * _LINE
 _LETTERS = 13.5  # of small words in an inch
 _BESIDE, _BEFORE = 0.3, 0.38  # shares of the width that names right and left of a plot may have
 _SPARE = 0.775  # of the place of axes is theirs, before any layout
@@ -216,7 +217,7 @@ def end_labels(ax: Axes, heights: Sequence[float], texts: Sequence[str], colours
         names = [beside(ax, words, most) for words in texts]
         if _LINE * _lines(names).sum() <= room:
             break
-    lines = _lines(names) + 0.2  # with what hangs below the last
+    lines = _lines(names) + 0.35  # with what hangs below the last
     size = min(SMALL, SMALL * room / (_LINE * max(lines.sum(), 1)))
     low, high = ax.get_ylim()
     gaps = lines * _LINE * size / SMALL / room * (high - low)

@@ -24,8 +24,8 @@ ARGUMENTS = {
     "residuals": [(), ("g",)],
     "stacked": [("x",), ("g",)],
 }
-#: Pictures that are several axes: drawn into a figure of their own.
-PANELS = ("interaction", "profiles")
+#: Pictures of several axes, or as wide as what they show: drawn into a figure of their own.
+PANELS = ("interaction", "profiles", "tree")
 SIZES = ((4.0, 3.0), (8.0, 6.0))
 LONG = ["Independent, leaning to the left", "Independent", "Independent, leaning to the right", "None of these at all"]
 NAMES = {"short": str, "long": lambda k: f"{LONG[k % 4]} ({k + 1})"}

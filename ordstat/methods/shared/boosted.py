@@ -52,8 +52,9 @@ class Training:
                 f"{method} takes columns of {MOST_CATEGORIES} categories at most; the largest here has "
                 f"{sample.categories.max()}. Join rare ones, or give the column as a number."
             )
-        # Rows alike in all but the offset differ.
-        rows, weights = distinct_places(sample, np.zeros((sample.n, 0)) if offset is None else offset[:, None])
+        # Rows alike in all but the offset, or the cluster, differ.
+        apart = [np.zeros(sample.n) if known is None else known for known in (offset, sample.cluster)]
+        rows, weights = distinct_places(sample, np.column_stack(apart))
         if (weights == 1.0).all():
             weights = np.broadcast_to(np.float64(1.0), rows.shape)  # without memory of its own
         data = Binned(
@@ -80,7 +81,8 @@ class Training:
         """(F, M) the weights that each fold holds out."""
         X = self.rows.X
         np.copyto(X, np.inf, where=np.isnan(X))  # missing values are alike
-        return held_weights(X, self.data.y, self.data.weights, folds, rng)
+        cluster = None if self.sample.cluster is None else self.sample.cluster[self.places]
+        return held_weights(X, self.data.y, self.data.weights, folds, rng, cluster)
 
     def constant(self, weights: FloatArray) -> Linear:
         """No effects, and the thresholds of the shares of the levels under weights (M,)."""
