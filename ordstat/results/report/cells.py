@@ -164,9 +164,9 @@ def ratio_decimals(values: Any) -> str:
     sizes = sizes[np.isfinite(sizes) & (sizes > 0.0)]  # 0 and infinity: ratios without end
     closest = np.abs(sizes - 1.0)[sizes != 1.0].min(initial=1.0)
     smallest = min(closest, sizes.min(initial=1.0))
-    if smallest < 5e-3 or sizes.max(initial=0.0) >= 1e5:
+    if smallest < 5e-4 or sizes.max(initial=0.0) >= (1e5 if smallest >= 5e-3 else 100.0):
         return "brief ratio"
-    return ".2f" if smallest >= 0.05 else ".3f"
+    return ".2f" if smallest >= 0.05 else ".3f" if smallest >= 0.005 else ".4f"
 
 
 def _hidden(values: pd.Series) -> bool:

@@ -27,6 +27,8 @@ _USUAL = {"Cost classification", "Threshold flexible", "Std. errors observed inf
 # Thresholds that stand in lines at most, and letters of a level at the head of a column.
 _MOST_INLINE = 12
 _LONGEST_LEVEL = 12
+# Letters of both heads beside the errors of the fit.
+_ROOM = 49
 
 
 def shown_part(r: FittedRanker, section: str | None, report: Report, model: Sequence[Table | Line]) -> Summary:
@@ -127,10 +129,11 @@ def _constants(r: FittedRanker) -> dict[str, int]:
     median = int(np.searchsorted(np.cumsum(shares), 0.5 * shares.sum()))
     if commonest == median:
         return {f"always {_named(r, commonest)}": commonest}
-    return {
-        f"always {_named(r, commonest)} (commonest)": commonest,
-        f"always {_named(r, median)} (median)": median,
-    }
+    roles = {"commonest": commonest, "median": median}
+    named = {f"always {_named(r, code)} ({role})": code for role, code in roles.items()}
+    numbered = {f"always level {code + 1} ({role})": code for role, code in roles.items()}
+    brief = {f"always {role}": code for role, code in roles.items()}
+    return next((heads for heads in (named, numbered) if sum(map(len, heads)) <= _ROOM), brief)
 
 
 def _named(r: FittedRanker, code: int) -> str:
