@@ -313,7 +313,7 @@ def row_labels(ax: Axes, places: Sequence[float], texts: Sequence[str], rows: fl
     own = inches(ax)[1] / max(len(texts) if rows is None else rows, 1)
     step = every(own)
     shown = [str(text) for text in texts][::step]
-    most = max(1, int(step * own / (0.95 * _LINE)))
+    most = max(1, int(step * own / (1.03 * _LINE)))
     letters = int(np.clip(_letters(ax, _BEFORE), 14, 34))
     names = [words if "\n" in words else in_lines(words, letters, min(most, 3)) for words in shown]
     ax.set_yticks(list(places)[::step], names, fontsize=row_size(own * step))

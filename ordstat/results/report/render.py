@@ -82,9 +82,14 @@ class Line:
     between: str = "; "
 
     @property
+    def words(self) -> str:
+        """The items in one line, with commas where blanks alone would not keep them apart."""
+        return (self.between if self.between.strip() else ", ").join(self.items)
+
+    @property
     def text(self) -> str:
         """All of it in one line."""
-        return f"{self.head} {(self.between if self.between.strip() else ', ').join(self.items)}".strip()
+        return f"{self.head} {self.words}".strip()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -398,7 +403,7 @@ def as_html(report: Report, folded: Report | None = None) -> str:
 
 def _line_html(line: Line) -> str:
     head = line.head and f"<b>{escape(line.head)}</b> "
-    return f'<div style="margin-bottom:.3em">{head}{escape(line.between.join(line.items))}</div>'
+    return f'<div style="margin-bottom:.3em">{head}{escape(line.words)}</div>'
 
 
 def _header_html(pairs: Sequence[tuple[str, Any]]) -> str:

@@ -13,8 +13,9 @@ from ...assess.errors import Predictions, error_table
 from ...checks import one_of
 from ...model.costs import sample_costs
 from ..fitted import FittedRanker
-from .cells import column_cells, count, counted, number
+from .cells import column_cells, count, number
 from .render import SCREEN, Line, Report, Summary, Table
+from .sections import effort
 
 #: Parts of a summary, in the order of all of them.
 SECTIONS = ("model", "fit", "errors", "margins", "bounds")
@@ -163,7 +164,7 @@ def _bound_line(found: MarginBounds) -> Line:
 def _certificate_line(r: FittedRanker) -> Line:
     c = r.certificate
     sign = "<=" if c.reached else "> (NOT REACHED)"
-    items = (f"{c.name} {c.value:.2g} {sign} {c.tolerance:.2g}", counted(r.trace.iterations, "iteration"))
+    items = (f"{c.name} {c.value:.2g} {sign} {c.tolerance:.2g}", effort(r.trace))
     return Line(head="Certificate:", items=items)
 
 
